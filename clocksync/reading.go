@@ -1,0 +1,133 @@
+package clocksync
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Time is a reading of group time, in nanoseconds since the Unix epoch. It is
+// not an instant of any hardware clock, and not UTC unless the reading says so.
+type Time int64
+
+// Go returns the time as the standard library's type, in UTC.
+func (t Time) Go() time.Time { return time.Unix(0, int64(t)).UTC() }
+
+// Sub returns t − u.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
+
+// TimelineID names a timeline: who leads it, and which one of its leads it is.
+// Deviations are relative to one timeline.
+type TimelineID struct {
+	Leader   timed.NodeID
+	Boot     timed.BootID
+	Sequence uint64
+}
+
+// None reports whether the id names no timeline.
+func (t TimelineID) None() bool { return t.Leader == timed.NoNode }
+
+func (t TimelineID) String() string {
+	if t.None() {
+		return "none"
+	}
+	return fmt.Sprintf("%d/%08x/%d", t.Leader, uint32(t.Boot>>32), t.Sequence)
+}
+
+// Status says how far a reading may be trusted.
+type Status uint8
+
+const (
+	// Unsynchronized: the deviation is above the configured bound, or unknown.
+	Unsynchronized Status = iota
+	// Internal: the deviation from group time is at most the configured bound.
+	Internal
+	// External: besides, the deviation from UTC is at most its bound.
+	External
+)
+
+func (s Status) String() string {
+	switch s {
+	case Internal:
+		return "internal"
+	case External:
+		return "external"
+	}
+	return "unsynchronized"
+}
+
+// UnknownBound is the deviation of a reading for which there is no evidence.
+const UnknownBound time.Duration = math.MaxInt64
+
+// Reading is an answer of the clock.
+type Reading struct {
+	Time      Time
+	Deviation time.Duration // proven bound on |Time − group time|
+	UTCBound  time.Duration // proven bound on |Time − UTC|, or UnknownBound
+	Status    Status
+	Timeline  TimelineID
+	Holdover  bool // no evidence from the leader within its promise: bounds grow
+}
+
+// Snapshot is everything that a reading depends on, but for the hardware clock.
+// It is a value: it may be copied, published and read by anyone.
+type Snapshot struct {
+	// The displayed clock: shown at base, running at slew until slewEnd and at
+	// rest from then on (rates in parts per billion besides one).
+	base    timed.Instant
+	shown   Time
+	slew    int64
+	rest    int64
+	slewEnd timed.Instant
+
+	// The evidence: group time at seen was within half of middle, and its line
+	// runs at rate; until is the end of the leader's promise on this clock.
+	seen    timed.Instant
+	middle  Time
+	half    time.Duration
+	rate    int64
+	until   timed.Instant
+	own     bool // this node leads the timeline: it is the clock
+	known   bool
+	id      TimelineID
+	rho     timed.Drift
+	maxSlew int64
+	epsilon time.Duration
+}
+
+// Timeline returns the timeline that the snapshot is on.
+func (s *Snapshot) Timeline() TimelineID { return s.id }
+
+// advance returns d at a rate of 1 + ppb·10⁻⁹.
+func (s *Snapshot) advance(d time.Duration, ppb int64) time.Duration {
+	q, r := int64(d)/1e9, int64(d)%1e9
+	return d + time.Duration(q*ppb+r*ppb/1e9)
+}
+
+// show returns the displayed time at now.
+func (s *Snapshot) show(now timed.Instant) Time {
+	if now <= s.slewEnd {
+		return s.shown + Time(s.advance(now.Sub(s.base), s.slew))
+	}
+	t := s.shown + Time(s.advance(s.slewEnd.Sub(s.base), s.slew))
+	return t + Time(s.advance(now.Sub(s.slewEnd), s.rest))
+}
+
+// Read returns the reading at now. It allocates nothing.
+func (s *Snapshot) Read(now timed.Instant) Reading {
+	r := Reading{Time: s.show(now), UTCBound: UnknownBound, Timeline: s.id}
+	if !s.known {
+		r.Deviation = UnknownBound
+		return r
+	}
+	elapsed := now.Sub(s.seen)
+	middle := s.middle + Time(s.advance(elapsed, s.rate))
+	r.Deviation = r.Time.Sub(middle).Abs() + s.width(now, elapsed)
+	r.Holdover = !s.own && now > s.until
+	if r.Deviation <= s.epsilon {
+		r.Status = Internal
+	}
+	return r
+}

@@ -1,0 +1,176 @@
+package clocksync
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config is what a [Sync] needs to know.
+type Config struct {
+	Self   timed.Incarnation
+	Timing timed.Timing
+	// MaxDeviation is ε: a reading is Internal while its deviation is at most
+	// this.
+	MaxDeviation time.Duration
+	// MaxSlew is how fast the displayed clock is corrected, in parts per
+	// billion; at most MaxSlewLimit.
+	MaxSlew int64
+	// StepThreshold is the difference above which a change of timeline steps
+	// the displayed clock instead of slewing it.
+	StepThreshold time.Duration
+}
+
+// Defaults and limits of the configuration.
+const (
+	DefaultMaxDeviation  = time.Millisecond
+	DefaultMaxSlew       = 500_000 // 500 ppm
+	MaxSlewLimit         = 1_000_000
+	DefaultStepThreshold = 10 * time.Millisecond
+)
+
+// Line announces group time over the leader's hardware clock: at Base it was
+// Shown, and it runs at 1 + Rate·10⁻⁹. The leader may not change it before Until.
+type Line struct {
+	Timeline TimelineID
+	Parent   TimelineID
+	Base     timed.Instant
+	Shown    Time
+	Rate     int64
+	Until    timed.Instant
+}
+
+// Kind tells effects apart.
+type Kind uint8
+
+const (
+	// Adopted: the node is on another timeline, and the displayed clock slews.
+	Adopted Kind = iota + 1
+	// Stepped: as Adopted, and the displayed clock has stepped by Step.
+	Stepped
+)
+
+// Effect is something for the caller to do, in order.
+type Effect struct {
+	Kind     Kind
+	Timeline TimelineID
+	Parent   TimelineID
+	Step     time.Duration
+}
+
+// Sync is the state of one node's clock. It is a pure machine for one goroutine.
+type Sync struct {
+	cfg      Config
+	snap     Snapshot
+	line     Line // of the own timeline, while it is the current one
+	sequence uint64
+	settled  bool // it has been on some timeline
+}
+
+// New returns the clock of an incarnation that starts at now, when the wall
+// clock shows wall: the first timeline starts there.
+func New(cfg Config, now timed.Instant, wall Time) *Sync {
+	return &Sync{cfg: cfg, snap: Snapshot{
+		base: now, shown: wall, slewEnd: now,
+		rho: cfg.Timing.MaxDrift, maxSlew: cfg.MaxSlew, epsilon: cfg.MaxDeviation,
+	}}
+}
+
+// Snapshot returns what readings depend on.
+func (c *Sync) Snapshot() Snapshot { return c.snap }
+
+// Read returns the reading at now.
+func (c *Sync) Read(now timed.Instant) Reading { return c.snap.Read(now) }
+
+// HandleLead makes this node's displayed clock group time, without a jump: it
+// leads from now on.
+func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
+	if c.snap.own && c.snap.known {
+		return out // still on the own timeline, whose line never changed
+	}
+	parent := c.snap.id
+	c.sequence++
+	id := TimelineID{Leader: c.cfg.Self.Node, Boot: c.cfg.Self.Boot, Sequence: c.sequence}
+	shown := c.snap.show(now)
+	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
+	c.settle(now, shown, 0, now)
+	c.snap.seen, c.snap.middle, c.snap.half, c.snap.rate = now, shown, 0, 0
+	c.snap.own, c.snap.known, c.snap.id = true, true, id
+	return append(out, Effect{Kind: Adopted, Timeline: id, Parent: parent})
+}
+
+// Settled says that others share the displayed clock: from now on a change of
+// timeline steps it only when the difference is large.
+func (c *Sync) Settled() { c.settled = true }
+
+// settle starts a new piece of the displayed clock.
+func (c *Sync) settle(now timed.Instant, shown Time, slew int64, end timed.Instant) {
+	s := &c.snap
+	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, end, 0
+}
+
+// Line returns what the leader announces with a lease until the given instant.
+func (c *Sync) Line(until timed.Instant) (Line, bool) {
+	if !c.snap.own {
+		return Line{}, false
+	}
+	l := c.line
+	l.Until = until
+	return l, true
+}
+
+// HandleLine takes the leader's announcement: H_leader − H_self lies in
+// [lo, hi] at now.
+func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
+	if lo > hi || l.Timeline.None() || l.Timeline.Leader == c.cfg.Self.Node ||
+		l.Rate > c.cfg.MaxSlew || l.Rate < -c.cfg.MaxSlew {
+		return out
+	}
+	s := &c.snap
+	shown := s.show(now)
+	// The leader's clock shows now + [lo, hi].
+	early := l.Shown + Time(s.advance(now.Add(lo).Sub(l.Base), l.Rate))
+	late := l.Shown + Time(s.advance(now.Add(hi).Sub(l.Base), l.Rate))
+	half := time.Duration(late-early+1) / 2
+	s.seen, s.middle, s.half, s.rate = now, early+Time(half), half, l.Rate
+	s.until = now.Add(s.rho.Trust(max(l.Until.Sub(now.Add(hi)), 0)))
+	diff := s.middle.Sub(shown)
+	changed := l.Timeline != s.id
+	s.id, s.own, s.known = l.Timeline, false, true
+	first := !c.settled
+	c.settled = true
+	if changed && (first || diff.Abs() > c.cfg.StepThreshold) || mutant.On(mutant.ClockBackwards) {
+		c.settle(now, s.middle, l.Rate, now)
+		s.rest = l.Rate
+		if changed {
+			out = append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: diff})
+		}
+		return out
+	}
+	c.correct(now, shown, diff, l.Rate)
+	if changed {
+		out = append(out, Effect{Kind: Adopted, Timeline: l.Timeline, Parent: l.Parent})
+	}
+	return out
+}
+
+// correct slews the displayed clock towards the middle, as fast as allowed, and
+// no further.
+func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate int64) {
+	slew := c.cfg.MaxSlew
+	if diff < 0 {
+		slew = -slew
+	}
+	gain := slew - rate // against the line, in parts per billion
+	var end time.Duration
+	if gain != 0 && diff != 0 {
+		g := time.Duration(gain)
+		end = diff/g*1e9 + diff%g*1e9/g
+	}
+	if end < 0 { // the line runs away as fast as we may follow
+		end = 0
+	}
+	c.settle(now, shown, slew, now.Add(end))
+	c.snap.rest = rate
+}

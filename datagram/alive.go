@@ -1,0 +1,115 @@
+package datagram
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// hear notes a fast packet of a peer received at r. The peer is alive until
+// r + expires − heardAge(1+2ρ): a peer that no longer hears this node stops
+// being alive here within expires of the last time that it did, so that a link
+// that works one way only makes nobody alive on one side for longer.
+func (s *Service) hear(p *peer, h *Header, r timed.Instant) {
+	p.seat.lastFast, p.seat.hasFast = timed.Later(p.seat.lastFast, r), true
+	if h.Stamp < p.seat.heardBy {
+		return // overtaken: a later packet has said more about its hearing
+	}
+	p.seat.heardBy = h.Stamp
+	p.aliveUntil = 0
+	if mutant.On(mutant.AliveWithoutHeard) {
+		p.aliveUntil = r.Add(s.cfg.Timing.Expires)
+	} else if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
+		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
+		p.aliveUntil = r.Add(s.cfg.Timing.Expires - s.cfg.Timing.MaxDrift.Wait(age))
+	}
+	if r < p.aliveUntil {
+		s.alive.Add(h.Source)
+		s.nextExpiry = timed.Earlier(s.nextExpiry, p.aliveUntil)
+	} else {
+		s.alive.Remove(h.Source)
+	}
+}
+
+// Alive returns the peers that are alive at now.
+func (s *Service) Alive(now timed.Instant) timed.Set {
+	if now >= s.nextExpiry {
+		s.nextExpiry = timed.Never
+		for id := s.alive.Next(0); id != 0; id = s.alive.Next(id) {
+			if until := s.peers[id].aliveUntil; now >= until {
+				s.alive.Remove(id)
+			} else {
+				s.nextExpiry = timed.Earlier(s.nextExpiry, until)
+			}
+		}
+	}
+	return s.alive
+}
+
+// Deadline returns when [Service.Alive] may next shrink or a keepalive is due.
+func (s *Service) Deadline() timed.Instant { return timed.Earlier(s.nextExpiry, s.nextBeat) }
+
+// Echo returns what to say in a packet that leaves for a peer.
+func (s *Service) Echo(id timed.NodeID, now timed.Instant) Echo {
+	p := s.peers[id]
+	if p == nil {
+		return Echo{Heard: NotHeard}
+	}
+	held := p.accepted && p.seat.hasFast && now.Sub(p.seat.lastFast) <= s.cfg.Timing.Expires
+	if c := &p.challenger; c.boot != 0 && !held {
+		return c.say(NotHeard)
+	}
+	if !p.accepted {
+		return Echo{Heard: NotHeard}
+	}
+	heard := NotHeard
+	if p.seat.hasFast && !p.seat.fault && (s.ready || mutant.On(mutant.NotReadySaysHeard)) {
+		heard = p.seat.lastFast
+	}
+	return p.seat.say(heard)
+}
+
+// EchoChallenger returns the echo for the incarnation that claims a taken seat.
+func (s *Service) EchoChallenger(id timed.NodeID) Echo {
+	if p := s.peers[id]; p != nil && p.challenger.boot != 0 {
+		return p.challenger.say(NotHeard)
+	}
+	return Echo{Heard: NotHeard}
+}
+
+func (st *seat) say(heard timed.Instant) Echo {
+	return Echo{Boot: st.boot, Sent: st.echo.Sent, Received: st.echo.Received, Latest: st.latest, Heard: heard}
+}
+
+// Sent notes that a packet leaves for a peer.
+func (s *Service) Sent(id timed.NodeID, now timed.Instant) {
+	if p := s.peers[id]; p != nil {
+		p.lastSent = now
+	}
+}
+
+// Due returns the peers to which a keepalive is due at now or, with early, has been
+// unsent for half a period. A caller
+// that sends anyway asks with some early time, so that the packets of a period
+// leave in one batch.
+func (s *Service) Due(now timed.Instant, early bool) timed.Set {
+	kp := s.cfg.Timing.KeepalivePeriod
+	limit := kp
+	if early {
+		limit = kp / 2
+	} else if now < s.nextBeat {
+		return timed.Set{}
+	}
+	var due timed.Set
+	next := timed.Never
+	for id := s.known.Next(0); id != 0; id = s.known.Next(id) {
+		p := s.peers[id]
+		if now.Sub(p.lastSent) >= limit {
+			due.Add(id)
+			next = timed.Earlier(next, now.Add(kp))
+		} else {
+			next = timed.Earlier(next, p.lastSent.Add(kp))
+		}
+	}
+	s.nextBeat = next
+	return due
+}

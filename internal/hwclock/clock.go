@@ -1,0 +1,98 @@
+package hwclock
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Reading is one reading of the hardware clock.
+type Reading struct {
+	// Now is H, in nanoseconds since an origin that lasts until the next boot
+	// of the machine.
+	Now timed.Instant
+	// Asleep is D, the total time for which the machine has been suspended, as
+	// the smallest value measured in this epoch.
+	Asleep time.Duration
+	// Epoch counts the suspends that were detected since the Clock was made.
+	// What rests on time measured in another epoch is void: some hardware
+	// measures sleep coarsely.
+	Epoch uint32
+}
+
+// Clock is the hardware clock of this machine. It is safe for concurrent use;
+// no method takes a lock, and none allocates, except once per detected suspend.
+// Make one with [New].
+type Clock struct {
+	src  source
+	era  atomic.Pointer[era]
+	last atomic.Int64 // the latest stamp given out
+}
+
+// New returns the hardware clock of this machine. It fails when the system does
+// not let this process read the clocks that H is composed of. Several Clocks
+// agree on H, but each counts suspends and stamps by itself, so a process
+// should share one.
+func New() (*Clock, error) {
+	src, err := systemSource()
+	if err != nil {
+		return nil, fmt.Errorf("hwclock: %w", err)
+	}
+	return newClock(src), nil
+}
+
+func newClock(src source) *Clock {
+	c := &Clock{src: src}
+	c.era.Store(newEra(0, compose(src).asleep))
+	c.last.Store(math.MinInt64)
+	return c
+}
+
+// Read reads the hardware clock. Now lies between the true values of H at the
+// beginning and at the end of the call, so successive readings, by whatever
+// goroutines, never run backwards. (The end may be exceeded by the rate at which
+// the system slews its clocks times the few nanoseconds between two of the
+// readings.)
+//
+// A suspend that is over before Read begins is included in Epoch, if it was
+// longer than about a microsecond more than the reading took.
+//
+// Read panics if a system clock that [New] could read becomes unreadable, since
+// there is no time that would be safe to return.
+func (c *Clock) Read() Reading {
+	for { // again only after a suspend during the reading
+		e := c.era.Load()
+		now := compose(c.src)
+		if e.slept(now) {
+			next := newEra(e.epoch+1, now.asleep)
+			if c.era.CompareAndSwap(e, next) {
+				return Reading{Now: now.now, Asleep: now.asleep, Epoch: next.epoch}
+			}
+			continue
+		}
+		asleep := e.lower(now.asleep)
+		if c.era.Load() == e {
+			return Reading{Now: now.now, Asleep: asleep, Epoch: e.epoch}
+		}
+	}
+}
+
+// Now returns H, as [Clock.Read] does.
+func (c *Clock) Now() timed.Instant { return c.Read().Now }
+
+// Stamp returns H, or one nanosecond more than the previous stamp of this Clock
+// if H is not later than that: no two calls return the same instant, and a call
+// that begins after another one has returned gets a later instant.
+func (c *Clock) Stamp() timed.Instant {
+	now := int64(c.Now())
+	for {
+		last := c.last.Load()
+		stamp := max(now, last+1)
+		if c.last.CompareAndSwap(last, stamp) {
+			return timed.Instant(stamp)
+		}
+	}
+}

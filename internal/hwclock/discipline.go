@@ -1,0 +1,73 @@
+package hwclock
+
+import "github.com/failaware/failaware/timed"
+
+// Status tells what time synchronization has found out about this machine's
+// clock.
+type Status struct {
+	// Synchronized tells whether the kernel's clock is disciplined. If it is
+	// not, RateError means nothing.
+	Synchronized bool
+	// RateError is the correction of the clock's rate that synchronization has
+	// settled on, in parts per billion: positive when the uncorrected clock is
+	// slow. Since H is not corrected, it is H's own rate error.
+	RateError int64
+}
+
+// Verdict is what a [Status] means for a drift bound.
+type Verdict uint8
+
+const (
+	// RateFine means that nothing speaks against ρ, or that nothing is known.
+	RateFine Verdict = iota
+	// RateSuspect means that the rate error exceeds 0.7ρ: worth a warning.
+	RateSuspect
+	// RateFaulty means that the rate error exceeds ρ: a clock fault.
+	RateFaulty
+)
+
+func (v Verdict) String() string {
+	switch v {
+	case RateSuspect:
+		return "suspect"
+	case RateFaulty:
+		return "faulty"
+	}
+	return "fine"
+}
+
+// Judge compares the rate error with the drift bound ρ that this node promises.
+func (s Status) Judge(rho timed.Drift) Verdict {
+	ppb := s.RateError
+	if ppb < 0 {
+		ppb = -ppb
+	}
+	switch {
+	case !s.Synchronized:
+		return RateFine
+	case ppb > int64(rho):
+		return RateFaulty
+	case 10*ppb > 7*int64(rho):
+		return RateSuspect
+	}
+	return RateFine
+}
+
+// rateError adds the kernel's two corrections of the rate, in parts per billion.
+// freq is in units of 2⁻¹⁶ parts per million. tick is the length of one tick of
+// the kernel's 100 Hz user clock in microseconds, so that each microsecond off
+// 10,000 is 100 parts per million. The sum is rounded away from zero, against
+// the clock.
+func rateError(freq, tick int64) int64 {
+	const nominalTick, tickPPB = 10_000, 100_000
+	const unit = 1 << 16
+	scaled := freq*1000 + (tick-nominalTick)*tickPPB*unit
+	ppb, rest := scaled/unit, scaled%unit
+	switch {
+	case rest > 0:
+		ppb++
+	case rest < 0:
+		ppb--
+	}
+	return ppb
+}

@@ -1,0 +1,50 @@
+package hwclock
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// An era is the time between two suspends of the machine. Readers share the
+// current era through an atomic pointer; only its floor ever changes.
+//
+// Two things can go wrong among concurrent readers, and both are about a
+// reader that is held up in the middle of a reading while the machine sleeps
+// and another reader notices. Its old, small D must not reach the new era's
+// floor, or the same suspend would be noticed again; and it must not be
+// reported with the new epoch, or what is derived from it would pass for fresh.
+// So a reader loads the era before it reads the clocks, lowers only the floor
+// of that era, and discards its reading when the era changed meanwhile.
+type era struct {
+	epoch uint32
+	floor atomic.Int64 // the smallest D seen in this era, in nanoseconds
+}
+
+func newEra(epoch uint32, asleep time.Duration) *era {
+	e := &era{epoch: epoch}
+	e.floor.Store(int64(asleep))
+	return e
+}
+
+// lower records a D of this era and returns the smallest one so far. D is
+// constant while the machine is awake and every measurement of it errs upwards,
+// so the smallest is the best.
+func (e *era) lower(asleep time.Duration) time.Duration {
+	for {
+		floor := e.floor.Load()
+		if int64(asleep) >= floor {
+			return time.Duration(floor)
+		}
+		if e.floor.CompareAndSwap(floor, int64(asleep)) {
+			return asleep
+		}
+	}
+}
+
+// slept reports whether a reading proves that the machine was suspended in this
+// era. D may be too large by what passed between MONOTONIC and BOOTTIME, which
+// is at most the gap on RAW; one tenth more covers the fastest slewing
+// (83,333 ppm), and the microsecond covers rounding.
+func (e *era) slept(c composed) bool {
+	return c.asleep-c.gap-c.gap/10-time.Microsecond > time.Duration(e.floor.Load())
+}

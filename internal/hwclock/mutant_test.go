@@ -1,0 +1,18 @@
+//go:build mutants
+
+package hwclock
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+func TestReadingRAWLastIsNoticed(t *testing.T) {
+	mutant.Set(mutant.ReadRawLast)
+	t.Cleanup(func() { mutant.Set(mutant.None) })
+	require.Error(t, checkClock(1, 2000), "on an idle machine that is never suspended")
+	require.Error(t, checkClock(2, 2000), "on a busy machine")
+}

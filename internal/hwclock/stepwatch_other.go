@@ -1,0 +1,22 @@
+//go:build !linux
+
+package hwclock
+
+import (
+	"errors"
+	"fmt"
+)
+
+// StepWatch learns of steps of CLOCK_REALTIME, on Linux.
+type StepWatch struct{}
+
+// NewStepWatch fails with [errors.ErrUnsupported] on this system.
+func NewStepWatch() (*StepWatch, error) {
+	return nil, fmt.Errorf("hwclock: watching for clock steps: %w", errors.ErrUnsupported)
+}
+
+// Stepped reports whether the clock may have been stepped: always, here.
+func (w *StepWatch) Stepped() bool { return true }
+
+// Close ends the watch.
+func (w *StepWatch) Close() error { return nil }

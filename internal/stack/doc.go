@@ -1,0 +1,12 @@
+// Package stack joins the machines of the layers into the state of one node. It
+// is the only place where layers meet: it hands each layer what it needs of
+// the layers below as arguments, and gathers what they want to say to one
+// destination in one turn into one packet.
+//
+// The stack is pure, like the layers: the same code runs over UDP and in the
+// simulator.
+//
+// An optional broadcast layer has its place between membership and the outbox:
+// its frames ride in the same packets, and membership's reports, proposals and
+// commits are where a flush of messages hooks in.
+package stack

@@ -1,0 +1,76 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// EventKind tells events apart.
+type EventKind uint8
+
+// The events of a node.
+const (
+	EventReady         EventKind = iota + 1 // the incarnation may vote
+	EventPeerAlive                          // Peer came alive
+	EventPeerSilent                         // Peer left the alive set: Age since it was heard fast, Bound of its last packet
+	EventPeerRestarted                      // Peer has a new incarnation
+	EventElected                            // this node leads
+	EventLeadLost                           // this node leads no more: Lost, Peer
+	EventFollowing                          // this node follows Peer (none: nobody)
+	EventUnfit                              // peers grant votes that are too short for this node's settings
+	EventViewInstalled                      // View, coming from Previous
+	EventViewFresh                          // the view is up to date
+	EventViewStale                          // the view is not: Stale, Peer
+	EventClockAdopted                       // the clock slews to Timeline
+	EventClockStepped                       // the clock stepped by Step to Timeline
+	EventClockFault                         // the clocks of this node and of Peer contradict ρ
+	EventMismatch                           // Peer has another ρ or Δ: Detail
+	EventDuplicateID                        // another process uses this id: Boot
+	EventRestart                            // this node blames its own clock: a new incarnation is needed
+	EventPeerLeaving                        // Peer leaves for good
+)
+
+// Event is something that an application may want to know. It is a flat value;
+// which fields count depends on the kind.
+type Event struct {
+	Kind     EventKind
+	Peer     timed.NodeID
+	Boot     timed.BootID
+	View     *membership.View
+	Previous membership.ViewID
+	Lost     leader.Reason
+	Stale    membership.Reason
+	Timeline clocksync.TimelineID
+	Parent   clocksync.TimelineID
+	Step     time.Duration
+	Age      time.Duration // since the last fast message, where known
+	Bound    time.Duration // delay bound of the last packet, where known
+	// Mismatch: what the peer has.
+	MaxDrift      timed.Drift
+	FastThreshold time.Duration
+}
+
+// EffectKind tells effects apart.
+type EffectKind uint8
+
+const (
+	// Send: send Packet to the node To. The packet is valid until the next
+	// call; the caller fills in Stamp and Counter when it leaves.
+	Send EffectKind = iota + 1
+	// Answer: send Packet to where the packet being handled came from.
+	Answer
+	// Notify: an event.
+	Notify
+)
+
+// Effect is something for the driver to do, in order.
+type Effect struct {
+	Kind   EffectKind
+	To     timed.NodeID
+	Packet *Packet
+	Event  Event
+}

@@ -1,0 +1,103 @@
+package stack
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// outbox gathers what one turn wants to say: to all, and to one.
+type outbox struct {
+	all     Frames
+	release timed.Instant
+	resign  membership.ViewID
+	request leader.Request
+
+	to      timed.NodeID
+	uni     Frames
+	dropped membership.ViewID
+	reply   leader.Reply
+	report  membership.Report
+
+	beat timed.Set // to whom a bare packet is to go
+}
+
+// flush turns the outbox into packets, one for each destination.
+func (s *Stack) flush(now timed.Instant) {
+	b := &s.box
+	if s.leaving {
+		b.all |= FrameLeaving
+	}
+	to := b.beat
+	if b.all&^FrameLeaving != 0 {
+		to = s.dg.Peers()
+	} else if b.uni != 0 {
+		to.Add(b.to)
+	}
+	// Who sends anyway sends the keepalives of this period along: peers then
+	// wake up once for the packets of all, instead of once for each.
+	to = to.Union(s.dg.Due(now, !to.Empty()))
+	if to.Empty() {
+		return
+	}
+	proto := Packet{
+		MaxDrift: s.cfg.Timing.MaxDrift, FastThreshold: s.cfg.Timing.FastThreshold,
+		State: s.el.State(now), Frames: b.all,
+		Release: b.release, Resign: b.resign, Request: b.request,
+	}
+	proto.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group,
+		Source: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Stamp: now}
+	if b.all&FrameRequest != 0 {
+		s.fillRequest(now, &proto)
+	}
+	for id := to.Next(0); id != 0; id = to.Next(id) {
+		s.packets = append(s.packets, proto)
+		p := &s.packets[len(s.packets)-1]
+		p.Header.Destination = id
+		p.Header.Echo = s.dg.Echo(id, now)
+		if id == b.to && b.uni != 0 {
+			p.Frames |= b.uni
+			p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
+		}
+		s.dg.Sent(id, now)
+		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
+	}
+}
+
+// fillRequest adds what the layers above the election say in a request.
+func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
+	leads := s.el.Leads(now)
+	var until timed.Instant
+	p.Part, until, s.mbOut = s.mb.Part(now, leads, s, s.mbOut[:0])
+	s.performViews()
+	if until > 0 {
+		s.el.Granted(until)
+	}
+	if !leads {
+		return
+	}
+	lease, _ := s.el.Leading()
+	if line, ok := s.ck.Line(lease); ok {
+		p.Line, p.Frames = line, p.Frames|FrameLine
+	}
+}
+
+// refuse answers a packet whose incarnation claims a seat that another one
+// holds, at most once a keepalive period.
+func (s *Stack) refuse(now timed.Instant, p *Packet) {
+	id := p.Header.Source
+	holder := s.dg.Boot(id)
+	if holder == 0 || holder == p.Header.Boot || p.Has(FrameInUse) ||
+		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod {
+		return
+	}
+	s.answered[id] = now
+	s.packets = append(s.packets, Packet{
+		MaxDrift: s.cfg.Timing.MaxDrift, FastThreshold: s.cfg.Timing.FastThreshold,
+		State: s.el.State(now), Frames: FrameInUse, InUse: holder,
+		Header: datagram.Header{Version: datagram.Version, Group: s.cfg.Group, Source: s.cfg.Self.Node,
+			Destination: id, Boot: s.cfg.Self.Boot, Stamp: now, Echo: s.dg.EchoChallenger(id)},
+	})
+	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: &s.packets[len(s.packets)-1]})
+}

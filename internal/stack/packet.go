@@ -1,0 +1,53 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Frames says which frames a packet carries.
+type Frames uint16
+
+// The frames, in the order in which a receiver handles them.
+const (
+	FrameInUse   Frames = 1 << iota // the destination's id is in use by another incarnation
+	FrameRelease                    // votes up to Release are free
+	FrameResign                     // the view Resign is given up
+	FrameDropped                    // the view Dropped is not counted on any more
+	FrameRequest                    // Request and Part
+	FrameLine                       // Line
+	FrameReply                      // Reply and Report
+	FrameLeaving                    // the sender leaves for good
+	frameEnd
+)
+
+// Frame bits that exist.
+const AllFrames = frameEnd - 1
+
+// Packet is everything that one turn of a node's loop says to one destination.
+type Packet struct {
+	Header datagram.Header
+	// Hello: settings that must be the same everywhere, and the sender's state.
+	MaxDrift      timed.Drift
+	FastThreshold time.Duration
+	State         leader.State
+
+	Frames  Frames
+	InUse   timed.BootID
+	Release timed.Instant
+	Resign  membership.ViewID
+	Dropped membership.ViewID
+	Request leader.Request
+	Part    membership.Part
+	Line    clocksync.Line
+	Reply   leader.Reply
+	Report  membership.Report
+}
+
+// Has reports whether the packet carries a frame.
+func (p *Packet) Has(f Frames) bool { return p.Frames&f != 0 }

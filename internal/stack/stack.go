@@ -1,0 +1,367 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config is what one node needs to know.
+type Config struct {
+	Self          timed.Incarnation
+	Group         uint64 // digest of the group's name
+	Timing        timed.Timing
+	Mode          leader.Mode
+	RankBy        leader.RankBy
+	Weight        uint16
+	MaxDeviation  time.Duration
+	MaxSlew       int64
+	StepThreshold time.Duration
+}
+
+// Stack is the state of one incarnation of a node. It is a pure machine for one
+// goroutine.
+type Stack struct {
+	cfg Config
+	dg  *datagram.Service
+	el  *leader.Election
+	mb  *membership.Service
+	ck  *clocksync.Sync
+
+	lastTurn  timed.Instant
+	ready     bool
+	alive     timed.Set // at the end of the last turn
+	following timed.Incarnation
+	leading   bool
+	leaving   bool
+	mismatch  timed.Set // peers whose settings differ, reported once
+	blamed    bool
+	answered  [timed.MaxNodes + 1]timed.Instant
+
+	// The turn under way.
+	out     []Effect
+	box     outbox
+	packets []Packet
+
+	// Scratch space for the effects of the layers.
+	elOut []leader.Effect
+	mbOut []membership.Effect
+	ckOut []clocksync.Effect
+
+	Dropped Dropped
+}
+
+// Dropped counts packets that were of no use, by reason.
+type Dropped struct {
+	Foreign, Mismatch, Unknown, Unaccepted, Faulty uint64
+}
+
+// New returns the node of an incarnation that starts at now, when the wall
+// clock shows wall, with the given peers.
+func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *Stack {
+	s := &Stack{
+		cfg: cfg,
+		dg:  datagram.New(datagram.Config{Self: cfg.Self, Timing: cfg.Timing}, now),
+		el: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
+			RankBy: cfg.RankBy, Weight: cfg.Weight}, now),
+		mb: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
+		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
+			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold}, now, wall),
+		lastTurn: now,
+	}
+	for id := peers.Next(0); id != 0; id = peers.Next(id) {
+		s.dg.AddPeer(id, now)
+	}
+	return s
+}
+
+// Self returns the incarnation.
+func (s *Stack) Self() timed.Incarnation { return s.cfg.Self }
+
+// AddPeer makes a peer known.
+func (s *Stack) AddPeer(id timed.NodeID, now timed.Instant) { s.dg.AddPeer(id, now) }
+
+// RemovePeer forgets a peer.
+func (s *Stack) RemovePeer(id timed.NodeID) {
+	s.dg.RemovePeer(id)
+	s.el.Forget(id)
+}
+
+// Deadline returns when HandleTimeout is next due. Calling it early does
+// nothing.
+func (s *Stack) Deadline() timed.Instant {
+	d := s.dg.Deadline()
+	if at := s.el.Deadline(s.alive); at < d {
+		d = at
+	}
+	if at := s.mb.Deadline(); at < d {
+		d = at
+	}
+	if !s.ready {
+		d = timed.Earlier(d, s.el.ReadyAt())
+	}
+	return d
+}
+
+// begin starts a turn.
+func (s *Stack) begin(now timed.Instant, out []Effect) {
+	s.out = out
+	if n := s.dg.Peers().Len() + 2; cap(s.packets) < n {
+		s.packets = make([]Packet, 0, n) // effects point into it: it must not grow in a turn
+	}
+	s.packets = s.packets[:0]
+	s.box = outbox{}
+	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
+		s.el.Stalled(now) // silence proves nothing about the peers
+	}
+	s.lastTurn = timed.Later(s.lastTurn, now)
+}
+
+// end finishes a turn: what has become due is done, and what is to be said
+// leaves.
+func (s *Stack) end(now timed.Instant) []Effect {
+	if !s.ready && s.el.Ready(now) {
+		s.ready = true
+		s.dg.SetReady()
+		s.box.beat = s.dg.Peers() // tell everybody at once that they are heard
+		s.notify(Event{Kind: EventReady})
+	}
+	alive := s.dg.Alive(now)
+	s.elOut = s.el.HandleTimeout(now, alive, s.elOut[:0])
+	s.perform(now, s.elOut)
+	s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
+	s.performViews()
+	// What the views want said may be due at once.
+	if s.el.Deadline(alive) <= now {
+		s.elOut = s.el.HandleTimeout(now, alive, s.elOut[:0])
+		s.perform(now, s.elOut)
+	}
+	s.observe(now, alive)
+	s.flush(now)
+	out := s.out
+	s.out = nil
+	return out
+}
+
+// HandleTimeout does what has become due.
+func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
+	s.begin(now, out)
+	if rival, stop := s.dg.Duplicate(now); stop {
+		s.notify(Event{Kind: EventDuplicateID, Peer: s.cfg.Self.Node, Boot: rival})
+	}
+	return s.end(now)
+}
+
+// HandlePacket takes a packet received when the local clock showed received; now
+// is the reading of this turn.
+func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effect) []Effect {
+	s.begin(now, out)
+	h := &p.Header
+	if h.Group != s.cfg.Group || h.Destination != s.cfg.Self.Node {
+		s.Dropped.Foreign++
+		return s.end(now)
+	}
+	if p.MaxDrift != s.cfg.Timing.MaxDrift || p.FastThreshold != s.cfg.Timing.FastThreshold {
+		s.Dropped.Mismatch++
+		if !s.mismatch.Has(h.Source) {
+			s.mismatch.Add(h.Source)
+			s.notify(Event{Kind: EventMismatch, Peer: h.Source, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
+		}
+		return s.end(now)
+	}
+	d, verdict := s.dg.HandlePacket(received, h)
+	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
+	switch verdict {
+	case datagram.Dropped:
+		s.Dropped.Unknown++
+	case datagram.Challenged:
+		s.Dropped.Unaccepted++
+		s.refuse(now, p)
+	case datagram.Faulty:
+		s.Dropped.Faulty++
+		s.suspectClocks(from, d)
+	case datagram.Accepted:
+		if s.el.Peer(from.Node) != (leader.State{}) {
+			s.notify(Event{Kind: EventPeerRestarted, Peer: from.Node, Boot: from.Boot})
+		}
+		s.el.Forget(from.Node)
+		s.mismatch.Remove(from.Node)
+		s.handle(now, received, from, p, d)
+	case datagram.Delivered:
+		s.handle(now, received, from, p, d)
+	}
+	return s.end(now)
+}
+
+// handle takes a packet of a peer's accepted incarnation.
+func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay) {
+	if p.Header.Echo.Boot == s.cfg.Self.Boot {
+		if p.Has(FrameInUse) {
+			s.dg.Refused(from.Node, p.InUse, now)
+			return
+		}
+		s.dg.Taken(from.Node, now)
+	}
+	s.el.HandleState(from, &p.State)
+	alive := s.dg.Alive(now)
+	if p.Has(FrameLeaving) {
+		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
+	}
+	if p.Has(FrameRelease) {
+		s.el.HandleRelease(from, p.Release)
+	}
+	if p.Has(FrameResign) {
+		var ok bool
+		s.mbOut, ok = s.mb.HandleResign(from, p.Resign, s.mbOut[:0])
+		s.performViews()
+		if ok {
+			s.box.to, s.box.dropped, s.box.uni = from.Node, p.Resign, s.box.uni|FrameDropped
+		}
+	}
+	if p.Has(FrameDropped) {
+		s.mbOut = s.mb.HandleDropped(from, p.Dropped, s.mbOut[:0])
+		s.performViews()
+	}
+	if p.Has(FrameRequest) {
+		s.handleRequest(now, received, from, p, d, alive)
+	}
+	if p.Has(FrameReply) {
+		s.handleReply(now, from, p, d, alive)
+	}
+}
+
+func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
+	started := s.dg.SentBefore(from.Node, p.Header.Stamp, received)
+	s.elOut = s.el.HandleRequest(now, from, p.Request, d.Fast, started, alive, s.elOut[:0])
+	// A vote binds this node before the view part counts; what the handler
+	// did before the vote, an abdication, comes first.
+	n := len(s.elOut)
+	if n == 0 || s.elOut[n-1].Kind != leader.SendReply {
+		s.perform(now, s.elOut)
+		return
+	}
+	reply := s.elOut[n-1].Reply
+	s.perform(now, s.elOut[:n-1])
+	if reply.Support {
+		s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
+		s.performViews()
+		if p.Has(FrameLine) {
+			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
+				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
+				s.performClock()
+			}
+		}
+	}
+	s.box.to, s.box.reply, s.box.uni = from.Node, reply, s.box.uni|FrameReply
+	s.box.report = s.mb.Report()
+}
+
+func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
+	var counted bool
+	s.elOut, counted = s.el.HandleReply(now, from, p.Reply, d.Fast, alive, s.elOut[:0])
+	if !counted {
+		s.mb.Learn(p.Report.Sequence)
+		return
+	}
+	// The report first: the round that this reply wins may commit on it.
+	s.mbOut = s.mb.HandleReport(now, from, &p.Report, p.Reply.Support, s, s.mbOut[:0])
+	s.performViews()
+	s.perform(now, s.elOut)
+}
+
+// perform does what the election wants.
+func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
+	for i := range effects {
+		e := &effects[i]
+		switch e.Kind {
+		case leader.SendRequest:
+			s.box.request, s.box.all = e.Request, s.box.all|FrameRequest
+		case leader.SendRelease:
+			s.box.release, s.box.all = e.Number, s.box.all|FrameRelease
+		case leader.Won:
+			s.won(now)
+		case leader.GiveUp:
+			s.gaveUp(now, e)
+		case leader.Unfit:
+			s.notify(Event{Kind: EventUnfit})
+		}
+	}
+}
+
+func (s *Stack) won(now timed.Instant) {
+	s.ckOut = s.ck.HandleLead(now, s.ckOut[:0])
+	s.performClock()
+	s.mbOut = s.mb.HandleWon(now, s.el.Support(), s.el.Refusals(), s.dg.Alive(now), s.dg.Boot, s, s.mbOut[:0])
+	s.performViews()
+}
+
+func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
+	why := membership.LeadEnded
+	if e.Reason == leader.LeaseExpired {
+		why = membership.LeaseExpired
+	}
+	var resign membership.ViewID
+	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.By, s.mbOut[:0])
+	s.performViews()
+	if !resign.None() {
+		s.box.resign, s.box.all = resign, s.box.all|FrameResign
+	}
+	if s.leading {
+		s.leading = false
+		s.notify(Event{Kind: EventLeadLost, Lost: e.Reason, Peer: e.By})
+	}
+}
+
+// performViews does what the membership service wants.
+func (s *Stack) performViews() {
+	for i := range s.mbOut {
+		e := &s.mbOut[i]
+		switch e.Kind {
+		case membership.RequestSoon:
+			s.el.RequestSoon()
+		case membership.Dropped:
+			s.el.GrantsDropped()
+		case membership.Installed:
+			if len(e.View.Members) > 1 {
+				s.ck.Settled()
+			}
+			s.notify(Event{Kind: EventViewInstalled, View: e.View, Previous: e.Previous})
+		case membership.Fresh:
+			s.notify(Event{Kind: EventViewFresh, View: e.View})
+		case membership.Stale:
+			s.notify(Event{Kind: EventViewStale, View: e.View, Stale: e.Reason, Peer: e.By})
+		}
+	}
+	s.mbOut = s.mbOut[:0]
+}
+
+func (s *Stack) performClock() {
+	for i := range s.ckOut {
+		e := &s.ckOut[i]
+		ev := Event{Kind: EventClockAdopted, Timeline: e.Timeline, Parent: e.Parent, Step: e.Step, Peer: e.Timeline.Leader}
+		if e.Kind == clocksync.Stepped {
+			ev.Kind = EventClockStepped
+		}
+		s.notify(ev)
+	}
+	s.ckOut = s.ckOut[:0]
+}
+
+// LeaseOf implements membership.Votes.
+func (s *Stack) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
+	v, ok := s.el.Vote(i.Node)
+	if !ok || v.Boot != i.Boot && !mutant.On(mutant.MembersWithoutBoot) {
+		return 0, false
+	}
+	if mutant.On(mutant.LeaseWithoutDrift) {
+		return v.Number.Add(v.LockTime), true
+	}
+	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), true
+}
+
+func (s *Stack) notify(e Event) { s.out = append(s.out, Effect{Kind: Notify, Event: e}) }

@@ -1,0 +1,178 @@
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// socket is a non-blocking socket in the care of the runtime's poller, which
+// os.File gives without wrapping errors: the end of a wait does not allocate.
+type socket struct {
+	file  *os.File
+	raw   syscall.RawConn
+	in    receiver
+	out   sender
+	count *counters
+}
+
+func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters) (*socket, netip.AddrPort, error) {
+	if len(addr.IP) == 0 { // all addresses: both families with one socket, if there is IPv6
+		s, local, err := openAt(netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(addr.Port)), clock, opts, count)
+		if !errors.Is(err, unix.EAFNOSUPPORT) && !errors.Is(err, unix.EADDRNOTAVAIL) {
+			return s, local, err
+		}
+		addr = &net.UDPAddr{IP: net.IPv4zero, Port: addr.Port}
+	}
+	ap := addr.AddrPort()
+	return openAt(netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), clock, opts, count)
+}
+
+func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *counters) (_ *socket, local netip.AddrPort, err error) {
+	family := unix.AF_INET
+	if addr.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
+	if err != nil {
+		return nil, local, os.NewSyscallError("socket", err)
+	}
+	file := os.NewFile(uintptr(fd), "udp "+addr.String())
+	s := &socket{file: file, count: count}
+	defer func() {
+		if err != nil {
+			_ = s.close()
+		}
+	}()
+	if err = setOptions(fd, family, opts); err != nil {
+		return nil, local, err
+	}
+	if local, err = bind(fd, family, addr); err != nil {
+		return nil, local, err
+	}
+	// Fails if the poller does not take the socket: better now than at a wait.
+	if err = file.SetReadDeadline(time.Time{}); err != nil {
+		return nil, local, err
+	}
+	if s.raw, err = file.SyscallConn(); err != nil {
+		return nil, local, err
+	}
+	stamps := stamper{clock: clock, count: count}
+	if !opts.NoKernelStamps {
+		stamps.enable(fd)
+	}
+	s.in.init(opts.Batch, stamps, count)
+	s.out.init(opts.Batch, family, count)
+	return s, local, nil
+}
+
+func setOptions(fd, family int, opts Options) error {
+	set := func(level, option, value int) error {
+		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
+	}
+	// Packets that do not fit the interface are refused rather than fragmented.
+	// The path's MTU, of which anybody can tell lies, is not asked.
+	discover := set(unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+	if family == unix.AF_INET6 {
+		if err := set(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
+			return err
+		}
+		discover = set(unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
+	}
+	if discover != nil {
+		return discover
+	}
+	// The number of packets that the full buffer has cost comes with the others.
+	if err := set(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
+		return err
+	}
+	for _, buffer := range []struct{ size, force, option int }{
+		{opts.ReceiveBuffer, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF},
+		{opts.SendBuffer, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF},
+	} {
+		if buffer.size <= 0 {
+			continue
+		}
+		if set(unix.SOL_SOCKET, buffer.force, buffer.size) == nil { // needs a privilege, ignores the limit
+			continue
+		}
+		if err := set(unix.SOL_SOCKET, buffer.option, buffer.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bind(fd, family int, addr netip.AddrPort) (local netip.AddrPort, err error) {
+	var sa unix.Sockaddr
+	if family == unix.AF_INET {
+		sa = &unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()}
+	} else {
+		var z zones
+		sa = &unix.SockaddrInet6{Port: int(addr.Port()), Addr: addr.Addr().As16(), ZoneId: z.index(addr.Addr().Zone())}
+	}
+	if err := unix.Bind(fd, sa); err != nil {
+		return local, os.NewSyscallError("bind", err)
+	}
+	bound, err := unix.Getsockname(fd)
+	if err != nil {
+		return local, os.NewSyscallError("getsockname", err)
+	}
+	port := addr.Port()
+	switch b := bound.(type) {
+	case *unix.SockaddrInet4:
+		port = uint16(b.Port)
+	case *unix.SockaddrInet6:
+		port = uint16(b.Port)
+	}
+	return netip.AddrPortFrom(addr.Addr(), port), nil
+}
+
+// poll reads what is there, without waiting and whatever the read deadline is.
+func (s *socket) poll(pkts []Packet) (n int, err error) {
+	r := &s.in
+	r.begin(pkts)
+	if err := s.raw.Control(r.control); err != nil {
+		return 0, err
+	}
+	return r.end()
+}
+
+// wait reads what is there or comes until the read deadline.
+func (s *socket) wait(pkts []Packet) (n int, err error) {
+	r := &s.in
+	r.begin(pkts)
+	if err := s.raw.Read(r.read); err != nil {
+		return 0, err
+	}
+	return r.end()
+}
+
+// idle reads the clock at a time when the socket has been found empty.
+func (s *socket) idle() timed.Instant { return s.in.stamps.idle() }
+
+func (s *socket) write(pkts []Packet) (sent int, err error) {
+	w := &s.out
+	for len(pkts) > 0 {
+		k := min(len(pkts), len(w.headers))
+		w.fill(pkts[:k])
+		if err := s.raw.Control(w.control); err != nil {
+			return sent, err
+		}
+		sent += w.sent
+		pkts = pkts[k:]
+	}
+	return sent, nil
+}
+
+func (s *socket) setReadDeadline(t time.Time) error { return s.file.SetReadDeadline(t) }
+
+func (s *socket) close() error { return s.file.Close() }

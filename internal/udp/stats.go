@@ -1,0 +1,105 @@
+package udp
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+)
+
+// Counter is a named number that only grows.
+type Counter struct {
+	Name  string
+	Value uint64
+}
+
+// Stats are the counters of a socket, always all of them and in the same order.
+//
+//   - received_packets, received_bytes: delivered by ReadBatch.
+//   - received_truncated: longer than the buffer, dropped.
+//   - received_overflow: dropped by the kernel because the socket's receive
+//     buffer was full; learnt with a later packet, on Linux.
+//   - clock_steps: batches whose kernel stamps were not used because the clock
+//     that they are in was stepped.
+//   - sent_packets, sent_bytes: accepted by the system.
+//   - receive_ERROR, send_ERROR: failures by the name of the error in lower
+//     case, as in send_enobufs, and receive_other and send_other for the rest.
+type Stats []Counter
+
+// Get returns the counter of that name, or zero if there is none.
+func (s Stats) Get(name string) uint64 {
+	for _, c := range s {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return 0
+}
+
+// namedErrors are the errors that have counters of their own.
+var namedErrors = [...]struct {
+	errno syscall.Errno
+	name  string
+}{
+	{syscall.EAGAIN, "eagain"}, // the socket's send buffer is full
+	{syscall.ENOBUFS, "enobufs"},
+	{syscall.ENOMEM, "enomem"},
+	{syscall.EPERM, "eperm"},
+	{syscall.EACCES, "eacces"},
+	{syscall.EMSGSIZE, "emsgsize"},
+	{syscall.EINVAL, "einval"},
+	{syscall.ECONNREFUSED, "econnrefused"},
+	{syscall.EHOSTUNREACH, "ehostunreach"},
+	{syscall.EHOSTDOWN, "ehostdown"},
+	{syscall.ENETUNREACH, "enetunreach"},
+	{syscall.ENETDOWN, "enetdown"},
+	{syscall.EADDRNOTAVAIL, "eaddrnotavail"},
+	{syscall.EAFNOSUPPORT, "eafnosupport"},
+}
+
+// errorCounters counts failures of one direction; the last one is the rest.
+type errorCounters [len(namedErrors) + 1]atomic.Uint64
+
+func (e *errorCounters) add(errno syscall.Errno) {
+	for i := range namedErrors {
+		if namedErrors[i].errno == errno {
+			e[i].Add(1)
+			return
+		}
+	}
+	e[len(namedErrors)].Add(1)
+}
+
+// addError counts an error of the portable socket.
+func (e *errorCounters) addError(err error) {
+	var errno syscall.Errno // zero is not named
+	errors.As(err, &errno)
+	e.add(errno)
+}
+
+func (e *errorCounters) appendTo(s Stats, direction string) Stats {
+	for i := range namedErrors {
+		s = append(s, Counter{direction + namedErrors[i].name, e[i].Load()})
+	}
+	return append(s, Counter{direction + "other", e[len(namedErrors)].Load()})
+}
+
+type counters struct {
+	receivedPackets, receivedBytes atomic.Uint64
+	truncated, overflow, steps     atomic.Uint64
+	sentPackets, sentBytes         atomic.Uint64
+	receiveErrors, sendErrors      errorCounters
+}
+
+func (c *counters) stats() Stats {
+	s := make(Stats, 0, 7+2*len(c.receiveErrors))
+	s = append(s,
+		Counter{"received_packets", c.receivedPackets.Load()},
+		Counter{"received_bytes", c.receivedBytes.Load()},
+		Counter{"received_truncated", c.truncated.Load()},
+		Counter{"received_overflow", c.overflow.Load()},
+		Counter{"clock_steps", c.steps.Load()},
+		Counter{"sent_packets", c.sentPackets.Load()},
+		Counter{"sent_bytes", c.sentBytes.Load()},
+	)
+	return c.sendErrors.appendTo(c.receiveErrors.appendTo(s, "receive_"), "send_")
+}

@@ -1,0 +1,97 @@
+package leader
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Mode chooses between two specifications that contradict each other when
+// connectivity is not transitive.
+type Mode uint8
+
+const (
+	// Available (the default) leads every process: a candidate is not blocked
+	// by processes that follow somebody whom it cannot hear.
+	Available Mode = iota
+	// Strict keeps BI: a candidate leads only if every process that it hears
+	// supports it.
+	Strict
+)
+
+func (m Mode) String() string {
+	if m == Strict {
+		return "strict"
+	}
+	return "available"
+}
+
+// ParseMode reads the name of a mode.
+func ParseMode(s string) (Mode, error) {
+	switch s {
+	case "available":
+		return Available, nil
+	case "strict":
+		return Strict, nil
+	}
+	return 0, fmt.Errorf("mode %q is neither available nor strict", s)
+}
+
+// RankBy chooses the total order of candidates.
+type RankBy uint8
+
+const (
+	// Stable (the default): leaders before others, then the larger support
+	// set, then the larger weight, then the smaller id. A newcomer never
+	// deposes a leader, and of two merging partitions the larger keeps its own.
+	Stable RankBy = iota
+	// ByID: the larger weight, then the smaller id, as in the paper, where
+	// all weights are the same.
+	ByID
+)
+
+func (r RankBy) String() string {
+	if r == ByID {
+		return "id"
+	}
+	return "stable"
+}
+
+// ParseRankBy reads the name of a ranking.
+func ParseRankBy(s string) (RankBy, error) {
+	switch s {
+	case "stable":
+		return Stable, nil
+	case "id":
+		return ByID, nil
+	}
+	return 0, fmt.Errorf("rank %q is neither id nor stable", s)
+}
+
+// State is what a node says about itself in every packet: its rank, to whom it
+// is locked, and the settings that must agree.
+type State struct {
+	Leading   bool   // it leads
+	Contender bool   // it may become leader
+	Support   uint8  // size of its support set while it leads
+	Weight    uint16 // configured preference; larger is preferred
+	LockedTo  timed.Incarnation
+	MaxLock   time.Duration // the longest vote that it grants
+}
+
+// outranks reports whether a candidate (idA, a) comes before (idB, b).
+func (r RankBy) outranks(idA timed.NodeID, a *State, idB timed.NodeID, b *State) bool {
+	if r == Stable {
+		if a.Leading != b.Leading {
+			return a.Leading
+		}
+		if a.Leading && a.Support != b.Support {
+			return a.Support > b.Support
+		}
+	}
+	if a.Weight != b.Weight {
+		return a.Weight > b.Weight
+	}
+	return idA < idB
+}

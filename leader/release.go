@@ -1,0 +1,86 @@
+package leader
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// giveUp forgets the recorded support: votes that are about to be given back
+// must never carry a view again.
+func (e *Election) giveUp(why Reason, by timed.NodeID, out []Effect) []Effect {
+	if !mutant.On(mutant.KeepSupportOnRelease) {
+		e.forgetVotes()
+	}
+	return append(out, Effect{Kind: GiveUp, Reason: why, By: by})
+}
+
+// forgetVotes drops the recorded support, but for votes of a round under way:
+// those are not given back.
+func (e *Election) forgetVotes() {
+	for id := e.voters.Next(0); id != 0; id = e.voters.Next(id) {
+		if !e.open || e.votes[id].Number != e.lastRequest {
+			e.votes[id] = Vote{}
+			e.voters.Remove(id)
+		}
+	}
+	e.support = timed.Set{}
+}
+
+// release gives back the votes of a round that failed or of a lease given up,
+// once every view lease that rests on them has run out or was dropped.
+func (e *Election) release(now timed.Instant, why Reason, by timed.NodeID, out []Effect) []Effect {
+	e.leading, e.open, e.topValid = false, false, false
+	e.expiration = 0
+	out = e.giveUp(why, by, out)
+	// The number is taken before the wait: newer votes must not be freed by
+	// an older wait.
+	e.releasing, e.releaseRequest = true, e.lastRequest
+	e.releaseAt = timed.Later(now, e.granted)
+	if mutant.On(mutant.ReleaseWithoutWait) {
+		e.releaseAt = now
+	}
+	if now >= e.releaseAt {
+		out = e.finishRelease(now, out)
+	}
+	return out
+}
+
+func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
+	e.releasing = false
+	if mutant.On(mutant.ReleaseLateNumber) {
+		e.releaseRequest = e.lastRequest
+	} else if e.lastRequest != e.releaseRequest || e.leading {
+		return out
+	}
+	if e.lockedTo == e.cfg.Self {
+		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+	}
+	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest})
+}
+
+// abdicate ends the lead, or the candidacy, at once.
+func (e *Election) abdicate(now timed.Instant, why Reason, by timed.NodeID, out []Effect) []Effect {
+	return e.release(now, why, by, out)
+}
+
+// Abdicate gives up the lead for the given reason; the node stays a contender.
+func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effect {
+	if !e.leading && !e.open {
+		return out
+	}
+	return e.abdicate(now, why, e.cfg.Self.Node, out)
+}
+
+// Resign gives up the lead and every candidacy for good: the node leaves, and
+// hands over.
+func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
+	e.resigned = true
+	return e.Abdicate(now, Resigned, out)
+}
+
+// HandleRelease takes a peer's word that its votes up to a request are free.
+func (e *Election) HandleRelease(from timed.Incarnation, number timed.Instant) {
+	if e.lockedTo == from && e.lockRequest <= number {
+		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+	}
+}

@@ -1,0 +1,285 @@
+package leader
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// request starts a round (section VIII). The caller has checked that nobody
+// outranks this node and that it is not locked to another.
+func (e *Election) request(now timed.Instant, alive timed.Set, out []Effect) []Effect {
+	lock, fit := e.fitLock(alive)
+	if fit == e.unfit {
+		e.unfit, e.topValid = !fit, false
+		if !fit {
+			out = append(out, Effect{Kind: Unfit})
+		}
+	}
+	e.nextRequest = now.Add(e.cfg.Timing.ElectionPeriod)
+	if !fit && !e.leading {
+		return out
+	}
+	e.lastRequest = timed.Later(now, e.lastRequest+1)
+	e.lockTime = lock
+	e.lockSelf()
+	e.open, e.alarm = true, e.lastRequest.Add(e.cfg.Timing.RoundTime())
+	e.target, e.refusals = alive, timed.Set{}
+	e.replies = timed.SetOf(e.cfg.Self.Node)
+	e.record(e.cfg.Self)
+	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime}})
+	return e.check(now, alive, false, out)
+}
+
+// record notes a vote of the round under way.
+func (e *Election) record(by timed.Incarnation) {
+	e.votes[by.Node] = Vote{Boot: by.Boot, Number: e.lastRequest, LockTime: e.lockTime}
+	e.voters.Add(by.Node)
+}
+
+func (e *Election) lockSelf() {
+	until := e.lastRequest.Add(e.lockTime)
+	if e.lockedTo == e.cfg.Self {
+		until = timed.Later(until, e.lockedUntil)
+	}
+	e.lockedTo, e.lockedUntil, e.lockRequest = e.cfg.Self, until, e.lastRequest
+}
+
+// fitLock returns the lock time to ask for: the smallest of this node's own
+// and what its targets grant, and whether the settings are sound with it.
+func (e *Election) fitLock(alive timed.Set) (time.Duration, bool) {
+	lock := e.cfg.Timing.LockTime
+	for id := alive.Next(0); id != 0; id = alive.Next(id) {
+		if m := e.peers[id].state.MaxLock; m > 0 && m < lock {
+			lock = m
+		}
+	}
+	return lock, lock == e.cfg.Timing.LockTime || lock >= e.cfg.Timing.LeastLockTime()
+}
+
+// HandleRequest takes a request of a peer's accepted incarnation. started is
+// the latest that the local clock can have shown when the request was sent.
+func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Request, fast bool,
+	started timed.Instant, alive timed.Set, out []Effect) []Effect {
+	if !fast && !mutant.On(mutant.SlowElections) {
+		return out
+	}
+	// A peer that does not hear this node cannot count its vote, and a lock
+	// for it would only keep this node from others.
+	if !alive.Has(from.Node) && !mutant.On(mutant.SlowElections) {
+		return out
+	}
+	if e.outranksMe(from.Node) && (e.leading || e.open) {
+		out = e.abdicate(now, Outranked, from.Node, out)
+	}
+	if from == e.lockedTo && m.Number < e.lockRequest {
+		return out // overtaken by a newer request
+	}
+	reply := Reply{Number: m.Number}
+	if e.mayVote(now, from, m, alive, &reply) {
+		e.vote(from, m, started)
+		reply.Support = true
+	}
+	return append(out, Effect{Kind: SendReply, To: from.Node, Reply: reply})
+}
+
+// mayVote decides on a vote, and notes the reason for a refusal.
+func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request, alive timed.Set, reply *Reply) bool {
+	if !e.Ready(now) && !mutant.On(mutant.VoteNotReady) {
+		return false
+	}
+	if m.LockTime > e.cfg.Timing.MaxLockTime || m.LockTime <= 0 {
+		return false
+	}
+	same := e.lockedTo == from
+	if mutant.On(mutant.LockIgnoresBoot) {
+		same = e.lockedTo.Node == from.Node
+	}
+	if now < e.lockedUntil && !same && !mutant.On(mutant.VoteTwice) {
+		reply.LockedTo = e.lockedTo
+		return false
+	}
+	if !e.outranksMe(from.Node) {
+		reply.Prefers = e.cfg.Self.Node
+		return false
+	}
+	if top := e.best(alive); top != timed.NoNode && top != from.Node &&
+		e.cfg.RankBy.outranks(top, &e.peers[top].state, from.Node, &e.peers[from.Node].state) {
+		reply.Prefers = top
+		return false
+	}
+	return true
+}
+
+// vote locks this node to the candidate. The lock must outlast the lease, which
+// is counted from the request's number, so it may start at the latest instant
+// at which the request can have been sent; a late request then binds the voter
+// hardly longer than the lease itself.
+func (e *Election) vote(from timed.Incarnation, m Request, started timed.Instant) {
+	until := started.Add(m.LockTime)
+	if e.lockedTo == from {
+		until = timed.Later(until, e.lockedUntil) // an older lease may ask for longer
+	}
+	e.lockedTo, e.lockedUntil, e.lockRequest = from, until, m.Number
+}
+
+// HandleReply takes a reply of a peer's accepted incarnation. It reports
+// whether the reply counted.
+func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Reply, fast bool,
+	alive timed.Set, out []Effect) ([]Effect, bool) {
+	if (!fast && !mutant.On(mutant.SlowElections)) || !e.open || m.Number != e.lastRequest {
+		return out, false
+	}
+	id := from.Node
+	if m.Support {
+		e.replies.Add(id)
+		e.refusals.Remove(id)
+		e.record(from)
+	} else {
+		e.refusals.Add(id)
+		e.replies.Remove(id)
+		e.refusal[id] = refusal{m.LockedTo, m.Prefers}
+	}
+	return e.check(now, alive, false, out), true
+}
+
+// check decides the round under way: after each reply, and once at the alarm.
+func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out []Effect) []Effect {
+	asked := alive.Union(e.target)
+	missing := asked.Minus(e.replies)
+	for id := missing.Next(0); id != 0; id = missing.Next(id) {
+		if e.excused(id, alive, atAlarm) {
+			missing.Remove(id)
+		}
+	}
+	if missing.Empty() {
+		return e.win(asked, atAlarm, out)
+	}
+	if !atAlarm {
+		return out
+	}
+	silent := asked.Minus(e.replies).Minus(e.refusals)
+	e.open = false
+	switch {
+	case e.leading && !mutant.On(mutant.ReleaseOnFailedRenew):
+		// The older lease still counts on the votes: nothing is given back.
+		e.afterSilence(silent)
+		return out
+	default:
+		return e.release(now, RoundFailed, missing.Min(), out)
+	}
+}
+
+// excused reports whether a process that did not support the round does not
+// block it.
+func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool {
+	if !e.refusals.Has(id) {
+		return e.cfg.Mode == Available && atAlarm
+	}
+	r := e.refusal[id]
+	if e.cfg.Mode == Available {
+		if e.elsewhere(r.lockedTo, id, alive) {
+			return true
+		}
+		if r.prefers != timed.NoNode && r.prefers != id && !alive.Has(r.prefers) {
+			return true
+		}
+	}
+	// A merge under way: its leader is about to abdicate in favour of this one.
+	if atAlarm && e.leading && !mutant.On(mutant.NoMergeExcuse) {
+		l := r.lockedTo.Node
+		return l.Valid() && l != e.cfg.Self.Node && e.peers[l].boot == r.lockedTo.Boot &&
+			e.outranksPeer(l)
+	}
+	return false
+}
+
+// elsewhere reports that a process locked to l follows somebody whom this node
+// does not hear: not itself, not me, and not alive here.
+func (e *Election) elsewhere(l timed.Incarnation, id timed.NodeID, alive timed.Set) bool {
+	if !l.Valid() || l.Node == id || l.Node == e.cfg.Self.Node {
+		return false
+	}
+	return !alive.Has(l.Node) || e.peers[l.Node].boot != l.Boot
+}
+
+func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
+	first := !e.leading
+	e.open, e.leading, e.topValid = false, true, false
+	lease := e.cfg.Timing.MaxDrift.Trust(e.lockTime)
+	if mutant.On(mutant.LeaseWithoutDrift) {
+		lease = e.lockTime
+	}
+	e.expiration = e.lastRequest.Add(lease)
+	e.support = e.replies
+	// The next round leaves a little before the period is over, so that the
+	// followers' keepalives ride on their replies; and in time for the answers
+	// to be back before the lease ends.
+	t := &e.cfg.Timing
+	early := t.ElectionPeriod - min(t.ElectionPeriod/8, t.SchedulingDelay)
+	latest := e.expiration.Add(-(t.RoundTime() + t.SchedulingDelay))
+	e.nextRequest = timed.Earlier(e.lastRequest.Add(early), latest)
+	if atAlarm {
+		e.afterSilence(asked.Minus(e.replies).Minus(e.refusals))
+	}
+	return append(out, Effect{Kind: Won, First: first})
+}
+
+// afterSilence starts the next round at once: else one lost reply makes the
+// view stale.
+func (e *Election) afterSilence(silent timed.Set) {
+	if !silent.Empty() && !mutant.On(mutant.NoRoundAfterSilence) {
+		e.nextRequest = 0
+	}
+}
+
+// outranksMe reports whether a peer comes before this node, as all do when this
+// node is no contender.
+func (e *Election) outranksMe(id timed.NodeID) bool {
+	if e.unfit || e.resigned {
+		return true
+	}
+	me := e.rank()
+	return e.cfg.RankBy.outranks(id, &e.peers[id].state, e.cfg.Self.Node, &me)
+}
+
+func (e *Election) outranksPeer(id timed.NodeID) bool {
+	me := e.rank()
+	return e.cfg.RankBy.outranks(e.cfg.Self.Node, &me, id, &e.peers[id].state)
+}
+
+func (e *Election) rank() State {
+	return State{Leading: e.leading, Support: uint8(min(e.support.Len(), timed.MaxNodes)), Weight: e.cfg.Weight}
+}
+
+// best returns the highest-ranked contender among the alive, or NoNode.
+func (e *Election) best(alive timed.Set) timed.NodeID {
+	if e.topValid && e.topAlive == alive {
+		return e.top
+	}
+	best := timed.NoNode
+	for id := alive.Next(0); id != 0; id = alive.Next(id) {
+		st := &e.peers[id].state
+		if !st.Contender {
+			continue
+		}
+		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) && !mutant.On(mutant.NoLockedElsewhere) {
+			continue // it cannot lead, and its leader cannot reach me
+		}
+		if best == timed.NoNode || e.cfg.RankBy.outranks(id, st, best, &e.peers[best].state) {
+			best = id
+		}
+	}
+	e.top, e.topAlive, e.topValid = best, alive, true
+	return best
+}
+
+func (e *Election) outranked(alive timed.Set) bool {
+	top := e.best(alive)
+	if top == timed.NoNode {
+		return false
+	}
+	me := e.rank()
+	return e.cfg.RankBy.outranks(top, &e.peers[top].state, e.cfg.Self.Node, &me)
+}

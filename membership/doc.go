@@ -1,0 +1,19 @@
+// Package membership is the fail-aware membership service, seeded by the
+// leader's support sets. A view names a group and its members; every node
+// knows, by reading its hardware clock, whether its view is up to date.
+//
+// It promises:
+//
+//   - M1 agreement: a view id determines members and lineage;
+//   - M2 self-inclusion: a node is a member of its view;
+//   - M3 view ids grow at each incarnation;
+//   - M4 exclusion: at any real time, the up-to-date views of any two nodes are
+//     the same view or have no member in common;
+//   - M5 timeliness: in a Δ-partition that is stable for long enough all
+//     members have the same up-to-date view, and it is the whole partition;
+//   - M6 second chance: one lost or late message never excludes a member;
+//   - M7 fail-awareness: "up to date" is a local predicate, true for no longer
+//     than the lease.
+//
+// [Service] is a pure machine, owned by one goroutine.
+package membership

@@ -1,0 +1,253 @@
+package membership
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// HandleWon takes a round that this node won: its support set, the alive
+// peers and those who refused, and the accepted boot id of each node.
+func (s *Service) HandleWon(now timed.Instant, support, refused, alive timed.Set,
+	boot func(timed.NodeID) timed.BootID, votes Votes, out []Effect) []Effect {
+	s.leading = true
+	if s.proposal == nil && s.view.is(support, boot, s.cfg.Self) {
+		return out
+	}
+	want := s.want(support, refused, alive, boot)
+	switch {
+	case s.proposal != nil && s.proposal.same(want):
+		return s.tryCommit(now, votes, out)
+	case s.proposal == nil && s.view.same(want):
+		return out
+	}
+	return s.propose(want, out)
+}
+
+// is reports whether the view has exactly the given incarnations as members.
+func (v *View) is(set timed.Set, boot func(timed.NodeID) timed.BootID, self timed.Incarnation) bool {
+	if v == nil || v.Set != set {
+		return false
+	}
+	for i := range v.Members {
+		m := &v.Members[i]
+		if m.Incarnation != self && m.Boot != boot(m.Node) {
+			return false
+		}
+	}
+	return true
+}
+
+// want returns the members that the next view should have: the support set,
+// and members that are alive and did not refuse (M6, the second chance, for the
+// same incarnation only).
+func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID) timed.BootID) *View {
+	set := support
+	var second timed.Set
+	if s.view != nil {
+		second = s.view.Set
+	}
+	if s.proposal != nil {
+		second = second.Union(s.proposal.Set)
+	}
+	second = second.Intersect(alive).Minus(refused).Minus(support)
+	if mutant.On(mutant.NoSecondChance) {
+		second = timed.Set{}
+	}
+	for id := second.Next(0); id != 0; id = second.Next(id) {
+		i := timed.Incarnation{Node: id, Boot: boot(id)}
+		if s.view.Has(i) || s.proposal.Has(i) {
+			set.Add(id)
+		}
+	}
+	v := &View{Set: set, Members: make([]Member, 0, set.Len())}
+	for id := set.Next(0); id != 0; id = set.Next(id) {
+		b := boot(id)
+		if id == s.cfg.Self.Node {
+			b = s.cfg.Self.Boot
+		}
+		if mutant.On(mutant.MembersWithoutBoot) {
+			if m, ok := s.view.Member(id); ok {
+				b = m.Boot
+			}
+		}
+		v.Members = append(v.Members, Member{Incarnation: timed.Incarnation{Node: id, Boot: b}})
+	}
+	return v
+}
+
+// propose opens the next view. The leader's own flag drops with the proposal,
+// and no older view is ever renewed again.
+func (s *Service) propose(want *View, out []Effect) []Effect {
+	seq := s.sequence + 1
+	if mutant.On(mutant.OwnSequenceIgnored) {
+		seq = s.floor() + 1
+	} else {
+		s.sequence = seq
+	}
+	want.ID = ViewID{Sequence: seq, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
+	s.leaveBehind(want)
+	s.proposal, s.acks = want, timed.SetOf(s.cfg.Self.Node)
+	s.previous[s.cfg.Self.Node] = s.Report().Installed
+	if !mutant.On(mutant.OwnSequenceIgnored) {
+		s.acked = want.ID
+	}
+	if !mutant.On(mutant.RenewAfterPropose) {
+		out = s.drop(Proposed, s.cfg.Self.Node, out)
+	}
+	return append(out, Effect{Kind: RequestSoon})
+}
+
+// leaveBehind notes until when members of the committed view that are not in
+// the next one may count on the lease that they were granted last.
+func (s *Service) leaveBehind(next *View) {
+	s.wait = s.carried
+	if s.view == nil {
+		return
+	}
+	for i := range s.view.Members {
+		if !next.Has(s.view.Members[i].Incarnation) {
+			s.wait = timed.Later(s.wait, s.granted)
+			return
+		}
+	}
+}
+
+// HandleReport takes the view part of a reply that counted in the election.
+func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Report, supports bool,
+	votes Votes, out []Effect) []Effect {
+	s.Learn(r.Sequence)
+	if s.view != nil && r.Installed == s.view.ID {
+		s.spread.Add(from.Node)
+	}
+	p := s.proposal
+	if p == nil || !s.leading || !p.Has(from) {
+		return out
+	}
+	if r.Acknowledged == p.ID {
+		if supports && !s.acks.Has(from.Node) {
+			s.acks.Add(from.Node)
+			s.previous[from.Node] = r.Installed
+		}
+		return s.tryCommit(now, votes, out)
+	}
+	if r.Sequence >= p.ID.Sequence && r.Sequence <= MaxSequence && !mutant.On(mutant.IgnoreOvertaken) {
+		next := &View{Set: p.Set, Members: make([]Member, len(p.Members))}
+		for i := range p.Members {
+			next.Members[i].Incarnation = p.Members[i].Incarnation
+		}
+		return s.propose(next, out)
+	}
+	return out
+}
+
+// tryCommit commits the open proposal once all its members have acknowledged
+// it, their votes still bind them, and nobody who was left behind can count on
+// an older view.
+func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effect {
+	p := s.proposal
+	if p == nil || !s.leading {
+		return out
+	}
+	if s.acks != p.Set && !mutant.On(mutant.CommitWithoutAcks) {
+		return out
+	}
+	if now < s.wait && !mutant.On(mutant.CommitWithoutWait) {
+		return out
+	}
+	if s.acked != p.ID && !mutant.On(mutant.OwnSequenceIgnored) && !mutant.On(mutant.OneProposalVar) {
+		return out // this node has acknowledged another leader's proposal since
+	}
+	if s.lease(p, votes) <= now {
+		return out
+	}
+	v := &View{ID: p.ID, Set: p.Set, Members: make([]Member, len(p.Members))}
+	copy(v.Members, p.Members)
+	for i := range v.Members {
+		v.Members[i].Previous = s.previous[v.Members[i].Node]
+	}
+	s.proposal, s.view, s.granted = nil, v, 0
+	s.wait, s.carried = 0, 0
+	s.spread = timed.SetOf(s.cfg.Self.Node)
+	out = s.install(v, out)
+	return append(out, Effect{Kind: RequestSoon})
+}
+
+// lease returns until when the votes of all members bind them to this leader.
+func (s *Service) lease(v *View, votes Votes) timed.Instant {
+	until := timed.Never
+	for i := range v.Members {
+		l, ok := votes.LeaseOf(v.Members[i].Incarnation)
+		if !ok {
+			return 0
+		}
+		until = timed.Earlier(until, l)
+	}
+	return until
+}
+
+// Part returns what the request that leaves now says about views, and until
+// when it lets members count on the view. The leader holds its own view until
+// the lease that it grants.
+func (s *Service) Part(now timed.Instant, leads bool, votes Votes, out []Effect) (Part, timed.Instant, []Effect) {
+	if !s.leading || !leads {
+		return Part{}, 0, out
+	}
+	if s.proposal != nil && !(mutant.On(mutant.RenewAfterPropose) && s.view != nil && s.acks != s.proposal.Set) {
+		return Part{Kind: Propose, ID: s.proposal.ID, View: s.proposal}, 0, out
+	}
+	if s.view == nil {
+		return Part{}, 0, out
+	}
+	until := s.lease(s.view, votes)
+	if until <= now {
+		return Part{}, 0, out
+	}
+	s.granted = timed.Later(s.granted, until)
+	if s.installed == s.view {
+		out = s.extend(now, until, out)
+	}
+	p := Part{Kind: Renew, ID: s.view.ID, Until: until}
+	if s.spread != s.view.Set {
+		p.Kind, p.View = Commit, s.view
+	}
+	return p, until, out
+}
+
+// HandleGiveUp takes the end of this node's lead: no view of before is ever
+// renewed. It returns the view that members may still count on, to be resigned.
+func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, out []Effect) ([]Effect, ViewID) {
+	s.leading = false
+	var id ViewID
+	if s.view != nil {
+		if now < s.granted {
+			id = s.view.ID
+			s.resigned, s.dropped = s.view, timed.SetOf(s.cfg.Self.Node)
+			// Should this node lead again before that, its next view waits.
+			s.carried = timed.Later(s.carried, s.granted)
+		}
+		if s.installed == s.view && !mutant.On(mutant.RenewForgottenView) {
+			out = s.drop(why, by, out)
+		}
+	}
+	if !mutant.On(mutant.OneProposalVar) {
+		s.proposal = nil
+	}
+	if !mutant.On(mutant.KeepSupportOnRelease) && !mutant.On(mutant.RenewForgottenView) {
+		s.view, s.granted = nil, 0
+	}
+	return out, id
+}
+
+// HandleDropped takes a member's word that it has dropped a resigned view.
+func (s *Service) HandleDropped(from timed.Incarnation, id ViewID, out []Effect) []Effect {
+	if s.resigned == nil || id != s.resigned.ID {
+		return out
+	}
+	s.dropped.Add(from.Node)
+	if s.resigned.Set.Subset(s.dropped) {
+		s.resigned = nil
+		s.wait, s.carried = 0, 0
+		out = append(out, Effect{Kind: Dropped})
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package membership
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// ViewID names a view. The leader's boot id is part of it: a restarted leader
+// must never name another view by the same id.
+type ViewID struct {
+	Sequence uint64
+	Leader   timed.NodeID
+	Boot     timed.BootID
+}
+
+// None reports whether the id names no view.
+func (v ViewID) None() bool { return v.Sequence == 0 }
+
+func (v ViewID) String() string {
+	if v.None() {
+		return "none"
+	}
+	return fmt.Sprintf("%d@%d/%08x", v.Sequence, v.Leader, uint32(v.Boot>>32))
+}
+
+// Member is one incarnation in a view, and the view that it came from.
+type Member struct {
+	timed.Incarnation
+	Previous ViewID // the lineage; none for a node that joins from nowhere
+}
+
+// View is an agreed group. It is immutable once made; holders share it.
+type View struct {
+	ID      ViewID
+	Members []Member // in the order of ids
+	Set     timed.Set
+}
+
+// Member returns the member with the given id, if there is one.
+func (v *View) Member(id timed.NodeID) (Member, bool) {
+	if v == nil || !v.Set.Has(id) {
+		return Member{}, false
+	}
+	for i := range v.Members {
+		if v.Members[i].Node == id {
+			return v.Members[i], true
+		}
+	}
+	return Member{}, false
+}
+
+// Has reports whether an incarnation is a member.
+func (v *View) Has(i timed.Incarnation) bool {
+	m, ok := v.Member(i.Node)
+	return ok && m.Boot == i.Boot
+}
+
+// same reports whether two views have the same incarnations as members.
+func (v *View) same(w *View) bool {
+	if v == nil || w == nil || v.Set != w.Set {
+		return false
+	}
+	for i := range v.Members {
+		if v.Members[i].Incarnation != w.Members[i].Incarnation {
+			return false
+		}
+	}
+	return true
+}
+
+// Transitional returns the members of v that came along from the view prev: all
+// that moved together with the holder of prev.
+func (v *View) Transitional(prev ViewID) timed.Set {
+	var s timed.Set
+	for i := range v.Members {
+		if v.Members[i].Previous == prev && !prev.None() {
+			s.Add(v.Members[i].Node)
+		}
+	}
+	return s
+}
+
+// Branch is one of the previous views whose members meet in a view.
+type Branch struct {
+	From    ViewID // none: nodes that join from nowhere
+	Members timed.Set
+}
+
+// Merged returns the branches that meet in the view, in the order of their
+// smallest members, so that an application knows what to reconcile.
+func (v *View) Merged() []Branch {
+	var bs []Branch
+next:
+	for i := range v.Members {
+		m := &v.Members[i]
+		for j := range bs {
+			if bs[j].From == m.Previous {
+				bs[j].Members.Add(m.Node)
+				continue next
+			}
+		}
+		bs = append(bs, Branch{m.Previous, timed.SetOf(m.Node)})
+	}
+	return bs
+}
+
+// PartKind says what a request says about views.
+type PartKind uint8
+
+const (
+	// NoPart: nothing.
+	NoPart PartKind = iota
+	// Renew extends the lease on a committed view.
+	Renew
+	// Propose asks for acknowledgements of the next view.
+	Propose
+	// Commit announces a view that all have acknowledged, and grants a lease.
+	Commit
+)
+
+// Part is what a leader's request says about views.
+type Part struct {
+	Kind  PartKind
+	ID    ViewID
+	Until timed.Instant // Renew, Commit: end of the lease, on the leader's clock
+	View  *View         // Propose (without lineage), Commit
+}
+
+// Report is what a reply says about views.
+type Report struct {
+	Acknowledged ViewID // the proposal acknowledged last
+	Installed    ViewID
+	Sequence     uint64 // the largest sequence that the voter knows of
+}
+
+// MaxSequence bounds sequences, so that no message can exhaust them.
+const MaxSequence = 1 << 62

@@ -1,0 +1,70 @@
+package timed
+
+import (
+	"fmt"
+	"time"
+)
+
+// Drift is ρ, the bound on a hardware clock's rate error, in parts per
+// billion: |dt/dH − 1| ≤ ρ. A local duration d therefore lasts between d(1−ρ)
+// and d(1+ρ) of real time, exactly.
+type Drift int64
+
+// MaxDrift is the largest ρ that the arithmetic of this package accepts: one
+// percent. It keeps every intermediate product inside 64 bits and makes the
+// neglected terms of order ρ³ smaller than the rounding.
+const MaxDrift Drift = 10_000_000
+
+const billion = 1_000_000_000
+
+// Validate reports whether ρ lies in [0, MaxDrift].
+func (r Drift) Validate() error {
+	if r < 0 || r > MaxDrift {
+		return fmt.Errorf("timed: drift %d ppb is outside [0, %d]", int64(r), int64(MaxDrift))
+	}
+	return nil
+}
+
+// slack returns ⌈|d|·ppb/10⁹⌉. The division is split so that a product of a
+// year of nanoseconds and a rate does not overflow.
+func slack(d time.Duration, ppb int64) time.Duration {
+	if d < 0 {
+		d = -d
+	}
+	if d < 0 { // the most negative duration has no positive twin
+		d--
+	}
+	q, rem := int64(d)/billion, int64(d)%billion
+	p := rem * ppb
+	s := p / billion
+	if p%billion != 0 {
+		s++
+	}
+	return time.Duration(q*ppb + s)
+}
+
+// Slack returns ⌈k·ρ·|d|⌉: by how much a duration d may be misjudged by k
+// clocks that drift one way.
+func (r Drift) Slack(d time.Duration, k int64) time.Duration { return slack(d, k*int64(r)) }
+
+// Lower returns a lower bound of the real time that a local difference d
+// stands for: d(1−ρ) for d ≥ 0 and d(1+ρ) for d < 0, rounded down. It is g()
+// of the delay bound.
+func (r Drift) Lower(d time.Duration) time.Duration { return d - slack(d, int64(r)) }
+
+// Upper returns an upper bound of the real time that a local difference d
+// stands for: d(1+ρ) for d ≥ 0 and d(1−ρ) for d < 0, rounded up. It also turns
+// a real duration into the largest local one up to terms of order ρ², so use
+// [Drift.Wait] where that matters.
+func (r Drift) Upper(d time.Duration) time.Duration { return d + slack(d, int64(r)) }
+
+// Trust returns for how long, on this clock, a promise of d made on another
+// clock may be relied on: d(1−2ρ), rounded down.
+func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) }
+
+// Wait returns how long this clock must wait for a duration d of another clock
+// to be surely over: d(1+2ρ+3ρ²), rounded up, an upper bound of d(1+ρ)/(1−ρ).
+func (r Drift) Wait(d time.Duration) time.Duration {
+	second := 3 * int64(r) * int64(r)
+	return d + slack(d, 2*int64(r)+(second+billion-1)/billion)
+}

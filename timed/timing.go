@@ -1,0 +1,92 @@
+package timed
+
+import "time"
+
+// Timing holds the constants of the timed asynchronous model for one group.
+// MaxDrift and FastThreshold must be the same at every node; nodes tell each
+// other, and refuse peers that differ. All durations are of the local hardware
+// clock unless said otherwise.
+type Timing struct {
+	// MaxDrift is ρ: every hardware clock keeps |dt/dH − 1| ≤ ρ.
+	MaxDrift Drift
+	// OneWayTimeout is δ: a delivery within δ of real time is timely.
+	OneWayTimeout time.Duration
+	// FastThreshold is Δ ≥ δ: a message whose computed delay bound is at most
+	// Δ is fast.
+	FastThreshold time.Duration
+	// MinDelay is δmin, a lower bound of every remote delay. 0 is always safe.
+	MinDelay time.Duration
+	// SchedulingDelay is σ: a timely process acts within σ of a trigger.
+	SchedulingDelay time.Duration
+	// ElectionPeriod is EP: a candidate or leader broadcasts at least this often.
+	ElectionPeriod time.Duration
+	// KeepalivePeriod is KP: every node sends to every other at least this often.
+	KeepalivePeriod time.Duration
+	// Expires is for how long a peer that is not heard fast stays alive.
+	Expires time.Duration
+	// LockTime is for how long a vote that this node asks for binds the voter.
+	LockTime time.Duration
+	// MaxLockTime is the longest vote that this node grants. Without a state
+	// directory it must never be lowered between runs.
+	MaxLockTime time.Duration
+}
+
+const defaultDrift Drift = 100_000 // 1e-4: ten times what a bad quartz does
+
+// Local returns timing for nodes of one host, or of one rack with an idle
+// network.
+func Local() Timing {
+	return Timing{
+		MaxDrift:        defaultDrift,
+		OneWayTimeout:   1 * time.Millisecond,
+		FastThreshold:   2 * time.Millisecond,
+		SchedulingDelay: 2 * time.Millisecond,
+		ElectionPeriod:  8 * time.Millisecond,
+		KeepalivePeriod: 8 * time.Millisecond,
+		Expires:         25 * time.Millisecond,
+		LockTime:        24 * time.Millisecond,
+		MaxLockTime:     24 * time.Millisecond,
+	}
+}
+
+// LAN returns timing for a local network.
+func LAN() Timing {
+	return Timing{
+		MaxDrift:        defaultDrift,
+		OneWayTimeout:   5 * time.Millisecond,
+		FastThreshold:   10 * time.Millisecond,
+		SchedulingDelay: 5 * time.Millisecond,
+		ElectionPeriod:  25 * time.Millisecond,
+		KeepalivePeriod: 25 * time.Millisecond,
+		Expires:         100 * time.Millisecond,
+		LockTime:        80 * time.Millisecond,
+		MaxLockTime:     80 * time.Millisecond,
+	}
+}
+
+// WAN returns timing for links across continents.
+func WAN() Timing {
+	return Timing{
+		MaxDrift:        defaultDrift,
+		OneWayTimeout:   150 * time.Millisecond,
+		FastThreshold:   250 * time.Millisecond,
+		SchedulingDelay: 20 * time.Millisecond,
+		ElectionPeriod:  200 * time.Millisecond,
+		KeepalivePeriod: 200 * time.Millisecond,
+		Expires:         time.Second,
+		LockTime:        time.Second,
+		MaxLockTime:     time.Second,
+	}
+}
+
+// RoundTime returns 2Δ(1+ρ), after which a round of the election is closed.
+func (t Timing) RoundTime() time.Duration { return t.MaxDrift.Upper(2 * t.FastThreshold) }
+
+// Period returns the longest time between two requests of a timely candidate:
+// EP, or a whole round where that takes longer, because a candidate that asked
+// again before the answers can be back would never count any.
+func (t Timing) Period() time.Duration { return max(t.ElectionPeriod, t.RoundTime()) }
+
+// ReadyTime returns maxLock(1+2ρ): how long a new incarnation must run before
+// it votes or requests, because an earlier one may have voted.
+func (t Timing) ReadyTime() time.Duration { return t.MaxDrift.Wait(t.MaxLockTime) }
