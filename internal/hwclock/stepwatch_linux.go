@@ -3,38 +3,58 @@ package hwclock
 import (
 	"errors"
 	"fmt"
+	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// StepWatch learns of steps of CLOCK_REALTIME. It belongs to one goroutine.
+// StepWatch learns of steps of CLOCK_REALTIME. It belongs to one goroutine,
+// except that any may close it.
 //
 // It is a timer of that clock that never fires, which the kernel cancels
-// whenever the clock is set.
+// whenever the clock is set, and when the machine wakes up from a suspend.
 type StepWatch struct {
-	fd  int
-	buf [8]byte
+	file *os.File // so that closing waits for a reader
+	raw  syscall.RawConn
+
+	ask     func(fd uintptr) // made once, so that Stepped does not allocate
+	buf     [8]byte
+	stepped bool
 }
 
 // NewStepWatch begins to watch. It fails when the process may have no more file
 // descriptors, and with [errors.ErrUnsupported] on other systems than Linux.
 func NewStepWatch() (*StepWatch, error) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	w, err := newStepWatch()
 	if err != nil {
-		return nil, fmt.Errorf("hwclock: cannot watch for clock steps: %w", err)
-	}
-	w := &StepWatch{fd: fd}
-	if err := w.arm(); err != nil {
-		_ = unix.Close(fd)
 		return nil, fmt.Errorf("hwclock: cannot watch for clock steps: %w", err)
 	}
 	return w, nil
 }
 
-func (w *StepWatch) arm() error {
-	far := unix.ItimerSpec{}
-	far.Value.Sec = 1<<31 - 1 // fits every size of time_t; when it fires it is only armed again
-	err := unix.TimerfdSettime(w.fd, unix.TFD_TIMER_ABSTIME|unix.TFD_TIMER_CANCEL_ON_SET, &far, nil)
+func newStepWatch() (*StepWatch, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	w := &StepWatch{file: os.NewFile(uintptr(fd), "clock steps")}
+	w.ask = w.read
+	w.raw, err = w.file.SyscallConn()
+	if err == nil {
+		err = arm(fd)
+	}
+	if err != nil {
+		_ = w.file.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func arm(fd int) error {
+	var far unix.ItimerSpec
+	far.Value.Sec = 1<<31 - 1 // fits every size of time_t; after it, every answer is the cautious one
+	err := unix.TimerfdSettime(fd, unix.TFD_TIMER_ABSTIME|unix.TFD_TIMER_CANCEL_ON_SET, &far, nil)
 	if errors.Is(err, unix.ECANCELED) {
 		return nil // armed, and told of a step just before
 	}
@@ -42,17 +62,22 @@ func (w *StepWatch) arm() error {
 }
 
 // Stepped reports whether the clock may have been stepped since the previous
-// call, or since the watch began. It costs one system call and never blocks.
+// call, or since the watch began. It costs one system call, never blocks, and
+// is true when the watch is closed.
 func (w *StepWatch) Stepped() bool {
-	_, err := unix.Read(w.fd, w.buf[:])
-	if err == unix.EAGAIN {
-		return false
+	w.stepped = true
+	_ = w.raw.Control(w.ask) // fails when closed, and leaves the cautious answer
+	return w.stepped
+}
+
+func (w *StepWatch) read(fd uintptr) {
+	_, err := unix.Read(int(fd), w.buf[:])
+	if w.stepped = err != unix.EAGAIN; w.stepped {
+		// ECANCELED tells of a step. Should arming fail, the timer as it is
+		// goes on telling of steps.
+		_ = arm(int(fd))
 	}
-	// ECANCELED tells of a step. Anything else is unexpected, and the answer
-	// then is the cautious one.
-	_ = w.arm()
-	return true
 }
 
 // Close ends the watch.
-func (w *StepWatch) Close() error { return unix.Close(w.fd) }
+func (w *StepWatch) Close() error { return w.file.Close() }

@@ -13,7 +13,7 @@ type mmsghdr struct {
 	length uint32
 }
 
-// controlSize is room for a receive stamp and the number of dropped packets. The
+// controlRoom is room for a receive stamp and the number of dropped packets. The
 // array's element makes it aligned as the kernel's headers must be.
 type controlRoom [8]uint64
 
@@ -131,19 +131,19 @@ func (r *receiver) parseControl(room *controlRoom, length int) (stamp int64, sta
 			break
 		}
 		data := unsafe.Add(base, at+unix.CmsgLen(0))
-		room := size - unix.CmsgLen(0)
+		payload := size - unix.CmsgLen(0)
 		if h.Level == unix.SOL_SOCKET {
 			switch {
-			case h.Type == unix.SO_TIMESTAMPNS && room >= int(unsafe.Sizeof(unix.Timespec{})):
+			case h.Type == unix.SO_TIMESTAMPNS && payload >= int(unsafe.Sizeof(unix.Timespec{})):
 				stamp, stamped = (*unix.Timespec)(data).Nano(), true
-			case h.Type == unix.SO_RXQ_OVFL && room >= 4:
+			case h.Type == unix.SO_RXQ_OVFL && payload >= 4:
 				if dropped := *(*uint32)(data); dropped != r.dropped {
 					r.count.overflow.Add(uint64(dropped - r.dropped))
 					r.dropped = dropped
 				}
 			}
 		}
-		at += unix.CmsgSpace(room)
+		at += unix.CmsgSpace(payload)
 	}
 	return stamp, stamped
 }
@@ -169,4 +169,3 @@ func swapped(port uint16) uint16 {
 	b := (*[2]byte)(unsafe.Pointer(&port))
 	return uint16(b[0])<<8 | uint16(b[1])
 }
-

@@ -79,16 +79,18 @@ func setOptions(fd, family int, opts Options) error {
 		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
 	}
 	// Packets that do not fit the interface are refused rather than fragmented.
-	// The path's MTU, of which anybody can tell lies, is not asked.
-	discover := set(unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+	// The path's MTU, of which anybody can tell lies, is not asked. (An IPv6
+	// socket has both options, as it carries IPv4 as well.)
+	if err := set(unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE); err != nil {
+		return err
+	}
 	if family == unix.AF_INET6 {
 		if err := set(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
 			return err
 		}
-		discover = set(unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
-	}
-	if discover != nil {
-		return discover
+		if err := set(unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE); err != nil {
+			return err
+		}
 	}
 	// The number of packets that the full buffer has cost comes with the others.
 	if err := set(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
@@ -175,4 +177,7 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 
 func (s *socket) setReadDeadline(t time.Time) error { return s.file.SetReadDeadline(t) }
 
-func (s *socket) close() error { return s.file.Close() }
+func (s *socket) close() error {
+	s.in.stamps.close()
+	return s.file.Close()
+}

@@ -77,3 +77,9 @@ func (s *stamper) end(drained bool) {
 		s.before = s.after
 	}
 }
+
+func (s *stamper) close() {
+	if s.watch != nil {
+		_ = s.watch.Close()
+	}
+}

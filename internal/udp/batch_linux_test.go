@@ -1,0 +1,124 @@
+package udp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
+	a := listen(t, "127.0.0.1:0", Options{})
+	in := room(4, 100)
+	for _, plain := range []bool{false, true} {
+		b := listen(t, "127.0.0.1:0", Options{NoKernelStamps: plain})
+		// The kernel begins to stamp packets on arrival some time after it was
+		// asked to, so the test tries until it does.
+		const lag = 5 * time.Millisecond
+		used := false
+		for range 50 {
+			n, err := b.ReadBatch(in, testClock().Now()) // finds the socket empty
+			require.NoError(t, err)
+			require.Zero(t, n)
+			before := testClock().Now()
+			_, err = a.WriteBatch([]Packet{packetTo(b.LocalAddr(), "x")})
+			require.NoError(t, err)
+			time.Sleep(lag)
+			reading := testClock().Now()
+			n, err = b.ReadBatch(in, soon())
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			require.GreaterOrEqual(t, in[0].Received, before)
+			if plain {
+				require.GreaterOrEqual(t, in[0].Received, reading)
+			} else if used = in[0].Received < reading; used {
+				break
+			}
+		}
+		require.Equal(t, !plain, used, "clock steps seen: %d", b.Stats().Get("clock_steps"))
+	}
+}
+
+func TestAFullReceiveBufferIsCounted(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 1})
+	out := make([]Packet, 200)
+	for i := range out {
+		out[i] = packetTo(b.LocalAddr(), "0123456789")
+	}
+	sent, err := a.WriteBatch(out)
+	require.NoError(t, err)
+	require.Equal(t, len(out), sent, "the other end's buffer is not the sender's failure")
+	in := room(len(out), 100)
+	read := func() (got int) {
+		for {
+			n, err := b.ReadBatch(in, 0)
+			require.NoError(t, err)
+			if n == 0 {
+				return got
+			}
+			got += n
+		}
+	}
+	got := read()
+	require.Less(t, got, len(out))
+	_, err = a.WriteBatch(out[:1]) // brings the news
+	require.NoError(t, err)
+	require.Equal(t, 1, read())
+	require.EqualValues(t, len(out)-got, b.Stats().Get("received_overflow"))
+}
+
+// A network error that the kernel holds for the socket is not the failure of
+// the packet that happens to be sent next, nor of the read that meets it.
+func TestReportedErrorsNeitherEndTheLoopNorCostAPacket(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
+	nobody, err := Listen("127.0.0.1:0", testClock(), Options{})
+	require.NoError(t, err)
+	closed := nobody.LocalAddr()
+	require.NoError(t, nobody.Close())
+	require.NoError(t, a.sock.raw.Control(func(fd uintptr) {
+		require.NoError(t, unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1))
+	}))
+	in := room(4, 100)
+
+	sent, err := a.WriteBatch([]Packet{packetTo(closed, "refused"), packetTo(b.LocalAddr(), "one")})
+	require.NoError(t, err)
+	require.Equal(t, 2, sent)
+	n, err := b.ReadBatch(in, soon())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "one", string(in[0].Buf[:in[0].N]))
+
+	_, err = a.WriteBatch([]Packet{packetTo(closed, "refused")})
+	require.NoError(t, err)
+	n, err = a.ReadBatch(in, testClock().Now().Add(5*time.Millisecond))
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Positive(t, a.Stats().Get("receive_econnrefused"))
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
+	out := []Packet{packetTo(b.LocalAddr(), "one"), packetTo(b.LocalAddr(), "two")}
+	in := room(8, 100)
+	require.Zero(t, testing.AllocsPerRun(200, func() {
+		_, _ = a.WriteBatch(out)
+		for got := 0; got < len(out); {
+			n, err := b.ReadBatch(in, soon())
+			if n == 0 {
+				t.Fatal("no packets", err)
+			}
+			got += n
+		}
+	}), "packets")
+	require.Zero(t, testing.AllocsPerRun(200, func() {
+		_, _ = b.ReadBatch(in, testClock().Now())
+	}), "finding nothing")
+	require.Zero(t, testing.AllocsPerRun(50, func() {
+		_, _ = b.ReadBatch(in, testClock().Now().Add(100*time.Microsecond))
+	}), "waiting until a deadline")
+	require.Zero(t, testing.AllocsPerRun(200, func() {
+		b.Wake()
+		_, _ = b.ReadBatch(in, soon())
+	}), "a wake")
+}
