@@ -54,8 +54,9 @@ func (s *Service) Echo(id timed.NodeID, now timed.Instant) Echo {
 	if p == nil {
 		return Echo{Heard: NotHeard}
 	}
-	held := p.accepted && p.seat.hasFast && now.Sub(p.seat.lastFast) <= s.cfg.Timing.Expires
-	if c := &p.challenger; c.boot != 0 && !held {
+	// Until somebody holds the seat, the one that sends gets the echo: a late
+	// packet of a dead incarnation must not keep the echoes from the living.
+	if c := &p.challenger; c.boot != 0 && !s.holds(p, now) && (!p.accepted || c.seen > p.seat.seen) {
 		return c.say(NotHeard)
 	}
 	if !p.accepted {

@@ -32,7 +32,8 @@ type Service struct {
 type seat struct {
 	boot     timed.BootID
 	echo     Pair // best helper of the peer's packets, to be echoed to it
-	latest   timed.Instant
+	latest   timed.Instant // its newest stamp
+	seen     timed.Instant // when its last packet came
 	lastFast timed.Instant // when we last received a fast packet of it
 	heardBy  timed.Instant // its stamp of the packet that set aliveUntil
 	hasFast  bool
@@ -111,7 +112,7 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 		r.Sub(h.Echo.Latest) <= s.cfg.Timing.Expires
 	verdict := Delivered
 	if !p.accepted || p.seat.boot != h.Boot {
-		held := p.accepted && p.seat.hasFast && r.Sub(p.seat.lastFast) <= s.cfg.Timing.Expires
+		held := s.holds(p, r)
 		if mutant.On(mutant.AcceptWithoutEcho) {
 			fresh, held = true, false
 		}
@@ -128,7 +129,7 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 	}
 	d := s.delay(st, h.Stamp, r)
 	s.learnEcho(st, Pair{h.Stamp, r})
-	st.latest = timed.Later(st.latest, h.Stamp)
+	st.latest, st.seen = timed.Later(st.latest, h.Stamp), r
 	if s.disproved(st, d, r) {
 		st.fault = true
 		s.bury(p, h.Source)
@@ -214,7 +215,21 @@ func (p *peer) challenge(r timed.Instant, h *Header, rho timed.Drift) {
 	if pair := (Pair{h.Stamp, r}); c.latest == 0 || pair.better(c.echo, rho) {
 		c.echo = pair
 	}
-	c.latest = timed.Later(c.latest, h.Stamp)
+	c.latest, c.seen = timed.Later(c.latest, h.Stamp), r
+}
+
+// holds reports whether the accepted incarnation keeps its seat at now: whether
+// it has sent a fast packet within expires.
+func (s *Service) holds(p *peer, now timed.Instant) bool {
+	return p.accepted && p.seat.hasFast && now.Sub(p.seat.lastFast) <= s.cfg.Timing.Expires
+}
+
+// Holder returns the incarnation that keeps the seat of a peer at now, or 0.
+func (s *Service) Holder(id timed.NodeID, now timed.Instant) timed.BootID {
+	if p := s.peers[id]; p != nil && s.holds(p, now) {
+		return p.seat.boot
+	}
+	return 0
 }
 
 // Boot returns the accepted incarnation of a peer, or 0.

@@ -54,6 +54,7 @@ type Election struct {
 	leading    bool
 	expiration timed.Instant
 	support    timed.Set
+	refused    timed.Set
 	votes      [timed.MaxNodes + 1]Vote
 	voters     timed.Set // ids with a recorded vote
 
@@ -123,8 +124,8 @@ func (e *Election) Leading() (expiration timed.Instant, leading bool) {
 // Support returns the support set of the lease held.
 func (e *Election) Support() timed.Set { return e.support }
 
-// Refusals returns who refused the last round.
-func (e *Election) Refusals() timed.Set { return e.refusals }
+// Refusals returns who refused the round that was won last.
+func (e *Election) Refusals() timed.Set { return e.refused }
 
 // Vote returns the vote last given by a node of the support set; ok is false
 // when none is recorded.

@@ -212,7 +212,7 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 		lease = e.lockTime
 	}
 	e.expiration = e.lastRequest.Add(lease)
-	e.support = e.replies
+	e.support, e.refused = e.replies, e.refusals
 	// The next round leaves a little before the period is over, so that the
 	// followers' keepalives ride on their replies; and in time for the answers
 	// to be back before the lease ends.

@@ -119,8 +119,19 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	if s.view != nil && r.Installed == s.view.ID {
 		s.spread.Add(from.Node)
 	}
+	if !s.leading {
+		return out
+	}
 	p := s.proposal
-	if p == nil || !s.leading || !p.Has(from) {
+	if p == nil {
+		// A member that has acknowledged another proposal since the commit
+		// refuses renewals for ever: the view needs a successor.
+		if supports && s.view.Has(from) && r.Acknowledged != s.view.ID && !mutant.On(mutant.IgnoreLaterAck) {
+			return s.propose(s.view.again(), out)
+		}
+		return out
+	}
+	if !p.Has(from) {
 		return out
 	}
 	if r.Acknowledged == p.ID {
@@ -131,13 +142,18 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		return s.tryCommit(now, votes, out)
 	}
 	if r.Sequence >= p.ID.Sequence && r.Sequence <= MaxSequence && !mutant.On(mutant.IgnoreOvertaken) {
-		next := &View{Set: p.Set, Members: make([]Member, len(p.Members))}
-		for i := range p.Members {
-			next.Members[i].Incarnation = p.Members[i].Incarnation
-		}
-		return s.propose(next, out)
+		return s.propose(p.again(), out)
 	}
 	return out
+}
+
+// again returns a proposal for the same incarnations, not yet named.
+func (v *View) again() *View {
+	next := &View{Set: v.Set, Members: make([]Member, len(v.Members))}
+	for i := range v.Members {
+		next.Members[i].Incarnation = v.Members[i].Incarnation
+	}
+	return next
 }
 
 // tryCommit commits the open proposal once all its members have acknowledged

@@ -114,6 +114,12 @@ func New(cfg Config) *Service { return &Service{cfg: cfg} }
 // View returns the installed view, or nil.
 func (s *Service) View() *View { return s.installed }
 
+// Proposal returns the open proposal of this leader, or nil.
+func (s *Service) Proposal() *View { return s.proposal }
+
+// Committed returns the view that this leader renews, or nil.
+func (s *Service) Committed() *View { return s.view }
+
 // ValidUntil returns the end of the lease on the installed view.
 func (s *Service) ValidUntil() timed.Instant { return s.validUntil }
 

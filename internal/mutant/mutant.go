@@ -37,6 +37,7 @@ const (
 
 	RenewAfterPropose  // membership 1: an older view is renewed after a proposal
 	IgnoreOvertaken    // membership 2: an overtaken proposal is kept
+	IgnoreLaterAck     // membership: a member that went on is renewed in vain
 	OneProposalVar     // membership 3: own and acknowledged proposal are one
 	OwnSequenceIgnored // membership 4: own proposals do not count
 	MembersWithoutBoot // membership 5: members are ids, not incarnations

@@ -116,5 +116,12 @@ func (s *Stack) Membership() *membership.Service { return s.mb }
 // Datagram returns the datagram service's state, to look at.
 func (s *Stack) Datagram() *datagram.Service { return s.dg }
 
+// LastPacket returns the delay bound of the packet handled last, and what became
+// of the packet.
+func (s *Stack) LastPacket() (datagram.Delay, datagram.Verdict) { return s.lastDelay, s.lastVerdict }
+
+// Line returns the line of the own timeline while it is the current one.
+func (s *Stack) Line() (clocksync.Line, bool) { return s.ck.Line(0) }
+
 // Clock returns the clock's reading at now.
 func (s *Stack) Clock(now timed.Instant) clocksync.Reading { return s.ck.Read(now) }

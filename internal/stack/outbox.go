@@ -87,7 +87,7 @@ func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
 // holds, at most once a keepalive period.
 func (s *Stack) refuse(now timed.Instant, p *Packet) {
 	id := p.Header.Source
-	holder := s.dg.Boot(id)
+	holder := s.dg.Holder(id, now)
 	if holder == 0 || holder == p.Header.Boot || p.Has(FrameInUse) ||
 		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod {
 		return

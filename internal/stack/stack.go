@@ -53,7 +53,11 @@ type Stack struct {
 	mbOut []membership.Effect
 	ckOut []clocksync.Effect
 
+	// Dropped counts what was of no use.
 	Dropped Dropped
+
+	lastDelay   datagram.Delay
+	lastVerdict datagram.Verdict
 }
 
 // Dropped counts packets that were of no use, by reason.
@@ -162,6 +166,7 @@ func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effect) []Effect {
 	s.begin(now, out)
 	h := &p.Header
+	s.lastVerdict = datagram.Dropped
 	if h.Group != s.cfg.Group || h.Destination != s.cfg.Self.Node {
 		s.Dropped.Foreign++
 		return s.end(now)
@@ -175,6 +180,7 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 		return s.end(now)
 	}
 	d, verdict := s.dg.HandlePacket(received, h)
+	s.lastDelay, s.lastVerdict = d, verdict
 	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
 	switch verdict {
 	case datagram.Dropped:
@@ -202,7 +208,7 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay) {
 	if p.Header.Echo.Boot == s.cfg.Self.Boot {
 		if p.Has(FrameInUse) {
-			s.dg.Refused(from.Node, p.InUse, now)
+			s.dg.Refused(from.Node, p.InUse, p.Header.Echo.Latest, received)
 			return
 		}
 		s.dg.Taken(from.Node, now)

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Violation is a broken promise.
+type Violation struct {
+	Seed   uint64
+	Check  string        // which promise: "SO", "M4", …
+	Node   timed.NodeID  // where it showed
+	At     time.Duration // true time since the start of the run
+	Detail string
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("seed %d: %s broken at node %d after %v: %s", v.Seed, v.Check, v.Node, v.At, v.Detail)
+}
+
+// claims is what a node claims from the clock alone, in true time.
+type claims struct {
+	leading    bool
+	expiration timed.Instant
+	leadUntil  int64
+	support    timed.Set
+
+	lockedTo timed.Incarnation
+	lockEnd  timed.Instant
+	lockTill int64
+
+	view      *membership.View
+	valid     timed.Instant
+	viewUntil int64
+
+	proposal *membership.View
+	reading  clocksync.Reading
+}
+
+// checker holds what all nodes claim against each other, after every event.
+type checker struct {
+	w      *world
+	failed *Violation
+	claims []claims
+	views  map[membership.ViewID]*membership.View
+	lines  map[clocksync.TimelineID]*timeline
+	onLine []*timeline // of each node, to spare the map
+	seen   []membership.ViewID
+
+	live liveness
+}
+
+// timeline is a group time as true time sees it: a line over its leader's
+// hardware clock.
+type timeline struct {
+	id   clocksync.TimelineID
+	node *node
+	line clocksync.Line
+}
+
+func (c *checker) reset(n int) {
+	c.claims = make([]claims, n)
+	c.views = map[membership.ViewID]*membership.View{}
+	c.lines = map[clocksync.TimelineID]*timeline{}
+	c.onLine = make([]*timeline, n)
+	c.seen = make([]membership.ViewID, n)
+	c.live.reset(n, c.w)
+}
+
+func (c *checker) fail(check string, n *node, format string, args ...any) {
+	if c.failed != nil {
+		return
+	}
+	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: n.id,
+		At: time.Duration(c.w.now - origin), Detail: fmt.Sprintf(format, args...)}
+}
+
+// event takes an event that a node reported. It returns whether the node asks
+// for a new incarnation.
+func (c *checker) event(n *node, now timed.Instant, e *stack.Event) bool {
+	switch e.Kind {
+	case stack.EventViewInstalled:
+		c.w.count.Views++
+		c.installed(n, e.View)
+	case stack.EventElected:
+		c.w.count.Elections++
+		c.live.changed()
+	case stack.EventLeadLost, stack.EventViewStale:
+		c.live.changed()
+	case stack.EventClockAdopted, stack.EventClockStepped:
+		c.adopted(n, e.Timeline)
+	case stack.EventClockFault:
+		c.fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
+	case stack.EventDuplicateID:
+		c.fail("id", n, "thinks that its id is used twice")
+	case stack.EventMismatch:
+		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
+	case stack.EventRestart:
+		return true
+	}
+	return false
+}
+
+// turn looks at what a node claims after a turn.
+func (c *checker) turn(n *node, now timed.Instant) {
+	cl := &c.claims[n.index]
+	el, mb := n.st.Election(), n.st.Membership()
+	// All claims of the node are brought up to date before any is checked: a
+	// turn may end one and begin another.
+	expiration, leading := el.Leading()
+	support, view, valid := el.Support(), mb.View(), mb.ValidUntil()
+	to, until := el.Locked(now)
+	lead := leading != cl.leading || expiration != cl.expiration || support != cl.support
+	lock := to != cl.lockedTo || until != cl.lockEnd
+	fresh := view != cl.view || valid != cl.valid
+	if lead || lock || fresh {
+		cl.leading, cl.expiration, cl.support = leading, expiration, support
+		cl.lockedTo, cl.lockEnd = to, until
+		cl.view, cl.valid = view, valid
+		c.refresh(n)
+	}
+	if lead {
+		c.checkLead(n)
+	}
+	if lock {
+		c.checkLock(n)
+	}
+	if fresh {
+		c.checkView(n)
+	}
+	if p := mb.Proposal(); p != cl.proposal {
+		before := cl.proposal
+		cl.proposal = p
+		if p != nil && (before == nil || before.Set != p.Set) {
+			c.checkProposal(n, p, now)
+		}
+	}
+	c.checkClock(n, now)
+	c.live.observe(c.w.now)
+}
+
+// refresh computes when the claims of a node end in true time.
+func (c *checker) refresh(n *node) {
+	cl := &c.claims[n.index]
+	cl.leadUntil, cl.lockTill, cl.viewUntil = 0, 0, 0
+	if cl.leading {
+		cl.leadUntil = n.clock.when(cl.expiration)
+	}
+	if cl.lockedTo.Valid() {
+		cl.lockTill = n.clock.when(cl.lockEnd)
+	}
+	if cl.view != nil && cl.valid > 0 {
+		cl.viewUntil = n.clock.when(cl.valid)
+	}
+}
+
+func (c *checker) crashed(n *node) {
+	c.claims[n.index] = claims{}
+	c.live.changed()
+}
+
+func (c *checker) started(n *node) {
+	c.claims[n.index] = claims{}
+	c.onLine[n.index] = nil
+	c.seen[n.index] = membership.ViewID{}
+	c.live.changed()
+}
+
+// rebent takes a change of a node's clock rate.
+func (c *checker) rebent(n *node) {
+	if n.up {
+		c.refresh(n)
+	}
+}
+
+func (c *checker) leads(i int) bool { return c.w.now < c.claims[i].leadUntil }
+
+func (c *checker) fresh(i int) bool { return c.w.now < c.claims[i].viewUntil }

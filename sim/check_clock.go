@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/timed"
+)
+
+// granularity is what whole nanoseconds can cost a bound.
+const granularity = 4
+
+// delivered checks the delay bound and the offset interval after a packet.
+func (c *checker) delivered(n *node, f *flight, now timed.Instant) {
+	d, verdict := n.st.LastPacket()
+	if verdict != datagram.Delivered && verdict != datagram.Accepted {
+		return
+	}
+	truth := c.w.now - f.sent
+	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-granularity {
+		c.fail("delay", n, "bound %v of a packet from node %d is below its delay of %d ns", d.Bound, f.packet.Header.Source, truth)
+		return
+	}
+	if d.Fast && truth > int64(c.w.opt.Timing.FastThreshold)+granularity {
+		c.fail("fast", n, "takes a packet from node %d for fast that took %d ns", f.packet.Header.Source, truth)
+		return
+	}
+	from := f.packet.Header.Source
+	if lo, hi, ok := n.st.Datagram().Offset(from, now); ok {
+		p := c.w.nodes[from-1]
+		off := int64(p.clock.show(c.w.now) - now)
+		if int64(lo) > off+granularity || int64(hi) < off-granularity {
+			c.fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
+		}
+	}
+}
+
+// adopted notes which timeline a node is on.
+func (c *checker) adopted(n *node, id clocksync.TimelineID) {
+	if t := c.lines[id]; t != nil {
+		c.onLine[n.index] = t
+		return
+	}
+	line, ok := n.st.Line()
+	if !ok || line.Timeline != id {
+		c.fail("timeline", n, "adopts %v, which nobody has started", id)
+		return
+	}
+	t := &timeline{id: id, node: n, line: line}
+	c.lines[id], c.onLine[n.index] = t, t
+}
+
+// checkClock checks that the deviation holds the truth, and that time does not
+// run backwards within a timeline.
+func (c *checker) checkClock(n *node, now timed.Instant) {
+	r := n.st.Clock(now)
+	cl := &c.claims[n.index]
+	if last := &cl.reading; last.Timeline == r.Timeline && r.Time < last.Time {
+		c.fail("monotone", n, "the clock ran back by %v", last.Time.Sub(r.Time))
+		return
+	}
+	cl.reading = r
+	t := c.onLine[n.index]
+	if t == nil || r.Deviation == clocksync.UnknownBound {
+		return
+	}
+	if t.id != r.Timeline {
+		c.fail("timeline", n, "reads %v while on %v", r.Timeline, t.id)
+		return
+	}
+	truth := int64(t.line.Shown) + scale(int64(t.node.clock.show(c.w.now)-t.line.Base), t.line.Rate)
+	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
+		c.fail("deviation", n, "is off by %d ns on %v and claims %v", diff, r.Timeline, r.Deviation)
+	}
+}

@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// installed checks M1, M2 and M3 at an installation.
+func (c *checker) installed(n *node, v *membership.View) {
+	if old, ok := c.views[v.ID]; !ok {
+		c.views[v.ID] = v
+	} else if !slices.Equal(old.Members, v.Members) {
+		c.fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
+		return
+	}
+	if !v.Has(timed.Incarnation{Node: n.id, Boot: n.boot}) {
+		c.fail("M2", n, "is not a member of its view %v", v.ID)
+		return
+	}
+	if last := c.seen[n.index]; v.ID.Sequence <= last.Sequence {
+		c.fail("M3", n, "installs view %v after %v", v.ID, last)
+		return
+	}
+	c.seen[n.index] = v.ID
+	c.live.changed()
+}
+
+// checkView checks M4 when a view becomes or stays up to date, and that every
+// member's vote outlasts the lease.
+func (c *checker) checkView(n *node) {
+	if !c.fresh(n.index) {
+		return
+	}
+	v := c.claims[n.index].view
+	for i, m := range c.w.nodes {
+		if i == n.index || !c.fresh(i) {
+			continue
+		}
+		if other := c.claims[i].view; other.ID != v.ID && other.Set.Intersects(v.Set) {
+			c.fail("M4", n, "view %v of %v is up to date while node %d's view %v of %v is", v.ID, v.Set, m.id, other.ID, other.Set)
+			return
+		}
+	}
+	for _, m := range c.w.nodes {
+		c.checkBacking(m, n)
+	}
+}
+
+// checkBacking demands that m, if its incarnation is a member of n's up-to-date
+// view, is locked to the view's leader for as long as the view is up to date.
+func (c *checker) checkBacking(m, n *node) {
+	cl := &c.claims[n.index]
+	if !m.up || !cl.view.Has(timed.Incarnation{Node: m.id, Boot: m.boot}) {
+		return
+	}
+	lock := &c.claims[m.index]
+	if lock.lockedTo != (timed.Incarnation{Node: cl.view.ID.Leader, Boot: cl.view.ID.Boot}) || lock.lockTill < cl.viewUntil {
+		c.fail("M4", m, "is locked to %v for %d ns, but node %d counts on view %v for %d ns",
+			lock.lockedTo, lock.lockTill-c.w.now, n.id, cl.view.ID, cl.viewUntil-c.w.now)
+	}
+}
+
+// checkProposal checks M6: a leader drops a member only when it is not alive for
+// it any more, refused, or restarted.
+func (c *checker) checkProposal(n *node, p *membership.View, now timed.Instant) {
+	old := n.st.Membership().Committed()
+	if old == nil {
+		return
+	}
+	gone := old.Set.Minus(p.Set).Intersect(n.st.Datagram().Alive(now)).Minus(n.st.Election().Refusals())
+	for id := range gone.All() {
+		if m, _ := old.Member(id); m.Boot == n.st.Datagram().Boot(id) {
+			c.fail("M6", n, "drops node %d from view %v although it is alive and did not refuse", id, old.ID)
+			return
+		}
+	}
+}

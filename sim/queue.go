@@ -1,0 +1,74 @@
+package sim
+
+// kind tells scheduled events apart.
+type kind uint8
+
+const (
+	deliver kind = iota // packet slot arg reaches node
+	wake                // node's timer may be due
+	fault               // node starts again
+)
+
+// event is something that is going to happen. Events are ordered by time, and
+// by the order of their making at the same time.
+type event struct {
+	at   int64
+	seq  uint64
+	arg  int32
+	node uint8
+	kind kind
+}
+
+func (e *event) before(f *event) bool {
+	return e.at < f.at || (e.at == f.at && e.seq < f.seq)
+}
+
+// queue is a four-ary heap of events: shallower than a binary one, and its
+// children share cache lines.
+type queue struct{ heap []event }
+
+func (q *queue) push(e event) {
+	q.heap = append(q.heap, e)
+	h := q.heap
+	i := len(h) - 1
+	for i > 0 {
+		p := (i - 1) / 4
+		if !e.before(&h[p]) {
+			break
+		}
+		h[i] = h[p]
+		i = p
+	}
+	h[i] = e
+}
+
+func (q *queue) pop() event {
+	h := q.heap
+	top := h[0]
+	last := h[len(h)-1]
+	h = h[:len(h)-1]
+	q.heap = h
+	if len(h) == 0 {
+		return top
+	}
+	i := 0
+	for {
+		c := 4*i + 1
+		if c >= len(h) {
+			break
+		}
+		m := c
+		for j := c + 1; j < len(h) && j < c+4; j++ {
+			if h[j].before(&h[m]) {
+				m = j
+			}
+		}
+		if !h[m].before(&last) {
+			break
+		}
+		h[i] = h[m]
+		i = m
+	}
+	h[i] = last
+	return top
+}

@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"time"
+)
+
+// Result is what one run found.
+type Result struct {
+	Seed       uint64
+	Simulated  time.Duration
+	Events     uint64
+	Hash       uint64 // of the trace: the same for the same seed and options
+	Violation  *Violation
+	Stable     int // stable periods
+	Missed     int // of them, those that were not led or fresh in time
+	WorstElect time.Duration
+	WorstView  time.Duration
+	LedTime    time.Duration // node-time led, of UpTime
+	FreshTime  time.Duration
+	UpTime     time.Duration
+	Counters   Counters
+}
+
+// Run simulates one world from a seed: phases in which faults strike, and
+// still periods in which the promised bounds must be met. It stops at the
+// first broken promise.
+func Run(seed uint64, opt Options) (Result, error) {
+	if err := opt.Validate(); err != nil {
+		return Result{}, err
+	}
+	w := newWorld(seed, opt.withDefaults())
+	w.run()
+	return w.result(), nil
+}
+
+func (w *world) run() {
+	end := w.now + int64(w.opt.Duration)
+	expires := w.opt.Timing.Expires
+	still := w.bounds.View + w.bounds.Rejoin + 4*expires
+	for w.now < end {
+		rage := time.Duration((5 + 25*w.chaos.unit()) * float64(expires))
+		if !w.rage(min(rage, time.Duration(end-w.now))) {
+			return
+		}
+		if end-w.now < int64(still) {
+			w.runUntil(end)
+			return
+		}
+		w.heal()
+		if !w.runUntil(w.now + int64(still)) {
+			return
+		}
+		w.check.live.end()
+		if w.check.failed != nil {
+			return
+		}
+		w.revive()
+	}
+}
+
+func (w *world) result() Result {
+	l := &w.check.live
+	return Result{
+		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash,
+		Violation: w.check.failed, Stable: l.periods, Missed: l.missed,
+		WorstElect: l.worstElect, WorstView: l.worstView,
+		LedTime: time.Duration(l.ledTime), FreshTime: time.Duration(l.freshTime), UpTime: time.Duration(l.upTime),
+		Counters: w.count,
+	}
+}
