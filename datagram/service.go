@@ -31,7 +31,7 @@ type Service struct {
 // seat is what is known of one incarnation of a peer.
 type seat struct {
 	boot     timed.BootID
-	echo     Pair // best helper of the peer's packets, to be echoed to it
+	echo     Pair          // best helper of the peer's packets, to be echoed to it
 	latest   timed.Instant // its newest stamp
 	seen     timed.Instant // when its last packet came
 	lastFast timed.Instant // when we last received a fast packet of it

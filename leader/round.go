@@ -250,7 +250,11 @@ func (e *Election) outranksPeer(id timed.NodeID) bool {
 }
 
 func (e *Election) rank() State {
-	return State{Leading: e.leading, Support: uint8(min(e.support.Len(), timed.MaxNodes)), Weight: e.cfg.Weight}
+	st := State{Leading: e.leading, Weight: e.cfg.Weight}
+	if e.leading {
+		st.Support = uint8(min(e.support.Len(), timed.MaxNodes))
+	}
+	return st
 }
 
 // best returns the highest-ranked contender among the alive, or NoNode.

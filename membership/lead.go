@@ -183,6 +183,11 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
 	s.wait, s.carried = 0, 0
+	if !mutant.On(mutant.KeepResigned) {
+		// Late words about a view that was given up before say nothing about
+		// the leases that are granted from now on.
+		s.resigned = nil
+	}
 	s.spread = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
 	return append(out, Effect{Kind: RequestSoon})

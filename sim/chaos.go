@@ -50,7 +50,13 @@ func (w *world) calm() {
 	}
 	for _, n := range w.nodes {
 		n.slow = t.slow
-		n.stalledUntil = min(n.stalledUntil, w.now)
+		if n.stalledUntil > w.now {
+			n.stalledUntil = w.now
+			n.wakeAt, n.armedFor = forever, timed.Never
+			if n.up {
+				w.arm(n, 0)
+			}
+		}
 	}
 }
 

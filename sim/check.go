@@ -51,6 +51,9 @@ type checker struct {
 	lines  map[clocksync.TimelineID]*timeline
 	onLine []*timeline // of each node, to spare the map
 	seen   []membership.ViewID
+	heard  [][]int64 // heard[q][p]: when q last got a fast packet of p's present incarnation
+
+	leadChanges uint64 // how often a lead began or ended
 
 	live liveness
 }
@@ -58,9 +61,9 @@ type checker struct {
 // timeline is a group time as true time sees it: a line over its leader's
 // hardware clock.
 type timeline struct {
-	id   clocksync.TimelineID
-	node *node
-	line clocksync.Line
+	id    clocksync.TimelineID
+	clock *clock
+	line  clocksync.Line
 }
 
 func (c *checker) reset(n int) {
@@ -69,6 +72,10 @@ func (c *checker) reset(n int) {
 	c.lines = map[clocksync.TimelineID]*timeline{}
 	c.onLine = make([]*timeline, n)
 	c.seen = make([]membership.ViewID, n)
+	c.heard = make([][]int64, n)
+	for i := range c.heard {
+		c.heard[i] = make([]int64, n)
+	}
 	c.live.reset(n, c.w)
 }
 
@@ -89,8 +96,12 @@ func (c *checker) event(n *node, now timed.Instant, e *stack.Event) bool {
 		c.installed(n, e.View)
 	case stack.EventElected:
 		c.w.count.Elections++
+		c.leadChanges++
 		c.live.changed()
-	case stack.EventLeadLost, stack.EventViewStale:
+	case stack.EventLeadLost:
+		c.leadChanges++
+		c.live.changed()
+	case stack.EventViewStale:
 		c.live.changed()
 	case stack.EventClockAdopted, stack.EventClockStepped:
 		c.adopted(n, e.Timeline)
@@ -118,6 +129,9 @@ func (c *checker) turn(n *node, now timed.Instant) {
 	lead := leading != cl.leading || expiration != cl.expiration || support != cl.support
 	lock := to != cl.lockedTo || until != cl.lockEnd
 	fresh := view != cl.view || valid != cl.valid
+	if lock {
+		c.checkMove(n, to)
+	}
 	if lead || lock || fresh {
 		cl.leading, cl.expiration, cl.support = leading, expiration, support
 		cl.lockedTo, cl.lockEnd = to, until
@@ -166,6 +180,9 @@ func (c *checker) crashed(n *node) {
 
 func (c *checker) started(n *node) {
 	c.claims[n.index] = claims{}
+	for i := range c.heard {
+		c.heard[i][n.index], c.heard[n.index][i] = 0, 0
+	}
 	c.onLine[n.index] = nil
 	c.seen[n.index] = membership.ViewID{}
 	c.live.changed()

@@ -12,6 +12,12 @@ const granularity = 4
 // delivered checks the delay bound and the offset interval after a packet.
 func (c *checker) delivered(n *node, f *flight, now timed.Instant) {
 	d, verdict := n.st.LastPacket()
+	p := c.w.nodes[f.packet.Header.Source-1]
+	current := p.up && p.boot == f.packet.Header.Boot
+	if verdict == datagram.Accepted && c.w.now-f.sent > int64(c.w.opt.Timing.MaxDrift.Wait(c.w.opt.Timing.Expires)) {
+		c.fail("accept", n, "accepts incarnation %v of node %d by a packet that is %d ns old", p.boot, p.id, c.w.now-f.sent)
+		return
+	}
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
 	}
@@ -25,12 +31,33 @@ func (c *checker) delivered(n *node, f *flight, now timed.Instant) {
 		return
 	}
 	from := f.packet.Header.Source
+	if !current {
+		return
+	}
+	if d.Fast {
+		c.heard[n.index][p.index] = c.w.now
+	}
+	if n.st.Datagram().Alive(now).Has(from) {
+		c.checkAlive(n, p)
+	}
 	if lo, hi, ok := n.st.Datagram().Offset(from, now); ok {
-		p := c.w.nodes[from-1]
 		off := int64(p.clock.show(c.w.now) - now)
 		if int64(lo) > off+granularity || int64(hi) < off-granularity {
 			c.fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
 		}
+	}
+}
+
+// checkAlive demands that a peer which is alive here hears this node too, and
+// may vote: a link that works one way only makes nobody alive on one side.
+func (c *checker) checkAlive(n, p *node) {
+	t := &c.w.opt.Timing
+	if age := c.w.now - c.heard[p.index][n.index]; age > int64(t.MaxDrift.Wait(t.Expires)+t.FastThreshold) {
+		c.fail("alive", n, "counts node %d as alive, which has not heard it for %d ns", p.id, age)
+		return
+	}
+	if !p.st.Election().Ready(p.clock.show(c.w.now)) {
+		c.fail("ready", n, "counts node %d as alive, which is not ready", p.id)
 	}
 }
 
@@ -45,7 +72,7 @@ func (c *checker) adopted(n *node, id clocksync.TimelineID) {
 		c.fail("timeline", n, "adopts %v, which nobody has started", id)
 		return
 	}
-	t := &timeline{id: id, node: n, line: line}
+	t := &timeline{id: id, clock: n.clock, line: line}
 	c.lines[id], c.onLine[n.index] = t, t
 }
 
@@ -67,7 +94,7 @@ func (c *checker) checkClock(n *node, now timed.Instant) {
 		c.fail("timeline", n, "reads %v while on %v", r.Timeline, t.id)
 		return
 	}
-	truth := int64(t.line.Shown) + scale(int64(t.node.clock.show(c.w.now)-t.line.Base), t.line.Rate)
+	truth := int64(t.line.Shown) + scale(int64(t.clock.show(c.w.now)-t.line.Base), t.line.Rate)
 	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
 		c.fail("deviation", n, "is off by %d ns on %v and claims %v", diff, r.Timeline, r.Deviation)
 	}

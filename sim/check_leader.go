@@ -43,6 +43,16 @@ func (c *checker) checkLock(q *node) {
 	}
 }
 
+// checkMove demands that a vote given to another process is bound until its time
+// or a release: no single turn can both see a release and vote for a third one.
+func (c *checker) checkMove(q *node, to timed.Incarnation) {
+	cl := &c.claims[q.index]
+	self := timed.Incarnation{Node: q.id, Boot: q.boot}
+	if old := cl.lockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && c.w.now < cl.lockTill {
+		c.fail("SO", q, "moves its vote from %v to %v %d ns before it is free", old, to, cl.lockTill-c.w.now)
+	}
+}
+
 // checkVote demands that q, if it still is the incarnation that voted, is
 // locked to the leader p for at least as long as p leads.
 func (c *checker) checkVote(q, p *node) {

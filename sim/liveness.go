@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -59,7 +61,17 @@ func (l *liveness) end() {
 
 func (l *liveness) miss(format string, args ...any) {
 	l.missed++
-	l.w.check.fail("liveness", l.w.nodes[0], format, args...)
+	var state strings.Builder
+	for i, n := range l.w.nodes {
+		cl := &l.w.check.claims[i]
+		view := "no view"
+		if cl.view != nil {
+			view = fmt.Sprintf("view %v %v", cl.view.ID, cl.view.Set)
+		}
+		fmt.Fprintf(&state, "; node %d up %v leads %v %v locked to %v, %s fresh %v", n.id, n.up,
+			l.w.check.leads(i), cl.support, cl.lockedTo.Node, view, l.w.check.fresh(i))
+	}
+	l.w.check.fail("liveness", l.w.nodes[0], "%s; blocks %v%s", fmt.Sprintf(format, args...), l.blocks, state.String())
 }
 
 // observe accounts for the time since the last event, and looks whether the

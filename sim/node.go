@@ -13,7 +13,7 @@ type node struct {
 	index        int
 	id           timed.NodeID
 	boot         timed.BootID
-	clock        clock
+	clock        *clock // of the machine; a reboot gives it a new one
 	last         timed.Instant
 	st           *stack.Stack
 	up           bool
@@ -23,14 +23,20 @@ type node struct {
 	counter      uint64
 	wakeAt       int64
 	wakeTicket   int32
-	restarted    int64 // true time of the last start
+	armedFor     timed.Instant // the deadline that wakeAt serves
+	restarted    int64         // true time of the last start
 }
 
 func (w *world) newNode(i int) *node {
 	n := &node{index: i, id: timed.NodeID(i + 1), wakeAt: forever}
-	n.clock = clock{base: w.now, at: timed.Instant(w.now + w.clocks.below(int64(time.Hour))), rate: w.drawRate()}
+	n.clock = w.newClock()
 	w.start(n)
 	return n
+}
+
+// newClock returns a hardware clock that shows anything.
+func (w *world) newClock() *clock {
+	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.below(int64(time.Hour))), rate: w.drawRate()}
 }
 
 // drawRate draws a clock rate within ρ, biased to the ends.
@@ -49,7 +55,7 @@ func (w *world) drawRate() int64 {
 func (w *world) start(n *node) {
 	n.boot = timed.BootID(w.boots.uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
-	n.wakeAt = forever
+	n.wakeAt, n.armedFor = forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
@@ -99,6 +105,9 @@ func (w *world) restart(n *node) {
 		return
 	}
 	w.count.Restarts++
+	if w.clocks.chance(0.3) { // the machine rebooted: its clock starts anew
+		n.clock, n.last = w.newClock(), 0
+	}
 	w.start(n)
 	w.check.started(n)
 }

@@ -130,7 +130,7 @@ func (w *world) wake(e event) {
 	if !n.up || e.arg != n.wakeTicket {
 		return
 	}
-	n.wakeAt = forever
+	n.wakeAt, n.armedFor = forever, timed.Never
 	if n.stalledUntil > w.now {
 		w.arm(n, n.stalledUntil)
 		return
@@ -159,9 +159,9 @@ func (w *world) after(n *node, now timed.Instant, out []stack.Effect) {
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
-				w.traceEvent(n, now, &e.Event)
+				w.traceEvent(n, now, e.Event)
 			}
-			restart = w.check.event(n, now, &e.Event) || restart
+			restart = w.check.event(n, now, e.Event) || restart
 		}
 	}
 	w.out = out[:0]
@@ -176,10 +176,15 @@ func (w *world) after(n *node, now timed.Instant, out []stack.Effect) {
 
 // arm schedules the node's next look at its timers, not before earliest.
 func (w *world) arm(n *node, earliest int64) {
-	at := max(n.clock.when(n.st.Deadline()), earliest, w.now)
-	if at >= n.wakeAt {
+	due := n.st.Deadline()
+	if due >= n.armedFor && n.wakeAt != forever {
 		return // the look that is scheduled already comes early enough
 	}
+	at := max(n.clock.when(due), earliest, w.now)
+	if at >= n.wakeAt {
+		return
+	}
+	n.armedFor = due
 	if at != forever {
 		at += n.jitter(w)
 	}
@@ -210,7 +215,7 @@ func (w *world) send(n *node, e *stack.Effect) {
 		slot = int32(len(w.slots) - 1)
 	}
 	f := &w.slots[slot]
-	f.packet = *e.Packet
+	f.packet.CopyFrom(e.Packet)
 	f.packet.Header.Counter = n.counter
 	f.sent, f.to, f.boot = w.now, uint8(to), w.nodes[to].boot
 	w.schedule(w.now+delay, deliver, to, slot)

@@ -32,7 +32,7 @@ type Bounds struct {
 // constants: a lease must outlast two periods, one round, and a late wake-up.
 func (t Timing) LeastLockTime() time.Duration {
 	need := 2*t.ElectionPeriod + t.RoundTime() + t.SchedulingDelay
-	return t.MaxDrift.Wait(need) + 1
+	return t.MaxDrift.Cover(need + 1)
 }
 
 // LeastExpires returns the shortest sound Expires: a peer must be heard at
@@ -126,7 +126,11 @@ func (t Timing) StrictWarning() string {
 	}
 	return fmt.Sprintf("in strict mode the crash of a follower costs the leader its lease for a moment, "+
 		"because LockTime %v is not above %v (Expires + ElectionPeriod + a round + SchedulingDelay)",
-		t.LockTime, r2(t.MaxDrift.Wait(least)))
+		t.LockTime, roundUp(t.MaxDrift.Cover(least+1)))
 }
 
-func r2(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+// roundUp makes a duration readable without making it too short.
+func roundUp(d time.Duration) time.Duration {
+	const grain = 10 * time.Microsecond
+	return (d + grain - 1) / grain * grain
+}

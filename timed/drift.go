@@ -34,6 +34,9 @@ func slack(d time.Duration, ppb int64) time.Duration {
 	if d < 0 { // the most negative duration has no positive twin
 		d--
 	}
+	if uint64(d) < 1<<43 && uint64(ppb) < 1<<20 { // the product fits: two hours, a thousand ppm
+		return time.Duration((uint64(d)*uint64(ppb) + billion - 1) / billion)
+	}
 	q, rem := int64(d)/billion, int64(d)%billion
 	p := rem * ppb
 	s := p / billion
@@ -61,6 +64,16 @@ func (r Drift) Upper(d time.Duration) time.Duration { return d + slack(d, int64(
 // Trust returns for how long, on this clock, a promise of d made on another
 // clock may be relied on: d(1−2ρ), rounded down.
 func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) }
+
+// Cover returns the shortest promise of which at least d can be relied on:
+// ⌈d/(1−2ρ)⌉, the inverse of [Drift.Trust].
+func (r Drift) Cover(d time.Duration) time.Duration {
+	c := d + slack(d, 2*int64(r))
+	for r.Trust(c) < d {
+		c += max(1, d-r.Trust(c))
+	}
+	return c
+}
 
 // Wait returns how long this clock must wait for a duration d of another clock
 // to be surely over: d(1+2ρ+3ρ²), rounded up, an upper bound of d(1+ρ)/(1−ρ).

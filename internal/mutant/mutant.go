@@ -45,6 +45,7 @@ const (
 	CommitWithoutWait  // membership: those left behind are not waited for
 	CommitWithoutAcks  // membership: commit before all have acknowledged
 	NoSecondChance     // membership: one lost reply excludes a member
+	KeepResigned       // membership: a late Dropped frees later leases
 	ViewLeaseFromNow   // membership: a renewal counts from its arrival
 	RenewForgottenView // membership: a view outlives a lost lease
 

@@ -72,5 +72,5 @@ type Effect struct {
 	Kind   EffectKind
 	To     timed.NodeID
 	Packet *Packet
-	Event  Event
+	Event  *Event
 }

@@ -38,22 +38,22 @@ func (s *Stack) flush(now timed.Instant) {
 	// Who sends anyway sends the keepalives of this period along: peers then
 	// wake up once for the packets of all, instead of once for each.
 	to = to.Union(s.dg.Due(now, !to.Empty()))
-	if to.Empty() {
-		return
+	if to.Empty() && b.all&FrameRequest == 0 {
+		return // a request renews the own view even where there is nobody to ask
 	}
-	proto := Packet{
-		MaxDrift: s.cfg.Timing.MaxDrift, FastThreshold: s.cfg.Timing.FastThreshold,
-		State: s.el.State(now), Frames: b.all,
-		Release: b.release, Resign: b.resign, Request: b.request,
-	}
+	proto := &s.proto
+	proto.MaxDrift, proto.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
+	proto.State, proto.Frames = s.el.State(now), b.all
+	proto.Release, proto.Resign, proto.Request = b.release, b.resign, b.request
 	proto.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group,
 		Source: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Stamp: now}
 	if b.all&FrameRequest != 0 {
-		s.fillRequest(now, &proto)
+		s.fillRequest(now, proto)
 	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
-		s.packets = append(s.packets, proto)
+		s.packets = s.packets[:len(s.packets)+1]
 		p := &s.packets[len(s.packets)-1]
+		p.CopyFrom(proto)
 		p.Header.Destination = id
 		p.Header.Echo = s.dg.Echo(id, now)
 		if id == b.to && b.uni != 0 {
@@ -84,12 +84,13 @@ func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
 }
 
 // refuse answers a packet whose incarnation claims a seat that another one
-// holds, at most once a keepalive period.
+// holds, at most twice a keepalive period: a keepalive that comes a little early
+// must not go unanswered, or refusals are further apart than they count.
 func (s *Stack) refuse(now timed.Instant, p *Packet) {
 	id := p.Header.Source
 	holder := s.dg.Holder(id, now)
 	if holder == 0 || holder == p.Header.Boot || p.Has(FrameInUse) ||
-		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod {
+		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod/2 {
 		return
 	}
 	s.answered[id] = now

@@ -47,6 +47,8 @@ type Stack struct {
 	out     []Effect
 	box     outbox
 	packets []Packet
+	proto   Packet        // what goes to everybody
+	due     timed.Instant // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
 	elOut []leader.Effect
@@ -77,6 +79,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
 			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold}, now, wall),
 		lastTurn: now,
+		due:      now,
 	}
 	for id := peers.Next(0); id != 0; id = peers.Next(id) {
 		s.dg.AddPeer(id, now)
@@ -99,17 +102,7 @@ func (s *Stack) RemovePeer(id timed.NodeID) {
 // Deadline returns when HandleTimeout is next due. Calling it early does
 // nothing.
 func (s *Stack) Deadline() timed.Instant {
-	d := s.dg.Deadline()
-	if at := s.el.Deadline(s.alive); at < d {
-		d = at
-	}
-	if at := s.mb.Deadline(); at < d {
-		d = at
-	}
-	if !s.ready {
-		d = timed.Earlier(d, s.el.ReadyAt())
-	}
-	return d
+	return s.due
 }
 
 // begin starts a turn.
@@ -136,17 +129,28 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.notify(Event{Kind: EventReady})
 	}
 	alive := s.dg.Alive(now)
-	s.elOut = s.el.HandleTimeout(now, alive, s.elOut[:0])
-	s.perform(now, s.elOut)
-	s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
-	s.performViews()
-	// What the views want said may be due at once.
-	if s.el.Deadline(alive) <= now {
+	if s.mb.Deadline() <= now {
+		s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
+		s.performViews()
+	}
+	// A round that is won may want the next one at once, to say something
+	// about views; more than that waits for the next turn.
+	due := s.el.Deadline(alive)
+	for range 2 {
+		if due > now {
+			break
+		}
 		s.elOut = s.el.HandleTimeout(now, alive, s.elOut[:0])
 		s.perform(now, s.elOut)
+		due = s.el.Deadline(alive)
 	}
 	s.observe(now, alive)
 	s.flush(now)
+	due = timed.Earlier(timed.Earlier(due, s.dg.Deadline()), s.mb.Deadline())
+	if !s.ready {
+		due = timed.Earlier(due, s.el.ReadyAt())
+	}
+	s.due = due
 	out := s.out
 	s.out = nil
 	return out
@@ -370,4 +374,4 @@ func (s *Stack) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), true
 }
 
-func (s *Stack) notify(e Event) { s.out = append(s.out, Effect{Kind: Notify, Event: e}) }
+func (s *Stack) notify(e Event) { s.out = append(s.out, Effect{Kind: Notify, Event: &e}) }

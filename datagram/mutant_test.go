@@ -1,0 +1,27 @@
+//go:build mutants
+
+package datagram
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+// The duel would be worth nothing if it did not notice a bound without drift,
+// or without the sign rule for overtaken packets.
+func TestWrongBoundsAreNoticed(t *testing.T) {
+	for _, id := range []mutant.ID{mutant.DelayWithoutG, mutant.DelayWithoutDrift} {
+		mutant.Set(id)
+		var err error
+		var s seen
+		for seed := uint64(0); seed < 400 && err == nil; seed++ {
+			err = duel(seed, &s)
+		}
+		mutant.Set(mutant.None)
+		require.Error(t, err, "mutant %d", id)
+		t.Log(err)
+	}
+}

@@ -1,0 +1,246 @@
+package datagram
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// In these tests all clocks run alike and show the same, so that instants can be
+// read; the tests of the bounds let them drift.
+
+const (
+	ms   = time.Millisecond
+	zero = timed.Instant(1_000_000_000)
+)
+
+// at returns the instant d after the tests begin.
+func at(d time.Duration) timed.Instant { return zero.Add(d) }
+
+func newService(self timed.NodeID, peers ...timed.NodeID) *Service {
+	s := New(Config{Self: timed.Incarnation{Node: self, Boot: timed.BootID(self) * 100}, Timing: timed.LAN()}, zero)
+	for _, id := range peers {
+		s.AddPeer(id, zero)
+	}
+	s.SetReady()
+	return s
+}
+
+// hello is a packet of node 2 to node 1 that left at sent: it echoes a packet
+// of ours that left 2 ms before and took 1 ms, and says that it was heard fast.
+func hello(boot timed.BootID, sent time.Duration) *Header {
+	return &Header{Version: Version, Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{
+		Boot: 100, Sent: at(sent - 2*ms), Received: at(sent - ms), Latest: at(sent - 2*ms), Heard: at(sent - ms)}}
+}
+
+// silent is a packet that echoes nothing.
+func silent(boot timed.BootID, sent time.Duration) *Header {
+	return &Header{Version: Version, Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{Heard: NotHeard}}
+}
+
+func take(t *testing.T, s *Service, received time.Duration, h *Header, want Verdict) Delay {
+	t.Helper()
+	d, got := s.HandlePacket(at(received), h)
+	require.Equal(t, want, got)
+	return d
+}
+
+// Model, "Acceptance".
+
+func TestABootIdIsAcceptedOnlyWithAFreshEchoOfOurs(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, silent(7, 10*ms), Challenged)
+	require.Zero(t, s.Boot(2))
+	require.Equal(t, Echo{Boot: 7, Sent: at(10 * ms), Received: at(11 * ms), Latest: at(10 * ms), Heard: NotHeard},
+		s.Echo(2, at(12*ms)), "it is echoed all the same, so that cold starts meet")
+
+	other := hello(7, 20*ms)
+	other.Echo.Boot = 99 // an earlier incarnation of ours
+	take(t, s, 21*ms, other, Challenged)
+
+	stale := hello(7, 200*ms)
+	stale.Echo.Latest = at(201*ms - s.cfg.Timing.Expires - 1)
+	take(t, s, 201*ms, stale, Challenged)
+
+	early := hello(7, 202*ms)
+	early.Echo.Latest = at(300 * ms) // a stamp that we have not sent yet
+	take(t, s, 203*ms, early, Challenged)
+
+	fresh := hello(7, 210*ms)
+	fresh.Echo.Latest = at(211*ms - s.cfg.Timing.Expires)
+	take(t, s, 211*ms, fresh, Accepted)
+	take(t, s, 212*ms, hello(7, 211*ms), Delivered)
+	take(t, s, 213*ms, silent(7, 212*ms), Delivered)
+	require.Equal(t, timed.BootID(7), s.Boot(2))
+}
+
+func TestASeatIsKeptWhileItsHolderIsHeardFast(t *testing.T) {
+	s := newService(1, 2)
+	expires := s.cfg.Timing.Expires
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	take(t, s, 12*ms, hello(8, 11*ms), Challenged)
+	require.Equal(t, timed.BootID(7), s.Echo(2, at(12*ms)).Boot, "the holder is echoed")
+	require.Equal(t, timed.BootID(8), s.EchoChallenger(2).Boot)
+	require.Equal(t, NotHeard, s.EchoChallenger(2).Heard)
+	require.Equal(t, timed.BootID(7), s.Holder(2, at(12*ms)))
+
+	last := 11*ms + expires
+	take(t, s, last, hello(8, last-ms), Challenged)
+	require.Equal(t, timed.BootID(0), s.Holder(2, at(last+1)))
+	require.Equal(t, timed.BootID(8), s.Echo(2, at(last+1)).Boot, "the claimant is, once the holder is silent")
+	take(t, s, last+1, hello(8, last-ms+1), Accepted)
+	require.Equal(t, timed.BootID(8), s.Boot(2))
+	take(t, s, last+2*ms, hello(7, last+ms), Challenged)
+}
+
+func TestASlowHolderDoesNotKeepItsSeat(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	for sent := 20 * ms; sent < 200*ms; sent += 10 * ms {
+		d := take(t, s, sent+15*ms, hello(7, sent), Delivered)
+		require.False(t, d.Fast)
+	}
+	take(t, s, 220*ms, hello(8, 219*ms), Accepted)
+}
+
+func TestNothingOfAnEarlierIncarnationSurvives(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	require.True(t, s.Alive(at(11*ms)).Has(2))
+	late := hello(8, 300*ms)
+	late.Echo.Sent, late.Echo.Received = at(200*ms), at(201*ms)
+	d := take(t, s, 301*ms, late, Accepted)
+	require.InDelta(t, float64(2*ms), float64(d.Bound), float64(50*time.Microsecond), "the bound is by its own helper")
+	require.Equal(t, Pair{at(300 * ms), at(301 * ms)}, s.peers[2].seat.echo)
+}
+
+func TestUnknownSourcesAndOurOwnAreDropped(t *testing.T) {
+	s := newService(1, 2)
+	h := hello(7, 10*ms)
+	h.Source = 3
+	take(t, s, 11*ms, h, Dropped)
+	h.Source = 1
+	take(t, s, 11*ms, h, Dropped)
+	take(t, s, 11*ms, hello(0, 10*ms), Dropped)
+	s.AddPeer(1, zero)
+	s.AddPeer(0, zero)
+	require.Equal(t, timed.SetOf(2), s.Peers())
+	s.RemovePeer(2)
+	take(t, s, 11*ms, hello(7, 10*ms), Dropped)
+}
+
+// "Hearing, and being heard".
+
+func TestAPeerIsAliveUntilExpiresMinusHeardAge(t *testing.T) {
+	s := newService(1, 2)
+	expires, rho := s.cfg.Timing.Expires, s.cfg.Timing.MaxDrift
+	h := hello(7, 50*ms)
+	h.Echo.Heard = at(20 * ms)
+	take(t, s, 51*ms, h, Accepted)
+	until := at(51*ms + expires - rho.Wait(30*ms))
+	s.Sent(2, until)
+	require.Empty(t, s.Due(at(51*ms), false))
+	require.Equal(t, until, s.Deadline())
+	require.True(t, s.Alive(until-1).Has(2))
+	require.False(t, s.Alive(until).Has(2))
+}
+
+func TestAPeerThatDoesNotHearUsIsNotAlive(t *testing.T) {
+	for name, change := range map[string]func(*Header){
+		"never heard":               func(h *Header) { h.Echo.Heard = NotHeard },
+		"heard too long ago":        func(h *Header) { h.Echo.Heard = h.Stamp.Add(-100 * ms) },
+		"heard another incarnation": func(h *Header) { h.Echo.Boot = 99 },
+		"heard nobody":              func(h *Header) { h.Echo = Echo{Heard: NotHeard} },
+	} {
+		s := newService(1, 2)
+		take(t, s, 251*ms, hello(7, 250*ms), Accepted)
+		require.True(t, s.Alive(at(251*ms)).Has(2), name)
+		h := hello(7, 252*ms)
+		change(h)
+		d := take(t, s, 253*ms, h, Delivered)
+		require.True(t, d.Fast, name)
+		require.False(t, s.Alive(at(253*ms)).Has(2), name)
+		take(t, s, 255*ms, hello(7, 254*ms), Delivered)
+		require.True(t, s.Alive(at(255*ms)).Has(2), name)
+	}
+}
+
+func TestAnOvertakenPacketSaysNothingAboutHearing(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 21*ms, hello(7, 20*ms), Accepted)
+	deaf := hello(7, 19*ms)
+	deaf.Echo.Heard = NotHeard
+	take(t, s, 22*ms, deaf, Delivered)
+	require.True(t, s.Alive(at(22*ms)).Has(2))
+}
+
+func TestSlowPacketsKeepNobodyAlive(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	until := s.peers[2].aliveUntil
+	d := take(t, s, 60*ms, hello(7, 40*ms), Delivered)
+	require.False(t, d.Fast)
+	require.Equal(t, until, s.peers[2].aliveUntil)
+	require.Equal(t, d, s.LastDelay(2))
+	age, ok := s.LastFast(2, at(61*ms))
+	require.True(t, ok)
+	require.Equal(t, 50*ms, age)
+}
+
+func TestANodeThatIsNotReadyHearsNobody(t *testing.T) {
+	s := New(Config{Self: timed.Incarnation{Node: 1, Boot: 100}, Timing: timed.LAN()}, zero)
+	s.AddPeer(2, zero)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	require.Equal(t, NotHeard, s.Echo(2, at(12*ms)).Heard)
+	s.SetReady()
+	require.Equal(t, at(11*ms), s.Echo(2, at(12*ms)).Heard)
+}
+
+// Keepalives.
+
+func TestKeepalivesAreDueAPeriodAfterTheLastPacket(t *testing.T) {
+	s := newService(1, 2, 3)
+	kp := s.cfg.Timing.KeepalivePeriod
+	require.Equal(t, timed.SetOf(2, 3), s.Due(zero, false), "to all, at once")
+	s.Sent(2, at(0))
+	s.Sent(3, at(10*ms))
+	require.Empty(t, s.Due(at(kp-1), false))
+	require.Equal(t, timed.SetOf(2), s.Due(at(kp), false))
+	s.Sent(2, at(kp))
+	require.Equal(t, at(10*ms+kp), s.Deadline())
+	require.Equal(t, timed.SetOf(3), s.Due(at(10*ms+kp), false))
+	s.Sent(3, at(10*ms+kp))
+	require.Equal(t, timed.SetOf(2, 3), s.Due(at(10*ms+kp+kp/2), true), "who sends anyway takes along what is half due")
+	require.Equal(t, timed.SetOf(2), s.Due(at(kp+kp/2), true))
+
+	s.AddPeer(4, at(100*ms))
+	require.True(t, s.Due(at(100*ms), false).Has(4), "a new peer is greeted at once")
+	s.RemovePeer(4)
+	require.False(t, s.Due(at(200*ms), false).Has(4))
+}
+
+// Clock faults.
+
+func TestABoundBelowTheLeastDelayIsAFault(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	h := hello(7, 500*ms) // its clock ran away: it cannot have been sent yet
+	h.Echo = Echo{Heard: NotHeard}
+	d, verdict := s.HandlePacket(at(20*ms), h)
+	require.Equal(t, Faulty, verdict)
+	require.False(t, d.Fast)
+	require.True(t, s.Fault(2))
+	require.False(t, s.Alive(at(20*ms)).Has(2))
+	_, _, ok := s.Offset(2, at(21*ms))
+	require.False(t, ok)
+	_, verdict = s.HandlePacket(at(22*ms), hello(7, 21*ms))
+	require.Contains(t, []Verdict{Faulty, Dropped}, verdict, "the fault lasts as long as the incarnation")
+	require.Equal(t, NotHeard, s.Echo(2, at(23*ms)).Heard)
+	faulty, heard := s.Faults()
+	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
+	take(t, s, 31*ms, hello(8, 30*ms), Accepted)
+	require.False(t, s.Fault(2))
+}

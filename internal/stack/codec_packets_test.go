@@ -1,0 +1,281 @@
+package stack
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Packets for the codec's tests: real ones of every kind, and random ones.
+
+const second = timed.Instant(1e9)
+
+// bootOf returns a boot id that takes all of its bytes, as random ones do.
+func bootOf(id timed.NodeID) timed.BootID { return 0xf00d_0000_0000_0000 | timed.BootID(id)<<8 | 1 }
+
+func incarnationOf(id timed.NodeID) timed.Incarnation {
+	return timed.Incarnation{Node: id, Boot: bootOf(id)}
+}
+
+func viewOf(sequence uint64, by timed.NodeID) membership.ViewID {
+	return membership.ViewID{Sequence: sequence, Leader: by, Boot: bootOf(by)}
+}
+
+// basePacket is a keepalive from node 1 to node 2, days after both booted.
+func basePacket() Packet {
+	now := 3_000_000 * second
+	t := timed.LAN()
+	return Packet{
+		Header: datagram.Header{Version: datagram.Version, Group: 0x1234_5678_9abc_def0,
+			Source: 1, Destination: 2, Boot: bootOf(1), Counter: 7_000_000, Stamp: now,
+			Echo: datagram.Echo{Boot: bootOf(2), Sent: now - second, Received: now - second, Latest: now, Heard: now}},
+		MaxDrift: t.MaxDrift, FastThreshold: t.FastThreshold,
+		State: leader.State{Contender: true, LockedTo: incarnationOf(1), MaxLock: t.MaxLockTime},
+	}
+}
+
+func requestPacket() Packet {
+	p := basePacket()
+	now := p.Header.Stamp
+	p.State.Leading, p.State.Support = true, 5
+	p.Frames = FrameRequest
+	p.Request = leader.Request{Number: now, LockTime: timed.LAN().LockTime}
+	return p
+}
+
+// renewalPacket is what a leader sends most.
+func renewalPacket() Packet {
+	p := requestPacket()
+	now := p.Header.Stamp
+	p.Frames |= FrameLine
+	p.Part = membership.Part{Kind: membership.Renew, ID: viewOf(41, 1), Until: now + second}
+	p.Line = clocksync.Line{Timeline: clocksync.TimelineID{Leader: 1, Boot: bootOf(1), Sequence: 3},
+		Parent: clocksync.TimelineID{Leader: 2, Boot: bootOf(2), Sequence: 1},
+		Base:   now - 100*second, Shown: 1_790_000_000_000_000_000, Until: now + second}
+	return p
+}
+
+// replyPacket is what a follower sends most.
+func replyPacket() Packet {
+	p := basePacket()
+	p.Frames = FrameReply
+	p.Reply = leader.Reply{Number: p.Header.Stamp, Support: true}
+	p.Report = membership.Report{Acknowledged: viewOf(41, 1), Installed: viewOf(41, 1), Sequence: 41}
+	return p
+}
+
+func proposePacket(n int) Packet {
+	p := requestPacket()
+	p.Part = membership.Part{Kind: membership.Propose, ID: viewOf(42, 1), View: viewWith(42, n, nil)}
+	return p
+}
+
+// commitPacket announces a view of n members; previous gives their lineage.
+func commitPacket(n int, previous func(timed.NodeID) membership.ViewID) Packet {
+	p := renewalPacket()
+	p.Part = membership.Part{Kind: membership.Commit, ID: viewOf(42, 1), Until: p.Header.Stamp + second,
+		View: viewWith(42, n, previous)}
+	return p
+}
+
+func viewWith(sequence uint64, n int, previous func(timed.NodeID) membership.ViewID) *membership.View {
+	v := &membership.View{ID: viewOf(sequence, 1)}
+	for i := range n {
+		id := timed.NodeID(i + 1)
+		m := membership.Member{Incarnation: incarnationOf(id)}
+		if previous != nil {
+			m.Previous = previous(id)
+		}
+		v.Members, v.Set = append(v.Members, m), v.Set.With(id)
+	}
+	return v
+}
+
+// Lineages of the members of a view.
+func fromOneView(timed.NodeID) membership.ViewID { return viewOf(40, 200) }
+
+func fromOwnViews(id timed.NodeID) membership.ViewID { return viewOf(uint64(id)*3, id) }
+
+func fromStrangers(id timed.NodeID) membership.ViewID {
+	return membership.ViewID{Sequence: membership.MaxSequence - uint64(id), Leader: 255, Boot: bootOf(id) + 9}
+}
+
+// samples are packets with every kind of frame.
+func samples() map[string]Packet {
+	inUse := basePacket()
+	inUse.Header.Echo = datagram.Echo{Heard: datagram.NotHeard}
+	inUse.State = leader.State{}
+	inUse.Frames, inUse.InUse = FrameInUse, bootOf(2)
+	goodbye := basePacket()
+	goodbye.Frames = FrameRelease | FrameResign | FrameDropped | FrameLeaving
+	goodbye.Release, goodbye.Resign, goodbye.Dropped = goodbye.Header.Stamp, viewOf(40, 1), viewOf(39, 2)
+	refusal := replyPacket()
+	refusal.Reply.Support = false
+	refusal.Reply.LockedTo, refusal.Reply.Prefers = incarnationOf(3), 4
+	both := commitPacket(3, fromOwnViews)
+	both.Frames |= FrameReply | FrameRelease
+	both.Reply, both.Report = refusal.Reply, refusal.Report
+	return map[string]Packet{
+		"keepalive": basePacket(), "in use": inUse, "goodbye": goodbye, "request": requestPacket(),
+		"renewal": renewalPacket(), "reply": replyPacket(), "refusal": refusal,
+		"proposal": proposePacket(5), "commit after a crash": commitPacket(5, fromOneView),
+		"commit of nodes from nowhere": commitPacket(5, nil), "commit of loners": commitPacket(5, fromOwnViews),
+		"commit of strangers": commitPacket(5, fromStrangers), "everything": both,
+	}
+}
+
+// Random packets.
+
+var (
+	drawNode  = rapid.Custom(func(t *rapid.T) timed.NodeID { return timed.NodeID(rapid.Uint8Range(1, 255).Draw(t, "id")) })
+	drawBoot  = rapid.Custom(func(t *rapid.T) timed.BootID { return timed.BootID(rapid.Uint64Range(1, anyUint).Draw(t, "boot")) })
+	drawStamp = rapid.Custom(func(t *rapid.T) timed.Instant {
+		return timed.Instant(rapid.Int64Range(1, int64(datagram.MaxStamp)).Draw(t, "stamp"))
+	})
+	drawInstant = rapid.Custom(func(t *rapid.T) timed.Instant {
+		return timed.Instant(rapid.Int64Range(0, int64(datagram.MaxStamp)).Draw(t, "instant"))
+	})
+	drawIncarnation = rapid.Custom(func(t *rapid.T) timed.Incarnation {
+		if !rapid.Bool().Draw(t, "some incarnation") {
+			return timed.Incarnation{}
+		}
+		return timed.Incarnation{Node: drawNode.Draw(t, "node"), Boot: drawBoot.Draw(t, "boot")}
+	})
+	drawSomeView = rapid.Custom(func(t *rapid.T) membership.ViewID {
+		return membership.ViewID{Sequence: rapid.Uint64Range(1, membership.MaxSequence).Draw(t, "sequence"),
+			Leader: drawNode.Draw(t, "leader"), Boot: drawBoot.Draw(t, "boot")}
+	})
+	drawViewID = rapid.Custom(func(t *rapid.T) membership.ViewID {
+		if !rapid.Bool().Draw(t, "some view") {
+			return membership.ViewID{}
+		}
+		return drawSomeView.Draw(t, "view")
+	})
+	drawDuration = rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.Int64Range(0, int64(timed.MaxDuration)).Draw(t, "duration"))
+	})
+)
+
+func drawTimeline(t *rapid.T) clocksync.TimelineID {
+	v := drawSomeView.Draw(t, "timeline")
+	return clocksync.TimelineID{Leader: v.Leader, Boot: v.Boot, Sequence: v.Sequence}
+}
+
+func drawView(t *rapid.T, lineage bool) *membership.View {
+	var set timed.Set
+	for range rapid.IntRange(1, 40).Draw(t, "members") {
+		set.Add(drawNode.Draw(t, "member"))
+	}
+	v := &membership.View{Set: set}
+	for id := range set.All() {
+		v.Members = append(v.Members, membership.Member{Incarnation: timed.Incarnation{Node: id, Boot: drawBoot.Draw(t, "boot")}})
+	}
+	anyone := func() timed.Incarnation {
+		return v.Members[rapid.IntRange(0, len(v.Members)-1).Draw(t, "which")].Incarnation
+	}
+	by := anyone()
+	v.ID = membership.ViewID{Sequence: rapid.Uint64Range(1, membership.MaxSequence).Draw(t, "sequence"), Leader: by.Node, Boot: by.Boot}
+	if !lineage {
+		return v
+	}
+	for i := range v.Members {
+		prev := &v.Members[i].Previous
+		switch rapid.IntRange(0, 3).Draw(t, "lineage") {
+		case 0:
+			if i > 0 {
+				*prev = v.Members[i-1].Previous
+			}
+		case 1:
+			m := anyone()
+			*prev = membership.ViewID{Sequence: rapid.Uint64Range(1, 9).Draw(t, "sequence"), Leader: m.Node, Boot: m.Boot}
+		case 2:
+			*prev = drawSomeView.Draw(t, "previous")
+		}
+	}
+	return v
+}
+
+func drawPart(t *rapid.T) membership.Part {
+	p := membership.Part{Kind: membership.PartKind(rapid.IntRange(0, 3).Draw(t, "kind"))}
+	switch p.Kind {
+	case membership.Renew:
+		p.ID, p.Until = drawSomeView.Draw(t, "id"), drawInstant.Draw(t, "until")
+	case membership.Propose:
+		p.View = drawView(t, false)
+		p.ID = p.View.ID
+	case membership.Commit:
+		p.View = drawView(t, true)
+		p.ID, p.Until = p.View.ID, drawInstant.Draw(t, "until")
+	}
+	return p
+}
+
+func drawHeader(t *rapid.T) datagram.Header {
+	h := datagram.Header{Version: datagram.Version, Group: rapid.Uint64().Draw(t, "group"),
+		Source: drawNode.Draw(t, "source"), Boot: drawBoot.Draw(t, "boot"),
+		Counter: rapid.Uint64().Draw(t, "counter"), Stamp: drawStamp.Draw(t, "stamp"),
+		Echo: datagram.Echo{Heard: datagram.NotHeard}}
+	h.Destination = drawNode.Filter(func(id timed.NodeID) bool { return id != h.Source }).Draw(t, "destination")
+	if rapid.Bool().Draw(t, "sealed") {
+		h.Suite, h.KeyID = datagram.SuiteXChaCha20Poly1305, rapid.Uint32().Draw(t, "key")
+	}
+	if rapid.Bool().Draw(t, "echo") {
+		h.Echo.Boot, h.Echo.Sent = drawBoot.Draw(t, "boot"), drawStamp.Draw(t, "sent")
+		h.Echo.Received, h.Echo.Latest = drawStamp.Draw(t, "received"), drawStamp.Draw(t, "latest")
+		if rapid.Bool().Draw(t, "hears") {
+			h.Echo.Heard = drawStamp.Draw(t, "heard")
+		}
+	}
+	return h
+}
+
+func drawPacket(t *rapid.T) Packet {
+	p := Packet{
+		Header:        drawHeader(t),
+		MaxDrift:      timed.Drift(rapid.Int64Range(0, int64(timed.MaxDrift)).Draw(t, "drift")),
+		FastThreshold: drawDuration.Draw(t, "threshold"),
+		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
+			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
+			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock")},
+		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames)).Draw(t, "frames")),
+	}
+	if p.Has(FrameInUse) {
+		p.InUse = drawBoot.Draw(t, "in use")
+	}
+	if p.Has(FrameRelease) {
+		p.Release = drawInstant.Draw(t, "release")
+	}
+	if p.Has(FrameResign) {
+		p.Resign = drawSomeView.Draw(t, "resign")
+	}
+	if p.Has(FrameDropped) {
+		p.Dropped = drawSomeView.Draw(t, "dropped")
+	}
+	if p.Has(FrameRequest) {
+		p.Request.Number = drawInstant.Draw(t, "number")
+		p.Request.LockTime = drawDuration.Draw(t, "lock time")
+		p.Part = drawPart(t)
+	}
+	if p.Has(FrameLine) {
+		p.Line = clocksync.Line{Timeline: drawTimeline(t), Base: drawInstant.Draw(t, "base"),
+			Shown: clocksync.Time(rapid.Int64Range(-maxShown, maxShown).Draw(t, "shown")),
+			Rate:  rapid.Int64Range(-clocksync.MaxSlewLimit, clocksync.MaxSlewLimit).Draw(t, "rate"),
+			Until: drawInstant.Draw(t, "until")}
+		if rapid.Bool().Draw(t, "parent") {
+			p.Line.Parent = drawTimeline(t)
+		}
+	}
+	if p.Has(FrameReply) {
+		p.Reply = leader.Reply{Number: drawInstant.Draw(t, "number"), Support: rapid.Bool().Draw(t, "support"),
+			LockedTo: drawIncarnation.Draw(t, "locked to"), Prefers: timed.NodeID(rapid.Uint8().Draw(t, "prefers"))}
+		p.Report = membership.Report{Acknowledged: drawViewID.Draw(t, "acknowledged"),
+			Installed: drawViewID.Draw(t, "installed"), Sequence: rapid.Uint64Range(0, membership.MaxSequence).Draw(t, "known")}
+	}
+	return p
+}

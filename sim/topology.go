@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// TopologyResult is what a still world of arbitrary connectivity came to.
+type TopologyResult struct {
+	Seed    uint64
+	Edges   [][2]timed.NodeID // who is connected
+	Leaders timed.Set         // who led at the end
+	Cover   int               // size of a minimum clique cover
+	Settled time.Duration     // true time of the last change of a leader, since all were ready
+	Events  uint64
+	Hash    uint64
+	// Violation is the broken promise, if any: besides those of [Run], "4'" in
+	// mode Available and "BI" in mode Strict.
+	Violation *Violation
+}
+
+// RunTopology draws a random symmetric connectivity graph from the seed, holds
+// it still, and checks what each mode promises of it. In mode Available
+// (Stoller's Assertion 4'): after nodes × the election bound every process is
+// led, there are no more groups than a minimum clique cover needs, and no leader
+// changes any more. In mode Strict: after the election bound a leader is always
+// supported by every process that is connected to it (BI), and every clique
+// without outside links is led (T).
+func RunTopology(seed uint64, opt Options) (TopologyResult, error) {
+	if err := opt.Validate(); err != nil {
+		return TopologyResult{}, err
+	}
+	opt = opt.withDefaults()
+	if opt.Nodes > maxCover {
+		return TopologyResult{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", maxCover)
+	}
+	w := newWorld(seed, opt)
+	g := w.drawGraph()
+	res := TopologyResult{Seed: seed, Cover: g.cliqueCover()}
+	for i := range g {
+		for j := i + 1; j < len(g); j++ {
+			if g[i]>>j&1 == 1 {
+				res.Edges = append(res.Edges, [2]timed.NodeID{timed.NodeID(i + 1), timed.NodeID(j + 1)})
+			}
+		}
+	}
+	w.holdStill(g, &res)
+	res.Events, res.Hash, res.Violation = w.events, w.hash, w.check.failed
+	return res, nil
+}
+
+// graph is a symmetric connectivity graph: bit j of row i.
+type graph []uint32
+
+const maxCover = 16
+
+func (w *world) drawGraph() graph {
+	s := newStream(w.seed, streamTopology)
+	g := make(graph, len(w.nodes))
+	density := 0.2 + 0.7*s.unit()
+	for i := range g {
+		for j := range i {
+			if s.chance(density) {
+				g[i] |= 1 << j
+				g[j] |= 1 << i
+			}
+		}
+	}
+	for i := range g {
+		for j := range g {
+			if i != j && g[i]>>j&1 == 0 {
+				w.links[i][j].cut = true
+			}
+		}
+	}
+	return g
+}
+
+// cliqueCover returns the size of a minimum clique cover, by dynamic programming
+// over the sets of nodes.
+func (g graph) cliqueCover() int {
+	n := len(g)
+	clique := make([]bool, 1<<n)
+	clique[0] = true
+	for s := 1; s < 1<<n; s++ {
+		i := bits.TrailingZeros(uint(s))
+		rest := s &^ (1 << i)
+		clique[s] = clique[rest] && int(g[i])&rest == rest
+	}
+	best := make([]int, 1<<n)
+	for s := 1; s < 1<<n; s++ {
+		low := s & -s
+		best[s] = n + 1
+		for sub := s; sub > 0; sub = (sub - 1) & s {
+			if sub&low != 0 && clique[sub] && best[s&^sub]+1 < best[s] {
+				best[s] = best[s&^sub] + 1
+			}
+		}
+	}
+	return best[1<<n-1]
+}
+
+// holdStill runs the world and looks at it at every event.
+func (w *world) holdStill(g graph, res *TopologyResult) {
+	ready := w.bounds.Rejoin
+	settle := w.bounds.Elect
+	if w.opt.Mode == leader.Available {
+		settle *= time.Duration(len(g))
+	}
+	start := w.now + int64(ready)
+	calm := start + int64(settle)
+	end := calm + int64(20*w.opt.Timing.Expires)
+	last := uint64(0)
+	for w.now < end && len(w.queue.heap) > 0 {
+		if !w.step() {
+			return
+		}
+		if changes := w.check.leadChanges; changes != last {
+			last = changes
+			res.Settled = time.Duration(w.now - start)
+			if w.now >= calm && w.opt.Mode == leader.Available {
+				w.check.fail("4'", w.nodes[0], "a leader changes %v after connectivity became still", time.Duration(w.now-start))
+				return
+			}
+		}
+		if w.now >= calm && w.opt.Mode == leader.Strict && !w.checkBI(g) {
+			return
+		}
+	}
+	for i := range w.nodes {
+		if w.check.leads(i) {
+			res.Leaders.Add(timed.NodeID(i + 1))
+		}
+	}
+	if w.opt.Mode == leader.Available {
+		w.checkGroups(res)
+	} else {
+		w.checkCliques(g)
+	}
+}
+
+// checkBI demands that every leader is supported by all that are connected to it.
+func (w *world) checkBI(g graph) bool {
+	for i, p := range w.nodes {
+		if !w.check.leads(i) {
+			continue
+		}
+		for j, q := range w.nodes {
+			if g[i]>>j&1 == 1 && !w.check.claims[i].support.Has(q.id) {
+				w.check.fail("BI", p, "leads without node %d, which is connected to it", q.id)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkGroups demands that everybody is led, by no more leaders than a minimum
+// clique cover has cliques.
+func (w *world) checkGroups(res *TopologyResult) {
+	c := &w.check
+	for i, n := range w.nodes {
+		l := int(c.claims[i].lockedTo.Node) - 1
+		if l < 0 || !c.leads(l) || !c.claims[l].support.Has(n.id) {
+			c.fail("4'", n, "is not led at the end: it follows %v; leaders %v", c.claims[i].lockedTo, res.Leaders)
+			return
+		}
+	}
+	if k := res.Leaders.Len(); k > res.Cover {
+		c.fail("4'", w.nodes[0], "%d groups (led by %v), but %d cliques cover the graph", k, res.Leaders, res.Cover)
+	}
+}
+
+// checkCliques demands that every Δ-partition is led by one of its own (T).
+func (w *world) checkCliques(g graph) {
+	for i := range g {
+		block := g[i] | 1<<i
+		whole := true
+		var set timed.Set
+		for j := range g {
+			if block>>j&1 == 1 {
+				set.Add(timed.NodeID(j + 1))
+				whole = whole && g[j]|1<<j == block
+			}
+		}
+		if !whole {
+			continue
+		}
+		led := false
+		for j := range g {
+			led = led || block>>j&1 == 1 && w.check.leads(j) && w.check.claims[j].support == set
+		}
+		if !led {
+			w.check.fail("T", w.nodes[i], "its Δ-partition %v has no leader that all support", set)
+			return
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package timed
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func presets() map[string]Timing {
+	return map[string]Timing{"local": Local(), "LAN": LAN(), "WAN": WAN()}
+}
+
+func TestPresetsAreSound(t *testing.T) {
+	for name, p := range presets() {
+		b, err := p.Validate()
+		require.NoError(t, err, name)
+		// Each guarantee contains the ones that it builds on.
+		require.GreaterOrEqual(t, b.Ready, p.MaxLockTime, name)
+		require.Greater(t, b.Notice, p.Expires, name)
+		require.GreaterOrEqual(t, b.Depose, p.LockTime, name)
+		require.Greater(t, b.Elect, b.Notice, name)
+		require.Greater(t, b.View, b.Elect, name)
+		require.Greater(t, b.Rejoin, b.Ready+2*p.Expires, name)
+	}
+}
+
+func TestEveryBadConstantIsNamed(t *testing.T) {
+	type change struct {
+		field string
+		make  func(*Timing)
+	}
+	changes := []change{
+		{"MaxDrift", func(c *Timing) { c.MaxDrift = -1 }},
+		{"MaxDrift", func(c *Timing) { c.MaxDrift = MaxDrift + 1 }},
+		{"MinDelay", func(c *Timing) { c.MinDelay = -1 }},
+		{"MinDelay", func(c *Timing) { c.MinDelay = c.OneWayTimeout }},
+		{"FastThreshold", func(c *Timing) { c.FastThreshold = c.OneWayTimeout - 1 }},
+		{"Expires", func(c *Timing) { c.Expires = c.LeastExpires() - 1 }},
+		{"LockTime", func(c *Timing) { c.LockTime = c.LeastLockTime() - 1 }},
+		{"MaxLockTime", func(c *Timing) { c.MaxLockTime = c.LockTime - 1 }},
+	}
+	for field, at := range map[string]func(*Timing) *time.Duration{
+		"OneWayTimeout":   func(c *Timing) *time.Duration { return &c.OneWayTimeout },
+		"FastThreshold":   func(c *Timing) *time.Duration { return &c.FastThreshold },
+		"SchedulingDelay": func(c *Timing) *time.Duration { return &c.SchedulingDelay },
+		"ElectionPeriod":  func(c *Timing) *time.Duration { return &c.ElectionPeriod },
+		"KeepalivePeriod": func(c *Timing) *time.Duration { return &c.KeepalivePeriod },
+		"Expires":         func(c *Timing) *time.Duration { return &c.Expires },
+		"LockTime":        func(c *Timing) *time.Duration { return &c.LockTime },
+		"MaxLockTime":     func(c *Timing) *time.Duration { return &c.MaxLockTime },
+	} {
+		for _, d := range []time.Duration{-1, 0, MinDuration - 1, MaxDuration + 1, 1<<63 - 1} {
+			changes = append(changes, change{field, func(c *Timing) { *at(c) = d }})
+		}
+	}
+	for name, p := range presets() {
+		for _, c := range changes {
+			bad := p
+			c.make(&bad)
+			b, err := bad.Validate()
+			require.Error(t, err, "%s: %s", name, c.field)
+			require.Regexp(t, `(?m)^`+c.field+`: `, err.Error(), name)
+			require.Equal(t, Bounds{}, b)
+		}
+	}
+}
+
+func TestAllBadConstantsAreNamedAtOnce(t *testing.T) {
+	_, err := Timing{MaxDrift: -1}.Validate()
+	for _, field := range []string{"MaxDrift", "MinDelay", "OneWayTimeout", "FastThreshold", "SchedulingDelay",
+		"ElectionPeriod", "KeepalivePeriod", "Expires", "LockTime", "MaxLockTime"} {
+		require.ErrorContains(t, err, field+": ")
+	}
+}
+
+var drawTiming = rapid.Custom(func(t *rapid.T) Timing {
+	draw := func(name string, least, most time.Duration) time.Duration {
+		return time.Duration(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
+	}
+	c := Timing{MaxDrift: drawDrift.Draw(t, "rho"), OneWayTimeout: draw("delta", MinDuration, time.Second)}
+	c.FastThreshold = c.OneWayTimeout + draw("more", 0, time.Second)
+	c.SchedulingDelay = draw("sigma", MinDuration, time.Second)
+	c.ElectionPeriod = draw("EP", MinDuration, time.Minute)
+	c.KeepalivePeriod = draw("KP", MinDuration, time.Minute)
+	return c
+})
+
+// The least values are accepted, one nanosecond less is not, and they keep the
+// inequalities that they stand for (leader.md, "A round").
+func TestLeastExpiresAndLeastLockTimeAreTheBoundary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawTiming.Draw(t, "timing")
+		c.Expires, c.LockTime = c.LeastExpires(), c.LeastLockTime()
+		c.MaxLockTime = c.LockTime
+		_, err := c.Validate()
+		require.NoError(t, err)
+
+		hear := exact(2*(c.KeepalivePeriod+c.SchedulingDelay), c.MaxDrift, 1)
+		hear.Add(hear, rat(2*c.FastThreshold))
+		require.Positive(t, rat(c.Expires).Cmp(hear), "expires > 2(KP+σ)(1+ρ) + 2Δ")
+		round := exact(2*c.FastThreshold, c.MaxDrift, 1)
+		round.Add(round, rat(2*c.ElectionPeriod+c.SchedulingDelay))
+		// Up to what terms of order ρ² make of it.
+		squares := new(big.Rat).Mul(round, new(big.Rat).SetFrac64(2*int64(c.MaxDrift)*int64(c.MaxDrift)/billion, billion))
+		lock := exact(c.LockTime, c.MaxDrift, -2)
+		require.Positive(t, lock.Add(lock, squares).Cmp(round), "lockTime(1−2ρ) > 2·EP + 2Δ(1+ρ) + σ")
+
+		short := c
+		short.Expires--
+		_, err = short.Validate()
+		require.ErrorContains(t, err, "Expires: ")
+		short = c
+		short.LockTime--
+		_, err = short.Validate()
+		require.Error(t, err)
+		require.Regexp(t, `(?m)^LockTime: `, err.Error())
+	})
+}
+
+func TestStrictWarningSpeaksWhenALeaseEndsBeforeASilentPeer(t *testing.T) {
+	for name, p := range presets() {
+		require.NotEmpty(t, p.StrictWarning(), name)
+		p.LockTime = p.MaxDrift.Wait(p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + time.Microsecond)
+		require.Empty(t, p.StrictWarning(), name)
+	}
+}
+
+func TestPeriodIsARoundAtLeast(t *testing.T) {
+	c := LAN()
+	require.Equal(t, c.ElectionPeriod, c.Period())
+	c.ElectionPeriod = time.Millisecond
+	require.Equal(t, c.RoundTime(), c.Period())
+	require.GreaterOrEqual(t, c.RoundTime(), 2*c.FastThreshold)
+	require.GreaterOrEqual(t, c.ReadyTime(), c.MaxLockTime)
+}

@@ -1,0 +1,105 @@
+package timed
+
+import (
+	"math"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var (
+	drawDrift = rapid.Custom(func(t *rapid.T) Drift {
+		return Drift(rapid.Int64Range(0, int64(MaxDrift)).Draw(t, "ppb"))
+	})
+	// Up to a century, either way: as long as a process can run.
+	drawDuration = rapid.Custom(func(t *rapid.T) time.Duration {
+		d := rapid.Int64Range(0, 100*365*86400*1e9).Draw(t, "ns")
+		if rapid.Bool().Draw(t, "short") {
+			d %= 10 * 1e9
+		}
+		if rapid.Bool().Draw(t, "negative") {
+			d = -d
+		}
+		return time.Duration(d)
+	})
+)
+
+// exact returns d(1 + k·ρ) as a rational number.
+func exact(d time.Duration, rho Drift, k int64) *big.Rat {
+	f := new(big.Rat).SetFrac64(billion+k*int64(rho), billion)
+	return f.Mul(f, new(big.Rat).SetInt64(int64(d)))
+}
+
+func rat(d time.Duration) *big.Rat { return new(big.Rat).SetInt64(int64(d)) }
+
+// requireFloor and requireCeiling want the tightest integer on one side.
+func requireFloor(t require.TestingT, got time.Duration, x *big.Rat) {
+	require.LessOrEqual(t, rat(got).Cmp(x), 0, "%d is above %v", got, x)
+	require.Positive(t, rat(got+1).Cmp(x), "%d is not the largest below %v", got, x)
+}
+
+func requireCeiling(t require.TestingT, got time.Duration, x *big.Rat) {
+	require.GreaterOrEqual(t, rat(got).Cmp(x), 0, "%d is below %v", got, x)
+	require.Negative(t, rat(got-1).Cmp(x), "%d is not the smallest above %v", got, x)
+}
+
+func TestDriftRoundsAgainstItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d")
+		sign := int64(1)
+		if d < 0 {
+			sign = -1
+		}
+		requireFloor(t, rho.Lower(d), exact(d, rho, -sign))
+		requireCeiling(t, rho.Upper(d), exact(d, rho, sign))
+		requireFloor(t, rho.Trust(d), exact(d, rho, -2*sign))
+		require.Equal(t, rho.Upper(d), -rho.Lower(-d), "one is the mirror of the other")
+	})
+}
+
+// A promise of d on a clock at one end of the drift, kept on one at the other:
+// Trust must be over before it, and Wait after it.
+func TestTrustAndWaitHoldBetweenTheFastestAndTheSlowestClock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d").Abs()
+		fast := new(big.Rat).SetFrac64(billion-int64(rho), billion) // real time of one of its units
+		slow := new(big.Rat).SetFrac64(billion+int64(rho), billion)
+
+		shortest := new(big.Rat).Mul(rat(d), fast)
+		shortest.Quo(shortest, slow)
+		require.LessOrEqual(t, rat(rho.Trust(d)).Cmp(shortest), 0)
+
+		longest := new(big.Rat).Mul(rat(d), slow)
+		longest.Quo(longest, fast)
+		wait := rat(rho.Wait(d))
+		require.GreaterOrEqual(t, wait.Cmp(longest), 0, "d(1+ρ)/(1−ρ) is %v", longest)
+		// Not wasteful either: 3ρ² instead of 2ρ²+2ρ³+…, and two roundings.
+		slack := exact(d, rho, 2)
+		slack.Add(slack, new(big.Rat).Mul(rat(d), new(big.Rat).SetFrac64(3*int64(rho)*int64(rho)/billion+2, billion)))
+		require.LessOrEqual(t, wait.Cmp(slack.Add(slack, rat(1))), 0)
+	})
+}
+
+func TestSlackOfExtremesDoesNotWrap(t *testing.T) {
+	require.Equal(t, time.Duration(0), Drift(0).Slack(math.MaxInt64, 1))
+	require.Equal(t, time.Duration(1), Drift(1).Slack(1, 1), "a whole nanosecond for any part of one")
+	require.Equal(t, time.Duration(1), Drift(1).Slack(-1, 1))
+	require.Equal(t, time.Duration(0), Drift(1).Slack(0, 1))
+	for _, d := range []time.Duration{math.MaxInt64, math.MinInt64, math.MinInt64 + 1} {
+		x := new(big.Rat).SetInt64(int64(d))
+		x.Abs(x).Mul(x, new(big.Rat).SetFrac64(2*int64(MaxDrift), billion))
+		got := MaxDrift.Slack(d, 2)
+		require.GreaterOrEqual(t, rat(got).Cmp(x), 0)
+		require.LessOrEqual(t, rat(got-2).Cmp(x), 0)
+	}
+}
+
+func TestDriftIsBounded(t *testing.T) {
+	require.NoError(t, Drift(0).Validate())
+	require.NoError(t, MaxDrift.Validate())
+	require.Error(t, Drift(-1).Validate())
+	require.Error(t, (MaxDrift + 1).Validate())
+}

@@ -1,0 +1,128 @@
+package timed
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// elements lists a set that is kept as a map, in order.
+func elements(m map[NodeID]bool) []NodeID {
+	ids := []NodeID{}
+	for id := range m {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestSetIsWhatAMapIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s Set
+		m := map[NodeID]bool{}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				id := NodeID(rapid.Uint8().Draw(t, "id"))
+				require.True(t, id == NoNode || s.With(id).Has(id))
+				if s.Add(id); id != NoNode {
+					m[id] = true
+				}
+			},
+			"remove": func(t *rapid.T) {
+				id := NodeID(rapid.Uint8().Draw(t, "id"))
+				require.False(t, s.Without(id).Has(id))
+				s.Remove(id)
+				delete(m, id)
+			},
+			"": func(t *rapid.T) {
+				want := elements(m)
+				require.Equal(t, want, append([]NodeID{}, slices.Collect(s.All())...))
+				require.Equal(t, SetOf(want...), s)
+				require.Equal(t, len(want), s.Len())
+				require.Equal(t, len(want) == 0, s.Empty())
+				for i := range 256 {
+					require.Equal(t, m[NodeID(i)], s.Has(NodeID(i)))
+				}
+				if len(want) > 0 {
+					require.Equal(t, want[0], s.Min())
+				} else {
+					require.Equal(t, NoNode, s.Min())
+				}
+			},
+		})
+	})
+}
+
+var drawSet = rapid.Custom(func(t *rapid.T) Set {
+	return SetOf(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) NodeID { return NodeID(rapid.Uint8().Draw(t, "id")) }), 0, 40).Draw(t, "ids")...)
+})
+
+func TestSetAlgebraHoldsForEveryElement(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawSet.Draw(t, "a"), drawSet.Draw(t, "b")
+		subset, intersects := true, false
+		for i := range 256 {
+			id := NodeID(i)
+			require.Equal(t, a.Has(id) || b.Has(id), a.Union(b).Has(id))
+			require.Equal(t, a.Has(id) && b.Has(id), a.Intersect(b).Has(id))
+			require.Equal(t, a.Has(id) && !b.Has(id), a.Minus(b).Has(id))
+			subset = subset && (!a.Has(id) || b.Has(id))
+			intersects = intersects || a.Has(id) && b.Has(id)
+		}
+		require.Equal(t, subset, a.Subset(b))
+		require.Equal(t, intersects, a.Intersects(b))
+		require.Equal(t, a == b, a.Subset(b) && b.Subset(a))
+	})
+}
+
+func TestNextWalksUpwardsFromAnyId(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSet.Draw(t, "set")
+		for i := range 256 {
+			want := NoNode
+			for j := i + 1; j < 256 && want == NoNode; j++ {
+				if s.Has(NodeID(j)) {
+					want = NodeID(j)
+				}
+			}
+			require.Equal(t, want, s.Next(NodeID(i)), "after %d in %v", i, s)
+		}
+	})
+}
+
+func TestAllMayBeLeftEarly(t *testing.T) {
+	var got []NodeID
+	for id := range SetOf(200, 3, 64, 63, 255).All() {
+		if got = append(got, id); len(got) == 3 {
+			break
+		}
+	}
+	require.Equal(t, []NodeID{3, 63, 64}, got)
+}
+
+func TestNoNodeIsInNoSet(t *testing.T) {
+	require.True(t, SetOf(NoNode).Empty())
+	s := SetOf(1, 128)
+	s.Remove(NoNode)
+	require.Equal(t, "{1 128}", s.String())
+	require.Equal(t, "{}", Set{}.String())
+}
+
+func TestNodeIDsAreParsedStrictly(t *testing.T) {
+	for _, text := range []string{"1", "255", "64"} {
+		id, err := ParseNodeID(text)
+		require.NoError(t, err)
+		require.Equal(t, text, id.String())
+	}
+	for _, text := range []string{"", "0", "256", "-1", "1.0", "x", "99999999999999999999"} {
+		_, err := ParseNodeID(text)
+		require.Error(t, err, text)
+	}
+	require.Equal(t, "none", NoNode.String())
+	require.Equal(t, "none", Incarnation{Boot: 1}.String())
+	require.Equal(t, "7/00000000000000ff", Incarnation{7, 255}.String())
+	require.False(t, Incarnation{7, 0}.Valid())
+	require.True(t, Incarnation{7, 1}.Valid())
+}
