@@ -162,7 +162,11 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 	silent := asked.Minus(e.replies).Minus(e.refusals)
 	e.open = false
 	switch {
-	case e.leading && !mutant.On(mutant.ReleaseOnFailedRenew):
+	case e.leading:
+		if mutant.On(mutant.ReleaseOnFailedRenew) {
+			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+			return append(out, Effect{Kind: SendRelease, Number: e.lastRequest})
+		}
 		// The older lease still counts on the votes: nothing is given back.
 		e.afterSilence(silent)
 		return out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -54,6 +55,8 @@ type checker struct {
 	heard  [][]int64 // heard[q][p]: when q last got a fast packet of p's present incarnation
 
 	leadChanges uint64 // how often a lead began or ended
+	expired     uint64 // how often a lease ran out before it was renewed
+	stale       uint64 // how often a view became stale
 
 	live liveness
 }
@@ -100,8 +103,12 @@ func (c *checker) event(n *node, now timed.Instant, e *stack.Event) bool {
 		c.live.changed()
 	case stack.EventLeadLost:
 		c.leadChanges++
+		if e.Lost == leader.LeaseExpired {
+			c.expired++
+		}
 		c.live.changed()
 	case stack.EventViewStale:
+		c.stale++
 		c.live.changed()
 	case stack.EventClockAdopted, stack.EventClockStepped:
 		c.adopted(n, e.Timeline)

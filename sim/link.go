@@ -1,17 +1,30 @@
 package sim
 
+import "github.com/failaware/failaware/internal/stack"
+
 // link is one direction between two nodes.
 type link struct {
 	cut      bool
-	min, max int64   // delay, uniform, in nanoseconds
-	loss     float64 // probability that a packet is lost
-	late     float64 // probability that a packet is late
-	lateMax  int64   // by how much at most
-	slow     int64   // added to every delay
+	min, max int64        // delay, uniform, in nanoseconds
+	loss     float64      // probability that a packet is lost
+	late     float64      // probability that a packet is late
+	lateMax  int64        // by how much at most
+	slow     int64        // added to every delay
+	dropNext stack.Frames // a packet with one of these frames is lost, once
+	dropAll  stack.Frames // every packet with one of these frames is lost
 }
 
 // draw returns the delay of one packet, or false when it is lost.
-func (l *link) draw(w *world) (int64, bool) {
+func (l *link) draw(w *world, frames stack.Frames) (int64, bool) {
+	if l.dropAll&frames != 0 {
+		w.count.Lost++
+		return 0, false
+	}
+	if l.dropNext&frames != 0 {
+		l.dropNext = 0
+		w.count.Lost++
+		return 0, false
+	}
 	if l.cut {
 		w.count.Cut++
 		return 0, false

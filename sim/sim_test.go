@@ -1,27 +1,62 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
-	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
 )
+
+// Same seed, same trace, also when packets pass through the wire format: what
+// the machines say and hear is the same.
+func TestSameSeedSameHash(t *testing.T) {
+	for seed := uint64(1); seed <= 10; seed++ {
+		opt := Options{Roughness: 3}
+		a, err := Run(seed, opt)
+		require.NoError(t, err)
+		b, err := Run(seed, opt)
+		require.NoError(t, err)
+		opt.Codec = true
+		c, err := Run(seed, opt)
+		require.NoError(t, err)
+		require.Nil(t, c.Violation)
+		require.Equal(t, a.Hash, b.Hash)
+		require.Equal(t, a.Hash, c.Hash)
+		require.Equal(t, a.Events, c.Events)
+	}
+	a, _ := Run(1, Options{})
+	b, _ := Run(2, Options{})
+	require.NotEqual(t, a.Hash, b.Hash)
+}
 
 func TestCampaign(t *testing.T) {
 	for _, mode := range []leader.Mode{leader.Available, leader.Strict} {
 		for _, by := range []leader.RankBy{leader.Stable, leader.ByID} {
-			t.Run(mode.String()+"-"+by.String(), func(t *testing.T) {
-				t.Parallel()
-				for seed := uint64(1); seed <= 40; seed++ {
-					r, err := Run(seed, Options{Mode: mode, RankBy: by, Duration: 20 * time.Second})
-					if err != nil {
-						t.Fatal(err)
+			for _, roughness := range []float64{1, 4} {
+				t.Run(fmt.Sprintf("%v/%v/%v", mode, by, roughness), func(t *testing.T) {
+					t.Parallel()
+					for seed := uint64(1); seed <= 30; seed++ {
+						for _, timing := range []timed.Timing{timed.LAN(), timed.Local(), timed.WAN()} {
+							r, err := Run(seed, Options{Mode: mode, RankBy: by, Roughness: roughness, Timing: timing,
+								Duration: 150 * timing.Expires, Nodes: 3 + int(seed%5)})
+							require.NoError(t, err)
+							if r.Violation != nil {
+								t.Fatalf("%v (Expires %v)", r.Violation, timing.Expires)
+							}
+						}
 					}
-					if r.Violation != nil {
-						t.Fatal(r.Violation)
-					}
-				}
-			})
+				})
+			}
 		}
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, opt := range []Options{{Nodes: 65}, {Nodes: -1}, {Duration: -1}, {Roughness: 11}, {Timing: timed.Timing{LockTime: 1}}} {
+		_, err := Run(1, opt)
+		require.Error(t, err, "%+v", opt)
 	}
 }

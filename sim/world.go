@@ -31,6 +31,7 @@ type world struct {
 	events uint64
 	hash   uint64
 	check  checker
+	wire   *wire // not nil: packets pass through the wire format
 	count  Counters
 }
 
@@ -59,6 +60,9 @@ func newWorld(seed uint64, opt Options) *world {
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
 	w.temper = w.drawTemper()
+	if opt.Codec {
+		w.wire = &wire{}
+	}
 	for i := range opt.Nodes {
 		w.nodes = append(w.nodes, w.newNode(i))
 	}
@@ -203,7 +207,7 @@ func (w *world) send(n *node, e *stack.Effect) {
 		return
 	}
 	n.counter++
-	delay, ok := w.links[n.index][to].draw(w)
+	delay, ok := w.links[n.index][to].draw(w, e.Packet.Frames)
 	if !ok {
 		return
 	}
@@ -218,6 +222,11 @@ func (w *world) send(n *node, e *stack.Effect) {
 	f.packet.CopyFrom(e.Packet)
 	f.packet.Header.Counter = n.counter
 	f.sent, f.to, f.boot = w.now, uint8(to), w.nodes[to].boot
+	if w.wire != nil {
+		if err := w.wire.pass(&f.packet); err != nil {
+			w.check.fail("codec", n, "%v", err)
+		}
+	}
 	w.schedule(w.now+delay, deliver, to, slot)
 }
 

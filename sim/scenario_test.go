@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// A scenario plays one situation in a world without random faults and returns
+// what went wrong with the rule that it is about.
+
+// mergeKeepsWinner merges two still halves. The leader that leads in the end
+// must not lose its lease on the way (leader.md's rule 7: a merge under way does
+// not block the leader that outranks).
+func mergeKeepsWinner(seed uint64, opt Options) error {
+	opt.Calm = true
+	w := newWorld(seed, opt.withDefaults())
+	left, right := timed.SetOf(1, 2, 5), timed.SetOf(3, 4)
+	w.split([]timed.Set{left, right}, false)
+	still := int64(w.bounds.View + w.bounds.Rejoin)
+	// The instant of healing falls anywhere in a period.
+	still += w.chaos.below(int64(w.opt.Timing.ElectionPeriod))
+	if !w.runUntil(w.now + still) {
+		return w.check.failed
+	}
+	before := w.check.expired
+	w.calm()
+	// The losing leader's word that it gives up is lost, so that its votes stay
+	// bound until its view's lease has run out.
+	for i := range w.links {
+		for j := range w.links[i] {
+			w.links[i][j].dropAll = stack.FrameResign
+		}
+	}
+	if !w.runUntil(w.now + int64(w.bounds.View)) {
+		return w.check.failed
+	}
+	if w.check.expired != before {
+		return fmt.Errorf("seed %d: a leader lost its lease while two partitions merged", seed)
+	}
+	return nil
+}
+
+// oneLostPacket loses single packets in a still world: no view may become stale
+// by it (rule 9: silence starts the next round at once).
+func oneLostPacket(seed uint64, opt Options) error {
+	opt.Calm = true
+	opt = opt.withDefaults()
+	// The shortest lock time that is sound: it covers two periods, not three.
+	t := &opt.Timing
+	t.ElectionPeriod *= 2
+	t.LockTime = t.LeastLockTime()
+	t.MaxLockTime = t.LockTime
+	w := newWorld(seed, opt)
+	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
+		return w.check.failed
+	}
+	before := w.check.stale
+	for range 40 {
+		from, to := w.anyNode(), w.anyNode()
+		w.links[from.index][to.index].dropNext = stack.FrameReply
+		if !w.runUntil(w.now + int64(3*w.opt.Timing.Expires)) {
+			return w.check.failed
+		}
+		w.links[from.index][to.index].dropNext = 0
+	}
+	if n := w.check.stale - before; n != 0 {
+		return fmt.Errorf("seed %d: 40 lost replies made views stale %d times", seed, n)
+	}
+	return nil
+}
+
+// restartedFollower crashes and restarts a follower at once in mode Strict: the
+// leader must not lose its lease for a node that is not ready (rule 8).
+func restartedFollower(seed uint64, opt Options) error {
+	opt.Calm, opt.Mode = true, leader.Strict
+	opt = opt.withDefaults()
+	// A lock time above what a crash costs, so that the crash alone is harmless.
+	t := &opt.Timing
+	t.LockTime = t.Expires + 4*t.ElectionPeriod + t.RoundTime()
+	t.MaxLockTime = t.LockTime
+	w := newWorld(seed, opt)
+	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
+		return w.check.failed
+	}
+	before := w.check.expired
+	for _, n := range w.nodes {
+		if !w.check.leads(n.index) {
+			w.crash(n)
+			w.runUntil(w.now + int64(t.ElectionPeriod))
+			w.restart(n)
+			break
+		}
+	}
+	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
+		return w.check.failed
+	}
+	if w.check.expired != before {
+		return fmt.Errorf("seed %d: the restart of a follower cost the leader its lease", seed)
+	}
+	return nil
+}
+
+// campaign runs random worlds.
+func campaign(seed uint64, opt Options) error {
+	r, err := Run(seed, opt)
+	if err != nil {
+		return err
+	}
+	if r.Violation != nil {
+		return r.Violation
+	}
+	return nil
+}
+
+// topology runs still worlds of arbitrary connectivity.
+func topology(seed uint64, opt Options) error {
+	opt.Nodes = 6
+	r, err := RunTopology(seed, opt)
+	if err != nil {
+		return err
+	}
+	if r.Violation != nil {
+		return r.Violation
+	}
+	return nil
+}
+
+func TestScenarios(t *testing.T) {
+	for name, play := range map[string]func(uint64, Options) error{
+		"merge keeps the winner's lease": mergeKeepsWinner,
+		"one lost packet":                oneLostPacket,
+		"restarted follower":             restartedFollower,
+	} {
+		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
+			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {
+				t.Parallel()
+				for seed := uint64(1); seed <= 50; seed++ {
+					if err := play(seed, Options{Timing: timing, Duration: time.Minute}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
