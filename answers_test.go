@@ -1,0 +1,139 @@
+package failaware
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// leading is a state with a lease and a view until the given instant.
+func leading(until timed.Instant, epoch uint32) *state {
+	self := timed.Incarnation{Node: 1, Boot: 7}
+	return &state{Snapshot: stack.Snapshot{Self: self, Leading: true, Expiration: until,
+		View: &membership.View{}, ValidUntil: until}, epoch: epoch, phase: &phase{leads: true, over: make(chan struct{})}}
+}
+
+// race lets a reader load a state with a lease that is good until 100; then the
+// loop gives the lease up and publishes; and then the reader reads its clock,
+// which shows 50. (The others were told at 20, and one of them may lead.)
+func race() (LeaderAnswer, ViewAnswer) {
+	published := leading(100, 0)
+	load := func() *state { return published }
+	read := func() hwclock.Reading {
+		published = &state{Snapshot: stack.Snapshot{Self: published.Self}, phase: &phase{}}
+		return hwclock.Reading{Now: 50}
+	}
+	l := leaderFrom(load, read)
+	published = leading(100, 0)
+	return l, viewFrom(load, read)
+}
+
+// leader.md, "Answers that race with the clock".
+func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
+	if mutant.On(mutant.SnapshotOnce) {
+		t.Skip("the rule is switched off")
+	}
+	l, v := race()
+	require.False(t, l.Leads || l.UpToDate)
+	require.False(t, v.UpToDate)
+}
+
+func TestAnswersReadTheClock(t *testing.T) {
+	s := leading(100, 3)
+	load := func() *state { return s }
+	at := func(now timed.Instant, epoch uint32) func() hwclock.Reading {
+		return func() hwclock.Reading { return hwclock.Reading{Now: now, Epoch: epoch} }
+	}
+	a := leaderFrom(load, at(99, 3))
+	require.True(t, a.Leads && a.UpToDate)
+	require.Equal(t, NodeID(1), a.Leader)
+	require.Equal(t, time.Duration(1), a.ValidFor)
+	require.False(t, leaderFrom(load, at(100, 3)).Leads, "the lease has run out")
+	require.False(t, leaderFrom(load, at(99, 4)).UpToDate, "the machine slept")
+	require.True(t, viewFrom(load, at(99, 3)).UpToDate)
+	require.False(t, viewFrom(load, at(100, 3)).UpToDate)
+	require.False(t, viewFrom(load, at(99, 4)).UpToDate)
+	require.NotNil(t, viewFrom(load, at(99, 4)).View)
+
+	s = &state{Snapshot: stack.Snapshot{Self: s.Self, Following: timed.Incarnation{Node: 2, Boot: 9}, LockedUntil: 100}}
+	a = leaderFrom(load, at(60, 0))
+	require.Equal(t, LeaderAnswer{Leader: 2, Boot: 9, UpToDate: true, ValidFor: 40}, a)
+	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(100, 0)))
+
+	s = &state{Snapshot: stack.Snapshot{Self: s.Self, Following: s.Self, LockedUntil: 100}}
+	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(60, 0)), "a candidate's vote for itself is no leader")
+}
+
+// A reader that never finds the state at rest says no.
+func TestAnswersGiveUpAfterAFewTries(t *testing.T) {
+	loads := 0
+	l := leaderFrom(func() *state { loads++; return leading(100, 0) }, func() hwclock.Reading { return hwclock.Reading{Now: 1} })
+	require.False(t, l.UpToDate)
+	require.LessOrEqual(t, loads, 2*tries)
+}
+
+func TestAnswersDoNotAllocate(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	require.NoError(t, n.WaitElected(t.Context()))
+	require.NoError(t, n.Close()) // the loop allocates
+	for name, f := range map[string]func(){
+		"Leads": func() { n.Leads() }, "View": func() { n.View() }, "Now": func() { n.Now() },
+	} {
+		require.Zero(t, testing.AllocsPerRun(100, f), name)
+	}
+}
+
+func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
+	nodes := startGroup(t, 2)
+	eventually(t, "synchronized", func() bool {
+		a, b := nodes[0].Clock(), nodes[1].Clock()
+		return a.Status > 0 && b.Status > 0 && a.Timeline == b.Timeline
+	})
+	s := *nodes[0].state.Load()
+	s.epoch--
+	r := s.readingAt(nodes[0].clock.Read())
+	require.Zero(t, r.Status)
+	require.True(t, r.Holdover)
+}
+
+func benchNode(b *testing.B) *Node {
+	n := startNode(b, Config{ID: 1, Timing: LAN()})
+	require.NoError(b, n.WaitElected(b.Context()))
+	b.ReportAllocs()
+	return n
+}
+
+func BenchmarkNow(b *testing.B) {
+	for n := benchNode(b); b.Loop(); {
+		n.Now()
+	}
+}
+
+func BenchmarkLeads(b *testing.B) {
+	for n := benchNode(b); b.Loop(); {
+		n.Leads()
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	for n := benchNode(b); b.Loop(); {
+		n.View()
+	}
+}
+
+func BenchmarkLeaderContextErr(b *testing.B) {
+	n := benchNode(b)
+	ctx, cancel, err := n.Lead(b.Context())
+	require.NoError(b, err)
+	defer cancel()
+	for b.Loop() {
+		_ = ctx.Err()
+	}
+}

@@ -1,0 +1,251 @@
+package failaware
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config says what a node is to be. Only ID is needed; every other zero value
+// is sensible.
+type Config struct {
+	// ID is this node's id, 1 to 255. Everything rests on ids being unique in
+	// the group; [Config.StateDir] guards against the commonest mistake.
+	ID NodeID
+	// Name is a label for people; empty means "node-ID".
+	Name string
+	// Group is the name of the group; packets of other groups are dropped.
+	// Empty means "default".
+	Group string
+	// Listen is the local UDP address, as in "192.0.2.7:7000" or ":7000". Port 0
+	// lets the system choose. Empty means "127.0.0.1:0".
+	Listen string
+	// Peers are the nodes that this one looks for. An entry with this node's
+	// own id is ignored, so all nodes can have the same list. Nodes that are not
+	// listed, but list this one, are learnt from their packets.
+	Peers []Peer
+	// MaxPeers limits how many peers there can be, learnt ones included. Zero
+	// means 254, as many as there are ids.
+	MaxPeers int
+
+	// Timing holds the constants of the model; zero means [LAN]. MaxDrift and
+	// FastThreshold must be the same at every node. Without a StateDir,
+	// MaxLockTime must never be lowered between runs.
+	Timing Timing
+	// Mode chooses between [Available] and [Strict] elections.
+	Mode Mode
+	// RankBy chooses which candidate wins: [Stable] or [ByID].
+	RankBy RankBy
+	// Weight makes this node preferred as leader over those of lower weight.
+	Weight uint16
+	// Clock configures the synchronized clock.
+	Clock ClockConfig
+
+	// StateDir is a directory for what must outlive the process: the longest
+	// time for which this node may have voted, and a lock against a second
+	// process with the same id. Several nodes may share a directory. Empty means
+	// that nothing is kept.
+	StateDir string
+	// Logger gets what people may want to read; nil means no log.
+	Logger hclog.Logger
+	// EventBuffer is how many events are kept for [Node.Events] and
+	// [Node.EventsSince]; zero means 1024.
+	EventBuffer int
+	// MaxPacket is the size in bytes of the largest packet, 1200 to 65,000. Zero
+	// means 1200, enough for views of some 50 members at least. It must be the
+	// same everywhere, and the network must carry such packets unfragmented.
+	MaxPacket int
+	// Insecure allows addresses other than loopback although packets are
+	// neither authenticated nor secret: everybody who can send to this node can
+	// then pretend to be any node of the group.
+	Insecure bool
+	// RaiseProcs sets GOMAXPROCS to twice the number of cores, for the whole
+	// process, unless it is already that high: goroutines that compute all the
+	// time then delay this node by 0.1 to 0.2 ms instead of 10 to 20 ms.
+	RaiseProcs bool
+	// OnPublish is for tests and audits. It is called with every state that
+	// answers are given from, when that has replaced the previous one and before
+	// any other node can hear of it. It is called by the node's loop, which it
+	// holds up, and must not call the node.
+	OnPublish func(Published)
+}
+
+// Peer is another node of the group.
+type Peer struct {
+	// ID is the node's id; zero when it is to be learnt from the node.
+	ID NodeID
+	// Addr is "host:port", where host is an address or a name. Names are
+	// resolved again from time to time, and when the peer is silent.
+	Addr string
+}
+
+// ClockConfig configures the synchronized clock.
+type ClockConfig struct {
+	// MaxDeviation is the deviation from group time up to which a reading
+	// counts as synchronized. Zero means 1 ms.
+	MaxDeviation time.Duration
+	// MaxSlew is how fast the clock is corrected, in parts per billion. Zero
+	// means 500,000 and the most is 1,000,000. It should be the same everywhere:
+	// a node does not follow a leader whose clock runs off faster than its own
+	// MaxSlew.
+	MaxSlew int64
+	// StepThreshold is the difference above which a change of leader steps the
+	// clock instead of slewing it. Zero means 10 ms.
+	StepThreshold time.Duration
+}
+
+// Defaults of the configuration.
+const (
+	DefaultGroup       = "default"
+	DefaultListen      = "127.0.0.1:0"
+	DefaultEventBuffer = 1024
+	DefaultMaxPeers    = timed.MaxNodes - 1
+
+	maxEventBuffer = 1 << 20
+	maxName        = 255
+	maxMaxPacket   = 65_000
+)
+
+// WithDefaults returns the configuration with its zero values replaced by what
+// they mean.
+func (c Config) WithDefaults() Config {
+	if c.Name == "" {
+		c.Name = fmt.Sprintf("node-%v", c.ID)
+	}
+	if c.Group == "" {
+		c.Group = DefaultGroup
+	}
+	if c.Listen == "" {
+		c.Listen = DefaultListen
+	}
+	if c.MaxPeers == 0 {
+		c.MaxPeers = DefaultMaxPeers
+	}
+	if c.Timing == (Timing{}) {
+		c.Timing = LAN()
+	}
+	if c.Clock.MaxDeviation == 0 {
+		c.Clock.MaxDeviation = clocksync.DefaultMaxDeviation
+	}
+	if c.Clock.MaxSlew == 0 {
+		c.Clock.MaxSlew = clocksync.DefaultMaxSlew
+	}
+	if c.Clock.StepThreshold == 0 {
+		c.Clock.StepThreshold = clocksync.DefaultStepThreshold
+	}
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	if c.MaxPacket == 0 {
+		c.MaxPacket = datagram.MaxPacket
+	}
+	if c.EventBuffer == 0 {
+		c.EventBuffer = DefaultEventBuffer
+	}
+	return c
+}
+
+// Validate returns the bounds that the settings guarantee. Its error joins one
+// error for every setting that is wrong, named as its field, or the peer. It
+// looks up no names and touches no files.
+func (c Config) Validate() (Bounds, error) {
+	c = c.WithDefaults()
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !c.ID.Valid() {
+		bad("ID: a node id from 1 to %d is needed", timed.MaxNodes)
+	}
+	if len(c.Name) > maxName {
+		bad("Name: %d bytes are more than %d", len(c.Name), maxName)
+	}
+	if len(c.Group) > maxName {
+		bad("Group: %d bytes are more than %d", len(c.Group), maxName)
+	}
+	if err := checkAddr(c.Listen, true, c.Insecure); err != nil {
+		bad("Listen: %w", err)
+	}
+	errs = append(errs, c.checkPeers(c.Peers)...)
+	bounds, err := c.Timing.Validate()
+	if err != nil {
+		bad("Timing: %w", err)
+	}
+	if c.Mode > leader.Strict {
+		bad("Mode: %d is neither Available nor Strict", c.Mode)
+	}
+	if c.RankBy > leader.ByID {
+		bad("RankBy: %d is neither Stable nor ByID", c.RankBy)
+	}
+	errs = append(errs, c.Clock.check()...)
+	if c.EventBuffer < 1 || c.EventBuffer > maxEventBuffer {
+		bad("EventBuffer: %d is outside [1, %d]", c.EventBuffer, maxEventBuffer)
+	}
+	if c.MaxPacket < datagram.MaxPacket || c.MaxPacket > maxMaxPacket {
+		bad("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, datagram.MaxPacket, maxMaxPacket)
+	}
+	if len(errs) > 0 {
+		return Bounds{}, errors.Join(errs...)
+	}
+	return bounds, nil
+}
+
+// checkPeers returns what is wrong with a list of peers for this node.
+func (c Config) checkPeers(peers []Peer) (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.MaxPeers < 1 || c.MaxPeers > DefaultMaxPeers {
+		bad("MaxPeers: %d is outside [1, %d]", c.MaxPeers, DefaultMaxPeers)
+	}
+	others := 0
+	ids, addrs := map[NodeID]int{}, map[string]int{}
+	for i, p := range peers {
+		name := fmt.Sprintf("Peers[%d] (node %v, %q)", i, p.ID, p.Addr)
+		if p.ID == NoNode {
+			name = fmt.Sprintf("Peers[%d] (%q)", i, p.Addr)
+		}
+		if err := checkAddr(p.Addr, false, c.Insecure); err != nil {
+			bad("%s: %w", name, err)
+		}
+		if j, again := ids[p.ID]; again && p.ID != NoNode {
+			bad("%s: Peers[%d] has the same id", name, j)
+		}
+		if j, again := addrs[p.Addr]; again {
+			bad("%s: Peers[%d] has the same address", name, j)
+		}
+		ids[p.ID], addrs[p.Addr] = i, i
+		if p.ID != c.ID {
+			others++
+		}
+	}
+	if others > c.MaxPeers {
+		bad("Peers: %d are more than MaxPeers = %d", others, c.MaxPeers)
+	}
+	return errs
+}
+
+func (c ClockConfig) check() (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.MaxDeviation < 0 || c.MaxDeviation > timed.MaxDuration {
+		bad("Clock.MaxDeviation: %v is outside (0, %v]", c.MaxDeviation, timed.MaxDuration)
+	}
+	if c.MaxSlew < 0 || c.MaxSlew > clocksync.MaxSlewLimit {
+		bad("Clock.MaxSlew: %d ppb is outside (0, %d]", c.MaxSlew, clocksync.MaxSlewLimit)
+	}
+	if c.StepThreshold < 0 || c.StepThreshold > timed.MaxDuration {
+		bad("Clock.StepThreshold: %v is outside (0, %v]", c.StepThreshold, timed.MaxDuration)
+	}
+	return errs
+}
+
+// groupDigest is what stands for the group's name in packets.
+func groupDigest(name string) uint64 {
+	sum := sha256.Sum256([]byte("failaware group\x00" + name))
+	return binary.BigEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,109 @@
+package failaware
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+func TestZeroConfigIsALAN(t *testing.T) {
+	b, err := Config{ID: 1}.Validate()
+	require.NoError(t, err)
+	want, err := LAN().Validate()
+	require.NoError(t, err)
+	require.Equal(t, want, b)
+}
+
+func TestValidateNamesWhatIsWrong(t *testing.T) {
+	bad := LAN()
+	bad.LockTime = time.Millisecond
+	for want, c := range map[string]Config{
+		"ID:":                        {},
+		"Name:":                      {ID: 1, Name: strings.Repeat("x", 256)},
+		"Group:":                     {ID: 1, Group: strings.Repeat("x", 256)},
+		`Listen: "nowhere" is not`:   {ID: 1, Listen: "nowhere"},
+		`Listen: ":7000" is not a l`: {ID: 1, Listen: ":7000"},
+		`Listen: "192.0.2.7:1" is n`: {ID: 1, Listen: "192.0.2.7:1"},
+		"Timing: LockTime:":          {ID: 1, Timing: bad},
+		"Mode:":                      {ID: 1, Mode: 9},
+		"RankBy:":                    {ID: 1, RankBy: 9},
+		"MaxPeers:":                  {ID: 1, MaxPeers: 255},
+		"MaxPacket:":                 {ID: 1, MaxPacket: 100},
+		"EventBuffer:":               {ID: 1, EventBuffer: -1},
+		"Clock.MaxDeviation:":        {ID: 1, Clock: ClockConfig{MaxDeviation: -1}},
+		"Clock.MaxSlew:":             {ID: 1, Clock: ClockConfig{MaxSlew: 1_000_001}},
+		"Clock.StepThreshold:":       {ID: 1, Clock: ClockConfig{StepThreshold: -1}},
+		`Peers[0] (node 2, "example.org:1"): "example.org:1" is not a loopback`: {ID: 1, Peers: []Peer{{2, "example.org:1"}}},
+		`Peers[1] (node 2, "localhost:2"): Peers[0] has the same id`:            {ID: 1, Peers: []Peer{{2, "localhost:1"}, {2, "localhost:2"}}},
+		`Peers[1] ("localhost:1"): Peers[0] has the same address`:               {ID: 1, Peers: []Peer{{2, "localhost:1"}, {0, "localhost:1"}}},
+		`Peers[0] ("localhost:0"): "localhost:0": nobody listens`:               {ID: 1, Peers: []Peer{{0, "localhost:0"}}},
+		`Peers[0] (":1"): ":1": the host is missing`:                            {ID: 1, Peers: []Peer{{0, ":1"}}},
+		`"localhost:70000": the port is not`:                                    {ID: 1, Peers: []Peer{{0, "localhost:70000"}}},
+		"Peers: 2 are more than MaxPeers = 1":                                   {ID: 1, MaxPeers: 1, Peers: []Peer{{2, "localhost:1"}, {3, "localhost:2"}}},
+	} {
+		_, err := c.Validate()
+		require.ErrorContains(t, err, want)
+		_, err = Start(t.Context(), c)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Config{Listen: "x", Mode: 7}.Validate()
+	for _, want := range []string{"ID:", "Listen:", "Mode:"} {
+		require.ErrorContains(t, err, want, "all errors at once")
+	}
+	_, err = Config{ID: 1, Insecure: true, Listen: ":7000", Peers: []Peer{{2, "example.org:7000"}, {1, "me.example.org:7000"}}}.Validate()
+	require.NoError(t, err)
+}
+
+func TestAddressTaken(t *testing.T) {
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = Start(t.Context(), Config{ID: 1, Listen: c.LocalAddr().String(), StateDir: t.TempDir()})
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+}
+
+func TestStateDirectory(t *testing.T) {
+	dir := t.TempDir()
+	long := Local()
+	long.MaxLockTime = 200 * time.Millisecond
+	n := startNode(t, Config{ID: 1, StateDir: dir, Timing: long})
+	_, err := Start(t.Context(), Config{ID: 1, StateDir: dir})
+	require.ErrorIs(t, err, ErrInUse)
+	other := startNode(t, Config{ID: 2, StateDir: dir})
+	require.NoError(t, other.Close())
+	require.NoError(t, n.Close())
+
+	path := filepath.Join(dir, "node-1.state")
+	read := func() time.Duration {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		d, err := parseState(string(b), 1)
+		require.NoError(t, err)
+		return d
+	}
+	require.Equal(t, long.MaxLockTime, read())
+
+	// The next run waits for the longer votes of this one, and forgets them then.
+	begin := time.Now()
+	n = startNode(t, Config{ID: 1, StateDir: dir})
+	require.NoError(t, n.WaitElected(t.Context()))
+	require.GreaterOrEqual(t, time.Since(begin), 199*time.Millisecond)
+	eventually(t, "forgotten", func() bool { return read() == Local().MaxLockTime })
+	require.NoError(t, n.Close())
+
+	for _, damage := range []string{"", "junk", "failaware 1 node 1 maxlock 5 crc 00000000\n",
+		formatState(2, time.Second), formatState(1, 2*timed.MaxDuration), formatState(1, time.Second) + "x"} {
+		require.NoError(t, os.WriteFile(path, []byte(damage), 0o600))
+		_, err = Start(t.Context(), Config{ID: 1, StateDir: dir})
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorContains(t, err, path)
+	}
+}

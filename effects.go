@@ -1,0 +1,239 @@
+package failaware
+
+import (
+	"net/netip"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+)
+
+// outgoing gathers the packets of a turn, encoded, until they leave together.
+// Its buffers are used again and again.
+type outgoing struct {
+	encoder stack.Encoder
+	pkts    []udp.Packet // the first n are to be sent; the others keep buffers
+	n       int
+	origin  netip.AddrPort // where the packet being handled came from
+	counter uint64         // of packets sent by this process
+}
+
+// add encodes a packet for an address.
+func (o *outgoing) add(p *stack.Packet, to netip.AddrPort, c *counts) {
+	if !to.IsValid() {
+		c.unresolved++
+		return
+	}
+	if o.n == len(o.pkts) {
+		o.pkts = append(o.pkts, udp.Packet{})
+	}
+	pkt := &o.pkts[o.n]
+	b, err := o.encoder.Append(pkt.Buf[:0], p)
+	if err != nil {
+		c.unencoded++
+		return
+	}
+	pkt.Buf, pkt.N, pkt.Addr = b, len(b), to
+	o.n++
+}
+
+// send stamps all packets, as late as possible, and sends them.
+func (o *outgoing) send(clock *hwclock.Clock, conn *udp.Conn) {
+	if o.n == 0 {
+		return
+	}
+	stamp := clock.Now()
+	for i := range o.pkts[:o.n] {
+		o.counter++
+		datagram.PatchStamp(o.pkts[i].Buf, stamp, o.counter)
+	}
+	// An error means that the socket is closed or broken, which reading reports.
+	_, _ = conn.WriteBatch(o.pkts[:o.n])
+	o.n = 0
+}
+
+// perform takes the effects of one handler. Packets are encoded at once, because
+// they are the stack's, but leave with the others at the end of the turn, when
+// the state that they speak of is published.
+func (d *driver) perform(effects []stack.Effect) {
+	d.effects = effects
+	for i := range effects {
+		switch e := &effects[i]; e.Kind {
+		case stack.Send:
+			t := &d.routes.to[e.To]
+			d.post.add(e.Packet, t.addr, &d.count)
+			if t.alt.IsValid() && d.now < t.altUntil && t.alt != t.addr && !d.published.Alive.Has(e.To) {
+				d.post.add(e.Packet, t.alt, &d.count)
+			}
+		case stack.Answer:
+			d.post.add(e.Packet, d.post.origin, &d.count)
+		case stack.Notify:
+			d.note(e.Event)
+		}
+	}
+}
+
+// note takes an event of the stack: the loop acts on some, and all are told to
+// the application at the end of the turn.
+func (d *driver) note(e *stack.Event) {
+	switch e.Kind {
+	case stack.EventLeadLost:
+		d.lost = &NotLeaderError{Reason: e.Lost, By: e.Peer}
+	case stack.EventRestart:
+		d.blame = true
+		return // told as Restarted
+	case stack.EventDuplicateID:
+		d.fail(&DuplicateIDError{ID: d.cfg.Self.Node, Boot: d.cfg.Self.Boot, Rival: e.Boot})
+		return
+	case stack.EventMismatch:
+		if d.starting() {
+			d.fail(d.mismatch(e))
+		}
+	case stack.EventViewInstalled:
+		d.settled = d.settled || len(e.View.Members) > 1
+	case stack.EventReady:
+		d.lowerMaxLock()
+	case stack.EventPeerLeaving:
+		t := &d.routes.to[e.Peer]
+		if t.left == e.Boot {
+			return // it says so in every packet
+		}
+		t.left = e.Boot
+	}
+	d.events = append(d.events, *e)
+}
+
+// starting reports whether a mismatch is this node's problem: it has never been
+// in a group, and has just come up.
+func (d *driver) starting() bool {
+	return !d.settled && d.incarnations <= 1 && d.now < d.readyAt.Add(2*d.cfg.Timing.Expires)
+}
+
+func (d *driver) mismatch(e *stack.Event) *MismatchError {
+	return &MismatchError{Peer: e.Peer, MaxDrift: d.cfg.Timing.MaxDrift, PeerMaxDrift: e.MaxDrift,
+		FastThreshold: d.cfg.Timing.FastThreshold, PeerFastThreshold: e.FastThreshold}
+}
+
+// fail ends the loop at the end of the turn.
+func (d *driver) fail(err error) {
+	if d.failure == nil {
+		d.failure = err
+	}
+	d.ended = true
+}
+
+// lowerMaxLock forgets the longer votes of an earlier run, which are over by
+// now.
+func (d *driver) lowerMaxLock() {
+	if n := d.n; n.files != nil && n.files.start > n.cfg.Timing.MaxLockTime {
+		go func() { // it waits for the disk
+			if err := n.files.lower(n.cfg.Timing.MaxLockTime); err != nil {
+				n.log.Warn("the state directory keeps a longer lock time than needed", "error", err)
+			}
+		}()
+	}
+}
+
+// flush publishes the state, sends the packets of the turn, and tells what
+// happened, in this order.
+func (d *driver) flush() {
+	d.publish()
+	d.post.send(d.n.clock, d.n.conn)
+	for i := range d.events {
+		if e := d.translate(&d.events[i]); e != nil {
+			d.n.hub.add(e)
+		}
+	}
+	clear(d.events) // they hold views
+	d.events = d.events[:0]
+	for _, f := range d.after {
+		f()
+	}
+	d.after = d.after[:0]
+}
+
+// publish makes the state of the loop what readers answer from, if it changed.
+func (d *driver) publish() {
+	prev := d.published
+	snap := stack.Snapshot{Self: d.cfg.Self}
+	switch {
+	case d.stack != nil:
+		snap = d.stack.Snapshot(d.now)
+	case prev != nil: // what it knew last, without any claim
+		snap.Clock, snap.View = prev.Clock, prev.View
+	}
+	if prev != nil && prev.Snapshot == snap && prev.epoch == d.epoch && d.lost == nil {
+		return
+	}
+	s := &state{Snapshot: snap, epoch: d.epoch}
+	s.phase = d.phaseOf(s)
+	d.published = s
+	d.n.state.Store(s)
+	if prev != nil && prev.phase != s.phase {
+		prev.phase.lost = d.lost
+		close(prev.phase.over)
+	}
+	d.lost = nil
+	d.audit(s)
+}
+
+// phaseOf returns the phase of the next state: the present one, if nothing
+// happened to it. A lead that ended in this turn is over, even if another one
+// has begun since; and so is one whose lease ran out before it was renewed.
+func (d *driver) phaseOf(s *state) *phase {
+	next := &phase{leads: s.Leading && d.now < s.Expiration, over: make(chan struct{})}
+	if !next.leads && s.Following != s.Self {
+		next.leader = s.Following
+	}
+	prev := d.published
+	if prev == nil || prev.phase.leads != next.leads || prev.phase.leader != next.leader {
+		return next
+	}
+	if next.leads && (d.lost != nil || prev.epoch != s.epoch || prev.Self != s.Self || d.now >= prev.Expiration) {
+		return next
+	}
+	return prev.phase
+}
+
+// leave is the command of [Node.Leave].
+func (d *driver) leave() {
+	if d.stack != nil && !d.leaving {
+		d.perform(d.stack.Leave(d.now, d.effects[:0]))
+	}
+	d.leaving = true
+}
+
+// resign is the command of [Node.Resign]; result is called when the others know.
+func (d *driver) resign(result func(error)) {
+	if d.stack == nil || !d.stack.Leads(d.now) {
+		result(ErrNotLeader)
+		return
+	}
+	d.perform(d.stack.Resign(d.now, d.effects[:0]))
+	d.after = append(d.after, func() { result(nil) })
+}
+
+// judge is the command of what watches the kernel's clock.
+func (d *driver) judge(v hwclock.Verdict) {
+	faulty := v == hwclock.RateFaulty
+	if faulty && !d.rateFaulty {
+		d.restart(ClockRate, hwclock.Reading{Now: d.now, Epoch: d.epoch})
+	}
+	d.rateFaulty = faulty
+}
+
+// counts are the loop's own counters.
+type counts struct {
+	malformed, foreign, sealed, insecure, early, tooMany uint64
+	unresolved, unencoded                                uint64
+	dropped                                              stack.Dropped // of earlier incarnations
+}
+
+func (c *counts) add(x stack.Dropped) {
+	c.dropped.Foreign += x.Foreign
+	c.dropped.Mismatch += x.Mismatch
+	c.dropped.Unknown += x.Unknown
+	c.dropped.Unaccepted += x.Unaccepted
+	c.dropped.Faulty += x.Faulty
+}

@@ -1,0 +1,148 @@
+package failaware
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+)
+
+func TestSlowConsumerIsToldWhatItMissed(t *testing.T) {
+	h := newHub(4)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	add := func(n int) {
+		for range n {
+			h.add(Elected{h.header()})
+		}
+	}
+	var got []uint64
+	var missed uint64
+	add(1)
+	for e := range h.since(ctx, 0) {
+		if m, ok := e.(Missed); ok {
+			missed += m.Count
+		} else {
+			got = append(got, e.Header().Sequence)
+		}
+		switch e.Header().Sequence {
+		case 1:
+			add(9) // 2 to 10: four are kept
+		case 10:
+			cancel()
+		}
+	}
+	require.Equal(t, []uint64{1, 7, 8, 9, 10}, got)
+	require.Equal(t, uint64(5), missed)
+}
+
+func TestEventsResumeBySequence(t *testing.T) {
+	h := newHub(8)
+	for range 5 {
+		h.add(Unfit{h.header()})
+	}
+	close(h.over)
+	count := func(seq uint64) (n int) {
+		for range h.since(t.Context(), seq) {
+			n++
+		}
+		return n
+	}
+	require.Equal(t, 5, count(0))
+	require.Equal(t, 2, count(3))
+	require.Equal(t, 0, count(5))
+	require.Equal(t, 5, count(99), "of another process")
+}
+
+// Consumers come and go while events are added; each sees or is told of every
+// one, in order.
+func TestConsumersLoseNothingUnnoticed(t *testing.T) {
+	h := newHub(16)
+	const events = 5000
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			next := uint64(1)
+			for e := range h.since(t.Context(), 0) {
+				if m, ok := e.(Missed); ok {
+					next += m.Count
+				} else {
+					if e.Header().Sequence != next {
+						t.Errorf("event %d instead of %d", e.Header().Sequence, next)
+						return
+					}
+					next++
+				}
+			}
+			if next != events+1 {
+				t.Errorf("%d events instead of %d", next-1, events)
+			}
+		})
+	}
+	for range events {
+		h.add(Elected{h.header()})
+	}
+	close(h.over)
+	wg.Wait()
+}
+
+func TestNodesEventsEndWithTheNode(t *testing.T) {
+	n := startNode(t, Config{ID: 1, EventBuffer: 2})
+	events := n.Events(t.Context())
+	require.NoError(t, n.WaitElected(t.Context()))
+	eventually(t, "a view", func() bool { return n.View().UpToDate })
+	require.NoError(t, n.Close())
+	missed, kinds := uint64(0), []string{}
+	for e := range events {
+		if m, ok := e.(Missed); ok {
+			missed = m.Count
+		}
+		kinds = append(kinds, e.Kind())
+	}
+	require.NotZero(t, missed)
+	require.Len(t, kinds, 3)
+}
+
+func TestEventsSayWhy(t *testing.T) {
+	v := &View{ID: ViewID{Sequence: 3, Leader: 1, Boot: 1}, Members: []membership.Member{
+		{Incarnation: Incarnation{Node: 1, Boot: 1}, Previous: ViewID{Sequence: 1, Leader: 1, Boot: 1}},
+		{Incarnation: Incarnation{Node: 2, Boot: 2}, Previous: ViewID{Sequence: 2, Leader: 2, Boot: 2}},
+	}, Set: Set{6}}
+	texts := map[Event]string{
+		PeerSilent{Peer: 3, SilentFor: 104 * time.Millisecond, LastBound: 1200 * time.Microsecond}: "its last packet in time came 104ms ago (last delay bound 1.2ms)",
+		PeerSilent{Peer: 3, LastBound: UnknownDelay}:                                               "not alive any more",
+		PeerAlive{Peer: 3, Bound: UnknownDelay}:                                                    "delay at most unknown",
+		LeadLost{Reason: leader.Outranked, By: 4}:                                                  "node 4 outranks it",
+		LeadLost{Reason: leader.LeaseExpired}:                                                      "ran out before it was renewed",
+		LeadLost{Reason: leader.Resigned}:                                                          "resigned",
+		LeadLost{Reason: leader.ClockFault}:                                                        "clock cannot be trusted",
+		LeadLost{Reason: leader.RoundFailed, By: 2}:                                                "round failed (by node 2)",
+		Following{}:          "nobody",
+		Following{Leader: 2}: "follows node 2",
+		ViewStale{View: v.ID, Reason: membership.LeaseExpired, By: 2}: "lease expired (by node 2)",
+		Restarted{Reason: Suspended}:                                  "the machine was suspended",
+		ClockFault{Peer: 2, Bound: -time.Millisecond}:                 "delay bound -1ms",
+		Missed{Count: 7}:       "7 events were missed",
+		Ready{Boot: 1}:         "waiting time",
+		ViewFresh{}:            "up to date",
+		Unfit{}:                "no candidate",
+		ClockAdopted{}:         "timeline",
+		ClockStepped{}:         "stepped",
+		PeerLeaving{Peer: 2}:   "node 2 leaves",
+		PeerRestarted{Peer: 2}: "restarted",
+	}
+	kinds := map[string]bool{}
+	for e, text := range texts {
+		require.Contains(t, e.String(), text)
+		require.Equal(t, strings.ToLower(e.Kind()), e.Kind())
+		kinds[e.Kind()] = true
+	}
+	merged := ViewInstalled{View: v, Previous: v.Members[0].Previous, Transitional: Set{2}, Merged: v.Merged()}
+	require.Contains(t, merged.String(), "members {1 2}, of which {2} are new to this node; branches: {1} from 1@1")
+}

@@ -1,0 +1,124 @@
+package failaware
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/failaware/failaware/leader"
+)
+
+// Kinds of events.
+
+func (Ready) Kind() string         { return "ready" }
+func (PeerAlive) Kind() string     { return "peer-alive" }
+func (PeerSilent) Kind() string    { return "peer-silent" }
+func (PeerRestarted) Kind() string { return "peer-restarted" }
+func (PeerLeaving) Kind() string   { return "peer-leaving" }
+func (Elected) Kind() string       { return "elected" }
+func (LeadLost) Kind() string      { return "lead-lost" }
+func (Following) Kind() string     { return "following" }
+func (Unfit) Kind() string         { return "unfit" }
+func (ViewInstalled) Kind() string { return "view-installed" }
+func (ViewFresh) Kind() string     { return "view-fresh" }
+func (ViewStale) Kind() string     { return "view-stale" }
+func (ClockAdopted) Kind() string  { return "clock-adopted" }
+func (ClockStepped) Kind() string  { return "clock-stepped" }
+func (ClockFault) Kind() string    { return "clock-fault" }
+func (Mismatch) Kind() string      { return "mismatch" }
+func (Restarted) Kind() string     { return "restarted" }
+func (Missed) Kind() string        { return "missed" }
+
+// Texts of events.
+
+func (e Ready) String() string {
+	return fmt.Sprintf("ready: the waiting time of boot %v is over", e.Boot)
+}
+
+func (e PeerAlive) String() string {
+	return fmt.Sprintf("node %v is alive (delay at most %s)", e.Peer, boundText(e.Bound))
+}
+
+func (e PeerSilent) String() string {
+	if e.SilentFor == 0 {
+		return fmt.Sprintf("node %v is not alive any more: it does not hear this node in time, or was restarted", e.Peer)
+	}
+	return fmt.Sprintf("node %v is silent: its last packet in time came %s ago (last delay bound %s)",
+		e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+}
+
+func (e PeerRestarted) String() string {
+	return fmt.Sprintf("node %v was restarted: its boot id is %v", e.Peer, e.Boot)
+}
+
+func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Peer) }
+
+func (e Elected) String() string { return "this node leads" }
+
+func (e LeadLost) String() string {
+	switch e.Reason {
+	case leader.Outranked:
+		return fmt.Sprintf("this node leads no more: node %v outranks it", e.By)
+	case leader.LeaseExpired:
+		return "this node leads no more: its lease ran out before it was renewed"
+	case leader.Resigned:
+		return "this node leads no more: it resigned"
+	case leader.ClockFault:
+		return "this node leads no more: its clock cannot be trusted"
+	}
+	return fmt.Sprintf("this node leads no more: %v%s", e.Reason, by(e.By))
+}
+
+func (e Following) String() string {
+	if e.Leader == NoNode {
+		return "this node follows nobody"
+	}
+	return fmt.Sprintf("this node follows node %v", e.Leader)
+}
+
+func (e Unfit) String() string {
+	return "this node is no candidate: the votes of its peers are too short for its own timing"
+}
+
+func (e ViewInstalled) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "view %v: members %v", e.View.ID, e.View.Set)
+	if left := e.View.Set.Minus(e.Transitional); !e.Previous.None() && !left.Empty() {
+		fmt.Fprintf(&b, ", of which %v are new to this node", left)
+	}
+	if len(e.Merged) > 1 {
+		b.WriteString("; branches:")
+		for _, m := range e.Merged {
+			fmt.Fprintf(&b, " %v from %v", m.Members, m.From)
+		}
+	}
+	return b.String()
+}
+
+func (e ViewFresh) String() string { return fmt.Sprintf("view %v is up to date", e.View) }
+
+func (e ViewStale) String() string {
+	return fmt.Sprintf("view %v is not up to date any more: %v%s", e.View, e.Reason, by(e.By))
+}
+
+func (e ClockAdopted) String() string {
+	return fmt.Sprintf("the clock follows timeline %v", e.Timeline)
+}
+
+func (e ClockStepped) String() string {
+	return fmt.Sprintf("the clock stepped by %v to timeline %v", e.Step, e.Timeline)
+}
+
+func (e ClockFault) String() string {
+	return fmt.Sprintf("clock fault: the clocks of this node and of node %v contradict the drift bound (delay bound %s)",
+		e.Peer, boundText(e.Bound))
+}
+
+func (e Mismatch) String() string {
+	return fmt.Sprintf("node %v is not heard: %s", e.Peer, e.Difference.detail())
+}
+
+func (e Restarted) String() string {
+	return fmt.Sprintf("new incarnation %v: %s", e.Boot, string(e.Reason))
+}
+
+func (e Missed) String() string { return fmt.Sprintf("%d events were missed", e.Count) }

@@ -1,0 +1,102 @@
+package failaware
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLeaderContextEndsWithTheLead(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Timing: LAN()})
+	parent, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	ctx, cancel, err := n.Lead(parent)
+	require.NoError(t, err)
+	defer cancel()
+	child, cancelChild := context.WithCancel(ctx)
+	defer cancelChild()
+	require.Equal(t, parent.Value(0), ctx.Value(0))
+	if err := n.Resign(parent); err != nil {
+		require.ErrorIs(t, err, ErrNotLeader) // a busy machine: lost before
+	}
+	<-child.Done()
+	<-ctx.Done()
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.ErrorIs(t, context.Cause(ctx), ErrNotLeader)
+	require.ErrorIs(t, context.Cause(child), ErrNotLeader)
+	var why *NotLeaderError
+	require.ErrorAs(t, context.Cause(ctx), &why)
+
+	// Another lead is another context.
+	again, cancelAgain, err := n.Lead(parent)
+	require.NoError(t, err)
+	require.Error(t, ctx.Err())
+	cancelAgain()
+	require.ErrorIs(t, context.Cause(again), context.Canceled)
+}
+
+func TestLeaderContextOfAFollower(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Timing: WAN()}) // not even ready yet
+	ctx, cancel, err := n.LeaderContext(t.Context())
+	defer cancel()
+	require.ErrorIs(t, err, ErrNotLeader)
+	require.Error(t, ctx.Err())
+	require.NoError(t, n.Close())
+	_, cancel, err = n.LeaderContext(t.Context())
+	defer cancel()
+	require.ErrorIs(t, err, ErrClosed)
+	_, cancel, err = n.Lead(t.Context())
+	defer cancel()
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+func TestLeadEndsWithItsContext(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Timing: WAN()})
+	parent, end := context.WithCancel(t.Context())
+	end()
+	ctx, cancel, err := n.Lead(parent)
+	defer cancel()
+	require.ErrorIs(t, err, context.Canceled)
+	require.Error(t, ctx.Err())
+	_, err = n.WaitLeader(parent)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestLeaderContextEndsWithTheNode(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Timing: LAN()})
+	ctx, cancel, err := n.Lead(t.Context())
+	require.NoError(t, err)
+	defer cancel()
+	require.NoError(t, n.Close())
+	require.Error(t, ctx.Err())
+	<-ctx.Done()
+}
+
+// After a stop of the whole process no goroutine has run yet, and the first
+// look at the context tells all the same: here nothing else ever runs.
+func TestLeaderContextReadsTheClockItself(t *testing.T) {
+	clock, err := machineClock()
+	require.NoError(t, err)
+	n := &Node{cfg: Config{Timing: Local()}, clock: clock, done: make(chan struct{})}
+	r := clock.Read()
+	lease := leading(r.Now.Add(time.Hour), r.Epoch)
+	n.state.Store(lease)
+	fresh := func() *leaderContext {
+		inner, cancel := context.WithCancelCause(t.Context())
+		return &leaderContext{Context: inner, cancel: cancel, n: n, phase: lease.phase}
+	}
+	byErr, byDone := fresh(), fresh()
+	require.NoError(t, byErr.Err())
+	require.False(t, isClosed(byDone.Done()))
+
+	stopped := *lease // as if the lease had been shorter, and the process stopped
+	stopped.Expiration = clock.Now().Add(Local().SchedulingDelay)
+	n.state.Store(&stopped)
+	require.ErrorIs(t, byErr.Err(), context.Canceled, "the margin before the end counts")
+	require.True(t, isClosed(byErr.Done()))
+	require.True(t, isClosed(byDone.Done()))
+	require.ErrorIs(t, context.Cause(byDone), ErrNotLeader)
+	require.ErrorIs(t, byDone.Err(), context.Canceled)
+}

@@ -1,0 +1,309 @@
+package failaware
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+)
+
+// patience is how long tests wait for what surely happens: machines that run
+// them may be busy with other things.
+const patience = 60 * time.Second
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		if ok() {
+			return
+		}
+		if time.Now().After(end) {
+			require.FailNow(t, "in vain: "+what)
+		}
+	}
+}
+
+// startNode starts a node on loopback that ends with the test.
+func startNode(t testing.TB, cfg Config) *Node {
+	t.Helper()
+	if cfg.Timing == (Timing{}) {
+		cfg.Timing = Local()
+	}
+	n, err := Start(context.Background(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			for e := range n.hub.all() {
+				t.Log(cfg.ID, e.Header().Time.Format("05.000000"), e)
+			}
+		}
+		_ = n.Close()
+	})
+	return n
+}
+
+// startGroup starts nodes 1 to count; each lists those before it, which learn
+// the others.
+func startGroup(t testing.TB, count int) []*Node {
+	t.Helper()
+	var nodes []*Node
+	var peers []Peer
+	for i := range count {
+		n := startNode(t, Config{ID: NodeID(i + 1), Peers: peers})
+		nodes = append(nodes, n)
+		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
+	}
+	return nodes
+}
+
+// inOneView reports whether the nodes, and nobody else, share an up-to-date view.
+func inOneView(nodes ...*Node) bool {
+	first := nodes[0].View()
+	if !first.UpToDate || len(first.View.Members) != len(nodes) {
+		return false
+	}
+	for _, n := range nodes {
+		if v := n.View(); !v.UpToDate || v.View.ID != first.View.ID || !v.View.Set.Has(n.ID()) {
+			return false
+		}
+	}
+	return true
+}
+
+// leaderOf returns the one of the nodes that leads, or nil.
+func leaderOf(nodes ...*Node) *Node {
+	for _, n := range nodes {
+		if n.Leads() {
+			return n
+		}
+	}
+	return nil
+}
+
+func without(nodes []*Node, n *Node) (rest []*Node) {
+	for _, m := range nodes {
+		if m != n {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// all iterates over the events that are kept, without waiting.
+func (h *hub) all() func(yield func(Event) bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	return func(yield func(Event) bool) {
+		defer cancel()
+		for seq := uint64(0); ctx.Err() == nil; {
+			e, ok := h.get(seq)
+			if !ok || !yield(e) {
+				return
+			}
+			seq = e.Header().Sequence
+		}
+	}
+}
+
+func TestGroupElectsAgreesAndSurvivesItsLeader(t *testing.T) {
+	nodes := startGroup(t, 3)
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	eventually(t, "a leader that all follow", func() bool {
+		l := leaderOf(nodes...)
+		for _, n := range nodes {
+			if a := n.Leader(); l == nil || a.Leader != l.ID() || !a.UpToDate || a.ValidFor <= 0 {
+				return false
+			}
+		}
+		return true
+	})
+	old := leaderOf(nodes...)
+	require.NotNil(t, old)
+	require.NoError(t, old.Close())
+	require.False(t, old.Leads())
+	require.False(t, old.View().UpToDate)
+	require.NoError(t, old.Err())
+	require.NoError(t, old.Close(), "again")
+
+	rest := without(nodes, old)
+	eventually(t, "a view of the others", func() bool { return inOneView(rest...) && leaderOf(rest...) != nil })
+	s := rest[0].Status()
+	require.Equal(t, rest[0].ID(), s.ID)
+	require.Len(t, s.Peers, 2)
+	require.True(t, s.View.UpToDate || s.View.View != nil)
+	require.NotZero(t, s.Lateness.Timers)
+	require.True(t, old.Status().Stopped)
+	require.ErrorIs(t, old.Resign(t.Context()), ErrClosed)
+}
+
+func TestLeaveHandsOver(t *testing.T) {
+	nodes := startGroup(t, 3)
+	eventually(t, "one view", func() bool { return inOneView(nodes...) && leaderOf(nodes...) != nil })
+	old := leaderOf(nodes...)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, old.Leave(ctx))
+	require.NoError(t, old.Err())
+	require.False(t, old.Leads())
+	rest := without(nodes, old)
+	eventually(t, "a view of the others", func() bool { return inOneView(rest...) && leaderOf(rest...) != nil })
+	for e := range rest[0].EventsSince(ctx, 0) {
+		if l, ok := e.(PeerLeaving); ok {
+			require.Equal(t, old.ID(), l.Peer)
+			break
+		}
+	}
+	require.NoError(t, ctx.Err())
+}
+
+func TestLeaveStopsAtOnceWhenItsContextEnds(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := n.Leave(ctx); err != nil { // nothing bound anybody, so it may have been quicker
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	<-n.Done()
+	_, err := n.WaitLeader(t.Context())
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+func TestStartsContextStopsTheNode(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n, err := Start(ctx, Config{ID: 1, Timing: Local()})
+	require.NoError(t, err)
+	cancel()
+	<-n.Done()
+	require.NoError(t, n.Err())
+	_, err = Start(ctx, Config{ID: 1, Timing: Local()})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestDuplicateIDStopsExactlyOne(t *testing.T) {
+	nodes := startGroup(t, 2)
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	twin := startNode(t, Config{ID: 2, Peers: []Peer{{1, nodes[0].Addr().String()}}})
+	stopped, other := twin, nodes[1]
+	select {
+	case <-twin.Done():
+	case <-nodes[1].Done():
+		stopped, other = nodes[1], twin
+	case <-time.After(patience):
+		require.Fail(t, "nobody stopped")
+	}
+	require.ErrorIs(t, stopped.Err(), ErrDuplicateID)
+	var dup *DuplicateIDError
+	require.ErrorAs(t, stopped.Err(), &dup)
+	require.Equal(t, NodeID(2), dup.ID)
+	require.Equal(t, other.Status().Boot, dup.Rival)
+	eventually(t, "one view", func() bool { return inOneView(nodes[0], other) })
+	require.NoError(t, other.Err())
+}
+
+func TestMismatchStopsTheNewcomer(t *testing.T) {
+	nodes := startGroup(t, 2)
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	other := Local()
+	other.FastThreshold += time.Microsecond
+	odd := startNode(t, Config{ID: 3, Timing: other, Peers: []Peer{{1, nodes[0].Addr().String()}}})
+	<-odd.Done()
+	require.ErrorIs(t, odd.Err(), ErrMismatch)
+	var m *MismatchError
+	require.ErrorAs(t, odd.Err(), &m)
+	require.Equal(t, NodeID(1), m.Peer)
+	require.Equal(t, other.FastThreshold, m.FastThreshold)
+	require.Equal(t, Local().FastThreshold, m.PeerFastThreshold)
+	require.NoError(t, nodes[0].Err())
+	for e := range nodes[0].EventsSince(t.Context(), 0) {
+		if m, ok := e.(Mismatch); ok {
+			require.Equal(t, NodeID(3), m.Peer)
+			require.Contains(t, m.String(), "FastThreshold is 2ms here and 2.001ms there")
+			break
+		}
+	}
+}
+
+func TestPeerByNameAndWithoutID(t *testing.T) {
+	for name, id := range map[string]NodeID{"with id": 1, "without id": NoNode} {
+		t.Run(name, func(t *testing.T) {
+			a := startNode(t, Config{ID: 1})
+			port := a.Addr().Port()
+			b := startNode(t, Config{ID: 2, Peers: []Peer{{id, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port).String()}}})
+			c := startNode(t, Config{ID: 3, Peers: []Peer{
+				{id, fmt.Sprintf("localhost:%d", port)}, {2, b.Addr().String()}}})
+			eventually(t, "one view", func() bool { return inOneView(a, b, c) })
+			require.Equal(t, fmt.Sprintf("localhost:%d", port), c.Status().Peers[0].Listed)
+		})
+	}
+}
+
+func TestSetPeersFindsAndForgets(t *testing.T) {
+	a := startNode(t, Config{ID: 1, MaxPeers: 1})
+	b := startNode(t, Config{ID: 2, MaxPeers: 1})
+	require.Error(t, b.SetPeers([]Peer{{1, "nowhere"}}))
+	require.NoError(t, b.SetPeers([]Peer{{1, a.Addr().String()}}))
+	eventually(t, "one view", func() bool { return inOneView(a, b) })
+	c := startNode(t, Config{ID: 3, Peers: []Peer{{1, a.Addr().String()}}})
+	eventually(t, "too many peers counted", func() bool { return counter(a, "peers_over_limit") > 0 })
+	require.Len(t, a.Status().Peers, 1)
+	require.NoError(t, c.Close())
+}
+
+func counter(n *Node, name string) uint64 {
+	for _, c := range n.Status().Counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return 0
+}
+
+// A node that blames its own clock begins a new incarnation, and what rested on
+// the old one is over.
+func TestRestartVoidsEverything(t *testing.T) {
+	nodes := startGroup(t, 2)
+	eventually(t, "one view", func() bool { return inOneView(nodes...) && leaderOf(nodes...) != nil })
+	n := leaderOf(nodes...)
+	lead, cancel, err := n.Lead(t.Context())
+	require.NoError(t, err)
+	defer cancel()
+	boot := n.Status().Boot
+	require.True(t, n.do(func(d *driver) { d.blame = true }))
+	<-lead.Done()
+	require.ErrorIs(t, context.Cause(lead), ErrNotLeader)
+	for e := range n.EventsSince(t.Context(), 0) {
+		if r, ok := e.(Restarted); ok {
+			require.Equal(t, PeersContradict, r.Reason)
+			require.Equal(t, boot, r.Previous)
+			require.Equal(t, n.Status().Boot, r.Boot)
+			break
+		}
+	}
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	require.Equal(t, 2, n.Status().Incarnations)
+}
+
+// Leases are void as soon as the clock reports a suspend.
+func TestSuspendVoidsEverything(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	require.NoError(t, n.WaitElected(t.Context()))
+	boot := n.Status().Boot
+	n.do(func(d *driver) { d.epoch-- }) // as if the clock's epoch had grown
+	eventually(t, "another incarnation", func() bool { s := n.Status(); return s.Boot != boot && s.Leader.Leads })
+	require.Equal(t, 2, n.Status().Incarnations)
+}
+
+func TestRateFaultHoldsTheNodeBack(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	require.NoError(t, n.WaitElected(t.Context()))
+	n.do(func(d *driver) { d.judge(hwclock.RateFaulty) })
+	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
+	require.False(t, n.Leads())
+	n.do(func(d *driver) { d.judge(hwclock.RateFine) })
+	require.NoError(t, n.WaitElected(t.Context()))
+}

@@ -1,0 +1,62 @@
+package failaware
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// The vocabulary of the layers, so that most programs need to import this
+// package only.
+type (
+	// NodeID names a node of a group: 1 to 255.
+	NodeID = timed.NodeID
+	// BootID names one incarnation of a node.
+	BootID = timed.BootID
+	// Incarnation is one start of one node.
+	Incarnation = timed.Incarnation
+	// Set is a set of node ids.
+	Set = timed.Set
+	// Timing holds the constants of the timed asynchronous model.
+	Timing = timed.Timing
+	// Bounds are the times that a Timing guarantees.
+	Bounds = timed.Bounds
+	// View is an agreed group.
+	View = membership.View
+	// ViewID names a view.
+	ViewID = membership.ViewID
+	// Branch is one of the previous views whose members meet in a view.
+	Branch = membership.Branch
+	// Reading is an answer of the clock.
+	Reading = clocksync.Reading
+	// TimelineID names a timeline of the clock.
+	TimelineID = clocksync.TimelineID
+	// Mode chooses the specification of the election.
+	Mode = leader.Mode
+	// RankBy chooses the order of candidates.
+	RankBy = leader.RankBy
+)
+
+// Modes of the election and orders of candidates; the first of each is the
+// default.
+const (
+	Available = leader.Available
+	Strict    = leader.Strict
+	Stable    = leader.Stable
+	ByID      = leader.ByID
+)
+
+// NoNode is the zero NodeID; no node has it.
+const NoNode = timed.NoNode
+
+// Local returns timing for nodes of one host, or of one rack with an idle
+// network.
+func Local() Timing { return timed.Local() }
+
+// LAN returns timing for a local network. It is what a zero [Config.Timing]
+// means.
+func LAN() Timing { return timed.LAN() }
+
+// WAN returns timing for links across continents.
+func WAN() Timing { return timed.WAN() }
