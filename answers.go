@@ -48,6 +48,7 @@ type state struct {
 	stack.Snapshot
 	epoch uint32 // of the hardware clock: in another one, every lease is void
 	phase *phase
+	shown *shown // of the clock's timeline
 }
 
 // phase is a time in which it does not change whether this node leads, or whom
@@ -124,15 +125,18 @@ func clockFrom(load func() *state, read func() hwclock.Reading) Reading {
 	for range tries {
 		s := load()
 		r := read()
-		if load() != s {
-			continue
+		// What the reader is given counts before the state is looked at again:
+		// whoever reads a newer state has then seen it.
+		t := s.shown.after(s.readingAt(r))
+		s.Clock.Judge(&t)
+		if load() == s {
+			return t
 		}
-		return s.readingAt(r)
 	}
 	// An older state only means wider bounds, as long as the clock was not
 	// found faulty meanwhile; a reading that claims nothing is always right.
 	s := load()
-	return unknown(s.Clock.Read(read().Now))
+	return s.shown.after(unknown(s.Clock.Read(read().Now)))
 }
 
 func (s *state) readingAt(r hwclock.Reading) Reading {
@@ -167,9 +171,8 @@ func (n *Node) View() ViewAnswer { return viewFrom(n.state.Load, n.clock.Read) }
 // Clock returns group time with its proven deviation. It takes no lock and does
 // not allocate; it is safe for concurrent use.
 //
-// The clock is slewed, and it steps only when a [ClockStepped] event says so;
-// apart from steps, successive readings may run backwards by less than a
-// microsecond when a correction takes effect between them.
+// The clock is slewed, and never runs backwards within a timeline; it steps only
+// when a [ClockStepped] event says so, onto another timeline.
 func (n *Node) Clock() Reading { return clockFrom(n.state.Load, n.clock.Read) }
 
 // Now is another name of [Node.Clock].

@@ -168,6 +168,11 @@ func (d *driver) publish() {
 	}
 	s := &state{Snapshot: snap, epoch: d.epoch}
 	s.phase = d.phaseOf(s)
+	if prev != nil && prev.Clock.Timeline() == snap.Clock.Timeline() && prev.Self == s.Self {
+		s.shown = prev.shown
+	} else {
+		s.shown = &shown{}
+	}
 	d.published = s
 	d.n.state.Store(s)
 	if prev != nil && prev.phase != s.phase {

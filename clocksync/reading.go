@@ -115,6 +115,13 @@ func (s *Snapshot) show(now timed.Instant) Time {
 	return t + Time(s.advance(now.Sub(s.slewEnd), s.rest))
 }
 
+// Judge sets the status that a deviation earns, after it was made wider.
+func (s *Snapshot) Judge(r *Reading) {
+	if r.Deviation > s.epsilon {
+		r.Status = Unsynchronized
+	}
+}
+
 // Read returns the reading at now. It allocates nothing.
 func (s *Snapshot) Read(now timed.Instant) Reading {
 	r := Reading{Time: s.show(now), UTCBound: UnknownBound, Timeline: s.id}

@@ -107,6 +107,31 @@ func TestEveryMutantHasItsTest(t *testing.T) {
 	}
 }
 
+// campaign runs random worlds.
+func campaign(seed uint64, opt Options) error {
+	r, err := Run(seed, opt)
+	if err != nil {
+		return err
+	}
+	if r.Violation != nil {
+		return r.Violation
+	}
+	return nil
+}
+
+// topology runs still worlds of arbitrary connectivity.
+func topology(seed uint64, opt Options) error {
+	opt.Nodes = 6
+	r, err := RunTopology(seed, opt)
+	if err != nil {
+		return err
+	}
+	if r.Violation != nil {
+		return r.Violation
+	}
+	return nil
+}
+
 func firstFailure(k kill) (uint64, error) {
 	for seed := uint64(1); seed <= k.seeds; seed++ {
 		if err := k.play(seed, k.opt); err != nil {

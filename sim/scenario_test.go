@@ -105,31 +105,6 @@ func restartedFollower(seed uint64, opt Options) error {
 	return nil
 }
 
-// campaign runs random worlds.
-func campaign(seed uint64, opt Options) error {
-	r, err := Run(seed, opt)
-	if err != nil {
-		return err
-	}
-	if r.Violation != nil {
-		return r.Violation
-	}
-	return nil
-}
-
-// topology runs still worlds of arbitrary connectivity.
-func topology(seed uint64, opt Options) error {
-	opt.Nodes = 6
-	r, err := RunTopology(seed, opt)
-	if err != nil {
-		return err
-	}
-	if r.Violation != nil {
-		return r.Violation
-	}
-	return nil
-}
-
 func TestScenarios(t *testing.T) {
 	for name, play := range map[string]func(uint64, Options) error{
 		"merge keeps the winner's lease": mergeKeepsWinner,

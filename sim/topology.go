@@ -18,6 +18,9 @@ type TopologyResult struct {
 	Settled time.Duration     // true time of the last change of a leader, since all were ready
 	Events  uint64
 	Hash    uint64
+	// Simulated is how much time the run took in its world; LedTime and
+	// FreshTime are node-time of UpTime.
+	Simulated, LedTime, FreshTime, UpTime time.Duration
 	// Violation is the broken promise, if any: besides those of [Run], "4'" in
 	// mode Available and "BI" in mode Strict.
 	Violation *Violation
@@ -35,8 +38,8 @@ func RunTopology(seed uint64, opt Options) (TopologyResult, error) {
 		return TopologyResult{}, err
 	}
 	opt = opt.withDefaults()
-	if opt.Nodes > maxCover {
-		return TopologyResult{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", maxCover)
+	if opt.Nodes > MaxTopology {
+		return TopologyResult{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", MaxTopology)
 	}
 	w := newWorld(seed, opt)
 	g := w.drawGraph()
@@ -49,14 +52,17 @@ func RunTopology(seed uint64, opt Options) (TopologyResult, error) {
 		}
 	}
 	w.holdStill(g, &res)
-	res.Events, res.Hash, res.Violation = w.events, w.hash, w.check.failed
+	r := w.result()
+	res.Events, res.Hash, res.Violation = r.Events, r.Hash, r.Violation
+	res.Simulated, res.LedTime, res.FreshTime, res.UpTime = r.Simulated, r.LedTime, r.FreshTime, r.UpTime
 	return res, nil
 }
 
 // graph is a symmetric connectivity graph: bit j of row i.
 type graph []uint32
 
-const maxCover = 16
+// MaxTopology is the largest world for which a minimum clique cover is computed.
+const MaxTopology = 14
 
 func (w *world) drawGraph() graph {
 	s := newStream(w.seed, streamTopology)

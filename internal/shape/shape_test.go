@@ -1,0 +1,177 @@
+// Package shape holds the tests that guard the shape of the project: who
+// imports whom, and what pure code must not do.
+package shape
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/failaware/failaware"
+
+// below lists, for each pure package, which packages of this module it may
+// import. Imports run downward only; a layer may name a lower layer's values.
+var below = map[string][]string{
+	"timed":          {},
+	"datagram":       {"timed"},
+	"leader":         {"timed", "datagram"},
+	"membership":     {"timed", "datagram", "leader"},
+	"clocksync":      {"timed", "datagram", "leader"},
+	"broadcast":      {"timed", "datagram", "leader", "membership", "clocksync"},
+	"internal/stack": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
+	"sim":            {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+}
+
+// pure lists the packages that must neither read clocks nor block.
+var pure = []string{"timed", "datagram", "leader", "membership", "clocksync", "internal/stack"}
+
+type listed struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+}
+
+func packages(t *testing.T) map[string]listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"/...")
+	cmd.Dir = root(t)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	all := map[string]listed{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p listed
+		require.NoError(t, d.Decode(&p))
+		all[strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")] = p
+	}
+	return all
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func TestImportsRunDownward(t *testing.T) {
+	all := packages(t)
+	for name, allowed := range below {
+		p, ok := all[name]
+		if !ok {
+			continue // not written yet: the broadcast layer is optional
+		}
+		for _, imp := range p.Imports {
+			rel, own := strings.CutPrefix(imp, module+"/")
+			if !own || rel == "internal/mutant" {
+				continue
+			}
+			require.Contains(t, allowed, rel, "%s must not import %s", name, rel)
+		}
+	}
+	for name, p := range all {
+		for _, imp := range p.Imports {
+			if rel, own := strings.CutPrefix(imp, module+"/"); own && strings.HasPrefix(rel, "cmd/") {
+				t.Errorf("%s imports the program %s", name, rel)
+			}
+		}
+	}
+}
+
+// bannedImports are what pure code has no use for.
+var bannedImports = map[string]string{
+	"net": "sockets", "net/netip": "sockets", "os": "the system", "sync": "locks", "sync/atomic": "locks",
+	"math/rand": "global randomness", "math/rand/v2": "global randomness", "crypto/rand": "global randomness",
+	"log": "logging", "log/slog": "logging", "github.com/hashicorp/go-hclog": "logging", "context": "waiting",
+	"golang.org/x/sys/unix": "the system",
+}
+
+// bannedCalls of package time read a clock or wait.
+var bannedCalls = map[string]bool{"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true,
+	"AfterFunc": true, "Tick": true, "NewTimer": true, "NewTicker": true}
+
+func TestPureCodeStaysPure(t *testing.T) {
+	all := packages(t)
+	for _, name := range pure {
+		p := all[name]
+		require.NotEmpty(t, p.GoFiles, name)
+		for _, file := range p.GoFiles {
+			path := filepath.Join(p.Dir, file)
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			for _, complaint := range impurities(f) {
+				t.Errorf("%s/%s %s", name, file, complaint)
+			}
+		}
+	}
+}
+
+// impurities returns what a file of pure code does that it must not.
+func impurities(f *ast.File) (out []string) {
+	for _, imp := range f.Imports {
+		if why, banned := bannedImports[strings.Trim(imp.Path.Value, `"`)]; banned {
+			out = append(out, "imports "+imp.Path.Value+": "+why)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			out = append(out, "starts a goroutine")
+		case *ast.ChanType:
+			out = append(out, "uses a channel")
+		case *ast.SelectStmt:
+			out = append(out, "selects")
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && bannedCalls[s.Sel.Name] {
+					out = append(out, "calls time."+s.Sel.Name)
+				}
+			}
+		case *ast.MapType:
+			out = append(out, "has a map: its order must never reach a message")
+		}
+		return true
+	})
+	return out
+}
+
+// The guard itself must see what it is for.
+func TestImpuritiesAreSeen(t *testing.T) {
+	for _, src := range []string{
+		`import "net"`, `import "sync"`, `import "math/rand/v2"`, `import "github.com/hashicorp/go-hclog"`,
+		"func f() { go f() }", "var c chan int", `import "time"; var t = time.Now()`, "var m map[int]int",
+		"func f() { select {} }",
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+strings.ReplaceAll(src, "; ", "\n"), 0)
+		require.NoError(t, err, src)
+		require.NotEmpty(t, impurities(f), src)
+	}
+}
+
+func TestFilesStaySmall(t *testing.T) {
+	const limit = 500
+	for name, p := range packages(t) {
+		for _, file := range p.GoFiles {
+			b, err := os.ReadFile(filepath.Join(p.Dir, file))
+			require.NoError(t, err)
+			require.LessOrEqual(t, bytes.Count(b, []byte("\n")), limit, "%s/%s: is it still one idea?", name, file)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package failaware
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// A reading that would run back is held, and claims what it lacks besides.
+func TestReadingsNeverRunBack(t *testing.T) {
+	var h shown
+	first := h.after(Reading{Time: 1000, Deviation: 10})
+	require.Equal(t, clocksync.Time(1000), first.Time)
+	held := h.after(Reading{Time: 900, Deviation: 10})
+	require.Equal(t, clocksync.Time(1000), held.Time)
+	require.Equal(t, 110*time.Nanosecond, held.Deviation)
+	none := h.after(Reading{Time: 900, Deviation: clocksync.UnknownBound})
+	require.Equal(t, clocksync.UnknownBound, none.Deviation)
+	require.Equal(t, clocksync.Time(1001), h.after(Reading{Time: 1001}).Time)
+}
+
+func TestReadingsNeverRunBackBetweenReaders(t *testing.T) {
+	var h shown
+	var wg sync.WaitGroup
+	for r := range 4 {
+		wg.Go(func() {
+			last := clocksync.Time(0)
+			for i := range 20000 {
+				got := h.after(Reading{Time: clocksync.Time(i + r*100 - (i%7)*300)}).Time
+				if got < last {
+					t.Errorf("%d after %d", got, last)
+					return
+				}
+				last = got
+			}
+		})
+	}
+	wg.Wait()
+}
