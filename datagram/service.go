@@ -124,13 +124,14 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 		verdict = Accepted
 	}
 	st := &p.seat
+	learnt := false
 	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Sent <= r {
-		s.learnHelper(st, Pair{h.Echo.Sent, h.Echo.Received})
+		learnt = s.learnHelper(st, Pair{h.Echo.Sent, h.Echo.Received})
 	}
 	d := s.delay(st, h.Stamp, r)
-	s.learnEcho(st, Pair{h.Stamp, r})
+	learnt = s.learnEcho(st, Pair{h.Stamp, r}) || learnt
 	st.latest, st.seen = timed.Later(st.latest, h.Stamp), r
-	if s.disproved(st, d, r) {
+	if s.disproved(st, d, learnt, r) {
 		st.fault = true
 		s.bury(p, h.Source)
 		return Delay{Bound: d.Bound}, Faulty
@@ -156,13 +157,17 @@ func (s *Service) delay(st *seat, sent, r timed.Instant) Delay {
 }
 
 // disproved reports evidence that one of the two clocks is not within ρ: a
-// bound below δmin, or an empty offset interval.
-func (s *Service) disproved(st *seat, d Delay, now timed.Instant) bool {
+// bound below δmin, or an empty offset interval. Intervals only widen with time,
+// so an empty one shows when a pair is learnt.
+func (s *Service) disproved(st *seat, d Delay, learnt bool, now timed.Instant) bool {
 	if d.Bound == Unknown {
 		return false
 	}
 	if d.Bound < s.cfg.Timing.MinDelay {
 		return true
+	}
+	if !learnt {
+		return false
 	}
 	lo, hi := s.offset(st, now)
 	return lo > hi
@@ -193,16 +198,24 @@ func (s *Service) bury(p *peer, id timed.NodeID) {
 	s.alive.Remove(id)
 }
 
-func (s *Service) learnHelper(st *seat, h Pair) {
-	if !st.hasHelp || h.better(st.helper, s.cfg.Timing.MaxDrift) {
-		st.helper, st.hasHelp = h, true
+// learnHelper keeps the better of two echoed pairs, and reports whether it is
+// the new one.
+func (s *Service) learnHelper(st *seat, h Pair) bool {
+	if st.hasHelp && !h.better(st.helper, s.cfg.Timing.MaxDrift) {
+		return false
 	}
+	st.helper, st.hasHelp = h, true
+	return true
 }
 
-func (s *Service) learnEcho(st *seat, h Pair) {
-	if st.latest == 0 || h.better(st.echo, s.cfg.Timing.MaxDrift) {
-		st.echo = h
+// learnEcho keeps the better of two pairs to echo, and reports whether it is
+// the new one.
+func (s *Service) learnEcho(st *seat, h Pair) bool {
+	if st.latest != 0 && !h.better(st.echo, s.cfg.Timing.MaxDrift) {
+		return false
 	}
+	st.echo = h
+	return true
 }
 
 // challenge notes a packet of an incarnation that does not hold the seat, so

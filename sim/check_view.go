@@ -52,7 +52,7 @@ func (c *checker) checkView(n *node) {
 // view, is locked to the view's leader for as long as the view is up to date.
 func (c *checker) checkBacking(m, n *node) {
 	cl := &c.claims[n.index]
-	if !m.up || !cl.view.Has(timed.Incarnation{Node: m.id, Boot: m.boot}) {
+	if !m.up || !cl.view.Set.Has(m.id) || !cl.view.Has(timed.Incarnation{Node: m.id, Boot: m.boot}) {
 		return
 	}
 	lock := &c.claims[m.index]

@@ -17,8 +17,13 @@ func (c *clock) show(t int64) timed.Instant {
 
 // scale returns d(1+ppb·10⁻⁹), rounded down.
 func scale(d, ppb int64) int64 {
-	if uint64(d) < 1<<43 && ppb >= 0 && ppb < 1<<20 {
-		return d + int64(uint64(d)*uint64(ppb)/1e9)
+	if uint64(d) < 1<<43 { // the products fit
+		if uint64(ppb) < 1<<20 {
+			return d + int64(uint64(d)*uint64(ppb)/1e9)
+		}
+		if uint64(-ppb) < 1<<20 {
+			return d - int64((uint64(d)*uint64(-ppb)+1e9-1)/1e9)
+		}
 	}
 	q, r := d/1e9, d%1e9
 	x := r * ppb

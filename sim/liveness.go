@@ -118,12 +118,23 @@ func (l *liveness) account(now int64) {
 		}
 		cl := &c.claims[i]
 		l.upTime += d
-		l.freshTime += overlap(l.last, now, cl.viewUntil)
-		if p := int(cl.lockedTo.Node) - 1; p >= 0 && p < len(l.w.nodes) && c.claims[p].support.Has(n.id) {
-			l.ledTime += overlap(l.last, now, c.claims[p].leadUntil)
+		if cl.viewUntil >= now && cl.leadsMe(c, n) >= now { // the usual case
+			l.freshTime += d
+			l.ledTime += d
+			continue
 		}
+		l.freshTime += overlap(l.last, now, cl.viewUntil)
+		l.ledTime += overlap(l.last, now, cl.leadsMe(c, n))
 	}
 	l.last = now
+}
+
+// leadsMe returns until when the node's leader leads with its vote.
+func (cl *claims) leadsMe(c *checker, n *node) int64 {
+	if p := int(cl.lockedTo.Node) - 1; p >= 0 && p < len(c.claims) && c.claims[p].support.Has(n.id) {
+		return c.claims[p].leadUntil
+	}
+	return 0
 }
 
 func overlap(from, to, end int64) int64 { return max(0, min(to, end)-from) }

@@ -12,12 +12,18 @@ const (
 // event is something that is going to happen. Events are ordered by time, and
 // by the order of their making at the same time.
 type event struct {
-	at   int64
-	seq  uint64
-	arg  int32
-	node uint8
-	kind kind
+	at  int64
+	seq uint64 // of its making, above the sixteen bits for node and kind
+	arg int32
 }
+
+func makeEvent(at int64, seq uint64, k kind, node int, arg int32) event {
+	return event{at: at, seq: seq<<16 | uint64(node)<<8 | uint64(k), arg: arg}
+}
+
+func (e *event) kind() kind { return kind(e.seq) }
+
+func (e *event) node() int { return int(uint8(e.seq >> 8)) }
 
 func (e *event) before(f *event) bool {
 	return e.at < f.at || (e.at == f.at && e.seq < f.seq)

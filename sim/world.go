@@ -77,7 +77,7 @@ func newWorld(seed uint64, opt Options) *world {
 
 func (w *world) schedule(at int64, k kind, node int, arg int32) {
 	w.seq++
-	w.queue.push(event{at: at, seq: w.seq, kind: k, node: uint8(node), arg: arg})
+	w.queue.push(makeEvent(at, w.seq, k, node, arg))
 }
 
 // mix folds a value into the trace hash.
@@ -88,13 +88,13 @@ func (w *world) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
 func (w *world) step() bool {
 	e := w.queue.pop()
 	w.now = e.at
-	switch e.kind {
+	switch e.kind() {
 	case deliver:
 		w.deliver(e)
 	case wake:
 		w.wake(e)
 	case fault:
-		if n := w.nodes[e.node]; !n.dead {
+		if n := w.nodes[e.node()]; !n.dead {
 			w.restart(n)
 		}
 	}
@@ -103,10 +103,10 @@ func (w *world) step() bool {
 
 // deliver hands a packet to its destination.
 func (w *world) deliver(e event) {
-	n := w.nodes[e.node]
+	n := w.nodes[e.node()]
 	f := &w.slots[e.arg]
 	if n.stalledUntil > w.now {
-		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, int(e.node), e.arg)
+		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
 		return
 	}
 	if !n.up {
@@ -117,7 +117,7 @@ func (w *world) deliver(e event) {
 	w.count.Delivered++
 	now := n.tick(w.now)
 	h := &f.packet.Header
-	w.mix(uint64(w.now) ^ uint64(e.node)<<56 ^ uint64(h.Source)<<48)
+	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(h.Source)<<48)
 	w.mix(uint64(h.Counter) ^ uint64(f.packet.Frames)<<40 ^ uint64(h.Stamp)<<8)
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f, now)
@@ -130,7 +130,7 @@ func (w *world) deliver(e event) {
 
 // wake lets a node look at its timers.
 func (w *world) wake(e event) {
-	n := w.nodes[e.node]
+	n := w.nodes[e.node()]
 	if !n.up || e.arg != n.wakeTicket {
 		return
 	}
@@ -146,7 +146,7 @@ func (w *world) wake(e event) {
 	}
 	w.events++
 	w.count.Timeouts++
-	w.mix(uint64(w.now) ^ uint64(e.node)<<56)
+	w.mix(uint64(w.now) ^ uint64(e.node())<<56)
 	if w.opt.Trace != nil {
 		w.trace(n, now, "timeout")
 	}

@@ -9,7 +9,10 @@ import (
 // Set is a set of node ids as a bitset of fixed size. It is comparable with
 // ==, and iterates in the order of ids, so that no map order ever reaches a
 // message. The zero Set is empty.
-type Set [4]uint64
+//
+// Its words are fields and not an array, because Go keeps a struct of four
+// words in registers and an array in memory; sets are at work in every turn.
+type Set struct{ w0, w1, w2, w3 uint64 }
 
 // SetOf returns the set of the given ids; NoNode is left out.
 func SetOf(ids ...NodeID) Set {
@@ -21,45 +24,80 @@ func SetOf(ids ...NodeID) Set {
 }
 
 // Add puts id into the set. Adding NoNode does nothing.
-func (s *Set) Add(id NodeID) {
-	if id != NoNode {
-		s[id>>6] |= 1 << (id & 63)
-	}
-}
+func (s *Set) Add(id NodeID) { *s = s.With(id) }
 
 // Remove takes id out of the set.
-func (s *Set) Remove(id NodeID) { s[id>>6] &^= 1 << (id & 63) }
+func (s *Set) Remove(id NodeID) { *s = s.Without(id) }
 
 // Has reports whether id is in the set.
-func (s Set) Has(id NodeID) bool { return s[id>>6]&(1<<(id&63)) != 0 }
+func (s Set) Has(id NodeID) bool { return s.word(id)>>(id&63)&1 != 0 }
 
-// With returns the set with id added.
-func (s Set) With(id NodeID) Set { s.Add(id); return s }
+// word returns the word that id's bit is in.
+func (s Set) word(id NodeID) uint64 {
+	switch id >> 6 {
+	case 0:
+		return s.w0
+	case 1:
+		return s.w1
+	case 2:
+		return s.w2
+	}
+	return s.w3
+}
+
+// With returns the set with id added; NoNode is left out.
+func (s Set) With(id NodeID) Set {
+	bit := uint64(1) << (id & 63)
+	switch id >> 6 {
+	case 0:
+		s.w0 |= bit &^ 1 // bit 0 would be NoNode
+	case 1:
+		s.w1 |= bit
+	case 2:
+		s.w2 |= bit
+	default:
+		s.w3 |= bit
+	}
+	return s
+}
 
 // Without returns the set with id removed.
-func (s Set) Without(id NodeID) Set { s.Remove(id); return s }
+func (s Set) Without(id NodeID) Set {
+	bit := uint64(1) << (id & 63)
+	switch id >> 6 {
+	case 0:
+		s.w0 &^= bit
+	case 1:
+		s.w1 &^= bit
+	case 2:
+		s.w2 &^= bit
+	default:
+		s.w3 &^= bit
+	}
+	return s
+}
 
 // Empty reports whether the set has no element.
-func (s Set) Empty() bool { return s == Set{} }
+func (s Set) Empty() bool { return s.w0|s.w1|s.w2|s.w3 == 0 }
 
 // Len returns the number of elements.
 func (s Set) Len() int {
-	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3])
+	return bits.OnesCount64(s.w0) + bits.OnesCount64(s.w1) + bits.OnesCount64(s.w2) + bits.OnesCount64(s.w3)
 }
 
 // Union returns the elements of either set.
 func (s Set) Union(t Set) Set {
-	return Set{s[0] | t[0], s[1] | t[1], s[2] | t[2], s[3] | t[3]}
+	return Set{s.w0 | t.w0, s.w1 | t.w1, s.w2 | t.w2, s.w3 | t.w3}
 }
 
 // Intersect returns the elements of both sets.
 func (s Set) Intersect(t Set) Set {
-	return Set{s[0] & t[0], s[1] & t[1], s[2] & t[2], s[3] & t[3]}
+	return Set{s.w0 & t.w0, s.w1 & t.w1, s.w2 & t.w2, s.w3 & t.w3}
 }
 
 // Minus returns the elements of s that are not in t.
 func (s Set) Minus(t Set) Set {
-	return Set{s[0] &^ t[0], s[1] &^ t[1], s[2] &^ t[2], s[3] &^ t[3]}
+	return Set{s.w0 &^ t.w0, s.w1 &^ t.w1, s.w2 &^ t.w2, s.w3 &^ t.w3}
 }
 
 // Subset reports whether every element of s is in t.
@@ -76,21 +114,22 @@ func (s Set) Min() NodeID { return s.Next(NoNode) }
 //
 //	for id := s.Next(0); id != 0; id = s.Next(id) { … }
 func (s Set) Next(id NodeID) NodeID {
-	w := int(id >> 6)
-	b := uint(id&63) + 1
-	word := uint64(0)
-	if b < 64 {
-		word = s[w] >> b << b
+	rest := uint64(0) // of id's own word, above id
+	if b := uint(id&63) + 1; b < 64 {
+		rest = s.word(id) >> b << b
 	}
-	for {
-		if word != 0 {
-			return NodeID(w<<6 + bits.TrailingZeros64(word))
-		}
-		if w++; w == len(s) {
-			return NoNode
-		}
-		word = s[w]
+	if rest != 0 {
+		return id&^63 + NodeID(bits.TrailingZeros64(rest))
 	}
+	switch w := id >> 6; {
+	case w < 1 && s.w1 != 0:
+		return 64 + NodeID(bits.TrailingZeros64(s.w1))
+	case w < 2 && s.w2 != 0:
+		return 128 + NodeID(bits.TrailingZeros64(s.w2))
+	case w < 3 && s.w3 != 0:
+		return 192 + NodeID(bits.TrailingZeros64(s.w3))
+	}
+	return NoNode
 }
 
 // All iterates over the ids in ascending order.

@@ -37,7 +37,9 @@ func (s *Stack) flush(now timed.Instant) {
 	}
 	// Who sends anyway sends the keepalives of this period along: peers then
 	// wake up once for the packets of all, instead of once for each.
-	to = to.Union(s.dg.Due(now, !to.Empty()))
+	if peers := s.dg.Peers(); to != peers {
+		to = to.Union(s.dg.Due(now, !to.Empty()))
+	}
 	if to.Empty() && b.all&FrameRequest == 0 {
 		return // a request renews the own view even where there is nobody to ask
 	}

@@ -112,7 +112,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 		s.packets = make([]Packet, 0, n) // effects point into it: it must not grow in a turn
 	}
 	s.packets = s.packets[:0]
-	s.box = outbox{}
+	s.box.all, s.box.uni, s.box.to, s.box.beat = 0, 0, 0, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.el.Stalled(now) // silence proves nothing about the peers
 	}
