@@ -102,6 +102,12 @@ func (s *Snapshot) Timeline() TimelineID { return s.id }
 
 // advance returns d at a rate of 1 + ppb·10⁻⁹.
 func (s *Snapshot) advance(d time.Duration, ppb int64) time.Duration {
+	if ppb == 0 {
+		return d
+	}
+	if uint64(d) < 1<<43 && uint64(ppb+1<<20) < 1<<21 { // the product fits
+		return d + time.Duration(int64(d)*ppb/1e9)
+	}
 	q, r := int64(d)/1e9, int64(d)%1e9
 	return d + time.Duration(q*ppb+r*ppb/1e9)
 }
