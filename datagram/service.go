@@ -131,13 +131,13 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 	d := s.delay(st, h.Stamp, r)
 	learnt = s.learnEcho(st, Pair{h.Stamp, r}) || learnt
 	st.latest, st.seen = timed.Later(st.latest, h.Stamp), r
+	if st.fault { // said once, and for good: only another incarnation mends it
+		return Delay{Bound: d.Bound}, Dropped
+	}
 	if s.disproved(st, d, learnt, r) {
 		st.fault = true
 		s.bury(p, h.Source)
 		return Delay{Bound: d.Bound}, Faulty
-	}
-	if st.fault {
-		return Delay{Bound: d.Bound}, Dropped
 	}
 	st.last = d
 	if d.Fast {

@@ -1,0 +1,169 @@
+package clocksync
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/timed"
+)
+
+const (
+	start timed.Instant = 5_000_000_000
+	wall  Time          = 1_700_000_000_000_000_000
+)
+
+func config(id timed.NodeID) Config {
+	return Config{Self: timed.Incarnation{Node: id, Boot: timed.BootID(id)}, Timing: timed.LAN(),
+		MaxDeviation: DefaultMaxDeviation, MaxSlew: DefaultMaxSlew, StepThreshold: DefaultStepThreshold}
+}
+
+// leader returns a leader's clock and its announcement.
+func leader(t require.TestingT, id timed.NodeID, shown Time) (*Sync, Line) {
+	c := New(config(id), start, shown)
+	require.Len(t, c.HandleLead(start, nil), 1)
+	line, ok := c.Line(start.Add(80 * time.Millisecond))
+	require.True(t, ok)
+	return c, line
+}
+
+func TestUnknownUntilLed(t *testing.T) {
+	c := New(config(1), start, wall)
+	r := c.Read(start.Add(time.Second))
+	require.Equal(t, wall+Time(time.Second), r.Time, "the first timeline starts at the wall clock")
+	require.Equal(t, UnknownBound, r.Deviation)
+	require.Equal(t, Unsynchronized, r.Status)
+	require.True(t, r.Timeline.None())
+}
+
+func TestLeaderIsGroupTime(t *testing.T) {
+	c, line := leader(t, 1, wall)
+	r := c.Read(start.Add(time.Second))
+	require.Zero(t, r.Deviation)
+	require.Equal(t, Internal, r.Status)
+	require.Equal(t, line.Timeline, r.Timeline)
+	require.Empty(t, c.HandleLead(start.Add(time.Second), nil), "leading again changes nothing")
+}
+
+func TestFirstTimelineIsSteppedOnto(t *testing.T) {
+	_, line := leader(t, 1, wall)
+	f := New(config(2), start, wall-Time(time.Second))
+	out := f.HandleLine(start, &line, -50*time.Microsecond, 50*time.Microsecond, nil)
+	require.Equal(t, Stepped, out[0].Kind)
+	r := f.Read(start)
+	require.InDelta(t, float64(wall), float64(r.Time), 1000)
+	require.LessOrEqual(t, r.Deviation, 51*time.Microsecond)
+	require.Equal(t, Internal, r.Status)
+}
+
+func TestSmallDifferencesSlewAndLargeOnesStep(t *testing.T) {
+	_, line := leader(t, 1, wall)
+	follow := func(ahead time.Duration) (*Sync, []Effect) {
+		f := New(config(2), start, wall+Time(ahead))
+		f.Settled() // its time is in use
+		return f, f.HandleLine(start, &line, 0, 0, nil)
+	}
+	f, out := follow(5 * time.Millisecond)
+	require.Equal(t, Adopted, out[0].Kind)
+	require.Equal(t, wall+Time(5*time.Millisecond), f.Read(start).Time, "no jump")
+	require.InDelta(t, float64(5*time.Millisecond), float64(f.Read(start).Deviation), 100, "the difference is claimed")
+	require.Equal(t, Unsynchronized, f.Read(start).Status, "and it is above ε")
+	// 5 ms at 500 ppm take ten seconds; then the clock stays where it is.
+	settled := f.Read(start.Add(11 * time.Second))
+	require.InDelta(t, float64(wall+Time(11*time.Second)), float64(settled.Time), 1000)
+	last := f.Read(start).Time
+	for at := start; at < start.Add(12*time.Second); at = at.Add(10 * time.Millisecond) {
+		now := f.Read(at).Time
+		require.GreaterOrEqual(t, now, last, "never backwards")
+		last = now
+	}
+	_, out = follow(11 * time.Millisecond)
+	require.Equal(t, Stepped, out[0].Kind)
+	require.InDelta(t, -float64(11*time.Millisecond), float64(out[0].Step), 10)
+}
+
+func TestHoldoverGrowsByItself(t *testing.T) {
+	_, line := leader(t, 1, wall)
+	f := New(config(2), start, wall)
+	f.HandleLine(start, &line, -10*time.Microsecond, 10*time.Microsecond, nil)
+	early, late := f.Read(start.Add(50*time.Millisecond)), f.Read(start.Add(2*time.Second))
+	require.False(t, early.Holdover)
+	require.True(t, late.Holdover)
+	require.Equal(t, Unsynchronized, late.Status, "the flag drops without any message")
+	// Before the promise ends 2ρ, after it 2ρ + 2·slew.
+	want := 10*time.Microsecond + 2*100*time.Microsecond*2 + 2*500*2*time.Microsecond
+	require.InDelta(t, float64(want), float64(late.Deviation), float64(100*time.Microsecond))
+}
+
+func TestNewLeaderGoesOnWithoutAJump(t *testing.T) {
+	_, line := leader(t, 1, wall)
+	f := New(config(2), start, wall-Time(time.Hour))
+	f.HandleLine(start, &line, -time.Millisecond, time.Millisecond, nil)
+	now := start.Add(time.Second)
+	before := f.Read(now)
+	out := f.HandleLead(now, nil)
+	after := f.Read(now)
+	require.Equal(t, before.Time, after.Time)
+	require.Equal(t, line.Timeline, out[0].Parent)
+	require.NotEqual(t, line.Timeline, after.Timeline)
+	require.Zero(t, after.Deviation, "relative to its own timeline")
+}
+
+func TestForeignLinesAreRefused(t *testing.T) {
+	_, line := leader(t, 1, wall)
+	f := New(config(2), start, wall)
+	require.Empty(t, f.HandleLine(start, &line, time.Second, 0, nil), "an empty interval")
+	fast := line
+	fast.Rate = DefaultMaxSlew + 1
+	require.Empty(t, f.HandleLine(start, &fast, 0, 0, nil), "a line faster than any clock may slew")
+	own := line
+	own.Timeline.Leader = 2
+	require.Empty(t, f.HandleLine(start, &own, 0, 0, nil))
+	require.Equal(t, UnknownBound, f.Read(start).Deviation)
+}
+
+// Whatever the drifts, the delays and the instants of looking are: the claimed
+// interval holds group time.
+func TestDeviationHoldsTheTruth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ppb := func(name string) int64 { return rapid.Int64Range(-99_990, 99_990).Draw(t, name) }
+		clock := func(rate, at int64) timed.Instant { return start + timed.Instant(at+at/1e9*rate+at%1e9*rate/1e9) }
+		leaderRate, ownRate := ppb("leader's rate"), ppb("own rate")
+		_, line := leader(t, 1, wall)
+		f := New(config(2), start, wall+Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "ahead")))
+		f.Settled()
+		at := int64(0)
+		for range rapid.IntRange(1, 20).Draw(t, "lines") {
+			at += rapid.Int64Range(1, 2e9).Draw(t, "gap")
+			h, l := clock(ownRate, at), clock(leaderRate, at)
+			line.Until = l.Add(80 * time.Millisecond)
+			off := l.Sub(h)
+			f.HandleLine(h, &line, off-time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "below")),
+				off+time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "above")), nil)
+			for range 3 {
+				look := at + rapid.Int64Range(0, 3e9).Draw(t, "look")
+				r := f.Read(clock(ownRate, look))
+				truth := line.Shown + Time(clock(leaderRate, look)-line.Base)
+				if diff := r.Time.Sub(truth).Abs(); diff > r.Deviation {
+					t.Fatalf("off by %v and claims %v", diff, r.Deviation)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	_, line := leader(b, 1, wall)
+	f := New(config(2), start, wall)
+	f.HandleLine(start, &line, -time.Microsecond, time.Microsecond, nil)
+	s := f.Snapshot()
+	b.ReportAllocs()
+	for i := range b.N {
+		r := s.Read(start.Add(time.Duration(i)))
+		if r.Time == 0 {
+			b.Fatal()
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package membership
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+const now timed.Instant = 1_000_000_000
+
+func inc(id timed.NodeID) timed.Incarnation {
+	return timed.Incarnation{Node: id, Boot: timed.BootID(id) * 10}
+}
+
+func boot(id timed.NodeID) timed.BootID { return inc(id).Boot }
+
+// votes is until when each node's vote binds it.
+type votes map[timed.NodeID]timed.Instant
+
+func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
+	until, ok := v[i.Node]
+	return until, ok && i.Boot == boot(i.Node)
+}
+
+// trio is a leader, node 1, and two members in whose hands messages are put.
+type trio struct {
+	t       *testing.T
+	votes   votes
+	leader  *Service
+	members map[timed.NodeID]*Service
+}
+
+func newTrio(t *testing.T) *trio {
+	until := now.Add(80 * time.Millisecond)
+	g := &trio{t: t, votes: votes{1: until, 2: until, 3: until}, members: map[timed.NodeID]*Service{}}
+	g.leader = New(Config{Self: inc(1), Timing: timed.LAN()})
+	for id := timed.NodeID(2); id <= 3; id++ {
+		g.members[id] = New(Config{Self: inc(id), Timing: timed.LAN()})
+	}
+	return g
+}
+
+func kinds(out []Effect) (ks []Kind) {
+	for _, e := range out {
+		ks = append(ks, e.Kind)
+	}
+	return ks
+}
+
+// won lets the leader win a round.
+func (g *trio) won(support ...timed.NodeID) []Effect {
+	set := timed.SetOf(support...)
+	return g.leader.HandleWon(now, set, timed.Set{}, set.Without(1), boot, g.votes, nil)
+}
+
+// round sends the leader's part to members and their reports back.
+func (g *trio) round(to ...timed.NodeID) (out []Effect) {
+	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	for _, id := range to {
+		out = append(out, g.members[id].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)...)
+		r := g.members[id].Report()
+		out = append(out, g.leader.HandleReport(now, inc(id), &r, true, g.votes, nil)...)
+	}
+	return out
+}
+
+// form makes the view of all three, up to date everywhere.
+func (g *trio) form() *View {
+	require.Equal(g.t, []Kind{RequestSoon}, kinds(g.won(1, 2, 3)))
+	g.round(2, 3) // propose and acknowledge
+	g.round(2, 3) // commit
+	for _, s := range []*Service{g.leader, g.members[2], g.members[3]} {
+		require.True(g.t, s.UpToDate(now))
+		require.Equal(g.t, timed.SetOf(1, 2, 3), s.View().Set)
+		require.Equal(g.t, g.leader.View().ID, s.View().ID)
+	}
+	return g.leader.View()
+}
+
+func TestProposeAcknowledgeCommit(t *testing.T) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	g.round(2, 3)
+	v := g.leader.View()
+	require.Equal(t, ViewID{Sequence: 1, Leader: 1, Boot: inc(1).Boot}, v.ID)
+	require.False(t, g.leader.UpToDate(now), "before the lease that it grants, the leader holds none")
+	g.round(2)
+	p, until, _ := g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, Commit, p.Kind, "until all are known to have it")
+	require.Equal(t, g.votes[1], until)
+	g.round(2, 3)
+	p, _, _ = g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, Renew, p.Kind)
+}
+
+// R + remaining(1−2ρ) − ub(m)(1+ρ), and never for longer (M7).
+func TestLeaseOfAMember(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	m, rho := g.members[2], timed.LAN().MaxDrift
+	end := now.Add(rho.Trust(80*time.Millisecond) - rho.Upper(time.Millisecond))
+	require.Equal(t, end, m.ValidUntil())
+	require.True(t, m.UpToDate(end-1))
+	require.False(t, m.UpToDate(end))
+	out := m.HandleTimeout(end, g.votes, nil)
+	require.Equal(t, []Kind{Stale}, kinds(out))
+	require.Equal(t, LeaseExpired, out[0].Reason)
+}
+
+func TestTheSmallestVoteLimitsTheLease(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	g.votes[3] = now.Add(10 * time.Millisecond)
+	_, until, _ := g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, g.votes[3], until)
+	g.votes[3] = now
+	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, NoPart, p.Kind, "nothing is left to grant")
+}
+
+func TestAcknowledgingDropsTheFlag(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	require.Equal(t, []Kind{Stale, RequestSoon}, kinds(g.won(1, 2)), "the leader's own flag drops with the proposal")
+	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, Propose, p.Kind)
+	out := g.members[2].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)
+	require.Equal(t, []Kind{Stale}, kinds(out))
+	require.False(t, g.members[2].UpToDate(now))
+}
+
+// Rule 1: once a proposal was sent, no older view is ever renewed.
+func TestNoRenewalAfterALaterProposal(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	old, _, _ := g.leader.Part(now, true, g.votes, nil)
+	g.won(1, 2)
+	g.round(2)
+	require.Empty(t, g.members[2].HandlePart(now, inc(1), &old, now, now, 0, nil))
+	require.False(t, g.members[2].UpToDate(now))
+}
+
+func TestCommitWaitsForThoseLeftBehind(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	granted := g.votes[3]
+	g.won(1, 2)
+	require.NotContains(t, kinds(g.round(2)), Installed, "node 3 may still count on the old view")
+	require.Equal(t, granted, g.leader.Deadline())
+	later := votes{1: granted + 1000, 2: granted + 1000}
+	require.Contains(t, kinds(g.leader.HandleTimeout(granted, later, nil)), Installed)
+	m, _ := g.leader.View().Member(2)
+	require.Equal(t, uint64(1), m.Previous.Sequence, "lineage")
+}
+
+// Rule 2.
+func TestOvertakenProposalIsMadeAnew(t *testing.T) {
+	g := newTrio(t)
+	g.won(1, 2)
+	r := Report{Acknowledged: ViewID{Sequence: 7, Leader: 3, Boot: 30}, Sequence: 7}
+	out := g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
+	require.Equal(t, []Kind{RequestSoon}, kinds(out))
+	require.Equal(t, uint64(8), g.leader.Proposal().ID.Sequence)
+}
+
+// Found by simulation: a member that went on since the commit refuses renewals.
+func TestMemberThatWentOnGetsAnotherView(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	r := Report{Acknowledged: ViewID{Sequence: 5, Leader: 3, Boot: 30}, Installed: g.leader.View().ID, Sequence: 5}
+	g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
+	require.NotNil(t, g.leader.Proposal())
+	require.Equal(t, uint64(6), g.leader.Proposal().ID.Sequence)
+	require.Equal(t, timed.SetOf(1, 2, 3), g.leader.Proposal().Set)
+}
+
+func TestSecondChance(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	all := timed.SetOf(2, 3)
+	require.Empty(t, g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, all, boot, g.votes, nil), "silent, but alive")
+	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.SetOf(3), all, boot, g.votes, nil)
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set, "refused")
+}
+
+func TestRestartedMemberIsAnotherMember(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	reborn := func(id timed.NodeID) timed.BootID {
+		if id == 3 {
+			return 31
+		}
+		return boot(id)
+	}
+	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, timed.SetOf(2, 3), reborn, g.votes, nil)
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set, "no second chance for another incarnation")
+}
+
+func TestResignedViewIsOver(t *testing.T) {
+	g := newTrio(t)
+	v := g.form()
+	renew, _, _ := g.leader.Part(now, true, g.votes, nil)
+	out, id := g.leader.HandleGiveUp(now, LeadEnded, 3, nil)
+	require.Equal(t, []Kind{Stale}, kinds(out))
+	require.Equal(t, v.ID, id)
+	out, ok := g.members[2].HandleResign(inc(1), id, nil)
+	require.True(t, ok)
+	require.Equal(t, []Kind{Stale}, kinds(out))
+	require.Empty(t, g.members[2].HandlePart(now, inc(1), &renew, now, now, 0, nil), "a late renewal")
+	require.Empty(t, g.leader.HandleDropped(inc(2), id, nil))
+	require.Equal(t, []Kind{Dropped}, kinds(g.leader.HandleDropped(inc(3), id, nil)))
+	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	require.Equal(t, NoPart, p.Kind, "a leader that gave up never renews")
+}
+
+func TestForeignPartsAreIgnored(t *testing.T) {
+	g := newTrio(t)
+	g.form()
+	renew, _, _ := g.leader.Part(now, true, g.votes, nil)
+	before := g.members[2].ValidUntil()
+	require.Empty(t, g.members[2].HandlePart(now+1, inc(3), &renew, now, now+1, 0, nil), "of another sender")
+	require.Equal(t, before, g.members[2].ValidUntil())
+	huge := Part{Kind: Propose, ID: ViewID{MaxSequence + 1, 1, 10}, View: &View{}}
+	require.Empty(t, g.members[2].HandlePart(now, inc(1), &huge, now, now, 0, nil))
+}
+
+func TestLineage(t *testing.T) {
+	u, w := ViewID{1, 1, 10}, ViewID{4, 3, 30}
+	v := &View{Set: timed.SetOf(1, 2, 3, 4), Members: []Member{{inc(1), u}, {inc(2), u}, {inc(3), w}, {inc(4), ViewID{}}}}
+	require.Equal(t, timed.SetOf(1, 2), v.Transitional(u))
+	require.Equal(t, timed.Set{}, v.Transitional(ViewID{}))
+	require.Equal(t, []Branch{{u, timed.SetOf(1, 2)}, {w, timed.SetOf(3)}, {ViewID{}, timed.SetOf(4)}}, v.Merged())
+}
