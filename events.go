@@ -55,6 +55,9 @@ type PeerSilent struct {
 	Peer      NodeID
 	SilentFor time.Duration // since its last fast packet; 0 when there was none
 	LastBound time.Duration // proven delay bound of its last packet, or [UnknownDelay]
+	// Deaf tells that this node hears the peer well, and the peer does not hear
+	// this node: one direction of the link, or the peer, has failed.
+	Deaf bool
 }
 
 // PeerRestarted: Peer has a new incarnation.

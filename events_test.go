@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 func TestSlowConsumerIsToldWhatItMissed(t *testing.T) {
@@ -113,9 +114,10 @@ func TestEventsSayWhy(t *testing.T) {
 	v := &View{ID: ViewID{Sequence: 3, Leader: 1, Boot: 1}, Members: []membership.Member{
 		{Incarnation: Incarnation{Node: 1, Boot: 1}, Previous: ViewID{Sequence: 1, Leader: 1, Boot: 1}},
 		{Incarnation: Incarnation{Node: 2, Boot: 2}, Previous: ViewID{Sequence: 2, Leader: 2, Boot: 2}},
-	}, Set: Set{6}}
+	}, Set: timed.SetOf(1, 2)}
 	texts := map[Event]string{
 		PeerSilent{Peer: 3, SilentFor: 104 * time.Millisecond, LastBound: 1200 * time.Microsecond}: "its last packet in time came 104ms ago (last delay bound 1.2ms)",
+		PeerSilent{Peer: 3, SilentFor: 3 * time.Millisecond, Deaf: true}:                           "does not hear this node",
 		PeerSilent{Peer: 3, LastBound: UnknownDelay}:                                               "not alive any more",
 		PeerAlive{Peer: 3, Bound: UnknownDelay}:                                                    "delay at most unknown",
 		LeadLost{Reason: leader.Outranked, By: 4}:                                                  "node 4 outranks it",
@@ -143,6 +145,6 @@ func TestEventsSayWhy(t *testing.T) {
 		require.Equal(t, strings.ToLower(e.Kind()), e.Kind())
 		kinds[e.Kind()] = true
 	}
-	merged := ViewInstalled{View: v, Previous: v.Members[0].Previous, Transitional: Set{2}, Merged: v.Merged()}
+	merged := ViewInstalled{View: v, Previous: v.Members[0].Previous, Transitional: timed.SetOf(1), Merged: v.Merged()}
 	require.Contains(t, merged.String(), "members {1 2}, of which {2} are new to this node; branches: {1} from 1@1")
 }

@@ -39,6 +39,10 @@ func (e PeerAlive) String() string {
 }
 
 func (e PeerSilent) String() string {
+	if e.Deaf {
+		return fmt.Sprintf("node %v does not hear this node any more, which heard it %s ago (last delay bound %s)",
+			e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+	}
 	if e.SilentFor == 0 {
 		return fmt.Sprintf("node %v is not alive any more: it does not hear this node in time, or was restarted", e.Peer)
 	}

@@ -17,7 +17,7 @@ func (d *driver) translate(e *stack.Event) Event {
 	case stack.EventPeerAlive:
 		return PeerAlive{h, e.Peer, e.Bound}
 	case stack.EventPeerSilent:
-		return PeerSilent{h, e.Peer, e.Age, e.Bound}
+		return PeerSilent{h, e.Peer, e.Age, e.Bound, e.Deaf}
 	case stack.EventPeerRestarted:
 		return PeerRestarted{h, e.Peer, e.Boot}
 	case stack.EventPeerLeaving:

@@ -138,7 +138,7 @@ func (s *Snapshot) Read(now timed.Instant) Reading {
 	elapsed := now.Sub(s.seen)
 	middle := s.middle + Time(s.advance(elapsed, s.rate))
 	r.Deviation = r.Time.Sub(middle).Abs() + s.width(now, elapsed)
-	r.Holdover = !s.own && now > s.until
+	r.Holdover = now > s.until
 	if r.Deviation <= s.epsilon {
 		r.Status = Internal
 	}

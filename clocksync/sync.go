@@ -96,7 +96,7 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
 	c.settle(now, shown, 0, now)
 	c.snap.seen, c.snap.middle, c.snap.half, c.snap.rate = now, shown, 0, 0
-	c.snap.own, c.snap.known, c.snap.id = true, true, id
+	c.snap.own, c.snap.known, c.snap.id, c.snap.until = true, true, id, now
 	return append(out, Effect{Kind: Adopted, Timeline: id, Parent: parent})
 }
 
@@ -110,11 +110,17 @@ func (c *Sync) settle(now timed.Instant, shown Time, slew int64, end timed.Insta
 	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, end, 0
 }
 
-// Line returns what the leader announces with a lease until the given instant.
-func (c *Sync) Line(until timed.Instant) (Line, bool) {
+// Line returns the line of the own timeline, while it is the current one.
+func (c *Sync) Line() (Line, bool) { return c.line, c.snap.own }
+
+// Announce returns what the leader announces with a lease until the given
+// instant. The promise binds the leader's own readings too: once it is over,
+// they are in holdover, since another may lead.
+func (c *Sync) Announce(until timed.Instant) (Line, bool) {
 	if !c.snap.own {
 		return Line{}, false
 	}
+	c.snap.until = until
 	l := c.line
 	l.Until = until
 	return l, true

@@ -24,7 +24,7 @@ func config(id timed.NodeID) Config {
 func leader(t require.TestingT, id timed.NodeID, shown Time) (*Sync, Line) {
 	c := New(config(id), start, shown)
 	require.Len(t, c.HandleLead(start, nil), 1)
-	line, ok := c.Line(start.Add(80 * time.Millisecond))
+	line, ok := c.Announce(start.Add(80 * time.Millisecond))
 	require.True(t, ok)
 	return c, line
 }
@@ -40,8 +40,10 @@ func TestUnknownUntilLed(t *testing.T) {
 
 func TestLeaderIsGroupTime(t *testing.T) {
 	c, line := leader(t, 1, wall)
+	require.False(t, c.Read(start.Add(80*time.Millisecond)).Holdover)
 	r := c.Read(start.Add(time.Second))
-	require.Zero(t, r.Deviation)
+	require.True(t, r.Holdover, "the lease is over, and another may lead")
+	require.Zero(t, r.Deviation, "but it is its timeline's clock")
 	require.Equal(t, Internal, r.Status)
 	require.Equal(t, line.Timeline, r.Timeline)
 	require.Empty(t, c.HandleLead(start.Add(time.Second), nil), "leading again changes nothing")

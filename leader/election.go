@@ -33,6 +33,8 @@ type Election struct {
 
 	started, readyAt, quietUntil timed.Instant
 	resigned                     bool // leaves for good: no contender any more
+	yields                       bool // has handed over: no contender until another leads, or yieldUntil
+	yieldUntil                   timed.Instant
 
 	// The vote given.
 	lockedTo    timed.Incarnation
@@ -147,7 +149,7 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 
 // State returns what this node says about itself in packets that leave at now.
 func (e *Election) State(now timed.Instant) State {
-	st := State{Weight: e.cfg.Weight, MaxLock: e.cfg.Timing.MaxLockTime, Contender: !e.unfit && !e.resigned}
+	st := State{Weight: e.cfg.Weight, MaxLock: e.cfg.Timing.MaxLockTime, Contender: !e.abstains()}
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(min(e.support.Len(), timed.MaxNodes))
 	}
@@ -165,6 +167,9 @@ func (e *Election) HandleState(from timed.Incarnation, st *State) {
 	}
 	p.boot, p.state = from.Boot, *st
 	e.topValid = false
+	if st.Leading {
+		e.yields = false // somebody has taken over
+	}
 }
 
 // Forget drops what is known of a peer whose incarnation has changed. Its vote
@@ -222,6 +227,9 @@ func (e *Election) requestAt(alive timed.Set) timed.Instant {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)
+	if e.yields {
+		at = timed.Later(at, e.yieldUntil)
+	}
 	if mutant.On(mutant.RequestNotReady) {
 		at = e.nextRequest
 	}
@@ -248,6 +256,9 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 	}
 	if e.releasing && now >= e.releaseAt {
 		out = e.finishRelease(now, out)
+	}
+	if e.yields && now >= e.yieldUntil {
+		e.yields, e.topValid = false, false
 	}
 	if now >= e.requestAt(alive) {
 		out = e.request(now, alive, out)

@@ -71,6 +71,15 @@ func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effec
 	return e.abdicate(now, why, e.cfg.Self.Node, out)
 }
 
+// Yield gives up the lead in favour of another: the node is no contender until
+// somebody leads, or until there was time enough for that.
+func (e *Election) Yield(now timed.Instant, out []Effect) []Effect {
+	t := &e.cfg.Timing
+	e.yields, e.topValid = true, false
+	e.yieldUntil = now.Add(t.MaxDrift.Wait(t.LockTime + 2*t.Period()))
+	return e.Abdicate(now, Resigned, out)
+}
+
 // Resign gives up the lead and every candidacy for good: the node leaves, and
 // hands over.
 func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {

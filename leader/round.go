@@ -241,12 +241,15 @@ func (e *Election) afterSilence(silent timed.Set) {
 // outranksMe reports whether a peer comes before this node, as all do when this
 // node is no contender.
 func (e *Election) outranksMe(id timed.NodeID) bool {
-	if e.unfit || e.resigned {
+	if e.abstains() {
 		return true
 	}
 	me := e.rank()
 	return e.cfg.RankBy.outranks(id, &e.peers[id].state, e.cfg.Self.Node, &me)
 }
+
+// abstains reports whether this node is no contender.
+func (e *Election) abstains() bool { return e.unfit || e.resigned || e.yields }
 
 func (e *Election) outranksPeer(id timed.NodeID) bool {
 	me := e.rank()

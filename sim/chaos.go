@@ -67,7 +67,7 @@ func (w *world) strike() {
 	t, s := &w.temper, w.chaos
 	n, m := w.anyNode(), w.anyNode()
 	expires := float64(w.opt.Timing.Expires)
-	switch s.below(12) {
+	switch s.below(13) {
 	case 0, 1:
 		if t.split {
 			w.split(w.drawBlocks(w.all()), s.chance(0.5))
@@ -121,6 +121,12 @@ func (w *world) strike() {
 		}
 	case 11:
 		w.calm()
+	case 12:
+		if n.up && n.stalledUntil <= w.now && n.st.Leads(n.tick(w.now)) {
+			w.count.Handovers++
+			now := n.tick(w.now)
+			w.after(n, now, n.st.Resign(now, w.out[:0]))
+		}
 	}
 	if t.wander {
 		n.clock.bend(w.now, w.drawRate())

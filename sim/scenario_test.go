@@ -105,11 +105,54 @@ func restartedFollower(seed uint64, opt Options) error {
 	return nil
 }
 
+// handOver has the leader resign. Another must lead before that could be waited
+// for, and it must keep the lead.
+func handOver(seed uint64, opt Options) error {
+	opt.Calm = true
+	w := newWorld(seed, opt.withDefaults())
+	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
+		return w.check.failed
+	}
+	for range 10 {
+		from := -1
+		for i, n := range w.nodes {
+			if w.check.leads(i) {
+				from = i
+				now := n.tick(w.now)
+				w.after(n, now, n.st.Resign(now, w.out[:0]))
+				break
+			}
+		}
+		limit := w.now + int64(2*w.opt.Timing.Period())
+		for w.now < limit && w.step() {
+			for i := range w.nodes {
+				if w.check.leads(i) && w.check.claims[i].support == w.all() {
+					limit = 0
+					if i == from {
+						return fmt.Errorf("seed %d: node %d resigned and leads again", seed, from+1)
+					}
+				}
+			}
+		}
+		if limit != 0 {
+			return fmt.Errorf("seed %d: nobody took over from node %d: %v", seed, from+1, w.check.failed)
+		}
+		if !w.runUntil(w.now + int64(w.bounds.View)) {
+			return w.check.failed
+		}
+		if w.check.leads(from) && w.opt.RankBy == leader.Stable {
+			return fmt.Errorf("seed %d: node %d took the lead back", seed, from+1)
+		}
+	}
+	return nil
+}
+
 func TestScenarios(t *testing.T) {
 	for name, play := range map[string]func(uint64, Options) error{
 		"merge keeps the winner's lease": mergeKeepsWinner,
 		"one lost packet":                oneLostPacket,
 		"restarted follower":             restartedFollower,
+		"hand over":                      handOver,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
 			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {

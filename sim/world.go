@@ -47,6 +47,7 @@ type flight struct {
 type Counters struct {
 	Delivered, Timeouts, Lost, Late, Cut uint64
 	Crashes, Restarts, Stalls, Splits    uint64
+	Handovers                            uint64
 	Elections, Views                     uint64
 }
 

@@ -49,6 +49,7 @@ type Event struct {
 	Step     time.Duration
 	Age      time.Duration // since the last fast message, where known
 	Bound    time.Duration // delay bound of the last packet, where known
+	Deaf     bool          // PeerSilent: we hear the peer, and it does not hear us
 	// Mismatch: what the peer has.
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration

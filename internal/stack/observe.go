@@ -15,8 +15,11 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 			s.notify(Event{Kind: EventPeerAlive, Peer: id, Bound: s.dg.LastDelay(id).Bound})
 		}
 		for id := range s.alive.Minus(alive).All() {
-			age, _ := s.dg.LastFast(id, now)
-			s.notify(Event{Kind: EventPeerSilent, Peer: id, Age: age, Bound: s.dg.LastDelay(id).Bound})
+			age, heard := s.dg.LastFast(id, now)
+			// Who is merely silent was heard for the last time almost expires ago.
+			t := &s.cfg.Timing
+			deaf := heard && age+2*t.KeepalivePeriod < t.Expires
+			s.notify(Event{Kind: EventPeerSilent, Peer: id, Age: age, Bound: s.dg.LastDelay(id).Bound, Deaf: deaf})
 		}
 		s.alive = alive
 	}
@@ -52,12 +55,13 @@ func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	return s.end(now)
 }
 
-// Resign gives up the lead in favour of the next contender; the node stays.
+// Resign gives up the lead in favour of the next contender; the node stays, and
+// abstains until another leads or could have.
 func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	s.elOut = s.el.Abdicate(now, leader.Resigned, s.elOut[:0])
+	s.elOut = s.el.Yield(now, s.elOut[:0])
 	s.perform(now, s.elOut)
-	s.el.Stalled(now) // let somebody else ask first
+	s.box.beat = s.dg.Peers() // all learn at once that this node is no contender
 	return s.end(now)
 }
 
@@ -121,7 +125,7 @@ func (s *Stack) Datagram() *datagram.Service { return s.dg }
 func (s *Stack) LastPacket() (datagram.Delay, datagram.Verdict) { return s.lastDelay, s.lastVerdict }
 
 // Line returns the line of the own timeline while it is the current one.
-func (s *Stack) Line() (clocksync.Line, bool) { return s.ck.Line(0) }
+func (s *Stack) Line() (clocksync.Line, bool) { return s.ck.Line() }
 
 // Clock returns the clock's reading at now.
 func (s *Stack) Clock(now timed.Instant) clocksync.Reading { return s.ck.Read(now) }

@@ -80,7 +80,7 @@ func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
 		return
 	}
 	lease, _ := s.el.Leading()
-	if line, ok := s.ck.Line(lease); ok {
+	if line, ok := s.ck.Announce(lease); ok {
 		p.Line, p.Frames = line, p.Frames|FrameLine
 	}
 }

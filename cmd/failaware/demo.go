@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/failaware/failaware/internal/demo"
+)
+
+// demoFlags are the flags of the demonstration.
+type demoFlags struct {
+	options demo.Options
+	script  bool
+	during  time.Duration
+}
+
+func newDemoCommand() *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch nodes elect leaders and agree while you cut, slow, pause and crash them",
+		Long: `Run nodes in this process that talk over real UDP on loopback, and watch who leads,
+who is in whose view and whether that is up to date, while you cut and slow links,
+and pause, crash and restart nodes. What must always hold is checked all the time.
+
+On a terminal there is a picture and keys: ? explains them. Otherwise, and with
+-o json or ndjson, lines tell what happens, for some time. With --script a fixed
+story is played instead, and the exit code is 1 if it does not come out.`,
+		Example: `  failaware demo
+  failaware demo --nodes 7 --preset lan
+  failaware demo --script
+  failaware demo --for 5s -o json | jq .`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	fl.IntVar(&f.options.Nodes, "nodes", 5, "how many nodes there are, 2 to 9 (the script needs 5)")
+	fl.StringVar(&f.options.Preset, "preset", "local", "the timing: local, lan or wan")
+	fl.BoolVar(&f.script, "script", false, "play a fixed story and check that it comes out")
+	fl.DurationVar(&f.during, "for", 10*time.Second, "how long lines are written, without a terminal")
+	return cmd
+}
+
+func (f *demoFlags) run(cmd *cobra.Command) (err error) {
+	if err := f.check(); err != nil {
+		return wrong("%w", err)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	world, err := demo.NewWorld(f.options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, world.Close()) }()
+	out := demo.Output{To: cmd.OutOrStdout(), JSON: demoJSON(cmd)}
+	if f.script {
+		return demo.Tell(ctx, world, &out)
+	}
+	if err := world.StartAll(); err != nil {
+		return err
+	}
+	if out.JSON || !onTerminal(out.To) {
+		return demo.Plain(ctx, world, &out, f.during)
+	}
+	return demo.Interactive(ctx, world)
+}
+
+func (f *demoFlags) check() error {
+	if f.script && f.options.Nodes < demo.LeastStoryNodes {
+		return fmt.Errorf("--script: the story needs at least %d nodes", demo.LeastStoryNodes)
+	}
+	if f.during <= 0 {
+		return fmt.Errorf("--for: %v is not positive", f.during)
+	}
+	return f.options.Check()
+}
+
+// demoJSON reports whether the global flag asks for JSON.
+func demoJSON(cmd *cobra.Command) bool {
+	o := cmd.Flags().Lookup("output")
+	return o != nil && (o.Value.String() == "json" || o.Value.String() == "ndjson")
+}
+
+// onTerminal reports whether there are a keyboard and a screen.
+func onTerminal(out io.Writer) bool {
+	return out == os.Stdout && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+}

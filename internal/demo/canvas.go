@@ -1,0 +1,110 @@
+package demo
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Canvas is a picture of cells, as terminals have them.
+type Canvas struct {
+	Width, Height int
+	cells         []Cell
+}
+
+// Cell is one character of a picture.
+type Cell struct {
+	Rune  rune
+	Style Style
+}
+
+// Style is how a cell looks. It says what a cell means; colours are up to the
+// terminal, and the picture can be read without them.
+type Style struct {
+	Tone   Tone
+	Bold   bool
+	Filled bool // the tone is the background
+}
+
+// Tone is what a cell means.
+type Tone uint8
+
+// The tones. Those from Group on are for partitions.
+const (
+	Normal Tone = iota
+	Quiet
+	Good
+	Warn
+	Bad
+	Accent
+	Group
+)
+
+// Groups is how many tones there are for partitions.
+const Groups = 6
+
+// NewCanvas returns an empty picture.
+func NewCanvas(width, height int) *Canvas {
+	c := &Canvas{Width: max(width, 0), Height: max(height, 0)}
+	c.cells = make([]Cell, c.Width*c.Height)
+	for i := range c.cells {
+		c.cells[i].Rune = ' '
+	}
+	return c
+}
+
+// At returns a cell of the picture.
+func (c *Canvas) At(x, y int) Cell { return c.cells[y*c.Width+x] }
+
+// Put writes text from a cell on, as far as there is room, and returns the
+// column after it.
+func (c *Canvas) Put(x, y int, s Style, text string) int {
+	for _, r := range text {
+		if y >= 0 && y < c.Height && x >= 0 && x < c.Width {
+			c.cells[y*c.Width+x] = Cell{r, s}
+		}
+		x++
+	}
+	return x
+}
+
+// PutIn writes text into a field, and marks it as cut off where it is longer.
+func (c *Canvas) PutIn(x, y, width int, s Style, text string) {
+	c.Put(x, y, s, clip(text, min(width, c.Width-x)))
+}
+
+// PutRight writes text that ends before a column.
+func (c *Canvas) PutRight(x, y int, s Style, text string) {
+	c.Put(x-utf8.RuneCountInString(text), y, s, text)
+}
+
+// Fill gives a part of a row a style.
+func (c *Canvas) Fill(x, y, width int, s Style) {
+	for ; width > 0 && x < c.Width && y < c.Height; x, width = x+1, width-1 {
+		c.cells[y*c.Width+x] = Cell{' ', s}
+	}
+}
+
+// String returns the picture as text, without colours.
+func (c *Canvas) String() string {
+	var b strings.Builder
+	for y := range c.Height {
+		line := make([]rune, c.Width)
+		for x := range line {
+			line[x] = c.At(x, y).Rune
+		}
+		b.WriteString(strings.TrimRight(string(line), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// clip shortens text to a width.
+func clip(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	if width < 1 {
+		return ""
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}

@@ -1,0 +1,128 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// Pair is one direction between two nodes.
+type Pair struct{ From, To failaware.NodeID }
+
+// Both returns both directions between each two of the nodes.
+func Both(nodes failaware.Set) (pairs []Pair) {
+	for a := range nodes.All() {
+		for b := range nodes.Without(a).All() {
+			pairs = append(pairs, Pair{a, b})
+		}
+	}
+	return pairs
+}
+
+// Across returns both directions between each node of the one set and each of
+// the other.
+func Across(some, others failaware.Set) (pairs []Pair) {
+	for a := range some.All() {
+		for b := range others.Without(a).All() {
+			pairs = append(pairs, Pair{a, b}, Pair{b, a})
+		}
+	}
+	return pairs
+}
+
+// Cut cuts links, or mends them.
+func (w *World) Cut(cut bool, pairs ...Pair) {
+	for _, p := range pairs {
+		w.relay.Cut(p.From, p.To, cut)
+	}
+}
+
+// Slow slows links down to more than what counts as fast, or not any more.
+func (w *World) Slow(slow bool, pairs ...Pair) {
+	for _, p := range pairs {
+		w.relay.Slow(p.From, p.To, w.slowness(slow))
+	}
+}
+
+// slowness is what a slow link adds. It is well above Δ, so that also a message
+// whose delay the receiver knows to the microsecond counts as slow.
+func (w *World) slowness(slow bool) time.Duration {
+	if !slow {
+		return 0
+	}
+	return 3 * w.timing.FastThreshold
+}
+
+// Heal mends all links.
+func (w *World) Heal() {
+	w.Cut(false, Both(w.All())...)
+	w.Slow(false, Both(w.All())...)
+}
+
+// Pause stops a node as SIGSTOP would: it neither reads nor writes, and its
+// clock goes on. Packets for it fill its socket's buffer. It returns false when
+// the node does not run or is paused already.
+func (w *World) Pause(id failaware.NodeID) bool {
+	w.doing.Lock()
+	defer w.doing.Unlock()
+	l := w.lifeOf(id)
+	if l == nil || !w.setPaused(id, true) {
+		return false
+	}
+	l.gate.Shut(l.node.Done())
+	return true
+}
+
+// Resume lets a paused node go on, as SIGCONT would.
+func (w *World) Resume(id failaware.NodeID) bool {
+	w.doing.Lock()
+	defer w.doing.Unlock()
+	l := w.lifeOf(id)
+	if l == nil || !w.setPaused(id, false) {
+		return false
+	}
+	l.gate.Open()
+	return true
+}
+
+func (w *World) setPaused(id failaware.NodeID, paused bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.members[id-1]
+	if m.paused == paused {
+		return false
+	}
+	m.paused, m.since = paused, time.Now()
+	return true
+}
+
+// Crash ends a node as SIGKILL would: it says goodbye to nobody. It returns
+// false when the node does not run.
+func (w *World) Crash(id failaware.NodeID) bool {
+	w.doing.Lock()
+	defer w.doing.Unlock()
+	l := w.vacate(id)
+	if l == nil {
+		return false
+	}
+	l.kill()
+	return true
+}
+
+// Resign asks a node that leads to hand over.
+func (w *World) Resign(id failaware.NodeID) error {
+	n := w.Node(id)
+	if n == nil {
+		return fmt.Errorf("node %v does not run", id)
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+	defer cancel()
+	return n.Resign(ctx)
+}
+
+// Note puts into the journal what somebody does to the nodes.
+func (w *World) Note(format string, args ...any) {
+	w.journal.note(time.Since(w.began), fmt.Sprintf(format, args...))
+}

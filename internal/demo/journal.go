@@ -1,0 +1,199 @@
+package demo
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// Entry is a line of the journal: what some nodes noticed at about the same
+// time, or what was done to them.
+type Entry struct {
+	At    time.Duration // since the beginning
+	Nodes failaware.Set // who noticed; empty for what was done to the nodes
+	Kind  string        // the event's kind, or "fault"
+	Text  string        // as the first of them said it
+	Peers failaware.Set // whom it is about, if it is about being heard
+
+	topic string
+}
+
+const (
+	kindFault   = "fault"
+	journalSize = 512
+	// mergeWithin is how far apart the words of several nodes about the same
+	// thing may be to become one line.
+	mergeWithin = 150 * time.Millisecond
+)
+
+// journal keeps what happened lately, and joins what several nodes say about
+// the same thing.
+type journal struct {
+	mu      sync.Mutex
+	entries []Entry
+	first   int // the number of entries[0]
+	views   []ViewRecord
+}
+
+// ViewRecord is a view that a node installed.
+type ViewRecord struct {
+	Node failaware.NodeID
+	failaware.ViewInstalled
+}
+
+func newJournal() *journal { return new(journal) }
+
+// event takes an event of a node.
+func (j *journal) event(at time.Duration, id failaware.NodeID, e failaware.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if v, ok := e.(failaware.ViewInstalled); ok {
+		if len(j.views) == journalSize {
+			j.views = append(j.views[:0], j.views[journalSize/2:]...)
+		}
+		j.views = append(j.views, ViewRecord{id, v})
+	}
+	topic := topicOf(e)
+	for i := len(j.entries) - 1; i >= 0 && at-j.entries[i].At <= mergeWithin; i-- {
+		old := &j.entries[i]
+		if old.topic == "" {
+			break // something was done to the nodes in between
+		}
+		if old.topic == topic && !old.Nodes.Has(id) {
+			old.Nodes.Add(id)
+			return
+		}
+	}
+	j.add(Entry{At: at, Nodes: setOf(id), Kind: e.Kind(), Text: textOf(e), Peers: peersOf(e), topic: topic})
+}
+
+// note takes what was done to the nodes.
+func (j *journal) note(at time.Duration, text string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(Entry{At: at, Kind: kindFault, Text: text})
+}
+
+func (j *journal) add(e Entry) {
+	if len(j.entries) == journalSize {
+		j.entries = append(j.entries[:0], j.entries[journalSize/2:]...)
+		j.first += journalSize / 2
+	}
+	j.entries = append(j.entries, e)
+}
+
+// since returns a copy of the entries with numbers from number on that are
+// older than until, and the number that follows them.
+func (j *journal) since(number int, until time.Duration) ([]Entry, int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	from := max(number-j.first, 0)
+	to := from
+	for to < len(j.entries) && j.entries[to].At < until {
+		to++
+	}
+	if from >= to {
+		return nil, max(number, j.first)
+	}
+	return append([]Entry(nil), j.entries[from:to]...), j.first + to
+}
+
+// next returns the number of the entry that will come next.
+func (j *journal) next() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.first + len(j.entries)
+}
+
+// installed returns a copy of the latest views.
+func (j *journal) installed() []ViewRecord {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]ViewRecord(nil), j.views...)
+}
+
+// condense makes one entry of what the same nodes say about several peers at
+// about the same time.
+func condense(list []Entry) (short []Entry) {
+next:
+	for _, e := range list {
+		for i := len(short) - 1; i >= 0 && !e.Peers.Empty() && e.At-short[i].At <= mergeWithin; i-- {
+			if s := &short[i]; s.Kind == e.Kind && s.Nodes == e.Nodes {
+				s.Peers = s.Peers.Union(e.Peers)
+				continue next
+			}
+		}
+		short = append(short, e)
+	}
+	for i := range short {
+		if e := &short[i]; e.Peers.Len() > 1 {
+			_, rest, _ := strings.Cut(e.Text, " is ")
+			e.Text = fmt.Sprintf("nodes %s are %s", ids(e.Peers), strings.Replace(rest, "its last", "the last", 1))
+		}
+	}
+	return short
+}
+
+func peersOf(e failaware.Event) failaware.Set {
+	switch e := e.(type) {
+	case failaware.PeerAlive:
+		return setOf(e.Peer)
+	case failaware.PeerSilent:
+		return setOf(e.Peer)
+	}
+	return failaware.Set{}
+}
+
+// topicOf returns what an event is about, the same for all nodes that notice
+// the same thing.
+func topicOf(e failaware.Event) string {
+	k := e.Kind() + " "
+	switch e := e.(type) {
+	case failaware.PeerAlive:
+		return k + e.Peer.String()
+	case failaware.PeerSilent:
+		return k + e.Peer.String()
+	case failaware.PeerRestarted:
+		return k + e.Peer.String()
+	case failaware.PeerLeaving:
+		return k + e.Peer.String()
+	case failaware.Following:
+		return k + e.Leader.String()
+	case failaware.ViewInstalled:
+		return k + e.View.ID.String()
+	case failaware.ViewFresh:
+		return k + e.View.String()
+	case failaware.ViewStale:
+		return k + e.View.String() + e.Reason.String()
+	case failaware.ClockAdopted:
+		return k + e.Timeline.String()
+	case failaware.ClockStepped:
+		return k + e.Timeline.String()
+	case failaware.LeadLost:
+		return k + e.String()
+	}
+	return k
+}
+
+var (
+	bootInID = regexp.MustCompile(`(\d+@\d+)/[0-9a-f]{8}`)
+	newToIt  = regexp.MustCompile(`, of which \{[\d ]*\} are new to this node`)
+)
+
+// textOf is what an event says, for readers who see beside it which nodes say
+// it, and do not know boot ids.
+func textOf(e failaware.Event) string {
+	text := strings.TrimPrefix(e.String(), "this node ")
+	return newToIt.ReplaceAllString(bootInID.ReplaceAllString(text, "$1"), "")
+}
+
+func setOf(ids ...failaware.NodeID) (s failaware.Set) {
+	for _, id := range ids {
+		s.Add(id)
+	}
+	return s
+}

@@ -1,0 +1,64 @@
+package demo
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+)
+
+func TestJournalJoinsWhatSeveralNodesSay(t *testing.T) {
+	const ms = time.Millisecond
+	j := newJournal()
+	silent := failaware.PeerSilent{Peer: 3, SilentFor: 20 * ms, LastBound: ms}
+	j.event(1*ms, 1, silent)
+	j.event(2*ms, 2, silent)
+	j.event(3*ms, 1, failaware.PeerSilent{Peer: 4, SilentFor: 21 * ms, LastBound: ms})
+	j.event(4*ms, 2, failaware.PeerSilent{Peer: 4, SilentFor: 22 * ms, LastBound: ms})
+	j.event(5*ms, 2, failaware.Elected{})
+	j.note(6*ms, "something was done")
+	j.event(7*ms, 5, silent)             // afterwards
+	j.event(8*ms+mergeWithin, 2, silent) // too late for that
+	j.event(9*ms+mergeWithin, 2, failaware.Elected{})
+	list, next := j.since(0, math.MaxInt64)
+	require.Equal(t, 7, next)
+	require.Len(t, list, 7)
+	require.Equal(t, setOf(1, 2), list[0].Nodes)
+	require.Equal(t, setOf(1, 2), list[1].Nodes)
+	require.Equal(t, "leads", list[2].Text)
+	require.Equal(t, Entry{At: 6 * ms, Kind: kindFault, Text: "something was done"}, list[3])
+
+	short := condense(list)
+	require.Len(t, short, 6)
+	require.Equal(t, "nodes 3 4 are silent: the last packet in time came 20ms ago (last delay bound 1ms)", short[0].Text)
+
+	list, next = j.since(2, 6*ms)
+	require.Len(t, list, 1)
+	require.Equal(t, 3, next)
+	list, next = j.since(3, 6*ms)
+	require.Empty(t, list)
+	require.Equal(t, 3, next)
+}
+
+func TestJournalForgetsTheOldest(t *testing.T) {
+	j := newJournal()
+	for i := range 3 * journalSize {
+		j.note(time.Duration(i), "again")
+	}
+	require.Equal(t, 3*journalSize, j.next())
+	list, next := j.since(0, math.MaxInt64)
+	require.LessOrEqual(t, len(list), journalSize)
+	require.Equal(t, 3*journalSize, next)
+	require.Equal(t, time.Duration(3*journalSize-1), list[len(list)-1].At)
+}
+
+func TestJournalLeavesBootIdsOut(t *testing.T) {
+	id := failaware.ViewID{Sequence: 12, Leader: 3, Boot: 0xabcdef0123456789}
+	require.Equal(t, "view 12@3 is up to date", textOf(failaware.ViewFresh{View: id}))
+	view := &failaware.View{ID: id, Set: setOf(1, 2)}
+	require.Equal(t, "view 12@3: members {1 2}",
+		textOf(failaware.ViewInstalled{View: view, Previous: id, Transitional: setOf(1)}))
+}

@@ -1,0 +1,197 @@
+package demo
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// MaxNodes is how many nodes a demonstration has at most: as many as there are
+// keys to select them.
+const MaxNodes = 9
+
+const (
+	maxPacket = 1200 // bytes; longer ones are dropped
+	maxHeld   = 256  // packets that one direction of a link holds back at most
+)
+
+// Relay stands between nodes, in place of the network. For each ordered pair of
+// nodes it has a socket: what node a sends to the socket (a, b) reaches node b,
+// who sees it come from the socket (b, a), and answers there. So the nodes need
+// not know that there is a relay. All methods are safe for concurrent use.
+type Relay struct {
+	ends  [MaxNodes + 1][MaxNodes + 1]*end
+	homes [MaxNodes + 1]atomic.Pointer[netip.AddrPort] // where the nodes listen; nil while they do not
+	stop  chan struct{}
+	tasks sync.WaitGroup
+}
+
+// end is the socket at which from reaches to, and what is done to that direction
+// of the link.
+type end struct {
+	relay    *Relay
+	from, to failaware.NodeID
+	conn     *net.UDPConn
+	cut      atomic.Bool
+	delay    atomic.Int64
+	held     chan heldPacket
+
+	carried, dropped, waiting atomic.Uint64
+}
+
+type heldPacket struct {
+	due  time.Time
+	data []byte
+}
+
+// NewRelay opens the sockets between nodes 1 to count.
+func NewRelay(count int) (*Relay, error) {
+	r := &Relay{stop: make(chan struct{})}
+	for a := failaware.NodeID(1); int(a) <= count; a++ {
+		for b := failaware.NodeID(1); int(b) <= count; b++ {
+			if a == b {
+				continue
+			}
+			conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+			if err != nil {
+				return nil, errors.Join(err, r.Close())
+			}
+			r.ends[a][b] = &end{relay: r, from: a, to: b, conn: conn, held: make(chan heldPacket, maxHeld)}
+		}
+	}
+	r.each(func(e *end) {
+		r.tasks.Go(e.carry)
+		r.tasks.Go(e.carryLate)
+	})
+	return r, nil
+}
+
+func (r *Relay) each(f func(*end)) {
+	for a := range r.ends {
+		for _, e := range r.ends[a] {
+			if e != nil {
+				f(e)
+			}
+		}
+	}
+}
+
+// Address returns where from sends to in order to reach to.
+func (r *Relay) Address(from, to failaware.NodeID) netip.AddrPort {
+	a := r.ends[from][to].conn.LocalAddr().(*net.UDPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+// SetHome says where a node listens; not valid: nowhere.
+func (r *Relay) SetHome(id failaware.NodeID, home netip.AddrPort) {
+	if !home.IsValid() {
+		r.homes[id].Store(nil)
+		return
+	}
+	r.homes[id].Store(&home)
+}
+
+// Cut drops, or not, what from sends to to from now on.
+func (r *Relay) Cut(from, to failaware.NodeID, cut bool) { r.ends[from][to].cut.Store(cut) }
+
+// Slow delays by d what from sends to to from now on.
+func (r *Relay) Slow(from, to failaware.NodeID, d time.Duration) {
+	r.ends[from][to].delay.Store(int64(d))
+}
+
+// Link returns what is done to what from sends to to.
+func (r *Relay) Link(from, to failaware.NodeID) Link {
+	e := r.ends[from][to]
+	return Link{Cut: e.cut.Load(), Delay: time.Duration(e.delay.Load()),
+		Carried: e.carried.Load(), Dropped: e.dropped.Load(), Waiting: e.waiting.Load()}
+}
+
+// Link is one direction between two nodes.
+type Link struct {
+	Cut     bool
+	Delay   time.Duration // that the relay adds
+	Carried uint64        // packets
+	Dropped uint64        // packets: cut, nobody there, too many held back, or not from the node
+	Waiting uint64        // packets that are held back now
+}
+
+// Close ends the relay.
+func (r *Relay) Close() error {
+	close(r.stop)
+	var errs []error
+	r.each(func(e *end) { errs = append(errs, e.conn.Close()) })
+	r.tasks.Wait()
+	return errors.Join(errs...)
+}
+
+// carry moves packets until the relay is closed.
+func (e *end) carry() {
+	buf := make([]byte, maxPacket+1)
+	for {
+		n, from, err := e.conn.ReadFromUDPAddrPort(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		home := e.relay.homes[e.from].Load()
+		if err != nil || n > maxPacket || home == nil || from != *home || e.cut.Load() {
+			e.dropped.Add(1)
+			continue
+		}
+		delay := time.Duration(e.delay.Load())
+		if delay <= 0 {
+			e.deliver(buf[:n])
+			continue
+		}
+		e.waiting.Add(1)
+		select {
+		case e.held <- heldPacket{time.Now().Add(delay), append([]byte(nil), buf[:n]...)}:
+		default:
+			e.waiting.Add(^uint64(0))
+			e.dropped.Add(1)
+		}
+	}
+}
+
+// carryLate delivers what was held back. A link that is cut loses that as well.
+func (e *end) carryLate() {
+	for {
+		select {
+		case <-e.relay.stop:
+			return
+		case p := <-e.held:
+			timer := time.NewTimer(time.Until(p.due))
+			select {
+			case <-e.relay.stop:
+				timer.Stop()
+				return
+			case <-timer.C:
+			}
+			e.waiting.Add(^uint64(0))
+			if e.cut.Load() {
+				e.dropped.Add(1)
+				continue
+			}
+			e.deliver(p.data)
+		}
+	}
+}
+
+// deliver sends a packet on, from the socket at which its receiver reaches its
+// sender. What cannot be sent is lost, as on any network.
+func (e *end) deliver(data []byte) {
+	home := e.relay.homes[e.to].Load()
+	if home == nil {
+		e.dropped.Add(1)
+		return
+	}
+	if _, err := e.relay.ends[e.to][e.from].conn.WriteToUDPAddrPort(data, *home); err != nil {
+		e.dropped.Add(1)
+		return
+	}
+	e.carried.Add(1)
+}

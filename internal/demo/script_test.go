@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func newTestWorld(t *testing.T, nodes int) *World {
+	w, err := NewWorld(Options{Nodes: nodes, Preset: "local"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	return w
+}
+
+// The story is the platform's own: it must come out with real nodes over real
+// sockets.
+func TestStoryComesOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	var out bytes.Buffer
+	err := Tell(t.Context(), newTestWorld(t, 5), &Output{To: &out})
+	t.Log("\n" + out.String())
+	require.NoError(t, err)
+	require.Contains(t, out.String(), "The story came out: ")
+	require.Contains(t, out.String(), "checked")
+	require.NotContains(t, out.String(), "✗")
+}
+
+// A story that does not come out says so, and why.
+func TestStoryThatDoesNotComeOut(t *testing.T) {
+	w := newTestWorld(t, 2)
+	s := step{title: "wait for nothing", expect: "something", bound: time.Nanosecond,
+		do: func() error { return nil }, done: func() (string, bool, error) { return "nothing", false, nil }}
+	var out bytes.Buffer
+	ctx := t.Context()
+	o := &Output{To: &out}
+	began := time.Now()
+	s.done = func() (string, bool, error) {
+		if time.Since(began) > 20*time.Millisecond {
+			return "two leaders", false, ErrStory
+		}
+		return "nothing", false, nil
+	}
+	_, err := o.play(ctx, w, 1, &s)
+	require.ErrorIs(t, err, ErrStory)
+	require.ErrorContains(t, err, "what must never happen")
+	o.failed(w, &endLine{Steps: 1})
+	require.Contains(t, out.String(), "✗")
+	require.Contains(t, out.String(), "did not come out")
+
+	w.watch.violations = []string{"clocks contradict"}
+	s.done = func() (string, bool, error) { return "fine", true, nil }
+	_, err = o.play(ctx, w, 1, &s)
+	require.ErrorContains(t, err, "clocks contradict")
+	require.Error(t, Plain(ctx, w, o, time.Millisecond))
+}
+
+func TestPlainLines(t *testing.T) {
+	w := newTestWorld(t, 2)
+	require.NoError(t, w.StartAll())
+	eventually(t, func() bool { return strings.Contains(summaryOf(w), "fresh view") })
+	var out bytes.Buffer
+	require.NoError(t, Plain(t.Context(), w, &Output{To: &out}, 50*time.Millisecond))
+	require.Contains(t, out.String(), "leads")
+	require.Contains(t, out.String(), "status")
+
+	out.Reset()
+	require.NoError(t, Plain(t.Context(), w, &Output{To: &out, JSON: true}, 50*time.Millisecond))
+	var last map[string]any
+	for line := range strings.Lines(out.String()) {
+		last = nil
+		require.NoError(t, json.Unmarshal([]byte(line), &last))
+	}
+	require.Equal(t, "status", last["kind"])
+	require.Len(t, last["nodes"], 2)
+}
+
+func summaryOf(w *World) string {
+	m := w.Look()
+	return summary(&m)
+}
+
+func TestOptions(t *testing.T) {
+	require.NoError(t, Options{Nodes: 9, Preset: "wan"}.Check())
+	for _, o := range []Options{{Nodes: 1, Preset: "lan"}, {Nodes: 10, Preset: "lan"}, {Nodes: 5, Preset: "moon"}} {
+		require.Error(t, o.Check())
+		_, err := NewWorld(o)
+		require.Error(t, err)
+	}
+}
