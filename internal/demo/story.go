@@ -90,6 +90,9 @@ func shortID(v failaware.ViewID) string { return fmt.Sprintf("%d@%v", v.Sequence
 
 func (s *story) together() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
+	if ok && lead == s.leader {
+		return got, false, fmt.Errorf("node %v leads again although it handed over", lead)
+	}
 	if ok {
 		s.leader, s.view = lead, view
 	}
@@ -233,8 +236,8 @@ func (s *story) resign() error {
 	}
 }
 
-// resigned waits for a leader, perhaps the same one, and for a later view: the
-// one of before must not be fresh again.
+// resigned waits for another leader and a later view: the one of before must not
+// be fresh again, and the leader that handed over must not lead again.
 func (s *story) resigned() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
 	if ok && view == s.view {
