@@ -227,8 +227,8 @@ func (e *Election) requestAt(alive timed.Set) timed.Instant {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)
-	if e.yields {
-		at = timed.Later(at, e.yieldUntil)
+	if e.yields && e.best(alive) != timed.NoNode {
+		at = timed.Later(at, e.yieldUntil) // there is somebody to take over
 	}
 	if mutant.On(mutant.RequestNotReady) {
 		at = e.nextRequest
@@ -261,6 +261,7 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 		e.yields, e.topValid = false, false
 	}
 	if now >= e.requestAt(alive) {
+		e.yields = false
 		out = e.request(now, alive, out)
 	}
 	return out

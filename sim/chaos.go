@@ -106,7 +106,7 @@ func (w *world) strike() {
 	case 7:
 		if t.stall && n.up {
 			w.count.Stalls++
-			n.stalledUntil = w.now + int64(s.logUniform(0.01, 5)*expires)
+			n.stalledUntil = max(n.stalledUntil, w.now+int64(s.logUniform(0.01, 5)*expires))
 		}
 	case 8, 9:
 		if t.crash {
