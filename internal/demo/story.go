@@ -90,9 +90,6 @@ func shortID(v failaware.ViewID) string { return fmt.Sprintf("%d@%v", v.Sequence
 
 func (s *story) together() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
-	if ok && lead == s.leader {
-		return got, false, fmt.Errorf("node %v leads again although it handed over", lead)
-	}
 	if ok {
 		s.leader, s.view = lead, view
 	}
@@ -242,6 +239,9 @@ func (s *story) resigned() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
 	if ok && view == s.view {
 		return got, false, fmt.Errorf("the view %s is fresh again although its leader resigned", shortID(view))
+	}
+	if ok && lead == s.leader {
+		return got, false, fmt.Errorf("node %v leads again although it handed over", lead)
 	}
 	if ok {
 		s.leader, s.view = lead, view
