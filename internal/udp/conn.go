@@ -54,8 +54,7 @@ type Conn struct {
 	count *counters
 	local netip.AddrPort
 
-	armed   timed.Instant // when the read deadline expires; of the reader
-	yielded bool          // the last call of ReadBatch ended with a wake; of the reader
+	yielded bool // the last call of ReadBatch ended with a wake; of the reader
 
 	waiting atomic.Bool // the reader is about to wait, or waits
 	woken   atomic.Bool // a wake has not been reported yet
@@ -85,7 +84,7 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("udp: cannot listen at %s: %w", resolved, err)
 	}
-	return &Conn{clock: clock, sock: sock, count: count, local: local, armed: unarmed}, nil
+	return &Conn{clock: clock, sock: sock, count: count, local: local}, nil
 }
 
 // LocalAddr returns the address that the socket is bound to.
@@ -164,8 +163,7 @@ func (c *Conn) Wake() {
 		return // whoever made it true sees to the rest
 	}
 	if c.waiting.Load() {
-		// A failure means that the socket is closed, which ends the wait too.
-		_ = c.sock.setReadDeadline(longAgo)
+		c.sock.wake()
 	}
 }
 

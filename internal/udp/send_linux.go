@@ -78,12 +78,13 @@ func (w *sender) setName(name *unix.RawSockaddrInet6, addr netip.AddrPort) (leng
 // send sends the prepared messages. The kernel stops at the first one that
 // fails and tells why only when that is the first of a call; so it is left out
 // and the call repeated from the next one. Every turn of the loop makes progress
-// in that way or by the one second chance that each message has.
+// in that way or by the one second chance that each message has. It never blocks
+// (see receive).
 func (w *sender) send(fd uintptr) {
 	bytes := 0
 	refused := -1
 	for at := 0; at < w.filled; {
-		got, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&w.headers[at])),
+		got, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&w.headers[at])),
 			uintptr(w.filled-at), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		switch {
 		case errno == 0:

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,11 +13,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// socket is a non-blocking socket in the care of the runtime's poller, which
-// os.File gives without wrapping errors: the end of a wait does not allocate.
+// socket is a non-blocking socket. Its reader waits at the bell.
 type socket struct {
 	file  *os.File
 	raw   syscall.RawConn
+	bell  *bell
 	in    receiver
 	out   sender
 	count *counters
@@ -41,7 +40,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if addr.Addr().Is6() {
 		family = unix.AF_INET6
 	}
-	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
+	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
 	if err != nil {
 		return nil, local, os.NewSyscallError("socket", err)
 	}
@@ -58,8 +57,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if local, err = bind(fd, family, addr); err != nil {
 		return nil, local, err
 	}
-	// Fails if the poller does not take the socket: better now than at a wait.
-	if err = file.SetReadDeadline(time.Time{}); err != nil {
+	if s.bell, err = newBell(fd, &s.in); err != nil {
 		return nil, local, err
 	}
 	if s.raw, err = file.SyscallConn(); err != nil {
@@ -148,15 +146,18 @@ func (s *socket) poll(pkts []Packet) (n int, err error) {
 	return r.end()
 }
 
-// wait reads what is there or comes until the read deadline.
-func (s *socket) wait(pkts []Packet) (n int, err error) {
+// wait reads what is there or comes until the deadline, about, or a wake.
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err error) {
 	r := &s.in
 	r.begin(pkts)
-	if err := s.raw.Read(r.read); err != nil {
+	if err := s.bell.wait(now, deadline); err != nil {
 		return 0, err
 	}
 	return r.end()
 }
+
+// wake ends the wait under way, or else the next one.
+func (s *socket) wake() { s.bell.ring() }
 
 // idle reads the clock at a time when the socket has been found empty.
 func (s *socket) idle() timed.Instant { return s.in.stamps.idle() }
@@ -175,9 +176,11 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 	return sent, nil
 }
 
-func (s *socket) setReadDeadline(t time.Time) error { return s.file.SetReadDeadline(t) }
-
 func (s *socket) close() error {
+	// The bell first: its reader uses the socket.
+	if s.bell != nil {
+		s.bell.close()
+	}
 	s.in.stamps.close()
 	return s.file.Close()
 }

@@ -4,6 +4,7 @@ package udp
 
 import (
 	"errors"
+	"math"
 	"net"
 	"net/netip"
 	"time"
@@ -17,7 +18,8 @@ type socket struct {
 	conn  *net.UDPConn
 	clock *hwclock.Clock
 	count *counters
-	whole []byte // any datagram fits, so that too long ones are noticed
+	whole []byte        // any datagram fits, so that too long ones are noticed
+	armed timed.Instant // when the read deadline expires; of the reader
 }
 
 func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters) (*socket, netip.AddrPort, error) {
@@ -37,18 +39,42 @@ func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters
 	}
 	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	local = netip.AddrPortFrom(local.Addr().Unmap(), local.Port())
-	return &socket{conn: conn, clock: clock, count: count, whole: make([]byte, 1<<16)}, local, nil
+	return &socket{conn: conn, clock: clock, count: count, whole: make([]byte, 1<<16), armed: unarmed}, local, nil
 }
 
 // poll finds nothing: there is no portable way of reading without waiting.
 func (s *socket) poll([]Packet) (n int, err error) { return 0, nil }
 
-func (s *socket) wait(pkts []Packet) (n int, err error) {
+// unarmed as the expiry of the read deadline means that it must be set before
+// the next wait.
+const unarmed timed.Instant = math.MinInt64
+
+// arm sets the read deadline, unless it will expire early enough anyway.
+func (s *socket) arm(now, deadline timed.Instant) error {
+	if s.armed > now && s.armed <= deadline {
+		return nil
+	}
+	var at time.Time // zero: no deadline
+	if deadline != timed.Never {
+		at = time.Now().Add(deadline.Sub(now))
+	}
+	s.armed = deadline
+	return s.conn.SetReadDeadline(at)
+}
+
+// wait reads one packet, or waits for it until about the deadline, or a wake.
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err error) {
+	if err := s.arm(now, deadline); err != nil {
+		return 0, err
+	}
 	n, from, err := s.conn.ReadFromUDPAddrPort(s.whole)
 	received := s.clock.Now()
 	switch {
 	case err == nil:
-	case isTimeout(err) || errors.Is(err, net.ErrClosed):
+	case isTimeout(err):
+		s.armed = unarmed
+		return 0, nil
+	case errors.Is(err, net.ErrClosed):
 		return 0, err
 	default:
 		s.count.receiveErrors.addError(err)
@@ -92,6 +118,8 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 	return sent, nil
 }
 
-func (s *socket) setReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
+// wake ends the wait under way, or else a later one. A failure means that the
+// socket is closed, which ends the wait too.
+func (s *socket) wake() { _ = s.conn.SetReadDeadline(longAgo) }
 
 func (s *socket) close() error { return s.conn.Close() }

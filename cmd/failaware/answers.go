@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newLeaderCommand(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "leader", Short: "Says who leads; the exit code is 1 if that is not known", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var l api.Leader
+			if err := g.ask(cmd.Context(), "/v1/leader", &l); err != nil {
+				return err
+			}
+			done, err := writeJSON(cmd.OutOrStdout(), g.output, l)
+			if !done {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "leader: "+leaderText(&l, 0))
+			}
+			return verdict(err, l.UpToDate)
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "resign", Short: "Has the node give up the lead; it stays in the group", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := g.client()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
+			defer cancel()
+			if err := c.Post(ctx, "/v1/resign"); err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, api.Done{Done: true}); done {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the node has resigned")
+			return err
+		},
+	})
+	return cmd
+}
+
+// verdict turns an answer that was printed into the exit code.
+func verdict(err error, yes bool) error {
+	if err == nil && !yes {
+		return errNo
+	}
+	return err
+}
+
+func newViewCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "view", Short: "Shows the agreed group; the exit code is 1 if it is not up to date", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var v api.View
+			if err := g.ask(cmd.Context(), "/v1/view", &v); err != nil {
+				return err
+			}
+			done, err := writeJSON(cmd.OutOrStdout(), g.output, v)
+			if !done {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "view: "+viewText(&v))
+			}
+			return verdict(err, v.UpToDate)
+		},
+	}
+}
+
+// clockEvery is how often a clock that is watched is shown.
+const clockEvery = time.Second
+
+func newClockCommand(g *globals) *cobra.Command {
+	var watch bool
+	var every time.Duration
+	cmd := &cobra.Command{
+		Use: "clock", Short: "Shows group time and its proven deviation; the exit code is 1 if it is not synchronized",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if every <= 0 {
+				return wrong("clock: --every must be above 0")
+			}
+			show := func() error {
+				var c api.Clock
+				if err := g.ask(cmd.Context(), "/v1/clock", &c); err != nil {
+					return err
+				}
+				form := g.output
+				if watch && form == "json" {
+					form = "ndjson"
+				}
+				done, err := writeJSON(cmd.OutOrStdout(), form, c)
+				if !done {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), "clock: "+clockText(&c))
+				}
+				return verdict(err, c.UpToDate)
+			}
+			if !watch {
+				return show()
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			for {
+				if err := show(); err != nil && err != errNo {
+					if ctx.Err() != nil {
+						return nil
+					}
+					return err
+				}
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-time.After(every):
+				}
+			}
+		},
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again and again")
+	cmd.Flags().DurationVar(&every, "every", clockEvery, "with --watch: how often")
+	return cmd
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/bench"
+)
+
+// benchSmoke runs a benchmark with children that are this test's program.
+func benchSmoke(t *testing.T, args string) map[string]any {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	usual := benchProcesses
+	t.Cleanup(func() { benchProcesses = usual })
+	benchProcesses = func() (bench.Launcher, error) {
+		return func() *exec.Cmd {
+			cmd := exec.Command(self)
+			cmd.Env = append(os.Environ(), realArgs+"=bench "+benchChild)
+			return cmd
+		}, nil
+	}
+	var out, problems strings.Builder
+	code := run(strings.Fields("bench -o json "+args), strings.NewReader(""), &out, &problems)
+	require.Zero(t, code, problems.String())
+	var result map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &result))
+	require.NotEmpty(t, result["machine"])
+	return result
+}
+
+// Timing is wide here, because a busy machine is no failure.
+func TestBenchCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many processes")
+	}
+	r := benchSmoke(t, "election --nodes 2,3 --count 50 --first 1")
+	require.Len(t, r["sizes"], 2)
+	r = benchSmoke(t, "idle --nodes 2 --preset wan --for 300ms")
+	require.Len(t, r["nodes"], 2)
+}
+
+func TestBenchRefusesNonsense(t *testing.T) {
+	for _, args := range []string{"election --nodes 1", "election --count 0", "failover --nodes 2", "failover --preset fast",
+		"split --count 0", "clock --nodes x", "idle --for 0s", "nothing"} {
+		var problems strings.Builder
+		code := run(strings.Fields("bench "+args), strings.NewReader(""), io.Discard, &problems)
+		require.Equal(t, 2, code, "%s: %s", args, problems.String())
+		require.NotEmpty(t, problems.String())
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+)
+
+// guarantees are the bounds that a node's settings guarantee, as printed.
+type guarantees struct {
+	api.Bounds
+	LeastLockTimeNS int64      `json:"least_lock_time_ns"`
+	LeastExpiresNS  int64      `json:"least_expires_ns"`
+	Timing          api.Timing `json:"timing"`
+	Warnings        []string   `json:"warnings"`
+}
+
+func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
+	t := c.Timing
+	g := guarantees{Bounds: api.BoundsOf(b), LeastLockTimeNS: int64(t.LeastLockTime()),
+		LeastExpiresNS: int64(t.LeastExpires()), Timing: api.TimingOf(t), Warnings: []string{}}
+	if w := t.StrictWarning(); w != "" && c.Mode == failaware.Strict {
+		g.Warnings = append(g.Warnings, w)
+	}
+	if c.StateDir == "" {
+		g.Warnings = append(g.Warnings, "without --state-dir, max_lock_time must never be lowered between runs, "+
+			"and nothing keeps a second process with the same id from starting on this machine")
+	}
+	if c.Insecure {
+		g.Warnings = append(g.Warnings, "packets are neither authenticated nor secret: whoever can send to this node can pretend to be any node")
+	}
+	return g
+}
+
+// roundUp shows whole microseconds, and never less than is guaranteed.
+func roundUp(ns int64) time.Duration {
+	d := time.Duration(ns)
+	return (d + time.Microsecond - 1).Truncate(time.Microsecond)
+}
+
+// write prints the guarantees for people.
+func (g *guarantees) write(w io.Writer) error {
+	t := newTable(w)
+	for _, r := range []struct {
+		name string
+		ns   int64
+		what string
+	}{
+		{"ready", g.ReadyNS, "a started node votes after"},
+		{"notice", g.NoticeNS, "a crashed or cut-off peer is noticed within"},
+		{"depose", g.DeposeNS, "a cut-off leader stops leading within"},
+		{"elect", g.ElectNS, "a partition has a leader within"},
+		{"view", g.ViewNS, "a partition has an up-to-date view within"},
+		{"rejoin", g.RejoinNS, "a restarted node adds to both at most"},
+		{"least lock_time", g.LeastLockTimeNS, "the shortest that is sound; it is " + briefUp(g.Timing.LockTimeNS)},
+		{"least expires", g.LeastExpiresNS, "the shortest that is sound; it is " + briefUp(g.Timing.ExpiresNS)},
+	} {
+		t.row("  "+r.name, roundUp(r.ns), r.what)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, warning := range g.Warnings {
+		if _, err := io.WriteString(w, "  warning: "+warning+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newMembersCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "members", Short: "Lists the node and its peers, as the node knows them",
+		Long: `Lists the node that answers (with a star) and its peers, all as that node
+knows them:
+
+  VIEW        the view of which it is a member
+  UPTODATE    whether that view is up to date at the node that answers
+  LEADER      whether it is the leader that the node that answers supports
+  LEASE-LEFT  for how long that is sure
+  CLOCK±BOUND the node's deviation from group time, and for peers their hardware
+              clock against the node's
+  DELAY≤      proven bound of the delay of the last packet, or since when there was
+              none in time`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var m api.Members
+			if err := g.ask(cmd.Context(), "/v1/members", &m); err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, m); done {
+				return err
+			}
+			return writeMembers(cmd.OutOrStdout(), &m)
+		},
+	}
+}
+
+func writeMembers(w io.Writer, all *api.Members) error {
+	t := newTable(w)
+	t.row("NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤")
+	for i := range all.Members {
+		m := &all.Members[i]
+		name, addr := dash(m.Name), m.Address
+		if m.Self {
+			name += "*"
+		}
+		if addr == "" {
+			addr = dash(m.Listed)
+		}
+		view, fresh, lease := "-", "-", "-"
+		if m.InView {
+			view, fresh = all.View.ID, yesNo(all.View.UpToDate)
+		}
+		if m.Leads {
+			lease = brief(all.Leader.ValidForNS)
+		}
+		t.row(name, addr, view, fresh, yesNo(m.Leads), lease, offsetText(m, all), delayText(m))
+	}
+	return t.Flush()
+}
+
+// offsetText shows what lies between two clocks as a middle and a half width.
+func offsetText(m *api.MemberInfo, all *api.Members) string {
+	if m.Self {
+		if all.Clock.DeviationNS == nil {
+			return "unknown"
+		}
+		return "±" + briefUp(*all.Clock.DeviationNS)
+	}
+	if m.OffsetLowNS == nil || m.OffsetHighNS == nil {
+		return "unknown"
+	}
+	low, high := *m.OffsetLowNS, *m.OffsetHighNS
+	return fmt.Sprintf("%s±%s", brief(low+(high-low)/2), briefUp((high-low+1)/2))
+}
+
+func delayText(m *api.MemberInfo) string {
+	switch {
+	case m.Self:
+		return "-"
+	case m.Problem != "" && m.Address == "":
+		return "unresolved"
+	case m.Fault:
+		return "clock fault"
+	case !m.Alive && m.LastFastNS != nil:
+		return "silent " + brief(*m.LastFastNS)
+	case !m.Alive:
+		return "silent"
+	}
+	return orUnknown(m.DelayNS)
+}

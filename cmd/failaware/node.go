@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newNodeCommand(g *globals) *cobra.Command {
+	var flags settingFlags
+	var file string
+	cmd := &cobra.Command{
+		Use:   "node",
+		Short: "Runs a node",
+		Long: `Runs a node until SIGTERM or SIGINT, which have it hand over and leave the
+group; a second one ends it at once. SIGHUP has it read the list of peers again.
+
+Every flag can be set by the environment (FAILAWARE_ and the flag in capitals,
+as in FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags
+have precedence over the environment, and that over the file.`,
+		Example: "  failaware node --id 1 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, bounds, err := loadConfig(file, flags.source)
+			if err != nil {
+				return err
+			}
+			r := &nodeRun{g: g, file: file, flags: flags.source, cfg: cfg, bounds: bounds,
+				out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+			return r.run(cmd.Context())
+		},
+	}
+	flags.register(cmd.Flags())
+	cmd.Flags().StringVar(&file, "config", "", "YAML file with settings (FAILAWARE_CONFIG)")
+	return cmd
+}
+
+// nodeRun is one run of a node.
+type nodeRun struct {
+	g        *globals
+	file     string
+	flags    source
+	cfg      nodeConfig
+	bounds   failaware.Bounds
+	out, err io.Writer
+
+	log    hclog.Logger
+	node   *failaware.Node
+	server *api.Server
+	token  string        // of an API at a TCP address
+	leave  chan struct{} // somebody asked by the API
+}
+
+// gcPercent keeps the heap small: what lives there is less than a megabyte, and
+// a node makes little garbage.
+const gcPercent = 50
+
+func (r *nodeRun) run(ctx context.Context) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	r.log = hclog.New(&hclog.LoggerOptions{Name: "failaware", Level: r.cfg.logLevel, Output: r.err, JSONFormat: r.cfg.logJSON})
+	r.cfg.Logger = r.log
+	r.leave = make(chan struct{}, 1)
+	signals, stop := watchSignals()
+	defer stop()
+	listener, err := r.listen()
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
+		if r.cfg.tcpAPI() {
+			r.cfg.api = listener.Addr().String() // the port may have been left to the system
+		}
+	}
+	if r.cfg.report != "" {
+		rep, err := openReport(r.cfg.report, r.log)
+		if err != nil {
+			return wrong("the report: %w", err)
+		}
+		r.cfg.OnPublish = rep.published
+	}
+	// The node's own end is by Leave: not by the context.
+	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
+		return r.startError(err)
+	}
+	defer r.node.Close()
+	if listener != nil {
+		r.serve(listener)
+		defer r.server.Close()
+	}
+	if err := r.announce(); err != nil {
+		return err
+	}
+	notifySystemd("READY=1")
+	go r.warnAboutPeers()
+	return r.wait(ctx, signals)
+}
+
+// listen opens the API, before the node starts: if another node has the socket,
+// the group is not to hear of this one.
+func (r *nodeRun) listen() (net.Listener, error) {
+	var l net.Listener
+	var err error
+	switch {
+	case r.cfg.api == "none":
+		return nil, nil
+	case r.cfg.tcpAPI():
+		if r.token, err = api.MakeToken(r.cfg.apiToken); err == nil {
+			l, err = net.Listen("tcp", r.cfg.api)
+		}
+	default:
+		var addr api.Address
+		if addr, err = api.ParseAddress(r.cfg.api); err == nil && addr.Socket == "" {
+			err = fmt.Errorf("--api: %q is neither a path nor HOST:PORT", r.cfg.api)
+		}
+		if err == nil {
+			r.cfg.api = addr.Socket
+			l, err = api.ListenUnix(addr.Socket)
+		}
+	}
+	switch {
+	case errors.Is(err, api.ErrInUse):
+		return nil, wrong("%w; choose another one with --api", err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, wrong("the API address %s is in use", r.cfg.api)
+	case err != nil:
+		return nil, wrong("%w", err)
+	}
+	return l, nil
+}
+
+func (r *nodeRun) serve(l net.Listener) {
+	r.server = api.NewServer(r.node)
+	r.server.Version = version()
+	r.server.Leave = func() {
+		select {
+		case r.leave <- struct{}{}:
+		default:
+		}
+	}
+	serve := r.server.Serve
+	if r.cfg.tcpAPI() {
+		serve = func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
+	}
+	go func() {
+		if err := serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
+			r.log.Error("the API is not available any more", "error", err)
+		}
+	}()
+}
+
+// startError says what is to be changed.
+func (r *nodeRun) startError(err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
+	case errors.Is(err, failaware.ErrInUse):
+		return wrong("%w", err)
+	}
+	return wrong("%w", err) // whatever it is, it will be the same the next time
+}
+
+// started is what is printed as JSON when a node has started.
+type started struct {
+	Node    int        `json:"node"`
+	Name    string     `json:"name"`
+	Group   string     `json:"group"`
+	Address string     `json:"address"`
+	API     string     `json:"api"`
+	Bounds  guarantees `json:"bounds"`
+}
+
+// announce prints what the node is and what it guarantees.
+func (r *nodeRun) announce() error {
+	cfg := r.node.Config()
+	s := started{int(cfg.ID), cfg.Name, cfg.Group, r.node.Addr().String(), r.cfg.api, guaranteesOf(&r.cfg, r.bounds)}
+	if done, err := writeJSON(r.out, r.g.output, s); done {
+		return err
+	}
+	if _, err := fmt.Fprintf(r.out, "node %d (%s) of group %s listens at %s; API at %s; it guarantees, in partitions that are connected in time:\n",
+		s.Node, s.Name, s.Group, s.Address, s.API); err != nil {
+		return err
+	}
+	return s.Bounds.write(r.out)
+}
+
+// wait runs until the node ends, for whatever reason.
+func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
+	for {
+		select {
+		case <-r.node.Done():
+			notifySystemd("STOPPING=1")
+			return r.node.Err()
+		case <-ctx.Done():
+			return r.depart("interrupted", signals)
+		case <-r.leave:
+			return r.depart("told by the API", signals)
+		case s := <-signals:
+			if isReload(s) {
+				r.reload()
+				continue
+			}
+			return r.depart(s.String(), signals)
+		}
+	}
+}
+
+// depart leaves the group, and says how that went.
+func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
+	notifySystemd("STOPPING=1")
+	led := r.node.Leads()
+	r.log.Info("leaving", "why", why, "leads", led)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), r.cfg.leaveTimeout, errLate)
+	defer cancel()
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if !isReload(s) {
+					cancel()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	begin := time.Now()
+	switch err := r.node.Leave(ctx); {
+	case err == nil:
+		how := "left"
+		if led {
+			how = "gave up the lead and left"
+		}
+		fmt.Fprintf(r.out, "node %v %s after %s\n", r.node.ID(), how, brief(int64(time.Since(begin))))
+		return nil
+	case errors.Is(err, errLate):
+		return no(fmt.Errorf("node %v could not leave within %v, and stopped as by a crash", r.node.ID(), r.cfg.leaveTimeout))
+	case errors.Is(err, context.Canceled):
+		return no(fmt.Errorf("node %v stopped as by a crash, at the second signal", r.node.ID()))
+	default:
+		return err
+	}
+}
+
+var errLate = errors.New("too late")

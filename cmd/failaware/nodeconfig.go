@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+)
+
+// configFileEnv names the file, if --config does not.
+const configFileEnv = "FAILAWARE_CONFIG"
+
+// loadConfig puts together what the file, the environment and the flags say;
+// the latter ones have precedence. The errors name where each wrong value
+// comes from.
+func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error) {
+	if file == "" {
+		file = os.Getenv(configFileEnv)
+	}
+	sources := []source{environment(), flags}
+	if file != "" {
+		s, err := readConfigFile(file)
+		if err != nil {
+			return nodeConfig{}, failaware.Bounds{}, wrong("%w", err)
+		}
+		sources = append([]source{s}, sources...)
+	}
+	merged := source{}
+	for _, from := range sources {
+		for key, values := range from {
+			merged[key] = values
+		}
+	}
+	c, err := apply(merged)
+	if err != nil {
+		return c, failaware.Bounds{}, usageError(err)
+	}
+	bounds, err := c.Validate()
+	if err != nil {
+		return c, bounds, usageError(explain(err, merged))
+	}
+	if c.leaveTimeout == 0 {
+		c.leaveTimeout = bounds.Depose + 5*time.Second
+	}
+	return c, bounds, nil
+}
+
+// apply makes a configuration of values.
+func apply(values source) (nodeConfig, error) {
+	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
+	c.Timing = failaware.LAN()
+	c.RaiseProcs = true
+	var errs []error
+	for _, s := range settings {
+		for _, v := range values[s.key] {
+			if err := s.set(&c, v.text); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", v.origin, err))
+			}
+		}
+	}
+	if err := c.checkAPI(); err != nil {
+		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "api" })
+		errs = append(errs, fmt.Errorf("%s: %w", origin(settings[i], values, ""), err))
+	}
+	return c, errors.Join(errs...)
+}
+
+func (c *nodeConfig) checkAPI() error {
+	if !c.tcpAPI() {
+		return nil
+	}
+	if !api.LoopbackAddr(c.api) {
+		return fmt.Errorf("%q is not a loopback address", c.api)
+	}
+	if c.apiToken == "" {
+		return fmt.Errorf("all users of the machine can connect to %s, so --api-token is needed", c.api)
+	}
+	return nil
+}
+
+// tcpAPI reports whether the API is at a TCP address: what has a slash is a path.
+func (c *nodeConfig) tcpAPI() bool {
+	if strings.Contains(c.api, "/") {
+		return false
+	}
+	i := strings.LastIndex(c.api, ":")
+	if i < 0 {
+		return false
+	}
+	_, err := strconv.ParseUint(c.api[i+1:], 10, 16)
+	return err == nil
+}
+
+// explain says for every wrong field of the configuration where its value
+// comes from.
+func explain(err error, values source) error {
+	var errs []error
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "Timing: ")
+		field, rest, _ := strings.Cut(line, ": ")
+		what := ""
+		if at := strings.IndexByte(field, '['); at >= 0 { // Peers[i] (…)
+			field, what = field[:at], field[at:]
+		}
+		i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field })
+		if i < 0 {
+			errs = append(errs, errors.New(line))
+			continue
+		}
+		rest = strings.ReplaceAll(rest, "only Insecure allows it", "only --insecure allows it")
+		errs = append(errs, fmt.Errorf("%s: %s: %s", origin(settings[i], values, what), field, rest))
+	}
+	return errors.Join(errs...)
+}
+
+// origin says where the value of a setting was written.
+func origin(s *setting, values source, what string) string {
+	list := values[s.key]
+	if len(list) == 0 {
+		return s.name()
+	}
+	var i int
+	if _, err := fmt.Sscanf(what, "[%d]", &i); err == nil && i < len(list) {
+		return list[i].origin
+	}
+	return list[len(list)-1].origin
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// reload reads the settings again, and adopts the list of peers.
+func (r *nodeRun) reload() {
+	notifySystemd(reloadingState())
+	defer notifySystemd("READY=1")
+	c, _, err := loadConfig(r.file, r.flags)
+	if err == nil {
+		err = r.node.SetPeers(c.Peers)
+	}
+	if err != nil {
+		r.log.Error("the peers stay as they are", "error", err)
+		return
+	}
+	same := c.Config
+	same.Peers, same.Logger, same.OnPublish = nil, nil, nil
+	before := r.cfg.Config
+	before.Peers, before.Logger, before.OnPublish = nil, nil, nil
+	if fmt.Sprint(same) != fmt.Sprint(before) {
+		r.log.Warn("settings other than the peers have changed; they need a restart")
+	}
+	r.cfg.Peers = c.Peers
+	r.log.Info("the peers were read again", "count", len(c.Peers))
+}
+
+// patience is how long peers have, after the time in which they would be
+// heard, before a warning.
+const patience = 5 * time.Second
+
+// warnAboutPeers says once which listed peers were not heard since the start.
+// Nodes start at different times, so it is no error.
+func (r *nodeRun) warnAboutPeers() {
+	select {
+	case <-r.node.Done():
+		return
+	case <-time.After(r.bounds.Rejoin + patience):
+	}
+	s := r.node.Status()
+	for i := range s.Peers {
+		if p := &s.Peers[i]; !p.Alive && p.Listed != "" {
+			r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, &s))
+		}
+	}
+}
+
+func peerName(p *failaware.PeerStatus) string {
+	if p.ID == failaware.NoNode {
+		return "of unknown id"
+	}
+	return p.ID.String()
+}
+
+// whySilent says what keeps a peer from being alive, as far as is known.
+func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
+	switch {
+	case p.Problem != "":
+		return p.Problem
+	case p.Fault:
+		return "its clock and this node's contradict the drift bound"
+	case p.LastFast >= 0:
+		return "its last packet in time came " + brief(int64(p.LastFast)) + " ago"
+	case p.Delay != failaware.UnknownDelay && !p.Fast:
+		return fmt.Sprintf("its packets take up to %s, and only %v is fast", briefUp(int64(p.Delay)), s.Timing.FastThreshold)
+	}
+	return "nothing was heard from it: it does not run, does not list this node, or packets do not get through"
+}

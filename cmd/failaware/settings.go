@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/pflag"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// nodeConfig is what `failaware node` is to do.
+type nodeConfig struct {
+	failaware.Config
+	api          string // socket path, HOST:PORT, or "none"
+	apiToken     string
+	logLevel     hclog.Level
+	logJSON      bool
+	leaveTimeout time.Duration
+	report       string
+}
+
+// setting is something that can be set by a flag, by the environment, or in the
+// file. The flag's name in capitals, after FAILAWARE_, is the variable.
+type setting struct {
+	key   string // in the file; a dot leads into a section
+	flag  string
+	kind  string // what the value is, for people
+	field string // of failaware.Config, as its errors name it
+	usage string
+	set   func(*nodeConfig, string) error
+}
+
+func (s *setting) env() string {
+	if s.kind == kindPeer {
+		return "FAILAWARE_PEERS"
+	}
+	return "FAILAWARE_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
+}
+
+// name is how the setting is called where its origin is not known.
+func (s *setting) name() string { return "--" + s.flag }
+
+const (
+	kindBool = "bool"
+	kindPeer = "ID=HOST:PORT"
+)
+
+// settings are all settings of a node, in the order in which they are applied:
+// the preset comes before the constants that replace parts of it.
+var settings = []*setting{
+	{"id", "id", "1-255", "ID", "the node's id; it must be unique in the group", setID},
+	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
+	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
+	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
+	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is to be learnt; can be repeated", addPeer},
+	{"max_peers", "max-peers", "count", "MaxPeers", "how many peers there can be (default 254)", integer(func(c *nodeConfig) *int { return &c.MaxPeers })},
+	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
+	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},
+	{"preset", "preset", "local|lan|wan", "", "where all constants of timing come from that are not set (default lan)", setPreset},
+
+	{"timing.max_drift_ppb", "max-drift-ppb", "ppb", "MaxDrift", "ρ: every clock's largest rate error, in parts per billion; the same everywhere", setDrift},
+	{"timing.one_way_timeout", "one-way-timeout", "duration", "OneWayTimeout", "δ: a delivery within it is timely", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.OneWayTimeout })},
+	{"timing.fast_threshold", "fast-threshold", "duration", "FastThreshold", "Δ: a message whose proven delay is at most this is fast; the same everywhere", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.FastThreshold })},
+	{"timing.min_delay", "min-delay", "duration", "MinDelay", "δmin: no remote delay is shorter; 0 is always safe", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MinDelay })},
+	{"timing.scheduling_delay", "scheduling-delay", "duration", "SchedulingDelay", "σ: a timely process acts within it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.SchedulingDelay })},
+	{"timing.election_period", "election-period", "duration", "ElectionPeriod", "a candidate or leader broadcasts at least this often", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.ElectionPeriod })},
+	{"timing.keepalive_period", "keepalive-period", "duration", "KeepalivePeriod", "every node sends to every other at least this often", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.KeepalivePeriod })},
+	{"timing.expires", "expires", "duration", "Expires", "a peer that is not heard in time for this long is not alive", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
+	{"timing.lock_time", "lock-time", "duration", "LockTime", "for how long a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
+	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants; without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
+
+	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", setMode},
+	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", setRank},
+	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", setWeight},
+	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "up to which deviation the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
+	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
+	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},
+
+	{"state_dir", "state-dir", "directory", "StateDir", "keeps what must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
+	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
+	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
+	{"api_token", "api-token", "file", "", "file with the token that a TCP address asks for; it is made if there is none", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
+	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
+	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},
+	{"report", "report", "file", "", "append every lease and up-to-date view that the node claims, for audits", text(func(c *nodeConfig) *string { return &c.report })},
+}
+
+func text(at func(*nodeConfig) *string) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		if s == "" {
+			return errors.New("it is empty")
+		}
+		*at(c) = s
+		return nil
+	}
+}
+
+func integer(at func(*nodeConfig) *int) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is not a number from 1 on", s)
+		}
+		*at(c) = int(n)
+		return nil
+	}
+}
+
+func boolean(at func(*nodeConfig) *bool) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		switch s {
+		case "true", "1":
+			*at(c) = true
+		case "false", "0":
+			*at(c) = false
+		default:
+			return fmt.Errorf("%q is neither true nor false", s)
+		}
+		return nil
+	}
+}
+
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration with a unit, as in 80ms", s)
+	}
+	return d, nil
+}
+
+func duration(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) (err error) {
+		*at(c), err = parseDuration(s)
+		return err
+	}
+}
+
+func positive(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		d, err := parseDuration(s)
+		if err == nil && d <= 0 {
+			err = fmt.Errorf("%v is not above 0", d)
+		}
+		*at(c) = d
+		return err
+	}
+}
+
+func setID(c *nodeConfig, s string) (err error) {
+	c.ID, err = timed.ParseNodeID(s)
+	return err
+}
+
+func addPeer(c *nodeConfig, s string) error {
+	p := failaware.Peer{Addr: s}
+	if id, addr, found := strings.Cut(s, "="); found {
+		var err error
+		if p.ID, err = timed.ParseNodeID(id); err != nil {
+			return fmt.Errorf("%q: %w", s, err)
+		}
+		p.Addr = addr
+	}
+	c.Peers = append(c.Peers, p)
+	return nil
+}
+
+func setPreset(c *nodeConfig, s string) error {
+	switch s {
+	case "local":
+		c.Timing = failaware.Local()
+	case "lan":
+		c.Timing = failaware.LAN()
+	case "wan":
+		c.Timing = failaware.WAN()
+	default:
+		return fmt.Errorf("%q is none of local, lan, wan", s)
+	}
+	return nil
+}
+
+func parsePPB(s string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, most)
+	}
+	return n, nil
+}
+
+func setDrift(c *nodeConfig, s string) error {
+	n, err := parsePPB(s, int64(timed.MaxDrift))
+	c.Timing.MaxDrift = timed.Drift(n)
+	return err
+}
+
+func setSlew(c *nodeConfig, s string) error {
+	n, err := parsePPB(s, 1e9)
+	if err == nil && n == 0 {
+		err = errors.New("0 would never correct the clock")
+	}
+	c.Clock.MaxSlew = n
+	return err
+}
+
+func setMode(c *nodeConfig, s string) (err error) {
+	c.Mode, err = leader.ParseMode(s)
+	return err
+}
+
+func setRank(c *nodeConfig, s string) (err error) {
+	c.RankBy, err = leader.ParseRankBy(s)
+	return err
+}
+
+func setWeight(c *nodeConfig, s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%q is not a number from 0 to 65535", s)
+	}
+	c.Weight = uint16(n)
+	return nil
+}
+
+func setLevel(c *nodeConfig, s string) error {
+	if c.logLevel = hclog.LevelFromString(s); c.logLevel == hclog.NoLevel {
+		return fmt.Errorf("%q is none of trace, debug, info, warn, error, off", s)
+	}
+	return nil
+}
+
+// raw are the values of a setting as they were written, and where.
+type raw struct{ text, origin string }
+
+// source are the settings of one origin, by their keys.
+type source map[string][]raw
+
+// settingFlags has a flag for every setting.
+type settingFlags struct{ source }
+
+func (f *settingFlags) register(flags *pflag.FlagSet) {
+	f.source = source{}
+	for _, s := range settings {
+		flag := flags.VarPF(&settingValue{s, f.source}, s.flag, "", s.usage)
+		if s.kind == kindBool {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// settingValue notes what flags say.
+type settingValue struct {
+	s  *setting
+	to source
+}
+
+func (v *settingValue) String() string { return "" }
+func (v *settingValue) Type() string {
+	if v.s.kind == kindBool {
+		return "bool" // shown without a value
+	}
+	return v.s.kind
+}
+
+func (v *settingValue) Set(text string) error {
+	if v.s.kind != kindPeer {
+		delete(v.to, v.s.key)
+	}
+	v.to[v.s.key] = append(v.to[v.s.key], raw{text, "--" + v.s.flag})
+	return nil
+}
+
+// environment returns what the environment says.
+func environment() source {
+	from := source{}
+	for _, s := range settings {
+		v, set := os.LookupEnv(s.env())
+		if !set || v == "" {
+			continue
+		}
+		parts := []string{v}
+		if s.kind == kindPeer {
+			parts = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		for _, p := range parts {
+			from[s.key] = append(from[s.key], raw{p, s.env()})
+		}
+	}
+	return from
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+const (
+	waitTimeout = 10 * time.Second
+	// waitEvery is how often a node is asked; what is waited for can begin
+	// without an event, as the deviation of a clock does.
+	waitEvery = 10 * time.Millisecond
+)
+
+// waiting are the options of `failaware wait`.
+type waiting struct {
+	bound   time.Duration
+	members int
+}
+
+func newWaitCommand(g *globals) *cobra.Command {
+	o := &waiting{}
+	cmd := &cobra.Command{
+		Use:   "wait synced|leader|view",
+		Short: "Waits until the clock is synchronized, a leader is known, or the view is up to date",
+		Long: `Waits until it holds, also for a node that has yet to start:
+
+  synced  the clock is synchronized, to --bound if given
+  leader  a leader is known, and that is up to date
+  view    the view is up to date, and has at least --members members
+
+The exit code is 1 if it does not hold within --timeout (10s), and 2 if it can
+never hold.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ask, err := o.condition(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			return o.run(cmd, g, args[0], ask)
+		},
+	}
+	cmd.Flags().DurationVar(&o.bound, "bound", 0, "synced: the largest deviation (default: the node's max_deviation)")
+	cmd.Flags().IntVar(&o.members, "members", 1, "view: the least number of members")
+	return cmd
+}
+
+// question asks once, and returns the answer and whether it is the one that
+// is waited for.
+type question func(ctx context.Context, c *api.Client) (answer any, text string, holds bool, err error)
+
+// condition returns what to ask, or why it can never hold.
+func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
+	bounded, counted := cmd.Flags().Changed("bound"), cmd.Flags().Changed("members")
+	switch {
+	case what != "synced" && what != "leader" && what != "view":
+		return nil, &lineError{fmt.Errorf("wait: %q is none of synced, leader, view", what), cmd.CommandPath()}
+	case bounded && what != "synced":
+		return nil, wrong("wait %s: --bound is for synced only", what)
+	case counted && what != "view":
+		return nil, wrong("wait %s: --members is for view only", what)
+	case bounded && o.bound <= 0:
+		return nil, wrong("wait synced: no clock ever has a deviation of at most %v: --bound must be above 0", o.bound)
+	case o.members < 1 || o.members > 255:
+		return nil, wrong("wait view: no view ever has %d members: --members must be from 1 to 255", o.members)
+	}
+	switch what {
+	case "synced":
+		return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
+			var a api.Clock
+			err := c.Get(ctx, "/v1/clock", &a)
+			holds := a.UpToDate
+			if bounded {
+				holds = a.DeviationNS != nil && *a.DeviationNS <= int64(o.bound)
+			}
+			return a, "clock: " + clockText(&a), holds, err
+		}, nil
+	case "leader":
+		return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
+			var a api.Leader
+			err := c.Get(ctx, "/v1/leader", &a)
+			return a, "leader: " + leaderText(&a, 0), a.UpToDate, err
+		}, nil
+	}
+	return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
+		var a api.View
+		err := c.Get(ctx, "/v1/view", &a)
+		return a, "view: " + viewText(&a), a.UpToDate && len(a.Members) >= o.members, err
+	}, nil
+}
+
+func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question) error {
+	c, err := g.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := g.within(cmd.Context(), waitTimeout)
+	defer cancel()
+	last := "nothing was asked"
+	for {
+		answer, text, holds, err := ask(ctx, c)
+		_, gone := errors.AsType[*api.UnreachableError](err)
+		switch {
+		case err == nil && holds:
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, answer); done {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		case err == nil:
+			last = text
+		case gone && ctx.Err() == nil:
+			last = err.Error()
+		case ctx.Err() == nil:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return no(fmt.Errorf("wait %s: not in time; %s", what, last))
+		case <-time.After(waitEvery):
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newWatchCommand(g *globals) *cobra.Command {
+	w := &watcher{g: g}
+	cmd := &cobra.Command{
+		Use:   "watch [" + strings.Join(api.Topics(), "|") + "]",
+		Short: "Prints events as they happen, one line each",
+		Long: `Prints events as they happen, one line or (with -o json or ndjson) one JSON object
+each. It connects again when the node is restarted or does not answer for a
+while, and goes on after the last event that it printed.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic := "all"
+			if len(args) == 1 {
+				topic = args[0]
+			}
+			if !slices.Contains(api.Topics(), topic) {
+				return &lineError{fmt.Errorf("watch: %q is none of %s", topic, strings.Join(api.Topics(), ", ")), cmd.CommandPath()}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			w.out, w.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return w.run(ctx, topic)
+		},
+	}
+	cmd.Flags().StringVar(&w.since, "since", "", "begin after the event of this id; 0 begins with the oldest that is kept")
+	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after so many events")
+	return cmd
+}
+
+// watcher prints a stream of events.
+type watcher struct {
+	g        *globals
+	since    string
+	count    int
+	out, err io.Writer
+	printed  int
+}
+
+var errEnough = errors.New("enough events")
+
+// reconnectEvery is how often a node that does not answer is tried again.
+const reconnectEvery = 500 * time.Millisecond
+
+func (w *watcher) run(ctx context.Context, topic string) error {
+	c, err := w.g.client()
+	if err != nil {
+		return err
+	}
+	if w.g.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, w.g.timeout, errLate)
+		defer cancel()
+	}
+	resume := &api.Resume{Topic: topic, Last: w.since}
+	run, lost := "", false
+	started := func(now string) {
+		switch {
+		case run != "" && now != run:
+			fmt.Fprintln(w.err, "failaware: the node was restarted; its events begin anew")
+		case lost:
+			fmt.Fprintln(w.err, "failaware: connected again")
+		}
+		run, lost = now, false
+	}
+	for {
+		err := c.Events(ctx, resume, started, w.print)
+		switch {
+		case errors.Is(err, errEnough):
+			return nil
+		case errors.Is(context.Cause(ctx), errLate):
+			if w.count > 0 {
+				return errNo // fewer than asked for
+			}
+			return nil
+		case ctx.Err() != nil:
+			return nil
+		case run == "": // there never was a stream
+			return err
+		}
+		if _, gone := errors.AsType[*api.UnreachableError](err); !gone {
+			return err
+		}
+		if !lost {
+			fmt.Fprintf(w.err, "failaware: %v; trying again\n", err)
+			lost = true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(reconnectEvery):
+		}
+	}
+}
+
+func (w *watcher) print(e api.Event) error {
+	var err error
+	if w.g.output == "table" {
+		_, err = fmt.Fprintf(w.out, "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, e.Text)
+	} else {
+		_, err = writeJSON(w.out, "ndjson", e)
+	}
+	if err != nil {
+		return err
+	}
+	if w.printed++; w.printed == w.count {
+		return errEnough
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Address is where a node's API is: a unix socket, or a URL.
+type Address struct {
+	Socket string // a path; empty for a URL
+	URL    string
+}
+
+func (a Address) String() string {
+	if a.Socket != "" {
+		return a.Socket
+	}
+	return a.URL
+}
+
+// DefaultSocket is where a node's API is unless something else is said.
+func DefaultSocket() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "failaware.sock")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("failaware-%d.sock", os.Getuid()))
+}
+
+// ParseAddress reads a path, "unix:PATH", or the URL "http://HOST:PORT" of a
+// loopback address.
+func ParseAddress(s string) (Address, error) {
+	if strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") {
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "http" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+			return Address{}, fmt.Errorf("the API address %q is not http://HOST:PORT", s)
+		}
+		if !loopback(u.Hostname()) {
+			return Address{}, fmt.Errorf("the API address %q is not on this machine", s)
+		}
+		return Address{URL: "http://" + u.Host}, nil
+	}
+	path := strings.TrimPrefix(s, "unix:")
+	if strings.HasPrefix(path, "//") {
+		path = path[2:]
+	}
+	switch {
+	case path == "":
+		return Address{}, fmt.Errorf("the API address %q names no socket", s)
+	case len(path) > maxSocketPath:
+		return Address{}, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
+	}
+	return Address{Socket: path}, nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// LoopbackAddr reports whether s is HOST:PORT of a loopback address.
+func LoopbackAddr(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	return err == nil && port != "" && loopback(host)
+}

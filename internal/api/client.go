@@ -1,0 +1,188 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxAnswer limits what a client reads of one answer.
+const maxAnswer = 4 << 20
+
+// Client asks one node.
+type Client struct {
+	addr   Address
+	token  string
+	http   *http.Client
+	prefix string
+}
+
+// UnreachableError tells that no node answers at an address.
+type UnreachableError struct {
+	Addr Address
+	Err  error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("no node answers at %s: %v", e.Addr, plain(e.Err))
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// StatusError is an answer that says no.
+type StatusError struct {
+	Code int
+	Text string
+}
+
+func (e *StatusError) Error() string { return e.Text }
+
+// NewClient returns a client for an address. The token is for URLs; see
+// [Guard].
+func NewClient(addr Address, token string) *Client {
+	transport := &http.Transport{MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second}
+	c := &Client{addr: addr, token: token, prefix: addr.URL, http: &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if addr.Socket != "" {
+		c.prefix = "http://node"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", addr.Socket)
+		}
+	}
+	return c
+}
+
+// Addr returns the address.
+func (c *Client) Addr() Address { return c.addr }
+
+// Get asks for a path, and decodes the answer into v.
+func (c *Client) Get(ctx context.Context, path string, v any) error {
+	return c.do(ctx, http.MethodGet, path, v)
+}
+
+// Post has the node do what the path says.
+func (c *Client) Post(ctx context.Context, path string) error {
+	return c.do(ctx, http.MethodPost, path, &Done{})
+}
+
+func (c *Client) do(ctx context.Context, method, path string, v any) error {
+	res, err := c.send(ctx, method, path, "")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("what answers at %s is not a node of failaware: %w", c.addr, err)
+	}
+	return nil
+}
+
+// send sends a request, and returns an answer that says yes.
+func (c *Client) send(ctx context.Context, method, path, last string) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, method, c.prefix+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.token != "" {
+		q.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if last != "" {
+		q.Header.Set("Last-Event-ID", last)
+	}
+	res, err := c.http.Do(q)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	if res.StatusCode < 300 {
+		return res, nil
+	}
+	defer res.Body.Close()
+	b, _ := io.ReadAll(io.LimitReader(res.Body, maxBodyBytes))
+	f := Failure{}
+	if json.Unmarshal(b, &f) != nil || f.Error == "" {
+		f.Error = fmt.Sprintf("what answers at %s says %s", c.addr, res.Status)
+	}
+	return nil, &StatusError{res.StatusCode, f.Error}
+}
+
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no answer in time")
+	} else if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &UnreachableError{c.addr, err}
+}
+
+// Resume says from where on a stream of events goes.
+type Resume struct {
+	Topic string
+	Last  string // the id of the last event seen; empty: only new ones
+	Run   string // the run of the node that Last is of, once known
+}
+
+// Events calls f for each event of a stream until it ends or f fails, and notes
+// in r what was seen, so that the next call goes on from there. started, if not
+// nil, is called when the stream begins.
+func (c *Client) Events(ctx context.Context, r *Resume, started func(run string), f func(Event) error) error {
+	query := url.Values{"topic": {r.Topic}}
+	res, err := c.send(ctx, http.MethodGet, "/v1/events?"+query.Encode(), r.Last)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		return fmt.Errorf("what answers at %s has no events", c.addr)
+	}
+	r.Run = res.Header.Get("Failaware-Run")
+	if r.Last == "" {
+		r.Last = res.Header.Get("Failaware-Last")
+	}
+	if started != nil {
+		started(r.Run)
+	}
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, maxAnswer)
+	var data []byte
+	for lines.Scan() {
+		line := lines.Bytes()
+		switch {
+		case len(line) == 0 && len(data) > 0:
+			var e Event
+			if err := json.Unmarshal(data, &e); err != nil {
+				return fmt.Errorf("what answers at %s is not a node of failaware: %w", c.addr, err)
+			}
+			data = data[:0]
+			if err := f(e); err != nil {
+				return err
+			}
+			r.Last = e.ID
+		case strings.HasPrefix(string(line), "data: "):
+			data = append(data, line[len("data: "):]...)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	err = lines.Err()
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return &UnreachableError{c.addr, err}
+}

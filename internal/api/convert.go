@@ -1,0 +1,188 @@
+package api
+
+import (
+	"os"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// The wire forms of the node's answers.
+
+func bootText(b failaware.BootID) string {
+	if b == 0 {
+		return ""
+	}
+	return b.String()
+}
+
+func setOf(s failaware.Set) []int {
+	ids := []int{} // not null
+	for id := range s.All() {
+		ids = append(ids, int(id))
+	}
+	return ids
+}
+
+// known returns a duration unless it stands for an unknown one.
+func known(d, unknown time.Duration) *int64 {
+	if d == unknown {
+		return nil
+	}
+	ns := int64(d)
+	return &ns
+}
+
+func leaderOf(a failaware.LeaderAnswer) Leader {
+	return Leader{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads,
+		UpToDate: a.UpToDate, ValidForNS: int64(a.ValidFor), Support: setOf(a.Support)}
+}
+
+func viewOf(a failaware.ViewAnswer) View {
+	v := View{Members: []Member{}, UpToDate: a.UpToDate, ValidForNS: int64(a.ValidFor)}
+	if a.View == nil {
+		return v
+	}
+	id := a.View.ID
+	v.ID, v.Sequence, v.Leader, v.LeaderBoot = viewText(id), id.Sequence, int(id.Leader), bootText(id.Boot)
+	v.Members = membersOf(a.View)
+	return v
+}
+
+func viewText(id failaware.ViewID) string {
+	if id.None() {
+		return ""
+	}
+	return id.String()
+}
+
+func membersOf(v *failaware.View) []Member {
+	members := []Member{}
+	if v == nil {
+		return members
+	}
+	for i := range v.Members {
+		m := &v.Members[i]
+		members = append(members, Member{int(m.Node), bootText(m.Boot), viewText(m.Previous)})
+	}
+	return members
+}
+
+func timelineText(id failaware.TimelineID) string {
+	if id.None() {
+		return ""
+	}
+	return id.String()
+}
+
+func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
+	return Clock{TimeNS: int64(r.Time), Time: r.Time.Go().Format(time.RFC3339Nano),
+		DeviationNS: known(r.Deviation, clocksync.UnknownBound),
+		UTCBoundNS:  known(r.UTCBound, clocksync.UnknownBound),
+		Status:      r.Status.String(), Timeline: timelineText(r.Timeline), Holdover: r.Holdover,
+		UpToDate:   r.Status != clocksync.Unsynchronized,
+		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
+}
+
+// syncedFor returns for how long readings are sure to stay synchronized with the
+// reading's timeline, even if nothing is heard from now on. Evidence ages at 2ρ,
+// and after the leader's promise at twice the largest slew besides; the clock's
+// own slew and the rate of the leader's line are at most one largest slew each.
+func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Duration {
+	if r.Status == clocksync.Unsynchronized || r.Deviation > min(most, timed.MaxDuration) {
+		return 0
+	}
+	const billion = 1_000_000_000
+	growth := time.Duration(2*rho+rho/20) + 4*clocksync.MaxSlewLimit // ppb
+	room := min(most, timed.MaxDuration) - r.Deviation
+	return min(room/growth*billion+room%growth*billion/growth, timed.MaxDuration)
+}
+
+// membersOfNode lists this node and its peers, in the order of ids, peers
+// without a known id last.
+func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
+	view := failaware.Set{}
+	if s.View.View != nil {
+		view = s.View.View.Set
+	}
+	self := MemberInfo{Node: int(s.ID), Name: s.Name, Self: true, Boot: bootText(s.Boot),
+		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads,
+		SaysLeads: s.Leader.Leads, Fast: true, Support: s.Leader.Support.Len(), Weight: int(cfg.Weight),
+		LockedTo: int(s.Leader.Leader)}
+	zero := int64(0)
+	self.DelayNS, self.LastFastNS, self.OffsetLowNS, self.OffsetHighNS = &zero, &zero, &zero, &zero
+	var list []MemberInfo
+	placed := false
+	for i := range s.Peers {
+		p := &s.Peers[i]
+		if !placed && (p.ID == failaware.NoNode || p.ID > s.ID) {
+			list, placed = append(list, self), true
+		}
+		list = append(list, peerOf(p, s, view))
+	}
+	if !placed {
+		list = append(list, self)
+	}
+	return list
+}
+
+func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem,
+		Alive: p.Alive, Fault: p.Fault, Fast: p.Fast, SaysLeads: p.Leads, Support: p.Support,
+		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
+		DelayNS: known(p.Delay, failaware.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
+	if p.ID != failaware.NoNode {
+		m.Name = "node-" + p.ID.String()
+		m.InView = view.Has(p.ID)
+		m.Leads = s.Leader.UpToDate && s.Leader.Leader == p.ID
+	}
+	if p.Addr.IsValid() {
+		m.Address = p.Addr.String()
+	}
+	if p.OffsetKnown {
+		low, high := int64(p.OffsetLow), int64(p.OffsetHigh)
+		m.OffsetLowNS, m.OffsetHighNS = &low, &high
+	}
+	return m
+}
+
+func membersAnswer(n *failaware.Node) Members {
+	s, cfg := n.Status(), n.Config()
+	return Members{Node: int(s.ID), Leader: leaderOf(s.Leader), View: viewOf(s.View),
+		Clock: clockOf(s.Clock, &cfg), AgeNS: int64(s.Age), Members: membersOfNode(&s, &cfg)}
+}
+
+func statusAnswer(n *failaware.Node, version string) Status {
+	s, cfg := n.Status(), n.Config()
+	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Group: s.Group,
+		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
+		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, AgeNS: int64(s.Age),
+		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, &cfg),
+		Members: membersOfNode(&s, &cfg), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
+		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),
+			s.Lateness.Timers, s.Lateness.Late},
+		Counters: map[string]uint64{}}
+	if s.Err != nil {
+		out.Error = s.Err.Error()
+	}
+	for _, c := range s.Counters {
+		out.Counters[c.Name] = c.Value
+	}
+	return out
+}
+
+// BoundsOf returns the wire form of bounds.
+func BoundsOf(b failaware.Bounds) Bounds {
+	return Bounds{int64(b.Ready), int64(b.Notice), int64(b.Depose), int64(b.Elect), int64(b.View), int64(b.Rejoin)}
+}
+
+// TimingOf returns the wire form of timing.
+func TimingOf(t failaware.Timing) Timing {
+	return Timing{MaxDriftPPB: int64(t.MaxDrift), OneWayTimeoutNS: int64(t.OneWayTimeout),
+		FastThresholdNS: int64(t.FastThreshold), MinDelayNS: int64(t.MinDelay),
+		SchedulingDelayNS: int64(t.SchedulingDelay), ElectionPeriodNS: int64(t.ElectionPeriod),
+		KeepalivePeriodNS: int64(t.KeepalivePeriod), ExpiresNS: int64(t.Expires),
+		LockTimeNS: int64(t.LockTime), MaxLockTimeNS: int64(t.MaxLockTime)}
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// ServeTCP answers on a loopback TCP listener. All users of the machine can
+// connect, and web pages can have browsers do so; hence every request needs the
+// token, and a Host that is a loopback address.
+func (s *Server) ServeTCP(l net.Listener, token string) error {
+	return s.serve(l, guard(s.Handler(), token))
+}
+
+// guard lets requests through that show the token.
+func guard(next http.Handler, token string) http.Handler {
+	want := sha256.Sum256([]byte("Bearer " + token))
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		host := q.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
+		switch {
+		case !loopback(strings.Trim(host, "[]")):
+			fail(w, http.StatusForbidden, errors.New("the Host is not this machine"))
+		case subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			fail(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
+		default:
+			next.ServeHTTP(w, q)
+		}
+	})
+}
+
+const (
+	leastToken = 16
+	mostToken  = 256
+)
+
+// ReadToken reads the token from a file.
+func ReadToken(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("the API token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if len(token) < leastToken || len(token) > mostToken || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("the API token: %s does not hold one word of %d to %d bytes", path, leastToken, mostToken)
+	}
+	return token, nil
+}
+
+// MakeToken reads the token from a file, which it makes first if there is
+// none. Only the user may read the file.
+func MakeToken(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			return "", fmt.Errorf("the API token: others than the user may read %s", path)
+		}
+		return ReadToken(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the API token: %w", err)
+	}
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	_, err = fmt.Fprintln(f, hex.EncodeToString(b))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("the API token: %w", err)
+	}
+	return ReadToken(path)
+}

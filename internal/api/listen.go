@@ -1,0 +1,143 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ErrInUse: another process answers at the socket.
+var ErrInUse = errors.New("another process answers there")
+
+// socketMode lets the owner and the group in.
+const socketMode fs.FileMode = 0o660
+
+// maxSocketPath is what fits into an address on all systems.
+const maxSocketPath = 103
+
+// ListenUnix makes a unix socket that the user and the group may use. A socket
+// that a dead process left is replaced; of a live one the error is [ErrInUse].
+func ListenUnix(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
+	}
+	l, err := makeSocket(path)
+	if err != nil {
+		return nil, fmt.Errorf("the API socket %s: %w", path, plain(err))
+	}
+	return l, nil
+}
+
+func makeSocket(path string) (net.Listener, error) {
+	// Two processes that start at the same time must not both find that the
+	// socket is a dead one's.
+	unlock := lockDir(filepath.Dir(path))
+	defer unlock()
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, errors.New("there is a file that is no socket")
+	default:
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
+			_ = c.Close()
+			return nil, ErrInUse
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, err // alive but busy, or another user's
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	l, err := bind(path)
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	made, err := os.Lstat(path)
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return &unixListener{UnixListener: l, path: path, made: made}, nil
+}
+
+// plain takes what repeats the path from an error.
+func plain(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = sys.Err
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return err
+}
+
+// unixListener removes its socket in the end, but no other one that has taken
+// its place.
+type unixListener struct {
+	*net.UnixListener
+	path string
+	made fs.FileInfo
+	once sync.Once
+}
+
+func (l *unixListener) Close() error {
+	err := l.UnixListener.Close()
+	l.once.Do(func() {
+		if now, e := os.Lstat(l.path); e == nil && os.SameFile(now, l.made) {
+			_ = os.Remove(l.path)
+		}
+	})
+	return err
+}
+
+// limit closes connections that are more than most at once.
+func limit(l net.Listener, most int) net.Listener {
+	return &limited{Listener: l, free: make(chan struct{}, most)}
+}
+
+type limited struct {
+	net.Listener
+	free chan struct{}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.free <- struct{}{}:
+			return &counted{Conn: c, done: func() { <-l.free }}, nil
+		default:
+			_ = c.Close()
+		}
+	}
+}
+
+type counted struct {
+	net.Conn
+	once sync.Once
+	done func()
+}
+
+func (c *counted) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.done)
+	return err
+}

@@ -1,0 +1,272 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// Limits of what clients can make a server keep.
+const (
+	maxHeaderBytes = 8 << 10
+	maxBodyBytes   = 16 << 10
+	// MaxConnections is how many connections a server keeps; further ones are
+	// closed at once.
+	MaxConnections = 128
+	// MaxStreams is how many of them may be streams of events.
+	MaxStreams = 64
+
+	headerTimeout = 5 * time.Second
+	writeTimeout  = 10 * time.Second // an answer, or one event of a stream
+	idleTimeout   = time.Minute
+	commandLimit  = 30 * time.Second // resign, leave
+	closeTimeout  = time.Second
+	heartbeat     = 15 * time.Second // of silent streams
+)
+
+// Server answers for one node.
+type Server struct {
+	// Version is what /v1/status says.
+	Version string
+	// Leave is what POST /v1/leave does, after it has answered; nil refuses.
+	Leave func()
+
+	node    *failaware.Node
+	run     string
+	beat    time.Duration
+	streams atomic.Int32
+	last    atomic.Uint64 // the sequence number up to which events are old
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	mu      sync.Mutex
+	running []*http.Server
+}
+
+// NewServer returns a server for a node, which serves nothing yet. It must be
+// closed.
+func NewServer(n *failaware.Node) *Server {
+	s := &Server{node: n, run: newRun(), beat: heartbeat}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	go func() {
+		for e := range n.EventsSince(s.ctx, 0) {
+			s.last.Store(e.Header().Sequence)
+		}
+	}()
+	return s
+}
+
+// route is one of the paths.
+type route struct {
+	method, path string
+	handle       func(*Server, http.ResponseWriter, *http.Request)
+}
+
+// routes is all that the server answers; docs/openapi.yaml has the same.
+var routes = []route{
+	{http.MethodGet, "/v1/status", (*Server).status},
+	{http.MethodGet, "/v1/leader", (*Server).leader},
+	{http.MethodGet, "/v1/view", (*Server).view},
+	{http.MethodGet, "/v1/clock", (*Server).clock},
+	{http.MethodGet, "/v1/members", (*Server).members},
+	{http.MethodGet, "/v1/events", (*Server).events},
+	{http.MethodPost, "/v1/resign", (*Server).resign},
+	{http.MethodPost, "/v1/leave", (*Server).leave},
+	{http.MethodGet, "/healthz", (*Server).healthz},
+	{http.MethodGet, "/readyz", (*Server).readyz},
+}
+
+// Handler returns what answers requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.HandleFunc(r.path, func(w http.ResponseWriter, q *http.Request) {
+			if q.Method != r.method && !(r.method == http.MethodGet && q.Method == http.MethodHead) {
+				w.Header().Set("Allow", r.method)
+				fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
+				return
+			}
+			if swallow(w, q) {
+				r.handle(s, w, q)
+			}
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
+		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.100q", q.URL.Path))
+	})
+	return mux
+}
+
+// swallow takes the body of a request, which nothing is done with. It has to
+// come in time, while the answer may take longer.
+func swallow(w http.ResponseWriter, q *http.Request) bool {
+	if q.Body == nil || q.Body == http.NoBody {
+		return true
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // in tests there may be no connection
+	_, err := io.Copy(io.Discard, http.MaxBytesReader(w, q.Body, maxBodyBytes))
+	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		return true
+	}
+	code := http.StatusBadRequest
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		code = http.StatusRequestEntityTooLarge
+	}
+	w.Header().Set("Connection", "close")
+	fail(w, code, fmt.Errorf("the body: %w", err))
+	return false
+}
+
+// Serve answers on a listener until Close. Further calls may serve further
+// listeners.
+func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler()) }
+
+func (s *Server) serve(l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
+		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ErrorLog: log.New(silence{}, "", 0)}
+	s.mu.Lock()
+	s.running = append(s.running, srv)
+	s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return l.Close() // closed before it began
+	}
+	err := srv.Serve(limit(l, MaxConnections))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends all streams, and stops answering. Streams of a node that has
+// stopped get its last events first.
+func (s *Server) Close() {
+	if !isDone(s.node.Done()) {
+		s.cancel()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, srv := range s.running {
+		if srv.Shutdown(ctx) != nil {
+			s.cancel()
+			_ = srv.Close()
+		}
+	}
+	s.cancel()
+}
+
+// silence takes what net/http logs about clients.
+type silence struct{}
+
+func (silence) Write(b []byte) (int, error) { return len(b), nil }
+
+// answer writes a value.
+func answer(w http.ResponseWriter, code int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		code, b = http.StatusInternalServerError, []byte(`{"error":"cannot encode the answer"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(b, '\n'))
+}
+
+func fail(w http.ResponseWriter, code int, err error) {
+	answer(w, code, Failure{strings.TrimPrefix(err.Error(), "failaware: ")})
+}
+
+func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, statusAnswer(s.node, s.Version))
+}
+
+func (s *Server) leader(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, leaderOf(s.node.Leader()))
+}
+
+func (s *Server) view(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, viewOf(s.node.View()))
+}
+
+func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
+	cfg := s.node.Config()
+	answer(w, http.StatusOK, clockOf(s.node.Clock(), &cfg))
+}
+
+func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, membersAnswer(s.node))
+}
+
+func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
+	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
+	defer cancel()
+	switch err := s.node.Resign(ctx); {
+	case err == nil:
+		answer(w, http.StatusOK, Done{true})
+	case errors.Is(err, failaware.ErrNotLeader):
+		fail(w, http.StatusConflict, err)
+	default:
+		fail(w, http.StatusServiceUnavailable, err)
+	}
+}
+
+func (s *Server) leave(w http.ResponseWriter, _ *http.Request) {
+	if s.Leave == nil {
+		fail(w, http.StatusForbidden, errors.New("this node cannot be told to leave"))
+		return
+	}
+	answer(w, http.StatusAccepted, Done{true})
+	s.Leave()
+}
+
+// healthz tells that the process answers and the node runs.
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case <-s.node.Done():
+		answer(w, http.StatusServiceUnavailable, Health{Reason: "the node has stopped"})
+	default:
+		answer(w, http.StatusOK, Health{OK: true})
+	}
+}
+
+// readyz tells that the node takes part: its waiting time is over, and it is in
+// an up-to-date view, maybe alone.
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	reason := ""
+	switch {
+	case isDone(s.node.Done()):
+		reason = "the node has stopped"
+	case !s.node.View().UpToDate:
+		reason = "the view is not up to date"
+	}
+	if reason != "" {
+		answer(w, http.StatusServiceUnavailable, Health{Reason: reason})
+		return
+	}
+	answer(w, http.StatusOK, Health{OK: true})
+}
+
+func isDone(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,356 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+)
+
+const longEnough = 60 * time.Second
+
+var errEnough = errors.New("enough")
+
+// startNode starts a node that ends with the test.
+func startNode(t *testing.T, cfg failaware.Config) *failaware.Node {
+	t.Helper()
+	cfg.Timing = failaware.Local()
+	n, err := failaware.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// serveNode serves a node on a unix socket, and returns a client of it.
+func serveNode(t *testing.T, n *failaware.Node) (*Server, *Client) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fa")
+	require.NoError(t, err)
+	path := filepath.Join(dir, "api")
+	l, err := ListenUnix(path)
+	require.NoError(t, err)
+	s := NewServer(n)
+	s.Version = "test"
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		s.Close()
+		require.NoError(t, <-served)
+		require.NoFileExists(t, path)
+		_ = os.RemoveAll(dir)
+	})
+	return s, NewClient(Address{Socket: path}, "")
+}
+
+func TestAnswersOfRealNodes(t *testing.T) {
+	a := startNode(t, failaware.Config{ID: 1, Name: "alpha", Weight: 3})
+	b := startNode(t, failaware.Config{ID: 2, Peers: []failaware.Peer{{ID: 1, Addr: a.Addr().String()}, {Addr: "127.0.0.1:9"}}})
+	_, ca := serveNode(t, a)
+	_, cb := serveNode(t, b)
+	ctx := t.Context()
+	require.Eventually(t, func() bool {
+		var va, vb View
+		var la, lb Leader
+		return ca.Get(ctx, "/v1/view", &va) == nil && cb.Get(ctx, "/v1/view", &vb) == nil &&
+			ca.Get(ctx, "/v1/leader", &la) == nil && cb.Get(ctx, "/v1/leader", &lb) == nil &&
+			va.UpToDate && vb.UpToDate && va.ID == vb.ID && len(va.Members) == 2 && va.ValidForNS > 0 &&
+			la.UpToDate && lb.UpToDate && la.Leader == lb.Leader && la.Leads != lb.Leads
+	}, longEnough, 5*time.Millisecond)
+
+	var clock Clock
+	require.Eventually(t, func() bool {
+		return cb.Get(ctx, "/v1/clock", &clock) == nil && clock.UpToDate && clock.ValidForNS > 0
+	}, longEnough, 5*time.Millisecond)
+	require.NotNil(t, clock.DeviationNS)
+	require.Nil(t, clock.UTCBoundNS)
+	require.Equal(t, time.Unix(0, clock.TimeNS).UTC().Format(time.RFC3339Nano), clock.Time)
+
+	var m Members
+	require.NoError(t, cb.Get(ctx, "/v1/members", &m))
+	require.Equal(t, 2, m.Node)
+	require.Len(t, m.Members, 3)
+	require.Equal(t, []int{1, 2, 0}, []int{m.Members[0].Node, m.Members[1].Node, m.Members[2].Node})
+	require.True(t, m.Members[1].Self)
+	require.Equal(t, "127.0.0.1:9", m.Members[2].Listed)
+	require.False(t, m.Members[2].Alive)
+	require.Nil(t, m.Members[2].DelayNS)
+
+	var s Status
+	require.NoError(t, ca.Get(ctx, "/v1/status", &s))
+	require.Equal(t, "alpha", s.Name)
+	require.Equal(t, "test", s.Version)
+	require.Equal(t, os.Getpid(), s.PID)
+	require.Equal(t, int64(a.Bounds().View), s.Bounds.ViewNS)
+	require.Equal(t, int64(failaware.Local().LockTime), s.Timing.LockTimeNS)
+	require.NotEmpty(t, s.Counters)
+	var h Health
+	require.NoError(t, ca.Get(ctx, "/healthz", &h))
+	require.True(t, h.OK)
+
+	// One of them leads; the other one cannot resign.
+	failures := 0
+	for _, c := range []*Client{ca, cb} {
+		if err := c.Post(ctx, "/v1/resign"); err != nil {
+			var refused *StatusError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, http.StatusConflict, refused.Code)
+			failures++
+		}
+	}
+	require.LessOrEqual(t, failures, 1+1)
+
+	require.NoError(t, a.Close())
+	require.Error(t, ca.Get(ctx, "/healthz", &h))
+	require.Error(t, ca.Get(ctx, "/readyz", &h))
+	require.NoError(t, ca.Get(ctx, "/v1/status", &s), "a stopped node answers what it knew")
+	require.True(t, s.Stopped)
+}
+
+// Every answer has the fields of its type and no other, and none is missing.
+func TestAnswersAreAsDocumented(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s := NewServer(n)
+	defer s.Close()
+	h := s.Handler()
+	for path, v := range map[string]any{"/v1/status": &Status{}, "/v1/leader": &Leader{}, "/v1/view": &View{},
+		"/v1/clock": &Clock{}, "/v1/members": &Members{}, "/healthz": &Health{}} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, http.StatusOK, w.Code, path)
+		require.Equal(t, "application/json", w.Header().Get("Content-Type"))
+		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+		require.NotContains(t, w.Body.String(), "9223372036854775807", "unknown bounds are null")
+		dec := json.NewDecoder(w.Body)
+		dec.DisallowUnknownFields()
+		require.NoError(t, dec.Decode(v), path)
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s, c := serveNode(t, n)
+	_ = s
+	for _, q := range []struct {
+		method, path, body string
+		code               int
+		want               string
+	}{
+		{"GET", "/", "", 404, "there is no"},
+		{"GET", "/v1/nothing", "", 404, "/v1/nothing"},
+		{"POST", "/v1/status", "", 405, "for GET only"},
+		{"GET", "/v1/resign", "", 405, "for POST only"},
+		{"DELETE", "/v1/view", "", 405, "for GET only"},
+		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, all"},
+		{"GET", "/v1/events?since=x", "", 400, "not the id of an event"},
+		{"GET", "/v1/events?since=-1", "", 400, "not the id of an event"},
+		{"POST", "/v1/resign", strings.Repeat("x", maxBodyBytes+1), 413, "too large"},
+		{"POST", "/v1/leave", "", 403, "cannot be told to leave"},
+	} {
+		req, err := http.NewRequest(q.method, "http://node"+q.path, strings.NewReader(q.body))
+		require.NoError(t, err)
+		res, err := c.http.Do(req)
+		require.NoError(t, err, q.path)
+		b, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		require.Equal(t, q.code, res.StatusCode, q.path)
+		var f Failure
+		require.NoError(t, json.Unmarshal(b, &f), string(b))
+		require.Contains(t, f.Error, q.want)
+	}
+	req, err := http.NewRequest("GET", "http://node/v1/leader", nil)
+	require.NoError(t, err)
+	req.Header.Set("X-Long", strings.Repeat("x", 4*maxHeaderBytes))
+	res, err := c.http.Do(req)
+	require.NoError(t, err)
+	_ = res.Body.Close()
+	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge, res.StatusCode)
+}
+
+func TestStreamsAreLimited(t *testing.T) {
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	defer s.Close()
+	s.streams.Store(MaxStreams)
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events", nil))
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	require.EqualValues(t, MaxStreams, s.streams.Load())
+}
+
+func TestConnectionsAreLimited(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := limit(inner, 1)
+	defer l.Close()
+	accepted := make(chan net.Conn, 4)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	first, err := net.Dial("tcp", inner.Addr().String())
+	require.NoError(t, err)
+	defer first.Close()
+	kept := <-accepted
+	second, err := net.Dial("tcp", inner.Addr().String())
+	require.NoError(t, err)
+	defer second.Close()
+	_, err = second.Read(make([]byte, 1))
+	require.Error(t, err, "it is closed at once")
+	require.NoError(t, kept.Close())
+	third, err := net.Dial("tcp", inner.Addr().String())
+	require.NoError(t, err)
+	defer third.Close()
+	require.NoError(t, (<-accepted).Close())
+}
+
+func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	_, c := serveNode(t, n)
+	take := func(r *Resume, count int) (kinds []string, ids []string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), longEnough)
+		defer cancel()
+		err := c.Events(ctx, r, nil, func(e Event) error {
+			require.Equal(t, 1, e.Node)
+			require.NotEmpty(t, e.Text)
+			kinds, ids = append(kinds, e.Kind), append(ids, e.ID)
+			r.Last = e.ID // as after a return of nil
+			if len(kinds) == count {
+				return errEnough
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, errEnough)
+		return kinds, ids
+	}
+	all := &Resume{Topic: "all", Last: "0"}
+	kinds, ids := take(all, 5)
+	part := &Resume{Topic: "all", Last: "0"}
+	first, _ := take(part, 2)
+	rest, restIDs := take(part, 3)
+	require.Equal(t, kinds, append(first, rest...))
+	require.Equal(t, ids[2:], restIDs)
+	require.Equal(t, all.Last, part.Last)
+	require.Equal(t, "ready", kinds[0])
+
+	// An id of another run: everything since the start is news.
+	other := &Resume{Topic: "all", Last: "otherrun.4"}
+	again, _ := take(other, 5)
+	require.Equal(t, kinds, again)
+	require.Equal(t, all.Run, other.Run)
+
+	views := &Resume{Topic: "views", Last: "0"}
+	kinds, _ = take(views, 3)
+	require.False(t, slices.ContainsFunc(kinds, func(k string) bool { return k != "ready" && !strings.HasPrefix(k, "view-") }), kinds)
+
+	// A stream that was cut off before its first event has a place, too.
+	fresh := &Resume{Topic: "all"}
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
+	defer cancel()
+	err := c.Events(ctx, fresh, func(string) { cancel() }, func(Event) error { return nil })
+	require.Error(t, err)
+	require.NotEmpty(t, fresh.Last)
+	require.NoError(t, c.Post(t.Context(), "/v1/resign"))
+	kinds, _ = take(fresh, 2)
+	require.Contains(t, kinds, "lead-lost")
+}
+
+func TestSilentStreamsBeatAndOutliveTheTimeouts(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s, c := serveNode(t, n)
+	s.beat = 20 * time.Millisecond
+	res, err := c.send(t.Context(), http.MethodGet, "/v1/events", "999999")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var got strings.Builder
+	b := make([]byte, 64)
+	for strings.Count(got.String(), ": beat\n") < 3 {
+		k, err := res.Body.Read(b)
+		require.NoError(t, err)
+		got.Write(b[:k])
+	}
+	require.NoError(t, n.Close())
+	_, err = io.Copy(io.Discard, res.Body) // it ends with the node
+	require.NoError(t, err)
+}
+
+func TestEventsOfTheEndAreDelivered(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s, c := serveNode(t, n)
+	require.Eventually(t, n.Leads, longEnough, time.Millisecond)
+	var kinds []string
+	ended := make(chan error, 1)
+	go func() {
+		ended <- c.Events(t.Context(), &Resume{Topic: "leader", Last: "0"}, nil, func(e Event) error {
+			kinds = append(kinds, e.Kind)
+			return nil
+		})
+	}()
+	require.Eventually(t, func() bool { return s.streams.Load() == 1 }, longEnough, time.Millisecond)
+	require.NoError(t, n.Leave(t.Context()))
+	s.Close()
+	var gone *UnreachableError
+	require.ErrorAs(t, <-ended, &gone)
+	require.Contains(t, kinds, "lead-lost")
+}
+
+func TestGuard(t *testing.T) {
+	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "0123456789abcdef")
+	for _, c := range []struct {
+		host, auth string
+		want       int
+	}{
+		{"127.0.0.1:80", "Bearer 0123456789abcdef", 418},
+		{"localhost:80", "Bearer 0123456789abcdef", 418},
+		{"[::1]:80", "Bearer 0123456789abcdef", 418},
+		{"127.0.0.1:80", "", 401},
+		{"127.0.0.1:80", "Bearer 0123456789abcdeg", 401},
+		{"127.0.0.1:80", "0123456789abcdef", 401},
+		{"evil.example:80", "Bearer 0123456789abcdef", 403},
+		{"192.0.2.1", "Bearer 0123456789abcdef", 403},
+	} {
+		q := httptest.NewRequest(http.MethodGet, "/", nil)
+		q.Host = c.host
+		if c.auth != "" {
+			q.Header.Set("Authorization", c.auth)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, q)
+		require.Equal(t, c.want, w.Code, fmt.Sprint(c))
+	}
+}
+
+func TestSomethingElseAnswers(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/bad" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = w.Write([]byte("hello"))
+	}))
+	defer other.Close()
+	addr, err := ParseAddress(other.URL)
+	require.NoError(t, err)
+	c := NewClient(addr, "")
+	require.ErrorContains(t, c.Get(t.Context(), "/v1/leader", &Leader{}), "is not a node of failaware")
+	require.ErrorContains(t, c.Get(t.Context(), "/bad", &Leader{}), "502")
+	require.ErrorContains(t, c.Events(t.Context(), &Resume{}, nil, nil), "has no events")
+}

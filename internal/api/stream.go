@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/failaware/failaware"
+)
+
+// events streams the node's events as server-sent events: those that are new,
+// or from Last-Event-ID or ?since= on. The latter is for the first request, and
+// the header, which browsers send when they connect again, has precedence.
+func (s *Server) events(w http.ResponseWriter, q *http.Request) {
+	topic := q.URL.Query().Get("topic")
+	if topic == "" {
+		topic = "all"
+	}
+	if _, known := topics[topic]; !known {
+		fail(w, http.StatusBadRequest, fmt.Errorf("topic %.50q is none of %s", topic, strings.Join(Topics(), ", ")))
+		return
+	}
+	since := q.Header.Get("Last-Event-ID")
+	if since == "" {
+		since = q.URL.Query().Get("since")
+	}
+	ctx, cancel := context.WithCancel(q.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	seq := s.last.Load()
+	if since != "" {
+		var err error
+		if seq, err = parseEventID(since, s.run); err != nil {
+			fail(w, http.StatusBadRequest, err)
+			return
+		}
+	}
+	events := s.node.EventsSince(ctx, seq)
+	if s.streams.Add(1) > MaxStreams {
+		s.streams.Add(-1)
+		fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
+		return
+	}
+	defer s.streams.Add(-1)
+	out := &sender{w: w, control: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Failaware-Run", s.run)
+	w.Header().Set("Failaware-Last", eventID(s.run, seq)) // for those who are cut off before the first event
+	w.WriteHeader(http.StatusOK)
+	if q.Method == http.MethodHead || out.send([]byte(": events\n\n")) != nil {
+		return
+	}
+	s.relay(ctx, cancel, out, events, topic)
+}
+
+// relay sends events, and now and then a comment, so that both sides notice
+// when the other one is gone.
+func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *sender, events func(func(failaware.Event) bool), topic string) {
+	feed := make(chan []byte)
+	go func() {
+		defer close(feed)
+		for e := range events {
+			if !wanted(topic, e.Kind()) {
+				continue
+			}
+			b, err := json.Marshal(eventOf(e, s.node.ID(), s.run))
+			if err != nil {
+				continue
+			}
+			h := e.Header()
+			msg := fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", eventID(s.run, h.Sequence), e.Kind(), b)
+			select {
+			case feed <- msg:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	tick := time.NewTicker(s.beat)
+	defer tick.Stop()
+	for {
+		msg := []byte(": beat\n\n")
+		select {
+		case m, more := <-feed:
+			if !more {
+				return
+			}
+			msg = m
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if out.send(msg) != nil {
+			cancel()
+			return
+		}
+	}
+}
+
+// sender writes pieces of a stream, each with a deadline of its own.
+type sender struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s *sender) send(b []byte) error {
+	err := s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// TopicKnown reports whether a stream of that topic can be asked for.
+func TopicKnown(topic string) bool { return slices.Contains(Topics(), topic) }

@@ -1,0 +1,197 @@
+package api
+
+import "time"
+
+// Durations are integers of nanoseconds, in fields that end in _ns. Node ids are
+// numbers, and 0 means none. Boot ids are 16 hexadecimal digits.
+
+// Leader is the answer of /v1/leader.
+type Leader struct {
+	Leader     int    `json:"leader"`
+	Boot       string `json:"boot,omitempty"`
+	Leads      bool   `json:"leads"`
+	UpToDate   bool   `json:"up_to_date"`
+	ValidForNS int64  `json:"valid_for_ns"`
+	Support    []int  `json:"support"`
+}
+
+// View is the answer of /v1/view.
+type View struct {
+	ID         string   `json:"id,omitempty"`
+	Sequence   uint64   `json:"sequence"`
+	Leader     int      `json:"leader"`
+	LeaderBoot string   `json:"leader_boot,omitempty"`
+	Members    []Member `json:"members"`
+	UpToDate   bool     `json:"up_to_date"`
+	ValidForNS int64    `json:"valid_for_ns"`
+}
+
+// Member is one incarnation in a view.
+type Member struct {
+	Node     int    `json:"node"`
+	Boot     string `json:"boot"`
+	Previous string `json:"previous,omitempty"` // the view that it came from
+}
+
+// Clock is the answer of /v1/clock.
+type Clock struct {
+	TimeNS      int64  `json:"time_ns"` // since the Unix epoch
+	Time        string `json:"time"`    // the same in RFC 3339, for people
+	DeviationNS *int64 `json:"deviation_ns"`
+	UTCBoundNS  *int64 `json:"utc_bound_ns"`
+	Status      string `json:"status"`
+	Timeline    string `json:"timeline,omitempty"`
+	Holdover    bool   `json:"holdover"`
+	UpToDate    bool   `json:"up_to_date"`
+	ValidForNS  int64  `json:"valid_for_ns"`
+}
+
+// Members is the answer of /v1/members: this node and its peers, all as this
+// node knows them.
+type Members struct {
+	Node    int          `json:"node"`
+	Leader  Leader       `json:"leader"`
+	View    View         `json:"view"`
+	Clock   Clock        `json:"clock"`
+	AgeNS   int64        `json:"age_ns"` // of Members; -1 when not known
+	Members []MemberInfo `json:"members"`
+}
+
+// MemberInfo is what a node knows of one node.
+type MemberInfo struct {
+	Node    int    `json:"node"`
+	Name    string `json:"name"`
+	Self    bool   `json:"self"`
+	Boot    string `json:"boot,omitempty"`
+	Address string `json:"address,omitempty"`
+	Listed  string `json:"listed,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	Alive   bool   `json:"alive"`
+	InView  bool   `json:"in_view"`
+	// Leads tells that this node supports it as its leader, up to date.
+	Leads bool `json:"leads"`
+	// SaysLeads tells that it said so itself in its last packet, which proves
+	// nothing.
+	SaysLeads    bool   `json:"says_leads"`
+	Fault        bool   `json:"clock_fault"`
+	DelayNS      *int64 `json:"delay_ns"` // proven bound of its last packet
+	Fast         bool   `json:"fast"`
+	LastFastNS   *int64 `json:"last_fast_ns"` // ago
+	OffsetLowNS  *int64 `json:"offset_low_ns"`
+	OffsetHighNS *int64 `json:"offset_high_ns"`
+	Support      int    `json:"support"`
+	Weight       int    `json:"weight"`
+	LockedTo     int    `json:"locked_to"`
+}
+
+// Status is the answer of /v1/status.
+type Status struct {
+	Version      string            `json:"version"`
+	PID          int               `json:"pid"`
+	Node         int               `json:"node"`
+	Name         string            `json:"name"`
+	Group        string            `json:"group"`
+	Address      string            `json:"address"`
+	Boot         string            `json:"boot"`
+	Incarnations int               `json:"incarnations"`
+	Ready        bool              `json:"ready"`
+	Leaving      bool              `json:"leaving"`
+	Waiting      string            `json:"waiting,omitempty"`
+	Stopped      bool              `json:"stopped"`
+	Error        string            `json:"error,omitempty"`
+	AgeNS        int64             `json:"age_ns"`
+	Alive        []int             `json:"alive"`
+	Leader       Leader            `json:"leader"`
+	View         View              `json:"view"`
+	Clock        Clock             `json:"clock"`
+	Members      []MemberInfo      `json:"members"`
+	Bounds       Bounds            `json:"bounds"`
+	Timing       Timing            `json:"timing"`
+	Lateness     Lateness          `json:"lateness"`
+	Counters     map[string]uint64 `json:"counters"`
+}
+
+// Bounds are the times that the timing guarantees.
+type Bounds struct {
+	ReadyNS  int64 `json:"ready_ns"`
+	NoticeNS int64 `json:"notice_ns"`
+	DeposeNS int64 `json:"depose_ns"`
+	ElectNS  int64 `json:"elect_ns"`
+	ViewNS   int64 `json:"view_ns"`
+	RejoinNS int64 `json:"rejoin_ns"`
+}
+
+// Timing are the constants of the model.
+type Timing struct {
+	MaxDriftPPB       int64 `json:"max_drift_ppb"`
+	OneWayTimeoutNS   int64 `json:"one_way_timeout_ns"`
+	FastThresholdNS   int64 `json:"fast_threshold_ns"`
+	MinDelayNS        int64 `json:"min_delay_ns"`
+	SchedulingDelayNS int64 `json:"scheduling_delay_ns"`
+	ElectionPeriodNS  int64 `json:"election_period_ns"`
+	KeepalivePeriodNS int64 `json:"keepalive_period_ns"`
+	ExpiresNS         int64 `json:"expires_ns"`
+	LockTimeNS        int64 `json:"lock_time_ns"`
+	MaxLockTimeNS     int64 `json:"max_lock_time_ns"`
+}
+
+// Lateness says how late the node's loop ran.
+type Lateness struct {
+	MaxNS     int64  `json:"max_ns"`
+	AverageNS int64  `json:"average_ns"`
+	LastNS    int64  `json:"last_ns"`
+	Timers    uint64 `json:"timers"`
+	Late      uint64 `json:"late"`
+}
+
+// Event is one event of the stream /v1/events. Which of the optional fields
+// are there depends on the kind.
+type Event struct {
+	ID       string    `json:"id"` // for resuming; larger in the same run of the node
+	Sequence uint64    `json:"sequence"`
+	Time     time.Time `json:"time"` // the wall clock, for people
+	Node     int       `json:"node"` // whose event it is
+	Kind     string    `json:"kind"`
+	Text     string    `json:"text"`
+
+	Peer         int      `json:"peer,omitempty"`
+	By           int      `json:"by,omitempty"` // whose message or silence caused it
+	Leader       *int     `json:"leader,omitempty"`
+	Boot         string   `json:"boot,omitempty"`
+	PreviousBoot string   `json:"previous_boot,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	View         string   `json:"view,omitempty"`
+	PreviousView string   `json:"previous_view,omitempty"`
+	Members      []Member `json:"members,omitempty"`
+	Transitional []int    `json:"transitional,omitempty"`
+	Merged       []Branch `json:"merged,omitempty"`
+	Timeline     string   `json:"timeline,omitempty"`
+	Parent       string   `json:"parent,omitempty"`
+	StepNS       *int64   `json:"step_ns,omitempty"`
+	BoundNS      *int64   `json:"bound_ns,omitempty"`
+	SilentForNS  *int64   `json:"silent_for_ns,omitempty"`
+	Deaf         bool     `json:"deaf,omitempty"` // the peer does not hear this node, which hears the peer
+	Count        uint64   `json:"count,omitempty"`
+}
+
+// Branch is one of the previous views whose members meet in a view.
+type Branch struct {
+	From    string `json:"from,omitempty"`
+	Members []int  `json:"members"`
+}
+
+// Done is the answer of a request that was carried out.
+type Done struct {
+	Done bool `json:"done"`
+}
+
+// Failure is the answer of a request that failed.
+type Failure struct {
+	Error string `json:"error"`
+}
+
+// Health is the answer of /healthz and /readyz.
+type Health struct {
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+}

@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// childEnv turns this test's program into a child.
+const childEnv = "FAILAWARE_BENCH_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		if err := Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// launcher starts children in processes of their own.
+func launcher(t *testing.T) Launcher {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return func() *exec.Cmd {
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), childEnv+"=1")
+		return cmd
+	}
+}
+
+// patient is timing that a busy machine keeps.
+func patient() timed.Timing {
+	t := timed.LAN()
+	t.FastThreshold, t.SchedulingDelay = 40*time.Millisecond, 40*time.Millisecond
+	t.ElectionPeriod, t.KeepalivePeriod = 50*time.Millisecond, 50*time.Millisecond
+	t.Expires, t.LockTime, t.MaxLockTime = 400*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
+	return t
+}
+
+// readable checks that text and JSON of a result say where it was measured.
+func readable(t *testing.T, r any, text func(*strings.Builder)) {
+	t.Helper()
+	var b strings.Builder
+	text(&b)
+	require.Contains(t, b.String(), "machine: ")
+	j, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.Contains(t, string(j), `"cores":`)
+	t.Log(b.String())
+}
+
+func TestElection(t *testing.T) {
+	for _, launch := range []Launcher{nil, launcher(t)} {
+		r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2, 4}, Count: 200, First: 2, Timing: patient(),
+			Limit: time.Minute, Launch: launch})
+		require.NoError(t, err)
+		require.Len(t, r.Sizes, 2)
+		for i, n := range []int{2, 4} {
+			s := r.Sizes[i]
+			require.Equal(t, n, s.Nodes)
+			require.Equal(t, 200, s.Election.Count)
+			require.Positive(t, s.Floor.Count)
+			require.Positive(t, s.Election.Min)
+			require.Greater(t, s.RequestBytes, s.ReplyBytes)
+			require.LessOrEqual(t, s.First.Count, 2)
+		}
+		readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	}
+}
+
+func TestElectionIsBoundedInTime(t *testing.T) {
+	r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2}, Count: 1_000_000, First: 1, Timing: patient(),
+		Limit: 2 * time.Second})
+	require.NoError(t, err)
+	require.True(t, r.Sizes[0].CutShort)
+	require.Positive(t, r.Sizes[0].Election.Count)
+}
+
+func TestFailover(t *testing.T) {
+	r, err := Failover(t.Context(), FailoverOptions{Nodes: 3, Count: 1, Preset: "patient", Timing: patient(),
+		Limit: time.Minute, Followers: true, Launch: launcher(t)})
+	require.NoError(t, err)
+	require.Zero(t, r.Leader.Failed+r.Follower.Failed)
+	require.Equal(t, 1, r.Leader.Elected.Count)
+	require.Equal(t, 1, r.Follower.View.Count)
+	require.Positive(t, r.Leader.Leaderless.Min)
+	require.LessOrEqual(t, r.Leader.Leaderless.Max, r.Leader.Elected.Max)
+	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	_, err = Failover(t.Context(), FailoverOptions{Nodes: 3, Count: 1, Timing: patient()})
+	require.Error(t, err, "goroutines do not crash")
+}
+
+func TestClock(t *testing.T) {
+	r, err := Clock(t.Context(), ClockOptions{Nodes: 3, Count: 1, Preset: "patient", Timing: patient(),
+		Watch: 200 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Joins)
+	require.Positive(t, r.Checked)
+	require.Zero(t, r.Wrong)
+	require.Positive(t, r.Now.Nanoseconds)
+	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Launcher makes the command that runs [Serve] in a process of its own, with
+// its standard input and output. A nil Launcher runs children as goroutines of
+// this process.
+type Launcher func() *exec.Cmd
+
+// child is the parent's end of a child.
+type child struct {
+	in   io.WriteCloser
+	cmd  *exec.Cmd // nil: a goroutine
+	put  *lines
+	over chan struct{} // closed when the child has ended, and its last report was handled
+
+	mu      sync.Mutex
+	number  int
+	waiting map[int]chan *reply
+	fatal   string
+}
+
+// answerWait is how long a child may take to answer, besides what it is asked
+// to wait.
+const answerWait = 15 * time.Second
+
+var errChildEnded = errors.New("a child process ended")
+
+// start starts a child and gives it its job. What it reports, but for answers,
+// goes to handle, which is called by one goroutine.
+func (l Launcher) start(j *job, handle func(*report)) (*child, error) {
+	c := &child{over: make(chan struct{}), waiting: make(map[int]chan *reply)}
+	var out io.ReadCloser
+	if l == nil {
+		childIn, in := io.Pipe()
+		parentOut, childOut := io.Pipe()
+		c.in, out = in, parentOut
+		go func() {
+			err := Serve(childIn, childOut)
+			_ = childIn.CloseWithError(io.ErrClosedPipe)
+			_ = childOut.CloseWithError(err)
+		}()
+	} else {
+		c.cmd = l()
+		c.cmd.Stderr = os.Stderr
+		var err error
+		if c.in, err = c.cmd.StdinPipe(); err != nil {
+			return nil, err
+		}
+		if out, err = c.cmd.StdoutPipe(); err != nil {
+			return nil, err
+		}
+		if err = c.cmd.Start(); err != nil {
+			return nil, fmt.Errorf("bench: starting a child process: %w", err)
+		}
+	}
+	c.put = newLines(c.in)
+	c.put.put(j)
+	go c.read(out, handle)
+	return c, nil
+}
+
+// read takes reports until the child ends.
+func (c *child) read(out io.Reader, handle func(*report)) {
+	defer close(c.over)
+	dec := json.NewDecoder(out)
+	for {
+		r := new(report)
+		if dec.Decode(r) != nil {
+			break
+		}
+		switch {
+		case r.Reply != nil:
+			c.mu.Lock()
+			if w := c.waiting[r.Reply.Number]; w != nil {
+				w <- r.Reply
+				delete(c.waiting, r.Reply.Number)
+			}
+			c.mu.Unlock()
+			continue
+		case r.Fatal != "":
+			c.mu.Lock()
+			c.fatal = r.Fatal
+			c.mu.Unlock()
+		}
+		handle(r)
+	}
+	if c.cmd != nil {
+		_ = c.cmd.Wait() // how it ended was asked for, or stands in its last report
+	}
+}
+
+// tell sends a command that needs no answer.
+func (c *child) tell(cmd command) { c.put.put(cmd) }
+
+// ask sends a command and returns a function that waits for the answer.
+func (c *child) ask(cmd command) func() (*reply, error) {
+	answer := make(chan *reply, 1)
+	c.mu.Lock()
+	c.number++
+	cmd.Number = c.number
+	c.waiting[cmd.Number] = answer
+	c.mu.Unlock()
+	c.put.put(cmd)
+	return func() (*reply, error) {
+		select {
+		case r := <-answer:
+			if r.Err != "" {
+				return nil, fmt.Errorf("bench: %s: %s", cmd.Do, r.Err)
+			}
+			return r, nil
+		case <-c.over:
+			return nil, c.err()
+		case <-time.After(answerWait + time.Duration(cmd.Millis)*time.Millisecond):
+			return nil, fmt.Errorf("bench: a child did not answer %q", cmd.Do)
+		}
+	}
+}
+
+// err says why the child ended.
+func (c *child) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fatal != "" {
+		return fmt.Errorf("bench: %w: %s", errChildEnded, c.fatal)
+	}
+	return fmt.Errorf("bench: %w", errChildEnded)
+}
+
+// crash ends the child at once, as a crash does; over is closed when it is gone.
+// Only processes can crash.
+func (c *child) crash() { _ = c.cmd.Process.Kill() }
+
+// stop ends the child and waits until it is gone.
+func (c *child) stop() {
+	_ = c.in.Close()
+	select {
+	case <-c.over:
+	case <-time.After(3 * time.Second):
+		if c.cmd != nil {
+			c.crash()
+			<-c.over
+		}
+	}
+}

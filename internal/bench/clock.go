@@ -1,0 +1,210 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// ClockOptions are the choices of [Clock].
+type ClockOptions struct {
+	Nodes    int
+	Count    int // how often the followers join
+	Preset   string
+	Timing   timed.Timing
+	Watch    time.Duration // for how long after a join, besides the first second
+	Limit    time.Duration
+	Launch   Launcher // must start processes
+	Progress func(format string, args ...any)
+}
+
+// ClockResult is what [Clock] found.
+type ClockResult struct {
+	Machine Machine `json:"machine"`
+	Nodes   int     `json:"nodes"`
+	Joins   int     `json:"joins"` // of all followers
+	Preset  string  `json:"preset"`
+	// First and Later are the deviations that followers claimed in the first
+	// second after they joined, and after it.
+	First Summary `json:"deviation_first_second"`
+	Later Summary `json:"deviation_later"`
+	// Error is how far the followers' clocks were from group time; it is known
+	// to about half of Margin.
+	Error  Summary `json:"error"`
+	Margin Summary `json:"margin"`
+	// Close is how long after its join a follower's deviation first was at most
+	// 100 µs.
+	Close Summary `json:"until_100us"`
+	// Wrong counts readings whose interval surely did not contain group time, of
+	// Checked ones.
+	Wrong    int   `json:"wrong"`
+	Checked  int   `json:"checked"`
+	Unknown  int   `json:"unknown"` // readings without any bound, after the join
+	Now      Cost  `json:"now"`
+	CutShort bool  `json:"cut_short"`
+	Aims     []Aim `json:"aims"`
+}
+
+// clockTimes gathers what followers read.
+type clockTimes struct{ first, later, err, margin, close []time.Duration }
+
+// closeEnough is the deviation that a follower should have soon.
+const closeEnough = 100 * time.Microsecond
+
+// joined is how long a follower has to become that close.
+const joined = time.Second
+
+// Clock lets followers join a group again and again, and compares what their
+// clocks claim with the truth: on one host, the leader's clock can be read at
+// known instants of the hardware clock that all share.
+func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
+	if opt.Launch == nil {
+		return nil, errors.New("bench: only processes can join again")
+	}
+	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	if err != nil {
+		return nil, err
+	}
+	defer g.stop()
+	r := &ClockResult{Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset}
+	if err := g.startAll(ctx); err != nil {
+		return nil, err
+	}
+	lead, err := g.calm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := g.askAll(timed.SetOf(lead), func(timed.NodeID) command {
+		return command{Do: doCost, Calls: 200_000}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Now = *answers[lead].Cost
+	stopAt := time.Now().Add(opt.Limit)
+	var t clockTimes
+	for i := range opt.Count {
+		if r.CutShort = time.Now().After(stopAt); r.CutShort {
+			break
+		}
+		if err := g.rejoin(ctx, opt.Watch, r, &t); err != nil {
+			return nil, err
+		}
+		r.Joins++
+		if opt.Progress != nil {
+			opt.Progress("%d of %d joins", i+1, opt.Count)
+		}
+	}
+	r.First, r.Later, r.Close = summarize(t.first), summarize(t.later), summarize(t.close)
+	r.Error, r.Margin = summarize(t.err), summarize(t.margin)
+	r.Aims = []Aim{
+		aim("deviation p99 after the first second", micros(r.Later.P99), micros(closeEnough), "µs"),
+		aim("readings that did not contain the truth", float64(r.Wrong), 0, ""),
+		aim("Now()", r.Now.Nanoseconds, 1000, "ns"), aim("Now(), allocations", r.Now.Allocations, 0, ""),
+	}
+	return r, nil
+}
+
+// rejoin restarts all followers and watches their clocks.
+func (g *group) rejoin(ctx context.Context, watch time.Duration, r *ClockResult, t *clockTimes) error {
+	lead, err := g.calm(ctx)
+	if err != nil {
+		return err
+	}
+	followers := g.all
+	followers.Remove(lead)
+	for id := range followers.All() {
+		g.crash(id)
+	}
+	for id := range followers.All() {
+		if err := g.restart(id); err != nil {
+			return err
+		}
+	}
+	all := &timeline{ids: g.all}
+	err = g.wait(ctx, splitWait, func() bool {
+		n := g.current(g.all)
+		lead = n[g.all.Min()].Leader
+		return all.led(n) && all.fresh(n)
+	})
+	if err != nil {
+		return err
+	}
+	followers = g.all
+	followers.Remove(lead)
+	since, _ := g.timelineOf(g.all).first(0, all.fresh)
+	answers, err := g.askAll(g.all, func(id timed.NodeID) command {
+		c := command{Do: doClock, Millis: int((joined + watch) / time.Millisecond), Micros: 2000}
+		if id == lead {
+			c.Micros = 1000
+		}
+		return c
+	})
+	if err != nil {
+		return err
+	}
+	known := newTruth(answers[lead].Samples)
+	for id := range followers.All() {
+		r.take(answers[id].Samples, known, since, t)
+	}
+	return nil
+}
+
+// take checks the samples of a follower that joined at since.
+func (r *ClockResult) take(samples []sample, known *truth, since timed.Instant, t *clockTimes) {
+	reached := false
+	for i := range samples {
+		s := &samples[i]
+		if s.Leads {
+			continue // it is group time now
+		}
+		if s.Deviation == clocksync.UnknownBound {
+			r.Unknown++
+			continue
+		}
+		age := s.Before.Sub(since)
+		if age < joined {
+			t.first = append(t.first, s.Deviation)
+		} else {
+			t.later = append(t.later, s.Deviation)
+		}
+		if s.Deviation <= closeEnough && !reached {
+			reached, t.close = true, append(t.close, max(age, 0))
+		}
+		low, high, ok := known.bounds(s)
+		if !ok {
+			continue
+		}
+		r.Checked++
+		if s.Time.Sub(high) > s.Deviation || low.Sub(s.Time) > s.Deviation {
+			r.Wrong++
+		}
+		t.err = append(t.err, s.Time.Sub(low+(high-low)/2).Abs())
+		t.margin = append(t.margin, high.Sub(low))
+	}
+}
+
+// Text writes the result as a table.
+func (r *ClockResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: %d nodes, a process each, timing %s; all followers joined %d times", r.Nodes, r.Preset, r.Joins)
+	p.table([][]string{
+		summaryHead(""),
+		summaryRow(r.First, "deviation, first second"),
+		summaryRow(r.Later, "deviation, later"),
+		summaryRow(r.Close, "joined → deviation ≤ 100 µs"),
+		summaryRow(r.Error, "true error"),
+		summaryRow(r.Margin, "truth known to"),
+	})
+	p.line("%d of %d readings did not contain the truth; %d readings without a bound", r.Wrong, r.Checked, r.Unknown)
+	p.line("Now(): %.0f ns (%.0f ns of them the hardware clock), %.0f allocations", r.Now.Nanoseconds, r.Now.HardwareClock, r.Now.Allocations)
+	if r.CutShort {
+		p.line("the time was up before all joins were made")
+	}
+	p.aims(r.Aims)
+}

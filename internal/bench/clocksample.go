@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// sample is a reading of a node's clock, between two readings of the hardware
+// clock.
+type sample struct {
+	Before, After timed.Instant
+	Time          clocksync.Time
+	Deviation     time.Duration
+	Timeline      clocksync.TimelineID
+	Leads         bool
+}
+
+// sampleClock reads the clock again and again.
+func (c *nodeChild) sampleClock(total, every time.Duration) (list []sample) {
+	for end := c.clock.Now().Add(total); ; time.Sleep(every) {
+		s := sample{Leads: c.node.Leads(), Before: c.clock.Now()}
+		r := c.node.Clock()
+		s.After = c.clock.Now()
+		s.Time, s.Deviation, s.Timeline = r.Time, r.Deviation, r.Timeline
+		list = append(list, s)
+		if s.After >= end {
+			return list
+		}
+	}
+}
+
+// Cost is what one call of Node.Clock costs.
+type Cost struct {
+	Nanoseconds float64 `json:"ns"`
+	Allocations float64 `json:"allocations"`
+	Bytes       float64 `json:"bytes"`
+	// HardwareClock is what the reading of the hardware clock in it costs.
+	HardwareClock float64 `json:"hardware_clock_ns"`
+}
+
+// cost times calls of Now, while the node runs. It takes the best of several
+// runs, since the node's loop, which allocates a little, and other processes
+// come in between.
+func (c *nodeChild) cost(calls int) *Cost {
+	const runs = 5
+	best := Cost{Nanoseconds: -1}
+	for range runs {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		for range calls {
+			_ = c.node.Now()
+		}
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		k := Cost{Nanoseconds: float64(took) / float64(calls),
+			Allocations: float64((after.Mallocs - before.Mallocs) / uint64(calls)), // whole ones, as testing.AllocsPerRun
+			Bytes:       float64((after.TotalAlloc - before.TotalAlloc) / uint64(calls))}
+		start = time.Now()
+		for range calls {
+			_ = c.clock.Read()
+		}
+		k.HardwareClock = float64(time.Since(start)) / float64(calls)
+		if best.Nanoseconds < 0 || k.Nanoseconds < best.Nanoseconds {
+			best = k
+		}
+	}
+	return &best
+}
+
+// truth knows group time by the leader's own samples.
+type truth struct{ samples []sample }
+
+// newTruth keeps those samples that were taken while the node led.
+func newTruth(all []sample) *truth {
+	t := &truth{}
+	for _, s := range all {
+		if s.Leads {
+			t.samples = append(t.samples, s)
+		}
+	}
+	return t
+}
+
+// slope returns what d of the hardware clock is worth on a clock whose rate
+// error is at most the largest slew, at least and at most.
+func slope(d time.Duration) (least, most time.Duration) {
+	err := time.Duration(1 + d.Abs().Nanoseconds()*(clocksync.MaxSlewLimit)/1_000_000_000)
+	return d - err, d + err
+}
+
+// bounds returns what group time surely was while f was read: between the
+// leader's samples around it, and no farther from them than its clock can run.
+func (t *truth) bounds(f *sample) (low, high clocksync.Time, ok bool) {
+	j, _ := slices.BinarySearchFunc(t.samples, f.After, func(s sample, at timed.Instant) int { return int(s.Before.Sub(at)) })
+	if j == 0 || j == len(t.samples) {
+		return 0, 0, false
+	}
+	l, r := &t.samples[j-1], &t.samples[j]
+	for l.After > f.Before {
+		if j--; j == 0 {
+			return 0, 0, false
+		}
+		l = &t.samples[j-1]
+	}
+	if l.Timeline != f.Timeline || r.Timeline != f.Timeline {
+		return 0, 0, false
+	}
+	after, _ := slope(f.Before.Sub(l.After))
+	_, before := slope(r.After.Sub(f.Before))
+	low = max(l.Time+clocksync.Time(after), r.Time-clocksync.Time(before))
+	_, after = slope(f.After.Sub(l.Before))
+	before, _ = slope(r.Before.Sub(f.After))
+	high = min(l.Time+clocksync.Time(after), r.Time-clocksync.Time(before))
+	return low, high, true
+}

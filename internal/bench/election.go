@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// ElectionOptions are the choices of [Election].
+type ElectionOptions struct {
+	Nodes  []int // sizes of groups
+	Count  int   // rounds per size
+	First  int   // first elections per size
+	Timing timed.Timing
+	Limit  time.Duration // per size
+	Launch Launcher
+	// Progress gets what is going on, if not nil.
+	Progress func(format string, args ...any)
+}
+
+// ElectionResult is what [Election] found.
+type ElectionResult struct {
+	Machine Machine        `json:"machine"`
+	Setup   string         `json:"setup"`
+	Sizes   []ElectionSize `json:"sizes"`
+	Aims    []Aim          `json:"aims"`
+}
+
+// ElectionSize is the result for one size of the group.
+type ElectionSize struct {
+	Nodes int `json:"nodes"`
+	// Election is the time from a request of the sitting leader, when it reads
+	// the clock that the request carries, until it is leader by the votes of all
+	// nodes. A renewal is a whole round: the same messages, votes and checks.
+	Election Summary `json:"election"`
+	// First is the same for elections where nobody led before: the leader slept
+	// until its lease had run out.
+	First Summary `json:"first"`
+	// Floor is the time of a scatter-gather without a protocol, interleaved with
+	// the elections: packets of the same sizes to the same sockets, and back.
+	Floor Summary `json:"floor"`
+	// Ratio of the means of Election and Floor.
+	Ratio        float64 `json:"ratio"`
+	RequestBytes int     `json:"request_bytes"`
+	ReplyBytes   int     `json:"reply_bytes"`
+	// Incomplete rounds were not won by all votes, and Lost raw rounds not
+	// answered by all; they are not counted above.
+	Incomplete int  `json:"incomplete"`
+	Lost       int  `json:"lost"`
+	CutShort   bool `json:"cut_short"` // the time was up before Count was reached
+}
+
+// Election measures elections. The leader is in this process, and each follower
+// in a process of its own, as real nodes are; there is no difference to a parent
+// that only watches, since this process does nothing else. With all nodes in one
+// process (a nil Launcher) times are about a third shorter, elections and floor
+// alike: goroutines wake each other for less than processes do.
+func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error) {
+	r := &ElectionResult{Machine: machine(), Setup: "the leader in one process, each follower in another"}
+	if opt.Launch == nil {
+		r.Setup = "all nodes in one process, a goroutine each"
+	}
+	for _, n := range opt.Nodes {
+		s, err := electionOf(ctx, &opt, n)
+		if err != nil {
+			return nil, fmt.Errorf("bench: election of %d nodes: %w", n, err)
+		}
+		r.Sizes = append(r.Sizes, *s)
+		if n == 8 {
+			r.Aims = append(r.Aims, aim("election of 8, mean, in floors", s.Ratio, 3, "×"),
+				aimMillis("election of 8, mean", s.Election.Mean, 500*time.Microsecond))
+		}
+	}
+	return r, nil
+}
+
+// electionOf measures one size.
+func electionOf(ctx context.Context, opt *ElectionOptions, n int) (*ElectionSize, error) {
+	if n < 2 || n > timed.MaxNodes {
+		return nil, fmt.Errorf("a group has 2 to %d nodes", timed.MaxNodes)
+	}
+	jobOf := func(i int) *job {
+		return &job{Kind: bareJob, ID: timed.NodeID(i), Listen: "127.0.0.1:0", Timing: opt.Timing}
+	}
+	lead, err := newBare(jobOf(1))
+	if err != nil {
+		return nil, err
+	}
+	defer lead.conn.Close()
+	peers := []address{{1, lead.conn.LocalAddr().String()}}
+	var children []*child
+	defer func() {
+		for _, c := range children {
+			c.stop()
+		}
+	}()
+	for i := 2; i <= n; i++ {
+		addr := make(chan string, 1)
+		c, err := opt.Launch.start(jobOf(i), func(r *report) {
+			if r.Addr != "" {
+				addr <- r.Addr
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, c)
+		select {
+		case a := <-addr:
+			peers = append(peers, address{timed.NodeID(i), a})
+		case <-c.over:
+			return nil, c.err()
+		case <-time.After(answerWait):
+			return nil, errors.New("a child did not start")
+		}
+	}
+	for _, c := range children {
+		c.tell(command{Do: doPeers, Peers: peers})
+	}
+	if err := lead.begin(peers); err != nil {
+		return nil, err
+	}
+	m := &electionMeter{bare: lead, opt: opt, ctx: ctx, nodes: n, stopAt: time.Now().Add(opt.Limit)}
+	for _, p := range peers[1:] {
+		m.peers.Add(p.ID)
+	}
+	return m.measure()
+}
+
+// Text writes the result as a table.
+func (r *ElectionResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: %s; back to back; request → leader by the votes of all", r.Setup)
+	rows := [][]string{summaryHead("nodes", "what")}
+	for _, s := range r.Sizes {
+		n := fmt.Sprint(s.Nodes)
+		rows = append(rows, summaryRow(s.Election, n, "election"), summaryRow(s.Floor, n, "raw floor"),
+			summaryRow(s.First, n, "first election"))
+	}
+	p.table(rows)
+	for _, s := range r.Sizes {
+		short := ""
+		if s.CutShort {
+			short = "; the time was up"
+		}
+		p.line("%d nodes: election/floor %.2f; request %d bytes, reply %d; %d incomplete rounds, %d raw rounds with loss%s",
+			s.Nodes, s.Ratio, s.RequestBytes, s.ReplyBytes, s.Incomplete, s.Lost, short)
+	}
+	p.aims(r.Aims)
+}

@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// dropFrom makes the kernel drop what arrives at this process's UDP socket of
+// the given port from other ports of this host; with no ports, nothing is
+// dropped any more. The node does not know: to it, the network is cut.
+func dropFrom(local uint16, ports []uint16) error {
+	fd, err := socketAt(local)
+	if err != nil {
+		return err
+	}
+	if len(ports) == 0 {
+		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+		if errors.Is(err, unix.ENOENT) {
+			return nil // there was none
+		}
+		return os.NewSyscallError("setsockopt", err)
+	}
+	if len(ports) > 250 {
+		return errors.New("too many ports") // a jump of the filter is one byte
+	}
+	// A filter of a UDP socket sees the UDP header first: the source port.
+	code := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: 0}}
+	for i, p := range ports {
+		code = append(code, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: uint8(len(ports) - i), K: uint32(p)})
+	}
+	code = append(code, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0xffff}, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0})
+	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	return os.NewSyscallError("setsockopt", unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &prog))
+}
+
+// socketAt finds the datagram socket of this process that is bound to a port. A
+// node does not hand out its socket; no one else of this process uses UDP.
+func socketAt(port uint16) (int, error) {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_DGRAM {
+			continue
+		}
+		at, err := unix.Getsockname(fd)
+		if err != nil {
+			continue
+		}
+		if v4, ok := at.(*unix.SockaddrInet4); ok && v4.Port == int(port) {
+			return fd, nil
+		}
+	}
+	return 0, errors.New("the node's socket was not found")
+}

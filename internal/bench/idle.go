@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// IdleOptions are the choices of [Idle].
+type IdleOptions struct {
+	Nodes    int
+	Preset   string
+	Timing   timed.Timing
+	For      time.Duration
+	Launch   Launcher // must start processes
+	Progress func(format string, args ...any)
+}
+
+// IdleResult is what [Idle] found.
+type IdleResult struct {
+	Machine Machine    `json:"machine"`
+	Preset  string     `json:"preset"`
+	Seconds float64    `json:"seconds"`
+	Nodes   []IdleNode `json:"nodes"`
+	Mean    IdleNode   `json:"mean"`
+	Worst   IdleNode   `json:"worst"` // of each column
+	Aims    []Aim      `json:"aims"`
+}
+
+// IdleNode is what one process used.
+type IdleNode struct {
+	ID       timed.NodeID `json:"id,omitempty"`
+	Leads    bool         `json:"leads,omitempty"`
+	Sent     float64      `json:"sent_per_s"`
+	Received float64      `json:"received_per_s"`
+	CPU      float64      `json:"cpu_percent_of_a_core"`
+	System   float64      `json:"cpu_percent_in_the_kernel"`
+	Resident float64      `json:"resident_mib"`
+	Switches float64      `json:"waits_per_s"`
+	Garbage  float64      `json:"collections_per_s"`
+	Bytes    float64      `json:"allocated_bytes_per_s"`
+}
+
+// Idle lets a group run without any work, and measures what that takes.
+func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
+	if opt.Launch == nil {
+		return nil, errors.New("bench: what a node takes is only known of processes")
+	}
+	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	if err != nil {
+		return nil, err
+	}
+	defer g.stop()
+	r := &IdleResult{Machine: machine(), Preset: opt.Preset}
+	if err := g.startAll(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.untilWhole(ctx); err != nil {
+		return nil, err
+	}
+	if err := sleep(ctx, time.Second); err != nil {
+		return nil, err
+	}
+	measure := func() (map[timed.NodeID]*reply, error) {
+		return g.askAll(g.all, func(timed.NodeID) command { return command{Do: doUsage} })
+	}
+	before, err := measure()
+	if err != nil {
+		return nil, err
+	}
+	if opt.Progress != nil {
+		opt.Progress("%d nodes are idle for %v", opt.Nodes, opt.For)
+	}
+	if err := sleep(ctx, opt.For); err != nil {
+		return nil, err
+	}
+	after, err := measure()
+	if err != nil {
+		return nil, err
+	}
+	lead, _ := g.leader()
+	for id := range g.all.All() {
+		n := idleNode(before[id], after[id])
+		n.ID, n.Leads = id, id == lead
+		r.Seconds = after[id].At.Sub(before[id].At).Seconds()
+		r.add(n)
+	}
+	switch opt.Timing {
+	case timed.Local():
+		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 2, "% of a core"))
+	case timed.LAN():
+		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 0.7, "% of a core"))
+	}
+	r.Aims = append(r.Aims, aim("resident memory per node, worst", r.Worst.Resident, 20, "MiB"))
+	return r, nil
+}
+
+// idleNode returns what was used between two reports.
+func idleNode(before, after *reply) IdleNode {
+	a, b := before.Usage, after.Usage
+	seconds := after.At.Sub(before.At).Seconds()
+	rate := func(from, to uint64) float64 { return float64(to-from) / seconds }
+	return IdleNode{
+		Sent: rate(a.Sent, b.Sent), Received: rate(a.Got, b.Got),
+		CPU: 100 * (b.CPU - a.CPU).Seconds() / seconds, System: 100 * (b.System - a.System).Seconds() / seconds,
+		Resident: float64(b.Resident) / (1 << 20), Switches: rate(a.Switches, b.Switches),
+		Garbage: float64(b.Collections-a.Collections) / seconds, Bytes: rate(a.Allocated, b.Allocated),
+	}
+}
+
+// add takes a node into the result.
+func (r *IdleResult) add(n IdleNode) {
+	r.Nodes = append(r.Nodes, n)
+	k := float64(len(r.Nodes))
+	each := func(value float64, mean, worst *float64) {
+		*mean += (value - *mean) / k
+		*worst = max(*worst, value)
+	}
+	each(n.Sent, &r.Mean.Sent, &r.Worst.Sent)
+	each(n.Received, &r.Mean.Received, &r.Worst.Received)
+	each(n.CPU, &r.Mean.CPU, &r.Worst.CPU)
+	each(n.System, &r.Mean.System, &r.Worst.System)
+	each(n.Resident, &r.Mean.Resident, &r.Worst.Resident)
+	each(n.Switches, &r.Mean.Switches, &r.Worst.Switches)
+	each(n.Garbage, &r.Mean.Garbage, &r.Worst.Garbage)
+	each(n.Bytes, &r.Mean.Bytes, &r.Worst.Bytes)
+}
+
+// sleep waits, unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Text writes the result as a table.
+func (r *IdleResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: %d nodes, a process each, timing %s, idle for %.1f s", len(r.Nodes), r.Preset, r.Seconds)
+	rows := [][]string{{"node", "sent/s", "received/s", "CPU %", "kernel %", "resident MiB", "waits/s", "collections/s", "bytes/s"}}
+	row := func(name string, n *IdleNode) {
+		rows = append(rows, []string{name, fmt.Sprintf("%.0f", n.Sent), fmt.Sprintf("%.0f", n.Received),
+			fmt.Sprintf("%.2f", n.CPU), fmt.Sprintf("%.2f", n.System), fmt.Sprintf("%.1f", n.Resident),
+			fmt.Sprintf("%.0f", n.Switches), fmt.Sprintf("%.2f", n.Garbage), fmt.Sprintf("%.0f", n.Bytes)})
+	}
+	for i := range r.Nodes {
+		name := r.Nodes[i].ID.String()
+		if r.Nodes[i].Leads {
+			name += " (leads)"
+		}
+		row(name, &r.Nodes[i])
+	}
+	row("mean", &r.Mean)
+	row("worst", &r.Worst)
+	p.table(rows)
+	p.aims(r.Aims)
+}

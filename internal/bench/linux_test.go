@@ -1,0 +1,34 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Filters and the usage of processes exist on Linux only.
+
+func TestSplit(t *testing.T) {
+	r, err := Split(t.Context(), SplitOptions{Nodes: 4, Count: 1, Preset: "patient", Timing: patient(),
+		Limit: time.Minute, Launch: launcher(t)})
+	require.NoError(t, err)
+	require.Zero(t, r.Failed)
+	require.Equal(t, 1, r.Merged.Count)
+	require.GreaterOrEqual(t, r.HalvesFresh.Min, r.Notice.Min/2)
+	require.Positive(t, r.Merged.Min)
+	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+}
+
+func TestIdle(t *testing.T) {
+	r, err := Idle(t.Context(), IdleOptions{Nodes: 3, Preset: "patient", Timing: patient(), For: 500 * time.Millisecond,
+		Launch: launcher(t)})
+	require.NoError(t, err)
+	require.Len(t, r.Nodes, 3)
+	for _, n := range r.Nodes {
+		require.Positive(t, n.Sent)
+		require.Positive(t, n.Resident)
+	}
+	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+}

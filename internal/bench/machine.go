@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"os"
+	"runtime"
+	"strings"
+)
+
+// Machine says where and under what load a benchmark ran.
+type Machine struct {
+	Cores  int    `json:"cores"`
+	CPU    string `json:"cpu,omitempty"`
+	Kernel string `json:"kernel"`
+	Go     string `json:"go"`
+	System string `json:"system"`
+	// Load is the system's load average over one minute before the benchmark:
+	// what others did.
+	Load string `json:"load_before,omitempty"`
+}
+
+// machine looks at the machine.
+func machine() Machine {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: firstLine("/proc/sys/kernel/osrelease")}
+	m.Load, _, _ = strings.Cut(firstLine("/proc/loadavg"), " ")
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return m
+}
+
+// firstLine returns the first line of a file, or "" if there is none.
+func firstLine(name string) string {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimSpace(line)
+}

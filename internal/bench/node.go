@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// nodeChild is a whole node that reports what changes.
+type nodeChild struct {
+	node    *failaware.Node
+	clock   *hwclock.Clock
+	reports *lines
+	expects chan timed.Set // who is to support the next leader
+}
+
+// serveNode runs a node as the node command does, with room for its loop beside
+// other goroutines.
+func serveNode(j *job, commands *json.Decoder, reports *lines) error {
+	clock, err := hwclock.New()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	node, err := failaware.Start(ctx, failaware.Config{ID: j.ID, Group: j.Group, Listen: j.Listen,
+		Peers: peersOf(j.Peers), Timing: j.Timing, RaiseProcs: true})
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	c := &nodeChild{node: node, clock: clock, reports: reports, expects: make(chan timed.Set, 1)}
+	reports.put(report{Addr: node.Addr().String()})
+	go c.watch(ctx)
+	go func() {
+		<-node.Done()
+		if err := node.Err(); err != nil {
+			reports.put(report{Fatal: err.Error()})
+		}
+	}()
+	for {
+		var cmd command
+		if err := commands.Decode(&cmd); err != nil {
+			return err
+		}
+		c.do(&cmd)
+	}
+}
+
+func peersOf(list []address) (peers []failaware.Peer) {
+	for _, a := range list {
+		peers = append(peers, failaware.Peer{ID: a.ID, Addr: a.Addr})
+	}
+	return peers
+}
+
+// do carries out a command.
+func (c *nodeChild) do(cmd *command) {
+	r := &reply{Number: cmd.Number, At: c.clock.Now()}
+	var err error
+	switch cmd.Do {
+	case doPeers:
+		err = c.node.SetPeers(peersOf(cmd.Peers))
+	case doExpect:
+		select {
+		case <-c.expects: // nobody has looked at it
+		default:
+		}
+		c.expects <- cmd.Expect.Set
+	case doCut:
+		err = dropFrom(c.node.Addr().Port(), cmd.Ports)
+	case doUsage:
+		r.Usage, err = measureUsage(c.node)
+	case doClock:
+		go func() {
+			r.Samples = c.sampleClock(time.Duration(cmd.Millis)*time.Millisecond, time.Duration(cmd.Micros)*time.Microsecond)
+			c.reports.put(report{Reply: r})
+		}()
+		return
+	case doCost:
+		r.Cost = c.cost(cmd.Calls)
+	default:
+		err = fmt.Errorf("no such command")
+	}
+	if err != nil {
+		r.Err = err.Error()
+	}
+	if cmd.Number != 0 {
+		c.reports.put(report{Reply: r})
+	}
+}
+
+// watch reports the state of the node after every event. The instant is taken
+// when this goroutine has the event: when an application can know.
+func (c *nodeChild) watch(ctx context.Context) {
+	var alive, expect timed.Set
+	for e := range c.node.EventsSince(ctx, 0) {
+		select {
+		case expect = <-c.expects:
+		default:
+		}
+		switch e := e.(type) {
+		case failaware.PeerAlive:
+			alive.Add(e.Peer)
+		case failaware.PeerSilent:
+			alive.Remove(e.Peer)
+		}
+		s := c.look(e.Kind(), idSet{alive})
+		c.reports.put(report{State: &s})
+		if _, elected := e.(failaware.Elected); elected && !expect.Subset(s.Support.Set) {
+			c.watchSupport(s, expect)
+		}
+	}
+}
+
+// watchSupport reports how the support of a new leader grows until everybody of
+// whom it is expected supports it; no event tells.
+func (c *nodeChild) watchSupport(s state, expect timed.Set) {
+	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support.Set); {
+		time.Sleep(200 * time.Microsecond)
+		before := s.Support
+		if s = c.look("support", s.Alive); s.Support != before {
+			c.reports.put(report{State: &s})
+		}
+	}
+}
+
+// look takes the node's answers.
+func (c *nodeChild) look(event string, alive idSet) state {
+	s := state{At: c.clock.Now(), Event: event, Alive: alive}
+	l, v := c.node.Leader(), c.node.View()
+	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, idSet{l.Support}
+	s.Fresh = v.UpToDate
+	if v.View != nil {
+		s.View, s.Members = v.View.ID, idSet{v.View.Set}
+	}
+	return s
+}

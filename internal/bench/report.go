@@ -1,0 +1,87 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Aim is a number that a benchmark should not exceed on an idle machine.
+type Aim struct {
+	Name  string  `json:"name"`
+	Limit float64 `json:"limit"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Met   bool    `json:"met"`
+}
+
+func aim(name string, value, limit float64, unit string) Aim {
+	return Aim{name, limit, value, unit, value <= limit}
+}
+
+func aimMillis(name string, value, limit time.Duration) Aim {
+	return aim(name, micros(value)/1000, micros(limit)/1000, "ms")
+}
+
+// page writes the text form of a result.
+type page struct{ w io.Writer }
+
+func (p page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+func (p page) machine(m Machine) {
+	p.line("machine: %d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
+		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
+}
+
+// table writes rows in columns. The first row is the head.
+func (p page) table(rows [][]string) {
+	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t")+"\t")
+	}
+	_ = t.Flush() // errors of the writer show at its owner
+}
+
+func (p page) aims(aims []Aim) {
+	for _, a := range aims {
+		word := "met"
+		if !a.Met {
+			word = "MISSED"
+		}
+		p.line("aim: %s ≤ %.4g %s: %.4g, %s", a.Name, a.Limit, a.Unit, a.Value, word)
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// summaryHead and summaryRow are the columns of a summary.
+func summaryHead(first ...string) []string {
+	return append(first, "count", "min", "mean", "p50", "p99", "p99.9", "max")
+}
+
+func summaryRow(s Summary, first ...string) []string {
+	if s.Count == 0 {
+		return append(first, "0", "-", "-", "-", "-", "-", "-")
+	}
+	return append(first, fmt.Sprint(s.Count), show(s.Min), show(s.Mean), show(s.P50), show(s.P99), show(s.P999), show(s.Max))
+}
+
+// show writes a duration with the three or four digits that mean something.
+func show(d time.Duration) string {
+	switch {
+	case d < 10*time.Microsecond:
+		return fmt.Sprintf("%.2fµs", micros(d))
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.1fµs", micros(d))
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%.2fms", micros(d)/1000)
+	}
+	return fmt.Sprintf("%.1fms", micros(d)/1000)
+}

@@ -1,0 +1,222 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// SplitOptions are the choices of [Split].
+type SplitOptions struct {
+	Nodes    int
+	Count    int
+	Preset   string
+	Timing   timed.Timing
+	Limit    time.Duration
+	Launch   Launcher // must start processes
+	Progress func(format string, args ...any)
+}
+
+// SplitResult is what [Split] found.
+type SplitResult struct {
+	Machine Machine `json:"machine"`
+	Nodes   int     `json:"nodes"`
+	Halves  [2]int  `json:"halves"`
+	Preset  string  `json:"preset"`
+	// Notice: from the first node's cut until every node counts nobody of the
+	// other half as alive.
+	Notice Summary `json:"notice"`
+	// HalvesFresh: until each half has a leader of all its nodes, and all its
+	// nodes hold one fresh view of just them.
+	HalvesFresh Summary `json:"halves_fresh"`
+	// Merged: from the first node's healing until all nodes hold one fresh view
+	// of all.
+	Merged Summary `json:"merged"`
+	// StaleSplit and StaleMerge: for how long a node's view was not up to date
+	// meanwhile; the longest of all nodes.
+	StaleSplit Summary `json:"stale_split"`
+	StaleMerge Summary `json:"stale_merge"`
+	// CutSkew: from the first node's cut to the last one's.
+	CutSkew  Summary `json:"cut_skew"`
+	Failed   int     `json:"failed"`
+	CutShort bool    `json:"cut_short"`
+	Aims     []Aim   `json:"aims"`
+}
+
+// splitTimes gathers trials.
+type splitTimes struct {
+	notice, halves, merged, staleSplit, staleMerge, skew []time.Duration
+}
+
+// splitWait is how long a split group, or a healed one, has to become fresh.
+const splitWait = 15 * time.Second
+
+// Split cuts a group in two halves by filters at the sockets, in the kernel, and
+// heals it again.
+func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
+	if opt.Launch == nil {
+		return nil, errors.New("bench: only processes can be cut off")
+	}
+	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	if err != nil {
+		return nil, err
+	}
+	defer g.stop()
+	r := &SplitResult{Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset,
+		Halves: [2]int{opt.Nodes - opt.Nodes/2, opt.Nodes / 2}}
+	if err := g.startAll(ctx); err != nil {
+		return nil, err
+	}
+	stopAt := time.Now().Add(opt.Limit)
+	var t splitTimes
+	told := time.Time{}
+	for i := range opt.Count {
+		if r.CutShort = time.Now().After(stopAt); r.CutShort {
+			break
+		}
+		err := g.split(ctx, &t)
+		if errors.Is(err, errPatience) {
+			r.Failed++
+			err = g.heal()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if opt.Progress != nil && time.Since(told) > time.Second {
+			told = time.Now()
+			opt.Progress("%d of %d splits", i+1, opt.Count)
+		}
+	}
+	r.Notice, r.HalvesFresh, r.Merged = summarize(t.notice), summarize(t.halves), summarize(t.merged)
+	r.StaleSplit, r.StaleMerge, r.CutSkew = summarize(t.staleSplit), summarize(t.staleMerge), summarize(t.skew)
+	if opt.Timing == timed.LAN() && r.Merged.Count > 0 {
+		r.Aims = []Aim{aimMillis("notice, p50", r.Notice.P50, 150*time.Millisecond),
+			aimMillis("merge, p50", r.Merged.P50, 250*time.Millisecond)}
+	}
+	return r, nil
+}
+
+// split cuts and heals the group once.
+func (g *group) split(ctx context.Context, t *splitTimes) error {
+	if _, err := g.calm(ctx); err != nil {
+		return err
+	}
+	halves := g.halves()
+	cut, last, err := g.cut(halves)
+	if err != nil {
+		return err
+	}
+	lines := [2]*timeline{{ids: halves[0]}, {ids: halves[1]}}
+	apart := func(n *now) bool {
+		for _, l := range lines {
+			for id := range l.ids.All() {
+				if !n[id].Alive.Subset(l.ids) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	settled := func(n *now) bool {
+		return lines[0].led(n) && lines[0].fresh(n) && lines[1].led(n) && lines[1].fresh(n)
+	}
+	err = g.wait(ctx, splitWait, func() bool {
+		n := g.current(g.all)
+		return apart(n) && settled(n)
+	})
+	if err != nil {
+		return err
+	}
+	all := g.timelineOf(g.all)
+	noticed, _ := all.first(cut, apart)
+	fresh, _ := all.first(cut, settled)
+	staleSplit := all.longestStale(cut, fresh)
+
+	time.Sleep(4*g.timing.ElectionPeriod + rand.N(2*g.timing.ElectionPeriod))
+	g.forget()
+	healed, _, err := g.cut([2]timed.Set{})
+	if err != nil {
+		return err
+	}
+	if err := g.wait(ctx, splitWait, func() bool { return all.led(g.current(g.all)) && all.fresh(g.current(g.all)) }); err != nil {
+		return err
+	}
+	all = g.timelineOf(g.all)
+	merged, _ := all.first(healed, all.fresh)
+	t.skew = append(t.skew, last.Sub(cut))
+	t.notice = append(t.notice, noticed.Sub(cut))
+	t.halves = append(t.halves, fresh.Sub(cut))
+	t.staleSplit = append(t.staleSplit, staleSplit)
+	t.merged = append(t.merged, merged.Sub(healed))
+	t.staleMerge = append(t.staleMerge, all.longestStale(healed, merged))
+	return nil
+}
+
+// halves divides the nodes at random.
+func (g *group) halves() (h [2]timed.Set) {
+	rest := g.all
+	for h[0].Len() < g.all.Len()-g.all.Len()/2 {
+		id := pick(rest)
+		rest.Remove(id)
+		h[0].Add(id)
+	}
+	h[1] = rest
+	return h
+}
+
+// cut separates two halves, or heals the group if they are empty. It returns the
+// instants at which the first and the last node began to.
+func (g *group) cut(halves [2]timed.Set) (first, last timed.Instant, err error) {
+	answers, err := g.askAll(g.all, func(id timed.NodeID) command {
+		other := halves[0]
+		if halves[0].Has(id) {
+			other = halves[1]
+		}
+		c := command{Do: doCut}
+		for far := range other.All() {
+			c.Ports = append(c.Ports, g.port(far))
+		}
+		return c
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	first = timed.Never
+	for _, a := range answers {
+		first, last = timed.Earlier(first, a.At), timed.Later(last, a.At)
+	}
+	return first, last, nil
+}
+
+// heal connects everybody with everybody.
+func (g *group) heal() error {
+	_, _, err := g.cut([2]timed.Set{})
+	return err
+}
+
+// Text writes the result as a table.
+func (r *SplitResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: %d nodes, a process each, timing %s; cut %d/%d in the kernel, at the sockets", r.Nodes, r.Preset, r.Halves[0], r.Halves[1])
+	p.table([][]string{
+		summaryHead(""),
+		summaryRow(r.Notice, "cut → all notice"),
+		summaryRow(r.HalvesFresh, "cut → both halves led and fresh"),
+		summaryRow(r.StaleSplit, "view stale after the cut"),
+		summaryRow(r.Merged, "healed → one fresh view of all"),
+		summaryRow(r.StaleMerge, "view stale after healing"),
+		summaryRow(r.CutSkew, "first → last node's cut"),
+	})
+	if r.Failed > 0 {
+		p.line("%d trials failed: not fresh within %v", r.Failed, splitWait)
+	}
+	if r.CutShort {
+		p.line("the time was up before all trials were made")
+	}
+	p.aims(r.Aims)
+}

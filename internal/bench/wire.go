@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Parent and child talk over the child's standard input and output, one JSON
+// object a line: first a job, then commands down, and reports up. The end of
+// its input ends a child, so none outlives its parent.
+
+// job says what a child is to be.
+type job struct {
+	Kind   jobKind
+	ID     timed.NodeID
+	Group  string
+	Listen string
+	Timing timed.Timing
+	Peers  []address
+}
+
+type jobKind string
+
+const (
+	bareJob jobKind = "bare" // stack, codec and socket: see bare
+	nodeJob jobKind = "node" // a whole node
+)
+
+// address says where a node listens.
+type address struct {
+	ID   timed.NodeID
+	Addr string
+}
+
+// command is for a child to carry out, and to answer if Number is not zero.
+type command struct {
+	Number int
+	Do     action
+	Peers  []address `json:",omitempty"`
+	Expect idSet     // who is to support the next leader
+	Ports  []uint16  `json:",omitempty"`
+	Millis int       `json:",omitempty"` // for how long to sample
+	Micros int       `json:",omitempty"` // how often
+	Calls  int       `json:",omitempty"`
+}
+
+type action string
+
+const (
+	doPeers  action = "peers"
+	doExpect action = "expect"
+	doCut    action = "cut" // drop what comes from Ports; none: nothing
+	doUsage  action = "usage"
+	doClock  action = "clock" // sample the clock
+	doCost   action = "cost"  // time calls of Now
+)
+
+// report is what a child says. Just one of the parts is there.
+type report struct {
+	Addr  string   `json:",omitempty"` // it listens
+	State *state   `json:",omitempty"` // something changed
+	Reply *reply   `json:",omitempty"` // to a command
+	Fatal string   `json:",omitempty"` // why it ends
+	_     struct{} // keyed only
+}
+
+// state is what a node answered when the hardware clock showed At.
+type state struct {
+	At      timed.Instant
+	Event   string // that made it look
+	Leader  timed.NodeID
+	Held    bool // the answer is up to date
+	Leads   bool
+	Support idSet
+	View    membership.ViewID
+	Members idSet
+	Fresh   bool
+	Alive   idSet
+}
+
+// reply answers a command.
+type reply struct {
+	Number  int
+	Err     string        `json:",omitempty"`
+	At      timed.Instant // when the child began to carry it out
+	Usage   *usage        `json:",omitempty"`
+	Samples []sample      `json:",omitempty"`
+	Cost    *Cost         `json:",omitempty"`
+}
+
+// lines writes one JSON object a line, for any number of goroutines.
+type lines struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+}
+
+func newLines(w io.Writer) *lines { return &lines{enc: json.NewEncoder(w)} }
+
+// put writes a line. A parent that does not read any more is about to end its
+// children.
+func (l *lines) put(v any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.enc.Encode(v)
+}
+
+// idSet is a set that travels as the list of its ids.
+type idSet struct{ timed.Set }
+
+// MarshalJSON writes the ids.
+func (s idSet) MarshalJSON() ([]byte, error) {
+	list := []int{}
+	for id := range s.All() {
+		list = append(list, int(id))
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads the ids.
+func (s *idSet) UnmarshalJSON(b []byte) error {
+	var list []int
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	*s = idSet{}
+	for _, n := range list {
+		s.Add(timed.NodeID(n))
+	}
+	return nil
+}
