@@ -45,8 +45,19 @@ func (s *Service) Alive(now timed.Instant) timed.Set {
 	return s.alive
 }
 
-// Deadline returns when [Service.Alive] may next shrink or a keepalive is due.
-func (s *Service) Deadline() timed.Instant { return timed.Earlier(s.nextExpiry, s.nextBeat) }
+// Deadline returns when [Service.Alive] next shrinks or a keepalive is due, as far
+// as that comes before limit, when the caller wakes up anyway. Peers that are
+// heard go on being alive, so what was the next expiry may long be none: it is
+// looked for again only when it would cost a wake-up.
+func (s *Service) Deadline(limit timed.Instant) timed.Instant {
+	if s.nextExpiry < limit && s.nextExpiry < s.nextBeat {
+		s.nextExpiry = timed.Never
+		for id := s.alive.Next(0); id != 0; id = s.alive.Next(id) {
+			s.nextExpiry = timed.Earlier(s.nextExpiry, s.peers[id].aliveUntil)
+		}
+	}
+	return timed.Earlier(s.nextExpiry, s.nextBeat)
+}
 
 // Echo returns what to say in a packet that leaves for a peer.
 func (s *Service) Echo(id timed.NodeID, now timed.Instant) Echo {

@@ -143,7 +143,7 @@ func TestAPeerIsAliveUntilExpiresMinusHeardAge(t *testing.T) {
 	until := at(51*ms + expires - rho.Wait(30*ms))
 	s.Sent(2, until)
 	require.Empty(t, s.Due(at(51*ms), false))
-	require.Equal(t, until, s.Deadline())
+	require.Equal(t, until, s.Deadline(timed.Never))
 	require.True(t, s.Alive(until-1).Has(2))
 	require.False(t, s.Alive(until).Has(2))
 }
@@ -210,7 +210,7 @@ func TestKeepalivesAreDueAPeriodAfterTheLastPacket(t *testing.T) {
 	require.Empty(t, s.Due(at(kp-1), false))
 	require.Equal(t, timed.SetOf(2), s.Due(at(kp), false))
 	s.Sent(2, at(kp))
-	require.Equal(t, at(10*ms+kp), s.Deadline())
+	require.Equal(t, at(10*ms+kp), s.Deadline(timed.Never))
 	require.Equal(t, timed.SetOf(3), s.Due(at(10*ms+kp), false))
 	s.Sent(3, at(10*ms+kp))
 	require.Equal(t, timed.SetOf(2, 3), s.Due(at(10*ms+kp+kp/2), true), "who sends anyway takes along what is half due")

@@ -221,7 +221,7 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	// followers' keepalives ride on their replies; and in time for the answers
 	// to be back before the lease ends.
 	t := &e.cfg.Timing
-	early := t.ElectionPeriod - min(t.ElectionPeriod/8, t.SchedulingDelay)
+	early := t.ElectionPeriod - min(t.ElectionPeriod/16, t.SchedulingDelay)
 	latest := e.expiration.Add(-(t.RoundTime() + t.SchedulingDelay))
 	e.nextRequest = timed.Earlier(e.lastRequest.Add(early), latest)
 	if atAlarm {

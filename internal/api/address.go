@@ -45,9 +45,7 @@ func ParseAddress(s string) (Address, error) {
 		return Address{URL: "http://" + u.Host}, nil
 	}
 	path := strings.TrimPrefix(s, "unix:")
-	if strings.HasPrefix(path, "//") {
-		path = path[2:]
-	}
+	path = strings.TrimPrefix(path, "//")
 	switch {
 	case path == "":
 		return Address{}, fmt.Errorf("the API address %q names no socket", s)

@@ -146,7 +146,8 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	}
 	s.observe(now, alive)
 	s.flush(now)
-	due = timed.Earlier(timed.Earlier(due, s.dg.Deadline()), s.mb.Deadline())
+	due = timed.Earlier(due, s.mb.Deadline())
+	due = timed.Earlier(due, s.dg.Deadline(due))
 	if !s.ready {
 		due = timed.Earlier(due, s.el.ReadyAt())
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -181,8 +180,5 @@ func (c *Conn) WriteBatch(pkts []Packet) (sent int, err error) {
 	}
 	return sent, fmt.Errorf("udp: writing at %s: %w", c.local, err)
 }
-
-// isTimeout tells the end of a wait from other errors.
-func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 var longAgo = time.Unix(1, 0)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"os"
+	"syscall"
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
@@ -123,3 +125,13 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 func (s *socket) wake() { _ = s.conn.SetReadDeadline(longAgo) }
 
 func (s *socket) close() error { return s.conn.Close() }
+
+// isTimeout tells the end of a wait from other errors.
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+// addError counts an error of the portable socket.
+func (e *errorCounters) addError(err error) {
+	var errno syscall.Errno // zero is not named
+	errors.As(err, &errno)
+	e.add(errno)
+}

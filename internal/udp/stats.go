@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"sync/atomic"
 	"syscall"
 )
@@ -67,13 +66,6 @@ func (e *errorCounters) add(errno syscall.Errno) {
 		}
 	}
 	e[len(namedErrors)].Add(1)
-}
-
-// addError counts an error of the portable socket.
-func (e *errorCounters) addError(err error) {
-	var errno syscall.Errno // zero is not named
-	errors.As(err, &errno)
-	e.add(errno)
 }
 
 func (e *errorCounters) appendTo(s Stats, direction string) Stats {
