@@ -29,7 +29,7 @@ unit:
 
 # Every rule's planted opposite must be noticed.
 mutants:
-	$(GO) test -tags mutants -timeout 20m -run 'Mutant|Killed' ./...
+	$(GO) test -tags mutants -timeout 20m -run 'Mutant|Killed|Notice' ./...
 
 # Random worlds in both modes and both rankings, and still topologies.
 sim:
