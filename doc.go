@@ -56,7 +56,7 @@
 // # Go's scheduler
 //
 // A node is one goroutine that waits for packets and timers. On an idle machine
-// its timers are some 0.1 to 0.3 ms late. When goroutines of the same process
+// its timers are some 0.1 to 0.3 ms late (up to 1 ms elsewhere than on Linux). When goroutines of the same process
 // compute all the time and occupy every processor, packets and timers wait 10 to
 // 20 ms, which no priority changes; a large heap full of pointers does the same
 // during garbage collection. That costs elections and fresh views, never safety,
