@@ -1,6 +1,7 @@
 package clocksync
 
 import (
+	"math"
 	"time"
 
 	"github.com/failaware/failaware/internal/mutant"
@@ -65,7 +66,9 @@ type Sync struct {
 	snap     Snapshot
 	line     Line // of the own timeline, while it is the current one
 	sequence uint64
-	settled  bool // it has been on some timeline
+	settled  bool        // it has been on some timeline
+	left     [4]farewell // the timelines that it was on last
+	next     int
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall
@@ -93,6 +96,7 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	c.sequence++
 	id := TimelineID{Leader: c.cfg.Self.Node, Boot: c.cfg.Self.Boot, Sequence: c.sequence}
 	shown := c.snap.show(now)
+	c.leave(shown)
 	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
 	c.settle(now, shown, 0, now)
 	c.snap.seen, c.snap.middle, c.snap.half, c.snap.rate = now, shown, 0, 0
@@ -126,6 +130,32 @@ func (c *Sync) Announce(until timed.Instant) (Line, bool) {
 	return l, true
 }
 
+// farewell is what was shown when a timeline was left: should it come back, it
+// must not show less.
+type farewell struct {
+	id    TimelineID
+	shown Time
+}
+
+// leave notes what the current timeline has shown.
+func (c *Sync) leave(shown Time) {
+	if !c.snap.id.None() {
+		c.left[c.next] = farewell{c.snap.id, shown}
+		c.next = (c.next + 1) % len(c.left)
+	}
+}
+
+// least returns what a timeline must show at least.
+func (c *Sync) least(id TimelineID) Time {
+	least := Time(math.MinInt64)
+	for i := range c.left {
+		if c.left[i].id == id && c.left[i].shown > least {
+			least = c.left[i].shown
+		}
+	}
+	return least
+}
+
 // HandleLine takes the leader's announcement: H_leader − H_self lies in
 // [lo, hi] at now.
 func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
@@ -143,14 +173,19 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	s.until = now.Add(s.rho.Trust(max(l.Until.Sub(now.Add(hi)), 0)))
 	diff := s.middle.Sub(shown)
 	changed := l.Timeline != s.id
+	least := Time(math.MinInt64)
+	if changed {
+		least = c.least(l.Timeline)
+		c.leave(shown)
+	}
 	s.id, s.own, s.known = l.Timeline, false, true
 	first := !c.settled
 	c.settled = true
-	if changed && (first || diff.Abs() > c.cfg.StepThreshold) || mutant.On(mutant.ClockBackwards) {
-		c.settle(now, s.middle, l.Rate, now)
-		s.rest = l.Rate
+	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) || mutant.On(mutant.ClockBackwards) {
+		to := max(s.middle, least)
+		c.correct(now, to, s.middle.Sub(to), l.Rate)
 		if changed {
-			out = append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: diff})
+			out = append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})
 		}
 		return out
 	}

@@ -169,3 +169,24 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// A timeline that comes back never shows less than when it was left.
+func TestReturningTimelineNeverRunsBack(t *testing.T) {
+	_, a := leader(t, 1, wall)
+	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
+	f := New(config(2), start, wall)
+	f.HandleLine(start, &a, 0, 0, nil)
+	f.Settled()
+	f.HandleLine(start.Add(time.Millisecond), &b, 0, 0, nil)
+	left := f.Read(start.Add(time.Millisecond))
+	require.Equal(t, b.Timeline, left.Timeline)
+	// Close enough to b that a change back would slew.
+	a.Shown -= Time(4 * time.Millisecond)
+	at := start.Add(4 * time.Millisecond)
+	out := f.HandleLine(at, &a, 0, 0, nil)
+	require.Equal(t, Stepped, out[0].Kind)
+	r := f.Read(at)
+	require.GreaterOrEqual(t, r.Time, wall+Time(time.Millisecond), "what it showed before")
+	truth := a.Shown + Time(4*time.Millisecond)
+	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
+}

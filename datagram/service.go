@@ -253,6 +253,14 @@ func (s *Service) Boot(id timed.NodeID) timed.BootID {
 	return 0
 }
 
+// Newest returns the newest stamp seen of a peer's accepted incarnation, or 0.
+func (s *Service) Newest(id timed.NodeID) timed.Instant {
+	if p := s.peers[id]; p != nil && p.accepted {
+		return p.seat.latest
+	}
+	return 0
+}
+
 // SentBefore returns the latest that this node's clock can have shown when the
 // peer's clock showed sent, given that a packet with that stamp arrived at r:
 // min(R, B + (S−A)(1+2ρ+3ρ²)) for the best pair (A, B) kept for echoing.
@@ -283,11 +291,11 @@ func (s *Service) Fault(id timed.NodeID) bool {
 	return p != nil && p.accepted && p.seat.fault
 }
 
-// Faults returns how many of the peers with an accepted incarnation are at
-// fault with this node, and how many there are.
-func (s *Service) Faults() (faulty, heard int) {
+// Faults returns how many of the peers that were heard within expires, fast or
+// slow, are at fault with this node, and how many there are.
+func (s *Service) Faults(now timed.Instant) (faulty, heard int) {
 	for id := s.known.Next(0); id != 0; id = s.known.Next(id) {
-		if p := s.peers[id]; p.accepted {
+		if p := s.peers[id]; p.accepted && now.Sub(p.seat.seen) <= s.cfg.Timing.Expires {
 			heard++
 			if p.seat.fault {
 				faulty++

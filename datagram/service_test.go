@@ -239,7 +239,7 @@ func TestABoundBelowTheLeastDelayIsAFault(t *testing.T) {
 	_, verdict = s.HandlePacket(at(22*ms), hello(7, 21*ms))
 	require.Contains(t, []Verdict{Faulty, Dropped}, verdict, "the fault lasts as long as the incarnation")
 	require.Equal(t, NotHeard, s.Echo(2, at(23*ms)).Heard)
-	faulty, heard := s.Faults()
+	faulty, heard := s.Faults(at(22 * ms))
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
 	take(t, s, 31*ms, hello(8, 30*ms), Accepted)
 	require.False(t, s.Fault(2))

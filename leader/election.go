@@ -97,7 +97,7 @@ func New(cfg Config, now timed.Instant) *Election {
 // was stopped, listens before it concludes that it is alone.
 func (e *Election) grace() time.Duration {
 	t := &e.cfg.Timing
-	return t.MaxDrift.Upper(t.KeepalivePeriod + t.SchedulingDelay + t.OneWayTimeout)
+	return t.MaxDrift.Upper(t.KeepalivePeriod + t.SchedulingDelay + 2*t.OneWayTimeout)
 }
 
 // Ready reports whether the incarnation may vote and request (model, "Ready").

@@ -193,7 +193,7 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 	// A merge under way: its leader is about to abdicate in favour of this one.
 	if atAlarm && e.leading && !mutant.On(mutant.NoMergeExcuse) {
 		l := r.lockedTo.Node
-		return l.Valid() && l != e.cfg.Self.Node && e.peers[l].boot == r.lockedTo.Boot &&
+		return l.Valid() && l != e.cfg.Self.Node && (alive.Has(l) || mutant.On(mutant.ExcuseTheDead)) && e.peers[l].boot == r.lockedTo.Boot &&
 			e.outranksPeer(l)
 	}
 	return false

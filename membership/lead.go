@@ -86,7 +86,7 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	}
 	want.ID = ViewID{Sequence: seq, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
 	s.leaveBehind(want)
-	s.proposal, s.acks = want, timed.SetOf(s.cfg.Self.Node)
+	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
 	s.previous[s.cfg.Self.Node] = s.Report().Installed
 	if !mutant.On(mutant.OwnSequenceIgnored) {
 		s.acked = want.ID
@@ -141,7 +141,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		}
 		return s.tryCommit(now, votes, out)
 	}
-	if r.Sequence >= p.ID.Sequence && r.Sequence <= MaxSequence && !mutant.On(mutant.IgnoreOvertaken) {
+	if r.Sequence >= p.ID.Sequence && r.Sequence <= reachable && !mutant.On(mutant.IgnoreOvertaken) {
 		return s.propose(p.again(), out)
 	}
 	return out
@@ -170,6 +170,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	if now < s.wait && !mutant.On(mutant.CommitWithoutWait) {
 		return out
 	}
+	s.tried = true
 	if s.acked != p.ID && !mutant.On(mutant.OwnSequenceIgnored) && !mutant.On(mutant.OneProposalVar) {
 		return out // this node has acknowledged another leader's proposal since
 	}

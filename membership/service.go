@@ -101,6 +101,7 @@ type Service struct {
 	previous [timed.MaxNodes + 1]ViewID // of those who have acknowledged
 	granted  timed.Instant              // end of the longest lease granted on view
 	wait     timed.Instant              // those left behind may count on theirs until then
+	tried    bool                       // the wait is over, and votes are missing: a reply is next
 	spread   timed.Set                  // members that are known to have installed view
 
 	carried  timed.Instant // end of the leases granted on a view that was given up
@@ -141,7 +142,7 @@ func (s *Service) Deadline() timed.Instant {
 	if s.fresh {
 		d = s.validUntil
 	}
-	if s.proposal != nil && s.acks == s.proposal.Set {
+	if s.proposal != nil && s.acks == s.proposal.Set && !s.tried {
 		d = timed.Earlier(d, s.wait)
 	}
 	return d
@@ -191,7 +192,7 @@ func (s *Service) install(v *View, out []Effect) []Effect {
 
 // Learn notes a sequence that some message reported.
 func (s *Service) Learn(seq uint64) {
-	if seq <= MaxSequence {
+	if seq <= reachable {
 		s.sequence = max(s.sequence, seq)
 	}
 }
@@ -201,7 +202,7 @@ func (s *Service) Learn(seq uint64) {
 // ours; bound is the delay bound of the packet in real time.
 func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	sent, received timed.Instant, bound time.Duration, out []Effect) []Effect {
-	if p.Kind == NoPart || p.ID.Leader != from.Node || p.ID.Boot != from.Boot || p.ID.Sequence > MaxSequence {
+	if p.Kind == NoPart || p.ID.Leader != from.Node || p.ID.Boot != from.Boot || p.ID.Sequence > reachable {
 		return out
 	}
 	switch p.Kind {

@@ -234,3 +234,27 @@ func TestLineage(t *testing.T) {
 	require.Equal(t, timed.Set{}, v.Transitional(ViewID{}))
 	require.Equal(t, []Branch{{u, timed.SetOf(1, 2)}, {w, timed.SetOf(3)}, {ViewID{}, timed.SetOf(4)}}, v.Merged())
 }
+
+// When all have acknowledged and some vote has run out, only a reply helps: a
+// deadline in the past would have the driver spin.
+func TestNoDeadlineInThePast(t *testing.T) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	g.votes[3] = now - 1
+	g.round(2, 3)
+	require.NotNil(t, g.leader.Proposal(), "the lease over the votes is not positive")
+	require.Equal(t, timed.Never, g.leader.Deadline())
+	g.votes[3] = now.Add(80 * time.Millisecond)
+	require.Contains(t, kinds(g.round(3)), Installed)
+}
+
+// No report can make a leader run out of sequences.
+func TestHugeSequencesAreIgnored(t *testing.T) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	r := Report{Sequence: MaxSequence}
+	g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
+	require.Equal(t, uint64(1), g.leader.Proposal().ID.Sequence)
+	g.round(2, 3)
+	require.NotNil(t, g.leader.View())
+}

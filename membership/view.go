@@ -134,5 +134,9 @@ type Report struct {
 	Sequence     uint64 // the largest sequence that the voter knows of
 }
 
-// MaxSequence bounds sequences, so that no message can exhaust them.
+// MaxSequence bounds sequences on the wire. Those in the upper half are ignored,
+// so that no message can make a leader run out of them.
 const MaxSequence = 1 << 62
+
+// reachable is the largest sequence that a node takes part in.
+const reachable = MaxSequence / 2

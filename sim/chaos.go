@@ -10,7 +10,7 @@ import (
 // probability one half, so that some worlds are simple enough for rare
 // combinations of the others to show.
 type temper struct {
-	lossy, late, oneWay, split, isolate, slowLink, stall, crash, slowProcess, wander bool
+	lossy, late, oneWay, split, isolate, slowLink, stall, crash, slowProcess, wander, repeat bool
 
 	loss     float64
 	lateRate float64
@@ -26,16 +26,16 @@ func (w *world) drawTemper() temper {
 	s := w.chaos
 	on := func() bool { return s.chance(0.5) }
 	t := temper{lossy: on(), late: on(), oneWay: on(), split: on(), isolate: on(), slowLink: on(),
-		stall: on(), crash: on(), slowProcess: on(), wander: on()}
+		stall: on(), crash: on(), slowProcess: on(), wander: on(), repeat: on()}
 	r := w.opt.Roughness
 	t.loss = min(0.6, s.unit()*0.25*r)
 	t.lateRate = min(0.5, s.unit()*0.15*r)
 	t.lateMax = int64(s.logUniform(1, 30) * float64(w.opt.Timing.FastThreshold))
 	t.pace = s.logUniform(0.3, 4) / max(r, 0.1)
 	delta := float64(w.opt.Timing.OneWayTimeout)
-	t.maxDelay = int64(s.logUniform(0.02, 0.9) * delta)
-	t.minDelay = max(int64(w.opt.Timing.MinDelay)+100, int64(s.unit()*0.9*float64(t.maxDelay)))
-	t.slow = int64(s.unit() * 0.5 * float64(w.opt.Timing.SchedulingDelay))
+	t.maxDelay = int64(min(1, s.logUniform(0.02, 1.4)) * delta) // one in twelve at the limit
+	t.minDelay = max(int64(w.opt.Timing.MinDelay)+100, int64(min(1, s.unit()*1.1)*float64(t.maxDelay)))
+	t.slow = int64(min(1, s.unit()*1.2) * 0.95 * float64(w.opt.Timing.SchedulingDelay))
 	t.reboot = s.logUniform(0.2, 10)
 	return t
 }
@@ -100,6 +100,9 @@ func (w *world) strike() {
 				}
 				if t.late {
 					l.late, l.lateMax = t.lateRate, t.lateMax
+				}
+				if t.repeat {
+					l.twice, l.replay = t.lateRate, t.lateRate/2
 				}
 			}
 		}

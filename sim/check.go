@@ -41,6 +41,7 @@ type claims struct {
 
 	proposal *membership.View
 	reading  clocksync.Reading
+	left     map[clocksync.TimelineID]clocksync.Time // what was shown last on timelines that were left
 }
 
 // checker holds what all nodes claim against each other, after every event.

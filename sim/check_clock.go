@@ -81,8 +81,19 @@ func (c *checker) adopted(n *node, id clocksync.TimelineID) {
 func (c *checker) checkClock(n *node, now timed.Instant) {
 	r := n.st.Clock(now)
 	cl := &c.claims[n.index]
-	if last := &cl.reading; last.Timeline == r.Timeline && r.Time < last.Time {
-		c.fail("monotone", n, "the clock ran back by %v", last.Time.Sub(r.Time))
+	least := cl.reading.Time
+	if last := &cl.reading; last.Timeline != r.Timeline {
+		if cl.left == nil {
+			cl.left = map[clocksync.TimelineID]clocksync.Time{}
+		}
+		cl.left[last.Timeline] = last.Time
+		var was bool
+		if least, was = cl.left[r.Timeline]; !was {
+			least = r.Time
+		}
+	}
+	if r.Time < least && !r.Timeline.None() {
+		c.fail("monotone", n, "the clock ran back by %v on %v", least.Sub(r.Time), r.Timeline)
 		return
 	}
 	cl.reading = r

@@ -7,6 +7,8 @@ type link struct {
 	cut      bool
 	min, max int64        // delay, uniform, in nanoseconds
 	loss     float64      // probability that a packet is lost
+	twice    float64      // probability that a packet comes twice
+	replay   float64      // probability that it comes again, up to seconds later
 	late     float64      // probability that a packet is late
 	lateMax  int64        // by how much at most
 	slow     int64        // added to every delay

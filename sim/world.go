@@ -39,15 +39,13 @@ type world struct {
 type flight struct {
 	packet stack.Packet
 	sent   int64 // true time
-	to     uint8 // index of the destination
-	boot   timed.BootID
 }
 
 // Counters counts what happened in a run.
 type Counters struct {
 	Delivered, Timeouts, Lost, Late, Cut uint64
 	Crashes, Restarts, Stalls, Splits    uint64
-	Handovers                            uint64
+	Handovers, Repeated                  uint64
 	Elections, Views                     uint64
 }
 
@@ -219,16 +217,41 @@ func (w *world) send(n *node, e *stack.Effect) {
 		w.slots = append(w.slots, flight{})
 		slot = int32(len(w.slots) - 1)
 	}
+	link := &w.links[n.index][to]
+	again := int64(0)
+	if link.twice > 0 && w.net.chance(link.twice) {
+		again = w.net.between(link.min, link.max)
+	} else if link.replay > 0 && w.net.chance(link.replay) {
+		again = w.net.between(0, int64(3*time.Second))
+	}
 	f := &w.slots[slot]
 	f.packet.CopyFrom(e.Packet)
 	f.packet.Header.Counter = n.counter
-	f.sent, f.to, f.boot = w.now, uint8(to), w.nodes[to].boot
+	f.sent = w.now
 	if w.wire != nil {
 		if err := w.wire.pass(&f.packet); err != nil {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}
 	w.schedule(w.now+delay, deliver, to, slot)
+	if again > 0 {
+		w.count.Repeated++
+		w.repeat(slot, w.now+delay+again, to)
+	}
+}
+
+// repeat lets a packet arrive once more.
+func (w *world) repeat(slot int32, at int64, to int) {
+	copied := w.slots[slot]
+	var again int32
+	if k := len(w.free); k > 0 {
+		again, w.free = w.free[k-1], w.free[:k-1]
+		w.slots[again] = copied
+	} else {
+		w.slots = append(w.slots, copied)
+		again = int32(len(w.slots) - 1)
+	}
+	w.schedule(at, deliver, to, again)
 }
 
 func (w *world) trace(n *node, now timed.Instant, format string, args ...any) {

@@ -15,7 +15,8 @@ type Bounds struct {
 	// Notice is the longest time until a peer that crashed or was cut off has
 	// left the alive set.
 	Notice time.Duration
-	// Depose is the longest time for which a cut-off leader still leads.
+	// Depose is the longest time for which a leader that is cut off from others
+	// still leads them.
 	Depose time.Duration
 	// Elect (κ) is the longest time until the partition has a leader that all
 	// of its processes support.
@@ -33,6 +34,37 @@ type Bounds struct {
 func (t Timing) LeastLockTime() time.Duration {
 	need := 2*t.ElectionPeriod + t.RoundTime() + t.SchedulingDelay
 	return t.MaxDrift.Cover(need + 1)
+}
+
+// AmpleLockTime returns the shortest lock time with which one lost reply costs
+// no lease, even if all delays are near δ and all processes near σ late: rounds
+// do not overlap, so a lease must outlast a period, which may be as long as the
+// answers take, a round that fails, and the answers to the next one.
+func (t Timing) AmpleLockTime() time.Duration {
+	answers := 2 * (t.OneWayTimeout + t.SchedulingDelay)
+	period := max(t.ElectionPeriod, answers) + t.SchedulingDelay
+	return t.MaxDrift.Cover(period + t.RoundTime() + 2*t.SchedulingDelay + answers + 1)
+}
+
+// LeaseWarning returns why one lost reply may cost a leader its lease when the
+// network and the processes are as slow as they may be, or "".
+func (t Timing) LeaseWarning() string {
+	ample := t.AmpleLockTime()
+	if t.LockTime >= ample {
+		return ""
+	}
+	return fmt.Sprintf("with all delays near OneWayTimeout, one lost reply costs a leader its lease, "+
+		"because LockTime %v is below %v", t.LockTime, roundUp(ample))
+}
+
+// LeastFast returns the shortest sound FastThreshold. A bound counts the delay
+// of the helper besides that of the message, and the age of the helper, so two
+// timely messages give one of 2δ−δmin and 4ρ for up to a keepalive period; and
+// a round must last until the answers are back, late as its processes may be.
+func (t Timing) LeastFast() time.Duration {
+	age := t.KeepalivePeriod + 2*t.SchedulingDelay + 2*t.OneWayTimeout
+	bound := 2*t.OneWayTimeout - t.MinDelay + t.MaxDrift.Slack(age, 4) + t.MaxDrift.Slack(2*t.OneWayTimeout, 4) + 4
+	return max(bound, t.OneWayTimeout+t.SchedulingDelay)
 }
 
 // LeastExpires returns the shortest sound Expires: a peer must be heard at
@@ -75,8 +107,9 @@ func (t Timing) Validate() (Bounds, error) {
 	if len(errs) > 0 {
 		return Bounds{}, errors.Join(errs...)
 	}
-	if t.FastThreshold < t.OneWayTimeout {
-		bad("FastThreshold: %v is below OneWayTimeout = %v", t.FastThreshold, t.OneWayTimeout)
+	if least := t.LeastFast(); t.FastThreshold < least {
+		bad("FastThreshold: %v is too short: with OneWayTimeout %v, MinDelay %v and SchedulingDelay %v it must be at least %v",
+			t.FastThreshold, t.OneWayTimeout, t.MinDelay, t.SchedulingDelay, least)
 	}
 	if least := t.LeastExpires(); t.Expires < least {
 		bad("Expires: %v is too short: with KeepalivePeriod %v, SchedulingDelay %v and FastThreshold %v it must be at least %v",
@@ -100,11 +133,11 @@ func (t Timing) Validate() (Bounds, error) {
 func (t Timing) bounds() Bounds {
 	r := t.MaxDrift
 	up := r.Upper
-	hear := up(2*(t.KeepalivePeriod+t.SchedulingDelay)) + 2*t.OneWayTimeout
+	hear := up(3*(t.KeepalivePeriod+t.SchedulingDelay)) + 3*t.OneWayTimeout // stamp, echo, heard
 	notice := t.FastThreshold + up(t.Expires) + t.SchedulingDelay
 	period := up(t.Period()) + t.SchedulingDelay
 	reply := 2 * (t.OneWayTimeout + t.SchedulingDelay)
-	lock := up(r.Wait(t.LockTime)) + t.SchedulingDelay
+	lock := up(r.Wait(t.MaxLockTime)) + t.SchedulingDelay
 	elect := max(notice, hear) + period + lock + period + reply
 	view := elect + lock + period + 2*reply
 	return Bounds{

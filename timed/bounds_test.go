@@ -1,7 +1,6 @@
 package timed
 
 import (
-	"math/big"
 	"testing"
 	"time"
 
@@ -81,10 +80,10 @@ var drawTiming = rapid.Custom(func(t *rapid.T) Timing {
 		return time.Duration(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
 	}
 	c := Timing{MaxDrift: drawDrift.Draw(t, "rho"), OneWayTimeout: draw("delta", MinDuration, time.Second)}
-	c.FastThreshold = c.OneWayTimeout + draw("more", 0, time.Second)
 	c.SchedulingDelay = draw("sigma", MinDuration, time.Second)
 	c.ElectionPeriod = draw("EP", MinDuration, time.Minute)
 	c.KeepalivePeriod = draw("KP", MinDuration, time.Minute)
+	c.FastThreshold = c.LeastFast() + draw("more", 0, time.Second)
 	return c
 })
 
@@ -103,15 +102,18 @@ func TestLeastExpiresAndLeastLockTimeAreTheBoundary(t *testing.T) {
 		require.Positive(t, rat(c.Expires).Cmp(hear), "expires > 2(KP+σ)(1+ρ) + 2Δ")
 		round := exact(2*c.FastThreshold, c.MaxDrift, 1)
 		round.Add(round, rat(2*c.ElectionPeriod+c.SchedulingDelay))
-		// Up to what terms of order ρ² make of it.
-		squares := new(big.Rat).Mul(round, new(big.Rat).SetFrac64(2*int64(c.MaxDrift)*int64(c.MaxDrift)/billion, billion))
-		lock := exact(c.LockTime, c.MaxDrift, -2)
-		require.Positive(t, lock.Add(lock, squares).Cmp(round), "lockTime(1−2ρ) > 2·EP + 2Δ(1+ρ) + σ")
+		require.Positive(t, exact(c.LockTime, c.MaxDrift, -2).Cmp(round), "lockTime(1−2ρ) > 2·EP + 2Δ(1+ρ) + σ")
+		require.GreaterOrEqual(t, c.FastThreshold, 2*c.OneWayTimeout-c.MinDelay, "two timely messages make a fast one")
+		require.GreaterOrEqual(t, c.RoundTime(), 2*(c.OneWayTimeout+c.SchedulingDelay), "a round outlasts timely answers")
 
 		short := c
 		short.Expires--
 		_, err = short.Validate()
 		require.ErrorContains(t, err, "Expires: ")
+		short = c
+		short.FastThreshold = c.LeastFast() - 1
+		_, err = short.Validate()
+		require.ErrorContains(t, err, "FastThreshold: ")
 		short = c
 		short.LockTime--
 		_, err = short.Validate()
@@ -135,4 +137,12 @@ func TestPeriodIsARoundAtLeast(t *testing.T) {
 	require.Equal(t, c.RoundTime(), c.Period())
 	require.GreaterOrEqual(t, c.RoundTime(), 2*c.FastThreshold)
 	require.GreaterOrEqual(t, c.ReadyTime(), c.MaxLockTime)
+}
+
+func TestPresetsHaveAmpleLockTimes(t *testing.T) {
+	for name, p := range presets() {
+		require.Empty(t, p.LeaseWarning(), name)
+		p.LockTime = p.AmpleLockTime() - 1
+		require.NotEmpty(t, p.LeaseWarning(), name)
+	}
 }

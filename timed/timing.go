@@ -11,8 +11,8 @@ type Timing struct {
 	MaxDrift Drift
 	// OneWayTimeout is δ: a delivery within δ of real time is timely.
 	OneWayTimeout time.Duration
-	// FastThreshold is Δ ≥ δ: a message whose computed delay bound is at most
-	// Δ is fast.
+	// FastThreshold is Δ: a message whose computed delay bound is at most Δ is
+	// fast. The bound counts the helper's delay too, so Δ must be above 2δ.
 	FastThreshold time.Duration
 	// MinDelay is δmin, a lower bound of every remote delay. 0 is always safe.
 	MinDelay time.Duration
@@ -38,9 +38,9 @@ const defaultDrift Drift = 100_000 // 1e-4: ten times what a bad quartz does
 func Local() Timing {
 	return Timing{
 		MaxDrift:        defaultDrift,
-		OneWayTimeout:   1 * time.Millisecond,
+		OneWayTimeout:   900 * time.Microsecond,
 		FastThreshold:   2 * time.Millisecond,
-		SchedulingDelay: 2 * time.Millisecond,
+		SchedulingDelay: 1 * time.Millisecond,
 		ElectionPeriod:  8 * time.Millisecond,
 		KeepalivePeriod: 8 * time.Millisecond,
 		Expires:         25 * time.Millisecond,
@@ -53,7 +53,7 @@ func Local() Timing {
 func LAN() Timing {
 	return Timing{
 		MaxDrift:        defaultDrift,
-		OneWayTimeout:   5 * time.Millisecond,
+		OneWayTimeout:   4900 * time.Microsecond,
 		FastThreshold:   10 * time.Millisecond,
 		SchedulingDelay: 5 * time.Millisecond,
 		ElectionPeriod:  25 * time.Millisecond,
@@ -68,14 +68,14 @@ func LAN() Timing {
 func WAN() Timing {
 	return Timing{
 		MaxDrift:        defaultDrift,
-		OneWayTimeout:   150 * time.Millisecond,
+		OneWayTimeout:   120 * time.Millisecond,
 		FastThreshold:   250 * time.Millisecond,
 		SchedulingDelay: 20 * time.Millisecond,
 		ElectionPeriod:  200 * time.Millisecond,
 		KeepalivePeriod: 200 * time.Millisecond,
 		Expires:         time.Second,
-		LockTime:        time.Second,
-		MaxLockTime:     time.Second,
+		LockTime:        1200 * time.Millisecond,
+		MaxLockTime:     1200 * time.Millisecond,
 	}
 }
 

@@ -21,6 +21,9 @@ func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
 	t := c.Timing
 	g := guarantees{Bounds: api.BoundsOf(b), LeastLockTimeNS: int64(t.LeastLockTime()),
 		LeastExpiresNS: int64(t.LeastExpires()), Timing: api.TimingOf(t), Warnings: []string{}}
+	if w := t.LeaseWarning(); w != "" {
+		g.Warnings = append(g.Warnings, w)
+	}
 	if w := t.StrictWarning(); w != "" && c.Mode == failaware.Strict {
 		g.Warnings = append(g.Warnings, w)
 	}

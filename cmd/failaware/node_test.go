@@ -146,9 +146,9 @@ func TestWhatCannotSucceedEndsWithCode2(t *testing.T) {
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "node 1 already runs with the state directory "+state)
 
-	other := runProcess(t, "--id", "2", "--listen", addrs[1], "--peer", "1="+addrs[0], "--fast-threshold", "9ms")
+	other := runProcess(t, "--id", "2", "--listen", addrs[1], "--peer", "1="+addrs[0], "--fast-threshold", "11ms")
 	require.Equal(t, 2, other.end(t))
-	require.Contains(t, other.err.String(), "settings differ from those of node 1: FastThreshold is 9ms here and 10ms there")
+	require.Contains(t, other.err.String(), "settings differ from those of node 1: FastThreshold is 11ms here and 10ms there")
 	require.NotContains(t, other.err.String(), "goroutine")
 
 	code, _, err = cli("node", "--id", "3", "--api", "none", "--insecure", "--listen", "192.0.2.77:7000")

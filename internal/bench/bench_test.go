@@ -42,7 +42,7 @@ func launcher(t *testing.T) Launcher {
 // patient is timing that a busy machine keeps.
 func patient() timed.Timing {
 	t := timed.LAN()
-	t.FastThreshold, t.SchedulingDelay = 40*time.Millisecond, 40*time.Millisecond
+	t.FastThreshold, t.SchedulingDelay = 40*time.Millisecond, 30*time.Millisecond
 	t.ElectionPeriod, t.KeepalivePeriod = 50*time.Millisecond, 50*time.Millisecond
 	t.Expires, t.LockTime, t.MaxLockTime = 400*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
 	return t

@@ -27,6 +27,9 @@ const (
 	LockIgnoresBoot      // leader 6: a lock is to the id, not the incarnation
 	NoMergeExcuse        // leader 7: a merge under way blocks the outranking leader
 	NoRoundAfterSilence  // leader 9: silence waits for the next period
+	ExcuseTheDead        // leader: a merge with a leader out of hearing excuses
+	OldStates            // stack: an overtaken packet overwrites newer state
+	AnswersToOthers      // stack: an answer to another incarnation counts
 	NoLockedElsewhere    // leader 10: peers locked elsewhere stay contenders
 	LeaseWithoutDrift    // leader: ρ = 0 in the lease and the lock
 	SlowElections        // leader: slow elections and replies count

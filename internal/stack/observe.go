@@ -36,9 +36,9 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 // suspectClocks takes evidence that the clock of a peer or of this node broke
 // ρ. A node at fault with more than half of the peers that it hears blames
 // itself.
-func (s *Stack) suspectClocks(from timed.Incarnation, d datagram.Delay) {
+func (s *Stack) suspectClocks(now timed.Instant, from timed.Incarnation, d datagram.Delay) {
 	s.notify(Event{Kind: EventClockFault, Peer: from.Node, Boot: from.Boot, Bound: d.Bound})
-	if faulty, heard := s.dg.Faults(); !s.blamed && 2*faulty > heard {
+	if faulty, heard := s.dg.Faults(now); !s.blamed && 2*faulty > heard {
 		s.blamed = true
 		s.notify(Event{Kind: EventRestart, Peer: from.Node})
 	}

@@ -184,6 +184,10 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 		}
 		return s.end(now)
 	}
+	if p.Has(FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot && !mutant.On(mutant.AnswersToOthers) {
+		s.Dropped.Unknown++ // an answer to another incarnation of this id: it says nothing about this one
+		return s.end(now)
+	}
 	d, verdict := s.dg.HandlePacket(received, h)
 	s.lastDelay, s.lastVerdict = d, verdict
 	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
@@ -195,7 +199,7 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 		s.refuse(now, p)
 	case datagram.Faulty:
 		s.Dropped.Faulty++
-		s.suspectClocks(from, d)
+		s.suspectClocks(now, from, d)
 	case datagram.Accepted:
 		if s.el.Peer(from.Node) != (leader.State{}) {
 			s.notify(Event{Kind: EventPeerRestarted, Peer: from.Node, Boot: from.Boot})
@@ -218,7 +222,9 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		}
 		s.dg.Taken(from.Node, now)
 	}
-	s.el.HandleState(from, &p.State)
+	if p.Header.Stamp >= s.dg.Newest(from.Node) || mutant.On(mutant.OldStates) { // else overtaken: a later packet has said more
+		s.el.HandleState(from, &p.State)
+	}
 	alive := s.dg.Alive(now)
 	if p.Has(FrameLeaving) {
 		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
