@@ -148,6 +148,7 @@ func (c *checker) turn(n *node, now timed.Instant) {
 		c.checkMove(n, to)
 	}
 	if lead || lock || fresh {
+		c.live.account(c.w.now) // for the time in which the old claims held
 		cl.leading, cl.expiration, cl.support = leading, expiration, support
 		cl.lockedTo, cl.lockEnd = to, until
 		cl.view, cl.valid = view, valid
@@ -206,6 +207,7 @@ func (c *checker) started(n *node) {
 // rebent takes a change of a node's clock rate.
 func (c *checker) rebent(n *node) {
 	if n.up {
+		c.live.account(c.w.now)
 		c.refresh(n)
 	}
 }

@@ -42,7 +42,8 @@ func (c *clock) when(h timed.Instant) int64 {
 	d := int64(h - c.at)
 	// 1/(1+r) = 1 − r + r² − …; two terms are right to within a nanosecond
 	// or so for what we schedule, and the loops below make it exact.
-	t := c.base + d - mulPPB(d, c.rate) + mulPPB(mulPPB(d, c.rate), c.rate)
+	first := mulPPB(d, c.rate)
+	t := c.base + d - first + mulPPB(first, c.rate)
 	for c.show(t) >= h && t > c.base {
 		t--
 	}
@@ -53,6 +54,9 @@ func (c *clock) when(h timed.Instant) int64 {
 }
 
 func mulPPB(d, ppb int64) int64 {
+	if uint64(d) < 1<<43 && uint64(ppb+1<<20) < 1<<21 { // the product fits
+		return d * ppb / 1e9
+	}
 	q, r := d/1e9, d%1e9
 	return q*ppb + r*ppb/1e9
 }

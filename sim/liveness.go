@@ -74,10 +74,8 @@ func (l *liveness) miss(format string, args ...any) {
 	l.w.check.fail("liveness", l.w.nodes[0], "%s; blocks %v%s", fmt.Sprintf(format, args...), l.blocks, state.String())
 }
 
-// observe accounts for the time since the last event, and looks whether the
-// blocks are led and fresh.
+// observe looks whether the blocks are led and fresh.
 func (l *liveness) observe(now int64) {
-	l.account(now)
 	if !l.stable {
 		return
 	}
@@ -104,8 +102,9 @@ func (l *liveness) observe(now int64) {
 	}
 }
 
-// account adds up for how long nodes were led and held fresh views. Claims end
-// by time between events, so the ends are taken into account exactly.
+// account adds up for how long nodes were led and held fresh views. It is called
+// before any claim changes; that claims end by time is taken into account
+// exactly.
 func (l *liveness) account(now int64) {
 	d := now - l.last
 	if d <= 0 {

@@ -70,6 +70,7 @@ func (w *world) start(n *node) {
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
 	}, peers, now, wall)
+	n.st.Lend = w.lend
 	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now
@@ -95,6 +96,7 @@ func (w *world) crash(n *node) {
 	if !n.up {
 		return
 	}
+	w.check.live.account(w.now)
 	n.up = false
 	w.count.Crashes++
 	w.check.crashed(n)
@@ -104,6 +106,7 @@ func (w *world) restart(n *node) {
 	if n.up {
 		return
 	}
+	w.check.live.account(w.now)
 	w.count.Restarts++
 	if w.clocks.chance(0.3) { // the machine rebooted: its clock starts anew
 		n.clock, n.last = w.newClock(), 0

@@ -60,6 +60,7 @@ func (w *world) run() {
 
 func (w *world) result() Result {
 	l := &w.check.live
+	l.account(w.now)
 	return Result{
 		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash,
 		Violation: w.check.failed, Stable: l.periods, Missed: l.missed,

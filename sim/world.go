@@ -23,8 +23,9 @@ type world struct {
 
 	net, proc, clocks, boots, chaos stream
 
-	slots []flight
+	slots []*flight
 	free  []int32
+	lent  []int32 // slots that the node under way writes its packets into
 	out   []stack.Effect
 
 	temper temper
@@ -103,7 +104,7 @@ func (w *world) step() bool {
 // deliver hands a packet to its destination.
 func (w *world) deliver(e event) {
 	n := w.nodes[e.node()]
-	f := &w.slots[e.arg]
+	f := w.slots[e.arg]
 	if n.stalledUntil > w.now {
 		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
 		return
@@ -154,11 +155,12 @@ func (w *world) wake(e event) {
 
 // after performs the effects of a turn, checks the world, and arms the timer.
 func (w *world) after(n *node, now timed.Instant, out []stack.Effect) {
-	restart := false
+	restart, sent := false, 0
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
-			w.send(n, e)
+			w.send(n, e, w.lent[sent])
+			sent++
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
@@ -167,7 +169,7 @@ func (w *world) after(n *node, now timed.Instant, out []stack.Effect) {
 			restart = w.check.event(n, now, e.Event) || restart
 		}
 	}
-	w.out = out[:0]
+	w.out, w.lent = out[:0], w.lent[:0]
 	w.check.turn(n, now)
 	if n.up {
 		w.arm(n, 0)
@@ -199,23 +201,35 @@ func (w *world) arm(n *node, earliest int64) {
 	w.schedule(at, wake, n.index, n.wakeTicket)
 }
 
+// take returns a slot that nobody uses.
+func (w *world) take() (slot int32) {
+	if k := len(w.free); k > 0 {
+		slot, w.free = w.free[k-1], w.free[:k-1]
+		return slot
+	}
+	w.slots = append(w.slots, new(flight))
+	return int32(len(w.slots) - 1)
+}
+
+// lend gives a node a packet to write, where it stays until it arrives.
+func (w *world) lend() *stack.Packet {
+	slot := w.take()
+	w.lent = append(w.lent, slot)
+	return &w.slots[slot].packet
+}
+
 // send puts a packet on its link.
-func (w *world) send(n *node, e *stack.Effect) {
+func (w *world) send(n *node, e *stack.Effect, slot int32) {
 	to := int(e.To) - 1
 	if to < 0 || to >= len(w.nodes) {
+		w.free = append(w.free, slot)
 		return
 	}
 	n.counter++
 	delay, ok := w.links[n.index][to].draw(w, e.Packet.Frames)
 	if !ok {
+		w.free = append(w.free, slot)
 		return
-	}
-	var slot int32
-	if k := len(w.free); k > 0 {
-		slot, w.free = w.free[k-1], w.free[:k-1]
-	} else {
-		w.slots = append(w.slots, flight{})
-		slot = int32(len(w.slots) - 1)
 	}
 	link := &w.links[n.index][to]
 	again := int64(0)
@@ -224,8 +238,7 @@ func (w *world) send(n *node, e *stack.Effect) {
 	} else if link.replay > 0 && w.net.chance(link.replay) {
 		again = w.net.between(0, int64(3*time.Second))
 	}
-	f := &w.slots[slot]
-	f.packet.CopyFrom(e.Packet)
+	f := w.slots[slot]
 	f.packet.Header.Counter = n.counter
 	f.sent = w.now
 	if w.wire != nil {
@@ -242,15 +255,8 @@ func (w *world) send(n *node, e *stack.Effect) {
 
 // repeat lets a packet arrive once more.
 func (w *world) repeat(slot int32, at int64, to int) {
-	copied := w.slots[slot]
-	var again int32
-	if k := len(w.free); k > 0 {
-		again, w.free = w.free[k-1], w.free[:k-1]
-		w.slots[again] = copied
-	} else {
-		w.slots = append(w.slots, copied)
-		again = int32(len(w.slots) - 1)
-	}
+	again := w.take()
+	*w.slots[again] = *w.slots[slot]
 	w.schedule(at, deliver, to, again)
 }
 

@@ -53,8 +53,7 @@ func (s *Stack) flush(now timed.Instant) {
 		s.fillRequest(now, proto)
 	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
-		s.packets = s.packets[:len(s.packets)+1]
-		p := &s.packets[len(s.packets)-1]
+		p := s.blank()
 		p.CopyFrom(proto)
 		p.Header.Destination = id
 		p.Header.Echo = s.dg.Echo(id, now)
@@ -65,6 +64,16 @@ func (s *Stack) flush(now timed.Instant) {
 		s.dg.Sent(id, now)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
+}
+
+// blank returns a packet to be written: one that the driver lends, or one of the
+// stack's own, which is valid until the next turn.
+func (s *Stack) blank() *Packet {
+	if s.Lend != nil {
+		return s.Lend()
+	}
+	s.packets = s.packets[:len(s.packets)+1]
+	return &s.packets[len(s.packets)-1]
 }
 
 // fillRequest adds what the layers above the election say in a request.
@@ -96,11 +105,10 @@ func (s *Stack) refuse(now timed.Instant, p *Packet) {
 		return
 	}
 	s.answered[id] = now
-	s.packets = append(s.packets, Packet{
-		MaxDrift: s.cfg.Timing.MaxDrift, FastThreshold: s.cfg.Timing.FastThreshold,
-		State: s.el.State(now), Frames: FrameInUse, InUse: holder,
-		Header: datagram.Header{Version: datagram.Version, Group: s.cfg.Group, Source: s.cfg.Self.Node,
-			Destination: id, Boot: s.cfg.Self.Boot, Stamp: now, Echo: s.dg.EchoChallenger(id)},
-	})
-	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: &s.packets[len(s.packets)-1]})
+	a := s.blank()
+	a.MaxDrift, a.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
+	a.State, a.Frames, a.InUse = s.el.State(now), FrameInUse, holder
+	a.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group, Source: s.cfg.Self.Node,
+		Destination: id, Boot: s.cfg.Self.Boot, Stamp: now, Echo: s.dg.EchoChallenger(id)}
+	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: a})
 }

@@ -55,6 +55,10 @@ type Stack struct {
 	mbOut []membership.Effect
 	ckOut []clocksync.Effect
 
+	// Lend, if set, gives the packets to write, in the order of the effects that
+	// send them. A driver that keeps packets is spared a copy.
+	Lend func() *Packet
+
 	// Dropped counts what was of no use.
 	Dropped Dropped
 
