@@ -35,7 +35,7 @@ func race() (LeaderAnswer, ViewAnswer) {
 	return l, viewFrom(load, read)
 }
 
-// leader.md, "Answers that race with the clock".
+// docs/protocol.md, "Answers that race with the clock".
 func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
 	if mutant.On(mutant.SnapshotOnce) {
 		t.Skip("the rule is switched off")

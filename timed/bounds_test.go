@@ -88,7 +88,7 @@ var drawTiming = rapid.Custom(func(t *rapid.T) Timing {
 })
 
 // The least values are accepted, one nanosecond less is not, and they keep the
-// inequalities that they stand for (leader.md, "A round").
+// inequalities that they stand for (docs/model.md).
 func TestLeastExpiresAndLeastLockTimeAreTheBoundary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawTiming.Draw(t, "timing")
