@@ -31,10 +31,10 @@ type Election struct {
 	cfg   Config
 	peers [timed.MaxNodes + 1]peerState
 
-	started, readyAt, quietUntil timed.Instant
-	resigned                     bool // leaves for good: no contender any more
-	yields                       bool // has handed over: no contender until another leads, or yieldUntil
-	yieldUntil                   timed.Instant
+	readyAt, quietUntil timed.Instant
+	resigned            bool // leaves for good: no contender any more
+	yields              bool // has handed over: no contender until another leads, or yieldUntil
+	yieldUntil          timed.Instant
 
 	// The vote given.
 	lockedTo    timed.Incarnation
@@ -85,7 +85,7 @@ type refusal struct {
 
 // New returns the election of an incarnation that starts at now.
 func New(cfg Config, now timed.Instant) *Election {
-	e := &Election{cfg: cfg, started: now}
+	e := &Election{cfg: cfg}
 	e.readyAt = now.Add(cfg.Timing.ReadyTime())
 	// Keepalives that say "heard" are exchanged only once nodes are ready: a
 	// request before that would find nobody.

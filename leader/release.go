@@ -58,17 +58,12 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest})
 }
 
-// abdicate ends the lead, or the candidacy, at once.
-func (e *Election) abdicate(now timed.Instant, why Reason, by timed.NodeID, out []Effect) []Effect {
-	return e.release(now, why, by, out)
-}
-
 // Abdicate gives up the lead for the given reason; the node stays a contender.
 func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effect {
 	if !e.leading && !e.open {
 		return out
 	}
-	return e.abdicate(now, why, e.cfg.Self.Node, out)
+	return e.release(now, why, e.cfg.Self.Node, out)
 }
 
 // Yield gives up the lead in favour of another: the node is no contender until

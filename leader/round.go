@@ -71,7 +71,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 		return out
 	}
 	if e.outranksMe(from.Node) && (e.leading || e.open) {
-		out = e.abdicate(now, Outranked, from.Node, out)
+		out = e.release(now, Outranked, from.Node, out)
 	}
 	if from == e.lockedTo && m.Number < e.lockRequest {
 		return out // overtaken by a newer request
@@ -159,20 +159,17 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 	if !atAlarm {
 		return out
 	}
-	silent := asked.Minus(e.replies).Minus(e.refusals)
 	e.open = false
-	switch {
-	case e.leading:
-		if mutant.On(mutant.ReleaseOnFailedRenew) {
-			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
-			return append(out, Effect{Kind: SendRelease, Number: e.lastRequest})
-		}
-		// The older lease still counts on the votes: nothing is given back.
-		e.afterSilence(silent)
-		return out
-	default:
+	if !e.leading {
 		return e.release(now, RoundFailed, missing.Min(), out)
 	}
+	if mutant.On(mutant.ReleaseOnFailedRenew) {
+		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+		return append(out, Effect{Kind: SendRelease, Number: e.lastRequest})
+	}
+	// The older lease still counts on the votes: nothing is given back.
+	e.afterSilence(asked)
+	return out
 }
 
 // excused reports whether a process that did not support the round does not
@@ -225,15 +222,15 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	latest := e.expiration.Add(-(t.RoundTime() + t.SchedulingDelay))
 	e.nextRequest = timed.Earlier(e.lastRequest.Add(early), latest)
 	if atAlarm {
-		e.afterSilence(asked.Minus(e.replies).Minus(e.refusals))
+		e.afterSilence(asked)
 	}
 	return append(out, Effect{Kind: Won, First: first})
 }
 
-// afterSilence starts the next round at once: else one lost reply makes the
-// view stale.
-func (e *Election) afterSilence(silent timed.Set) {
-	if !silent.Empty() && !mutant.On(mutant.NoRoundAfterSilence) {
+// afterSilence starts the next round at once if some of those asked kept silent:
+// else one lost reply makes the view stale.
+func (e *Election) afterSilence(asked timed.Set) {
+	if !asked.Subset(e.replies.Union(e.refusals)) && !mutant.On(mutant.NoRoundAfterSilence) {
 		e.nextRequest = 0
 	}
 }

@@ -84,7 +84,7 @@ func (c *checker) reset(n int) {
 	for i := range c.heard {
 		c.heard[i] = make([]int64, n)
 	}
-	c.live.reset(n, c.w)
+	c.live.reset(c.w)
 }
 
 func (c *checker) fail(check string, n *node, format string, args ...any) {

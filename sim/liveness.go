@@ -31,7 +31,7 @@ type liveness struct {
 	missed     int
 }
 
-func (l *liveness) reset(n int, w *world) { *l = liveness{w: w, last: w.now} }
+func (l *liveness) reset(w *world) { *l = liveness{w: w, last: w.now} }
 
 // changed says that something changed that may matter to what is reached.
 func (l *liveness) changed() { l.dirty = true }

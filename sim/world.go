@@ -226,12 +226,12 @@ func (w *world) send(n *node, e *stack.Effect, slot int32) {
 		return
 	}
 	n.counter++
-	delay, ok := w.links[n.index][to].draw(w, e.Packet.Frames)
+	link := &w.links[n.index][to]
+	delay, ok := link.draw(w, e.Packet.Frames)
 	if !ok {
 		w.free = append(w.free, slot)
 		return
 	}
-	link := &w.links[n.index][to]
 	again := int64(0)
 	if link.twice > 0 && w.net.chance(link.twice) {
 		again = w.net.between(link.min, link.max)

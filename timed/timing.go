@@ -1,6 +1,9 @@
 package timed
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Timing holds the constants of the timed asynchronous model for one group.
 // MaxDrift and FastThreshold must be the same at every node; nodes tell each
@@ -77,6 +80,19 @@ func WAN() Timing {
 		LockTime:        1200 * time.Millisecond,
 		MaxLockTime:     1200 * time.Millisecond,
 	}
+}
+
+// Preset returns the timing of a preset's name: local, lan or wan.
+func Preset(name string) (Timing, error) {
+	switch name {
+	case "local":
+		return Local(), nil
+	case "lan":
+		return LAN(), nil
+	case "wan":
+		return WAN(), nil
+	}
+	return Timing{}, fmt.Errorf("%q is none of local, lan, wan", name)
 }
 
 // RoundTime returns 2Δ(1+ρ), after which a round of the election is closed.

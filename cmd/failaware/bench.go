@@ -91,17 +91,11 @@ func (t *benchTiming) String() string { return t.name }
 func (t *benchTiming) Type() string { return "preset" }
 
 func (t *benchTiming) Set(name string) error {
-	switch name {
-	case "local":
-		t.value = timed.Local()
-	case "lan":
-		t.value = timed.LAN()
-	case "wan":
-		t.value = timed.WAN()
-	default:
-		return fmt.Errorf("%q is none of local, lan, wan", name)
+	value, err := timed.Preset(name)
+	if err != nil {
+		return err
 	}
-	t.name = name
+	t.name, t.value = name, value
 	return nil
 }
 

@@ -173,18 +173,9 @@ func addPeer(c *nodeConfig, s string) error {
 	return nil
 }
 
-func setPreset(c *nodeConfig, s string) error {
-	switch s {
-	case "local":
-		c.Timing = failaware.Local()
-	case "lan":
-		c.Timing = failaware.LAN()
-	case "wan":
-		c.Timing = failaware.WAN()
-	default:
-		return fmt.Errorf("%q is none of local, lan, wan", s)
-	}
-	return nil
+func setPreset(c *nodeConfig, s string) (err error) {
+	c.Timing, err = timed.Preset(s)
+	return err
 }
 
 func parsePPB(s string, most int64) (int64, error) {

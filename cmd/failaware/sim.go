@@ -73,15 +73,8 @@ func (f *simFlags) options() (sim.Options, error) {
 	if opt.RankBy, err = leader.ParseRankBy(f.rank); err != nil {
 		return opt, fmt.Errorf("--rank: %w", err)
 	}
-	switch f.preset {
-	case "local":
-		opt.Timing = timed.Local()
-	case "lan":
-		opt.Timing = timed.LAN()
-	case "wan":
-		opt.Timing = timed.WAN()
-	default:
-		return opt, fmt.Errorf("--preset: %q is neither local, lan nor wan", f.preset)
+	if opt.Timing, err = timed.Preset(f.preset); err != nil {
+		return opt, fmt.Errorf("--preset: %w", err)
 	}
 	switch {
 	case !(f.seconds >= 0.1 && f.seconds <= 1e7):

@@ -61,9 +61,6 @@ func NewClient(addr Address, token string) *Client {
 	return c
 }
 
-// Addr returns the address.
-func (c *Client) Addr() Address { return c.addr }
-
 // Get asks for a path, and decodes the answer into v.
 func (c *Client) Get(ctx context.Context, path string, v any) error {
 	return c.do(ctx, http.MethodGet, path, v)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -120,6 +119,3 @@ func (s *sender) send(b []byte) error {
 	}
 	return s.control.Flush()
 }
-
-// TopicKnown reports whether a stream of that topic can be asked for.
-func TopicKnown(topic string) bool { return slices.Contains(Topics(), topic) }

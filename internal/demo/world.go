@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/timed"
 )
 
 // World is the nodes, the relay between them, and everything that is known of
@@ -55,15 +56,11 @@ type Options struct {
 
 // TimingOf returns the timing that a preset's name stands for.
 func TimingOf(preset string) (failaware.Timing, error) {
-	switch preset {
-	case "local":
-		return failaware.Local(), nil
-	case "lan":
-		return failaware.LAN(), nil
-	case "wan":
-		return failaware.WAN(), nil
+	t, err := timed.Preset(preset)
+	if err != nil {
+		return t, fmt.Errorf("--preset: %w", err)
 	}
-	return failaware.Timing{}, fmt.Errorf("--preset: %q is neither local, lan nor wan", preset)
+	return t, nil
 }
 
 // Check returns what is wrong with the options.

@@ -104,6 +104,19 @@ func (r *reader) check(err error) {
 	}
 }
 
+// within finishes the read of an integer: it must lie in a range, and counts only
+// if nothing was wrong.
+func within[T int64 | uint64](r *reader, v, least, most T, err error) T {
+	r.check(err)
+	if v < least || v > most {
+		r.fail(ErrRange)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return v
+}
+
 func (r *reader) uint(least, most uint64) uint64 {
 	var v uint64
 	var err error
@@ -119,14 +132,7 @@ func (r *reader) uint(least, most uint64) uint64 {
 	default:
 		r.fail(ErrType)
 	}
-	r.check(err)
-	if v < least || v > most {
-		r.fail(ErrRange)
-	}
-	if r.err != nil {
-		return 0
-	}
-	return v
+	return within(r, v, least, most, err)
 }
 
 func (r *reader) int(least, most int64) int64 {
@@ -144,14 +150,7 @@ func (r *reader) int(least, most int64) int64 {
 	default:
 		r.fail(ErrType)
 	}
-	r.check(err)
-	if v < least || v > most {
-		r.fail(ErrRange)
-	}
-	if r.err != nil {
-		return 0
-	}
-	return v
+	return within(r, v, least, most, err)
 }
 
 func (r *reader) bool() bool {
