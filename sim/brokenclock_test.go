@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
 )
 
 // A clock that breaks ρ is noticed: its node disagrees with all its peers and
@@ -16,25 +17,25 @@ func TestBrokenClockIsNoticed(t *testing.T) {
 		w := newWorld(1, Options{Calm: true, Duration: time.Minute}.withDefaults())
 		require.True(t, w.runUntil(w.now+int64(w.bounds.View+w.bounds.Rejoin)))
 		bad := w.nodes[2]
-		blamed, named := false, 0
-		w.check.faults = func(n *node, e *stack.Event) {
+		blamed, named := false, timed.Set{}
+		w.check.faults = func(n *Node, e *stack.Event) {
 			switch {
 			case e.Kind == stack.EventRestart && n == bad:
 				blamed = true
 			case e.Kind == stack.EventClockFault && n != bad && e.Peer == bad.id:
-				named++
+				named.Add(n.id)
 			case e.Kind == stack.EventRestart:
 				t.Errorf("node %d blames itself for the clock of node %d", n.id, bad.id)
 			}
 		}
 		bad.clock.bend(w.now, times*int64(w.opt.Timing.MaxDrift))
 		for range 200 {
-			if blamed && named == len(w.nodes)-1 {
+			if blamed && named.Len() == len(w.nodes)-1 {
 				break
 			}
 			w.runUntil(w.now + int64(100*time.Millisecond))
 		}
 		require.True(t, blamed, "a clock at %d ρ", times)
-		require.Equal(t, len(w.nodes)-1, named)
+		require.Equal(t, len(w.nodes)-1, named.Len())
 	}
 }

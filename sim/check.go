@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -39,14 +40,16 @@ type claims struct {
 	valid     timed.Instant
 	viewUntil int64
 
-	proposal *membership.View
-	reading  clocksync.Reading
-	left     map[clocksync.TimelineID]clocksync.Time // what was shown last on timelines that were left
+	proposal  *membership.View
+	staleView membership.ViewID // the view that became stale last
+	bound     int64             // of a process that crashed: until when its vote binds
+	reading   clocksync.Reading
+	left      map[clocksync.TimelineID]clocksync.Time // what was shown last on timelines that were left
 }
 
 // checker holds what all nodes claim against each other, after every event.
 type checker struct {
-	w      *world
+	w      *World
 	failed *Violation
 	claims []claims
 	views  map[membership.ViewID]*membership.View
@@ -61,7 +64,9 @@ type checker struct {
 
 	// faults, if set, takes evidence of broken clocks, which is no violation
 	// in a world that has one; the checks that rest on ρ are off.
-	faults func(*node, *stack.Event)
+	faults func(*Node, *stack.Event)
+	broken bool  // a clock has left ρ
+	quit   *Node // has found its id in use, and stops
 
 	live liveness
 }
@@ -74,21 +79,29 @@ type timeline struct {
 	line  clocksync.Line
 }
 
-func (c *checker) reset(n int) {
-	c.claims = make([]claims, n)
+func (c *checker) reset() {
 	c.views = map[membership.ViewID]*membership.View{}
 	c.lines = map[clocksync.TimelineID]*timeline{}
-	c.onLine = make([]*timeline, n)
-	c.seen = make([]membership.ViewID, n)
-	c.heard = make([][]int64, n)
-	for i := range c.heard {
-		c.heard[i] = make([]int64, n)
-	}
 	c.live.reset(c.w)
 }
 
-func (c *checker) fail(check string, n *node, format string, args ...any) {
-	if c.failed != nil || c.faults != nil {
+// grow makes room for the claims of n processes.
+func (c *checker) grow(n int) {
+	c.claims = append(c.claims, make([]claims, n-len(c.claims))...)
+	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
+	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
+	c.heard = append(c.heard, make([][]int64, n-len(c.heard))...)
+	for i := range c.heard {
+		c.heard[i] = append(c.heard[i], make([]int64, n-len(c.heard[i]))...)
+	}
+}
+
+// always lists the checks that do not rest on clocks: they hold whatever clocks
+// do.
+var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness"}
+
+func (c *checker) fail(check string, n *Node, format string, args ...any) {
+	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) {
 		return
 	}
 	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: n.id,
@@ -97,33 +110,46 @@ func (c *checker) fail(check string, n *node, format string, args ...any) {
 
 // event takes an event that a node reported. It returns whether the node asks
 // for a new incarnation.
-func (c *checker) event(n *node, now timed.Instant, e *stack.Event) bool {
+func (c *checker) event(n *Node, e *stack.Event) bool {
 	if c.faults != nil {
 		c.faults(n, e)
 	}
 	switch e.Kind {
 	case stack.EventViewInstalled:
 		c.w.count.Views++
-		c.installed(n, e.View)
+		c.installed(n, e.View, e.Previous)
 	case stack.EventElected:
 		c.w.count.Elections++
 		c.leadChanges++
 		c.live.changed()
 	case stack.EventLeadLost:
 		c.leadChanges++
-		if e.Lost == leader.LeaseExpired {
-			c.expired++
-		}
+		c.lost(n, e.Lost)
 		c.live.changed()
 	case stack.EventViewStale:
 		c.stale++
+		c.claims[n.index].staleView = e.View.ID
+		c.sometimes(ViewStale)
 		c.live.changed()
-	case stack.EventClockAdopted, stack.EventClockStepped:
+	case stack.EventViewFresh:
+		if c.claims[n.index].staleView == e.View.ID {
+			c.sometimes(StaleAndFresh)
+		}
+	case stack.EventPeerSilent:
+		if e.Deaf {
+			c.sometimes(DeafPeer)
+		}
+	case stack.EventClockAdopted:
+		c.sometimes(ClockAdopted)
+		c.adopted(n, e.Timeline)
+	case stack.EventClockStepped:
+		c.sometimes(ClockStepped)
 		c.adopted(n, e.Timeline)
 	case stack.EventClockFault:
+		c.sometimes(ClockFaulty)
 		c.fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
 	case stack.EventDuplicateID:
-		c.fail("id", n, "thinks that its id is used twice")
+		c.duplicate(n)
 	case stack.EventMismatch:
 		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
 	case stack.EventRestart:
@@ -132,8 +158,37 @@ func (c *checker) event(n *node, now timed.Instant, e *stack.Event) bool {
 	return false
 }
 
+// lost counts why a lead ended, and what it left behind.
+func (c *checker) lost(n *Node, why leader.Reason) {
+	switch why {
+	case leader.LeaseExpired:
+		c.expired++
+		c.sometimes(LeaseExpired)
+		if c.claims[n.index].proposal != nil {
+			c.sometimes(LeaseExpiredProposing)
+		}
+	case leader.Outranked:
+		c.sometimes(Outranked)
+	case leader.Resigned:
+		c.sometimes(HandedOver)
+	}
+	if c.leaders(n) == 0 {
+		c.sometimes(NobodyLeads)
+	}
+}
+
+// leaders counts who leads besides n.
+func (c *checker) leaders(n *Node) (count int) {
+	for i := range c.w.nodes {
+		if i != n.index && c.leads(i) {
+			count++
+		}
+	}
+	return count
+}
+
 // turn looks at what a node claims after a turn.
-func (c *checker) turn(n *node, now timed.Instant) {
+func (c *checker) turn(n *Node, now timed.Instant) {
 	cl := &c.claims[n.index]
 	el, mb := n.st.Election(), n.st.Membership()
 	// All claims of the node are brought up to date before any is checked: a
@@ -166,8 +221,12 @@ func (c *checker) turn(n *node, now timed.Instant) {
 	if p := mb.Proposal(); p != cl.proposal {
 		before := cl.proposal
 		cl.proposal = p
-		if p != nil && (before == nil || before.Set != p.Set) {
+		switch {
+		case p == nil:
+		case before == nil || before.Set != p.Set:
 			c.checkProposal(n, p, now)
+		case before.ID.Sequence < p.ID.Sequence:
+			c.sometimes(ProposalOvertaken)
 		}
 	}
 	c.checkClock(n, now)
@@ -175,7 +234,7 @@ func (c *checker) turn(n *node, now timed.Instant) {
 }
 
 // refresh computes when the claims of a node end in true time.
-func (c *checker) refresh(n *node) {
+func (c *checker) refresh(n *Node) {
 	cl := &c.claims[n.index]
 	cl.leadUntil, cl.lockTill, cl.viewUntil = 0, 0, 0
 	if cl.leading {
@@ -189,12 +248,25 @@ func (c *checker) refresh(n *node) {
 	}
 }
 
-func (c *checker) crashed(n *node) {
-	c.claims[n.index] = claims{}
+func (c *checker) crashed(n *Node) {
+	cl := &c.claims[n.index]
+	if c.leads(n.index) {
+		c.sometimes(LeaderCrashed)
+		if cl.proposal != nil {
+			c.sometimes(LeaderCrashedProposing)
+		}
+	}
+	*cl = claims{bound: cl.lockTill}
+	if !slices.ContainsFunc(c.w.nodes, func(m *Node) bool { return m.up }) {
+		c.sometimes(AllCrashed)
+	}
 	c.live.changed()
 }
 
-func (c *checker) started(n *node) {
+func (c *checker) started(n *Node) {
+	if c.claims[n.index].bound > c.w.now {
+		c.sometimes(RestartedEarly)
+	}
 	c.claims[n.index] = claims{}
 	for i := range c.heard {
 		c.heard[i][n.index], c.heard[n.index][i] = 0, 0
@@ -205,7 +277,7 @@ func (c *checker) started(n *node) {
 }
 
 // rebent takes a change of a node's clock rate.
-func (c *checker) rebent(n *node) {
+func (c *checker) rebent(n *Node) {
 	if n.up {
 		c.live.account(c.w.now)
 		c.refresh(n)

@@ -10,13 +10,25 @@ import (
 const granularity = 4
 
 // delivered checks the delay bound and the offset interval after a packet.
-func (c *checker) delivered(n *node, f *flight, now timed.Instant) {
+func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 	d, verdict := n.st.LastPacket()
-	p := c.w.nodes[f.packet.Header.Source-1]
+	if f.from == nobody {
+		c.checkForged(n, f, verdict)
+		return
+	}
+	p := c.w.nodes[f.from]
 	current := p.up && p.boot == f.packet.Header.Boot
 	if verdict == datagram.Accepted && c.w.now-f.sent > int64(c.w.opt.Timing.MaxDrift.Wait(c.w.opt.Timing.Expires)) {
 		c.fail("accept", n, "accepts incarnation %v of node %d by a packet that is %d ns old", p.boot, p.id, c.w.now-f.sent)
 		return
+	}
+	switch {
+	case !current:
+		c.sometimes(OldBootCame)
+	case verdict == datagram.Challenged:
+		c.sometimes(ChallengerCame)
+	case verdict == datagram.Delivered && !d.Fast:
+		c.sometimes(SlowCame)
 	}
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
@@ -50,7 +62,7 @@ func (c *checker) delivered(n *node, f *flight, now timed.Instant) {
 
 // checkAlive demands that a peer which is alive here hears this node too, and
 // may vote: a link that works one way only makes nobody alive on one side.
-func (c *checker) checkAlive(n, p *node) {
+func (c *checker) checkAlive(n, p *Node) {
 	t := &c.w.opt.Timing
 	if age := c.w.now - c.heard[p.index][n.index]; age > int64(t.MaxDrift.Wait(t.Expires)+t.FastThreshold) {
 		c.fail("alive", n, "counts node %d as alive, which has not heard it for %d ns", p.id, age)
@@ -62,7 +74,7 @@ func (c *checker) checkAlive(n, p *node) {
 }
 
 // adopted notes which timeline a node is on.
-func (c *checker) adopted(n *node, id clocksync.TimelineID) {
+func (c *checker) adopted(n *Node, id clocksync.TimelineID) {
 	if t := c.lines[id]; t != nil {
 		c.onLine[n.index] = t
 		return
@@ -78,7 +90,7 @@ func (c *checker) adopted(n *node, id clocksync.TimelineID) {
 
 // checkClock checks that the deviation holds the truth, and that time does not
 // run backwards within a timeline.
-func (c *checker) checkClock(n *node, now timed.Instant) {
+func (c *checker) checkClock(n *Node, now timed.Instant) {
 	r := n.st.Clock(now)
 	cl := &c.claims[n.index]
 	least := cl.reading.Time

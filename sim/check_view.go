@@ -8,7 +8,7 @@ import (
 )
 
 // installed checks M1, M2 and M3 at an installation.
-func (c *checker) installed(n *node, v *membership.View) {
+func (c *checker) installed(n *Node, v *membership.View, previous membership.ViewID) {
 	if old, ok := c.views[v.ID]; !ok {
 		c.views[v.ID] = v
 	} else if !slices.Equal(old.Members, v.Members) {
@@ -25,11 +25,40 @@ func (c *checker) installed(n *node, v *membership.View) {
 	}
 	c.seen[n.index] = v.ID
 	c.live.changed()
+	c.came(n, v, previous)
+}
+
+// came counts what a new view tells about where its members come from.
+func (c *checker) came(n *Node, v *membership.View, previous membership.ViewID) {
+	branches := 0
+	for _, b := range v.Merged() {
+		if !b.From.None() {
+			branches++
+		}
+	}
+	if branches >= 2 {
+		c.sometimes(MergedTwo)
+	}
+	if branches >= 3 {
+		c.sometimes(MergedMore)
+	}
+	old := c.views[previous]
+	if old == nil {
+		return
+	}
+	if !old.Set.Subset(v.Set) {
+		c.sometimes(ViewShrank)
+	}
+	for i := range old.Members {
+		if m := &old.Members[i]; v.Set.Has(m.Node) && !v.Has(m.Incarnation) {
+			c.sometimes(Rejoined)
+		}
+	}
 }
 
 // checkView checks M4 when a view becomes or stays up to date, and that every
 // member's vote outlasts the lease.
-func (c *checker) checkView(n *node) {
+func (c *checker) checkView(n *Node) {
 	if !c.fresh(n.index) {
 		return
 	}
@@ -38,7 +67,7 @@ func (c *checker) checkView(n *node) {
 		if i == n.index || !c.fresh(i) {
 			continue
 		}
-		if other := c.claims[i].view; other.ID != v.ID && other.Set.Intersects(v.Set) {
+		if other := c.claims[i].view; other.ID != v.ID && other.Set.Intersects(v.Set) && c.shareMember(other, v) {
 			c.fail("M4", n, "view %v of %v is up to date while node %d's view %v of %v is", v.ID, v.Set, m.id, other.ID, other.Set)
 			return
 		}
@@ -48,9 +77,20 @@ func (c *checker) checkView(n *node) {
 	}
 }
 
+// shareMember reports whether two views have a member in common: by its id, but
+// for ids that are used twice.
+func (c *checker) shareMember(a, b *membership.View) bool {
+	for i := range a.Members {
+		if id := a.Members[i].Node; b.Set.Has(id) && (!c.usedTwice(id) || b.Has(a.Members[i].Incarnation)) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkBacking demands that m, if its incarnation is a member of n's up-to-date
 // view, is locked to the view's leader for as long as the view is up to date.
-func (c *checker) checkBacking(m, n *node) {
+func (c *checker) checkBacking(m, n *Node) {
 	cl := &c.claims[n.index]
 	if !m.up || !cl.view.Set.Has(m.id) || !cl.view.Has(timed.Incarnation{Node: m.id, Boot: m.boot}) {
 		return
@@ -64,7 +104,7 @@ func (c *checker) checkBacking(m, n *node) {
 
 // checkProposal checks M6: a leader drops a member only when it is not alive for
 // it any more, refused, or restarted.
-func (c *checker) checkProposal(n *node, p *membership.View, now timed.Instant) {
+func (c *checker) checkProposal(n *Node, p *membership.View, now timed.Instant) {
 	old := n.st.Membership().Committed()
 	if old == nil {
 		return

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/failaware/failaware/timed"
+import (
+	"math/bits"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // clock is a hardware clock as true time sees it: a line, bent now and then,
 // whose rate stays within ρ.
@@ -39,7 +43,19 @@ func (c *clock) when(h timed.Instant) int64 {
 	if h == timed.Never {
 		return forever
 	}
+	if c.rate == stopped {
+		if h <= c.at {
+			return c.base
+		}
+		return forever
+	}
 	d := int64(h - c.at)
+	if c.rate < -plainRate || c.rate > plainRate { // beyond any ρ
+		hi, lo := bits.Mul64(uint64(max(d, 0)), 1e9)
+		lo, carry := bits.Add64(lo, uint64(1e9+c.rate-1), 0)
+		t, _ := bits.Div64(hi+carry, lo, uint64(1e9+c.rate))
+		return c.base + int64(t)
+	}
 	// 1/(1+r) = 1 − r + r² − …; two terms are right to within a nanosecond
 	// or so for what we schedule, and the loops below make it exact.
 	first := mulPPB(d, c.rate)
@@ -77,4 +93,10 @@ func slowest(rho timed.Drift) int64 {
 	return -int64(float64(r) / (1 + float64(r)/1e9))
 }
 
-const forever = 1<<63 - 1
+const (
+	forever = 1<<63 - 1
+	// stopped is the rate of a clock that stands still.
+	stopped = -1e9
+	// plainRate bounds the rates for which two terms of the series are enough.
+	plainRate = 1 << 20
+)

@@ -5,25 +5,39 @@ import "github.com/failaware/failaware/internal/stack"
 // link is one direction between two nodes.
 type link struct {
 	cut      bool
-	min, max int64        // delay, uniform, in nanoseconds
-	loss     float64      // probability that a packet is lost
-	twice    float64      // probability that a packet comes twice
-	replay   float64      // probability that it comes again, up to seconds later
-	late     float64      // probability that a packet is late
-	lateMax  int64        // by how much at most
-	slow     int64        // added to every delay
+	min, max int64   // delay, uniform, in nanoseconds
+	slow     int64   // added to every delay
+	loss     float64 // probability that a packet is lost
+	late     float64 // probability that it is late
+	lateMax  int64   // by how much at most
+	twice    float64 // probability that it comes twice
+	replay   float64 // probability that it comes again
+	again    int64   // up to so much later
+	rare     *rare   // nil: nothing of what few links have
+
 	dropNext stack.Frames // a packet with one of these frames is lost, once
 	dropAll  stack.Frames // every packet with one of these frames is lost
 }
 
+// rare is what few links have.
+type rare struct {
+	reorder   float64
+	burst     float64 // mean length of a burst of losses, above 1
+	bursting  bool
+	clogUntil int64
+	flap      int64 // period; 0: none
+	since     int64 // when the first cut of it began
+	mtu       int   // 0: no limit
+	corrupt   float64
+	truncate  float64
+	forge     float64
+	foreign   float64
+}
+
 // draw returns the delay of one packet, or false when it is lost.
-func (l *link) draw(w *world, frames stack.Frames) (int64, bool) {
-	if l.dropAll&frames != 0 {
-		w.count.Lost++
-		return 0, false
-	}
-	if l.dropNext&frames != 0 {
-		l.dropNext = 0
+func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
+	if (l.dropAll|l.dropNext)&p.Frames != 0 {
+		l.dropNext &^= p.Frames
 		w.count.Lost++
 		return 0, false
 	}
@@ -31,7 +45,20 @@ func (l *link) draw(w *world, frames stack.Frames) (int64, bool) {
 		w.count.Cut++
 		return 0, false
 	}
-	if l.loss > 0 && w.net.chance(l.loss) {
+	if r := l.rare; r != nil {
+		if w.now < r.clogUntil {
+			w.count.Late++
+			return r.clogUntil - w.now + w.net.below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
+		}
+		if r.flap > 0 && (w.now-r.since)/(r.flap/2)%2 == 0 {
+			w.count.Cut++
+			return 0, false
+		}
+		if r.loses(w, l.loss) || r.mtu > 0 && w.size(p) > r.mtu {
+			w.count.Lost++
+			return 0, false
+		}
+	} else if l.loss > 0 && w.net.chance(l.loss) {
 		w.count.Lost++
 		return 0, false
 	}
@@ -40,5 +67,35 @@ func (l *link) draw(w *world, frames stack.Frames) (int64, bool) {
 		w.count.Late++
 		d += w.net.between(0, l.lateMax)
 	}
+	if l.rare != nil && w.net.chance(l.rare.reorder) {
+		w.count.Reordered++
+		d += w.net.between(0, int64(w.opt.Timing.OneWayTimeout))
+	}
 	return d, true
+}
+
+// loses draws whether a packet is lost, singly or in bursts (Gilbert's channel:
+// as many losses as single ones would be, but together).
+func (r *rare) loses(w *World, rate float64) bool {
+	switch {
+	case r.burst <= 1:
+		return w.net.chance(rate)
+	case r.bursting:
+		r.bursting = !w.net.chance(1 / r.burst)
+	default:
+		r.bursting = w.net.chance(rate / (r.burst * (1 - min(rate, 0.9))))
+	}
+	return r.bursting
+}
+
+// repeats draws how much later than the first time a packet comes once more, or
+// 0 when it does not.
+func (l *link) repeats(w *World) int64 {
+	if l.twice > 0 && w.net.chance(l.twice) {
+		return 1 + w.net.between(l.min, l.max)
+	}
+	if l.replay > 0 && w.net.chance(l.replay) {
+		return 1 + w.net.between(0, l.again)
+	}
+	return 0
 }

@@ -11,7 +11,7 @@ import (
 // liveness measures how long a healed world takes to be led and to hold fresh
 // views, and holds that against what Timing.Validate promises.
 type liveness struct {
-	w      *world
+	w      *World
 	stable bool
 	since  int64 // true time at which the stable period began
 	blocks []timed.Set
@@ -31,7 +31,7 @@ type liveness struct {
 	missed     int
 }
 
-func (l *liveness) reset(w *world) { *l = liveness{w: w, last: w.now} }
+func (l *liveness) reset(w *World) { *l = liveness{w: w, last: w.now} }
 
 // changed says that something changed that may matter to what is reached.
 func (l *liveness) changed() { l.dirty = true }
@@ -129,7 +129,7 @@ func (l *liveness) account(now int64) {
 }
 
 // leadsMe returns until when the node's leader leads with its vote.
-func (cl *claims) leadsMe(c *checker, n *node) int64 {
+func (cl *claims) leadsMe(c *checker, n *Node) int64 {
 	if p := int(cl.lockedTo.Node) - 1; p >= 0 && p < len(c.claims) && c.claims[p].support.Has(n.id) {
 		return c.claims[p].leadUntil
 	}

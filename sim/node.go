@@ -8,8 +8,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// node is one process with its hardware clock.
-type node struct {
+// Node is one process of a world, with its hardware clock and the application
+// that runs on it.
+type Node struct {
+	w            *World
 	index        int
 	id           timed.NodeID
 	boot         timed.BootID
@@ -18,49 +20,54 @@ type node struct {
 	st           *stack.Stack
 	up           bool
 	dead         bool // stays down until the still period is over
+	upset        bool // the clock gave evidence against itself: a new incarnation is due
+	clockBroken  bool // the clock has left ρ
 	stalledUntil int64
-	slow         int64 // largest extra scheduling delay
+	slow         int64   // largest extra scheduling delay
+	sendErrors   float64 // probability that what a turn sends is lost
 	counter      uint64
 	wakeAt       int64
 	wakeTicket   int32
 	armedFor     timed.Instant // the deadline that wakeAt serves
 	restarted    int64         // true time of the last start
+
+	handlers Handlers
+	lives    uint64 // processes started on the node
 }
 
-func (w *world) newNode(i int) *node {
-	n := &node{index: i, id: timed.NodeID(i + 1), wakeAt: forever}
+// addNode adds a process with an id to the world. Its index is that of the id,
+// or above all those for a rival.
+func (w *World) addNode(id timed.NodeID, index int) *Node {
+	n := &Node{w: w, index: index, id: id, wakeAt: forever}
+	w.nodes = append(w.nodes, n)
+	for i := range w.links {
+		w.links[i] = append(w.links[i], link{})
+	}
+	w.links = append(w.links, make([]link, len(w.nodes)))
+	w.check.grow(len(w.nodes))
 	n.clock = w.newClock()
 	w.start(n)
+	w.app.started(w, n)
 	return n
 }
 
 // newClock returns a hardware clock that shows anything.
-func (w *world) newClock() *clock {
-	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.below(int64(time.Hour))), rate: w.drawRate()}
-}
-
-// drawRate draws a clock rate within ρ, biased to the ends.
-func (w *world) drawRate() int64 {
-	lo, hi := slowest(w.opt.Timing.MaxDrift), fastest(w.opt.Timing.MaxDrift)
-	switch w.clocks.below(4) {
-	case 0:
-		return lo
-	case 1:
-		return hi
-	}
-	return w.clocks.between(lo, hi)
+func (w *World) newClock() *clock {
+	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.below(int64(time.Hour))),
+		rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
 }
 
 // start begins a new incarnation.
-func (w *world) start(n *node) {
+func (w *World) start(n *Node) {
 	n.boot = timed.BootID(w.boots.uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
+	n.upset = false
 	n.wakeAt, n.armedFor = forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
-		if i != n.index {
-			peers.Add(timed.NodeID(i + 1))
+		if id := timed.NodeID(i + 1); id != n.id {
+			peers.Add(id)
 		}
 	}
 	wall := clocksync.Time(w.now + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
@@ -76,8 +83,8 @@ func (w *world) start(n *node) {
 	n.wakeAt = w.now
 }
 
-// tick reads the hardware clock; readings of one node never repeat.
-func (n *node) tick(t int64) timed.Instant {
+// tick reads the hardware clock.
+func (n *Node) tick(t int64) timed.Instant {
 	h := n.clock.show(t)
 	if h <= n.last {
 		h = n.last // readings may repeat within a nanosecond, as they do in life
@@ -87,12 +94,13 @@ func (n *node) tick(t int64) timed.Instant {
 }
 
 // jitter draws how late the process acts.
-func (n *node) jitter(w *world) int64 {
+func (n *Node) jitter(w *World) int64 {
 	sigma := int64(w.opt.Timing.SchedulingDelay)
 	return w.proc.below(sigma/20+1) + w.proc.below(n.slow+1)
 }
 
-func (w *world) crash(n *node) {
+// crash ends the process.
+func (w *World) crash(n *Node) {
 	if !n.up {
 		return
 	}
@@ -100,17 +108,56 @@ func (w *world) crash(n *node) {
 	n.up = false
 	w.count.Crashes++
 	w.check.crashed(n)
+	w.app.crashed(n)
 }
 
-func (w *world) restart(n *node) {
+// restart starts the process again.
+func (w *World) restart(n *Node) {
 	if n.up {
 		return
 	}
 	w.check.live.account(w.now)
 	w.count.Restarts++
-	if w.clocks.chance(0.3) { // the machine rebooted: its clock starts anew
-		n.clock, n.last = w.newClock(), 0
-	}
 	w.start(n)
 	w.check.started(n)
+	w.app.started(w, n)
+}
+
+// replaceClock gives the machine a clock that starts anew.
+func (w *World) replaceClock(n *Node) { n.clock, n.last, n.clockBroken = w.newClock(), 0, false }
+
+// reincarnate does what a process does when its clock tells that the machine
+// slept, or gives evidence against itself: it gives up the incarnation with all
+// that rests on the clock, and begins another. It always returns true.
+func (w *World) reincarnate(n *Node) bool {
+	w.check.sometimes(Slept)
+	n.upset = false
+	if n.clock.show(w.now) < n.last {
+		n.last = n.clock.show(w.now)
+	}
+	now := n.tick(w.now)
+	out := n.st.Distrust(now, w.out[:0])
+	for i := range out {
+		// When votes may be freed was reckoned with the clock that is not
+		// trusted any more.
+		if p := out[i].Packet; p != nil {
+			p.Frames &^= stack.FrameRelease
+		}
+	}
+	w.after(n, now, out)
+	w.check.live.account(w.now)
+	w.check.crashed(n)
+	w.start(n)
+	w.check.started(n)
+	return true
+}
+
+// resign has the node give up the lead, if it has it.
+func (w *World) resign(n *Node) bool {
+	now := n.tick(w.now)
+	if !n.up || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
+		return false
+	}
+	w.after(n, now, n.st.Resign(now, w.out[:0]))
+	return true
 }

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/failaware/failaware/leader"
@@ -22,16 +24,34 @@ type Options struct {
 	// Roughness scales the rates of all faults: 1 is moderate, 0 no faults
 	// at all between the stable periods, 3 a hard world in which little is led.
 	Roughness float64
-	// Calm leaves the faults out; 0 < Roughness is ignored.
+	// Calm leaves the random faults out; Roughness is ignored.
 	Calm bool
+	// Faults happen besides the random ones, or instead of them in a calm world.
+	Faults []Fault
+	// BrokenClocks lets hardware clocks run, jump and stop beyond ρ. Then only
+	// that is checked which holds whatever clocks do: views agree and grow, and
+	// a healed world works again.
+	BrokenClocks bool
+	// App, if not nil, makes the application of a process that starts, and
+	// returns what that application wants to hear of.
+	App func(*Node) Handlers
+	// Invariants are checked after every event, besides the platform's promises.
+	Invariants []Invariant
+
+	halt *atomic.Bool // ends a run before its time
 	// Codec makes every packet pass through the wire format. Slower.
 	Codec bool
 	// Trace, if not nil, gets a line for every event.
 	Trace io.Writer
 }
 
-// MaxNodes is the largest world that the simulator takes.
-const MaxNodes = 64
+// Limits of a run.
+const (
+	MaxNodes  = 64
+	MaxFaults = 1 << 16
+	// maxProcesses counts rivals too; an event names a process in a byte.
+	maxProcesses = 255
+)
 
 func (o Options) withDefaults() Options {
 	if o.Nodes == 0 {
@@ -55,14 +75,30 @@ func (o Options) Validate() error {
 	if o.Nodes < 1 || o.Nodes > MaxNodes {
 		return fmt.Errorf("sim: %d nodes: must be 1 to %d", o.Nodes, MaxNodes)
 	}
-	if o.Duration < 0 || o.Duration > 24*time.Hour*365 {
-		return fmt.Errorf("sim: duration %v is outside (0, 1 year]", o.Duration)
+	if o.Duration < 0 || o.Duration > MaxDuration {
+		return fmt.Errorf("sim: duration %v is outside (0, %v]", o.Duration, MaxDuration)
 	}
 	if o.Roughness < 0 || o.Roughness > 10 {
 		return fmt.Errorf("sim: roughness %v is outside [0, 10]", o.Roughness)
 	}
 	if _, err := o.Timing.Validate(); err != nil {
 		return fmt.Errorf("sim: timing: %w", err)
+	}
+	if len(o.Faults) > MaxFaults {
+		return fmt.Errorf("sim: %d faults: at most %d", len(o.Faults), MaxFaults)
+	}
+	for i := range o.Faults {
+		if err := o.Faults[i].Validate(o.Nodes); err != nil {
+			return err
+		}
+		if c := faultShapes[o.Faults[i].Kind].class; c == ClassBrokenClock && !o.BrokenClocks {
+			return fmt.Errorf("sim: %s: needs the option BrokenClocks", o.Faults[i].Kind)
+		}
+	}
+	for _, v := range o.Invariants {
+		if v.Name == "" || v.Check == nil {
+			return errors.New("sim: an invariant needs a Name and a Check")
+		}
 	}
 	return nil
 }

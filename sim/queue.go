@@ -6,7 +6,8 @@ type kind uint8
 const (
 	deliver kind = iota // packet slot arg reaches node
 	wake                // node's timer may be due
-	fault               // node starts again
+	ended               // fault arg is over
+	timer               // an application's timer arg of node is due
 )
 
 // event is something that is going to happen. Events are ordered by time, and

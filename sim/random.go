@@ -18,6 +18,8 @@ const (
 	streamFaults
 	streamBoots
 	streamTopology
+	streamRates
+	streamApps
 )
 
 func newStream(seed, name uint64) stream {

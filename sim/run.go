@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"time"
-)
+import "time"
 
 // Result is what one run found.
 type Result struct {
@@ -25,40 +23,17 @@ type Result struct {
 // still periods in which the promised bounds must be met. It stops at the
 // first broken promise.
 func Run(seed uint64, opt Options) (Result, error) {
-	if err := opt.Validate(); err != nil {
+	w, err := New(seed, opt)
+	if err != nil {
 		return Result{}, err
 	}
-	w := newWorld(seed, opt.withDefaults())
 	w.run()
 	return w.result(), nil
 }
 
-func (w *world) run() {
-	end := w.now + int64(w.opt.Duration)
-	expires := w.opt.Timing.Expires
-	still := w.bounds.View + w.bounds.Rejoin + 4*expires
-	for w.now < end {
-		rage := time.Duration((5 + 25*w.chaos.unit()) * float64(expires))
-		if !w.rage(min(rage, time.Duration(end-w.now))) {
-			return
-		}
-		if end-w.now < int64(still) {
-			w.runUntil(end)
-			return
-		}
-		w.heal()
-		if !w.runUntil(w.now + int64(still)) {
-			return
-		}
-		w.check.live.end()
-		if w.check.failed != nil {
-			return
-		}
-		w.revive()
-	}
-}
+func (w *World) run() { w.runUntil(origin + int64(w.opt.Duration)) }
 
-func (w *world) result() Result {
+func (w *World) result() Result {
 	l := &w.check.live
 	l.account(w.now)
 	return Result{

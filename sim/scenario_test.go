@@ -58,9 +58,9 @@ func oneLostPacket(seed uint64, opt Options) error {
 	w := newWorld(seed, opt)
 	// With delays near δ and wake-ups near σ, the shortest lock time does not
 	// cover a lost reply of a view; with a network that is half as bad it does.
-	w.temper.maxDelay = min(w.temper.maxDelay, int64(t.OneWayTimeout)/2)
-	w.temper.minDelay = min(w.temper.minDelay, w.temper.maxDelay)
-	w.temper.slow = min(w.temper.slow, int64(t.SchedulingDelay)/4)
+	w.weather.MaxDelay = min(w.weather.MaxDelay, t.OneWayTimeout/2)
+	w.weather.MinDelay = min(w.weather.MinDelay, w.weather.MaxDelay)
+	w.weather.Lateness = min(w.weather.Lateness, t.SchedulingDelay/4)
 	w.calm()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return w.check.failed

@@ -41,6 +41,7 @@ func RunTopology(seed uint64, opt Options) (TopologyResult, error) {
 	if opt.Nodes > MaxTopology {
 		return TopologyResult{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", MaxTopology)
 	}
+	opt.Calm = true
 	w := newWorld(seed, opt)
 	g := w.drawGraph()
 	res := TopologyResult{Seed: seed, Cover: g.cliqueCover()}
@@ -64,7 +65,7 @@ type graph []uint32
 // MaxTopology is the largest world for which a minimum clique cover is computed.
 const MaxTopology = 14
 
-func (w *world) drawGraph() graph {
+func (w *World) drawGraph() graph {
 	s := newStream(w.seed, streamTopology)
 	g := make(graph, len(w.nodes))
 	density := 0.2 + 0.7*s.unit()
@@ -111,7 +112,7 @@ func (g graph) cliqueCover() int {
 }
 
 // holdStill runs the world and looks at it at every event.
-func (w *world) holdStill(g graph, res *TopologyResult) {
+func (w *World) holdStill(g graph, res *TopologyResult) {
 	ready := w.bounds.Rejoin
 	settle := w.bounds.Elect
 	if w.opt.Mode == leader.Available {
@@ -150,7 +151,7 @@ func (w *world) holdStill(g graph, res *TopologyResult) {
 }
 
 // checkBI demands that every leader is supported by all that are connected to it.
-func (w *world) checkBI(g graph) bool {
+func (w *World) checkBI(g graph) bool {
 	for i, p := range w.nodes {
 		if !w.check.leads(i) {
 			continue
@@ -167,7 +168,7 @@ func (w *world) checkBI(g graph) bool {
 
 // checkGroups demands that everybody is led, by no more leaders than a minimum
 // clique cover has cliques.
-func (w *world) checkGroups(res *TopologyResult) {
+func (w *World) checkGroups(res *TopologyResult) {
 	c := &w.check
 	for i, n := range w.nodes {
 		l := int(c.claims[i].lockedTo.Node) - 1
@@ -182,7 +183,7 @@ func (w *world) checkGroups(res *TopologyResult) {
 }
 
 // checkCliques demands that every Δ-partition is led by one of its own (T).
-func (w *world) checkCliques(g graph) {
+func (w *World) checkCliques(g graph) {
 	for i := range g {
 		block := g[i] | 1<<i
 		whole := true

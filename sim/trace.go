@@ -2,17 +2,17 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
-	"github.com/failaware/failaware/timed"
 )
 
 // tracePacket writes a line for a packet about to be handled.
-func (w *world) tracePacket(n *node, f *flight, now timed.Instant) {
+func (w *World) tracePacket(n *Node, f *flight) {
 	p := &f.packet
-	w.trace(n, now, "packet from %d #%d, %.3f ms on its way: %s", p.Header.Source, p.Header.Counter,
+	w.trace(n, "packet from %d #%d, %.3f ms on its way: %s", p.Header.Source, p.Header.Counter,
 		float64(w.now-f.sent)/1e6, describe(p))
 }
 
@@ -63,36 +63,54 @@ func describePart(p *membership.Part) string {
 	return ""
 }
 
+// traceFault writes a line for a fault that begins or ends.
+func (w *World) traceFault(what string, f *Fault) {
+	fmt.Fprintf(w.opt.Trace, "%12.6f  world   ! %s: %s\n", float64(w.now-origin)/1e9, what, f.Label())
+}
+
 // traceEvent writes a line for an event that a node reported.
-func (w *world) traceEvent(n *node, now timed.Instant, e *stack.Event) {
+func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %s", eventText(n, e)) }
+
+func eventText(n *Node, e *stack.Event) string {
 	switch e.Kind {
 	case stack.EventReady:
-		w.trace(n, now, "* ready")
+		return "ready"
 	case stack.EventPeerAlive:
-		w.trace(n, now, "* hears node %d", e.Peer)
+		return fmt.Sprintf("hears node %d", e.Peer)
 	case stack.EventPeerSilent:
-		w.trace(n, now, "* no longer hears node %d, fast for the last time %v ago", e.Peer, e.Age)
+		return fmt.Sprintf("no longer hears node %d, fast for the last time %v ago", e.Peer, e.Age)
 	case stack.EventPeerRestarted:
-		w.trace(n, now, "* node %d has restarted", e.Peer)
+		return fmt.Sprintf("node %d has restarted", e.Peer)
+	case stack.EventPeerLeaving:
+		return fmt.Sprintf("node %d leaves", e.Peer)
 	case stack.EventElected:
-		w.trace(n, now, "* LEADS %v", n.st.Election().Support())
+		return fmt.Sprintf("LEADS %v", n.st.Election().Support())
 	case stack.EventLeadLost:
-		w.trace(n, now, "* leads no more: %v (by %v)", e.Lost, e.Peer)
+		return fmt.Sprintf("leads no more: %v (by %v)", e.Lost, e.Peer)
 	case stack.EventFollowing:
-		w.trace(n, now, "* follows %v", e.Peer)
+		return fmt.Sprintf("follows %v", e.Peer)
+	case stack.EventUnfit:
+		return "is too slow to lead its peers"
 	case stack.EventViewInstalled:
-		w.trace(n, now, "* VIEW %v %v, from %v", e.View.ID, e.View.Set, e.Previous)
+		return fmt.Sprintf("VIEW %v %v, from %v", e.View.ID, e.View.Set, e.Previous)
 	case stack.EventViewFresh:
-		w.trace(n, now, "* view %v is up to date", e.View.ID)
+		return fmt.Sprintf("view %v is up to date", e.View.ID)
 	case stack.EventViewStale:
-		w.trace(n, now, "* view %v is stale: %v (by %v)", e.View.ID, e.Stale, e.Peer)
+		return fmt.Sprintf("view %v is stale: %v (by %v)", e.View.ID, e.Stale, e.Peer)
 	case stack.EventClockAdopted:
-		w.trace(n, now, "* follows time %v", e.Timeline)
+		return fmt.Sprintf("follows time %v", e.Timeline)
 	case stack.EventClockStepped:
-		w.trace(n, now, "* steps by %v to time %v", e.Step, e.Timeline)
+		return fmt.Sprintf("steps by %v to time %v", e.Step, e.Timeline)
 	case stack.EventClockFault:
-		w.trace(n, now, "* clock fault with node %d, bound %v", e.Peer, e.Bound)
-	case stack.EventDuplicateID, stack.EventRestart, stack.EventMismatch, stack.EventUnfit, stack.EventPeerLeaving:
-		w.trace(n, now, "* event %d, node %d", e.Kind, e.Peer)
+		return fmt.Sprintf("clock fault with node %d, bound %v", e.Peer, e.Bound)
+	case stack.EventMismatch:
+		return fmt.Sprintf("node %d has other settings", e.Peer)
+	case stack.EventDuplicateID:
+		return "its id is in use by another process"
+	case stack.EventRestart:
+		return "blames its own clock"
 	}
+	return fmt.Sprintf("event %d", e.Kind)
 }
+
+func uintText(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -8,20 +8,57 @@ import (
 // wire makes packets pass through the wire format, so that a campaign also
 // proves that nothing of what the machines say is lost or changed by it.
 type wire struct {
-	enc stack.Encoder
-	dec stack.Decoder
-	buf []byte
+	enc  stack.Encoder
+	dec  stack.Decoder
+	buf  []byte
+	junk stack.Packet // what is made of damaged bytes
 }
 
-func (w *wire) pass(p *stack.Packet) error {
+func (w *wire) encode(p *stack.Packet) ([]byte, error) {
 	if w.enc.MaxPacket == 0 {
 		w.enc.MaxPacket = stack.PacketFor(MaxNodes)
 	}
 	b, err := w.enc.Append(w.buf[:0], p)
+	if err == nil {
+		w.buf = b
+		datagram.PatchStamp(b, p.Header.Stamp, p.Header.Counter)
+	}
+	return b, err
+}
+
+func (w *wire) pass(p *stack.Packet) error {
+	b, err := w.encode(p)
 	if err != nil {
 		return err
 	}
-	w.buf = b
-	datagram.PatchStamp(b, p.Header.Stamp, p.Header.Counter)
 	return w.dec.Decode(b, p)
+}
+
+// flip flips up to eight bits and lets the decoder see the result: it must
+// neither crash nor hang, whatever it makes of it.
+func (w *wire) flip(p *stack.Packet, s stream) {
+	b, err := w.encode(p)
+	if err != nil {
+		return
+	}
+	for range s.between(1, 8) {
+		b[s.below(int64(len(b)))] ^= 1 << s.below(8)
+	}
+	_ = w.dec.Decode(b, &w.junk)
+}
+
+// cutOff does the same with a packet that lacks its end.
+func (w *wire) cutOff(p *stack.Packet, s stream) {
+	if b, err := w.encode(p); err == nil {
+		_ = w.dec.Decode(b[:s.below(int64(len(b)))], &w.junk)
+	}
+}
+
+// size returns how many bytes a packet has on the wire.
+func (w *World) size(p *stack.Packet) int {
+	b, err := w.wire.encode(p)
+	if err != nil {
+		return maxSize
+	}
+	return len(b)
 }

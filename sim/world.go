@@ -8,9 +8,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// world is the deterministic world of one run: true time, nodes with drifting
-// clocks, and links. One goroutine; no map order anywhere.
-type world struct {
+// World is a simulated world: true time, nodes with drifting clocks, links, and
+// the faults that a seed draws or that a test scripts. It is for one goroutine:
+// applications, invariants and the test that drives it all run in that one.
+//
+// [New] makes one; [World.Run] and [World.RunUntil] let time pass.
+type World struct {
 	opt    Options
 	bounds timed.Bounds
 	seed   uint64
@@ -18,74 +21,88 @@ type world struct {
 	now   int64 // true time, in nanoseconds
 	seq   uint64
 	queue queue
-	nodes []*node
+	nodes []*Node
 	links [][]link
 
-	net, proc, clocks, boots, chaos stream
+	net, proc, clocks, boots, chaos, apps stream
 
 	slots []*flight
 	free  []int32
 	lent  []int32 // slots that the node under way writes its packets into
 	out   []stack.Effect
 
-	temper temper
+	weather Weather
+	faults  []Fault // those of the schedule, and then those injected
+	planned int     // how many are of the schedule
+	next    int     // the next of them
+	running []int32 // the faults under way
+	still   bool    // one of them is Heal
+
 	events uint64
 	hash   uint64
 	check  checker
-	wire   *wire // not nil: packets pass through the wire format
+	wire   wire
 	count  Counters
+
+	app     app
+	cargo   []byte // what an application says with the packet to cargoTo
+	cargoTo timed.NodeID
+	record  *Recording
 }
 
 // flight is a packet on its way.
 type flight struct {
-	packet stack.Packet
-	sent   int64 // true time
+	packet  stack.Packet
+	sent    int64 // true time
+	from    int32 // who sent it, or nobody
+	payload []byte
 }
+
+// nobody sent what is forged.
+const nobody = -1
 
 // Counters counts what happened in a run.
 type Counters struct {
-	Delivered, Timeouts, Lost, Late, Cut uint64
-	Crashes, Restarts, Stalls, Splits    uint64
-	Handovers, Repeated                  uint64
-	Elections, Views                     uint64
+	Delivered, Timeouts                  uint64
+	Lost, Late, Cut, Reordered, Repeated uint64
+	Corrupted, Forged                    uint64
+	Crashes, Restarts, Elections, Views  uint64
+	Faults                               [Classes]uint64 // by class
+	Sometimes                            [Situations]uint64
 }
 
 // origin keeps instants away from zero, which means "none" in places.
 const origin = int64(1000 * time.Second)
 
-func newWorld(seed uint64, opt Options) *world {
-	w := &world{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
+func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, Draw(seed, opt)) }
+
+func newWorldOf(seed uint64, opt Options, s Schedule) *World {
+	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
+		weather: s.Weather, faults: s.Faults, planned: len(s.Faults), apps: newStream(seed, streamApps),
 		net: newStream(seed, streamNetwork), proc: newStream(seed, streamProcesses),
 		clocks: newStream(seed, streamClocks), boots: newStream(seed, streamBoots), chaos: newStream(seed, streamFaults)}
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
-	w.temper = w.drawTemper()
-	if opt.Codec {
-		w.wire = &wire{}
-	}
+	w.app.make, w.app.invariants = opt.App, opt.Invariants
+	w.check.reset()
 	for i := range opt.Nodes {
-		w.nodes = append(w.nodes, w.newNode(i))
+		w.addNode(timed.NodeID(i+1), i)
 	}
-	w.links = make([][]link, opt.Nodes)
-	for i := range w.links {
-		w.links[i] = make([]link, opt.Nodes)
-	}
-	w.calm()
-	w.check.reset(opt.Nodes)
+	w.relink()
 	return w
 }
 
-func (w *world) schedule(at int64, k kind, node int, arg int32) {
+func (w *World) schedule(at int64, k kind, node int, arg int32) {
 	w.seq++
 	w.queue.push(makeEvent(at, w.seq, k, node, arg))
 }
 
 // mix folds a value into the trace hash.
-func (w *world) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
+func (w *World) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
 
 // step performs the next event. It returns false when a check has failed or
 // nothing is left.
-func (w *world) step() bool {
+func (w *World) step() bool {
 	e := w.queue.pop()
 	w.now = e.at
 	switch e.kind() {
@@ -93,24 +110,24 @@ func (w *world) step() bool {
 		w.deliver(e)
 	case wake:
 		w.wake(e)
-	case fault:
-		if n := w.nodes[e.node()]; !n.dead {
-			w.restart(n)
-		}
+	case ended:
+		w.endFault(e.arg)
+	case timer:
+		w.fire(e)
 	}
 	return w.check.failed == nil
 }
 
 // deliver hands a packet to its destination.
-func (w *world) deliver(e event) {
+func (w *World) deliver(e event) {
 	n := w.nodes[e.node()]
 	f := w.slots[e.arg]
 	if n.stalledUntil > w.now {
 		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
 		return
 	}
-	if !n.up {
-		w.free = append(w.free, e.arg)
+	if !n.up || n.upset && w.reincarnate(n) {
+		w.drop(e.arg)
 		return
 	}
 	w.events++
@@ -120,16 +137,28 @@ func (w *world) deliver(e event) {
 	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(h.Source)<<48)
 	w.mix(uint64(h.Counter) ^ uint64(f.packet.Frames)<<40 ^ uint64(h.Stamp)<<8)
 	if w.opt.Trace != nil {
-		w.tracePacket(n, f, now)
+		w.tracePacket(n, f)
 	}
 	out := n.st.HandlePacket(now, now, &f.packet, w.out[:0])
 	w.check.delivered(n, f, now)
-	w.free = append(w.free, e.arg)
+	if w.record != nil {
+		w.recordArrival(n, f)
+	}
+	if f.payload != nil {
+		w.app.arrived(n, f)
+	}
+	w.drop(e.arg)
 	w.after(n, now, out)
 }
 
+// drop frees a slot.
+func (w *World) drop(slot int32) {
+	w.slots[slot].payload = nil
+	w.free = append(w.free, slot)
+}
+
 // wake lets a node look at its timers.
-func (w *world) wake(e event) {
+func (w *World) wake(e event) {
 	n := w.nodes[e.node()]
 	if !n.up || e.arg != n.wakeTicket {
 		return
@@ -137,6 +166,9 @@ func (w *world) wake(e event) {
 	n.wakeAt, n.armedFor = forever, timed.Never
 	if n.stalledUntil > w.now {
 		w.arm(n, n.stalledUntil)
+		return
+	}
+	if n.upset && w.reincarnate(n) {
 		return
 	}
 	now := n.tick(w.now)
@@ -148,39 +180,62 @@ func (w *world) wake(e event) {
 	w.count.Timeouts++
 	w.mix(uint64(w.now) ^ uint64(e.node())<<56)
 	if w.opt.Trace != nil {
-		w.trace(n, now, "timeout")
+		w.trace(n, "timeout")
 	}
 	w.after(n, now, n.st.HandleTimeout(now, w.out[:0]))
 }
 
 // after performs the effects of a turn, checks the world, and arms the timer.
-func (w *world) after(n *node, now timed.Instant, out []stack.Effect) {
+func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	restart, sent := false, 0
+	broken := n.sendErrors > 0 && w.net.chance(n.sendErrors)
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
-			w.send(n, e, w.lent[sent])
+			if slot := w.lent[sent]; broken {
+				w.count.Lost++
+				w.drop(slot)
+			} else {
+				w.send(n, e, slot)
+			}
 			sent++
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
-				w.traceEvent(n, now, e.Event)
+				w.traceEvent(n, e.Event)
 			}
-			restart = w.check.event(n, now, e.Event) || restart
+			restart = w.check.event(n, e.Event) || restart
+			if w.app.listens {
+				w.app.hears(n, e.Event)
+			}
+			if w.record != nil {
+				w.recordEvent(n, e.Event)
+			}
 		}
 	}
 	w.out, w.lent = out[:0], w.lent[:0]
 	w.check.turn(n, now)
-	if n.up {
-		w.arm(n, 0)
-	}
 	if restart {
-		w.check.fail("clock", n, "blamed its own clock although all clocks keep ρ")
+		w.check.blames(n)
+	}
+	if w.record != nil {
+		w.recordClaims(n)
+	}
+	if w.check.quit == n {
+		w.check.quit = nil
+		w.crash(n)
+		return
+	}
+	if w.app.listens || len(w.app.invariants) > 0 {
+		w.app.turn(w, n)
+	}
+	if n.up && !n.upset {
+		w.arm(n, 0)
 	}
 }
 
 // arm schedules the node's next look at its timers, not before earliest.
-func (w *world) arm(n *node, earliest int64) {
+func (w *World) arm(n *Node, earliest int64) {
 	due := n.st.Deadline()
 	if due >= n.armedFor && n.wakeAt != forever {
 		return // the look that is scheduled already comes early enough
@@ -202,7 +257,7 @@ func (w *world) arm(n *node, earliest int64) {
 }
 
 // take returns a slot that nobody uses.
-func (w *world) take() (slot int32) {
+func (w *World) take() (slot int32) {
 	if k := len(w.free); k > 0 {
 		slot, w.free = w.free[k-1], w.free[:k-1]
 		return slot
@@ -212,54 +267,73 @@ func (w *world) take() (slot int32) {
 }
 
 // lend gives a node a packet to write, where it stays until it arrives.
-func (w *world) lend() *stack.Packet {
+func (w *World) lend() *stack.Packet {
 	slot := w.take()
 	w.lent = append(w.lent, slot)
 	return &w.slots[slot].packet
 }
 
 // send puts a packet on its link.
-func (w *world) send(n *node, e *stack.Effect, slot int32) {
+func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	to := int(e.To) - 1
-	if to < 0 || to >= len(w.nodes) {
-		w.free = append(w.free, slot)
+	if to < 0 || to >= w.opt.Nodes {
+		w.drop(slot)
 		return
 	}
 	n.counter++
-	link := &w.links[n.index][to]
-	delay, ok := link.draw(w, e.Packet.Frames)
-	if !ok {
-		w.free = append(w.free, slot)
-		return
-	}
-	again := int64(0)
-	if link.twice > 0 && w.net.chance(link.twice) {
-		again = w.net.between(link.min, link.max)
-	} else if link.replay > 0 && w.net.chance(link.replay) {
-		again = w.net.between(0, int64(3*time.Second))
-	}
 	f := w.slots[slot]
 	f.packet.Header.Counter = n.counter
-	f.sent = w.now
-	if w.wire != nil {
+	f.sent, f.from, f.payload = w.now, int32(n.index), nil
+	if w.cargo != nil && e.To == w.cargoTo {
+		f.payload, w.cargo = w.cargo, nil
+	}
+	if w.opt.Codec {
 		if err := w.wire.pass(&f.packet); err != nil {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}
-	w.schedule(w.now+delay, deliver, to, slot)
-	if again > 0 {
-		w.count.Repeated++
-		w.repeat(slot, w.now+delay+again, to)
+	for i := w.opt.Nodes; i < len(w.nodes); i++ {
+		if r := w.nodes[i]; r.up && r.id == e.To && r != n {
+			again := w.copy(slot)
+			w.carry(n, again, i)
+		}
 	}
+	if to == n.index {
+		w.drop(slot) // a rival speaks to its own id: nobody is there but itself
+		return
+	}
+	w.carry(n, slot, to)
 }
 
-// repeat lets a packet arrive once more.
-func (w *world) repeat(slot int32, at int64, to int) {
+// carry takes a packet over a link, with what the link does to it.
+func (w *World) carry(n *Node, slot int32, to int) {
+	l := &w.links[n.index][to]
+	f := w.slots[slot]
+	delay, ok := l.draw(w, &f.packet)
+	if ok && l.rare != nil {
+		ok = w.tamper(l.rare, slot, to, w.now+delay)
+	}
+	if !ok {
+		if w.record != nil {
+			w.recordLoss(f, to)
+		}
+		w.drop(slot)
+		return
+	}
+	if again := l.repeats(w); again > 0 {
+		w.count.Repeated++
+		w.schedule(w.now+delay+again, deliver, to, w.copy(slot))
+	}
+	w.schedule(w.now+delay, deliver, to, slot)
+}
+
+// copy returns a slot with the same packet.
+func (w *World) copy(slot int32) int32 {
 	again := w.take()
 	*w.slots[again] = *w.slots[slot]
-	w.schedule(at, deliver, to, again)
+	return again
 }
 
-func (w *world) trace(n *node, now timed.Instant, format string, args ...any) {
+func (w *World) trace(n *Node, format string, args ...any) {
 	fmt.Fprintf(w.opt.Trace, "%12.6f  node %d  %s\n", float64(w.now-origin)/1e9, n.index+1, fmt.Sprintf(format, args...))
 }

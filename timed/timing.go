@@ -95,6 +95,9 @@ func Preset(name string) (Timing, error) {
 	return Timing{}, fmt.Errorf("%q is none of local, lan, wan", name)
 }
 
+// Presets returns the names that [Preset] knows.
+func Presets() []string { return []string{"local", "lan", "wan"} }
+
 // RoundTime returns 2Δ(1+ρ), after which a round of the election is closed.
 func (t Timing) RoundTime() time.Duration { return t.MaxDrift.Upper(2 * t.FastThreshold) }
 

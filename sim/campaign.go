@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Campaign runs many seeds side by side.
+type Campaign struct {
+	// Options are those of every run.
+	Options Options
+	// Make, if not nil, returns the options of a seed: an application that keeps
+	// something outside of its nodes needs its own for every world. It is called
+	// from several goroutines.
+	Make func(seed uint64) Options
+	// First is the first seed. Default 1.
+	First uint64
+	// Seeds is how many seeds are run at most, Time for how long at most. One of
+	// both must be given.
+	Seeds uint64
+	Time  time.Duration
+	// Jobs is how many runs go side by side. Default: one for each processor.
+	Jobs int
+	// Topologies runs [RunTopology] instead of [Run].
+	Topologies bool
+	// Progress, if not nil, is called every ProgressEvery with the sums so far.
+	Progress func(Tally)
+	// ProgressEvery defaults to 2 s.
+	ProgressEvery time.Duration
+}
+
+// MaxJobs is the largest number of runs side by side.
+const MaxJobs = 1024
+
+// Run runs the campaign until its end, until ctx is done, or until a promise is
+// broken. It returns the sums of what was run, and the violation of the smallest
+// seed that was found to break a promise, if any. The error says which setting
+// is wrong.
+func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
+	if c.First == 0 {
+		c.First = 1
+	}
+	if c.Jobs == 0 {
+		c.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if c.ProgressEvery == 0 {
+		c.ProgressEvery = 2 * time.Second
+	}
+	switch {
+	case c.Jobs < 1 || c.Jobs > MaxJobs:
+		return Tally{}, nil, fmt.Errorf("sim: %d jobs: must be 1 to %d", c.Jobs, MaxJobs)
+	case c.Seeds == 0 && c.Time <= 0:
+		return Tally{}, nil, errors.New("sim: a campaign needs a number of seeds, or a time")
+	}
+	if err := c.optionsOf(c.First).Validate(); err != nil {
+		return Tally{}, nil, err
+	}
+	r := runner{c: &c, next: c.First, began: time.Now()}
+	return r.run(ctx)
+}
+
+func (c *Campaign) optionsOf(seed uint64) Options {
+	if c.Make != nil {
+		return c.Make(seed)
+	}
+	return c.Options
+}
+
+// runner is a campaign under way.
+type runner struct {
+	c     *Campaign
+	began time.Time
+
+	mu    sync.Mutex
+	next  uint64
+	sum   Tally
+	bad   []*Violation
+	wrong error
+	ended bool        // nothing new is to begin
+	halt  atomic.Bool // and runs under way are to stop
+}
+
+func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {
+	var wg sync.WaitGroup
+	for range r.c.Jobs {
+		wg.Go(r.work)
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	tick := time.NewTicker(r.c.ProgressEvery)
+	defer tick.Stop()
+	var limit <-chan time.Time
+	if r.c.Time > 0 {
+		t := time.NewTimer(r.c.Time)
+		defer t.Stop()
+		limit = t.C
+	}
+	stopped := ctx.Done()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-limit:
+			r.end(false)
+		case <-stopped:
+			stopped = nil
+			r.end(true)
+		case <-tick.C:
+			if r.c.Progress != nil {
+				r.c.Progress(r.tally())
+			}
+		}
+	}
+	t := r.tally()
+	if r.wrong != nil {
+		return t, nil, r.wrong
+	}
+	var first *Violation
+	for _, v := range r.bad {
+		if first == nil || v.Seed < first.Seed {
+			first = v
+		}
+	}
+	return t, first, nil
+}
+
+// end lets no further run begin.
+func (r *runner) end(interrupted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.Interrupted = r.sum.Interrupted || interrupted
+	r.ended = true
+	if interrupted {
+		r.halt.Store(true)
+	}
+}
+
+func (r *runner) tally() Tally {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.sum
+	t.finish(r.c.optionsOf(r.c.First), r.c.Topologies, len(r.bad), time.Since(r.began))
+	return t
+}
+
+// take returns the next seed.
+func (r *runner) take() (seed uint64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended || r.c.Seeds > 0 && r.next-r.c.First >= r.c.Seeds {
+		return 0, false
+	}
+	r.next++
+	return r.next - 1, true
+}
+
+// work runs seeds until none is left or something was found.
+func (r *runner) work() {
+	for {
+		seed, ok := r.take()
+		if !ok {
+			return
+		}
+		if v, err := r.one(seed); v != nil || err != nil {
+			r.mu.Lock()
+			if v != nil {
+				r.bad = append(r.bad, v)
+			}
+			r.wrong = err
+			r.mu.Unlock()
+			r.end(false)
+		}
+	}
+}
+
+func (r *runner) one(seed uint64) (*Violation, error) {
+	opt := r.c.optionsOf(seed)
+	opt.halt = &r.halt
+	if r.c.Topologies {
+		res, err := RunTopology(seed, opt)
+		if err != nil {
+			return nil, err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.sum.addTopology(&res)
+		return res.Violation, nil
+	}
+	res, err := Run(seed, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.add(&res)
+	return res.Violation, nil
+}

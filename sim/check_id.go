@@ -1,0 +1,26 @@
+package sim
+
+// duplicate takes that a node stops because its id is used twice. That must be
+// so, and the one that stops is gone until the world heals.
+func (c *checker) duplicate(n *Node) {
+	if !c.usedTwice(n.id) {
+		c.fail("id", n, "thinks that its id is used twice")
+		return
+	}
+	c.sometimes(RivalStopped)
+	c.quit = n
+}
+
+// blames takes that a node wants a new incarnation because its peers contradict
+// its clock: a violation while all clocks keep ρ.
+func (c *checker) blames(n *Node) {
+	if !c.broken && c.faults == nil {
+		c.fail("clock", n, "blamed its own clock although all clocks keep ρ")
+		return
+	}
+	c.sometimes(BlamedItself)
+	n.upset = true
+	c.w.schedule(c.w.now, wake, n.index, n.wakeTicket+1)
+	n.wakeTicket++
+	n.wakeAt = c.w.now
+}

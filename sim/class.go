@@ -1,0 +1,49 @@
+package sim
+
+// Class is a class of faults. A random world has each class with probability
+// one half, so that some worlds are simple enough for rare combinations of the
+// others to show (swarm testing).
+type Class uint8
+
+// The classes.
+const (
+	ClassLoss Class = iota
+	ClassLate
+	ClassReorder
+	ClassDuplicate
+	ClassReplay
+	ClassAsymmetry
+	ClassClog
+	ClassOneWay
+	ClassFlap
+	ClassSplit
+	ClassCorrupt
+	ClassForge
+	ClassSocket
+	ClassSlowProcess
+	ClassStall
+	ClassSuspend
+	ClassCrash
+	ClassCrashAll
+	ClassRival
+	ClassResign
+	ClassWander
+	ClassBrokenClock
+	ClassHeal
+	classEnd
+)
+
+// Classes is how many classes there are.
+const Classes = int(classEnd)
+
+var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
+	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
+	"crash", "crash of all", "rival", "resign", "wander", "broken clock", "heal"}
+
+// String returns the name of the class.
+func (c Class) String() string {
+	if c < classEnd {
+		return classNames[c]
+	}
+	return "unknown"
+}

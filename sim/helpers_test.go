@@ -1,0 +1,14 @@
+package sim
+
+import "github.com/failaware/failaware/timed"
+
+// split separates blocks by hand, by cuts or by slowness above Δ.
+func (w *World) split(blocks []timed.Set, slow bool) {
+	extra := int64(0)
+	if slow {
+		extra = 3 * int64(w.opt.Timing.FastThreshold)
+	}
+	w.divide(blocks, extra)
+}
+
+func (w *World) anyNode() *Node { return w.nodes[w.chaos.below(int64(w.opt.Nodes))] }

@@ -1,0 +1,53 @@
+//go:build mutants
+
+package sim
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+// A failing run of hundreds of faults shrinks to a handful, which still breaks
+// the same promise, can be written and read, and passes without the bug.
+func TestShrinkMutants(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	for _, id := range []mutant.ID{mutant.ReleaseWithoutWait, mutant.KeepFlagOnAck, mutant.VoteTwice, mutant.LeaseWithoutDrift,
+		mutant.CommitWithoutAcks, mutant.ClockNoHalfWidth} {
+		t.Run(id.String(), func(t *testing.T) {
+			mutant.Set(id)
+			var c Case
+			for seed := uint64(1); c.Seed == 0; seed++ {
+				r, err := Run(seed, rough)
+				require.NoError(t, err)
+				require.Less(t, seed, uint64(2000), "the bug survives")
+				if r.Violation != nil {
+					c, err = CaseOf(seed, rough)
+					require.NoError(t, err)
+				}
+			}
+			before := len(c.Schedule.Faults)
+			small, runs, err := Shrink(context.Background(), c, ShrinkOptions{})
+			require.NoError(t, err)
+			t.Logf("seed %d: %d faults became %d, of %d nodes, in %v, by %d runs: %s %s", c.Seed, before,
+				len(small.Schedule.Faults), small.Options.Nodes, small.Options.Duration, runs, small.Check, small.Detail)
+			require.LessOrEqual(t, len(small.Schedule.Faults), 20)
+			var b bytes.Buffer
+			require.NoError(t, small.Write(&b))
+			read, err := ReadCase(&b)
+			require.NoError(t, err)
+			r, err := read.Run()
+			require.NoError(t, err)
+			require.NotNil(t, r.Violation)
+			require.Equal(t, small.Check, r.Violation.Check)
+			mutant.Set(mutant.None)
+			r, err = read.Run()
+			require.NoError(t, err)
+			require.Nil(t, r.Violation)
+		})
+	}
+}

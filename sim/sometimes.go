@@ -1,0 +1,86 @@
+package sim
+
+// Situation is a state that a campaign should reach now and then: if it never
+// does, its checks prove less than they seem to.
+type Situation uint8
+
+// The situations that are counted.
+const (
+	MergedTwo              Situation = iota // a view brings two views together
+	MergedMore                              // a view brings three or more together
+	ViewShrank                              // a view leaves members behind
+	Rejoined                                // a view has a member's new incarnation
+	TwoLeaders                              // two lead at once, in different partitions
+	ThreeLeaders                            // three or more do
+	NobodyLeads                             // nobody leads although somebody did
+	LeaseExpired                            // a lease ran out before it was renewed
+	LeaseExpiredProposing                   // the same, with a proposal open
+	LeaderCrashed                           // a leader crashed
+	LeaderCrashedProposing                  // the same, with a proposal open
+	AllCrashed                              // all were down
+	RestartedEarly                          // a node restarted before its old votes had run out
+	HandedOver                              // a leader gave up its lead on request
+	Outranked                               // a leader gave way to one that outranks it
+	ProposalOvertaken                       // a leader proposed above a sequence that others had seen
+	StaleAndFresh                           // a stale view became up to date again
+	ViewStale                               // a view became stale
+	DeafPeer                                // a peer was heard but no longer heard this node
+	SlowCame                                // a packet came too late to be fast
+	OldBootCame                             // a packet of a dead incarnation came
+	ChallengerCame                          // an incarnation was not accepted at once
+	ClockStepped                            // group time was stepped
+	ClockAdopted                            // a node followed another timeline
+	ClockFaulty                             // a node was blamed for its clock
+	BlamedItself                            // a node blamed itself for its clock
+	Slept                                   // a node noticed that its machine slept
+	RivalStopped                            // of two processes with one id one stopped
+	situationEnd
+)
+
+// Situations is how many situations are counted.
+const Situations = int(situationEnd)
+
+var situationNames = [Situations]string{
+	"two views merged", "three or more views merged", "a view left members behind", "a member came back in a new incarnation",
+	"two led at once", "three or more led at once", "nobody led", "a lease ran out", "a lease ran out with a proposal open",
+	"a leader crashed", "a leader crashed with a proposal open", "all were down", "a node restarted before its votes ended",
+	"a leader handed over", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
+	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
+	"an incarnation had to wait for its seat", "group time was stepped", "a node followed another timeline", "a clock was blamed",
+	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
+}
+
+// String says what the situation is.
+func (s Situation) String() string {
+	if s < situationEnd {
+		return situationNames[s]
+	}
+	return "unknown"
+}
+
+// needs says for which options a situation can come about.
+func (s Situation) needs(o *Options) bool {
+	switch s {
+	case ClockFaulty, BlamedItself:
+		return o.BrokenClocks
+	case MergedTwo, ViewShrank, TwoLeaders, Outranked, ProposalOvertaken, DeafPeer:
+		return o.Nodes >= 2
+	case MergedMore, ThreeLeaders:
+		return o.Nodes >= 3
+	}
+	return true
+}
+
+// Expected returns the situations that a campaign with these options is to reach.
+func Expected(o Options) (out []Situation) {
+	o = o.withDefaults()
+	for s := range situationEnd {
+		if s.needs(&o) && !(o.Calm && len(o.Faults) == 0) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// sometimes counts that the run reached a situation.
+func (c *checker) sometimes(s Situation) { c.w.count.Sometimes[s]++ }

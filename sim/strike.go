@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// strike draws one fault of the classes that are on.
+func (f *forecaster) strike() {
+	if f.on[ClassWander] {
+		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: float64(drawRate(f.clocks, f.opt.Timing.MaxDrift))})
+	}
+	s := f.rand
+	k := f.kinds[s.below(int64(len(f.kinds)))]
+	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}
+	if faultShapes[k].link {
+		x.Peer = f.anyNode()
+		if x.Peer == x.Node {
+			x.Peer = f.all.Without(x.Node).Min()
+		}
+		if x.Peer == 0 {
+			return // a world of one node has no links
+		}
+	}
+	if !s.chance(0.25) {
+		x.For = f.span(0.1*float64(f.opt.Timing.FastThreshold), 30*float64(f.opt.Timing.Expires))
+	}
+	switch faultShapes[k].class {
+	case ClassLoss, ClassLate, ClassReorder, ClassDuplicate, ClassReplay, ClassCorrupt, ClassForge, ClassSocket, ClassClog, ClassFlap, ClassAsymmetry:
+		f.strikeLinks(&x)
+	case ClassSplit, ClassOneWay:
+		f.strikeTopology(&x)
+	case ClassBrokenClock:
+		f.strikeClock(&x)
+	default:
+		f.strikeProcess(&x)
+	}
+	f.out = append(f.out, x)
+}
+
+// span draws a time whose logarithm is uniform.
+func (f *forecaster) span(lo, hi float64) time.Duration {
+	return time.Duration(f.rand.logUniform(max(lo, 1), max(hi, 2)))
+}
+
+// everywhere makes a fault one of all links.
+func (x *Fault) everywhere() { x.Node, x.Peer, x.For = 0, 0, 0 }
+
+func (f *forecaster) strikeLinks(x *Fault) {
+	s, t := f.rand, &f.opt.Timing
+	if faultShapes[x.Kind].link && x.Kind != Slow && x.Kind != Clog && x.Kind != Flap && x.Kind != BlackHole && s.chance(0.7) {
+		x.everywhere()
+	}
+	switch x.Kind {
+	case Loss:
+		x.Rate, x.Size = f.loss, f.burst
+	case Late:
+		x.Rate, x.Extra = f.lateRate, f.lateMax
+	case Reorder, Duplicate:
+		x.Rate = f.lateRate
+	case Replay:
+		x.Rate, x.Extra = f.lateRate/2, 3*time.Second
+	case Slow:
+		x.Extra = time.Duration(s.unit() * 4 * float64(t.FastThreshold))
+	case Clog:
+		x.For = f.span(float64(t.FastThreshold), 10*float64(t.Expires))
+	case Flap:
+		x.Extra = max(2, time.Duration(s.logUniform(0.5, 2)*float64(t.LockTime)))
+	case BlackHole:
+		x.Size = int(s.between(120, 400))
+	case Corrupt, Truncate, Forge, Foreign, SocketError:
+		x.Rate = f.oddRate
+	}
+}
+
+func (f *forecaster) strikeTopology(x *Fault) {
+	s := f.rand
+	switch x.Kind {
+	case Cut:
+		if s.chance(0.5) { // both ways: connectivity is not transitive
+			f.out = append(f.out, *x)
+			x.Node, x.Peer = x.Peer, x.Node
+		}
+	case Split, SlowSplit:
+		id := x.Node
+		x.Node = 0
+		switch s.below(4) {
+		case 0:
+			x.Blocks = []timed.Set{timed.SetOf(id), f.all.Without(id)}
+		default:
+			x.Blocks = f.blocks()
+			if s.chance(0.2) { // a bridge
+				for i := range x.Blocks {
+					x.Blocks[i].Add(id)
+				}
+			}
+		}
+		if x.Kind == SlowSplit {
+			x.Extra = f.slower()
+		}
+	}
+}
+
+func (f *forecaster) strikeProcess(x *Fault) {
+	s, t := f.rand, &f.opt.Timing
+	expires := float64(t.Expires)
+	switch x.Kind {
+	case SlowProcess:
+		x.Extra = time.Duration(s.logUniform(0.1, 5) * float64(t.SchedulingDelay))
+	case Stall:
+		x.For = f.span(0.01*expires, 5*expires)
+	case Suspend:
+		x.For = f.span(0.01*float64(t.LockTime), 10*float64(t.LockTime))
+	case Crash, Reboot:
+		x.For = f.span(0.01*expires, f.reboot*expires)
+	case CrashAll:
+		x.Node, x.For = 0, f.span(0.01*expires, f.reboot*expires)
+	case Wander:
+		x.Rate = float64(drawRate(f.clocks, t.MaxDrift))
+	case Rival:
+		x.For = f.span(expires, 20*expires)
+	}
+}
+
+func (f *forecaster) strikeClock(x *Fault) {
+	s, t := f.rand, &f.opt.Timing
+	x.For = f.span(float64(t.Expires), 20*float64(t.Expires))
+	switch x.Kind {
+	case ClockRate:
+		x.Rate = min(maxRate, s.logUniform(2, 1000)*float64(t.MaxDrift))
+		if s.chance(0.5) {
+			x.Rate = -x.Rate
+		}
+	case ClockJump:
+		x.Extra, x.For = f.span(1e4, 10*float64(t.LockTime)), 0
+		if s.chance(0.5) {
+			x.Extra = -x.Extra
+		}
+	}
+}
+
+// drawRate draws a clock rate within ρ, biased to the ends.
+func drawRate(s stream, rho timed.Drift) int64 {
+	lo, hi := slowest(rho), fastest(rho)
+	switch s.below(4) {
+	case 0:
+		return lo
+	case 1:
+		return hi
+	}
+	return s.between(lo, hi)
+}

@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// Tally is what a campaign adds up over its runs.
+type Tally struct {
+	Seeds            uint64  `json:"seeds"`
+	SimulatedSeconds float64 `json:"simulated_seconds"`
+	Events           uint64  `json:"events"`
+	EventsPerSecond  float64 `json:"events_per_second"`
+	TimesRealTime    float64 `json:"times_real_time"`
+	Violations       int     `json:"violations"`
+	StablePeriods    int     `json:"stable_periods"`
+	MissedLiveness   int     `json:"missed_liveness"`
+	WorstElectionMS  float64 `json:"worst_election_ms"`
+	WorstViewMS      float64 `json:"worst_view_ms"`
+	BoundElectionMS  float64 `json:"bound_election_ms"`
+	BoundViewMS      float64 `json:"bound_view_ms"`
+	RejoinMS         float64 `json:"rejoin_ms"`
+	Led              float64 `json:"led"`   // share of the time of running nodes
+	Fresh            float64 `json:"fresh"` // share of the time of running nodes
+	Groups           int     `json:"groups,omitempty"`
+	Cover            int     `json:"clique_cover,omitempty"`
+	WorstSettleMS    float64 `json:"worst_settle_ms,omitempty"`
+	Elections        uint64  `json:"elections"`
+	Views            uint64  `json:"views"`
+	Crashes          uint64  `json:"crashes"`
+	Restarts         uint64  `json:"restarts"`
+	Lost             uint64  `json:"packets_lost"`
+	Late             uint64  `json:"packets_late"`
+	Repeated         uint64  `json:"packets_repeated"`
+	Corrupted        uint64  `json:"packets_corrupted"`
+	Forged           uint64  `json:"packets_forged"`
+	// Faults counts the faults that struck, by class; Sometimes how often each
+	// situation was reached.
+	Faults    map[string]uint64 `json:"faults,omitempty"`
+	Sometimes map[string]uint64 `json:"sometimes,omitempty"`
+	// Never lists the situations that a campaign of these options is to reach,
+	// and that this one has not.
+	Never       []string `json:"never_reached,omitempty"`
+	Hash        string   `json:"hash"`
+	Interrupted bool     `json:"interrupted,omitempty"`
+
+	counters       Counters
+	hash           uint64
+	led, fresh, up time.Duration
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// add takes the result of a run in.
+func (t *Tally) add(r *Result) {
+	t.Seeds++
+	t.SimulatedSeconds += r.Simulated.Seconds()
+	t.Events += r.Events
+	t.StablePeriods += r.Stable
+	t.MissedLiveness += r.Missed
+	t.WorstElectionMS = max(t.WorstElectionMS, milliseconds(r.WorstElect))
+	t.WorstViewMS = max(t.WorstViewMS, milliseconds(r.WorstView))
+	t.led, t.fresh, t.up = t.led+r.LedTime, t.fresh+r.FreshTime, t.up+r.UpTime
+	t.counters.add(&r.Counters)
+	t.hash += spread(r.Hash, r.Seed)
+}
+
+// addTopology takes the result of a still world in.
+func (t *Tally) addTopology(r *TopologyResult) {
+	t.Seeds++
+	t.SimulatedSeconds += r.Simulated.Seconds()
+	t.Events += r.Events
+	t.Groups += r.Leaders.Len()
+	t.Cover += r.Cover
+	t.WorstSettleMS = max(t.WorstSettleMS, milliseconds(r.Settled))
+	t.led, t.fresh, t.up = t.led+r.LedTime, t.fresh+r.FreshTime, t.up+r.UpTime
+	t.hash += spread(r.Hash, r.Seed)
+}
+
+func (c *Counters) add(d *Counters) {
+	c.Delivered, c.Timeouts = c.Delivered+d.Delivered, c.Timeouts+d.Timeouts
+	c.Lost, c.Late, c.Cut = c.Lost+d.Lost, c.Late+d.Late, c.Cut+d.Cut
+	c.Reordered, c.Repeated = c.Reordered+d.Reordered, c.Repeated+d.Repeated
+	c.Corrupted, c.Forged = c.Corrupted+d.Corrupted, c.Forged+d.Forged
+	c.Crashes, c.Restarts = c.Crashes+d.Crashes, c.Restarts+d.Restarts
+	c.Elections, c.Views = c.Elections+d.Elections, c.Views+d.Views
+	for i := range c.Faults {
+		c.Faults[i] += d.Faults[i]
+	}
+	for i := range c.Sometimes {
+		c.Sometimes[i] += d.Sometimes[i]
+	}
+}
+
+// finish computes what is derived from the sums.
+func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed time.Duration) {
+	opt = opt.withDefaults()
+	c := &t.counters
+	t.Violations = violations
+	if s := elapsed.Seconds(); s > 0 {
+		t.EventsPerSecond = float64(int(float64(t.Events) / s))
+		t.TimesRealTime = float64(int(t.SimulatedSeconds / s))
+	}
+	t.Led, t.Fresh = share(t.led, t.up), share(t.fresh, t.up)
+	t.Elections, t.Views, t.Crashes, t.Restarts = c.Elections, c.Views, c.Crashes, c.Restarts
+	t.Lost, t.Late, t.Repeated, t.Corrupted, t.Forged = c.Lost+c.Cut, c.Late+c.Reordered, c.Repeated, c.Corrupted, c.Forged
+	t.Hash = fmt.Sprintf("%016x", t.hash)
+	if topologies {
+		return
+	}
+	if b, err := opt.Timing.Validate(); err == nil {
+		t.BoundElectionMS, t.BoundViewMS, t.RejoinMS = milliseconds(b.Elect), milliseconds(b.View), milliseconds(b.Rejoin)
+	}
+	t.Faults, t.Sometimes, t.Never = map[string]uint64{}, map[string]uint64{}, nil
+	for i, n := range c.Faults {
+		t.Faults[Class(i).String()] = n
+	}
+	for i, n := range c.Sometimes {
+		t.Sometimes[Situation(i).String()] = n
+	}
+	for _, s := range Expected(opt) {
+		if c.Sometimes[s] == 0 {
+			t.Never = append(t.Never, s.String())
+		}
+	}
+}
+
+// spread prepares a run's hash for a sum that is the same in any order of the
+// seeds.
+func spread(hash, seed uint64) uint64 { return hash * (2*seed + 1) }
+
+// share returns a/b, or 0 of nothing.
+func share(a, b time.Duration) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(int(10000*float64(a)/float64(b))) / 10000
+}

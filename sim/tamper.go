@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/timed"
+)
+
+// tamper does to a packet what an unreliable or hostile network does to its
+// bytes, and adds packets of its own. It reports whether the packet goes on.
+func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
+	f := w.slots[slot]
+	if w.net.chance(r.forge) {
+		// Somebody who sees nothing of the traffic knows no boot id: neither
+		// the sender's nor the one that an echo would have to name.
+		x := w.copy(slot)
+		h := &w.slots[x].packet.Header
+		h.Boot = timed.BootID(w.net.uint64() | 1)
+		h.Echo.Boot = timed.BootID(w.net.uint64() | 1)
+		w.forged(x, to, at)
+	}
+	if w.net.chance(r.foreign) {
+		x := w.copy(slot)
+		w.slots[x].packet.Header.Group ^= w.net.uint64() | 1
+		w.forged(x, to, at)
+	}
+	if w.net.chance(r.corrupt) {
+		w.count.Corrupted++
+		w.wire.flip(&f.packet, w.net)
+		return false // the checksum of UDP sees it, but the decoder has met it
+	}
+	if w.net.chance(r.truncate) {
+		w.count.Corrupted++
+		w.wire.cutOff(&f.packet, w.net)
+		return false
+	}
+	return true
+}
+
+func (w *World) forged(slot int32, to int, at int64) {
+	w.count.Forged++
+	f := w.slots[slot]
+	f.from, f.payload = nobody, nil
+	w.schedule(at+w.net.below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, slot)
+}
+
+// checkForged demands that nothing which is forged counts.
+func (c *checker) checkForged(n *Node, f *flight, verdict datagram.Verdict) {
+	if verdict == datagram.Delivered || verdict == datagram.Accepted {
+		c.fail("forged", n, "takes a forged packet in the name of node %d for real", f.packet.Header.Source)
+	}
+}
