@@ -9,29 +9,36 @@ import (
 // doubleClaim notices that another process uses this node's id: peers refuse
 // one of the two incarnations, and say so with a fresh echo.
 type doubleClaim struct {
-	self    timed.BootID
-	refused [timed.MaxNodes + 1]timed.Instant // when a peer last refused us
-	holder  [timed.MaxNodes + 1]timed.BootID  // in whose favour
-	taken   [timed.MaxNodes + 1]timed.Instant // when a peer last took our packets
-	by      timed.Set                         // who refused last
-	rival   timed.BootID                      // who prevails, and since when
-	since   timed.Instant
+	self  timed.BootID
+	by    timed.Set    // who refused last
+	rival timed.BootID // who prevails, and since when
+	since timed.Instant
+}
+
+// word is what a peer said about this node's id.
+type word struct {
+	refused timed.Instant // when it last refused us
+	holder  timed.BootID  // in whose favour
+	taken   timed.Instant // when it last took our packets
 }
 
 // Refused notes that a peer said that this id is in use by another incarnation.
 // latest is the stamp of ours that the peer echoed: a late word does not count.
 func (s *Service) Refused(from timed.NodeID, rival timed.BootID, latest, now timed.Instant) {
-	if now.Sub(latest) > s.refusalAge() {
+	p := s.peers[from]
+	if p == nil || now.Sub(latest) > s.refusalAge() {
 		return
 	}
-	s.asks.refused[from], s.asks.holder[from] = now, rival
-	s.asks.by.Add(from)
+	p.word.refused, p.word.holder = now, rival
+	s.claim.by.Add(from)
 }
 
 // Taken notes that a peer accepts this incarnation.
 func (s *Service) Taken(from timed.NodeID, now timed.Instant) {
-	s.asks.taken[from] = now
-	s.asks.by.Remove(from)
+	if p := s.peers[from]; p != nil {
+		p.word.taken = now
+		s.claim.by.Remove(from)
+	}
 }
 
 // refusalAge is for how long a refusal counts. After a restart, peers keep the
@@ -44,7 +51,7 @@ func (s *Service) refusalAge() time.Duration { return s.cfg.Timing.Expires / 2 }
 // a tie, the larger boot id gives way), and names the rival. The node must stop:
 // ids are unique in everything else.
 func (s *Service) Duplicate(now timed.Instant) (rival timed.BootID, stop bool) {
-	d := &s.asks
+	d := &s.claim
 	if d.by.Empty() {
 		d.since, d.rival = 0, 0
 		return 0, false
@@ -52,10 +59,10 @@ func (s *Service) Duplicate(now timed.Instant) (rival timed.BootID, stop bool) {
 	recent := s.refusalAge()
 	// A node that restarts twice is refused for the sake of two incarnations,
 	// one after the other: only one that stays is a rival.
-	rival, against := d.prevailing(now, recent)
+	rival, against := s.prevailing(now, recent)
 	pro := 0
 	for id := s.known.Next(0); id != 0; id = s.known.Next(id) {
-		if !d.by.Has(id) && d.taken[id] != 0 && now.Sub(d.taken[id]) <= recent {
+		if taken := s.peers[id].word.taken; !d.by.Has(id) && taken != 0 && now.Sub(taken) <= recent {
 			pro++
 		}
 	}
@@ -71,19 +78,21 @@ func (s *Service) Duplicate(now timed.Instant) (rival timed.BootID, stop bool) {
 
 // prevailing returns the incarnation that most of the recent refusals name; on
 // a tie the smaller boot id.
-func (d *doubleClaim) prevailing(now timed.Instant, recent time.Duration) (rival timed.BootID, votes int) {
-	for id := d.by.Next(0); id != 0; id = d.by.Next(id) {
-		if now.Sub(d.refused[id]) > recent {
+func (s *Service) prevailing(now timed.Instant, recent time.Duration) (rival timed.BootID, votes int) {
+	by := s.claim.by
+	for id := by.Next(0); id != 0; id = by.Next(id) {
+		w := &s.peers[id].word
+		if now.Sub(w.refused) > recent {
 			continue
 		}
 		n := 0
-		for o := d.by.Next(0); o != 0; o = d.by.Next(o) {
-			if d.holder[o] == d.holder[id] && now.Sub(d.refused[o]) <= recent {
+		for o := by.Next(0); o != 0; o = by.Next(o) {
+			if v := &s.peers[o].word; v.holder == w.holder && now.Sub(v.refused) <= recent {
 				n++
 			}
 		}
-		if n > votes || (n == votes && d.holder[id] < rival) {
-			rival, votes = d.holder[id], n
+		if n > votes || (n == votes && w.holder < rival) {
+			rival, votes = w.holder, n
 		}
 	}
 	return rival, votes

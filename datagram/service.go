@@ -25,7 +25,7 @@ type Service struct {
 	nextExpiry timed.Instant // no peer leaves alive before this
 	nextBeat   timed.Instant // no keepalive is due before this
 
-	asks doubleClaim
+	claim doubleClaim
 }
 
 // seat is what is known of one incarnation of a peer.
@@ -51,6 +51,7 @@ type peer struct {
 	challenger seat
 	lastSent   timed.Instant
 	aliveUntil timed.Instant
+	word       word // about this node's id
 }
 
 // Verdict says what became of a packet.
@@ -74,7 +75,7 @@ const (
 
 // New returns the service of one incarnation, not ready, started at now.
 func New(cfg Config, now timed.Instant) *Service {
-	return &Service{cfg: cfg, nextExpiry: timed.Never, nextBeat: now, asks: doubleClaim{self: cfg.Self.Boot}}
+	return &Service{cfg: cfg, nextExpiry: timed.Never, nextBeat: now, claim: doubleClaim{self: cfg.Self.Boot}}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.
@@ -92,6 +93,7 @@ func (s *Service) RemovePeer(id timed.NodeID) {
 	s.peers[id] = nil
 	s.known.Remove(id)
 	s.alive.Remove(id)
+	s.claim.by.Remove(id)
 }
 
 // Peers returns the known peers.

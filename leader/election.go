@@ -29,7 +29,7 @@ type Vote struct {
 // they need it. It is a pure machine for one goroutine.
 type Election struct {
 	cfg   Config
-	peers [timed.MaxNodes + 1]peerState
+	peers peers
 
 	readyAt, quietUntil timed.Instant
 	resigned            bool // leaves for good: no contender any more
@@ -50,14 +50,12 @@ type Election struct {
 	target      timed.Set
 	replies     timed.Set
 	refusals    timed.Set
-	refusal     [timed.MaxNodes + 1]refusal
 
 	// The lease held.
 	leading    bool
 	expiration timed.Instant
 	support    timed.Set
 	refused    timed.Set
-	votes      [timed.MaxNodes + 1]Vote
 	voters     timed.Set // ids with a recorded vote
 
 	// Votes on their way back.
@@ -71,16 +69,6 @@ type Election struct {
 	topAlive timed.Set
 	topValid bool
 	unfit    bool
-}
-
-type peerState struct {
-	boot  timed.BootID
-	state State
-}
-
-type refusal struct {
-	lockedTo timed.Incarnation
-	prefers  timed.NodeID
 }
 
 // New returns the election of an incarnation that starts at now.
@@ -132,7 +120,7 @@ func (e *Election) Refusals() timed.Set { return e.refused }
 // Vote returns the vote last given by a node of the support set; ok is false
 // when none is recorded.
 func (e *Election) Vote(id timed.NodeID) (Vote, bool) {
-	v := e.votes[id]
+	v := e.peers.of(id).vote
 	return v, v.Boot != 0
 }
 
@@ -161,7 +149,7 @@ func (e *Election) State(now timed.Instant) State {
 
 // HandleState notes what a peer's accepted incarnation says about itself.
 func (e *Election) HandleState(from timed.Incarnation, st *State) {
-	p := &e.peers[from.Node]
+	p := e.peers.edit(from.Node)
 	if p.boot == from.Boot && p.state == *st {
 		return
 	}
@@ -175,13 +163,14 @@ func (e *Election) HandleState(from timed.Incarnation, st *State) {
 // Forget drops what is known of a peer whose incarnation has changed. Its vote
 // stays recorded as the old incarnation's.
 func (e *Election) Forget(id timed.NodeID) {
-	e.peers[id] = peerState{}
+	p := e.peers.edit(id)
+	p.boot, p.state = 0, State{}
 	e.replies.Remove(id)
 	e.topValid = false
 }
 
 // Peer returns what a peer last said about itself.
-func (e *Election) Peer(id timed.NodeID) State { return e.peers[id].state }
+func (e *Election) Peer(id timed.NodeID) State { return e.peers.of(id).state }
 
 // Stalled says that this node did not run for some time: it listens before it
 // concludes from the silence that it is alone.

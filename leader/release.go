@@ -18,8 +18,8 @@ func (e *Election) giveUp(why Reason, by timed.NodeID, out []Effect) []Effect {
 // those are not given back.
 func (e *Election) forgetVotes() {
 	for id := e.voters.Next(0); id != 0; id = e.voters.Next(id) {
-		if !e.open || e.votes[id].Number != e.lastRequest {
-			e.votes[id] = Vote{}
+		if v := &e.peers.edit(id).vote; !e.open || v.Number != e.lastRequest {
+			*v = Vote{}
 			e.voters.Remove(id)
 		}
 	}

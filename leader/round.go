@@ -34,7 +34,7 @@ func (e *Election) request(now timed.Instant, alive timed.Set, out []Effect) []E
 
 // record notes a vote of the round under way.
 func (e *Election) record(by timed.Incarnation) {
-	e.votes[by.Node] = Vote{Boot: by.Boot, Number: e.lastRequest, LockTime: e.lockTime}
+	e.peers.edit(by.Node).vote = Vote{Boot: by.Boot, Number: e.lastRequest, LockTime: e.lockTime}
 	e.voters.Add(by.Node)
 }
 
@@ -51,7 +51,7 @@ func (e *Election) lockSelf() {
 func (e *Election) fitLock(alive timed.Set) (time.Duration, bool) {
 	lock := e.cfg.Timing.LockTime
 	for id := alive.Next(0); id != 0; id = alive.Next(id) {
-		if m := e.peers[id].state.MaxLock; m > 0 && m < lock {
+		if m := e.peers.of(id).state.MaxLock; m > 0 && m < lock {
 			lock = m
 		}
 	}
@@ -105,7 +105,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 		return false
 	}
 	if top := e.best(alive); top != timed.NoNode && top != from.Node &&
-		e.cfg.RankBy.outranks(top, &e.peers[top].state, from.Node, &e.peers[from.Node].state) {
+		e.cfg.RankBy.outranks(top, &e.peers.of(top).state, from.Node, &e.peers.of(from.Node).state) {
 		reply.Prefers = top
 		return false
 	}
@@ -139,7 +139,7 @@ func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Repl
 	} else {
 		e.refusals.Add(id)
 		e.replies.Remove(id)
-		e.refusal[id] = refusal{m.LockedTo, m.Prefers}
+		e.peers.edit(id).refusal = refusal{m.LockedTo, m.Prefers}
 	}
 	return e.check(now, alive, false, out), true
 }
@@ -178,7 +178,7 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 	if !e.refusals.Has(id) {
 		return e.cfg.Mode == Available && atAlarm
 	}
-	r := e.refusal[id]
+	r := e.peers.of(id).refusal
 	if e.cfg.Mode == Available {
 		if e.elsewhere(r.lockedTo, id, alive) {
 			return true
@@ -190,7 +190,7 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 	// A merge under way: its leader is about to abdicate in favour of this one.
 	if atAlarm && e.leading && !mutant.On(mutant.NoMergeExcuse) {
 		l := r.lockedTo.Node
-		return l.Valid() && l != e.cfg.Self.Node && (alive.Has(l) || mutant.On(mutant.ExcuseTheDead)) && e.peers[l].boot == r.lockedTo.Boot &&
+		return l.Valid() && l != e.cfg.Self.Node && (alive.Has(l) || mutant.On(mutant.ExcuseTheDead)) && e.peers.of(l).boot == r.lockedTo.Boot &&
 			e.outranksPeer(l)
 	}
 	return false
@@ -202,7 +202,7 @@ func (e *Election) elsewhere(l timed.Incarnation, id timed.NodeID, alive timed.S
 	if !l.Valid() || l.Node == id || l.Node == e.cfg.Self.Node {
 		return false
 	}
-	return !alive.Has(l.Node) || e.peers[l.Node].boot != l.Boot
+	return !alive.Has(l.Node) || e.peers.of(l.Node).boot != l.Boot
 }
 
 func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
@@ -242,7 +242,7 @@ func (e *Election) outranksMe(id timed.NodeID) bool {
 		return true
 	}
 	me := e.rank()
-	return e.cfg.RankBy.outranks(id, &e.peers[id].state, e.cfg.Self.Node, &me)
+	return e.cfg.RankBy.outranks(id, &e.peers.of(id).state, e.cfg.Self.Node, &me)
 }
 
 // abstains reports whether this node is no contender.
@@ -250,7 +250,7 @@ func (e *Election) abstains() bool { return e.unfit || e.resigned || e.yields }
 
 func (e *Election) outranksPeer(id timed.NodeID) bool {
 	me := e.rank()
-	return e.cfg.RankBy.outranks(e.cfg.Self.Node, &me, id, &e.peers[id].state)
+	return e.cfg.RankBy.outranks(e.cfg.Self.Node, &me, id, &e.peers.of(id).state)
 }
 
 func (e *Election) rank() State {
@@ -268,14 +268,14 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 	}
 	best := timed.NoNode
 	for id := alive.Next(0); id != 0; id = alive.Next(id) {
-		st := &e.peers[id].state
+		st := &e.peers.of(id).state
 		if !st.Contender {
 			continue
 		}
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) && !mutant.On(mutant.NoLockedElsewhere) {
 			continue // it cannot lead, and its leader cannot reach me
 		}
-		if best == timed.NoNode || e.cfg.RankBy.outranks(id, st, best, &e.peers[best].state) {
+		if best == timed.NoNode || e.cfg.RankBy.outranks(id, st, best, &e.peers.of(best).state) {
 			best = id
 		}
 	}
@@ -289,5 +289,5 @@ func (e *Election) outranked(alive timed.Set) bool {
 		return false
 	}
 	me := e.rank()
-	return e.cfg.RankBy.outranks(top, &e.peers[top].state, e.cfg.Self.Node, &me)
+	return e.cfg.RankBy.outranks(top, &e.peers.of(top).state, e.cfg.Self.Node, &me)
 }

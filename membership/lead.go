@@ -87,7 +87,7 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	want.ID = ViewID{Sequence: seq, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
 	s.leaveBehind(want)
 	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
-	s.previous[s.cfg.Self.Node] = s.Report().Installed
+	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.Report().Installed})
 	if !mutant.On(mutant.OwnSequenceIgnored) {
 		s.acked = want.ID
 	}
@@ -137,7 +137,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	if r.Acknowledged == p.ID {
 		if supports && !s.acks.Has(from.Node) {
 			s.acks.Add(from.Node)
-			s.previous[from.Node] = r.Installed
+			s.lineage = append(s.lineage, Member{from, r.Installed})
 		}
 		return s.tryCommit(now, votes, out)
 	}
@@ -179,8 +179,10 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	v := &View{ID: p.ID, Set: p.Set, Members: make([]Member, len(p.Members))}
 	copy(v.Members, p.Members)
-	for i := range v.Members {
-		v.Members[i].Previous = s.previous[v.Members[i].Node]
+	for _, m := range s.lineage {
+		if v.Set.Has(m.Node) {
+			v.Members[v.Set.Rank(m.Node)].Previous = m.Previous
+		}
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
 	s.wait, s.carried = 0, 0

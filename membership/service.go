@@ -98,11 +98,11 @@ type Service struct {
 	view     *View // committed by this leadership
 	proposal *View // open
 	acks     timed.Set
-	previous [timed.MaxNodes + 1]ViewID // of those who have acknowledged
-	granted  timed.Instant              // end of the longest lease granted on view
-	wait     timed.Instant              // those left behind may count on theirs until then
-	tried    bool                       // the wait is over, and votes are missing: a reply is next
-	spread   timed.Set                  // members that are known to have installed view
+	lineage  []Member      // of those who have acknowledged
+	granted  timed.Instant // end of the longest lease granted on view
+	wait     timed.Instant // those left behind may count on theirs until then
+	tried    bool          // the wait is over, and votes are missing: a reply is next
+	spread   timed.Set     // members that are known to have installed view
 
 	carried  timed.Instant // end of the leases granted on a view that was given up
 	resigned *View         // the view given up; dropped holds who has confirmed

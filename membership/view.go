@@ -33,8 +33,8 @@ type Member struct {
 // View is an agreed group. It is immutable once made; holders share it.
 type View struct {
 	ID      ViewID
-	Members []Member // in the order of ids
-	Set     timed.Set
+	Members []Member  // in the order of ids
+	Set     timed.Set // their ids
 }
 
 // Member returns the member with the given id, if there is one.
@@ -42,18 +42,12 @@ func (v *View) Member(id timed.NodeID) (Member, bool) {
 	if v == nil || !v.Set.Has(id) {
 		return Member{}, false
 	}
-	for i := range v.Members {
-		if v.Members[i].Node == id {
-			return v.Members[i], true
-		}
-	}
-	return Member{}, false
+	return v.Members[v.Set.Rank(id)], true
 }
 
 // Has reports whether an incarnation is a member.
 func (v *View) Has(i timed.Incarnation) bool {
-	m, ok := v.Member(i.Node)
-	return ok && m.Boot == i.Boot
+	return v != nil && v.Set.Has(i.Node) && v.Members[v.Set.Rank(i.Node)].Boot == i.Boot
 }
 
 // same reports whether two views have the same incarnations as members.

@@ -85,6 +85,23 @@ func (s Set) Len() int {
 	return bits.OnesCount64(s.w0) + bits.OnesCount64(s.w1) + bits.OnesCount64(s.w2) + bits.OnesCount64(s.w3)
 }
 
+// Rank returns how many elements are smaller than id: the place of id in a list
+// of the elements in ascending order.
+func (s Set) Rank(id NodeID) int {
+	n := bits.OnesCount64(s.word(id) & (1<<(id&63) - 1))
+	switch id >> 6 {
+	case 3:
+		n += bits.OnesCount64(s.w2)
+		fallthrough
+	case 2:
+		n += bits.OnesCount64(s.w1)
+		fallthrough
+	case 1:
+		n += bits.OnesCount64(s.w0)
+	}
+	return n
+}
+
 // Union returns the elements of either set.
 func (s Set) Union(t Set) Set {
 	return Set{s.w0 | t.w0, s.w1 | t.w1, s.w2 | t.w2, s.w3 | t.w3}

@@ -92,6 +92,19 @@ func TestNextWalksUpwardsFromAnyId(t *testing.T) {
 	})
 }
 
+func TestRankIsThePlaceInTheList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSet.Draw(t, "set")
+		smaller := 0
+		for i := range 256 {
+			require.Equal(t, smaller, s.Rank(NodeID(i)), "of %d in %v", i, s)
+			if s.Has(NodeID(i)) {
+				smaller++
+			}
+		}
+	})
+}
+
 func TestAllMayBeLeftEarly(t *testing.T) {
 	var got []NodeID
 	for id := range SetOf(200, 3, 64, 63, 255).All() {

@@ -64,7 +64,7 @@ const (
 	Send EffectKind = iota + 1
 	// Answer: send Packet to where the packet being handled came from.
 	Answer
-	// Notify: an event.
+	// Notify: Event, which is valid until the next call.
 	Notify
 )
 

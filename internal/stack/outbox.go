@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"slices"
+
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
@@ -72,7 +74,7 @@ func (s *Stack) blank() *Packet {
 	if s.Lend != nil {
 		return s.Lend()
 	}
-	s.packets = s.packets[:len(s.packets)+1]
+	s.packets = slices.Grow(s.packets, 1)[:len(s.packets)+1] // effects keep pointing to where it was
 	return &s.packets[len(s.packets)-1]
 }
 

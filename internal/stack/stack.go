@@ -46,7 +46,8 @@ type Stack struct {
 	// The turn under way.
 	out     []Effect
 	box     outbox
-	packets []Packet
+	packets []Packet      // written in this turn, unless the driver lends its own
+	events  []Event       // reported in this turn
 	proto   Packet        // what goes to everybody
 	due     timed.Instant // the deadline after the last turn
 
@@ -112,10 +113,7 @@ func (s *Stack) Deadline() timed.Instant {
 // begin starts a turn.
 func (s *Stack) begin(now timed.Instant, out []Effect) {
 	s.out = out
-	if n := s.dg.Peers().Len() + 2; cap(s.packets) < n {
-		s.packets = make([]Packet, 0, n) // effects point into it: it must not grow in a turn
-	}
-	s.packets = s.packets[:0]
+	s.packets, s.events = s.packets[:0], s.events[:0]
 	s.box.all, s.box.uni, s.box.to, s.box.beat = 0, 0, 0, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.el.Stalled(now) // silence proves nothing about the peers
@@ -385,4 +383,9 @@ func (s *Stack) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), true
 }
 
-func (s *Stack) notify(e Event) { s.out = append(s.out, Effect{Kind: Notify, Event: &e}) }
+// notify reports an event. Effects point into events: when it grows, those of
+// before keep pointing to where it was, which stays as it is.
+func (s *Stack) notify(e Event) {
+	s.events = append(s.events, e)
+	s.out = append(s.out, Effect{Kind: Notify, Event: &s.events[len(s.events)-1]})
+}
