@@ -117,17 +117,18 @@ func (c *Sync) settle(now timed.Instant, shown Time, slew int64, end timed.Insta
 // Line returns the line of the own timeline, while it is the current one.
 func (c *Sync) Line() (Line, bool) { return c.line, c.snap.own }
 
-// Announce returns what the leader announces with a lease until the given
-// instant. The promise binds the leader's own readings too: once it is over,
-// they are in holdover, since another may lead.
-func (c *Sync) Announce(until timed.Instant) (Line, bool) {
+// Announce writes what the leader announces with a lease until the given
+// instant, or returns false if there is nothing. The promise binds the leader's
+// own readings too: once it is over, they are in holdover, since another may
+// lead.
+func (c *Sync) Announce(until timed.Instant, l *Line) bool {
 	if !c.snap.own {
-		return Line{}, false
+		return false
 	}
 	c.snap.until = until
-	l := c.line
+	*l = c.line
 	l.Until = until
-	return l, true
+	return true
 }
 
 // farewell is what was shown when a timeline was left: should it come back, it

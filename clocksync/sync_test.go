@@ -24,7 +24,8 @@ func config(id timed.NodeID) Config {
 func leader(t require.TestingT, id timed.NodeID, shown Time) (*Sync, Line) {
 	c := New(config(id), start, shown)
 	require.Len(t, c.HandleLead(start, nil), 1)
-	line, ok := c.Announce(start.Add(80 * time.Millisecond))
+	var line Line
+	ok := c.Announce(start.Add(80*time.Millisecond), &line)
 	require.True(t, ok)
 	return c, line
 }

@@ -59,37 +59,43 @@ func (s *Service) Deadline(limit timed.Instant) timed.Instant {
 	return timed.Earlier(s.nextExpiry, s.nextBeat)
 }
 
-// Echo returns what to say in a packet that leaves for a peer.
-func (s *Service) Echo(id timed.NodeID, now timed.Instant) Echo {
-	p := s.peers[id]
+// Echo writes into the header what to say in a packet that leaves for its
+// destination.
+func (s *Service) Echo(h *Header, now timed.Instant) {
+	p := s.peers[h.Destination]
 	if p == nil {
-		return Echo{Heard: NotHeard}
+		h.Echo = Echo{Heard: NotHeard}
+		return
 	}
 	// Until somebody holds the seat, the one that sends gets the echo: a late
 	// packet of a dead incarnation must not keep the echoes from the living.
 	if c := &p.challenger; c.boot != 0 && !s.holds(p, now) && (!p.accepted || c.seen > p.seat.seen) {
-		return c.say(NotHeard)
+		c.say(&h.Echo, NotHeard)
+		return
 	}
 	if !p.accepted {
-		return Echo{Heard: NotHeard}
+		h.Echo = Echo{Heard: NotHeard}
+		return
 	}
 	heard := NotHeard
 	if p.seat.hasFast && !p.seat.fault && (s.ready || mutant.On(mutant.NotReadySaysHeard)) {
 		heard = p.seat.lastFast
 	}
-	return p.seat.say(heard)
+	p.seat.say(&h.Echo, heard)
 }
 
-// EchoChallenger returns the echo for the incarnation that claims a taken seat.
-func (s *Service) EchoChallenger(id timed.NodeID) Echo {
-	if p := s.peers[id]; p != nil && p.challenger.boot != 0 {
-		return p.challenger.say(NotHeard)
+// EchoChallenger writes the echo for the incarnation that claims a taken seat.
+func (s *Service) EchoChallenger(h *Header) {
+	if p := s.peers[h.Destination]; p != nil && p.challenger.boot != 0 {
+		p.challenger.say(&h.Echo, NotHeard)
+		return
 	}
-	return Echo{Heard: NotHeard}
+	h.Echo = Echo{Heard: NotHeard}
 }
 
-func (st *seat) say(heard timed.Instant) Echo {
-	return Echo{Boot: st.boot, Sent: st.echo.Sent, Received: st.echo.Received, Latest: st.latest, Heard: heard}
+func (st *seat) say(e *Echo, heard timed.Instant) {
+	e.Boot, e.Latest, e.Heard = st.boot, st.latest, heard
+	e.Sent, e.Received = st.echo.Sent, st.echo.Received
 }
 
 // Sent notes that a packet leaves for a peer.

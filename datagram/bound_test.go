@@ -86,7 +86,7 @@ func duel(seed uint64, s *seen) error {
 			sent := clocks[i].at(stamp)
 			air = append(air, flying{to: 1 - i, sent: sent, arrive: sent + delay(), header: Header{
 				Version: Version, Source: timed.NodeID(i + 1), Destination: peer, Boot: timed.BootID(i + 10),
-				Stamp: stamp, Echo: nodes[i].Echo(peer, stamp)}})
+				Stamp: stamp, Echo: echo(nodes[i], peer, stamp)}})
 		}
 		if _, _, ok := nodes[i].Offset(peer, stamp); ok {
 			if err := offsetHolds(nodes[i], peer, clocks[i], clocks[1-i], stamp); err != nil {

@@ -50,12 +50,26 @@ func take(t *testing.T, s *Service, received time.Duration, h *Header, want Verd
 
 // Model, "Acceptance".
 
+// echo returns what the service says in a packet that leaves for a peer.
+func echo(s *Service, id timed.NodeID, now timed.Instant) Echo {
+	h := Header{Destination: id}
+	s.Echo(&h, now)
+	return h.Echo
+}
+
+// challenged returns what it says to the incarnation that claims a taken seat.
+func challenged(s *Service, id timed.NodeID) Echo {
+	h := Header{Destination: id}
+	s.EchoChallenger(&h)
+	return h.Echo
+}
+
 func TestABootIdIsAcceptedOnlyWithAFreshEchoOfOurs(t *testing.T) {
 	s := newService(1, 2)
 	take(t, s, 11*ms, silent(7, 10*ms), Challenged)
 	require.Zero(t, s.Boot(2))
 	require.Equal(t, Echo{Boot: 7, Sent: at(10 * ms), Received: at(11 * ms), Latest: at(10 * ms), Heard: NotHeard},
-		s.Echo(2, at(12*ms)), "it is echoed all the same, so that cold starts meet")
+		echo(s, 2, at(12*ms)), "it is echoed all the same, so that cold starts meet")
 
 	other := hello(7, 20*ms)
 	other.Echo.Boot = 99 // an earlier incarnation of ours
@@ -82,15 +96,15 @@ func TestASeatIsKeptWhileItsHolderIsHeardFast(t *testing.T) {
 	expires := s.cfg.Timing.Expires
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
 	take(t, s, 12*ms, hello(8, 11*ms), Challenged)
-	require.Equal(t, timed.BootID(7), s.Echo(2, at(12*ms)).Boot, "the holder is echoed")
-	require.Equal(t, timed.BootID(8), s.EchoChallenger(2).Boot)
-	require.Equal(t, NotHeard, s.EchoChallenger(2).Heard)
+	require.Equal(t, timed.BootID(7), echo(s, 2, at(12*ms)).Boot, "the holder is echoed")
+	require.Equal(t, timed.BootID(8), challenged(s, 2).Boot)
+	require.Equal(t, NotHeard, challenged(s, 2).Heard)
 	require.Equal(t, timed.BootID(7), s.Holder(2, at(12*ms)))
 
 	last := 11*ms + expires
 	take(t, s, last, hello(8, last-ms), Challenged)
 	require.Equal(t, timed.BootID(0), s.Holder(2, at(last+1)))
-	require.Equal(t, timed.BootID(8), s.Echo(2, at(last+1)).Boot, "the claimant is, once the holder is silent")
+	require.Equal(t, timed.BootID(8), echo(s, 2, at(last+1)).Boot, "the claimant is, once the holder is silent")
 	take(t, s, last+1, hello(8, last-ms+1), Accepted)
 	require.Equal(t, timed.BootID(8), s.Boot(2))
 	take(t, s, last+2*ms, hello(7, last+ms), Challenged)
@@ -194,9 +208,9 @@ func TestANodeThatIsNotReadyHearsNobody(t *testing.T) {
 	s := New(Config{Self: timed.Incarnation{Node: 1, Boot: 100}, Timing: timed.LAN()}, zero)
 	s.AddPeer(2, zero)
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
-	require.Equal(t, NotHeard, s.Echo(2, at(12*ms)).Heard)
+	require.Equal(t, NotHeard, echo(s, 2, at(12*ms)).Heard)
 	s.SetReady()
-	require.Equal(t, at(11*ms), s.Echo(2, at(12*ms)).Heard)
+	require.Equal(t, at(11*ms), echo(s, 2, at(12*ms)).Heard)
 }
 
 // Keepalives.
@@ -238,7 +252,7 @@ func TestABoundBelowTheLeastDelayIsAFault(t *testing.T) {
 	require.False(t, ok)
 	_, verdict = s.HandlePacket(at(22*ms), hello(7, 21*ms))
 	require.Contains(t, []Verdict{Faulty, Dropped}, verdict, "the fault lasts as long as the incarnation")
-	require.Equal(t, NotHeard, s.Echo(2, at(23*ms)).Heard)
+	require.Equal(t, NotHeard, echo(s, 2, at(23*ms)).Heard)
 	faulty, heard := s.Faults(at(22 * ms))
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
 	take(t, s, 31*ms, hello(8, 30*ms), Accepted)

@@ -66,6 +66,7 @@ type Election struct {
 
 	// The highest-ranked contender among the alive, cached.
 	top      timed.NodeID
+	topRank  rank
 	topAlive timed.Set
 	topValid bool
 	unfit    bool
@@ -135,16 +136,14 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 	return e.lockedTo, e.lockedUntil
 }
 
-// State returns what this node says about itself in packets that leave at now.
-func (e *Election) State(now timed.Instant) State {
-	st := State{Weight: e.cfg.Weight, MaxLock: e.cfg.Timing.MaxLockTime, Contender: !e.abstains()}
+// Describe writes what this node says about itself in packets that leave at now.
+func (e *Election) Describe(now timed.Instant, st *State) {
+	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
+	st.Leading, st.Support = false, 0
 	if e.Leads(now) {
-		st.Leading, st.Support = true, uint8(min(e.support.Len(), timed.MaxNodes))
+		st.Leading, st.Support = true, uint8(e.support.Len())
 	}
-	if now < e.lockedUntil {
-		st.LockedTo = e.lockedTo
-	}
-	return st
+	st.LockedTo, _ = e.Locked(now)
 }
 
 // HandleState notes what a peer's accepted incarnation says about itself.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -28,13 +29,15 @@ func incarnation(id timed.NodeID) timed.Incarnation {
 }
 
 func ask(e *Election, now timed.Instant, from timed.Incarnation, alive timed.Set) Reply {
-	out := e.HandleRequest(now, from, Request{Number: now, LockTime: timed.LAN().LockTime}, true, now, alive, nil)
-	for _, f := range out {
-		if f.Kind == SendReply {
-			return f.Reply
-		}
-	}
-	return Reply{}
+	r, _ := request(e, now, from, Request{Number: now, LockTime: timed.LAN().LockTime}, true, now, alive)
+	return r
+}
+
+// request hands a request to a node, and returns the answer, if there is one.
+func request(e *Election, now timed.Instant, from timed.Incarnation, m Request, fast bool,
+	started timed.Instant, alive timed.Set) (r Reply, answered bool) {
+	_, answered = e.HandleRequest(now, from, m, fast, started, alive, &r, nil)
+	return r, answered
 }
 
 func lockSurvivesRestart() error {
@@ -65,13 +68,14 @@ func TestVoteGoesToTheHighestRankOnly(t *testing.T) {
 
 func TestVoteNeedsReadinessSpeedAndHearing(t *testing.T) {
 	e, alive, now := voter()
-	require.Empty(t, e.HandleRequest(now, incarnation(1), Request{Number: now, LockTime: time.Millisecond}, false, now, alive, nil),
-		"a slow request is ignored")
-	require.Empty(t, e.HandleRequest(now, incarnation(1), Request{Number: now, LockTime: time.Millisecond}, true, now, alive.Without(1), nil),
-		"a candidate that does not hear this node could not count its vote")
+	_, answered := request(e, now, incarnation(1), Request{Number: now, LockTime: time.Millisecond}, false, now, alive)
+	require.False(t, answered, "a slow request is ignored")
+	_, answered = request(e, now, incarnation(1), Request{Number: now, LockTime: time.Millisecond}, true, now, alive.Without(1))
+	require.False(t, answered, "a candidate that does not hear this node could not count its vote")
 	require.False(t, ask(e, start, incarnation(1), alive).Support, "not ready")
-	long := e.HandleRequest(now, incarnation(1), Request{Number: now, LockTime: time.Second}, true, now, alive, nil)
-	require.False(t, long[0].Reply.Support, "longer than MaxLockTime")
+	long, answered := request(e, now, incarnation(1), Request{Number: now, LockTime: time.Second}, true, now, alive)
+	require.True(t, answered)
+	require.False(t, long.Support, "longer than MaxLockTime")
 }
 
 // The lock must outlast the lease, and starts no later than the request arrived
@@ -80,13 +84,14 @@ func TestLockStartsWhenTheRequestWasSent(t *testing.T) {
 	e, alive, now := voter()
 	lock := timed.LAN().LockTime
 	sent := now.Add(-3 * time.Millisecond)
-	e.HandleRequest(now, incarnation(1), Request{Number: now, LockTime: lock}, true, sent, alive, nil)
+	request(e, now, incarnation(1), Request{Number: now, LockTime: lock}, true, sent, alive)
 	to, until := e.Locked(now)
 	require.Equal(t, incarnation(1), to)
 	require.Equal(t, sent.Add(lock), until)
 	// A later request extends it, an overtaken one changes nothing.
-	e.HandleRequest(now+1, incarnation(1), Request{Number: now + 1, LockTime: lock}, true, now+1, alive, nil)
-	require.Empty(t, e.HandleRequest(now+2, incarnation(1), Request{Number: now, LockTime: lock}, true, now+2, alive, nil))
+	request(e, now+1, incarnation(1), Request{Number: now + 1, LockTime: lock}, true, now+1, alive)
+	_, answered := request(e, now+2, incarnation(1), Request{Number: now, LockTime: lock}, true, now+2, alive)
+	require.False(t, answered)
 	_, until = e.Locked(now)
 	require.Equal(t, (now + 1).Add(lock), until)
 }
@@ -124,26 +129,43 @@ func TestCallingEarlyDoesNothing(t *testing.T) {
 	require.Greater(t, e.Deadline(timed.Set{}), now)
 }
 
-func TestRankIsATotalOrder(t *testing.T) {
-	states := []State{{}, {Weight: 1}, {Leading: true, Support: 1}, {Leading: true, Support: 3}, {Leading: true, Support: 3, Weight: 2}}
-	for _, by := range []RankBy{Stable, ByID} {
-		for a := range states {
-			for b := range states {
-				for ia := timed.NodeID(1); ia <= 2; ia++ {
-					for ib := timed.NodeID(1); ib <= 2; ib++ {
-						ab := by.outranks(ia, &states[a], ib, &states[b])
-						ba := by.outranks(ib, &states[b], ia, &states[a])
-						if ia == ib && a == b {
-							require.False(t, ab)
-						} else if ia != ib {
-							require.NotEqual(t, ab, ba, "%v: exactly one of two nodes outranks the other", by)
-						}
-					}
-				}
-			}
+// outranks is the definition of the order of candidates.
+func outranks(r RankBy, idA timed.NodeID, a *State, idB timed.NodeID, b *State) bool {
+	if r == Stable {
+		if a.Leading != b.Leading {
+			return a.Leading
+		}
+		if a.Leading && a.Support != b.Support {
+			return a.Support > b.Support
 		}
 	}
-	big, small := State{Leading: true, Support: 4}, State{Leading: true, Support: 2, Weight: 9}
-	require.True(t, Stable.outranks(9, &big, 1, &small), "the larger support set comes before weight and id")
-	require.True(t, ByID.outranks(1, &small, 9, &big))
+	if a.Weight != b.Weight {
+		return a.Weight > b.Weight
+	}
+	return idA < idB
+}
+
+func TestRanksAreOrderedByTheirDefinition(t *testing.T) {
+	draw := rapid.Custom(func(t *rapid.T) State {
+		return State{Leading: rapid.Bool().Draw(t, "leading"),
+			Support: rapid.OneOf(rapid.Uint8Range(0, 2), rapid.Uint8()).Draw(t, "support"),
+			Weight:  rapid.OneOf(rapid.Uint16Range(0, 2), rapid.Uint16()).Draw(t, "weight")}
+	})
+	id := rapid.OneOf(rapid.Uint8Range(1, 3), rapid.Uint8Range(1, timed.MaxNodes))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
+		ia, ib := timed.NodeID(id.Draw(t, "id of a")), timed.NodeID(id.Draw(t, "id of b"))
+		for _, by := range []RankBy{Stable, ByID} {
+			ra, rb := by.rank(ia, a.Leading, a.Support, a.Weight), by.rank(ib, b.Leading, b.Support, b.Weight)
+			require.Equal(t, outranks(by, ia, &a, ib, &b), ra > rb, "%v", by)
+			if ia != ib {
+				require.NotEqual(t, ra, rb, "%v: exactly one of two nodes outranks the other", by)
+			}
+		}
+	})
+}
+
+func TestStableRankPutsTheLargerSupportSetFirst(t *testing.T) {
+	require.Greater(t, Stable.rank(9, true, 4, 0), Stable.rank(1, true, 2, 9), "the larger support set comes before weight and id")
+	require.Less(t, ByID.rank(9, true, 4, 0), ByID.rank(1, true, 2, 9))
 }

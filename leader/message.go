@@ -27,8 +27,6 @@ type Kind uint8
 const (
 	// SendRequest: broadcast Request.
 	SendRequest Kind = iota + 1
-	// SendReply: send Reply to To.
-	SendReply
 	// SendRelease: broadcast that votes for requests up to Number are free.
 	SendRelease
 	// Won: the round was won, for the first time if First. The lease and the
@@ -79,9 +77,7 @@ func (r Reason) String() string {
 // Effect is something for the caller to do, in order.
 type Effect struct {
 	Kind    Kind
-	To      timed.NodeID
 	Request Request
-	Reply   Reply
 	Number  timed.Instant
 	First   bool
 	Reason  Reason

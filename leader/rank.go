@@ -80,18 +80,14 @@ type State struct {
 	MaxLock   time.Duration // the longest vote that it grants
 }
 
-// outranks reports whether a candidate (idA, a) comes before (idB, b).
-func (r RankBy) outranks(idA timed.NodeID, a *State, idB timed.NodeID, b *State) bool {
-	if r == Stable {
-		if a.Leading != b.Leading {
-			return a.Leading
-		}
-		if a.Leading && a.Support != b.Support {
-			return a.Support > b.Support
-		}
+// rank is a place in the total order of candidates: the larger one comes first.
+type rank uint64
+
+// rank returns the rank of a candidate: what counts most is in the highest bits.
+func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16) rank {
+	k := rank(weight)<<8 | rank(timed.MaxNodes-id)
+	if r == Stable && leading {
+		k |= 1<<32 | rank(support)<<24
 	}
-	if a.Weight != b.Weight {
-		return a.Weight > b.Weight
-	}
-	return idA < idB
+	return k
 }

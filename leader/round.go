@@ -59,29 +59,32 @@ func (e *Election) fitLock(alive timed.Set) (time.Duration, bool) {
 }
 
 // HandleRequest takes a request of a peer's accepted incarnation. started is
-// the latest that the local clock can have shown when the request was sent.
+// the latest that the local clock can have shown when the request was sent. It
+// reports whether the request is to be answered, after the effects, with what it
+// then has written into reply.
 func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Request, fast bool,
-	started timed.Instant, alive timed.Set, out []Effect) []Effect {
+	started timed.Instant, alive timed.Set, reply *Reply, out []Effect) ([]Effect, bool) {
 	if !fast && !mutant.On(mutant.SlowElections) {
-		return out
+		return out, false
 	}
 	// A peer that does not hear this node cannot count its vote, and a lock
 	// for it would only keep this node from others.
 	if !alive.Has(from.Node) && !mutant.On(mutant.SlowElections) {
-		return out
+		return out, false
 	}
 	if e.outranksMe(from.Node) && (e.leading || e.open) {
 		out = e.release(now, Outranked, from.Node, out)
 	}
 	if from == e.lockedTo && m.Number < e.lockRequest {
-		return out // overtaken by a newer request
+		return out, false // overtaken by a newer request
 	}
-	reply := Reply{Number: m.Number}
-	if e.mayVote(now, from, m, alive, &reply) {
+	*reply = Reply{}
+	reply.Number = m.Number
+	if e.mayVote(now, from, m, alive, reply) {
 		e.vote(from, m, started)
 		reply.Support = true
 	}
-	return append(out, Effect{Kind: SendReply, To: from.Node, Reply: reply})
+	return out, true
 }
 
 // mayVote decides on a vote, and notes the reason for a refusal.
@@ -105,7 +108,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 		return false
 	}
 	if top := e.best(alive); top != timed.NoNode && top != from.Node &&
-		e.cfg.RankBy.outranks(top, &e.peers.of(top).state, from.Node, &e.peers.of(from.Node).state) {
+		e.rankOf(top) > e.rankOf(from.Node) {
 		reply.Prefers = top
 		return false
 	}
@@ -191,7 +194,7 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 	if atAlarm && e.leading && !mutant.On(mutant.NoMergeExcuse) {
 		l := r.lockedTo.Node
 		return l.Valid() && l != e.cfg.Self.Node && (alive.Has(l) || mutant.On(mutant.ExcuseTheDead)) && e.peers.of(l).boot == r.lockedTo.Boot &&
-			e.outranksPeer(l)
+			e.rank() > e.rankOf(l)
 	}
 	return false
 }
@@ -241,24 +244,25 @@ func (e *Election) outranksMe(id timed.NodeID) bool {
 	if e.abstains() {
 		return true
 	}
-	me := e.rank()
-	return e.cfg.RankBy.outranks(id, &e.peers.of(id).state, e.cfg.Self.Node, &me)
+	return e.rankOf(id) > e.rank()
 }
 
 // abstains reports whether this node is no contender.
 func (e *Election) abstains() bool { return e.unfit || e.resigned || e.yields }
 
-func (e *Election) outranksPeer(id timed.NodeID) bool {
-	me := e.rank()
-	return e.cfg.RankBy.outranks(e.cfg.Self.Node, &me, id, &e.peers.of(id).state)
+// rank returns this node's own rank.
+func (e *Election) rank() rank {
+	support := 0
+	if e.leading {
+		support = e.support.Len()
+	}
+	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight)
 }
 
-func (e *Election) rank() State {
-	st := State{Leading: e.leading, Weight: e.cfg.Weight}
-	if e.leading {
-		st.Support = uint8(min(e.support.Len(), timed.MaxNodes))
-	}
-	return st
+// rankOf returns the rank of a peer.
+func (e *Election) rankOf(id timed.NodeID) rank {
+	st := &e.peers.of(id).state
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight)
 }
 
 // best returns the highest-ranked contender among the alive, or NoNode.
@@ -266,7 +270,7 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 	if e.topValid && e.topAlive == alive {
 		return e.top
 	}
-	best := timed.NoNode
+	best, highest := timed.NoNode, rank(0)
 	for id := alive.Next(0); id != 0; id = alive.Next(id) {
 		st := &e.peers.of(id).state
 		if !st.Contender {
@@ -275,19 +279,14 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) && !mutant.On(mutant.NoLockedElsewhere) {
 			continue // it cannot lead, and its leader cannot reach me
 		}
-		if best == timed.NoNode || e.cfg.RankBy.outranks(id, st, best, &e.peers.of(best).state) {
-			best = id
+		if r := e.rankOf(id); best == timed.NoNode || r > highest {
+			best, highest = id, r
 		}
 	}
-	e.top, e.topAlive, e.topValid = best, alive, true
+	e.top, e.topRank, e.topAlive, e.topValid = best, highest, alive, true
 	return best
 }
 
 func (e *Election) outranked(alive timed.Set) bool {
-	top := e.best(alive)
-	if top == timed.NoNode {
-		return false
-	}
-	me := e.rank()
-	return e.cfg.RankBy.outranks(top, &e.peers.of(top).state, e.cfg.Self.Node, &me)
+	return e.best(alive) != timed.NoNode && e.topRank > e.rank()
 }

@@ -87,7 +87,7 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	want.ID = ViewID{Sequence: seq, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
 	s.leaveBehind(want)
 	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
-	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.Report().Installed})
+	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.holding()})
 	if !mutant.On(mutant.OwnSequenceIgnored) {
 		s.acked = want.ID
 	}
@@ -209,32 +209,34 @@ func (s *Service) lease(v *View, votes Votes) timed.Instant {
 	return until
 }
 
-// Part returns what the request that leaves now says about views, and until
-// when it lets members count on the view. The leader holds its own view until
-// the lease that it grants.
-func (s *Service) Part(now timed.Instant, leads bool, votes Votes, out []Effect) (Part, timed.Instant, []Effect) {
+// Part writes what the request that leaves now says about views, and returns
+// until when it lets members count on the view. The leader holds its own view
+// until the lease that it grants.
+func (s *Service) Part(now timed.Instant, leads bool, votes Votes, p *Part, out []Effect) (timed.Instant, []Effect) {
+	p.Kind, p.ID, p.Until, p.View = NoPart, ViewID{}, 0, nil
 	if !s.leading || !leads {
-		return Part{}, 0, out
+		return 0, out
 	}
 	if s.proposal != nil && !(mutant.On(mutant.RenewAfterPropose) && s.view != nil && s.acks != s.proposal.Set) {
-		return Part{Kind: Propose, ID: s.proposal.ID, View: s.proposal}, 0, out
+		p.Kind, p.ID, p.View = Propose, s.proposal.ID, s.proposal
+		return 0, out
 	}
 	if s.view == nil {
-		return Part{}, 0, out
+		return 0, out
 	}
 	until := s.lease(s.view, votes)
 	if until <= now {
-		return Part{}, 0, out
+		return 0, out
 	}
 	s.granted = timed.Later(s.granted, until)
 	if s.installed == s.view {
 		out = s.extend(now, until, out)
 	}
-	p := Part{Kind: Renew, ID: s.view.ID, Until: until}
+	p.Kind, p.ID, p.Until = Renew, s.view.ID, until
 	if s.spread != s.view.Set {
 		p.Kind, p.View = Commit, s.view
 	}
-	return p, until, out
+	return until, out
 }
 
 // HandleGiveUp takes the end of this node's lead: no view of before is ever

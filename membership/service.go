@@ -127,13 +127,17 @@ func (s *Service) ValidUntil() timed.Instant { return s.validUntil }
 // UpToDate reports whether the installed view is up to date at now (M7).
 func (s *Service) UpToDate(now timed.Instant) bool { return s.installed != nil && now < s.validUntil }
 
-// Report returns what to say in replies.
-func (s *Service) Report() Report {
-	r := Report{Acknowledged: s.acked, Sequence: s.sequence}
-	if s.installed != nil {
-		r.Installed = s.installed.ID
+// Report writes what to say in replies.
+func (s *Service) Report(r *Report) {
+	r.Acknowledged, r.Installed, r.Sequence = s.acked, s.holding(), s.sequence
+}
+
+// holding returns the id of the installed view.
+func (s *Service) holding() ViewID {
+	if s.installed == nil {
+		return ViewID{}
 	}
-	return r
+	return s.installed.ID
 }
 
 // Deadline returns when HandleTimeout is next due.
@@ -181,10 +185,7 @@ func (s *Service) extend(now, until timed.Instant, out []Effect) []Effect {
 }
 
 func (s *Service) install(v *View, out []Effect) []Effect {
-	var prev ViewID
-	if s.installed != nil {
-		prev = s.installed.ID
-	}
+	prev := s.holding()
 	out = s.drop(Proposed, v.ID.Leader, out)
 	s.installed = v
 	return append(out, Effect{Kind: Installed, View: v, Previous: prev})

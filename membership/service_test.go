@@ -56,12 +56,19 @@ func (g *trio) won(support ...timed.NodeID) []Effect {
 	return g.leader.HandleWon(now, set, timed.Set{}, set.Without(1), boot, g.votes, nil)
 }
 
+// part returns the leader's part, and until when it grants the view.
+func (g *trio) part() (p Part, until timed.Instant) {
+	until, _ = g.leader.Part(now, true, g.votes, &p, nil)
+	return p, until
+}
+
 // round sends the leader's part to members and their reports back.
 func (g *trio) round(to ...timed.NodeID) (out []Effect) {
-	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	p, _ := g.part()
 	for _, id := range to {
 		out = append(out, g.members[id].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)...)
-		r := g.members[id].Report()
+		var r Report
+		g.members[id].Report(&r)
 		out = append(out, g.leader.HandleReport(now, inc(id), &r, true, g.votes, nil)...)
 	}
 	return out
@@ -88,11 +95,11 @@ func TestProposeAcknowledgeCommit(t *testing.T) {
 	require.Equal(t, ViewID{Sequence: 1, Leader: 1, Boot: inc(1).Boot}, v.ID)
 	require.False(t, g.leader.UpToDate(now), "before the lease that it grants, the leader holds none")
 	g.round(2)
-	p, until, _ := g.leader.Part(now, true, g.votes, nil)
+	p, until := g.part()
 	require.Equal(t, Commit, p.Kind, "until all are known to have it")
 	require.Equal(t, g.votes[1], until)
 	g.round(2, 3)
-	p, _, _ = g.leader.Part(now, true, g.votes, nil)
+	p, _ = g.part()
 	require.Equal(t, Renew, p.Kind)
 }
 
@@ -114,10 +121,10 @@ func TestTheSmallestVoteLimitsTheLease(t *testing.T) {
 	g := newTrio(t)
 	g.form()
 	g.votes[3] = now.Add(10 * time.Millisecond)
-	_, until, _ := g.leader.Part(now, true, g.votes, nil)
+	_, until := g.part()
 	require.Equal(t, g.votes[3], until)
 	g.votes[3] = now
-	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	p, _ := g.part()
 	require.Equal(t, NoPart, p.Kind, "nothing is left to grant")
 }
 
@@ -125,7 +132,7 @@ func TestAcknowledgingDropsTheFlag(t *testing.T) {
 	g := newTrio(t)
 	g.form()
 	require.Equal(t, []Kind{Stale, RequestSoon}, kinds(g.won(1, 2)), "the leader's own flag drops with the proposal")
-	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	p, _ := g.part()
 	require.Equal(t, Propose, p.Kind)
 	out := g.members[2].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)
 	require.Equal(t, []Kind{Stale}, kinds(out))
@@ -136,7 +143,7 @@ func TestAcknowledgingDropsTheFlag(t *testing.T) {
 func TestNoRenewalAfterALaterProposal(t *testing.T) {
 	g := newTrio(t)
 	g.form()
-	old, _, _ := g.leader.Part(now, true, g.votes, nil)
+	old, _ := g.part()
 	g.won(1, 2)
 	g.round(2)
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &old, now, now, 0, nil))
@@ -202,7 +209,7 @@ func TestRestartedMemberIsAnotherMember(t *testing.T) {
 func TestResignedViewIsOver(t *testing.T) {
 	g := newTrio(t)
 	v := g.form()
-	renew, _, _ := g.leader.Part(now, true, g.votes, nil)
+	renew, _ := g.part()
 	out, id := g.leader.HandleGiveUp(now, LeadEnded, 3, nil)
 	require.Equal(t, []Kind{Stale}, kinds(out))
 	require.Equal(t, v.ID, id)
@@ -212,14 +219,14 @@ func TestResignedViewIsOver(t *testing.T) {
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &renew, now, now, 0, nil), "a late renewal")
 	require.Empty(t, g.leader.HandleDropped(inc(2), id, nil))
 	require.Equal(t, []Kind{Dropped}, kinds(g.leader.HandleDropped(inc(3), id, nil)))
-	p, _, _ := g.leader.Part(now, true, g.votes, nil)
+	p, _ := g.part()
 	require.Equal(t, NoPart, p.Kind, "a leader that gave up never renews")
 }
 
 func TestForeignPartsAreIgnored(t *testing.T) {
 	g := newTrio(t)
 	g.form()
-	renew, _, _ := g.leader.Part(now, true, g.votes, nil)
+	renew, _ := g.part()
 	before := g.members[2].ValidUntil()
 	require.Empty(t, g.members[2].HandlePart(now+1, inc(3), &renew, now, now+1, 0, nil), "of another sender")
 	require.Equal(t, before, g.members[2].ValidUntil())

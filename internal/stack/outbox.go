@@ -3,6 +3,7 @@ package stack
 import (
 	"slices"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
@@ -15,6 +16,8 @@ type outbox struct {
 	release timed.Instant
 	resign  membership.ViewID
 	request leader.Request
+	part    membership.Part
+	line    clocksync.Line
 
 	to      timed.NodeID
 	uni     Frames
@@ -45,20 +48,15 @@ func (s *Stack) flush(now timed.Instant) {
 	if to.Empty() && b.all&FrameRequest == 0 {
 		return // a request renews the own view even where there is nobody to ask
 	}
-	proto := &s.proto
-	proto.MaxDrift, proto.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
-	proto.State, proto.Frames = s.el.State(now), b.all
-	proto.Release, proto.Resign, proto.Request = b.release, b.resign, b.request
-	proto.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group,
-		Source: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Stamp: now}
 	if b.all&FrameRequest != 0 {
-		s.fillRequest(now, proto)
+		s.fillRequest(now)
 	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
-		p := s.blank()
-		p.CopyFrom(proto)
-		p.Header.Destination = id
-		p.Header.Echo = s.dg.Echo(id, now)
+		p := s.address(id, now)
+		s.dg.Echo(&p.Header, now)
+		if p.Frames = b.all; p.Frames != 0 {
+			b.broadcast(p)
+		}
 		if id == b.to && b.uni != 0 {
 			p.Frames |= b.uni
 			p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
@@ -66,6 +64,33 @@ func (s *Stack) flush(now timed.Instant) {
 		s.dg.Sent(id, now)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
+}
+
+// address returns a packet to be written for a peer, with what is in every
+// packet. Fields are written one by one: a struct that is put together elsewhere
+// and copied at once costs several times as much, because the processor has to
+// wait until what was just written in parts can be read as a whole.
+func (s *Stack) address(id timed.NodeID, now timed.Instant) *Packet {
+	p := s.blank()
+	h := &p.Header
+	h.Version, h.Suite, h.KeyID, h.Group = datagram.Version, 0, 0, s.cfg.Group
+	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
+	h.Counter, h.Stamp = 0, now
+	p.MaxDrift, p.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
+	s.el.Describe(now, &p.State)
+	return p
+}
+
+// broadcast writes what goes to all. Frames that the packet does not carry keep
+// what they held, so that a bare packet costs what it weighs.
+func (b *outbox) broadcast(p *Packet) {
+	if b.all&FrameRequest != 0 {
+		p.Request, p.Part = b.request, b.part
+	}
+	if b.all&FrameLine != 0 {
+		p.Line = b.line
+	}
+	p.Release, p.Resign = b.release, b.resign
 }
 
 // blank returns a packet to be written: one that the driver lends, or one of the
@@ -79,10 +104,11 @@ func (s *Stack) blank() *Packet {
 }
 
 // fillRequest adds what the layers above the election say in a request.
-func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
+func (s *Stack) fillRequest(now timed.Instant) {
+	b := &s.box
 	leads := s.el.Leads(now)
 	var until timed.Instant
-	p.Part, until, s.mbOut = s.mb.Part(now, leads, s, s.mbOut[:0])
+	until, s.mbOut = s.mb.Part(now, leads, s, &b.part, s.mbOut[:0])
 	s.performViews()
 	if until > 0 {
 		s.el.Granted(until)
@@ -91,8 +117,8 @@ func (s *Stack) fillRequest(now timed.Instant, p *Packet) {
 		return
 	}
 	lease, _ := s.el.Leading()
-	if line, ok := s.ck.Announce(lease); ok {
-		p.Line, p.Frames = line, p.Frames|FrameLine
+	if s.ck.Announce(lease, &b.line) {
+		b.all |= FrameLine
 	}
 }
 
@@ -107,10 +133,8 @@ func (s *Stack) refuse(now timed.Instant, p *Packet) {
 		return
 	}
 	s.answered[id] = now
-	a := s.blank()
-	a.MaxDrift, a.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
-	a.State, a.Frames, a.InUse = s.el.State(now), FrameInUse, holder
-	a.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group, Source: s.cfg.Self.Node,
-		Destination: id, Boot: s.cfg.Self.Boot, Stamp: now, Echo: s.dg.EchoChallenger(id)}
+	a := s.address(id, now)
+	s.dg.EchoChallenger(&a.Header)
+	a.Frames, a.InUse = FrameInUse, holder
 	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: a})
 }

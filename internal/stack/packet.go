@@ -49,20 +49,5 @@ type Packet struct {
 	Report  membership.Report
 }
 
-// CopyFrom makes p say what q says. Frames that q does not carry keep what they
-// held in p, so that a bare packet costs what it weighs.
-func (p *Packet) CopyFrom(q *Packet) {
-	p.Header, p.MaxDrift, p.FastThreshold, p.State, p.Frames = q.Header, q.MaxDrift, q.FastThreshold, q.State, q.Frames
-	if q.Frames&(FrameRequest|FrameLine) != 0 {
-		p.Request, p.Part, p.Line = q.Request, q.Part, q.Line
-	}
-	if q.Frames&FrameReply != 0 {
-		p.Reply, p.Report = q.Reply, q.Report
-	}
-	if q.Frames&(FrameInUse|FrameRelease|FrameResign|FrameDropped) != 0 {
-		p.InUse, p.Release, p.Resign, p.Dropped = q.InUse, q.Release, q.Resign, q.Dropped
-	}
-}
-
 // Has reports whether the packet carries a frame.
 func (p *Packet) Has(f Frames) bool { return p.Frames&f != 0 }

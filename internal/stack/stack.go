@@ -48,7 +48,6 @@ type Stack struct {
 	box     outbox
 	packets []Packet      // written in this turn, unless the driver lends its own
 	events  []Event       // reported in this turn
-	proto   Packet        // what goes to everybody
 	due     timed.Instant // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
@@ -256,16 +255,15 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 
 func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
 	started := s.dg.SentBefore(from.Node, p.Header.Stamp, received)
-	s.elOut = s.el.HandleRequest(now, from, p.Request, d.Fast, started, alive, s.elOut[:0])
+	reply := &s.box.reply
+	var answer bool
+	s.elOut, answer = s.el.HandleRequest(now, from, p.Request, d.Fast, started, alive, reply, s.elOut[:0])
 	// A vote binds this node before the view part counts; what the handler
 	// did before the vote, an abdication, comes first.
-	n := len(s.elOut)
-	if n == 0 || s.elOut[n-1].Kind != leader.SendReply {
-		s.perform(now, s.elOut)
+	s.perform(now, s.elOut)
+	if !answer {
 		return
 	}
-	reply := s.elOut[n-1].Reply
-	s.perform(now, s.elOut[:n-1])
 	if reply.Support {
 		s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
 		s.performViews()
@@ -276,8 +274,8 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 			}
 		}
 	}
-	s.box.to, s.box.reply, s.box.uni = from.Node, reply, s.box.uni|FrameReply
-	s.box.report = s.mb.Report()
+	s.box.to, s.box.uni = from.Node, s.box.uni|FrameReply
+	s.mb.Report(&s.box.report)
 }
 
 func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
