@@ -130,7 +130,8 @@ func (s *Snapshot) Judge(r *Reading) {
 
 // Read returns the reading at now. It allocates nothing.
 func (s *Snapshot) Read(now timed.Instant) Reading {
-	r := Reading{Time: s.show(now), UTCBound: UnknownBound, Timeline: s.id}
+	var r Reading // written field by field: nothing is copied while it is fresh
+	r.Time, r.UTCBound, r.Timeline = s.show(now), UnknownBound, s.id
 	if !s.known {
 		r.Deviation = UnknownBound
 		return r

@@ -39,11 +39,13 @@ type claims struct {
 	view      *membership.View
 	valid     timed.Instant
 	viewUntil int64
+	members   timed.Set // of the view: places of the processes whose present incarnations are
 
 	proposal  *membership.View
 	staleView membership.ViewID // the view that became stale last
 	bound     int64             // of a process that crashed: until when its vote binds
-	reading   clocksync.Reading
+	timeline  clocksync.TimelineID
+	shown     clocksync.Time                          // at the last turn
 	left      map[clocksync.TimelineID]clocksync.Time // what was shown last on timelines that were left
 }
 
@@ -56,7 +58,8 @@ type checker struct {
 	lines  map[clocksync.TimelineID]*timeline
 	onLine []*timeline // of each node, to spare the map
 	seen   []membership.ViewID
-	heard  [][]int64 // heard[q][p]: when q last got a fast packet of p's present incarnation
+	heard  []int64 // heard[c.pair(q, p)]: when q last got a fast packet of p's present incarnation
+	spell  int64   // for how long at most a peer is alive that hears nothing
 
 	leadChanges uint64 // how often a lead began or ended
 	expired     uint64 // how often a lease ran out before it was renewed
@@ -82,19 +85,25 @@ type timeline struct {
 func (c *checker) reset() {
 	c.views = map[membership.ViewID]*membership.View{}
 	c.lines = map[clocksync.TimelineID]*timeline{}
+	t := &c.w.opt.Timing
+	c.spell = int64(t.MaxDrift.Wait(t.Expires) + t.FastThreshold)
 	c.live.reset(c.w)
 }
 
 // grow makes room for the claims of n processes.
 func (c *checker) grow(n int) {
+	heard := make([]int64, n*n)
+	for q := range c.claims {
+		copy(heard[q*n:], c.heard[q*len(c.claims):(q+1)*len(c.claims)])
+	}
+	c.heard = heard
 	c.claims = append(c.claims, make([]claims, n-len(c.claims))...)
 	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
 	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
-	c.heard = append(c.heard, make([][]int64, n-len(c.heard))...)
-	for i := range c.heard {
-		c.heard[i] = append(c.heard[i], make([]int64, n-len(c.heard[i]))...)
-	}
 }
+
+// pair returns the place of two nodes in a table of pairs.
+func (c *checker) pair(q, p *Node) int { return q.index*len(c.claims) + p.index }
 
 // always lists the checks that do not rest on clocks: they hold whatever clocks
 // do.
@@ -204,10 +213,21 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 	}
 	if lead || lock || fresh {
 		c.live.account(c.w.now) // for the time in which the old claims held
-		cl.leading, cl.expiration, cl.support = leading, expiration, support
-		cl.lockedTo, cl.lockEnd = to, until
-		cl.view, cl.valid = view, valid
-		c.refresh(n)
+		if lead {
+			cl.leading, cl.expiration, cl.support = leading, expiration, support
+			cl.ageLead(n)
+		}
+		if lock {
+			cl.lockedTo, cl.lockEnd = to, until
+			cl.ageLock(n)
+		}
+		if fresh {
+			if view != cl.view {
+				cl.view, cl.members = view, c.present(view)
+			}
+			cl.valid = valid
+			cl.ageView(n)
+		}
 	}
 	if lead {
 		c.checkLead(n)
@@ -233,19 +253,37 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 	c.live.observe(c.w.now)
 }
 
-// refresh computes when the claims of a node end in true time.
-func (c *checker) refresh(n *Node) {
-	cl := &c.claims[n.index]
-	cl.leadUntil, cl.lockTill, cl.viewUntil = 0, 0, 0
+// ageLead, ageLock and ageView compute when a claim ends in true time.
+func (cl *claims) ageLead(n *Node) {
+	cl.leadUntil = 0
 	if cl.leading {
 		cl.leadUntil = n.clock.when(cl.expiration)
 	}
+}
+
+func (cl *claims) ageLock(n *Node) {
+	cl.lockTill = 0
 	if cl.lockedTo.Valid() {
 		cl.lockTill = n.clock.when(cl.lockEnd)
 	}
+}
+
+func (cl *claims) ageView(n *Node) {
+	cl.viewUntil = 0
 	if cl.view != nil && cl.valid > 0 {
 		cl.viewUntil = n.clock.when(cl.valid)
 	}
+}
+
+// present returns the places of the processes whose present incarnations are
+// members of a view. Places, not ids: a rival shares its id.
+func (c *checker) present(v *membership.View) (s timed.Set) {
+	for _, n := range c.w.nodes {
+		if v.Has(timed.Incarnation{Node: n.id, Boot: n.boot}) {
+			s.Add(n.place())
+		}
+	}
+	return s
 }
 
 func (c *checker) crashed(n *Node) {
@@ -268,8 +306,9 @@ func (c *checker) started(n *Node) {
 		c.sometimes(RestartedEarly)
 	}
 	c.claims[n.index] = claims{}
-	for i := range c.heard {
-		c.heard[i][n.index], c.heard[n.index][i] = 0, 0
+	for i, m := range c.w.nodes {
+		c.heard[c.pair(m, n)], c.heard[c.pair(n, m)] = 0, 0
+		c.claims[i].members.Remove(n.place()) // nobody has a view with the new incarnation
 	}
 	c.onLine[n.index] = nil
 	c.seen[n.index] = membership.ViewID{}
@@ -280,7 +319,10 @@ func (c *checker) started(n *Node) {
 func (c *checker) rebent(n *Node) {
 	if n.up {
 		c.live.account(c.w.now)
-		c.refresh(n)
+		cl := &c.claims[n.index]
+		cl.ageLead(n)
+		cl.ageLock(n)
+		cl.ageView(n)
 	}
 }
 

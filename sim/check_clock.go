@@ -47,7 +47,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 		return
 	}
 	if d.Fast {
-		c.heard[n.index][p.index] = c.w.now
+		c.heard[c.pair(n, p)] = c.w.now
 	}
 	if n.st.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)
@@ -63,8 +63,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 // checkAlive demands that a peer which is alive here hears this node too, and
 // may vote: a link that works one way only makes nobody alive on one side.
 func (c *checker) checkAlive(n, p *Node) {
-	t := &c.w.opt.Timing
-	if age := c.w.now - c.heard[p.index][n.index]; age > int64(t.MaxDrift.Wait(t.Expires)+t.FastThreshold) {
+	if age := c.w.now - c.heard[c.pair(p, n)]; age > c.spell {
 		c.fail("alive", n, "counts node %d as alive, which has not heard it for %d ns", p.id, age)
 		return
 	}
@@ -93,12 +92,12 @@ func (c *checker) adopted(n *Node, id clocksync.TimelineID) {
 func (c *checker) checkClock(n *Node, now timed.Instant) {
 	r := n.st.Clock(now)
 	cl := &c.claims[n.index]
-	least := cl.reading.Time
-	if last := &cl.reading; last.Timeline != r.Timeline {
+	least := cl.shown
+	if cl.timeline != r.Timeline {
 		if cl.left == nil {
 			cl.left = map[clocksync.TimelineID]clocksync.Time{}
 		}
-		cl.left[last.Timeline] = last.Time
+		cl.left[cl.timeline] = cl.shown
 		var was bool
 		if least, was = cl.left[r.Timeline]; !was {
 			least = r.Time
@@ -108,7 +107,7 @@ func (c *checker) checkClock(n *Node, now timed.Instant) {
 		c.fail("monotone", n, "the clock ran back by %v on %v", least.Sub(r.Time), r.Timeline)
 		return
 	}
-	cl.reading = r
+	cl.timeline, cl.shown = r.Timeline, r.Time
 	t := c.onLine[n.index]
 	if t == nil || r.Deviation == clocksync.UnknownBound {
 		return

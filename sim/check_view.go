@@ -72,8 +72,9 @@ func (c *checker) checkView(n *Node) {
 			return
 		}
 	}
-	for _, m := range c.w.nodes {
-		c.checkBacking(m, n)
+	members := &c.claims[n.index].members
+	for place := members.Next(0); place != 0; place = members.Next(place) {
+		c.checkBacking(c.w.nodes[place-1], n)
 	}
 }
 
@@ -92,7 +93,7 @@ func (c *checker) shareMember(a, b *membership.View) bool {
 // view, is locked to the view's leader for as long as the view is up to date.
 func (c *checker) checkBacking(m, n *Node) {
 	cl := &c.claims[n.index]
-	if !m.up || !cl.view.Set.Has(m.id) || !cl.view.Has(timed.Incarnation{Node: m.id, Boot: m.boot}) {
+	if !m.up || !cl.members.Has(m.place()) {
 		return
 	}
 	lock := &c.claims[m.index]

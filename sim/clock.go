@@ -19,26 +19,32 @@ func (c *clock) show(t int64) timed.Instant {
 	return c.at + timed.Instant(scale(t-c.base, c.rate))
 }
 
-// scale returns d(1+ppb·10⁻⁹), rounded down.
+// scale returns d(1+ppb·10⁻⁹), rounded down, for |ppb| < 10⁹.
 func scale(d, ppb int64) int64 {
-	if uint64(d) < 1<<43 { // the products fit
-		if uint64(ppb) < 1<<20 {
-			return d + int64(uint64(d)*uint64(ppb)/1e9)
-		}
-		if uint64(-ppb) < 1<<20 {
-			return d - int64((uint64(d)*uint64(-ppb)+1e9-1)/1e9)
-		}
+	// Where the product fits it is divided as an unsigned number, shifted up by
+	// a multiple of the divisor: what rounds down a signed one would branch by
+	// its sign, which changes from clock to clock.
+	const up = 1<<63/billion + 1
+	if uint64(d) < 1<<43 && uint64(ppb+1<<20) < 1<<21 {
+		return d + int64((uint64(d*ppb)+up*billion)/billion) - up
 	}
-	q, r := d/1e9, d%1e9
+	return scaleFar(d, ppb)
+}
+
+func scaleFar(d, ppb int64) int64 {
+	q, r := d/billion, d%billion
 	x := r * ppb
-	y := x / 1e9
-	if x%1e9 < 0 {
+	y := x / billion
+	if x%billion < 0 {
 		y--
 	}
 	return d + q*ppb + y
 }
 
-// when returns the first true time at which the clock shows h or later.
+const billion = 1_000_000_000
+
+// when returns the first true time at which the clock shows h or later, at the
+// rate of now: the least t with (t − base)(10⁹ + rate) ≥ (h − at)·10⁹.
 func (c *clock) when(h timed.Instant) int64 {
 	if h == timed.Never {
 		return forever
@@ -50,31 +56,17 @@ func (c *clock) when(h timed.Instant) int64 {
 		return forever
 	}
 	d := int64(h - c.at)
-	if c.rate < -plainRate || c.rate > plainRate { // beyond any ρ
-		hi, lo := bits.Mul64(uint64(max(d, 0)), 1e9)
-		lo, carry := bits.Add64(lo, uint64(1e9+c.rate-1), 0)
-		t, _ := bits.Div64(hi+carry, lo, uint64(1e9+c.rate))
-		return c.base + int64(t)
+	if d < 0 {
+		hi, lo := bits.Mul64(uint64(-d), billion)
+		q, _ := bits.Div64(hi, lo, uint64(billion+c.rate))
+		return c.base - int64(q)
 	}
-	// 1/(1+r) = 1 − r + r² − …; two terms are right to within a nanosecond
-	// or so for what we schedule, and the loops below make it exact.
-	first := mulPPB(d, c.rate)
-	t := c.base + d - first + mulPPB(first, c.rate)
-	for c.show(t) >= h && t > c.base {
-		t--
+	hi, lo := bits.Mul64(uint64(d), billion)
+	q, rest := bits.Div64(hi, lo, uint64(billion+c.rate))
+	if rest != 0 {
+		q++
 	}
-	for c.show(t) < h {
-		t++
-	}
-	return t
-}
-
-func mulPPB(d, ppb int64) int64 {
-	if uint64(d) < 1<<43 && uint64(ppb+1<<20) < 1<<21 { // the product fits
-		return d * ppb / 1e9
-	}
-	q, r := d/1e9, d%1e9
-	return q*ppb + r*ppb/1e9
+	return c.base + int64(q)
 }
 
 // bend changes the rate at true time t.
@@ -96,7 +88,5 @@ func slowest(rho timed.Drift) int64 {
 const (
 	forever = 1<<63 - 1
 	// stopped is the rate of a clock that stands still.
-	stopped = -1e9
-	// plainRate bounds the rates for which two terms of the series are enough.
-	plainRate = 1 << 20
+	stopped = -billion
 )

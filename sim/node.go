@@ -51,6 +51,9 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 	return n
 }
 
+// place returns the index as a member of a set of processes.
+func (n *Node) place() timed.NodeID { return timed.NodeID(n.index + 1) }
+
 // newClock returns a hardware clock that shows anything.
 func (w *World) newClock() *clock {
 	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.below(int64(time.Hour))),
