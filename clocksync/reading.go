@@ -129,12 +129,18 @@ func (s *Snapshot) Judge(r *Reading) {
 }
 
 // Read returns the reading at now. It allocates nothing.
-func (s *Snapshot) Read(now timed.Instant) Reading {
-	var r Reading // written field by field: nothing is copied while it is fresh
+func (s *Snapshot) Read(now timed.Instant) (r Reading) {
+	s.ReadInto(now, &r)
+	return r
+}
+
+// ReadInto writes the reading at now into r, for callers that read often.
+func (s *Snapshot) ReadInto(now timed.Instant, r *Reading) {
 	r.Time, r.UTCBound, r.Timeline = s.show(now), UnknownBound, s.id
+	r.Status, r.Holdover = Unsynchronized, false
 	if !s.known {
 		r.Deviation = UnknownBound
-		return r
+		return
 	}
 	elapsed := now.Sub(s.seen)
 	middle := s.middle + Time(s.advance(elapsed, s.rate))
@@ -143,5 +149,4 @@ func (s *Snapshot) Read(now timed.Instant) Reading {
 	if r.Deviation <= s.epsilon {
 		r.Status = Internal
 	}
-	return r
 }

@@ -86,6 +86,9 @@ func (c *Sync) Snapshot() Snapshot { return c.snap }
 // Read returns the reading at now.
 func (c *Sync) Read(now timed.Instant) Reading { return c.snap.Read(now) }
 
+// ReadInto writes the reading at now into r.
+func (c *Sync) ReadInto(now timed.Instant, r *Reading) { c.snap.ReadInto(now, r) }
+
 // HandleLead makes this node's displayed clock group time, without a jump: it
 // leads from now on.
 func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {

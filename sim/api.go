@@ -157,7 +157,7 @@ func (n *Node) Alive() timed.Set {
 }
 
 // Clock reads group time.
-func (n *Node) Clock() clocksync.Reading { return n.st.Clock(n.Instant()) }
+func (n *Node) Clock() clocksync.Reading { return n.st.Clock().Read(n.Instant()) }
 
 // Random returns a random number from the stream of applications: below n > 0.
 func (n *Node) Random(below int64) int64 { return n.w.apps.below(below) }

@@ -39,7 +39,8 @@ type claims struct {
 	view      *membership.View
 	valid     timed.Instant
 	viewUntil int64
-	members   timed.Set // of the view: places of the processes whose present incarnations are
+	leader    timed.Incarnation // of the view
+	members   timed.Set         // of the view: places of the processes whose present incarnations are
 
 	proposal  *membership.View
 	staleView membership.ViewID // the view that became stale last
@@ -51,15 +52,16 @@ type claims struct {
 
 // checker holds what all nodes claim against each other, after every event.
 type checker struct {
-	w      *World
-	failed *Violation
-	claims []claims
-	views  map[membership.ViewID]*membership.View
-	lines  map[clocksync.TimelineID]*timeline
-	onLine []*timeline // of each node, to spare the map
-	seen   []membership.ViewID
-	heard  []int64 // heard[c.pair(q, p)]: when q last got a fast packet of p's present incarnation
-	spell  int64   // for how long at most a peer is alive that hears nothing
+	w       *World
+	failed  *Violation
+	claims  []claims
+	views   map[membership.ViewID]*membership.View
+	lines   map[clocksync.TimelineID]*timeline
+	onLine  []*timeline       // of each node, to spare the map
+	reading clocksync.Reading // of the turn under way
+	seen    []membership.ViewID
+	heard   []int64 // heard[c.pair(q, p)]: when q last got a fast packet of p's present incarnation
+	spell   int64   // for how long at most a peer is alive that hears nothing
 
 	leadChanges uint64 // how often a lead began or ended
 	expired     uint64 // how often a lease ran out before it was renewed
@@ -223,7 +225,7 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 		}
 		if fresh {
 			if view != cl.view {
-				cl.view, cl.members = view, c.present(view)
+				cl.look(c, view)
 			}
 			cl.valid = valid
 			cl.ageView(n)
@@ -275,15 +277,19 @@ func (cl *claims) ageView(n *Node) {
 	}
 }
 
-// present returns the places of the processes whose present incarnations are
-// members of a view. Places, not ids: a rival shares its id.
-func (c *checker) present(v *membership.View) (s timed.Set) {
+// look takes another view of the node, or none. Members are noted by their
+// places, not their ids: a rival shares its id.
+func (cl *claims) look(c *checker, v *membership.View) {
+	cl.view, cl.leader, cl.members = v, timed.Incarnation{}, timed.Set{}
+	if v == nil {
+		return
+	}
+	cl.leader = timed.Incarnation{Node: v.ID.Leader, Boot: v.ID.Boot}
 	for _, n := range c.w.nodes {
 		if v.Has(timed.Incarnation{Node: n.id, Boot: n.boot}) {
-			s.Add(n.place())
+			cl.members.Add(n.place())
 		}
 	}
-	return s
 }
 
 func (c *checker) crashed(n *Node) {

@@ -90,7 +90,8 @@ func (c *checker) adopted(n *Node, id clocksync.TimelineID) {
 // checkClock checks that the deviation holds the truth, and that time does not
 // run backwards within a timeline.
 func (c *checker) checkClock(n *Node, now timed.Instant) {
-	r := n.st.Clock(now)
+	r := &c.reading
+	n.st.Clock().ReadInto(now, r)
 	cl := &c.claims[n.index]
 	least := cl.shown
 	if cl.timeline != r.Timeline {

@@ -97,7 +97,7 @@ func (c *checker) checkBacking(m, n *Node) {
 		return
 	}
 	lock := &c.claims[m.index]
-	if lock.lockedTo != (timed.Incarnation{Node: cl.view.ID.Leader, Boot: cl.view.ID.Boot}) || lock.lockTill < cl.viewUntil {
+	if lock.lockedTo != cl.leader || lock.lockTill < cl.viewUntil {
 		c.fail("M4", m, "is locked to %v for %d ns, but node %d counts on view %v for %d ns",
 			lock.lockedTo, lock.lockTill-c.w.now, n.id, cl.view.ID, cl.viewUntil-c.w.now)
 	}

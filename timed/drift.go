@@ -78,6 +78,6 @@ func (r Drift) Cover(d time.Duration) time.Duration {
 // Wait returns how long this clock must wait for a duration d of another clock
 // to be surely over: d(1+2ρ+3ρ²), rounded up, an upper bound of d(1+ρ)/(1−ρ).
 func (r Drift) Wait(d time.Duration) time.Duration {
-	second := 3 * int64(r) * int64(r)
-	return d + slack(d, 2*int64(r)+(second+billion-1)/billion)
+	second := 3 * uint64(r) * uint64(r)
+	return d + slack(d, 2*int64(r)+int64((second+billion-1)/billion))
 }

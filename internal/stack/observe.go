@@ -127,5 +127,5 @@ func (s *Stack) LastPacket() (datagram.Delay, datagram.Verdict) { return s.lastD
 // Line returns the line of the own timeline while it is the current one.
 func (s *Stack) Line() (clocksync.Line, bool) { return s.ck.Line() }
 
-// Clock returns the clock's reading at now.
-func (s *Stack) Clock(now timed.Instant) clocksync.Reading { return s.ck.Read(now) }
+// Clock returns the clock, to read.
+func (s *Stack) Clock() *clocksync.Sync { return s.ck }
