@@ -59,7 +59,9 @@ func (w *World) perform(i int32) {
 		}
 	}
 	w.running = append(w.running, i)
-	w.relink()
+	if f.Kind.relinks() {
+		w.relink()
+	}
 	if f.For > 0 {
 		w.schedule(w.until(f), ended, 0, i)
 	}
@@ -100,7 +102,9 @@ func (w *World) endFault(i int32) {
 		w.bend(n, drawRate(w.clocks, w.opt.Timing.MaxDrift))
 		w.rearm(n)
 	}
-	w.relink()
+	if f.Kind.relinks() {
+		w.relink()
+	}
 }
 
 // revive starts all processes that are down, but for rivals.

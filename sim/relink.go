@@ -39,6 +39,16 @@ func (w *World) relink() {
 	}
 }
 
+// relinks reports whether faults of a kind change links, or how processes act.
+func (k FaultKind) relinks() bool {
+	switch k {
+	case Mute, Deaf, SlowProcess, SocketError:
+		return true
+	}
+	s := faultShapes[k]
+	return s.link || s.blocks
+}
+
 func (l *link) odd() *rare {
 	if l.rare == nil {
 		l.rare = &rare{}
