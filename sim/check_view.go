@@ -11,6 +11,7 @@ import (
 func (c *checker) installed(n *Node, v *membership.View, previous membership.ViewID) {
 	if old, ok := c.views[v.ID]; !ok {
 		c.views[v.ID] = v
+		c.merged(v)
 	} else if !slices.Equal(old.Members, v.Members) {
 		c.fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
 		return
@@ -25,11 +26,11 @@ func (c *checker) installed(n *Node, v *membership.View, previous membership.Vie
 	}
 	c.seen[n.index] = v.ID
 	c.live.changed()
-	c.came(n, v, previous)
+	c.came(v, previous)
 }
 
-// came counts what a new view tells about where its members come from.
-func (c *checker) came(n *Node, v *membership.View, previous membership.ViewID) {
+// merged counts how many views a new one brings together.
+func (c *checker) merged(v *membership.View) {
 	branches := 0
 	for _, b := range v.Merged() {
 		if !b.From.None() {
@@ -42,6 +43,10 @@ func (c *checker) came(n *Node, v *membership.View, previous membership.ViewID) 
 	if branches >= 3 {
 		c.sometimes(MergedMore)
 	}
+}
+
+// came counts what becomes of the members of a node's previous view.
+func (c *checker) came(v *membership.View, previous membership.ViewID) {
 	old := c.views[previous]
 	if old == nil {
 		return

@@ -13,7 +13,8 @@ type link struct {
 	twice    float64 // probability that it comes twice
 	replay   float64 // probability that it comes again
 	again    int64   // up to so much later
-	rare     *rare   // nil: nothing of what few links have
+	odd      bool    // it has something of what few links have
+	rare     rare
 
 	dropNext stack.Frames // a packet with one of these frames is lost, once
 	dropAll  stack.Frames // every packet with one of these frames is lost
@@ -45,7 +46,8 @@ func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
 		w.count.Cut++
 		return 0, false
 	}
-	if r := l.rare; r != nil {
+	if l.odd {
+		r := &l.rare
 		if w.now < r.clogUntil {
 			w.count.Late++
 			return r.clogUntil - w.now + w.net.below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
@@ -67,7 +69,7 @@ func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
 		w.count.Late++
 		d += w.net.between(0, l.lateMax)
 	}
-	if l.rare != nil && w.net.chance(l.rare.reorder) {
+	if l.odd && w.net.chance(l.rare.reorder) {
 		w.count.Reordered++
 		d += w.net.between(0, int64(w.opt.Timing.OneWayTimeout))
 	}

@@ -11,11 +11,8 @@ func (w *World) relink() {
 	for i := range w.links {
 		for j := range w.links[i] {
 			l := &w.links[i][j]
-			bursting := l.rare != nil && l.rare.bursting
-			*l = link{min: int64(w.weather.MinDelay), max: int64(w.weather.MaxDelay), dropNext: l.dropNext, dropAll: l.dropAll}
-			if bursting {
-				l.odd().bursting = true
-			}
+			*l = link{min: int64(w.weather.MinDelay), max: int64(w.weather.MaxDelay), dropNext: l.dropNext, dropAll: l.dropAll,
+				rare: rare{bursting: l.rare.bursting}}
 		}
 	}
 	for _, n := range w.nodes {
@@ -49,13 +46,6 @@ func (k FaultKind) relinks() bool {
 	return s.link || s.blocks
 }
 
-func (l *link) odd() *rare {
-	if l.rare == nil {
-		l.rare = &rare{}
-	}
-	return l.rare
-}
-
 // eachLink calls do for the links that a fault names.
 func (w *World) eachLink(f *Fault, do func(*link)) {
 	for i, n := range w.nodes {
@@ -70,16 +60,15 @@ func (w *World) eachLink(f *Fault, do func(*link)) {
 // suffer adds a fault to a link.
 func (l *link) suffer(f *Fault) {
 	at := origin + int64(f.At)
+	r := &l.rare
+	was := *r
 	switch f.Kind {
 	case Loss:
-		l.loss = f.Rate
-		if f.Size > 1 {
-			l.odd().burst = float64(f.Size)
-		}
+		l.loss, r.burst = f.Rate, float64(f.Size)
 	case Late:
 		l.late, l.lateMax = f.Rate, int64(f.Extra)
 	case Reorder:
-		l.odd().reorder = f.Rate
+		r.reorder = f.Rate
 	case Duplicate:
 		l.twice = f.Rate
 	case Replay:
@@ -87,25 +76,26 @@ func (l *link) suffer(f *Fault) {
 	case Slow:
 		l.slow += int64(f.Extra)
 	case Clog:
-		l.odd().clogUntil = forever
+		r.clogUntil = forever
 		if f.For > 0 {
-			l.rare.clogUntil = at + int64(f.For)
+			r.clogUntil = at + int64(f.For)
 		}
 	case Cut:
 		l.cut = true
 	case Flap:
-		l.odd().flap, l.rare.since = int64(f.Extra), at
+		r.flap, r.since = int64(f.Extra), at
 	case BlackHole:
-		l.odd().mtu = f.Size
+		r.mtu = f.Size
 	case Corrupt:
-		l.odd().corrupt = f.Rate
+		r.corrupt = f.Rate
 	case Truncate:
-		l.odd().truncate = f.Rate
+		r.truncate = f.Rate
 	case Forge:
-		l.odd().forge = f.Rate
+		r.forge = f.Rate
 	case Foreign:
-		l.odd().foreign = f.Rate
+		r.foreign = f.Rate
 	}
+	l.odd = l.odd || *r != was
 }
 
 // divide separates nodes that no block has in common: by cutting the links

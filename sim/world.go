@@ -310,8 +310,8 @@ func (w *World) carry(n *Node, slot int32, to int) {
 	l := &w.links[n.index][to]
 	f := w.slots[slot]
 	delay, ok := l.draw(w, &f.packet)
-	if ok && l.rare != nil {
-		ok = w.tamper(l.rare, slot, to, w.now+delay)
+	if ok && l.odd {
+		ok = w.tamper(&l.rare, slot, to, w.now+delay)
 	}
 	if !ok {
 		if w.record != nil {
