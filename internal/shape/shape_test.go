@@ -30,6 +30,7 @@ var below = map[string][]string{
 	"broadcast":      {"timed", "datagram", "leader", "membership", "clocksync"},
 	"internal/stack": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
 	"sim":            {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+	"sim/diagram":    {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
