@@ -41,12 +41,23 @@ func pictures() map[string]struct {
 			Mark{Node: i, At: 0, Label: "at the left edge"}, Mark{Node: i, At: 0, Kind: App, Label: "again"})
 		many.Bars = append(many.Bars, Bar{Node: i, From: 0, To: time.Second, Kind: Stalled})
 	}
+	// A thousand nanoseconds of a run of decades.
+	edges := &Run{Nodes: []string{"a", "b"}, From: -MaxTime, To: MaxTime,
+		Marks: []Mark{{Node: All, At: time.Second + 999, Label: "a long text at the right edge"}}}
+	for i := range 40 {
+		far := time.Duration(i+1) * (MaxTime / 40)
+		edges.Messages = append(edges.Messages, Message{From: 0, To: 1, Sent: -far, Arrived: far + 7},
+			Message{From: 1, To: 0, Sent: time.Second + 500, Arrived: far},
+			Message{From: 1, To: 0, Sent: -far, Arrived: time.Second + 500})
+	}
 	return map[string]picture{
 		"full":   {fullRun(), Options{}},
 		"narrow": {fullRun(), Options{Width: MinWidth}},
 		"close":  {fullRun(), Options{From: 300 * ms, To: 330 * ms}},
 		"crowd":  {crowdedRun(5000), Options{Width: 900}},
 		"many":   {many, Options{Width: 700}},
+		"edges":  {edges, Options{From: time.Second, To: time.Second + 1000}},
+		"ticks":  {edges, Options{From: 960 * time.Hour, To: 960*time.Hour + 10, Width: 900}},
 		"bare":   {&Run{Nodes: []string{"only"}, To: 1}, Options{}},
 	}
 }
