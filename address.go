@@ -229,7 +229,7 @@ func (r *resolver) lookUp(ctx context.Context, t *target, silent bool) {
 func (r *resolver) pick(t *target, ips []netip.Addr, silent bool) (netip.AddrPort, string) {
 	local := r.n.conn.LocalAddr().Addr()
 	var usable []netip.AddrPort
-	refused := "no address of the family of " + r.n.cfg.Listen
+	refused := "no address of the family of " + r.n.conn.LocalAddr().String()
 	for _, ip := range ips {
 		ip = ip.Unmap()
 		switch {

@@ -33,6 +33,9 @@ type Config struct {
 	// own id is ignored, so all nodes can have the same list. Nodes that are not
 	// listed, but list this one, are learnt from their packets.
 	Peers []Peer
+	// Transport carries the packets in place of UDP sockets; nil means sockets.
+	// It is for tests in memory: see [Transport].
+	Transport Transport
 	// MaxPeers limits how many peers there can be, learnt ones included. Zero
 	// means 254, as many as there are ids.
 	MaxPeers int
@@ -84,7 +87,8 @@ type Peer struct {
 	// ID is the node's id; zero when it is to be learnt from the node.
 	ID NodeID
 	// Addr is "host:port", where host is an address or a name. Names are
-	// resolved again from time to time, and when the peer is silent.
+	// resolved again from time to time, and when the peer is silent. It may be
+	// empty where a [Transport] finds nodes by their ids.
 	Addr string
 }
 
@@ -124,9 +128,10 @@ func (c Config) WithDefaults() Config {
 	if c.Group == "" {
 		c.Group = DefaultGroup
 	}
-	if c.Listen == "" {
+	if c.Listen == "" && c.Transport == nil {
 		c.Listen = DefaultListen
 	}
+	c.Peers = c.withPeerAddrs(c.Peers)
 	if c.MaxPeers == 0 {
 		c.MaxPeers = DefaultMaxPeers
 	}
@@ -170,7 +175,7 @@ func (c Config) Validate() (Bounds, error) {
 	if len(c.Group) > maxName {
 		bad("Group: %d bytes are more than %d", len(c.Group), maxName)
 	}
-	if err := checkAddr(c.Listen, true, c.Insecure); err != nil {
+	if err := c.checkListen(); err != nil {
 		bad("Listen: %w", err)
 	}
 	errs = append(errs, c.checkPeers(c.Peers)...)
@@ -197,6 +202,33 @@ func (c Config) Validate() (Bounds, error) {
 	return bounds, nil
 }
 
+// checkListen checks the local address. A transport chooses it if it is empty.
+func (c *Config) checkListen() error {
+	if c.Transport == nil {
+		return checkAddr(c.Listen, true, c.Insecure)
+	}
+	if c.Listen == "" {
+		return nil
+	}
+	if err := checkLiteral(c.Listen); err != nil {
+		return err
+	}
+	return checkAddr(c.Listen, false, c.Insecure)
+}
+
+// checkPeer checks where a peer is to be found.
+func (c *Config) checkPeer(p Peer) error {
+	if c.Transport != nil {
+		if p.Addr == "" {
+			return errors.New("an id from 1 to 255 or an address is needed")
+		}
+		if err := checkLiteral(p.Addr); err != nil {
+			return err
+		}
+	}
+	return checkAddr(p.Addr, false, c.Insecure)
+}
+
 // checkPeers returns what is wrong with a list of peers for this node.
 func (c Config) checkPeers(peers []Peer) (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -210,7 +242,7 @@ func (c Config) checkPeers(peers []Peer) (errs []error) {
 		if p.ID == NoNode {
 			name = fmt.Sprintf("Peers[%d] (%q)", i, p.Addr)
 		}
-		if err := checkAddr(p.Addr, false, c.Insecure); err != nil {
+		if err := c.checkPeer(p); err != nil {
 			bad("%s: %w", name, err)
 		}
 		if j, again := ids[p.ID]; again && p.ID != NoNode {

@@ -1,8 +1,6 @@
 package failaware
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"net"
 	"time"
@@ -79,7 +77,7 @@ func newDriver(n *Node) *driver {
 	}
 	r := n.clock.Read()
 	d.now, d.epoch = r.Now, r.Epoch
-	d.cfg.Self.Boot = newBoot()
+	d.cfg.Self.Boot = newBoot(n.random)
 	if n.files != nil {
 		// An earlier run may have voted for longer than this one waits anyway.
 		drift := c.Timing.MaxDrift
@@ -93,11 +91,9 @@ func newDriver(n *Node) *driver {
 }
 
 // newBoot draws a boot id.
-func newBoot() BootID {
+func newBoot(random func() uint64) BootID {
 	for {
-		var b [8]byte
-		_, _ = rand.Read(b[:]) // it never fails
-		if id := BootID(binary.BigEndian.Uint64(b[:])); id != 0 {
+		if id := BootID(random()); id != 0 {
 			return id
 		}
 	}
@@ -313,7 +309,7 @@ func (d *driver) restart(why RestartReason, r hwclock.Reading) {
 	}
 	d.waiting = why
 	previous := d.cfg.Self.Boot
-	d.cfg.Self.Boot = newBoot()
+	d.cfg.Self.Boot = newBoot(d.n.random)
 	d.flush()
 	d.n.hub.add(Restarted{d.n.hub.header(), why, previous, d.cfg.Self.Boot})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 )
 
@@ -39,7 +40,7 @@ func (o *outgoing) add(p *stack.Packet, to netip.AddrPort, c *counts) {
 }
 
 // send stamps all packets, as late as possible, and sends them.
-func (o *outgoing) send(clock *hwclock.Clock, conn *udp.Conn) {
+func (o *outgoing) send(clock *hwclock.Clock, conn transport.Conn) {
 	if o.n == 0 {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/pause"
-	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/transport"
 )
 
 // Node is a running member of a group. All methods are safe for concurrent use.
@@ -22,9 +22,10 @@ type Node struct {
 	bounds Bounds
 	log    hclog.Logger
 	clock  *hwclock.Clock
-	conn   *udp.Conn
-	files  *stateFiles // nil without a state directory
-	gate   *pause.Gate // nil but for tests and the demonstration
+	conn   transport.Conn
+	random func() uint64 // of boot ids
+	files  *stateFiles   // nil without a state directory
+	gate   *pause.Gate   // nil but for tests and the demonstration
 
 	state  atomic.Pointer[state] // what readers answer from
 	hub    *hub
@@ -39,7 +40,8 @@ type Node struct {
 	last    Status        // written before done is closed
 }
 
-// machineClock is the hardware clock that all nodes of the process share.
+// machineClock is the hardware clock that all nodes of the process share which
+// have no transport of their own.
 var machineClock = sync.OnceValues(hwclock.New)
 
 // Start starts a node. It returns at once; the node takes part as soon as its
@@ -60,27 +62,29 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	cfg = cfg.WithDefaults()
+	if cfg.Transport != nil && cfg.Peers == nil {
+		cfg.Peers = cfg.earlierNodes()
+	}
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
 	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
 		hub: newHub(cfg.EventBuffer), gate: pause.From(ctx)}
-	if n.clock, err = machineClock(); err != nil {
-		return nil, err
-	}
 	if cfg.StateDir != "" {
 		if n.files, err = openState(cfg.StateDir, cfg.ID, cfg.Timing.MaxLockTime); err != nil {
 			return nil, err
 		}
 	}
-	if n.conn, err = udp.Listen(cfg.Listen, n.clock, udp.Options{}); err != nil {
+	if err = n.open(); err != nil {
 		return nil, errors.Join(err, n.files.close())
 	}
 	n.finder = newResolver(n)
 	d := newDriver(n)
 	go d.run()
-	go n.finder.run()
-	go n.watchRate()
+	if cfg.Transport == nil { // or else there are no names, and the kernel's clock means nothing
+		go n.finder.run()
+		go n.watchRate()
+	}
 	go n.logEvents()
 	stop := context.AfterFunc(ctx, func() { _ = n.Close() })
 	go func() {
@@ -148,6 +152,7 @@ func (n *Node) Resign(ctx context.Context) error {
 // are not listed any more are forgotten, but may be learnt again if they send
 // packets. The error says which peer is wrong; then nothing changes.
 func (n *Node) SetPeers(peers []Peer) error {
+	peers = n.cfg.withPeerAddrs(peers)
 	if err := errors.Join(n.cfg.checkPeers(peers)...); err != nil {
 		return fmt.Errorf("failaware: invalid peers: %w", err)
 	}
@@ -176,7 +181,7 @@ func (n *Node) ID() NodeID { return n.cfg.ID }
 // Name returns the node's name.
 func (n *Node) Name() string { return n.cfg.Name }
 
-// Addr returns the UDP address that the node listens at.
+// Addr returns the address that the node listens at: of UDP, or of its transport.
 func (n *Node) Addr() netip.AddrPort { return n.conn.LocalAddr() }
 
 // Bounds returns the times that the node's timing guarantees.
