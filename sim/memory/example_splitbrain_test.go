@@ -46,7 +46,9 @@ func TestScheduler(t *testing.T) {
 }
 
 func TestSchedulerThatAsksOnceIsFoundOut(t *testing.T) {
-	require.NotEmpty(t, exercise(t, scheduleOnce))
+	problems := exercise(t, scheduleOnce)
+	t.Log(problems)
+	require.NotEmpty(t, problems)
 }
 
 // exercise runs a scheduler on each of five nodes, lets the network do its worst,

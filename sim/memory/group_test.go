@@ -189,9 +189,10 @@ func TestNothingOutlivesTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{})
 		ctx, stop := context.WithCancel(t.Context())
+		dir := t.TempDir()
 		var nodes []*failaware.Node
 		for id := failaware.NodeID(1); id <= 3; id++ {
-			n, err := failaware.Start(ctx, failaware.Config{ID: id, Transport: net.Transport()})
+			n, err := failaware.Start(ctx, failaware.Config{ID: id, Transport: net.Transport(), StateDir: dir})
 			require.NoError(t, err)
 			nodes = append(nodes, n)
 		}
