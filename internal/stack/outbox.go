@@ -41,8 +41,9 @@ func (s *Stack) flush(now timed.Instant) {
 		to.Add(b.to)
 	}
 	// Who sends anyway sends the keepalives of this period along: peers then
-	// wake up once for the packets of all, instead of once for each.
-	if peers := s.dg.Peers(); to != peers {
+	// wake up once for the packets of all, instead of once for each. Where there
+	// is nobody, their time must pass all the same, or they are due for ever.
+	if peers := s.dg.Peers(); to != peers || peers.Empty() {
 		to = to.Union(s.dg.Due(now, !to.Empty()))
 	}
 	if to.Empty() && b.all&FrameRequest == 0 {
