@@ -19,8 +19,7 @@ func (s *Service) Offset(id timed.NodeID, now timed.Instant) (lo, hi time.Durati
 }
 
 func (s *Service) offset(st *seat, now timed.Instant) (lo, hi time.Duration) {
-	rho := s.cfg.Timing.MaxDrift
-	least := rho.Lower(s.cfg.Timing.MinDelay)
+	rho, least := s.cfg.Timing.MaxDrift, s.leastDelay
 	// The peer's packet: its clock showed at least Sent + δmin(1−ρ) when ours
 	// showed Received, and loses at most 2ρ against ours since.
 	lo = st.echo.Sent.Sub(st.echo.Received) + least - rho.Slack(now.Sub(st.echo.Received), 2)

@@ -16,10 +16,11 @@ type Config struct {
 // Service keeps, for every peer, what bounds the delays of its packets, whether
 // it is alive, and what to echo to it. It is a pure machine for one goroutine.
 type Service struct {
-	cfg   Config
-	ready bool
-	peers [timed.MaxNodes + 1]*peer
-	known timed.Set // the ids that have an entry in peers
+	cfg        Config
+	leastDelay time.Duration // what any clock shows of MinDelay at least
+	ready      bool
+	peers      [timed.MaxNodes + 1]*peer
+	known      timed.Set // the ids that have an entry in peers
 
 	alive      timed.Set
 	nextExpiry timed.Instant // no peer leaves alive before this
@@ -75,7 +76,7 @@ const (
 
 // New returns the service of one incarnation, not ready, started at now.
 func New(cfg Config, now timed.Instant) *Service {
-	return &Service{cfg: cfg, nextExpiry: timed.Never, nextBeat: now, claim: doubleClaim{self: cfg.Self.Boot}}
+	return &Service{cfg: cfg, leastDelay: cfg.Timing.MaxDrift.Lower(cfg.Timing.MinDelay), nextExpiry: timed.Never, nextBeat: now, claim: doubleClaim{self: cfg.Self.Boot}}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.

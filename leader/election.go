@@ -64,9 +64,10 @@ type Election struct {
 	releaseAt      timed.Instant
 	granted        timed.Instant // until when view leases that rest on the votes may count
 
-	// The highest-ranked contender among the alive, cached.
+	// The highest-ranked contender among the alive, cached until a rank changes,
+	// this node's own included.
 	top      timed.NodeID
-	topRank  rank
+	topAbove bool // it outranks this node
 	topAlive timed.Set
 	topValid bool
 	unfit    bool

@@ -283,10 +283,12 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 			best, highest = id, r
 		}
 	}
-	e.top, e.topRank, e.topAlive, e.topValid = best, highest, alive, true
+	e.top, e.topAlive, e.topValid = best, alive, true
+	e.topAbove = best != timed.NoNode && highest > e.rank()
 	return best
 }
 
 func (e *Election) outranked(alive timed.Set) bool {
-	return e.best(alive) != timed.NoNode && e.topRank > e.rank()
+	e.best(alive)
+	return e.topAbove
 }
