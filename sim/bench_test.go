@@ -3,6 +3,8 @@ package sim
 import (
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkRun reports simulated events per second with five nodes and moderate
@@ -18,4 +20,46 @@ func BenchmarkRun(b *testing.B) {
 		events += r.Events
 	}
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}
+
+// settled returns a world at rest, in which all nodes share a view.
+func settled(t testing.TB) *world {
+	w := newWorld(1, Options{Calm: true, Duration: time.Hour}.withDefaults())
+	require.True(t, w.runUntil(w.now+int64(w.bounds.View+w.bounds.Rejoin)))
+	return w
+}
+
+// event performs one event of a node: events that nobody is there for, or that
+// come to nothing, do not count.
+func (w *world) event() bool {
+	for before := w.events; w.events == before; {
+		if !w.step() {
+			return false
+		}
+	}
+	return true
+}
+
+// BenchmarkEvent reports what one event costs in a world at rest: packets,
+// timers, and all checks.
+func BenchmarkEvent(b *testing.B) {
+	w := settled(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if !w.event() {
+			b.Fatal(w.check.failed)
+		}
+	}
+}
+
+func TestEventsOfAWorldAtRestAllocateNothing(t *testing.T) {
+	w := settled(t)
+	require.Zero(t, testing.AllocsPerRun(1, func() { // of one run, because the average is rounded down
+		for range 20_000 {
+			if !w.event() {
+				t.Error(w.check.failed)
+				return
+			}
+		}
+	}))
 }
