@@ -23,7 +23,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // settled returns a world at rest, in which all nodes share a view.
-func settled(t testing.TB) *world {
+func settled(t testing.TB) *World {
 	w := newWorld(1, Options{Calm: true, Duration: time.Hour}.withDefaults())
 	require.True(t, w.runUntil(w.now+int64(w.bounds.View+w.bounds.Rejoin)))
 	return w
@@ -31,7 +31,7 @@ func settled(t testing.TB) *world {
 
 // event performs one event of a node: events that nobody is there for, or that
 // come to nothing, do not count.
-func (w *world) event() bool {
+func (w *World) event() bool {
 	for before := w.events; w.events == before; {
 		if !w.step() {
 			return false
