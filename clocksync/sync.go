@@ -67,8 +67,7 @@ type Sync struct {
 	line     Line // of the own timeline, while it is the current one
 	sequence uint64
 	settled  bool        // it has been on some timeline
-	left     [4]farewell // the timelines that it was on last
-	next     int
+	left     [4]farewell // the timelines of others that it was on, the last one last
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall
@@ -141,12 +140,22 @@ type farewell struct {
 	shown Time
 }
 
-// leave notes what the current timeline has shown.
+// leave notes what the current timeline has shown. Own ones are not noted: they
+// never come back, since each lead after another's starts a new one. A timeline
+// takes one place however often it is left, or two that alternate would push
+// out a third.
 func (c *Sync) leave(shown Time) {
-	if !c.snap.id.None() {
-		c.left[c.next] = farewell{c.snap.id, shown}
-		c.next = (c.next + 1) % len(c.left)
+	if c.snap.own || c.snap.id.None() {
+		return
 	}
+	old := 0
+	for i := range c.left {
+		if c.left[i].id == c.snap.id {
+			old = i
+		}
+	}
+	copy(c.left[old:], c.left[old+1:])
+	c.left[len(c.left)-1] = farewell{c.snap.id, shown}
 }
 
 // least returns what a timeline must show at least.
