@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -125,36 +124,6 @@ func TestForeignLinesAreRefused(t *testing.T) {
 	own.Timeline.Leader = 2
 	require.Empty(t, f.HandleLine(start, &own, 0, 0, nil))
 	require.Equal(t, UnknownBound, f.Read(start).Deviation)
-}
-
-// Whatever the drifts, the delays and the instants of looking are: the claimed
-// interval holds group time.
-func TestDeviationHoldsTheTruth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ppb := func(name string) int64 { return rapid.Int64Range(-99_990, 99_990).Draw(t, name) }
-		clock := func(rate, at int64) timed.Instant { return start + timed.Instant(at+at/1e9*rate+at%1e9*rate/1e9) }
-		leaderRate, ownRate := ppb("leader's rate"), ppb("own rate")
-		_, line := leader(t, 1, wall)
-		f := New(config(2), start, wall+Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "ahead")))
-		f.Settled()
-		at := int64(0)
-		for range rapid.IntRange(1, 20).Draw(t, "lines") {
-			at += rapid.Int64Range(1, 2e9).Draw(t, "gap")
-			h, l := clock(ownRate, at), clock(leaderRate, at)
-			line.Until = l.Add(80 * time.Millisecond)
-			off := l.Sub(h)
-			f.HandleLine(h, &line, off-time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "below")),
-				off+time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "above")), nil)
-			for range 3 {
-				look := at + rapid.Int64Range(0, 3e9).Draw(t, "look")
-				r := f.Read(clock(ownRate, look))
-				truth := line.Shown + Time(clock(leaderRate, look)-line.Base)
-				if diff := r.Time.Sub(truth).Abs(); diff > r.Deviation {
-					t.Fatalf("off by %v and claims %v", diff, r.Deviation)
-				}
-			}
-		}
-	})
 }
 
 func BenchmarkRead(b *testing.B) {

@@ -16,9 +16,8 @@ func TestWrongBoundsAreNoticed(t *testing.T) {
 	for _, id := range []mutant.ID{mutant.DelayWithoutG, mutant.DelayWithoutDrift} {
 		mutant.Set(id)
 		var err error
-		var s seen
-		for seed := uint64(0); seed < 400 && err == nil; seed++ {
-			err = duel(seed, &s)
+		for seed := 0; seed < 400 && err == nil; seed++ {
+			err = drawEncounter.Example(seed).play(&seen{})
 		}
 		mutant.Set(mutant.None)
 		require.Error(t, err, "mutant %d", id)

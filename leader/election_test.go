@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -127,45 +126,4 @@ func TestCallingEarlyDoesNothing(t *testing.T) {
 	e, alive, now := voter()
 	require.Empty(t, e.HandleTimeout(now, alive, nil))
 	require.Greater(t, e.Deadline(timed.Set{}), now)
-}
-
-// outranks is the definition of the order of candidates.
-func outranks(r RankBy, idA timed.NodeID, a *State, idB timed.NodeID, b *State) bool {
-	if r == Stable {
-		if a.Leading != b.Leading {
-			return a.Leading
-		}
-		if a.Leading && a.Support != b.Support {
-			return a.Support > b.Support
-		}
-	}
-	if a.Weight != b.Weight {
-		return a.Weight > b.Weight
-	}
-	return idA < idB
-}
-
-func TestRanksAreOrderedByTheirDefinition(t *testing.T) {
-	draw := rapid.Custom(func(t *rapid.T) State {
-		return State{Leading: rapid.Bool().Draw(t, "leading"),
-			Support: rapid.OneOf(rapid.Uint8Range(0, 2), rapid.Uint8()).Draw(t, "support"),
-			Weight:  rapid.OneOf(rapid.Uint16Range(0, 2), rapid.Uint16()).Draw(t, "weight")}
-	})
-	id := rapid.OneOf(rapid.Uint8Range(1, 3), rapid.Uint8Range(1, timed.MaxNodes))
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
-		ia, ib := timed.NodeID(id.Draw(t, "id of a")), timed.NodeID(id.Draw(t, "id of b"))
-		for _, by := range []RankBy{Stable, ByID} {
-			ra, rb := by.rank(ia, a.Leading, a.Support, a.Weight), by.rank(ib, b.Leading, b.Support, b.Weight)
-			require.Equal(t, outranks(by, ia, &a, ib, &b), ra > rb, "%v", by)
-			if ia != ib {
-				require.NotEqual(t, ra, rb, "%v: exactly one of two nodes outranks the other", by)
-			}
-		}
-	})
-}
-
-func TestStableRankPutsTheLargerSupportSetFirst(t *testing.T) {
-	require.Greater(t, Stable.rank(9, true, 4, 0), Stable.rank(1, true, 2, 9), "the larger support set comes before weight and id")
-	require.Less(t, ByID.rank(9, true, 4, 0), ByID.rank(1, true, 2, 9))
 }

@@ -234,14 +234,6 @@ func TestForeignPartsAreIgnored(t *testing.T) {
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &huge, now, now, 0, nil))
 }
 
-func TestLineage(t *testing.T) {
-	u, w := ViewID{1, 1, 10}, ViewID{4, 3, 30}
-	v := &View{Set: timed.SetOf(1, 2, 3, 4), Members: []Member{{inc(1), u}, {inc(2), u}, {inc(3), w}, {inc(4), ViewID{}}}}
-	require.Equal(t, timed.SetOf(1, 2), v.Transitional(u))
-	require.Equal(t, timed.Set{}, v.Transitional(ViewID{}))
-	require.Equal(t, []Branch{{u, timed.SetOf(1, 2)}, {w, timed.SetOf(3)}, {ViewID{}, timed.SetOf(4)}}, v.Merged())
-}
-
 // When all have acknowledged and some vote has run out, only a reply helps: a
 // deadline in the past would have the driver spin.
 func TestNoDeadlineInThePast(t *testing.T) {

@@ -83,6 +83,55 @@ func TestTrustAndWaitHoldBetweenTheFastestAndTheSlowestClock(t *testing.T) {
 	})
 }
 
+// Slack is exact for every duration and every number of clocks in use.
+func TestSlackIsTheCeilingOfTheProduct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rho, d := drawDrift.Draw(t, "rho"), time.Duration(drawInt64.Draw(t, "d"))
+		k := rapid.Int64Range(0, 4).Draw(t, "clocks")
+		if d == math.MinInt64 {
+			d++ // it has no positive twin; the test below is about it
+		}
+		x := new(big.Rat).SetFrac64(k*int64(rho), billion)
+		requireCeiling(t, rho.Slack(d, k), x.Mul(x, rat(d.Abs())))
+	})
+}
+
+func TestCoverIsTheShortestPromise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d").Abs()
+		c := rho.Cover(d)
+		require.GreaterOrEqual(t, rho.Trust(c), d)
+		require.Less(t, rho.Trust(c-1), d)
+	})
+}
+
+// Longer stays longer: a layer may compare what it has converted. A worse clock
+// never makes a lease longer, nor a wait shorter.
+func TestConversionsAreMonotone(t *testing.T) {
+	conversions := []struct {
+		name  string
+		to    func(Drift, time.Duration) time.Duration
+		grows bool // with ρ
+	}{
+		{"Lower", Drift.Lower, false}, {"Upper", Drift.Upper, true}, {"Trust", Drift.Trust, false},
+		{"Wait", Drift.Wait, true}, {"Cover", Drift.Cover, true},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rho, worse := drawDrift.Draw(t, "rho"), drawDrift.Draw(t, "worse")
+		rho, worse = min(rho, worse), max(rho, worse)
+		d, longer := drawDuration.Draw(t, "d").Abs(), drawDuration.Draw(t, "longer").Abs()
+		d, longer = min(d, longer), max(d, longer)
+		for _, c := range conversions {
+			require.LessOrEqual(t, c.to(rho, d), c.to(rho, longer), c.name)
+			if c.grows {
+				require.LessOrEqual(t, c.to(rho, d), c.to(worse, d), c.name)
+			} else {
+				require.GreaterOrEqual(t, c.to(rho, d), c.to(worse, d), c.name)
+			}
+		}
+	})
+}
+
 func TestSlackOfExtremesDoesNotWrap(t *testing.T) {
 	require.Equal(t, time.Duration(0), Drift(0).Slack(math.MaxInt64, 1))
 	require.Equal(t, time.Duration(1), Drift(1).Slack(1, 1), "a whole nanosecond for any part of one")

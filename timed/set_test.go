@@ -1,7 +1,10 @@
 package timed
 
 import (
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +19,15 @@ func elements(m map[NodeID]bool) []NodeID {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// textOf writes a set as its text form should be.
+func textOf(ids []NodeID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = strconv.Itoa(int(id))
+	}
+	return "{" + strings.Join(words, " ") + "}"
 }
 
 func TestSetIsWhatAMapIs(t *testing.T) {
@@ -36,10 +48,29 @@ func TestSetIsWhatAMapIs(t *testing.T) {
 				s.Remove(id)
 				delete(m, id)
 			},
+			"set algebra": func(t *rapid.T) {
+				other := drawSet.Draw(t, "other")
+				switch rapid.IntRange(0, 2).Draw(t, "operation") {
+				case 0:
+					s = s.Union(other)
+					for id := range other.All() {
+						m[id] = true
+					}
+				case 1:
+					s = s.Minus(other)
+					maps.DeleteFunc(m, func(id NodeID, _ bool) bool { return other.Has(id) })
+				case 2:
+					s = s.Intersect(other)
+					maps.DeleteFunc(m, func(id NodeID, _ bool) bool { return !other.Has(id) })
+				}
+			},
 			"": func(t *rapid.T) {
 				want := elements(m)
+				require.Equal(t, textOf(want), s.String())
 				require.Equal(t, want, append([]NodeID{}, slices.Collect(s.All())...))
-				require.Equal(t, SetOf(want...), s)
+				slices.Reverse(want)
+				require.Equal(t, SetOf(want...), s, "equal whatever the way")
+				slices.Reverse(want)
 				require.Equal(t, len(want), s.Len())
 				require.Equal(t, len(want) == 0, s.Empty())
 				for i := range 256 {

@@ -1,0 +1,134 @@
+package clocksync
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// testClock is a hardware clock that shows offset + t + t·rate·10⁻⁹, rounded
+// down, at true time t.
+type testClock struct {
+	offset timed.Instant
+	rate   int64
+}
+
+func (c testClock) at(t int64) timed.Instant { return c.offset + timed.Instant(t+floorPPB(t, c.rate)) }
+
+// floorPPB returns ⌊d·ppb·10⁻⁹⌋.
+func floorPPB(d, ppb int64) int64 {
+	q, r := d/1e9, d%1e9*ppb
+	if r < 0 {
+		r -= 1e9 - 1
+	}
+	return q*ppb + r/1e9
+}
+
+// groupTime is a timeline as true time sees it. Its Until is the end of the
+// leader's longest promise.
+type groupTime struct {
+	Line
+	clock testClock
+}
+
+func (g *groupTime) at(t int64) Time {
+	h := int64(g.clock.at(t) - g.Base)
+	return g.Shown + Time(h+floorPPB(h, g.Rate))
+}
+
+// follower is a node that follows one leader after the other, and leads at times.
+type follower struct {
+	c     *Sync
+	clock testClock
+	now   int64 // true time
+	lines map[TimelineID]*groupTime
+	last  map[TimelineID]Time // what was shown last on each timeline
+	least time.Duration       // of the deviations claimed, to see that they mean something
+}
+
+// look takes a reading, and holds it against the truth.
+func (f *follower) look(t *rapid.T) {
+	r := f.c.Read(f.clock.at(f.now))
+	if last, was := f.last[r.Timeline]; was {
+		require.GreaterOrEqual(t, r.Time, last, "time ran back on %v", r.Timeline)
+	}
+	if r.Timeline.None() {
+		require.Equal(t, UnknownBound, r.Deviation)
+		return
+	}
+	f.last[r.Timeline] = r.Time
+	f.least = min(f.least, r.Deviation)
+	require.Equal(t, r.Deviation <= DefaultMaxDeviation, r.Status == Internal)
+	off := r.Time.Sub(f.lines[r.Timeline].at(f.now)).Abs()
+	require.LessOrEqual(t, off, r.Deviation, "on %v", r.Timeline)
+}
+
+// Whatever the drifts, the delays, and who leads when: the claimed deviation
+// holds group time, and no timeline runs back, not even one that is left and
+// returned to.
+func TestReadingsHoldGroupTimeAndNeverRunBack(t *testing.T) {
+	least := UnknownBound
+	rapid.Check(t, func(t *rapid.T) {
+		// |dt/dH − 1| ≤ 100 ppm, and dH/dt is a little more than 1 − 100 ppm then.
+		rate := rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))
+		slew := rapid.OneOf(rapid.Just(int64(0)), rapid.Just(int64(-DefaultMaxSlew)), rapid.Just(int64(DefaultMaxSlew)),
+			rapid.Int64Range(-DefaultMaxSlew, DefaultMaxSlew))
+		f := &follower{clock: testClock{start, rate.Draw(t, "own rate")}, lines: map[TimelineID]*groupTime{},
+			last: map[TimelineID]Time{}, least: UnknownBound}
+		f.c = New(config(1), start, wall+Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "ahead")))
+		var leaders []*groupTime
+		for id := timed.NodeID(2); id <= 4; id++ {
+			g := &groupTime{clock: testClock{timed.Instant(rapid.Int64Range(1e9, 1<<50).Draw(t, "offset")), rate.Draw(t, "rate")}}
+			g.Line = Line{Timeline: TimelineID{Leader: id, Boot: timed.BootID(id), Sequence: 1}, Base: g.clock.at(0),
+				Shown: wall + Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "shown")),
+				Rate:  slew.Draw(t, "slew")}
+			f.lines[g.Timeline] = g
+			leaders = append(leaders, g)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"hears a leader": func(t *rapid.T) {
+				g := leaders[rapid.IntRange(0, 2).Draw(t, "leader")]
+				h := f.clock.at(f.now)
+				off := g.clock.at(f.now).Sub(h)
+				lo := off - time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "below"))
+				hi := off + time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "above"))
+				l := g.Line
+				l.Until = g.clock.at(f.now).Add(time.Duration(rapid.Int64Range(-10e6, 80e6).Draw(t, "promise")))
+				g.Until = timed.Later(g.Until, l.Until)
+				f.c.HandleLine(h, &l, lo, hi, nil)
+				require.Equal(t, g.Timeline, f.c.Read(h).Timeline)
+			},
+			"leads": func(t *rapid.T) {
+				h := f.clock.at(f.now)
+				f.c.HandleLead(h, nil)
+				var l Line
+				ok := f.c.Announce(h.Add(80*time.Millisecond), &l)
+				require.True(t, ok)
+				if g, was := f.lines[l.Timeline]; was {
+					require.Equal(t, g.Base, l.Base, "a line does not change")
+					require.Equal(t, g.Shown, l.Shown)
+				}
+				f.lines[l.Timeline] = &groupTime{l, f.clock}
+			},
+			"a leader slews": func(t *rapid.T) { // as it may once its promises are over
+				g := leaders[rapid.IntRange(0, 2).Draw(t, "leader")]
+				h := g.clock.at(f.now)
+				if h < g.Until {
+					t.Skip("promised")
+				}
+				g.Base, g.Shown, g.Rate = h, g.at(f.now), slew.Draw(t, "slew")
+			},
+			"is settled": func(*rapid.T) { f.c.Settled() },
+			"waits": func(t *rapid.T) {
+				f.now += rapid.OneOf(rapid.Int64Range(0, 200e6), rapid.Int64Range(0, 5e9)).Draw(t, "ns")
+			},
+			"": func(t *rapid.T) { f.look(t) },
+		})
+		least = min(least, f.least)
+	})
+	require.Less(t, least, time.Millisecond)
+}

@@ -1,0 +1,86 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// promise is the longest that a voter has bound itself to one incarnation.
+type promise struct {
+	to     timed.Incarnation
+	until  timed.Instant
+	number timed.Instant // of the latest request voted for
+}
+
+// Whatever is asked, restarted and released in whatever order: a vote is bound
+// to one incarnation, for at least as long as that was told, and it moves only
+// when its time is over or its holder has freed every request it voted for.
+func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
+	granted, moved := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		e, alive, now := voter()
+		boots := [4]timed.BootID{}
+		var given promise
+		draw := func(t *rapid.T) timed.Incarnation {
+			id := rapid.IntRange(1, 3).Draw(t, "node")
+			return timed.Incarnation{Node: timed.NodeID(id), Boot: timed.BootID(10*id) + boots[id]}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"request": func(t *rapid.T) {
+				from := draw(t)
+				m := Request{Number: now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older")) * time.Millisecond),
+					LockTime: time.Duration(rapid.IntRange(0, 90).Draw(t, "lock")) * time.Millisecond}
+				started := now.Add(-time.Duration(rapid.IntRange(0, 10).Draw(t, "late")) * time.Millisecond)
+				var reply Reply
+				_, answered := e.HandleRequest(now, from, m, rapid.IntRange(0, 9).Draw(t, "slow") > 0, started, alive, &reply, nil)
+				if !answered || !reply.Support {
+					return
+				}
+				granted++
+				if from != given.to {
+					require.GreaterOrEqual(t, now, given.until, "%v was promised the vote that %v got", given.to, from)
+					if given.to.Valid() {
+						moved++
+					}
+					given = promise{to: from}
+				}
+				given.until, given.number = timed.Later(given.until, started.Add(m.LockTime)), m.Number
+			},
+			"release": func(t *rapid.T) {
+				from, number := draw(t), now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older"))*time.Millisecond)
+				e.HandleRelease(from, number)
+				if from == given.to && given.number <= number {
+					given = promise{}
+				}
+			},
+			"restart": func(t *rapid.T) {
+				id := timed.NodeID(rapid.IntRange(1, 3).Draw(t, "node"))
+				boots[id]++
+				e.Forget(id)
+			},
+			"state": func(t *rapid.T) {
+				s := drawState.Draw(t, "state")
+				e.HandleState(draw(t), &s)
+			},
+			"time": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond)
+			},
+			"": func(t *rapid.T) {
+				to, until := e.Locked(now)
+				if now < given.until {
+					require.Equal(t, given.to, to)
+					require.GreaterOrEqual(t, until, given.until)
+				} else {
+					require.False(t, to.Valid(), "bound to %v beyond what was promised", to)
+				}
+			},
+		})
+	})
+	require.Greater(t, granted, 20)
+	require.Greater(t, moved, 5)
+}
