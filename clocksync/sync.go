@@ -97,8 +97,14 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	parent := c.snap.id
 	c.sequence++
 	id := TimelineID{Leader: c.cfg.Self.Node, Boot: c.cfg.Self.Boot, Sequence: c.sequence}
+	if mutant.On(mutant.OneTimeline) {
+		id.Sequence = 1
+	}
 	shown := c.snap.show(now)
 	c.leave(shown)
+	if mutant.On(mutant.LeaderJumps) && c.snap.known {
+		shown = c.snap.middle + Time(now.Sub(c.snap.seen))
+	}
 	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
 	c.settle(now, shown, 0, now)
 	c.snap.seen, c.snap.middle, c.snap.half, c.snap.rate = now, shown, 0, 0
@@ -161,6 +167,9 @@ func (c *Sync) leave(shown Time) {
 // least returns what a timeline must show at least.
 func (c *Sync) least(id TimelineID) Time {
 	least := Time(math.MinInt64)
+	if mutant.On(mutant.ForgetTimelines) {
+		return least
+	}
 	for i := range c.left {
 		if c.left[i].id == id && c.left[i].shown > least {
 			least = c.left[i].shown
@@ -203,7 +212,7 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 		return out
 	}
 	c.correct(now, shown, diff, l.Rate)
-	if changed {
+	if changed && !mutant.On(mutant.SilentAdoption) {
 		out = append(out, Effect{Kind: Adopted, Timeline: l.Timeline, Parent: l.Parent})
 	}
 	return out

@@ -32,7 +32,7 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 	// The line's own rate multiplies the drift; two parts in a thousand cover
 	// every slew that is allowed.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)
-	if late := now.Sub(s.until); late > 0 {
+	if late := now.Sub(s.until); late > 0 && !mutant.On(mutant.HoldoverWithoutSlew) {
 		half += timed.Drift(2*s.maxSlew).Slack(late, 1)
 	}
 	return half + rounding

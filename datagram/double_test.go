@@ -55,7 +55,9 @@ func TestOnATieTheLargerBootIdStops(t *testing.T) {
 	}
 }
 
-func TestAWordThatEndsOrIsOldDoesNotStopANode(t *testing.T) {
+func TestAWordThatEndsOrIsOldDoesNotStopANode(t *testing.T) { wordsOfNoRival(t) }
+
+func wordsOfNoRival(t testing.TB) {
 	s := newService(1, 2)
 	expires := s.cfg.Timing.Expires
 	require.Zero(t, claim(s, 0, 5*expires, func(now timed.Instant) { s.Refused(2, 55, now.Add(-expires), now) }), "late words")

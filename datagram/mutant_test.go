@@ -8,19 +8,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
-// The duel would be worth nothing if it did not notice a bound without drift,
-// or without the sign rule for overtaken packets.
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "datagram", map[mutant.ID]func(testing.TB){
+		mutant.OldHearing:   overtakenHearing,
+		mutant.LateRefusals: wordsOfNoRival,
+		mutant.AnyRival:     wordsOfNoRival,
+		mutant.NoClockFault: impossibleBound,
+	})
+}
+
+// The encounters would be worth nothing if they did not notice a bound without
+// drift, or without the sign rule for overtaken packets, or offsets that do not
+// age.
 func TestWrongBoundsAreNoticed(t *testing.T) {
-	for _, id := range []mutant.ID{mutant.DelayWithoutG, mutant.DelayWithoutDrift} {
+	for _, id := range []mutant.ID{mutant.DelayWithoutG, mutant.DelayWithoutDrift, mutant.OffsetWithoutAgeing} {
 		mutant.Set(id)
 		var err error
 		for seed := 0; seed < 400 && err == nil; seed++ {
 			err = drawEncounter.Example(seed).play(&seen{})
 		}
 		mutant.Set(mutant.None)
-		require.Error(t, err, "mutant %d", id)
+		require.Error(t, err, "%v", id)
 		t.Log(err)
 	}
 }

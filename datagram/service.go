@@ -156,6 +156,9 @@ func (s *Service) delay(st *seat, sent, r timed.Instant) Delay {
 	}
 	rho := s.cfg.Timing.MaxDrift
 	ub := bound(st.helper, sent, r, rho, s.cfg.Timing.MinDelay)
+	if mutant.On(mutant.FastByHalf) {
+		return Delay{Bound: ub, Fast: ub/2 <= s.cfg.Timing.FastThreshold}
+	}
 	return Delay{Bound: ub, Fast: ub <= s.cfg.Timing.FastThreshold && ub >= s.cfg.Timing.MinDelay}
 }
 
@@ -163,7 +166,7 @@ func (s *Service) delay(st *seat, sent, r timed.Instant) Delay {
 // bound below δmin, or an empty offset interval. Intervals only widen with time,
 // so an empty one shows when a pair is learnt.
 func (s *Service) disproved(st *seat, d Delay, learnt bool, now timed.Instant) bool {
-	if d.Bound == Unknown {
+	if d.Bound == Unknown || mutant.On(mutant.NoClockFault) {
 		return false
 	}
 	if d.Bound < s.cfg.Timing.MinDelay {

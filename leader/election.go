@@ -175,6 +175,9 @@ func (e *Election) Peer(id timed.NodeID) State { return e.peers.of(id).state }
 // Stalled says that this node did not run for some time: it listens before it
 // concludes from the silence that it is alone.
 func (e *Election) Stalled(now timed.Instant) {
+	if mutant.On(mutant.NoGraceAfterStall) {
+		return
+	}
 	e.quietUntil = timed.Later(e.quietUntil, now.Add(e.grace()))
 }
 
@@ -212,7 +215,7 @@ func (e *Election) Deadline(alive timed.Set) timed.Instant {
 // requestAt returns when the next request is due, or Never while some contender
 // outranks this node.
 func (e *Election) requestAt(alive timed.Set) timed.Instant {
-	if e.open || e.resigned || e.outranked(alive) {
+	if e.open && !mutant.On(mutant.OverlappingRounds) || e.resigned || e.outranked(alive) {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)

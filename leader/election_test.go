@@ -1,7 +1,6 @@
 package leader
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -39,25 +38,22 @@ func request(e *Election, now timed.Instant, from timed.Incarnation, m Request, 
 	return r, answered
 }
 
-func lockSurvivesRestart() error {
+func TestLocksSurviveTheCandidatesRestart(t *testing.T) { lockSurvivesRestart(t) }
+
+func lockSurvivesRestart(t testing.TB) {
 	e, alive, now := voter()
-	if r := ask(e, now, incarnation(1), alive); !r.Support {
-		return fmt.Errorf("the first vote was refused: %+v", r)
-	}
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	reborn := timed.Incarnation{Node: 1, Boot: 11}
 	e.Forget(1)
 	e.HandleState(reborn, &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
-	if r := ask(e, now+1, reborn, alive); r.Support {
-		return fmt.Errorf("a vote bound to %v went to %v", incarnation(1), reborn)
-	} else if r.LockedTo != incarnation(1) {
-		return fmt.Errorf("the refusal names %v", r.LockedTo)
-	}
-	return nil
+	r := ask(e, now+1, reborn, alive)
+	require.False(t, r.Support, "a vote bound to %v went to %v", incarnation(1), reborn)
+	require.Equal(t, incarnation(1), r.LockedTo, "the refusal says to whom")
 }
 
-func TestLocksSurviveTheCandidatesRestart(t *testing.T) { require.NoError(t, lockSurvivesRestart()) }
+func TestVoteGoesToTheHighestRankOnly(t *testing.T) { voteByRank(t) }
 
-func TestVoteGoesToTheHighestRankOnly(t *testing.T) {
+func voteByRank(t testing.TB) {
 	e, alive, now := voter()
 	r := ask(e, now, incarnation(2), alive)
 	require.False(t, r.Support, "node 1 is an alive contender and outranks node 2")
@@ -65,7 +61,9 @@ func TestVoteGoesToTheHighestRankOnly(t *testing.T) {
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 }
 
-func TestVoteNeedsReadinessSpeedAndHearing(t *testing.T) {
+func TestVoteNeedsReadinessSpeedAndHearing(t *testing.T) { voteNeeds(t) }
+
+func voteNeeds(t testing.TB) {
 	e, alive, now := voter()
 	_, answered := request(e, now, incarnation(1), Request{Number: now, LockTime: time.Millisecond}, false, now, alive)
 	require.False(t, answered, "a slow request is ignored")
@@ -120,6 +118,19 @@ func TestAloneLeadsAndLosesByTime(t *testing.T) {
 	require.True(t, e.Leads(end-1))
 	require.False(t, e.Leads(end), "no message ends a lead: time does")
 	require.Equal(t, at.Add(timed.LAN().MaxDrift.Trust(timed.LAN().LockTime)), end)
+}
+
+// Silence proves nothing to a node that was stopped itself.
+func TestWhoWasStoppedListensFirst(t *testing.T) { listensAfterStall(t) }
+
+func listensAfterStall(t testing.TB) {
+	e := New(Config{Self: timed.Incarnation{Node: 5, Boot: 50}, Timing: timed.LAN()}, start)
+	now := e.Deadline(timed.Set{}).Add(time.Second)
+	e.Stalled(now)
+	require.Empty(t, e.HandleTimeout(now, timed.Set{}, nil))
+	at := e.Deadline(timed.Set{})
+	require.GreaterOrEqual(t, at, now.Add(timed.LAN().KeepalivePeriod), "everybody has spoken once")
+	require.NotEmpty(t, e.HandleTimeout(at, timed.Set{}, nil), "then it is alone")
 }
 
 func TestCallingEarlyDoesNothing(t *testing.T) {

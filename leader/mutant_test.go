@@ -6,18 +6,16 @@ import (
 	"testing"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
-// A lock is to the incarnation: the simulator's nodes wait long enough after a
-// restart that the rule shows only when ids are used twice, so it is checked
-// here.
-func TestLockIgnoresBootIsKilled(t *testing.T) {
-	if err := lockSurvivesRestart(); err != nil {
-		t.Fatal(err)
-	}
-	mutant.Set(mutant.LockIgnoresBoot)
-	defer mutant.Set(mutant.None)
-	if lockSurvivesRestart() == nil {
-		t.Fatal("a vote moved to another incarnation, and nothing noticed")
-	}
+// These rules show in the simulator only when ids are used twice, settings
+// differ, or not at all: they spare others trouble, and no promise rests on them.
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "leader", map[mutant.ID]func(testing.TB){
+		mutant.LockIgnoresBoot:   lockSurvivesRestart,
+		mutant.VoteBeyondMaxLock: voteNeeds,
+		mutant.VoteForAnybody:    voteByRank,
+		mutant.NoGraceAfterStall: listensAfterStall,
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -86,7 +87,7 @@ type rank uint64
 // rank returns the rank of a candidate: what counts most is in the highest bits.
 func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16) rank {
 	k := rank(weight)<<8 | rank(timed.MaxNodes-id)
-	if r == Stable && leading {
+	if r == Stable && leading && !mutant.On(mutant.NewcomersDepose) {
 		k |= 1<<32 | rank(support)<<24
 	}
 	return k

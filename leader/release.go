@@ -84,7 +84,7 @@ func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
 
 // HandleRelease takes a peer's word that its votes up to a request are free.
 func (e *Election) HandleRelease(from timed.Incarnation, number timed.Instant) {
-	if e.lockedTo == from && e.lockRequest <= number {
+	if e.lockedTo == from && (e.lockRequest <= number || mutant.On(mutant.OldReleaseFrees)) {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 	}
 }

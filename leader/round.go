@@ -92,7 +92,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 	if !e.Ready(now) && !mutant.On(mutant.VoteNotReady) {
 		return false
 	}
-	if m.LockTime > e.cfg.Timing.MaxLockTime || m.LockTime <= 0 {
+	if m.LockTime > e.cfg.Timing.MaxLockTime && !mutant.On(mutant.VoteBeyondMaxLock) || m.LockTime <= 0 {
 		return false
 	}
 	same := e.lockedTo == from
@@ -110,7 +110,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 	if top := e.best(alive); top != timed.NoNode && top != from.Node &&
 		e.rankOf(top) > e.rankOf(from.Node) {
 		reply.Prefers = top
-		return false
+		return mutant.On(mutant.VoteForAnybody)
 	}
 	return true
 }
@@ -179,10 +179,10 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 // block it.
 func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool {
 	if !e.refusals.Has(id) {
-		return e.cfg.Mode == Available && atAlarm
+		return (e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesSilence)) && atAlarm && !mutant.On(mutant.SilenceBlocks)
 	}
 	r := e.peers.of(id).refusal
-	if e.cfg.Mode == Available {
+	if e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesAbsent) {
 		if e.elsewhere(r.lockedTo, id, alive) {
 			return true
 		}
@@ -217,6 +217,9 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	}
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
+	if mutant.On(mutant.LeadWithoutSelf) && !asked.Empty() {
+		e.support.Remove(e.cfg.Self.Node)
+	}
 	// The next round leaves a little before the period is over, so that the
 	// followers' keepalives ride on their replies; and in time for the answers
 	// to be back before the lease ends.

@@ -71,6 +71,13 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 			}
 		}
 		v.Members = append(v.Members, Member{Incarnation: timed.Incarnation{Node: id, Boot: b}})
+		if mutant.On(mutant.ProposalWithLineage) {
+			for _, m := range s.lineage {
+				if m.Node == id {
+					v.Members[len(v.Members)-1].Previous = m.Previous
+				}
+			}
+		}
 	}
 	return v
 }
@@ -138,6 +145,9 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		if supports && !s.acks.Has(from.Node) {
 			s.acks.Add(from.Node)
 			s.lineage = append(s.lineage, Member{from, r.Installed})
+			if mutant.On(mutant.LineageOfTheLeader) {
+				s.lineage[len(s.lineage)-1].Previous = s.lineage[0].Previous
+			}
 		}
 		return s.tryCommit(now, votes, out)
 	}
@@ -200,6 +210,9 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 func (s *Service) lease(v *View, votes Votes) timed.Instant {
 	until := timed.Never
 	for i := range v.Members {
+		if mutant.On(mutant.LeaseOfTheLeader) && v.Members[i].Incarnation != s.cfg.Self {
+			continue
+		}
 		l, ok := votes.LeaseOf(v.Members[i].Incarnation)
 		if !ok {
 			return 0
@@ -249,7 +262,9 @@ func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, o
 			id = s.view.ID
 			s.resigned, s.dropped = s.view, timed.SetOf(s.cfg.Self.Node)
 			// Should this node lead again before that, its next view waits.
-			s.carried = timed.Later(s.carried, s.granted)
+			if !mutant.On(mutant.ForgetGrants) {
+				s.carried = timed.Later(s.carried, s.granted)
+			}
 		}
 		if s.installed == s.view && !mutant.On(mutant.RenewForgottenView) {
 			out = s.drop(why, by, out)
@@ -266,7 +281,7 @@ func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, o
 
 // HandleDropped takes a member's word that it has dropped a resigned view.
 func (s *Service) HandleDropped(from timed.Incarnation, id ViewID, out []Effect) []Effect {
-	if s.resigned == nil || id != s.resigned.ID {
+	if s.resigned == nil || id != s.resigned.ID && !mutant.On(mutant.DroppedOfAnyView) {
 		return out
 	}
 	s.dropped.Add(from.Node)

@@ -58,7 +58,9 @@ func (q *quarrel) take(t *rapid.T, id timed.NodeID, out []Effect) {
 		q.installs++
 		require.Greater(t, e.View.ID.Sequence, q.last[id], "M3")
 		q.last[id] = e.View.ID.Sequence
-		require.True(t, e.View.Has(q.self[id]), "M2")
+		me, _ := e.View.Member(id)
+		require.Equal(t, q.self[id], me.Incarnation, "M2")
+		require.Equal(t, e.Previous, me.Previous, "the lineage of a member is the view that it had")
 		if first := q.names[e.View.ID]; first != nil {
 			require.Equal(t, first.Members, e.View.Members, "M1")
 		}
@@ -100,7 +102,9 @@ func (q *quarrel) giveUp(t *rapid.T, id timed.NodeID) {
 
 var drawNode = rapid.Custom(func(t *rapid.T) timed.NodeID { return timed.NodeID(rapid.IntRange(1, 3).Draw(t, "id")) })
 
-func TestViewsFollowEachOtherInOrder(t *testing.T) {
+func TestViewsFollowEachOtherInOrder(t *testing.T) { viewsFollow(t) }
+
+func viewsFollow(t testing.TB) {
 	installs := 0
 	rapid.Check(t, func(t *rapid.T) {
 		q := &quarrel{proposed: map[ViewID]*View{}, names: map[ViewID]*View{}}

@@ -210,14 +210,17 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	case Propose:
 		return s.acknowledge(p, out)
 	case Commit:
-		if p.ID != s.acked || p.ID == s.over || p.View == nil || !p.View.Has(s.cfg.Self) {
+		if p.View == nil || p.ID == s.over && !mutant.On(mutant.RenewResigned) {
+			return out
+		}
+		if (p.ID != s.acked || !p.View.Has(s.cfg.Self)) && !mutant.On(mutant.InstallForeign) {
 			return out
 		}
 		if s.installed == nil || s.installed.ID != p.ID {
 			out = s.install(p.View, out)
 		}
 	case Renew:
-		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.over {
+		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.over && !mutant.On(mutant.RenewResigned) {
 			return out
 		}
 		if p.ID != s.acked && !mutant.On(mutant.RenewAfterPropose) {
@@ -248,7 +251,7 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 	if !p.View.Has(s.cfg.Self) && !(mutant.On(mutant.MembersWithoutBoot) && p.View.Set.Has(s.cfg.Self.Node)) {
 		return out
 	}
-	if p.ID == s.acked || p.ID.Sequence <= s.floor() {
+	if p.ID == s.acked || p.ID.Sequence <= s.floor() && !mutant.On(mutant.AckOlder) {
 		return out // known, or overtaken: the report says by what
 	}
 	s.acked = p.ID

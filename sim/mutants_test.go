@@ -3,143 +3,95 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
-	"slices"
+	"flag"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/kill"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
 )
 
-// A kill says which check notices a planted bug, in which kind of world, within
-// how many seeds. Without the bug the same seeds must pass.
-type kill struct {
-	id    mutant.ID
-	play  func(uint64, Options) error
-	opt   Options
-	check string // "" for scenarios, which have one check
-	seeds uint64
-}
+var firstSeed = flag.Uint64("first", 1, "the first seed in which planted bugs are looked for")
 
-var (
-	rough       = Options{Roughness: 4}
-	roughStrict = Options{Roughness: 4, Mode: leader.Strict}
-	strictByID  = Options{Roughness: 4, Mode: leader.Strict, RankBy: leader.ByID}
-	many        = Options{Roughness: 4, Nodes: 7}
-	gentle      = Options{Duration: time.Minute}
-)
+// worlds are the kinds of worlds that the table of kills names.
+var worlds = map[string]struct {
+	play func(uint64, Options) error
+	opt  Options
+}{
+	"rough":           {campaign, Options{Roughness: 4}},
+	"rough-strict":    {campaign, Options{Roughness: 4, Mode: leader.Strict}},
+	"wan":             {campaign, Options{Timing: timed.WAN(), Duration: 200 * time.Second}},
+	"wire":            {campaign, Options{Roughness: 4, Codec: true}},
+	"topology":        {topology, Options{Nodes: 6}},
+	"topology-strict": {topology, Options{Nodes: 6, Mode: leader.Strict}},
 
-var kills = []kill{
-	{mutant.DelayWithoutG, campaign, rough, "delay", 400},
-	{mutant.DelayWithoutDrift, campaign, rough, "delay", 400},
-	{mutant.AliveWithoutHeard, campaign, rough, "alive", 400},
-	{mutant.NotReadySaysHeard, campaign, rough, "ready", 400},
-	{mutant.NotReadySaysHeard, restartedFollower, gentle, "ready", 5},
-	{mutant.AcceptWithoutEcho, campaign, rough, "accept", 400},
-	{mutant.KeepPairsOverBoot, campaign, rough, "", 400},
-
-	{mutant.ReleaseWithoutWait, campaign, rough, "M4", 400},
-	{mutant.ReleaseOnFailedRenew, campaign, roughStrict, "", 400},
-	{mutant.KeepSupportOnRelease, campaign, roughStrict, "", 400},
-	{mutant.ReleaseLateNumber, campaign, roughStrict, "SO", 1000},
-	{mutant.RequestNotReady, campaign, roughStrict, "", 400},
-	{mutant.NoMergeExcuse, mergeKeepsWinner, gentle, "", 20},
-	{mutant.NoRoundAfterSilence, oneLostPacket, gentle, "", 20},
-	{mutant.ExcuseTheDead, excuseOutOfHearing, gentle, "", 20},
-	{mutant.OldStates, campaign, rough, "", 1000},
-	{mutant.AnswersToOthers, lateFromTheDead, gentle, "", 50},
-	{mutant.NoLockedElsewhere, topology, gentle, "4'", 100},
-	{mutant.LeaseWithoutDrift, campaign, rough, "SO", 400},
-	{mutant.SlowElections, campaign, rough, "", 400},
-	{mutant.VoteTwice, campaign, rough, "", 400},
-	{mutant.LeadWithoutTime, campaign, rough, "SO", 400},
-	{mutant.LockFromBoundOnly, campaign, rough, "SO", 400},
-	{mutant.VoteNotReady, campaign, rough, "M4", 1000},
-
-	{mutant.RenewAfterPropose, campaign, rough, "", 400},
-	{mutant.IgnoreOvertaken, campaign, many, "liveness", 3000},
-	{mutant.IgnoreLaterAck, campaign, rough, "liveness", 1000},
-	{mutant.OneProposalVar, campaign, roughStrict, "", 1000},
-	{mutant.OwnSequenceIgnored, campaign, rough, "", 400},
-	{mutant.MembersWithoutBoot, campaign, rough, "", 400},
-	{mutant.KeepFlagOnAck, campaign, rough, "M4", 400},
-	{mutant.CommitWithoutWait, campaign, rough, "M4", 400},
-	{mutant.CommitWithoutAcks, campaign, rough, "", 400},
-	{mutant.NoSecondChance, campaign, rough, "M6", 400},
-	{mutant.KeepResigned, campaign, strictByID, "M4", 3000},
-	{mutant.ViewLeaseFromNow, campaign, rough, "M4", 400},
-	{mutant.RenewForgottenView, campaign, rough, "M4", 400},
-
-	{mutant.ClockWithoutAgeing, campaign, rough, "deviation", 400},
-	{mutant.ClockNoHalfWidth, campaign, rough, "deviation", 400},
-	{mutant.ClockBackwards, campaign, rough, "monotone", 400},
+	"merge":                   {play: mergeKeepsWinner},
+	"one-lost-packet":         {play: oneLostPacket},
+	"restarted-follower":      {play: restartedFollower},
+	"restarted-voter":         {play: restartedVoter},
+	"led-again":               {play: ledAgain},
+	"hand-over":               {play: handOver},
+	"late-from-the-dead":      {play: lateFromTheDead},
+	"late-confirmation":       {play: lateConfirmation},
+	"confirmation-of-another": {play: confirmationOfAnother},
+	"excuse-out-of-hearing":   {play: excuseOutOfHearing},
+	"silent-supporter":        {play: silentSupporter},
+	"word-of-a-former-leader": {play: wordOfAFormerLeader},
+	"member-that-went-on":     {play: memberThatWentOn},
+	"taken-and-returned":      {play: takenAndReturned},
 }
 
 func TestMutantsAreKilled(t *testing.T) {
-	defer mutant.Set(mutant.None)
-	for _, k := range kills {
-		mutant.Set(k.id)
-		seed, err := firstFailure(k)
-		mutant.Set(mutant.None)
-		if err == nil {
-			t.Errorf("mutant %v survived %d seeds", k.id, k.seeds)
+	for _, k := range kill.Table {
+		if k.Package != "sim" {
 			continue
 		}
-		t.Logf("%v: killed by seed %d: %v", k.id, seed, err)
-		if v := new(Violation); k.check != "" && errors.As(err, &v) && v.Check != k.check {
-			t.Errorf("mutant %v: killed by %q, want %q", k.id, v.Check, k.check)
-		}
-		require.NoError(t, k.play(seed, k.opt), "seed %d must pass without mutant %v", seed, k.id)
-	}
-}
-
-// elsewhere lists the mutants that other packages' tests kill.
-var elsewhere = []mutant.ID{
-	mutant.LockIgnoresBoot, // leader
-	mutant.ReadRawLast,     // internal/hwclock
-	mutant.SnapshotOnce,    // the root package
-}
-
-func TestEveryMutantHasItsTest(t *testing.T) {
-	for id := mutant.ID(1); int(id) < mutant.Count; id++ {
-		found := slices.Contains(elsewhere, id) || slices.ContainsFunc(kills, func(k kill) bool { return k.id == id })
-		require.True(t, found, "nothing kills mutant %v", id)
+		t.Run(k.Mutant.String()+"/"+k.World, func(t *testing.T) {
+			w, ok := worlds[k.World]
+			require.True(t, ok, "there is no world %q", k.World)
+			mutant.Set(k.Mutant)
+			defer mutant.Set(mutant.None)
+			seed, err := *firstSeed, error(nil)
+			for ; seed < *firstSeed+k.Seeds && err == nil; seed++ {
+				err = w.play(seed, w.opt)
+			}
+			mutant.Set(mutant.None)
+			tried := seed - *firstSeed
+			require.Error(t, err, "mutant %v survived %d seeds", k.Mutant, tried)
+			t.Log(err)
+			check := "scenario"
+			if v := new(Violation); errors.As(err, &v) {
+				check = v.Check
+			}
+			t.Attr("check", check)
+			t.Attr("seeds", strconv.FormatUint(tried, 10))
+			require.Equal(t, cmp.Or(k.Check, check), check, "%v", err)
+			require.NoError(t, w.play(seed-1, w.opt), "seed %d must pass without mutant %v", seed-1, k.Mutant)
+		})
 	}
 }
 
 // campaign runs random worlds.
 func campaign(seed uint64, opt Options) error {
 	r, err := Run(seed, opt)
-	if err != nil {
-		return err
+	if err == nil && r.Violation != nil {
+		err = r.Violation
 	}
-	if r.Violation != nil {
-		return r.Violation
-	}
-	return nil
+	return err
 }
 
 // topology runs still worlds of arbitrary connectivity.
 func topology(seed uint64, opt Options) error {
-	opt.Nodes = 6
 	r, err := RunTopology(seed, opt)
-	if err != nil {
-		return err
+	if err == nil && r.Violation != nil {
+		err = r.Violation
 	}
-	if r.Violation != nil {
-		return r.Violation
-	}
-	return nil
-}
-
-func firstFailure(k kill) (uint64, error) {
-	for seed := uint64(1); seed <= k.seeds; seed++ {
-		if err := k.play(seed, k.opt); err != nil {
-			return seed, err
-		}
-	}
-	return 0, nil
+	return err
 }

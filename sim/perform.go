@@ -29,7 +29,7 @@ func (w *World) perform(i int32) {
 		w.heal(i)
 	case Stall, Suspend:
 		n := w.node(f.Node)
-		n.stalledUntil = max(n.stalledUntil, w.until(f))
+		n.stalledUntil = max(n.stalledUntil, w.endOf(f))
 		n.upset = n.upset || f.Kind == Suspend && n.up
 		w.recordDown(n, f)
 		return // they end by themselves
@@ -63,12 +63,12 @@ func (w *World) perform(i int32) {
 		w.relink()
 	}
 	if f.For > 0 {
-		w.schedule(w.until(f), ended, 0, i)
+		w.schedule(w.endOf(f), ended, 0, i)
 	}
 }
 
-// until returns when a fault that begins now ends.
-func (w *World) until(f *Fault) int64 {
+// endOf returns when a fault that begins now ends.
+func (w *World) endOf(f *Fault) int64 {
 	if f.For == 0 {
 		return w.now + int64(MaxDuration)
 	}

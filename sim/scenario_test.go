@@ -215,6 +215,14 @@ func TestScenarios(t *testing.T) {
 		"hand over":                      handOver,
 		"late packet of the dead":        lateFromTheDead,
 		"excuse out of hearing":          excuseOutOfHearing,
+		"silent supporter":               silentSupporter,
+		"restarted voter":                restartedVoter,
+		"led again":                      ledAgain,
+		"late confirmation":              lateConfirmation,
+		"confirmation of another view":   confirmationOfAnother,
+		"word of a former leader":        wordOfAFormerLeader,
+		"member that went on":            memberThatWentOn,
+		"taken and returned":             takenAndReturned,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
 			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {

@@ -22,11 +22,11 @@ func TestShrinkMutants(t *testing.T) {
 			mutant.Set(id)
 			var c Case
 			for seed := uint64(1); c.Seed == 0; seed++ {
-				r, err := Run(seed, rough)
+				r, err := Run(seed, Options{Roughness: 4})
 				require.NoError(t, err)
 				require.Less(t, seed, uint64(2000), "the bug survives")
 				if r.Violation != nil {
-					c, err = CaseOf(seed, rough)
+					c, err = CaseOf(seed, Options{Roughness: 4})
 					require.NoError(t, err)
 				}
 			}

@@ -1,65 +1,100 @@
 // Package mutant plants bugs on purpose. Every protocol rule has a mutant that
-// leaves the rule out; a test proves that the simulator's checks notice it.
+// leaves the rule out; a campaign proves that a check notices each.
 //
 // In ordinary builds [On] is a constant false, so the compiler removes every
 // planted bug. Built with the tag "mutants", a test can switch one on.
 package mutant
 
-// ID names one planted bug.
+// ID names one planted bug. [ID.Rule] says which rule it leaves out.
 type ID int
 
-// The planted bugs, by layer. The comment says which rule is left out.
+// The planted bugs, by layer.
 const (
 	None ID = iota
 
-	DelayWithoutG     // datagram: g(S−B) of the delay bound ignores the sign
-	DelayWithoutDrift // datagram: ρ = 0 in the delay bound
-	AliveWithoutHeard // datagram: heardAge is ignored
-	NotReadySaysHeard // datagram: a node that is not ready says that it hears
-	AcceptWithoutEcho // datagram: a boot id is accepted without a fresh echo
-	KeepPairsOverBoot // datagram: pairs survive the peer's restart
+	DelayWithoutG
+	DelayWithoutDrift
+	FastByHalf
+	OffsetWithoutAgeing
+	AliveWithoutHeard
+	NotReadySaysHeard
+	OldHearing
+	EchoWithoutLatest
+	AcceptWithoutEcho
+	KeepPairsOverBoot
+	LateRefusals
+	AnyRival
+	DuplicateAtOnce
+	NoClockFault
+	OldStates
+	AnswersToOthers
 
-	ReleaseWithoutWait   // leader 1: votes are freed while a view lease may count
-	ReleaseOnFailedRenew // leader 2: a leader whose renewal failed releases
-	KeepSupportOnRelease // leader 3: recorded support survives release
-	ReleaseLateNumber    // leader 4: the request number is taken after the wait
-	RequestNotReady      // leader 5: a node requests before it is ready
-	LockIgnoresBoot      // leader 6: a lock is to the id, not the incarnation
-	NoMergeExcuse        // leader 7: a merge under way blocks the outranking leader
-	NoRoundAfterSilence  // leader 9: silence waits for the next period
-	ExcuseTheDead        // leader: a merge with a leader out of hearing excuses
-	OldStates            // stack: an overtaken packet overwrites newer state
-	AnswersToOthers      // stack: an answer to another incarnation counts
-	NoLockedElsewhere    // leader 10: peers locked elsewhere stay contenders
-	LeaseWithoutDrift    // leader: ρ = 0 in the lease and the lock
-	SlowElections        // leader: slow elections and replies count
-	VoteTwice            // leader: a voter ignores its lock
-	LeadWithoutTime      // leader: the lease has no end
-	LockFromBoundOnly    // leader: the lock starts too early
-	VoteNotReady         // leader: a node votes before it is ready
+	ReleaseWithoutWait
+	ReleaseOnFailedRenew
+	KeepSupportOnRelease
+	ReleaseLateNumber
+	OldReleaseFrees
+	RequestNotReady
+	VoteNotReady
+	VoteBeyondMaxLock
+	LockIgnoresBoot
+	NoMergeExcuse
+	NoRoundAfterSilence
+	NoLockedElsewhere
+	ExcuseTheDead
+	StrictExcusesSilence
+	StrictExcusesAbsent
+	SilenceBlocks
+	OverlappingRounds
+	NoGraceAfterStall
+	LeaseWithoutDrift
+	SlowElections
+	VoteTwice
+	VoteForAnybody
+	LeadWithoutTime
+	LeadWithoutSelf
+	LockFromBoundOnly
+	NewcomersDepose
+	SilentResignation
 
-	RenewAfterPropose  // membership 1: an older view is renewed after a proposal
-	IgnoreOvertaken    // membership 2: an overtaken proposal is kept
-	IgnoreLaterAck     // membership: a member that went on is renewed in vain
-	OneProposalVar     // membership 3: own and acknowledged proposal are one
-	OwnSequenceIgnored // membership 4: own proposals do not count
-	MembersWithoutBoot // membership 5: members are ids, not incarnations
-	KeepFlagOnAck      // membership: acknowledging keeps the view up to date
-	CommitWithoutWait  // membership: those left behind are not waited for
-	CommitWithoutAcks  // membership: commit before all have acknowledged
-	NoSecondChance     // membership: one lost reply excludes a member
-	KeepResigned       // membership: a late Dropped frees later leases
-	ViewLeaseFromNow   // membership: a renewal counts from its arrival
-	RenewForgottenView // membership: a view outlives a lost lease
+	RenewAfterPropose
+	IgnoreOvertaken
+	OneProposalVar
+	OwnSequenceIgnored
+	MembersWithoutBoot
+	IgnoreLaterAck
+	ForgetGrants
+	AckOlder
+	InstallForeign
+	KeepFlagOnAck
+	CommitWithoutWait
+	CommitWithoutAcks
+	NoSecondChance
+	LeaseOfTheLeader
+	KeepResigned
+	DroppedOfAnyView
+	RenewResigned
+	ViewLeaseFromNow
+	RenewForgottenView
+	LineageOfTheLeader
+	ProposalWithLineage
+	LineageUnwritten
 
-	ClockWithoutAgeing // clocksync: bounds do not grow with time
-	ClockNoHalfWidth   // clocksync: the width of the offset is left out
-	ClockBackwards     // clocksync: corrections step instead of slewing
+	ClockWithoutAgeing
+	ClockNoHalfWidth
+	HoldoverWithoutSlew
+	ClockBackwards
+	ForgetTimelines
+	SilentAdoption
+	OneTimeline
+	LeaderJumps
 
-	ReadRawLast  // hwclock: RAW is read after BOOTTIME and MONOTONIC only
-	SnapshotOnce // readers: the snapshot is loaded once
+	ReadRawLast
+
+	SnapshotOnce
+
 	count
 )
 
-// Count is the number of planted bugs, None included.
+// Count is the number of ids, [None] included.
 const Count = int(count)

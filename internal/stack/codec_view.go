@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -91,7 +92,7 @@ func (w *writer) members(v *membership.View, lineage bool) {
 		m := &v.Members[i]
 		form := memberSame
 		switch {
-		case !lineage || m.Previous == prev:
+		case !lineage || m.Previous == prev || mutant.On(mutant.LineageUnwritten):
 		case m.Previous.None():
 			form = memberNowhere
 		case v.Has(timed.Incarnation{Node: m.Previous.Leader, Boot: m.Previous.Boot}):

@@ -325,7 +325,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	var resign membership.ViewID
 	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.By, s.mbOut[:0])
 	s.performViews()
-	if !resign.None() {
+	if !resign.None() && !mutant.On(mutant.SilentResignation) {
 		s.box.resign, s.box.all = resign, s.box.all|FrameResign
 	}
 	if s.leading {

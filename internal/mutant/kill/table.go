@@ -1,0 +1,116 @@
+//go:build mutants
+
+// Package kill says which check notices each planted bug, in which kind of
+// world, within how many seeds. The tests play what the table says, and the
+// campaign prints what came of it.
+package kill
+
+import "github.com/failaware/failaware/internal/mutant"
+
+// Kill is one way in which a planted bug is noticed.
+type Kill struct {
+	Mutant  mutant.ID
+	Package string // whose test plays it, relative to the module
+	Test    string // the test's name, with those of subtests
+	World   string // which kind of world of the simulator, or ""
+	Check   string // which check must notice it, or "" for any and for unit tests
+	Seeds   uint64 // how many worlds it may survive, or 0 for unit tests
+}
+
+// TestName is the test of every package that plays its rows of the table.
+const TestName = "TestMutantsAreKilled"
+
+// in is a kill by the simulator.
+func in(world string, id mutant.ID, check string, seeds uint64) Kill {
+	return Kill{id, "sim", TestName + "/" + id.String() + "/" + world, world, check, seeds}
+}
+
+// by is a kill by a package's own test.
+func by(pkg string, id mutant.ID) Kill {
+	return Kill{Mutant: id, Package: pkg, Test: TestName + "/" + id.String()}
+}
+
+// Table lists every kill. The budgets of seeds are at least five times what was
+// needed when they were chosen, since any change of a world shifts its seeds.
+var Table = []Kill{
+	in("rough", mutant.DelayWithoutG, "delay", 200),
+	in("rough", mutant.DelayWithoutDrift, "delay", 100),
+	in("rough", mutant.FastByHalf, "fast", 100),
+	in("rough", mutant.OffsetWithoutAgeing, "offset", 100),
+	in("rough", mutant.AliveWithoutHeard, "alive", 100),
+	in("rough", mutant.NotReadySaysHeard, "ready", 100),
+	in("restarted-follower", mutant.NotReadySaysHeard, "", 20),
+	by("datagram", mutant.OldHearing),
+	in("rough", mutant.EchoWithoutLatest, "liveness", 1000),
+	in("rough", mutant.AcceptWithoutEcho, "accept", 200),
+	in("rough", mutant.KeepPairsOverBoot, "", 100),
+	by("datagram", mutant.LateRefusals),
+	by("datagram", mutant.AnyRival),
+	in("rough", mutant.DuplicateAtOnce, "id", 200),
+	by("datagram", mutant.NoClockFault),
+	in("word-of-a-former-leader", mutant.OldStates, "", 50),
+	in("late-from-the-dead", mutant.AnswersToOthers, "", 50),
+
+	in("rough", mutant.ReleaseWithoutWait, "M4", 100),
+	in("rough-strict", mutant.ReleaseOnFailedRenew, "", 100),
+	in("rough-strict", mutant.KeepSupportOnRelease, "", 100),
+	in("rough-strict", mutant.ReleaseLateNumber, "SO", 400),
+	in("rough", mutant.OldReleaseFrees, "", 200),
+	in("rough-strict", mutant.RequestNotReady, "", 100),
+	in("restarted-voter", mutant.VoteNotReady, "", 50),
+	by("leader", mutant.VoteBeyondMaxLock),
+	by("leader", mutant.LockIgnoresBoot),
+	in("merge", mutant.NoMergeExcuse, "", 200),
+	in("one-lost-packet", mutant.NoRoundAfterSilence, "", 20),
+	in("topology", mutant.NoLockedElsewhere, "4'", 100),
+	in("excuse-out-of-hearing", mutant.ExcuseTheDead, "", 20),
+	in("silent-supporter", mutant.StrictExcusesSilence, "", 20),
+	in("topology-strict", mutant.StrictExcusesAbsent, "BI", 100),
+	in("merge", mutant.SilenceBlocks, "", 300),
+	in("wan", mutant.OverlappingRounds, "liveness", 200),
+	by("leader", mutant.NoGraceAfterStall),
+	in("rough", mutant.LeaseWithoutDrift, "SO", 500),
+	in("rough", mutant.SlowElections, "", 100),
+	in("rough", mutant.VoteTwice, "", 100),
+	by("leader", mutant.VoteForAnybody),
+	in("rough", mutant.LeadWithoutTime, "SO", 100),
+	in("rough", mutant.LeadWithoutSelf, "LS", 100),
+	in("rough", mutant.LockFromBoundOnly, "SO", 100),
+	in("hand-over", mutant.NewcomersDepose, "", 20),
+	in("hand-over", mutant.SilentResignation, "", 20),
+
+	in("rough", mutant.RenewAfterPropose, "", 100),
+	in("taken-and-returned", mutant.IgnoreOvertaken, "", 50),
+	in("rough-strict", mutant.OneProposalVar, "", 200),
+	in("rough", mutant.OwnSequenceIgnored, "", 100),
+	in("rough", mutant.MembersWithoutBoot, "", 200),
+	in("member-that-went-on", mutant.IgnoreLaterAck, "", 50),
+	in("led-again", mutant.ForgetGrants, "M4", 50),
+	in("rough", mutant.AckOlder, "M3", 800),
+	in("rough", mutant.InstallForeign, "M2", 100),
+	in("rough", mutant.KeepFlagOnAck, "M4", 100),
+	in("rough", mutant.CommitWithoutWait, "M4", 200),
+	in("rough", mutant.CommitWithoutAcks, "", 200),
+	in("rough", mutant.NoSecondChance, "M6", 100),
+	in("rough", mutant.LeaseOfTheLeader, "M4", 100),
+	in("late-confirmation", mutant.KeepResigned, "", 50),
+	in("confirmation-of-another", mutant.DroppedOfAnyView, "M4", 50),
+	in("rough", mutant.RenewResigned, "M4", 1000),
+	in("rough", mutant.ViewLeaseFromNow, "M4", 100),
+	in("rough", mutant.RenewForgottenView, "M4", 100),
+	by("membership", mutant.LineageOfTheLeader),
+	in("wire", mutant.ProposalWithLineage, "codec", 50),
+	in("wire", mutant.LineageUnwritten, "M1", 50),
+
+	in("rough", mutant.ClockWithoutAgeing, "deviation", 500),
+	in("rough", mutant.ClockNoHalfWidth, "deviation", 100),
+	by("clocksync", mutant.HoldoverWithoutSlew),
+	in("rough", mutant.ClockBackwards, "monotone", 100),
+	by("clocksync", mutant.ForgetTimelines),
+	in("rough", mutant.SilentAdoption, "timeline", 100),
+	in("rough", mutant.OneTimeline, "deviation", 100),
+	by("clocksync", mutant.LeaderJumps),
+
+	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
+	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
+}
