@@ -50,7 +50,7 @@ func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
 		r := &l.rare
 		if w.now < r.clogUntil {
 			w.count.Late++
-			return r.clogUntil - w.now + w.net.below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
+			return r.clogUntil - w.now + l.min + w.net.below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
 		}
 		if r.flap > 0 && (w.now-r.since)/(r.flap/2)%2 == 0 {
 			w.count.Cut++

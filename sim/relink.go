@@ -36,10 +36,11 @@ func (w *World) relink() {
 	}
 }
 
-// relinks reports whether faults of a kind change links, or how processes act.
+// relinks reports whether faults of a kind change links, or how processes act, or
+// bring new ones.
 func (k FaultKind) relinks() bool {
 	switch k {
-	case Mute, Deaf, SlowProcess, SocketError:
+	case Mute, Deaf, SlowProcess, SocketError, Rival:
 		return true
 	}
 	s := faultShapes[k]

@@ -39,6 +39,7 @@ type forecaster struct {
 	loss, lateRate, oddRate float64
 	lateMax                 time.Duration
 	burst                   int
+	rivals                  int
 	pace                    float64 // mean time between faults, in units of Expires
 	reboot                  float64 // longest time down, in units of Expires
 }
@@ -74,9 +75,10 @@ func (f *forecaster) weather() Weather {
 
 // Shares of seeds, and of nodes.
 const (
-	rivalSeeds = 0.02 // have a second process with a used id
-	downNodes  = 0.2  // of the crashed ones stay down while the world is still
-	blockSeeds = 0.6  // of still periods have several blocks
+	rivalSeeds = 0.02 // have a second process with a used id, up to mostRivals times
+	mostRivals = 3
+	downNodes  = 0.2 // of the crashed ones stay down while the world is still
+	blockSeeds = 0.6 // of still periods have several blocks
 )
 
 // classes chooses the classes of the seed, and how hard they strike.

@@ -14,6 +14,11 @@ func (f *forecaster) strike() {
 	s := f.rand
 	k := f.kinds[s.below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}
+	if k == Rival {
+		if f.rivals++; f.rivals > mostRivals {
+			return
+		}
+	}
 	if faultShapes[k].link {
 		x.Peer = f.anyNode()
 		if x.Peer == x.Node {
