@@ -87,7 +87,7 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 func (s *Service) propose(want *View, out []Effect) []Effect {
 	seq := s.sequence + 1
 	if mutant.On(mutant.OwnSequenceIgnored) {
-		seq = s.floor() + 1
+		seq = s.acked.Sequence + 1
 	} else {
 		s.sequence = seq
 	}

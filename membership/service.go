@@ -251,7 +251,7 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 	if !p.View.Has(s.cfg.Self) && !(mutant.On(mutant.MembersWithoutBoot) && p.View.Set.Has(s.cfg.Self.Node)) {
 		return out
 	}
-	if p.ID == s.acked || p.ID.Sequence <= s.floor() && !mutant.On(mutant.AckOlder) {
+	if p.ID == s.acked || p.ID.Sequence <= s.acked.Sequence && !mutant.On(mutant.AckOlder) {
 		return out // known, or overtaken: the report says by what
 	}
 	s.acked = p.ID
@@ -263,15 +263,6 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 		return out
 	}
 	return s.drop(Proposed, p.ID.Leader, out)
-}
-
-// floor is the sequence that a new proposal must exceed here.
-func (s *Service) floor() uint64 {
-	f := s.acked.Sequence
-	if s.installed != nil {
-		f = max(f, s.installed.ID.Sequence)
-	}
-	return f
 }
 
 // HandleResign takes the leader's word that it gives up a view. It reports
