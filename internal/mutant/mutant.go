@@ -58,6 +58,33 @@ const (
 
 	ReadRawLast  // hwclock: RAW is read after BOOTTIME and MONOTONIC only
 	SnapshotOnce // readers: the snapshot is loaded once
+
+	// broadcast
+	BroadcastNoFreeze        // decisions are accepted after the report
+	BroadcastLateHave        // late messages move the acknowledgement after the report
+	BroadcastAcksFrozen      // acknowledgements count after the report
+	BroadcastDeliverFrozen   // deliveries go on after the report
+	BroadcastThaw            // a frozen node goes on after some time
+	BroadcastNoBase          // a view begins where each member is
+	BroadcastIgnoreBoot      // marks are compared by ids alone
+	BroadcastFlushKnown      // the flush ends at what is known, held or not
+	BroadcastCommitUnflushed // the commit does not wait for those who lack something
+	BroadcastLocalAcks       // each member ends a view by its own acknowledgements
+	BroadcastForgetUnsent    // what is unordered when the view ends is not sent again
+	BroadcastForgetAbsent    // how far absent senders had come is forgotten
+	BroadcastSilentLoss      // messages ordered elsewhere get no outcome
+	BroadcastNoTails         // a lost tail is not noticed
+	BroadcastForeignHeaders  // headers and decisions of other views count
+	BroadcastAckUnheld       // decisions are acknowledged without their messages
+	BroadcastDecideUnheld    // a decider need not hold what is ordered already
+	BroadcastSplitMessage    // a decision cuts a message
+	BroadcastStrongAsWeak    // Strong waits for nobody
+	BroadcastStrictAsStrong  // Strict waits for a majority
+	BroadcastEarlyRelease    // messages are let go of when they are delivered here
+	BroadcastTimedAsTotal    // Timed messages are delivered in the order of the log
+	BroadcastTotalOvertakes  // a Total message overtakes a Timed one of its sender
+	BroadcastPromiseUnsent   // the floor ignores messages that wait to be sent
+	BroadcastOrderMinority   // RequireQuorum is ignored by the decider
 	count
 )
 
