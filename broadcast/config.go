@@ -42,7 +42,7 @@ const (
 	DefaultWindow      = 4 << 20
 	DefaultMaxMessages = 1 << 14
 	DefaultMaxPayload  = 1 << 20
-	DefaultPacketBytes = 1000
+	DefaultPacketBytes = 950
 	DefaultBacklog     = 16 << 20
 	DefaultSlowAfter   = time.Second
 )

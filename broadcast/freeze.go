@@ -32,7 +32,6 @@ type freeze struct {
 	plan    *Plan
 	lacking timed.Set
 	flushed bool
-	told    bool
 }
 
 // Freeze says that this node has acknowledged a proposal now; with lead, it is
@@ -73,17 +72,13 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		f.on, s.moved = false, true
 		return out
 	}
-	if f.flushed && !f.told {
-		f.told = true
-		out = append(out, Effect{Kind: Flushed})
-	}
 	if now >= f.due || f.news {
 		f.news, f.due = false, now.Add(2*s.cfg.Timing.OneWayTimeout)
 		switch {
 		case f.lead && f.plan != nil && !f.flushed:
 			for i := range f.view.Members {
 				if id := f.view.Members[i].Node; id != s.cfg.Self.Node {
-					p := s.blank(reading)
+					p := s.Blank(reading)
 					p.Plan = f.plan
 					out = append(out, Effect{Kind: Send, To: id, Packet: p})
 				}
@@ -91,11 +86,11 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		case f.lead:
 			f.due = timed.Never // the members report, or the flush is over
 		case f.done:
-			p := s.blank(reading)
+			p := s.Blank(reading)
 			p.Done = f.proposal
 			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
 		case !f.planned:
-			p := s.blank(reading)
+			p := s.Blank(reading)
 			p.Report = f.report
 			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
 		}

@@ -148,7 +148,7 @@ func (s *Service) request(i int, reading clocksync.Reading, out []Effect) (*Pack
 		return nil, out
 	}
 	if s.asking[i] == nil {
-		s.asking[i] = s.blank(reading)
+		s.asking[i] = s.Blank(reading)
 		out = append(out, Effect{Kind: Send, To: s.members[i].Node, Packet: s.asking[i]})
 	}
 	return s.asking[i], out

@@ -62,7 +62,7 @@ func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
 	s.retireStrangers(v)
 	for i := range v.Members {
 		m := v.Members[i].Incarnation
-		for class, marks := range [classes][]Mark{c.Ordered, c.Unordered} {
+		for class, marks := range [classes][]Mark{ClassUnordered: c.Unordered, ClassOrdered: c.Ordered} {
 			base := find(marks, m)
 			if mutant.On(mutant.BroadcastNoBase) {
 				base = find([]Mark{s.mark(Class(class), m.Node)}, m)

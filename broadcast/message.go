@@ -151,9 +151,6 @@ const (
 	// Overrun: it went on for too long. This incarnation must leave, so that the
 	// others need not wait for it.
 	Overrun
-	// Flushed: all members of the proposal that this node leads hold what they
-	// must; the view can be committed.
-	Flushed
 )
 
 // Effect is something for the caller to do, in order. Which fields count depends

@@ -218,7 +218,7 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 	out = s.sendOwn(reading, out)
 	out = s.decide(now, reading, out)
 	if len(out) == n && (s.urgent || s.quiet > s.cfg.Window/(4*len(s.members))) && len(s.members) > 1 {
-		out = append(out, Effect{Kind: Send, Packet: s.blank(reading)})
+		out = append(out, Effect{Kind: Send, Packet: s.Blank(reading)})
 	}
 	if len(out) > n {
 		s.urgent, s.quiet = false, 0
@@ -230,8 +230,8 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 	return s.ask(now, reading, out)
 }
 
-// blank returns an empty packet with this node's header.
-func (s *Service) blank(reading clocksync.Reading) *Packet {
+// Blank returns an empty packet with this node's header, valid until Reclaim.
+func (s *Service) Blank(reading clocksync.Reading) *Packet {
 	p := s.take()
 	p.Header = s.Header(reading)
 	return p
@@ -298,4 +298,11 @@ func (s *Service) listMarks(c Class) []Mark {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// Holds reports whether this node holds a message, or has held it and let go of
+// it because it was of no more use.
+func (s *Service) Holds(id ID) bool {
+	sts := s.streams[id.Sender]
+	return sts != nil && sts[id.Class].boot == id.Boot && (id.Sequence <= sts[id.Class].floor || sts[id.Class].has(id.Sequence))
 }

@@ -25,6 +25,8 @@ func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return until, ok && i.Boot == boot(i.Node)
 }
 
+func (votes) Flushed(ViewID) bool { return true }
+
 // trio is a leader, node 1, and two members in whose hands messages are put.
 type trio struct {
 	t       *testing.T

@@ -49,8 +49,12 @@ func (s *Stack) flush(now timed.Instant) {
 	proto.Release, proto.Resign, proto.Request = b.release, b.resign, b.request
 	proto.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group,
 		Source: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Stamp: now}
+	proto.Broadcast = nil
 	if b.all&FrameRequest != 0 {
 		s.fillRequest(now, proto)
+	}
+	if s.br != nil {
+		s.fillBroadcast(now, proto)
 	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
 		p := s.blank()
@@ -72,8 +76,11 @@ func (s *Stack) blank() *Packet {
 	if s.Lend != nil {
 		return s.Lend()
 	}
-	s.packets = s.packets[:len(s.packets)+1]
-	return &s.packets[len(s.packets)-1]
+	if k := len(s.packets); k < cap(s.packets) {
+		s.packets = s.packets[:k+1]
+		return &s.packets[k]
+	}
+	return s.more.take()
 }
 
 // fillRequest adds what the layers above the election say in a request.

@@ -3,6 +3,7 @@ package stack
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/mutant"
@@ -22,6 +23,9 @@ type Config struct {
 	MaxDeviation  time.Duration
 	MaxSlew       int64
 	StepThreshold time.Duration
+	// Broadcast, if not nil, configures the atomic broadcast; its Self and
+	// Timing are those above. It must be valid, and in all nodes or none.
+	Broadcast *broadcast.Config
 }
 
 // Stack is the state of one incarnation of a node. It is a pure machine for one
@@ -32,6 +36,7 @@ type Stack struct {
 	el  *leader.Election
 	mb  *membership.Service
 	ck  *clocksync.Sync
+	br  *broadcast.Service // nil without broadcast
 
 	lastTurn  timed.Instant
 	ready     bool
@@ -47,13 +52,17 @@ type Stack struct {
 	out     []Effect
 	box     outbox
 	packets []Packet
-	proto   Packet        // what goes to everybody
-	due     timed.Instant // the deadline after the last turn
+	more    morePackets
+	later   bool              // what the broadcast has to do waits for HandleTimeout
+	acked   membership.ViewID // the proposal for which the broadcast keeps still
+	proto   Packet            // what goes to everybody
+	due     timed.Instant     // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
 	elOut []leader.Effect
 	mbOut []membership.Effect
 	ckOut []clocksync.Effect
+	brOut []broadcast.Effect
 
 	// Lend, if set, gives the packets to write, in the order of the effects that
 	// send them. A driver that keeps packets is spared a copy.
@@ -85,6 +94,11 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		lastTurn: now,
 		due:      now,
 	}
+	if cfg.Broadcast != nil {
+		c := *cfg.Broadcast
+		c.Self, c.Timing = cfg.Self, cfg.Timing
+		s.br = broadcast.New(c)
+	}
 	for id := peers.Next(0); id != 0; id = peers.Next(id) {
 		s.dg.AddPeer(id, now)
 	}
@@ -115,7 +129,11 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 	if n := s.dg.Peers().Len() + 2; cap(s.packets) < n {
 		s.packets = make([]Packet, 0, n) // effects point into it: it must not grow in a turn
 	}
-	s.packets = s.packets[:0]
+	s.packets, s.more.used = s.packets[:0], 0
+	if s.br != nil {
+		s.br.Reclaim()
+		s.brOut, s.later = s.brOut[:0], false
+	}
 	s.box.all, s.box.uni, s.box.to, s.box.beat = 0, 0, 0, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.el.Stalled(now) // silence proves nothing about the peers
@@ -137,6 +155,9 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
 		s.performViews()
 	}
+	if s.br != nil && !s.later {
+		s.actBroadcast(now)
+	}
 	// A round that is won may want the next one at once, to say something
 	// about views; more than that waits for the next turn.
 	due := s.el.Deadline(alive)
@@ -154,6 +175,9 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	due = timed.Earlier(due, s.dg.Deadline(due))
 	if !s.ready {
 		due = timed.Earlier(due, s.el.ReadyAt())
+	}
+	if s.br != nil {
+		due = s.dueBroadcast(now, due)
 	}
 	s.due = due
 	out := s.out
@@ -248,6 +272,9 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		s.mbOut = s.mb.HandleDropped(from, p.Dropped, s.mbOut[:0])
 		s.performViews()
 	}
+	if s.br != nil && p.Has(FrameBroadcast) {
+		s.handleBroadcast(now, from, p)
+	}
 	if p.Has(FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
@@ -269,8 +296,11 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	reply := s.elOut[n-1].Reply
 	s.perform(now, s.elOut[:n-1])
 	if reply.Support {
-		s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
-		s.performViews()
+		if s.counts(&p.Part) {
+			s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
+			s.keepStill(now, p.Part.View)
+			s.performViews()
+		}
 		if p.Has(FrameLine) {
 			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
 				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
@@ -340,6 +370,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 
 // performViews does what the membership service wants.
 func (s *Stack) performViews() {
+	s.keepStill(s.lastTurn, s.mb.Proposal())
 	for i := range s.mbOut {
 		e := &s.mbOut[i]
 		switch e.Kind {
@@ -350,6 +381,9 @@ func (s *Stack) performViews() {
 		case membership.Installed:
 			if len(e.View.Members) > 1 {
 				s.ck.Settled()
+			}
+			if s.br != nil {
+				s.castInstalled(e.View)
 			}
 			s.notify(Event{Kind: EventViewInstalled, View: e.View, Previous: e.Previous})
 		case membership.Fresh:
