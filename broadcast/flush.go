@@ -93,6 +93,11 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 		}
 	}
 	b.End = g.End
+	for _, r := range f.reports {
+		if r.Previous == g.Previous {
+			b.Stable[0], b.Stable[1] = max(b.Stable[0], r.Stable[0]), max(b.Stable[1], r.Stable[1])
+		}
+	}
 	for _, a := range first.Acks {
 		who := timed.Incarnation{Node: a.Node, Boot: a.Boot}
 		for j, r := range f.reports {

@@ -40,7 +40,7 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 	s.settleMarks()
 	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}
 	if s.view != nil {
-		r.Previous, r.Have = s.view.ID, s.have
+		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableSaid()
 		if mutant.On(mutant.BroadcastFlushKnown) {
 			r.Have = s.known
 		}
@@ -122,6 +122,7 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 	}
 	f.group = g
 	s.retrace(g.End)
+	s.learn(now) // decisions that an earlier plan had left out may be here
 	if g.Source == s.cfg.Self.Node {
 		for _, l := range g.Lack {
 			if l.Have < g.End && l.Node != s.cfg.Self.Node {
@@ -134,9 +135,12 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 			s.answers = append(s.answers, answer{to: fl.Member, want: Want{fl.Sender, fl.Boot, ClassUnordered, fl.From + 1, fl.To}})
 		}
 	}
-	s.advance(now)
 	s.noteGaps(now)
 }
+
+// still reports whether this node keeps still in its view, because it has
+// acknowledged the proposal of another.
+func (s *Service) still() bool { return s.freeze.on && !mutant.On(mutant.BroadcastNoFreeze) }
 
 // retrace forgets decisions after the end of the view.
 func (s *Service) retrace(end uint64) {

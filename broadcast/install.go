@@ -34,6 +34,9 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 		u := m.stream(ClassUnordered)
 		u.reach = max(u.reach, u.delivered, u.through)
 	}
+	if !mutant.On(mutant.BroadcastLocalAcks) {
+		s.hear(b.Stable)
+	}
 	s.restable()
 	s.cover()
 	from := len(s.deliveries)
@@ -125,6 +128,7 @@ func (s *Service) beginView(v *membership.View) {
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
 	s.ordered, s.stable, s.covered = minTime, [Strict + 1]uint64{}, [Strict + 1]uint64{}
+	s.heard = [Strict + 1]uint64{}
 	s.cursor, s.asides.heap = cursor{next: 1}, s.asides.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
 	s.urgent, s.quiet, s.moved, s.slow.said = false, 0, true, 0

@@ -14,6 +14,9 @@ type Header struct {
 	View  membership.ViewID // the sender's view; none before its first
 	Known uint64            // decisions known without a gap
 	Have  uint64            // decisions whose messages are held as well: the ack
+	// Stable are the decisions that, as far as the sender knows, more than half
+	// of the members have, and all of them.
+	Stable [2]uint64
 	// Tails are the last sequences sent, by class, so that a lost tail shows.
 	Tails [2]uint64
 	// Floor is a promise: ordered messages after Tails have no smaller stamp.
@@ -161,6 +164,7 @@ type Report struct {
 	Proposal  membership.ViewID
 	Previous  membership.ViewID // none for a node without a view
 	Have      uint64
+	Stable    [2]uint64
 	Acks      []Mark // of the members of Previous: decisions
 	Ordered   []Mark // ordered through, for all senders ever seen
 	Unordered []Mark // delivered, or covered by decisions, through
@@ -209,5 +213,6 @@ type Commit struct {
 type Branch struct {
 	Previous membership.ViewID
 	End      uint64
-	Acks     []Mark // merged, of the members of Previous
+	Stable   [2]uint64 // merged, as the acknowledgements are
+	Acks     []Mark    // of the members of Previous
 }

@@ -55,8 +55,15 @@ func (s *Service) handleRun(r *Run) {
 		return
 	}
 	st := &sts[r.Class]
-	most := 2 * s.cfg.MaxMessages
-	if st.bytes+len(r.Payload) > s.limit() || r.First > st.floor+uint64(most) || len(r.Payload) > chunkSize {
+	// A sender's window moves with the acknowledgements, and what is let go of
+	// with the knowledge that all have acknowledged, so what is held is up to
+	// two windows; and, to finish a view, up to two more.
+	windows := 2
+	if s.freeze.on {
+		windows = 4
+	}
+	most := windows * s.cfg.MaxMessages
+	if st.bytes+len(r.Payload) > windows*s.limit() || r.First > st.floor+uint64(most) || len(r.Payload) > chunkSize {
 		s.Dropped.Overflow++
 		return
 	}
@@ -75,13 +82,14 @@ func (s *Service) handleHeader(i int, h *Header) {
 			st.tail = max(st.tail, min(h.Tails[c], st.floor+uint64(2*s.cfg.MaxMessages)))
 		}
 	}
-	if s.freeze.on && !mutant.On(mutant.BroadcastAcksFrozen) {
+	if s.still() && !mutant.On(mutant.BroadcastAcksFrozen) {
 		return // what is said from now on may be cut off by the commit
 	}
 	m.known = max(m.known, h.Known)
 	m.notePromise(h.Floor, h.Tails[ClassOrdered])
-	if h.Have > m.ack {
-		m.ack = h.Have
+	news := s.hear(h.Stable)
+	if h.Have > m.ack || news {
+		m.ack = max(m.ack, h.Have)
 		s.restable()
 	}
 }
@@ -105,7 +113,7 @@ func (s *Service) handleDecision(now timed.Instant, d *Decision) {
 // mayLearn reports whether a decision still counts: a frozen node takes only
 // those that the plan wants it to have.
 func (s *Service) mayLearn(number uint64) bool {
-	return !s.freeze.on || s.freeze.group != nil && number <= s.freeze.group.End || mutant.On(mutant.BroadcastNoFreeze)
+	return !s.still() || s.freeze.group != nil && number <= s.freeze.group.End
 }
 
 // rangesValid reports whether the ranges are of members, in order, none twice.
@@ -144,7 +152,7 @@ func (s *Service) learn(now timed.Instant) {
 // advance moves have over the decisions whose messages are all held.
 func (s *Service) advance(now timed.Instant) {
 	limit := s.known
-	if s.freeze.on && !mutant.On(mutant.BroadcastLateHave) {
+	if s.still() && !mutant.On(mutant.BroadcastLateHave) {
 		// What was reported stays, but for what the plan asks for.
 		if s.freeze.group == nil {
 			return
@@ -172,7 +180,7 @@ func (s *Service) advance(now timed.Instant) {
 	}
 	if s.have > before {
 		s.moved = true
-		s.members[s.me].ack = s.have
+		s.members[s.me].ack = s.said()
 		s.restable()
 	}
 	s.flushed(now)

@@ -113,7 +113,7 @@ func (s *Service) mayDecide() bool {
 // decides reports whether the next decision is this node's: it knows and holds
 // all before. A log that is full of unstable decisions takes no more.
 func (s *Service) decides() bool {
-	return s.view != nil && !s.freeze.on && s.decider == s.me && s.known+1 <= s.released+logSize &&
+	return s.view != nil && !s.still() && s.decider == s.me && s.known+1 <= s.released+logSize &&
 		(s.known == s.have || mutant.On(mutant.BroadcastDecideUnheld))
 }
 

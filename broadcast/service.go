@@ -44,6 +44,7 @@ type Service struct {
 
 	// Stability and delivery.
 	stable    [Strict + 1]uint64 // decisions that enough members have, by atomicity
+	heard     [Strict + 1]uint64 // the same, as others say
 	scratch   []uint64
 	covered   [Strict + 1]uint64 // decisions whose Unordered ranges were taken notice of
 	cursor    cursor
@@ -212,7 +213,10 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 	out = s.answer(reading, out)
 	out = s.checkSlow(now, out)
 	if s.view == nil || s.freeze.on {
-		return s.actFrozen(now, reading, out)
+		out = s.actFrozen(now, reading, out)
+	}
+	if s.view == nil || s.still() {
+		return out
 	}
 	n := len(out)
 	out = s.sendOwn(reading, out)
@@ -253,7 +257,7 @@ func (s *Service) Header(reading clocksync.Reading) Header {
 	if s.view == nil {
 		return Header{Floor: minTime}
 	}
-	h := Header{View: s.view.ID, Known: s.known, Have: s.said(), Tails: s.sent, Floor: s.promiseNow(reading)}
+	h := Header{View: s.view.ID, Known: s.known, Have: s.said(), Stable: s.stableSaid(), Tails: s.sent, Floor: s.promiseNow(reading)}
 	if mutant.On(mutant.BroadcastAckUnheld) {
 		h.Have = s.known
 	}

@@ -22,6 +22,10 @@ func (s *Service) Consumed(n, count int) {
 	s.slow.backlog = max(0, s.slow.backlog-n-count*perMessage)
 	if s.slow.on && s.slow.backlog <= s.cfg.Backlog/2 {
 		s.slow.on, s.slow.warned = false, false
+		if s.view != nil {
+			s.members[s.me].ack = s.have
+			s.restable()
+		}
 		s.urgent = true // say at once what was kept back
 	}
 }

@@ -17,6 +17,9 @@ func (s *Service) restable() {
 	n := len(acks)
 	before := s.stable
 	s.stable = [Strict + 1]uint64{Weak: s.have, Strong: acks[(n-1)/2], Strict: acks[0]} // n/2+1 have at least acks[(n-1)/2]
+	for a := Strong; a <= Strict; a++ {
+		s.stable[a] = max(s.stable[a], s.heard[a])
+	}
 	if mutant.On(mutant.BroadcastStrongAsWeak) {
 		s.stable[Strong] = s.have
 	}
@@ -24,6 +27,20 @@ func (s *Service) restable() {
 		s.stable[Strict] = s.stable[Strong]
 	}
 	s.moved = s.moved || s.stable != before
+}
+
+// stableSaid returns what this node says about stability.
+func (s *Service) stableSaid() [2]uint64 { return [2]uint64{s.stable[Strong], s.stable[Strict]} }
+
+// hear takes what another member knows of stability. It is no opinion but a fact
+// about the view; without it, two members that do not hear each other would wait
+// for each other's acknowledgements for as long as the view lasts.
+func (s *Service) hear(stable [2]uint64) bool {
+	if stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
+		return false
+	}
+	s.heard[Strong], s.heard[Strict] = max(s.heard[Strong], stable[0]), max(s.heard[Strict], stable[1])
+	return true
 }
 
 // cover takes notice of the Unordered ranges of stable decisions.

@@ -546,6 +546,11 @@ func castRun(seed uint64, opt castOptions) error {
 	var running []timed.Incarnation
 	for _, n := range w.nodes {
 		if v := n.st.Cast().View(); !n.up || v == nil || v.Set != w.group() || n.st.Cast().Frozen() {
+			if w.trace {
+				for _, n := range w.nodes {
+					w.tell(n, "%s props %+v", n.st.Cast().Debug(), n.st.Membership().Report())
+				}
+			}
 			w.check.fail("liveness", n.id, "is not in a view of all at the end: %v, frozen %v", v, n.st.Cast().Frozen())
 			return w.failed
 		}

@@ -17,7 +17,7 @@ const MaxBroadcast = 65_000
 // A broadcast frame is an array of the header's values, a number that says which
 // sections follow, and the sections. A list in a section is an array of arrays.
 const (
-	castHeader = 9 // view (3), known, have, two tails, floor, sections
+	castHeader = 11 // view (3), known, have, stable (2), tails (2), floor, sections
 
 	castRuns = 1 << iota >> 1
 	castDecisions
@@ -83,8 +83,8 @@ func (w *writer) cast(p *broadcast.Packet) {
 	w.viewID(p.View)
 	w.sequence(p.Known)
 	w.sequence(p.Have)
-	w.sequence(p.Tails[0])
-	w.sequence(p.Tails[1])
+	w.pair(p.Stable)
+	w.pair(p.Tails)
 	w.time(p.Floor)
 	w.uint(bits, 0, castEnd-1)
 	if bits&castRuns != 0 {
@@ -129,6 +129,11 @@ func (w *writer) cast(p *broadcast.Packet) {
 		w.castCommit(p.Commit)
 	}
 	w.close()
+}
+
+func (w *writer) pair(p [2]uint64) {
+	w.sequence(p[0])
+	w.sequence(p[1])
 }
 
 func (w *writer) sequence(v uint64) { w.uint(v, 0, broadcast.MaxSequence) }
@@ -213,10 +218,11 @@ func (w *writer) marks(marks []broadcast.Mark) {
 }
 
 func (w *writer) castReport(r *broadcast.Report) {
-	w.array(2*viewIDLen + 4)
+	w.array(2*viewIDLen + 6)
 	w.viewID(r.Proposal)
 	w.viewID(r.Previous)
 	w.sequence(r.Have)
+	w.pair(r.Stable)
 	w.marks(r.Acks)
 	w.marks(r.Ordered)
 	w.marks(r.Unordered)
@@ -256,9 +262,10 @@ func (w *writer) castCommit(c *broadcast.Commit) {
 	w.list(len(c.Branches), timed.MaxNodes)
 	for i := range c.Branches {
 		b := &c.Branches[i]
-		w.array(viewIDLen + 2)
+		w.array(viewIDLen + 4)
 		w.viewID(b.Previous)
 		w.sequence(b.End)
+		w.pair(b.Stable)
 		w.marks(b.Acks)
 	}
 	w.marks(c.Ordered)
@@ -271,7 +278,7 @@ func (r *reader) cast(p *broadcast.Packet) {
 	n := r.array(castHeader, castHeader+8)
 	p.View = r.viewID()
 	p.Known, p.Have = r.sequence(), r.sequence()
-	p.Tails[0], p.Tails[1] = r.sequence(), r.sequence()
+	p.Stable, p.Tails = r.pair(), r.pair()
 	p.Floor = r.time()
 	bits := r.uint(0, castEnd-1)
 	if bits&castRuns != 0 {
@@ -313,6 +320,11 @@ func (r *reader) cast(p *broadcast.Packet) {
 	if has, count := sections(p); has != bits || n != castHeader+count {
 		r.fail(ErrLength)
 	}
+}
+
+func (r *reader) pair() (p [2]uint64) {
+	p[0], p[1] = r.sequence(), r.sequence()
+	return p
 }
 
 func (r *reader) sequence() uint64 { return r.uint(0, broadcast.MaxSequence) }
@@ -398,8 +410,8 @@ func (r *reader) proposal() membership.ViewID {
 }
 
 func (r *reader) castReport() *broadcast.Report {
-	r.array(2*viewIDLen+4, 2*viewIDLen+4)
-	return &broadcast.Report{Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(),
+	r.array(2*viewIDLen+6, 2*viewIDLen+6)
+	return &broadcast.Report{Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(), Stable: r.pair(),
 		Acks: r.marks(), Ordered: r.marks(), Unordered: r.marks()}
 }
 
@@ -432,8 +444,8 @@ func (r *reader) castCommit() *broadcast.Commit {
 	r.array(viewIDLen+3, viewIDLen+3)
 	c := &broadcast.Commit{Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
-		r.array(viewIDLen+2, viewIDLen+2)
-		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Acks: r.marks()}
+		r.array(viewIDLen+4, viewIDLen+4)
+		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Stable: r.pair(), Acks: r.marks()}
 		if r.err != nil {
 			return nil
 		}
