@@ -110,7 +110,9 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 			}
 		}
 		b.Acks = append(b.Acks, a)
-		f.fills(&g, who)
+		if !mutant.On(mutant.BroadcastNoFill) {
+			f.fills(&g, who)
+		}
 	}
 	for j, r := range f.reports {
 		if r.Previous == g.Previous && r.Have < g.End {

@@ -114,7 +114,7 @@ func (s *Service) mayDecide() bool {
 // all before. A log that is full of unstable decisions takes no more.
 func (s *Service) decides() bool {
 	return s.view != nil && !s.still() && s.decider == s.me && s.known+1 <= s.released+logSize &&
-		(s.known == s.have || mutant.On(mutant.BroadcastDecideUnheld))
+		s.known == s.have
 }
 
 // orderable returns through which message of a member a decision of this node

@@ -36,7 +36,7 @@ func (s *Service) stableSaid() [2]uint64 { return [2]uint64{s.stable[Strong], s.
 // about the view; without it, two members that do not hear each other would wait
 // for each other's acknowledgements for as long as the view lasts.
 func (s *Service) hear(stable [2]uint64) bool {
-	if stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
+	if mutant.On(mutant.BroadcastKeepStability) || stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
 		return false
 	}
 	s.heard[Strong], s.heard[Strict] = max(s.heard[Strong], stable[0]), max(s.heard[Strict], stable[1])

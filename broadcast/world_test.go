@@ -12,6 +12,7 @@ import (
 // others at once, in memory, unless a test drops it.
 type trio struct {
 	now       timed.Instant
+	beat      timed.Instant // when headers were last said for their own sake
 	nodes     []*Service
 	view      *membership.View
 	out       []Effect

@@ -20,41 +20,52 @@ type castKill struct {
 	opt   castOptions
 	check string // "": any
 	seeds uint64
+	play  func(uint64, castOptions) error // nil: a campaign
+}
+
+// run plays one seed.
+func (k *castKill) run(seed uint64) error {
+	if k.play != nil {
+		return k.play(seed, k.opt)
+	}
+	return castRun(seed, k.opt)
 }
 
 var (
 	castRough = castOptions{rage: 4 * time.Second}
 	castTimed = castOptions{rage: 4 * time.Second, timed: true}
 	castLarge = castOptions{rage: 3 * time.Second, large: true}
+	castSlow  = castOptions{rage: 4 * time.Second, slow: true, rate: 400}
 	castPrim  = castOptions{rage: 4 * time.Second, quorum: true}
 )
 
 var castKills = []castKill{
-	{mutant.BroadcastNoFreeze, castRough, "", 300},
-	{mutant.BroadcastLateHave, castRough, "", 300},
-	{mutant.BroadcastAcksFrozen, castRough, "", 300},
-	{mutant.BroadcastDeliverFrozen, castRough, "", 300},
-	{mutant.BroadcastThaw, castRough, "", 300},
-	{mutant.BroadcastNoBase, castRough, "", 300},
-	{mutant.BroadcastIgnoreBoot, castRough, "", 300},
-	{mutant.BroadcastFlushKnown, castRough, "", 300},
-	{mutant.BroadcastCommitUnflushed, castRough, "", 300},
-	{mutant.BroadcastLocalAcks, castRough, "EVS", 300},
-	{mutant.BroadcastForgetUnsent, castRough, "", 300},
-	{mutant.BroadcastForgetAbsent, castRough, "", 300},
-	{mutant.BroadcastSilentLoss, castRough, "loss", 300},
-	{mutant.BroadcastNoTails, castRough, "", 300},
-	{mutant.BroadcastForeignHeaders, castRough, "", 300},
-	{mutant.BroadcastAckUnheld, castRough, "", 300},
-	{mutant.BroadcastDecideUnheld, castRough, "", 300},
-	{mutant.BroadcastSplitMessage, castLarge, "", 300},
-	{mutant.BroadcastStrongAsWeak, castRough, "atomicity", 300},
-	{mutant.BroadcastStrictAsStrong, castRough, "", 300},
-	{mutant.BroadcastEarlyRelease, castRough, "", 300},
-	{mutant.BroadcastTimedAsTotal, castTimed, "timed", 300},
-	{mutant.BroadcastTotalOvertakes, castTimed, "FIFO", 300},
-	{mutant.BroadcastPromiseUnsent, castTimed, "timed", 300},
-	{mutant.BroadcastOrderMinority, castPrim, "quorum", 300},
+	{mutant.BroadcastNoFreeze, castRough, "", 300, nil},
+	{mutant.BroadcastLateHave, castRough, "", 300, nil},
+	{mutant.BroadcastAcksFrozen, castRough, "", 300, nil},
+	{mutant.BroadcastDeliverFrozen, castRough, "", 300, nil},
+	{mutant.BroadcastThaw, castRough, "", 300, nil},
+	{mutant.BroadcastNoBase, castRough, "", 300, nil},
+	{mutant.BroadcastIgnoreBoot, castRough, "", 300, nil},
+	{mutant.BroadcastFlushKnown, castRough, "", 300, nil},
+	{mutant.BroadcastCommitUnflushed, castRough, "", 300, nil},
+	{mutant.BroadcastLocalAcks, castRough, "EVS", 300, nil},
+	{mutant.BroadcastForgetUnsent, castRough, "", 300, nil},
+	{mutant.BroadcastForgetAbsent, castRough, "", 300, nil},
+	{mutant.BroadcastSilentLoss, castRough, "loss", 300, nil},
+	{mutant.BroadcastNoTails, castRough, "", 300, nil},
+	{mutant.BroadcastForeignHeaders, castRough, "", 300, nil},
+	{mutant.BroadcastAckUnheld, castRough, "", 300, nil},
+	{mutant.BroadcastSplitMessage, castLarge, "", 300, nil},
+	{mutant.BroadcastStrongAsWeak, castRough, "atomicity", 300, nil},
+	{mutant.BroadcastStrictAsStrong, castRough, "", 300, nil},
+	{mutant.BroadcastEarlyRelease, castRough, "", 300, nil},
+	{mutant.BroadcastTimedAsTotal, castTimed, "timed", 300, nil},
+	{mutant.BroadcastTotalOvertakes, castTimed, "FIFO", 300, nil},
+	{mutant.BroadcastOrderMinority, castPrim, "quorum", 300, nil},
+	{mutant.BroadcastNoFill, castRough, "", 300, nil},
+	{mutant.BroadcastSlowAcks, castSlow, "memory", 300, nil},
+	{mutant.BroadcastKeepStability, castOptions{nodes: 3, lossless: true, rate: 200}, "", 10, castAroundCut},
 }
 
 var castOnly = flag.String("cast.mutant", "", "only the planted bug with this name")
@@ -76,7 +87,7 @@ func TestBroadcastMutantsAreKilled(t *testing.T) {
 		if v := new(Violation); k.check != "" && errors.As(err, &v) && v.Check != k.check {
 			t.Errorf("mutant %v: killed by %q, want %q", k.id, v.Check, k.check)
 		}
-		require.NoError(t, castRun(seed, k.opt), "seed %d must pass without mutant %v", seed, k.id)
+		require.NoError(t, k.run(seed), "seed %d must pass without mutant %v", seed, k.id)
 	}
 }
 
@@ -84,7 +95,7 @@ func TestBroadcastMutantsAreKilled(t *testing.T) {
 // whose state the bug has made impossible may panic.
 func castFailure(k castKill) (uint64, error) {
 	for seed := uint64(1); seed <= k.seeds; seed++ {
-		if err := castTry(seed, k.opt); err != nil {
+		if err := castTry(&k, seed); err != nil {
 			return seed, err
 		}
 	}
@@ -93,11 +104,11 @@ func castFailure(k castKill) (uint64, error) {
 
 var errPanic = errors.New("panic")
 
-func castTry(seed uint64, opt castOptions) (err error) {
+func castTry(k *castKill, seed uint64) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errPanic
 		}
 	}()
-	return castRun(seed, opt)
+	return k.run(seed)
 }

@@ -209,7 +209,7 @@ func (w *castWorld) draw() {
 	t.window = int(w.log(1<<13, 1<<18))
 	t.backlog = 1 << 20
 	if w.opt.slow {
-		t.backlog = 2000
+		t.backlog, t.window = 2000, 1<<13
 	}
 }
 
@@ -379,6 +379,12 @@ func (w *castWorld) take(n *castProcess, e *broadcast.Effect) {
 			n.owedBytes += len(d.Payload)
 			n.owedCount++
 		}
+		// Once acknowledgements have stopped, what can still come is what the
+		// senders may have under way.
+		t := &w.temper
+		if most := t.backlog + t.window + len(w.nodes)*8000; n.owedBytes+64*n.owedCount > most {
+			w.check.fail("memory", n.id, "%d bytes of deliveries wait, more than %d", n.owedBytes+64*n.owedCount, most)
+		}
 	case broadcast.Transition:
 		w.check.transition(n.inc, e.View, e.Next, e.Along)
 	case broadcast.Installed:
@@ -533,12 +539,13 @@ func castRun(seed uint64, opt castOptions) error {
 		}
 	}
 	w.mend()
-	t.lossNow, t.lateNow, t.twiceNow, t.replayNow = 0, 0, 0, 0
 	for _, n := range w.nodes {
 		n.stall, n.lazy = 0, 0
 	}
 	w.runUntil(w.now + int64(400*time.Millisecond))
-	w.done = 1 // nobody broadcasts any more
+	w.done = 1 // nobody broadcasts any more, and what is lost last is lost
+	w.runUntil(w.now + int64(time.Millisecond))
+	t.lossNow, t.lateNow, t.twiceNow, t.replayNow = 0, 0, 0, 0
 	w.runUntil(w.now + int64(3500*time.Millisecond))
 	if w.failed != nil {
 		return w.failed

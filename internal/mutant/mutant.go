@@ -76,7 +76,6 @@ const (
 	BroadcastNoTails         // a lost tail is not noticed
 	BroadcastForeignHeaders  // headers and decisions of other views count
 	BroadcastAckUnheld       // decisions are acknowledged without their messages
-	BroadcastDecideUnheld    // a decider need not hold what is ordered already
 	BroadcastSplitMessage    // a decision cuts a message
 	BroadcastStrongAsWeak    // Strong waits for nobody
 	BroadcastStrictAsStrong  // Strict waits for a majority
@@ -84,6 +83,9 @@ const (
 	BroadcastTimedAsTotal    // Timed messages are delivered in the order of the log
 	BroadcastTotalOvertakes  // a Total message overtakes a Timed one of its sender
 	BroadcastPromiseUnsent   // the floor ignores messages that wait to be sent
+	BroadcastKeepStability   // what is stable is not passed on
+	BroadcastNoFill          // the flush leaves Unordered messages out
+	BroadcastSlowAcks        // a slow consumer goes on to acknowledge
 	BroadcastOrderMinority   // RequireQuorum is ignored by the decider
 	count
 )

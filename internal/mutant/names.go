@@ -62,7 +62,6 @@ var names = [...]string{
 	BroadcastNoTails:         "BroadcastNoTails",
 	BroadcastForeignHeaders:  "BroadcastForeignHeaders",
 	BroadcastAckUnheld:       "BroadcastAckUnheld",
-	BroadcastDecideUnheld:    "BroadcastDecideUnheld",
 	BroadcastSplitMessage:    "BroadcastSplitMessage",
 	BroadcastStrongAsWeak:    "BroadcastStrongAsWeak",
 	BroadcastStrictAsStrong:  "BroadcastStrictAsStrong",
@@ -70,6 +69,9 @@ var names = [...]string{
 	BroadcastTimedAsTotal:    "BroadcastTimedAsTotal",
 	BroadcastTotalOvertakes:  "BroadcastTotalOvertakes",
 	BroadcastPromiseUnsent:   "BroadcastPromiseUnsent",
+	BroadcastKeepStability:   "BroadcastKeepStability",
+	BroadcastNoFill:          "BroadcastNoFill",
+	BroadcastSlowAcks:        "BroadcastSlowAcks",
 	BroadcastOrderMinority:   "BroadcastOrderMinority",
 }
 
