@@ -7,10 +7,9 @@ import (
 // cursor is the place in the log up to which messages have been delivered: the
 // decision under way, its range, and the message in it.
 type cursor struct {
-	next  uint64
-	at    int
-	seq   uint64
-	opens bool // the ranges are done; what was put aside is next
+	next uint64
+	at   int
+	seq  uint64
 }
 
 // deliver hands out what may be delivered, and lets go of what is not needed any

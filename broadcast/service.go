@@ -267,9 +267,6 @@ func (s *Service) Header(reading clocksync.Reading) Header {
 	return h
 }
 
-// Mine reports whether the id is of a message of this incarnation.
-func (s *Service) Mine(id ID) bool { return id.Sender == s.cfg.Self.Node && id.Boot == s.cfg.Self.Boot }
-
 // mark returns how far this node has come in the messages of an id.
 func (s *Service) mark(c Class, id timed.NodeID) Mark { return s.marks[c][id] }
 

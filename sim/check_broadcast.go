@@ -72,10 +72,9 @@ type castView struct {
 
 // castMove is what those delivered who moved together from one view to the next.
 type castMove struct {
-	by            timed.NodeID
-	regular, all  string
-	nReg, nAll    int
-	ordered, full uint64
+	by           timed.NodeID
+	regular, all string
+	nReg, nAll   int
 }
 
 func newCastCheck() *castCheck {
