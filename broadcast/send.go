@@ -107,7 +107,13 @@ func (s *Service) mayDecide() bool {
 			}
 		}
 	}
-	return len(s.asides.heap) > 0 && s.asides.heap[0].stamp < s.floorOf()
+	if len(s.asides.heap) == 0 {
+		return false
+	}
+	// One that an earlier floor has let through waits for its atomicity, and
+	// another floor would not help it.
+	first := s.asides.heap[0].stamp
+	return first >= s.ordered && first < s.floorOf()
 }
 
 // decides reports whether the next decision is this node's: it knows and holds

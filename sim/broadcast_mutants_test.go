@@ -41,7 +41,7 @@ var (
 
 var castKills = []castKill{
 	{mutant.BroadcastNoFreeze, castRough, "", 300, nil},
-	{mutant.BroadcastLateHave, castRough, "", 300, nil},
+	{mutant.BroadcastLateHave, castOptions{rage: 8 * time.Second, nodes: 4, rate: 300}, "", 600, nil},
 	{mutant.BroadcastAcksFrozen, castRough, "", 300, nil},
 	{mutant.BroadcastDeliverFrozen, castRough, "", 300, nil},
 	{mutant.BroadcastThaw, castRough, "", 300, nil},
