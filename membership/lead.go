@@ -184,7 +184,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	if s.acked != p.ID && !mutant.On(mutant.OwnSequenceIgnored) && !mutant.On(mutant.OneProposalVar) {
 		return out // this node has acknowledged another leader's proposal since
 	}
-	if s.lease(p, votes) <= now {
+	if s.lease(p, votes) <= now || !votes.Flushed(p.ID) {
 		return out
 	}
 	v := &View{ID: p.ID, Set: p.Set, Members: make([]Member, len(p.Members))}
@@ -204,6 +204,12 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	s.spread = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
 	return append(out, Effect{Kind: RequestSoon})
+}
+
+// HandleFlushed takes notice that the members of the open proposal hold the
+// messages that they must hold.
+func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []Effect {
+	return s.tryCommit(now, votes, out)
 }
 
 // lease returns until when the votes of all members bind them to this leader.

@@ -35,6 +35,8 @@ type mailed[M any] struct {
 	m    M
 }
 
+func (q *quarrel) Flushed(ViewID) bool { return true }
+
 // LeaseOf makes every vote of a living incarnation bind for long.
 func (q *quarrel) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return now.Add(time.Hour), q.self[i.Node] == i

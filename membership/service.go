@@ -78,6 +78,9 @@ type Votes interface {
 	// member's incarnation last gave is surely binding it; ok is false
 	// without a recorded vote.
 	LeaseOf(timed.Incarnation) (until timed.Instant, ok bool)
+	// Flushed reports whether the members of a proposal hold the messages
+	// that they must hold before they install it.
+	Flushed(ViewID) bool
 }
 
 // Service is the state of one node in the membership service: as a member, and

@@ -25,6 +25,8 @@ func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return until, ok && i.Boot == boot(i.Node)
 }
 
+func (votes) Flushed(ViewID) bool { return true }
+
 // trio is a leader, node 1, and two members in whose hands messages are put.
 type trio struct {
 	t       *testing.T
@@ -256,4 +258,30 @@ func TestHugeSequencesAreIgnored(t *testing.T) {
 	require.Equal(t, uint64(1), g.leader.Proposal().ID.Sequence)
 	g.round(2, 3)
 	require.NotNil(t, g.leader.View())
+}
+
+// unflushed is votes in a group whose members lack messages.
+type unflushed struct{ votes }
+
+func (unflushed) Flushed(ViewID) bool { return false }
+
+// With all acknowledgements and votes, a view waits for the flush, without a
+// deadline of its own, and is committed when the flush is done.
+func TestCommitWaitsForTheFlush(t *testing.T) {
+	g := newTrio(t)
+	all := timed.SetOf(1, 2, 3)
+	g.won(1, 2, 3)
+	p := g.leader.Proposal()
+	require.NotNil(t, p)
+	report := Report{Acknowledged: p.ID, Sequence: p.ID.Sequence}
+	for id := timed.NodeID(2); id <= 3; id++ {
+		g.leader.HandleReport(now, inc(id), &report, true, unflushed{g.votes}, nil)
+	}
+	g.leader.HandleWon(now, all, timed.Set{}, all.Without(1), boot, unflushed{g.votes}, nil)
+	require.Nil(t, g.leader.View())
+	require.Equal(t, timed.Never, g.leader.Deadline(), "it has nothing to wait for but the flush")
+
+	out := g.leader.HandleFlushed(now, g.votes, nil)
+	require.Contains(t, kinds(out), Installed)
+	require.Equal(t, p.ID, g.leader.View().ID)
 }

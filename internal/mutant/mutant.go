@@ -93,6 +93,34 @@ const (
 
 	SnapshotOnce
 
+	// broadcast
+	BroadcastNoFreeze
+	BroadcastLateHave
+	BroadcastAcksFrozen
+	BroadcastDeliverFrozen
+	BroadcastThaw
+	BroadcastNoBase
+	BroadcastIgnoreBoot
+	BroadcastFlushKnown
+	BroadcastCommitUnflushed
+	BroadcastLocalAcks
+	BroadcastForgetUnsent
+	BroadcastForgetAbsent
+	BroadcastSilentLoss
+	BroadcastNoTails
+	BroadcastForeignHeaders
+	BroadcastAckUnheld
+	BroadcastSplitMessage
+	BroadcastStrongAsWeak
+	BroadcastStrictAsStrong
+	BroadcastEarlyRelease
+	BroadcastTimedAsTotal
+	BroadcastTotalOvertakes
+	BroadcastPromiseUnsent
+	BroadcastKeepStability
+	BroadcastNoFill
+	BroadcastSlowAcks
+	BroadcastOrderMinority
 	count
 )
 

@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/binary"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
 )
 
@@ -25,6 +26,7 @@ const (
 	wireLine    = 7
 	wireReply   = 8
 	wireLeaving = 9
+	wireCast    = 10
 
 	frameHead = 3 // type and length
 	frameMost = 1<<16 - 1
@@ -68,6 +70,9 @@ func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) {
 	if w.err != nil {
 		return b, &FrameError{Frame: w.kind, Err: w.err}
 	}
+	if p.Has(FrameBroadcast) {
+		limit = max(limit, MaxBroadcast)
+	}
 	if size := len(out) - len(b); size > limit {
 		large := &TooLargeError{Size: size, Max: limit}
 		if p.Has(FrameRequest) && p.Part.View != nil {
@@ -87,13 +92,16 @@ func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) {
 // any: it never panics, and never allocates more than a few hundred bytes and
 // some 20 bytes for each byte of input.
 type Decoder struct {
-	r reader
+	r    reader
+	cast broadcast.Packet // its memory is used again
 }
 
 // Decode reads a whole unsealed packet into p, and overwrites all of p. The
 // error is one of those of [datagram.ParseHeader], or a [*FrameError]; p is zero
 // then. Decode allocates nothing but the view of a proposal or commit, which is
-// new each time and may be kept.
+// new each time and may be kept. Broadcast is the decoder's own and valid until
+// its next call; messages in it point into b, but reports, plans and commits may
+// be kept.
 func (d *Decoder) Decode(b []byte, p *Packet) error {
 	h, body, err := datagram.ParseHeader(b)
 	if err != nil {
@@ -124,7 +132,7 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 		switch {
 		case len(body) < frameHead:
 			return kind, ErrTruncated
-		case kind < wireHello || kind > wireLeaving:
+		case kind < wireHello || kind > wireCast:
 			return kind, ErrUnknownFrame
 		case last == 0 && kind != wireHello:
 			return kind, ErrNoHello
@@ -136,6 +144,9 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 			return kind, ErrTruncated
 		}
 		d.r.begin(body[frameHead : frameHead+n])
+		if kind == wireCast {
+			p.Broadcast = &d.cast
+		}
 		d.r.frame(kind, p)
 		if err := d.r.finish(); err != nil {
 			return kind, err

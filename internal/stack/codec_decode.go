@@ -31,6 +31,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.reply(p)
 	case wireLeaving:
 		r.array(0, 0)
+	case wireCast:
+		r.cast(p.Broadcast)
 	}
 }
 

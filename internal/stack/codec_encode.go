@@ -61,6 +61,9 @@ func (w *writer) body(p *Packet) {
 		w.open(wireLeaving, 0)
 		w.close()
 	}
+	if p.Has(FrameBroadcast) {
+		w.cast(p.Broadcast)
+	}
 }
 
 func (w *writer) hello(p *Packet) {

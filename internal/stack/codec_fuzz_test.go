@@ -34,8 +34,12 @@ func FuzzDecode(f *testing.F) {
 		f.Add(b)
 	}
 	e.MaxPacket = 1 << 16
+	cast := castPacket()
+	b, err := e.Append(nil, &cast)
+	require.NoError(f, err)
+	f.Add(b)
 	p := commitPacket(255, fromStrangers)
-	b, err := e.Append(nil, &p)
+	b, err = e.Append(nil, &p)
 	require.NoError(f, err)
 	f.Add(b)
 
@@ -55,6 +59,14 @@ func FuzzDecode(f *testing.F) {
 		out, err := e.Append(nil, &p)
 		require.NoError(t, err, "what was decoded can be encoded")
 		require.LessOrEqual(t, len(out), len(b), "and in no more bytes")
+		if p.Broadcast != nil {
+			said := exported(p.Broadcast)
+			require.NoError(t, new(Decoder).Decode(out, &again))
+			require.Equal(t, said, exported(again.Broadcast))
+			p.Broadcast, again.Broadcast = nil, nil
+			require.Equal(t, p, again)
+			return
+		}
 		require.NoError(t, d.Decode(out, &again))
 		require.Equal(t, p, again)
 	})

@@ -243,7 +243,7 @@ func drawPacket(t *rapid.T) Packet {
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock")},
-		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames)).Draw(t, "frames")),
+		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames&^FrameBroadcast)).Draw(t, "frames")),
 	}
 	if p.Has(FrameInUse) {
 		p.InUse = drawBoot.Draw(t, "in use")

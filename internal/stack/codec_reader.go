@@ -222,3 +222,29 @@ func (r *reader) viewID() membership.ViewID {
 	sequence, i := r.sequenced()
 	return membership.ViewID{Sequence: sequence, Leader: i.Node, Boot: i.Boot}
 }
+
+// isArray reports whether the next value is an array.
+func (r *reader) isArray() bool {
+	c := r.code()
+	return msgpcode.IsFixedArray(c) || c == msgpcode.Array16 || c == msgpcode.Array32
+}
+
+// bytes reads a byte string, which stays in the message.
+func (r *reader) bytes() []byte {
+	if c := r.code(); !msgpcode.IsBin(c) {
+		r.fail(ErrType)
+		return nil
+	}
+	n, err := r.dec.DecodeBytesLen()
+	r.check(err)
+	if r.err != nil {
+		return nil
+	}
+	if n > r.left() {
+		r.fail(ErrTruncated)
+		return nil
+	}
+	b := r.b[r.at : r.at+n : r.at+n]
+	r.at += n
+	return b
+}

@@ -75,7 +75,7 @@ func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	somebody := timed.Incarnation{Node: 255, Boot: bootOf(255)}
-	p.Frames = AllFrames
+	p.Frames = AllFrames &^ FrameBroadcast
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: somebody, MaxLock: timed.MaxDuration}
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big

@@ -117,3 +117,8 @@ func (w *writer) sequenced(sequence uint64, i timed.Incarnation) {
 func (w *writer) viewID(v membership.ViewID) {
 	w.sequenced(v.Sequence, timed.Incarnation{Node: v.Leader, Boot: v.Boot})
 }
+
+func (w *writer) bytes(b []byte) {
+	_ = w.enc.EncodeBytesLen(len(b))
+	w.b = append(w.b, b...)
+}

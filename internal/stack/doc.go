@@ -6,7 +6,7 @@
 // The stack is pure, like the layers: the same code runs over UDP and in the
 // simulator.
 //
-// An optional broadcast layer has its place between membership and the outbox:
-// its frames ride in the same packets, and membership's reports, proposals and
-// commits are where a flush of messages hooks in.
+// The optional broadcast has its place between membership and the outbox: its
+// header rides in all packets, and a view that membership has agreed on is
+// committed when the broadcast has flushed the messages of those before it.
 package stack

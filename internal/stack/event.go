@@ -3,6 +3,7 @@ package stack
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
@@ -32,6 +33,8 @@ const (
 	EventDuplicateID                        // another process uses this id: Boot
 	EventRestart                            // this node blames its own clock: a new incarnation is needed
 	EventPeerLeaving                        // Peer leaves for good
+	EventSlowConsumer                       // deliveries are taken too slowly: the broadcast has stopped acknowledging
+	EventOverrun                            // for too long: this incarnation must leave, or the group waits for it
 )
 
 // Event is something that an application may want to know. It is a flat value;
@@ -66,6 +69,9 @@ const (
 	Answer
 	// Notify: Event, which is valid until the next call.
 	Notify
+	// Cast: deliveries and outcomes of the broadcast, in Cast. It is valid until
+	// the next call.
+	Cast
 )
 
 // Effect is something for the driver to do, in order.
@@ -74,4 +80,5 @@ type Effect struct {
 	To     timed.NodeID
 	Packet *Packet
 	Event  *Event
+	Cast   *broadcast.Effect
 }

@@ -1,8 +1,7 @@
 package stack
 
 import (
-	"slices"
-
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
@@ -18,6 +17,7 @@ type outbox struct {
 	request leader.Request
 	part    membership.Part
 	line    clocksync.Line
+	cast    *broadcast.Packet
 
 	to      timed.NodeID
 	uni     Frames
@@ -52,11 +52,14 @@ func (s *Stack) flush(now timed.Instant) {
 	if b.all&FrameRequest != 0 {
 		s.fillRequest(now)
 	}
+	if s.br != nil {
+		s.fillBroadcast(now)
+	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
 		p := s.address(id, now)
 		s.dg.Echo(&p.Header, now)
 		if p.Frames = b.all; p.Frames != 0 {
-			b.broadcast(p)
+			b.toAll(p)
 		}
 		if id == b.to && b.uni != 0 {
 			p.Frames |= b.uni
@@ -82,14 +85,17 @@ func (s *Stack) address(id timed.NodeID, now timed.Instant) *Packet {
 	return p
 }
 
-// broadcast writes what goes to all. Frames that the packet does not carry keep
+// toAll writes what goes to all. Frames that the packet does not carry keep
 // what they held, so that a bare packet costs what it weighs.
-func (b *outbox) broadcast(p *Packet) {
+func (b *outbox) toAll(p *Packet) {
 	if b.all&FrameRequest != 0 {
 		p.Request, p.Part = b.request, b.part
 	}
 	if b.all&FrameLine != 0 {
 		p.Line = b.line
+	}
+	if b.all&FrameBroadcast != 0 {
+		p.Broadcast = b.cast
 	}
 	p.Release, p.Resign = b.release, b.resign
 }
@@ -100,8 +106,11 @@ func (s *Stack) blank() *Packet {
 	if s.Lend != nil {
 		return s.Lend()
 	}
-	s.packets = slices.Grow(s.packets, 1)[:len(s.packets)+1] // effects keep pointing to where it was
-	return &s.packets[len(s.packets)-1]
+	if k := len(s.packets); k < cap(s.packets) {
+		s.packets = s.packets[:k+1]
+		return &s.packets[k]
+	}
+	return s.more.take()
 }
 
 // fillRequest adds what the layers above the election say in a request.

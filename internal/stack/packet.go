@@ -3,6 +3,7 @@ package stack
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
@@ -15,14 +16,15 @@ type Frames uint16
 
 // The frames, in the order in which a receiver handles them.
 const (
-	FrameInUse   Frames = 1 << iota // the destination's id is in use by another incarnation
-	FrameRelease                    // votes up to Release are free
-	FrameResign                     // the view Resign is given up
-	FrameDropped                    // the view Dropped is not counted on any more
-	FrameRequest                    // Request and Part
-	FrameLine                       // Line
-	FrameReply                      // Reply and Report
-	FrameLeaving                    // the sender leaves for good
+	FrameInUse     Frames = 1 << iota // the destination's id is in use by another incarnation
+	FrameRelease                      // votes up to Release are free
+	FrameResign                       // the view Resign is given up
+	FrameDropped                      // the view Dropped is not counted on any more
+	FrameRequest                      // Request and Part
+	FrameLine                         // Line
+	FrameReply                        // Reply and Report
+	FrameLeaving                      // the sender leaves for good
+	FrameBroadcast                    // Broadcast
 	frameEnd
 )
 
@@ -47,6 +49,8 @@ type Packet struct {
 	Line    clocksync.Line
 	Reply   leader.Reply
 	Report  membership.Report
+	// Broadcast is shared by the packets of a turn, and lives as long as they do.
+	Broadcast *broadcast.Packet
 }
 
 // Has reports whether the packet carries a frame.

@@ -3,6 +3,7 @@ package stack
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/mutant"
@@ -22,6 +23,9 @@ type Config struct {
 	MaxDeviation  time.Duration
 	MaxSlew       int64
 	StepThreshold time.Duration
+	// Broadcast, if not nil, configures the atomic broadcast; its Self and
+	// Timing are those above. It must be valid, and in all nodes or none.
+	Broadcast *broadcast.Config
 }
 
 // Stack is the state of one incarnation of a node. It is a pure machine for one
@@ -32,6 +36,7 @@ type Stack struct {
 	el  *leader.Election
 	mb  *membership.Service
 	ck  *clocksync.Sync
+	br  *broadcast.Service // nil without broadcast
 
 	lastTurn  timed.Instant
 	ready     bool
@@ -46,14 +51,18 @@ type Stack struct {
 	// The turn under way.
 	out     []Effect
 	box     outbox
-	packets []Packet      // written in this turn, unless the driver lends its own
-	events  []Event       // reported in this turn
-	due     timed.Instant // the deadline after the last turn
+	packets []Packet // written in this turn, unless the driver lends its own
+	more    morePackets
+	events  []Event           // reported in this turn
+	later   bool              // what the broadcast has to do waits for HandleTimeout
+	acked   membership.ViewID // the proposal for which the broadcast keeps still
+	due     timed.Instant     // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
 	elOut []leader.Effect
 	mbOut []membership.Effect
 	ckOut []clocksync.Effect
+	brOut []broadcast.Effect
 
 	// Lend, if set, gives the packets to write, in the order of the effects that
 	// send them. A driver that keeps packets is spared a copy.
@@ -85,6 +94,11 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		lastTurn: now,
 		due:      now,
 	}
+	if cfg.Broadcast != nil {
+		c := *cfg.Broadcast
+		c.Self, c.Timing = cfg.Self, cfg.Timing
+		s.br = broadcast.New(c)
+	}
 	for id := peers.Next(0); id != 0; id = peers.Next(id) {
 		s.dg.AddPeer(id, now)
 	}
@@ -113,6 +127,10 @@ func (s *Stack) Deadline() timed.Instant {
 func (s *Stack) begin(now timed.Instant, out []Effect) {
 	s.out = out
 	s.packets, s.events = s.packets[:0], s.events[:0]
+	if s.br != nil {
+		s.br.Reclaim()
+		s.brOut, s.later = s.brOut[:0], false
+	}
 	s.box.all, s.box.uni, s.box.to, s.box.beat = 0, 0, 0, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.el.Stalled(now) // silence proves nothing about the peers
@@ -134,6 +152,9 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
 		s.performViews()
 	}
+	if s.br != nil && !s.later {
+		s.actBroadcast(now)
+	}
 	// A round that is won may want the next one at once, to say something
 	// about views; more than that waits for the next turn.
 	due := s.el.Deadline(alive)
@@ -151,6 +172,9 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	due = timed.Earlier(due, s.dg.Deadline(due))
 	if !s.ready {
 		due = timed.Earlier(due, s.el.ReadyAt())
+	}
+	if s.br != nil {
+		due = s.dueBroadcast(now, due)
 	}
 	s.due = due
 	out := s.out
@@ -245,6 +269,9 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		s.mbOut = s.mb.HandleDropped(from, p.Dropped, s.mbOut[:0])
 		s.performViews()
 	}
+	if s.br != nil && p.Has(FrameBroadcast) {
+		s.handleBroadcast(now, from, p)
+	}
 	if p.Has(FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
@@ -265,8 +292,11 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		return
 	}
 	if reply.Support {
-		s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
-		s.performViews()
+		if s.counts(&p.Part) {
+			s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
+			s.keepStill(now, p.Part.View)
+			s.performViews()
+		}
 		if p.Has(FrameLine) {
 			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
 				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
@@ -336,6 +366,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 
 // performViews does what the membership service wants.
 func (s *Stack) performViews() {
+	s.keepStill(s.lastTurn, s.mb.Proposal())
 	for i := range s.mbOut {
 		e := &s.mbOut[i]
 		switch e.Kind {
@@ -346,6 +377,9 @@ func (s *Stack) performViews() {
 		case membership.Installed:
 			if len(e.View.Members) > 1 {
 				s.ck.Settled()
+			}
+			if s.br != nil {
+				s.castInstalled(e.View)
 			}
 			s.notify(Event{Kind: EventViewInstalled, View: e.View, Previous: e.Previous})
 		case membership.Fresh:

@@ -1,0 +1,163 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+// cursor is the place in the log up to which messages have been delivered: the
+// decision under way, its range, and the message in it.
+type cursor struct {
+	next uint64
+	at   int
+	seq  uint64
+}
+
+// deliver hands out what may be delivered, and lets go of what is not needed any
+// more.
+func (s *Service) deliver(out []Effect) []Effect {
+	if !s.moved {
+		return out
+	}
+	s.moved = false
+	s.cover()
+	from := len(s.deliveries)
+	s.deliverOrdered(false)
+	for i := range s.members {
+		s.deliverUnordered(i, s.members[i].stream(ClassUnordered).whole, false)
+	}
+	out = s.handOut(from, out)
+	s.release()
+	return out
+}
+
+// handOut makes an effect of the deliveries gathered since from.
+func (s *Service) handOut(from int, out []Effect) []Effect {
+	if from == len(s.deliveries) {
+		return out
+	}
+	batch := s.deliveries[from:len(s.deliveries):len(s.deliveries)]
+	for i := range batch {
+		s.slow.backlog += len(batch[i].Payload) + perMessage
+	}
+	return append(out, Effect{Kind: Deliver, View: s.view, Deliveries: batch})
+}
+
+// mayDeliver reports whether a message of a decision has reached its atomicity.
+func (s *Service) mayDeliver(a Atomicity, decision uint64, transitional bool) bool {
+	return transitional || decision <= s.stable[a]
+}
+
+// deliverOrdered walks the log. A message behind one that waits, waits.
+//
+// Timed messages are put aside when their decision comes, and delivered in the
+// order of their stamps by the first decision whose floor is above them. A Total
+// message behind one of its own sender that is put aside goes with it, or the
+// sender's messages would overtake each other. All of this follows from the log
+// alone, so it is the same at all members.
+func (s *Service) deliverOrdered(transitional bool) {
+	c := &s.cursor
+	for c.next <= s.have {
+		sl := s.log.at(c.next)
+		for ; c.at < len(sl.Ranges); c.at, c.seq = c.at+1, 0 {
+			r := &sl.Ranges[c.at]
+			if r.Class != ClassOrdered {
+				continue
+			}
+			m := &s.members[r.Member]
+			st := m.stream(ClassOrdered)
+			if c.seq == 0 {
+				c.seq = r.from
+			}
+			for c.seq <= r.To {
+				e := st.at(c.seq)
+				if e.flags.order() == Timed && !mutant.On(mutant.BroadcastTimedAsTotal) || m.waiting > 0 && !mutant.On(mutant.BroadcastTotalOvertakes) {
+					s.asides.push(aside{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
+					m.waiting++
+					sl.left++
+					c.seq = st.end(c.seq) + 1
+					continue
+				}
+				if !s.mayDeliver(e.flags.atomicity(), c.next, transitional) {
+					return
+				}
+				c.seq = s.emit(int(r.Member), ClassOrdered, c.seq, transitional) + 1
+			}
+		}
+		for len(s.asides.heap) > 0 && s.asides.heap[0].stamp < sl.Floor {
+			if !s.deliverAside(c.next, transitional) {
+				return
+			}
+		}
+		c.next++
+		c.at, c.seq = 0, 0
+	}
+}
+
+// deliverAside delivers the first message that was put aside, by a decision.
+func (s *Service) deliverAside(decision uint64, transitional bool) bool {
+	a := &s.asides.heap[0]
+	m := &s.members[a.member]
+	if !s.mayDeliver(m.stream(ClassOrdered).at(a.seq).flags.atomicity(), decision, transitional) {
+		return false
+	}
+	s.emit(int(a.member), ClassOrdered, a.seq, transitional)
+	m.waiting--
+	s.log.at(a.decision).left--
+	s.asides.pop()
+	return true
+}
+
+// deliverUnordered delivers a member's Unordered messages in the order of their
+// sending, through to at most.
+func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
+	st := s.members[i].stream(ClassUnordered)
+	for st.delivered < to {
+		f := st.at(st.delivered + 1).flags
+		if !transitional {
+			switch next := st.delivered + 1; {
+			case f.atomicity() == Strong && next > st.majority, f.atomicity() == Strict && next > st.all:
+				return
+			}
+		}
+		st.delivered = s.emit(i, ClassUnordered, st.delivered+1, transitional)
+	}
+}
+
+// emit delivers the message that begins with seq, and returns where it ends.
+func (s *Service) emit(i int, c Class, seq uint64, transitional bool) uint64 {
+	m := &s.members[i]
+	st := m.stream(c)
+	e := st.at(seq)
+	last := seq
+	payload := []byte(nil)
+	if e.flags&(begins|ends) == begins|ends {
+		payload = e.payload()
+	} else {
+		last = st.end(seq)
+		payload = s.join(st, seq, last)
+	}
+	d := Delivery{ID: ID{Sender: m.Node, Boot: m.Boot, Class: c, Sequence: last},
+		Options:      Options{e.flags.order(), e.flags.atomicity()},
+		Transitional: transitional, Stamp: e.stamp, Deviation: e.dev, Payload: payload}
+	if c == ClassOrdered {
+		s.position++
+		d.Position = s.position
+	}
+	s.deliveries = append(s.deliveries, d)
+	return last
+}
+
+// join puts the fragments of a message together, in a buffer that is used again
+// after Reclaim.
+func (s *Service) join(st *stream, from, to uint64) []byte {
+	if s.buffersOut == len(s.buffers) {
+		s.buffers = append(s.buffers, nil)
+	}
+	b := s.buffers[s.buffersOut][:0]
+	for seq := from; seq <= to; seq++ {
+		b = append(b, st.at(seq).payload()...)
+	}
+	s.buffers[s.buffersOut] = b
+	s.buffersOut++
+	return b
+}

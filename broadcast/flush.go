@@ -1,0 +1,160 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// takeReport takes what a member of this node's proposal leaves its view with.
+// The first report of each counts: the member may say more later, but has
+// promised no more.
+func (s *Service) takeReport(now timed.Instant, from timed.Incarnation, r *Report) {
+	f := &s.freeze
+	if !f.on || !f.lead || r.Proposal != f.proposal {
+		return
+	}
+	for i := range f.view.Members {
+		if f.view.Members[i].Incarnation != from || f.reports[i] != nil {
+			continue
+		}
+		f.reports[i] = r
+		if f.missing--; f.missing == 0 {
+			s.makePlan(now)
+		}
+	}
+}
+
+// Ready reports whether all members of the proposal that this node leads hold
+// what they must, so that it can be committed.
+func (s *Service) Ready(id membership.ViewID) bool {
+	f := &s.freeze
+	return f.on && f.lead && f.proposal == id && f.flushed
+}
+
+// makePlan compares the reports. Members that come from the same view end where
+// the one of them ends that has most; what nobody holds is not waited for.
+func (s *Service) makePlan(now timed.Instant) {
+	f := &s.freeze
+	p := &Plan{Proposal: f.proposal}
+	c := &Commit{Proposal: f.proposal}
+	for i, r := range f.reports {
+		if r.Previous.None() || c.branch(r.Previous) != nil {
+			continue
+		}
+		g, b := f.endOf(i)
+		p.Groups = append(p.Groups, g)
+		c.Branches = append(c.Branches, b)
+		for _, l := range g.Lack {
+			f.lacking.Add(l.Node)
+		}
+		for _, fl := range g.Fill {
+			f.lacking.Add(fl.Member)
+		}
+	}
+	for i := range f.view.Members {
+		m := &f.view.Members[i]
+		base := Mark{Node: m.Node, Boot: m.Boot}
+		ubase := base
+		for _, r := range f.reports {
+			base.Sequence = max(base.Sequence, find(r.Ordered, m.Incarnation))
+			ubase.Sequence = max(ubase.Sequence, find(r.Unordered, m.Incarnation))
+		}
+		c.Ordered, c.Unordered = append(c.Ordered, base), append(c.Unordered, ubase)
+	}
+	f.commit = c
+	if f.lacking.Empty() || mutant.On(mutant.BroadcastCommitUnflushed) {
+		f.flushed, f.news = true, true
+		return
+	}
+	f.plan, f.news = p, true
+	s.follow(now, p)
+}
+
+// find returns how far a list of marks says that an incarnation has come.
+func find(marks []Mark, of timed.Incarnation) uint64 {
+	for _, m := range marks {
+		if m.Node == of.Node && (m.Boot == of.Boot || mutant.On(mutant.BroadcastIgnoreBoot)) {
+			return m.Sequence
+		}
+	}
+	return 0
+}
+
+// endOf returns what the members from the same view as the i-th lack, and how
+// their view ends.
+func (f *freeze) endOf(i int) (Group, Branch) {
+	first := f.reports[i]
+	g := Group{Previous: first.Previous}
+	b := Branch{Previous: first.Previous}
+	for j, r := range f.reports {
+		if r.Previous == g.Previous && (r.Have > g.End || g.Source == timed.NoNode) {
+			g.End, g.Source = r.Have, f.view.Members[j].Node
+		}
+	}
+	b.End = g.End
+	for _, r := range f.reports {
+		if r.Previous == g.Previous {
+			b.Stable[0], b.Stable[1] = max(b.Stable[0], r.Stable[0]), max(b.Stable[1], r.Stable[1])
+		}
+	}
+	for _, a := range first.Acks {
+		who := timed.Incarnation{Node: a.Node, Boot: a.Boot}
+		for j, r := range f.reports {
+			if r.Previous != g.Previous {
+				continue
+			}
+			a.Sequence = max(a.Sequence, find(r.Acks, who))
+			if f.view.Members[j].Incarnation == who {
+				a.Sequence = g.End
+			}
+		}
+		b.Acks = append(b.Acks, a)
+		if !mutant.On(mutant.BroadcastNoFill) {
+			f.fills(&g, who)
+		}
+	}
+	for j, r := range f.reports {
+		if r.Previous == g.Previous && r.Have < g.End {
+			g.Lack = append(g.Lack, Lack{f.view.Members[j].Node, r.Have})
+		}
+	}
+	return g, b
+}
+
+// fills adds who lacks Unordered messages of a sender that another has.
+func (f *freeze) fills(g *Group, sender timed.Incarnation) {
+	most, holder := uint64(0), timed.NoNode
+	for j, r := range f.reports {
+		if n := find(r.Unordered, sender); r.Previous == g.Previous && n > most {
+			most, holder = n, f.view.Members[j].Node
+		}
+	}
+	for j, r := range f.reports {
+		if n := find(r.Unordered, sender); r.Previous == g.Previous && n < most {
+			g.Fill = append(g.Fill, Fill{Member: f.view.Members[j].Node, Holder: holder,
+				Sender: sender.Node, Boot: sender.Boot, From: n, To: most})
+		}
+	}
+}
+
+// takeDone takes a member's word that it has what the plan wanted it to have.
+func (s *Service) takeDone(from timed.Incarnation, id membership.ViewID) {
+	f := &s.freeze
+	if !f.on || !f.lead || id != f.proposal || f.plan == nil || !f.view.Has(from) {
+		return
+	}
+	f.lacking.Remove(from.Node)
+	if f.lacking.Empty() && !f.flushed {
+		f.flushed, f.news = true, true
+	}
+}
+
+// Commit returns the terms of the view that this node led to, which go with the
+// announcement of the view, or nil.
+func (s *Service) Commit(id membership.ViewID) *Commit {
+	if s.committed == nil || s.committed.Proposal != id {
+		return nil
+	}
+	return s.committed
+}

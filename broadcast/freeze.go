@@ -1,0 +1,234 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// freeze is the state of a view change. From the acknowledgement of a proposal
+// on, and for ever in the old view, a node issues and accepts no decision, moves
+// its acknowledgement for no late message, counts none of others, and delivers
+// nothing: what it has reported is what it leaves with, but for what the plan
+// makes it fetch. If the proposal dies, it stays so: another one follows.
+type freeze struct {
+	on       bool
+	proposal membership.ViewID // acknowledged last
+	report   *Report
+	group    *Group  // what the plan says of those that come from this view
+	planned  bool    // the plan has come
+	done     bool    // this node has what the plan wants
+	commit   *Commit // of the proposal
+	news     bool    // there is something to say at once
+	due      timed.Instant
+	since    timed.Instant
+
+	// At the proposal's leader.
+	lead    bool
+	view    *membership.View
+	reports []*Report // by the members' positions in view
+	missing int       // reports
+	plan    *Plan
+	lacking timed.Set
+	flushed bool
+}
+
+// Freeze says that this node has acknowledged a proposal now; with lead, it is
+// its own.
+func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
+	s.settleMarks()
+	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}
+	if s.view != nil {
+		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableSaid()
+		if mutant.On(mutant.BroadcastFlushKnown) {
+			r.Have = s.known
+		}
+		for i := range s.members {
+			m := &s.members[i]
+			r.Acks = append(r.Acks, Mark{m.Node, m.Boot, m.ack})
+		}
+	}
+	s.freeze = freeze{on: true, proposal: p.ID, report: r, news: true, due: now, since: now, lead: lead}
+	if lead {
+		f := &s.freeze
+		f.view, f.reports, f.missing = p, make([]*Report, len(p.Members)), len(p.Members)
+		s.takeReport(now, s.cfg.Self, r)
+	}
+}
+
+// actFrozen says what a view change needs to be said, again and again until the
+// view is there.
+func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+	f := &s.freeze
+	if mutant.On(mutant.BroadcastDeliverFrozen) && s.view != nil {
+		out = s.deliver(out)
+	}
+	s.moved, s.urgent = false, false
+	if !f.on {
+		return out
+	}
+	if mutant.On(mutant.BroadcastThaw) && s.view != nil && now.Sub(f.since) > 2*s.cfg.Timing.Expires {
+		f.on, s.moved = false, true
+		return out
+	}
+	if now >= f.due || f.news {
+		f.news, f.due = false, now.Add(2*s.cfg.Timing.OneWayTimeout)
+		switch {
+		case f.lead && f.plan != nil && !f.flushed:
+			for i := range f.view.Members {
+				if id := f.view.Members[i].Node; id != s.cfg.Self.Node {
+					p := s.Blank(reading)
+					p.Plan = f.plan
+					out = append(out, Effect{Kind: Send, To: id, Packet: p})
+				}
+			}
+		case f.lead:
+			f.due = timed.Never // the members report, or the flush is over
+		case f.done:
+			p := s.Blank(reading)
+			p.Done = f.proposal
+			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+		case !f.planned:
+			p := s.Blank(reading)
+			p.Report = f.report
+			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+		}
+	}
+	return s.ask(now, reading, out)
+}
+
+// takePlan takes the word of the proposal's leader on who lacks what.
+func (s *Service) takePlan(now timed.Instant, from timed.Incarnation, p *Plan) {
+	f := &s.freeze
+	if !f.on || f.planned || p.Proposal != f.proposal || from.Node != f.proposal.Leader || from.Boot != f.proposal.Boot {
+		return
+	}
+	s.follow(now, p)
+}
+
+// follow does what a plan asks of this node.
+func (s *Service) follow(now timed.Instant, p *Plan) {
+	f := &s.freeze
+	f.planned = true
+	g := (*Group)(nil)
+	for i := range p.Groups {
+		if s.view != nil && p.Groups[i].Previous == s.view.ID {
+			g = &p.Groups[i]
+		}
+	}
+	if g == nil || g.End < s.have {
+		return
+	}
+	f.group = g
+	s.retrace(g.End)
+	s.learn(now) // decisions that an earlier plan had left out may be here
+	if g.Source == s.cfg.Self.Node {
+		for _, l := range g.Lack {
+			if l.Have < g.End && l.Node != s.cfg.Self.Node {
+				s.answers = append(s.answers, answer{to: l.Node, log: Span{l.Have + 1, g.End}, full: true})
+			}
+		}
+	}
+	for _, fl := range g.Fill {
+		if fl.Holder == s.cfg.Self.Node && fl.Member != s.cfg.Self.Node {
+			s.answers = append(s.answers, answer{to: fl.Member, want: Want{fl.Sender, fl.Boot, ClassUnordered, fl.From + 1, fl.To}})
+		}
+	}
+	s.noteGaps(now)
+}
+
+// still reports whether this node keeps still in its view, because it has
+// acknowledged the proposal of another.
+func (s *Service) still() bool { return s.freeze.on && !mutant.On(mutant.BroadcastNoFreeze) }
+
+// retrace forgets decisions after the end of the view.
+func (s *Service) retrace(end uint64) {
+	s.known = min(s.known, end)
+	for i := range s.members {
+		for c := range classes {
+			st := s.members[i].stream(c)
+			st.ordered = st.through
+		}
+	}
+	for k := s.have + 1; k <= s.known; k++ {
+		sl := s.log.at(k)
+		for i := range sl.Ranges {
+			r := &sl.Ranges[i]
+			st := s.members[r.Member].stream(r.Class)
+			st.ordered = max(st.ordered, r.To)
+		}
+	}
+}
+
+// flushed looks whether this node has all that the plan wants it to have.
+func (s *Service) flushed(now timed.Instant) {
+	f := &s.freeze
+	if !f.on || f.group == nil || f.done || s.have != f.group.End {
+		return
+	}
+	for _, fl := range f.group.Fill {
+		if fl.Member != s.cfg.Self.Node {
+			continue
+		}
+		i := s.place(fl.Sender)
+		if i < 0 || s.members[i].Boot != fl.Boot {
+			return
+		}
+		if st := s.members[i].stream(ClassUnordered); st.contig < fl.To {
+			return
+		}
+	}
+	for _, fl := range f.group.Fill {
+		if fl.Member == s.cfg.Self.Node {
+			st := s.members[s.place(fl.Sender)].stream(ClassUnordered)
+			st.reach = max(st.reach, fl.To)
+		}
+	}
+	f.done, f.news = true, true
+	if f.lead {
+		s.takeDone(s.cfg.Self, f.proposal)
+	}
+}
+
+// takeCommit keeps the terms of the view that this node has acknowledged last.
+func (s *Service) takeCommit(from timed.Incarnation, c *Commit) {
+	f := &s.freeze
+	if f.on && c.Proposal == f.proposal && from.Node == f.proposal.Leader && from.Boot == f.proposal.Boot {
+		f.commit = c
+	}
+}
+
+// CanInstall reports whether this node can install a view: it is the one that it
+// has acknowledged last, its terms have come, and what they demand is here.
+func (s *Service) CanInstall(id membership.ViewID) bool {
+	f := &s.freeze
+	if !f.on || f.proposal != id || f.commit == nil {
+		return false
+	}
+	if s.view == nil {
+		return true
+	}
+	b := f.commit.branch(s.view.ID)
+	return b != nil && (b.End == s.have || mutant.On(mutant.BroadcastCommitUnflushed))
+}
+
+// branch returns the end of a view, or nil.
+func (c *Commit) branch(id membership.ViewID) *Branch {
+	for i := range c.Branches {
+		if c.Branches[i].Previous == id {
+			return &c.Branches[i]
+		}
+	}
+	return nil
+}
+
+// fill returns what a member lacks of a sender's Unordered messages, or nil.
+func (g *Group) fill(member, sender timed.NodeID) *Fill {
+	for i := range g.Fill {
+		if f := &g.Fill[i]; f.Member == member && f.Sender == sender {
+			return f
+		}
+	}
+	return nil
+}

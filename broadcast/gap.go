@@ -1,0 +1,216 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// gap is something that is known to exist and has not come. It is asked for when
+// it has lasted a one-way timeout without progress: asking at once, while
+// packets merely overtake each other, costs four times the requests. Each peer
+// gets the time of a fast message to answer before the next one is asked.
+type gap struct {
+	due   timed.Instant // when to ask; 0: there is no gap
+	at    uint64        // how far things had come when it was noticed
+	tries int
+}
+
+// note takes how far things have come, and how far they should.
+func (g *gap) note(now timed.Instant, at, want uint64, wait timed.Instant) {
+	switch {
+	case at >= want:
+		*g = gap{}
+	case g.due == 0 || g.at != at:
+		*g = gap{due: wait, at: at}
+	}
+}
+
+// maxWants is how many missing ranges are asked for at once, for each stream.
+const maxWants = 16
+
+// wanted returns how far the messages of a member are known to go. A frozen node
+// wants what the plan says.
+func (s *Service) wanted(i int, c Class) uint64 {
+	m := &s.members[i]
+	st := m.stream(c)
+	if !s.freeze.on {
+		return max(st.top, st.tail, st.ordered)
+	}
+	g := s.freeze.group
+	if g == nil {
+		return 0
+	}
+	to := st.ordered
+	if c == ClassUnordered {
+		if f := g.fill(s.cfg.Self.Node, m.Node); f != nil {
+			to = max(to, f.To)
+		}
+	}
+	return to
+}
+
+// wantedLog returns the last decision that is known to exist.
+func (s *Service) wantedLog() uint64 {
+	if s.freeze.on {
+		if s.freeze.group == nil {
+			return 0
+		}
+		return s.freeze.group.End
+	}
+	last := uint64(0)
+	for i := range s.members {
+		last = max(last, s.members[i].known)
+	}
+	return last
+}
+
+// noteGaps looks for what is missing.
+func (s *Service) noteGaps(now timed.Instant) {
+	wait := now.Add(s.cfg.Timing.OneWayTimeout)
+	for i := range s.members {
+		if i == s.me {
+			continue
+		}
+		for c := range classes {
+			st := s.members[i].stream(c)
+			st.gap.note(now, st.contig, s.wanted(i, c), wait)
+			if st.gap.due != 0 {
+				s.gapDue = timed.Earlier(s.gapDue, st.gap.due)
+			}
+		}
+	}
+	s.logGap.note(now, s.known, s.wantedLog(), wait)
+	if s.logGap.due != 0 {
+		s.gapDue = timed.Earlier(s.gapDue, s.logGap.due)
+	}
+}
+
+// ask sends the requests that are due.
+func (s *Service) ask(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+	if now < s.gapDue {
+		return out
+	}
+	s.gapDue = timed.Never
+	s.noteGaps(now)
+	if s.gapDue > now {
+		return out
+	}
+	s.gapDue = timed.Never
+	s.asking = s.asking[:0]
+	for range s.members {
+		s.asking = append(s.asking, nil)
+	}
+	again := now.Add(s.cfg.Timing.FastThreshold)
+	for i := range s.members {
+		for c := range classes {
+			st := s.members[i].stream(c)
+			g := &st.gap
+			if i == s.me || g.due == 0 {
+				continue
+			}
+			if now >= g.due {
+				var p *Packet
+				if p, out = s.request(s.target(i, c, g.tries), reading, out); p != nil {
+					st.missing(p, s.members[i].Incarnation, c, s.wanted(i, c))
+				}
+				g.due, g.tries = again, g.tries+1
+			}
+			s.gapDue = timed.Earlier(s.gapDue, g.due)
+		}
+	}
+	if g := &s.logGap; g.due != 0 {
+		if now >= g.due {
+			var p *Packet
+			if p, out = s.request(s.logTarget(g.tries), reading, out); p != nil {
+				p.Log = Span{From: s.known + 1, To: s.wantedLog()}
+			}
+			g.due, g.tries = again, g.tries+1
+		}
+		s.gapDue = timed.Earlier(s.gapDue, g.due)
+	}
+	return out
+}
+
+// request returns the packet in which a member is asked, or nil for nobody.
+func (s *Service) request(i int, reading clocksync.Reading, out []Effect) (*Packet, []Effect) {
+	if i < 0 || i == s.me {
+		return nil, out
+	}
+	if s.asking[i] == nil {
+		s.asking[i] = s.Blank(reading)
+		out = append(out, Effect{Kind: Send, To: s.members[i].Node, Packet: s.asking[i]})
+	}
+	return s.asking[i], out
+}
+
+// missing lists what is not held, up to want.
+func (st *stream) missing(p *Packet, of timed.Incarnation, c Class, want uint64) {
+	n := 0
+	for seq := st.contig + 1; seq <= want && n < maxWants; {
+		if st.has(seq) {
+			seq++
+			continue
+		}
+		from := seq
+		if seq > st.top {
+			seq = want + 1
+		} else {
+			for seq <= want && seq <= st.top && !st.has(seq) {
+				seq++
+			}
+		}
+		p.Wants = append(p.Wants, Want{Sender: of.Node, Boot: of.Boot, Class: c, From: from, To: seq - 1})
+		n++
+	}
+}
+
+// target returns whom to ask for messages of member i: the sender first, then
+// the others in turn, with those before the rest that acknowledge what is
+// ordered. In a flush the plan says who has them.
+func (s *Service) target(i int, c Class, tries int) int {
+	if s.freeze.on {
+		g := s.freeze.group
+		st := s.members[i].stream(c)
+		if f := g.fill(s.cfg.Self.Node, s.members[i].Node); f != nil && c == ClassUnordered && st.contig >= st.ordered {
+			return s.place(f.Holder)
+		}
+		return s.place(g.Source)
+	}
+	n := len(s.members)
+	start := (i + tries) % n
+	if st := s.members[i].stream(c); tries > 0 && st.contig < st.ordered {
+		for j := range n {
+			if k := (start + j) % n; k != s.me && s.members[k].ack > s.have {
+				return k
+			}
+		}
+	}
+	if start == s.me {
+		start = (start + 1) % n
+	}
+	return start
+}
+
+// logTarget returns whom to ask for decisions: those who know more, in turn.
+func (s *Service) logTarget(tries int) int {
+	if s.freeze.on {
+		return s.place(s.freeze.group.Source)
+	}
+	n := len(s.members)
+	for j := range n {
+		if k := (s.decider + tries + j) % n; k != s.me && s.members[k].known > s.known {
+			return k
+		}
+	}
+	return -1
+}
+
+// place returns the index of a node in the view, or -1.
+func (s *Service) place(id timed.NodeID) int {
+	for i := range s.members {
+		if s.members[i].Node == id {
+			return i
+		}
+	}
+	return -1
+}

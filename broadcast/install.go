@@ -1,0 +1,135 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Install ends the old view and begins v, whose proposal this node has
+// acknowledged last and for which CanInstall, or Ready, is true.
+func (s *Service) Install(v *membership.View, out []Effect) []Effect {
+	c := s.freeze.commit
+	if s.view != nil {
+		out = s.finish(v, c.branch(s.view.ID), out)
+	}
+	s.committed = nil
+	if s.freeze.lead {
+		s.committed = c
+	}
+	out = s.rebase(v, c, out)
+	s.beginView(v)
+	return append(out, Effect{Kind: Installed, View: v})
+}
+
+// finish delivers the rest of the old view: as regular what is stable by the
+// merged acknowledgements, which is the same for all that come along, and then
+// the rest of the log, marked as transitional.
+func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
+	for i := range s.members {
+		m := &s.members[i]
+		if !mutant.On(mutant.BroadcastLocalAcks) {
+			m.ack = max(m.ack, find(b.Acks, m.Incarnation))
+		}
+		u := m.stream(ClassUnordered)
+		u.reach = max(u.reach, u.delivered, u.through)
+	}
+	if !mutant.On(mutant.BroadcastLocalAcks) {
+		s.hear(b.Stable)
+	}
+	s.restable()
+	s.cover()
+	from := len(s.deliveries)
+	s.deliverOrdered(false)
+	for i := range s.members {
+		s.deliverUnordered(i, s.members[i].stream(ClassUnordered).reach, false)
+	}
+	out = s.handOut(from, out)
+	out = append(out, Effect{Kind: Transition, View: s.view, Next: v, Along: v.Transitional(s.view.ID)})
+	from = len(s.deliveries)
+	s.deliverOrdered(true)
+	for len(s.asides.heap) > 0 {
+		s.deliverAside(s.have, true)
+	}
+	for i := range s.members {
+		s.deliverUnordered(i, s.members[i].stream(ClassUnordered).reach, true)
+	}
+	return s.handOut(from, out)
+}
+
+// rebase moves all streams to where the new view begins. What was ordered in
+// some branch will never be ordered again; this node's own messages among it,
+// if it has not delivered them, are out of its sight.
+func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
+	s.settleMarks()
+	s.retireStrangers(v)
+	for i := range v.Members {
+		m := v.Members[i].Incarnation
+		for class, marks := range [classes][]Mark{ClassUnordered: c.Unordered, ClassOrdered: c.Ordered} {
+			base := find(marks, m)
+			if mutant.On(mutant.BroadcastNoBase) {
+				base = find([]Mark{s.mark(Class(class), m.Node)}, m)
+			}
+			st := &s.streamsOf(m.Node)[class]
+			if m == s.cfg.Self && st.boot == m.Boot {
+				got := st.through
+				if Class(class) == ClassUnordered {
+					got = st.delivered
+				}
+				if base > got && !mutant.On(mutant.BroadcastSilentLoss) {
+					out = append(out, Effect{Kind: Elsewhere, View: s.view, Class: Class(class), From: got + 1, Through: base})
+				}
+				if mutant.On(mutant.BroadcastForgetUnsent) {
+					base = s.own[class]
+				}
+			}
+			st.begin(&s.arena, m.Boot, base)
+			s.setMark(Class(class), Mark{m.Node, m.Boot, base})
+			if m == s.cfg.Self {
+				s.sent[class] = base // the rest is sent again
+			}
+		}
+	}
+	return out
+}
+
+// retireStrangers lets go of what is held of those who are not in a view. How far
+// this node has come in their messages stays known: they may come back.
+func (s *Service) retireStrangers(v *membership.View) {
+	for i := range s.members {
+		m := &s.members[i]
+		if v.Has(m.Incarnation) {
+			continue
+		}
+		for c := range classes {
+			m.stream(c).begin(&s.arena, 0, 0)
+			if mutant.On(mutant.BroadcastForgetAbsent) {
+				s.marks[c][m.Node] = Mark{}
+			}
+		}
+	}
+}
+
+// beginView starts a view without decisions.
+func (s *Service) beginView(v *membership.View) {
+	s.view, s.members = v, s.members[:0]
+	for i := range v.Members {
+		m := v.Members[i].Incarnation
+		if m == s.cfg.Self {
+			s.me = i
+		}
+		if m.Node == v.ID.Leader {
+			s.decider = i
+		}
+		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime})
+	}
+	group := s.cfg.RequireQuorum
+	s.quorate = group.Empty() || 2*v.Set.Intersect(group).Len() > group.Len()
+	s.log.clear()
+	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
+	s.ordered, s.stable, s.covered = minTime, [Strict + 1]uint64{}, [Strict + 1]uint64{}
+	s.heard = [Strict + 1]uint64{}
+	s.cursor, s.asides.heap = cursor{next: 1}, s.asides.heap[:0]
+	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
+	s.urgent, s.quiet, s.moved, s.slow.said = false, 0, true, 0
+}

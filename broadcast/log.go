@@ -1,0 +1,103 @@
+package broadcast
+
+import "github.com/failaware/failaware/clocksync"
+
+// logSize is how many decisions of a view can be unstable at a time; a decider
+// that would exceed it waits.
+const logSize = 1 << 10
+
+// slot is one decision that is held.
+type slot struct {
+	Decision
+	held bool
+	left int // messages put aside to be delivered in the order of their stamps
+}
+
+// decisionLog is a ring of decisions indexed by number.
+type decisionLog struct{ ring [logSize]slot }
+
+func (l *decisionLog) at(number uint64) *slot { return &l.ring[number%logSize] }
+
+// put keeps a copy of a decision.
+func (l *decisionLog) put(d *Decision) *slot {
+	sl := l.at(d.Number)
+	ranges := append(sl.Ranges[:0], d.Ranges...)
+	*sl = slot{Decision: *d, held: true}
+	sl.Ranges = ranges
+	return sl
+}
+
+// has reports whether a decision is held.
+func (l *decisionLog) has(number uint64) bool {
+	sl := l.at(number)
+	return sl.held && sl.Number == number
+}
+
+// clear lets go of everything, and keeps the memory.
+func (l *decisionLog) clear() {
+	for i := range l.ring {
+		l.ring[i].held, l.ring[i].left = false, 0
+	}
+}
+
+// aside is an ordered message that waits until no smaller stamp can be ordered.
+type aside struct {
+	stamp    clocksync.Time
+	seq      uint64 // of its first fragment
+	decision uint64
+	member   uint8
+}
+
+func (a *aside) before(b *aside) bool {
+	switch {
+	case a.stamp != b.stamp:
+		return a.stamp < b.stamp
+	case a.member != b.member:
+		return a.member < b.member // members stand in the order of ids
+	}
+	return a.seq < b.seq
+}
+
+// asides is a binary heap by (stamp, sender, sequence).
+type asides struct{ heap []aside }
+
+func (h *asides) push(a aside) {
+	h.heap = append(h.heap, a)
+	q, i := h.heap, len(h.heap)-1
+	for i > 0 {
+		p := (i - 1) / 2
+		if !a.before(&q[p]) {
+			break
+		}
+		q[i] = q[p]
+		i = p
+	}
+	q[i] = a
+}
+
+func (h *asides) pop() aside {
+	q := h.heap
+	top, last := q[0], q[len(q)-1]
+	q = q[:len(q)-1]
+	h.heap = q
+	if len(q) == 0 {
+		return top
+	}
+	i := 0
+	for {
+		c := 2*i + 1
+		if c >= len(q) {
+			break
+		}
+		if c+1 < len(q) && q[c+1].before(&q[c]) {
+			c++
+		}
+		if !q[c].before(&last) {
+			break
+		}
+		q[i] = q[c]
+		i = c
+	}
+	q[i] = last
+	return top
+}

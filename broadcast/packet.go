@@ -1,0 +1,218 @@
+package broadcast
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Header is what every packet of a member says, keepalives too. It counts only
+// in the view that it names.
+type Header struct {
+	View  membership.ViewID // the sender's view; none before its first
+	Known uint64            // decisions known without a gap
+	Have  uint64            // decisions whose messages are held as well: the ack
+	// Stable are the decisions that, as far as the sender knows, more than half
+	// of the members have, and all of them.
+	Stable [2]uint64
+	// Tails are the last sequences sent, by class, so that a lost tail shows.
+	Tails [2]uint64
+	// Floor is a promise: ordered messages after Tails have no smaller stamp.
+	Floor clocksync.Time
+}
+
+// Packet is what a node says about broadcast to one destination, or to all.
+type Packet struct {
+	Header
+	Runs      []Run
+	Decisions []Decision
+	Wants     []Want
+	Log       Span // wanted decisions of the view; none if From is 0
+	Done      membership.ViewID
+	Report    *Report
+	Plan      *Plan
+	Commit    *Commit
+
+	sizes []uint32 // what the runs' Sizes are cut from
+	spans []Range  // what the decisions' Ranges are cut from
+}
+
+// Bare reports whether the packet is only a header.
+func (p *Packet) Bare() bool {
+	return len(p.Runs) == 0 && len(p.Decisions) == 0 && len(p.Wants) == 0 && p.Log == Span{} &&
+		p.Done.None() && p.Report == nil && p.Plan == nil && p.Commit == nil
+}
+
+// Reset empties the packet and keeps its memory.
+func (p *Packet) Reset() {
+	*p = Packet{Runs: p.Runs[:0], Decisions: p.Decisions[:0], Wants: p.Wants[:0], sizes: p.sizes[:0], spans: p.spans[:0]}
+}
+
+// Lengths cuts room for the lengths of n messages from the packet's memory.
+func (p *Packet) Lengths(n int) []uint32 {
+	at := len(p.sizes)
+	for range n {
+		p.sizes = append(p.sizes, 0)
+	}
+	return p.sizes[at : at+n : at+n]
+}
+
+// Ranges cuts room for n ranges from the packet's memory.
+func (p *Packet) Ranges(n int) []Range {
+	at := len(p.spans)
+	for range n {
+		p.spans = append(p.spans, Range{})
+	}
+	return p.spans[at : at+n : at+n]
+}
+
+// Span is a range of decision numbers.
+type Span struct{ From, To uint64 }
+
+// Run is data: consecutive messages, or fragments, of one sender and class that
+// were sent at one time in one way.
+type Run struct {
+	Sender    timed.NodeID
+	Boot      timed.BootID
+	Class     Class
+	Options   Options
+	Begins    bool // each is, or begins, a message
+	Ends      bool // each is, or ends, a message
+	First     uint64
+	Count     int
+	Stamp     clocksync.Time
+	Deviation time.Duration
+	// Size is the length of each payload, unless Sizes holds them one by one.
+	Size    uint32
+	Sizes   []uint32
+	Payload []byte // of all, one after the other; borrowed
+}
+
+// MaxRun is how many messages one run holds at most.
+const MaxRun = 4096
+
+// size returns the length of the i-th payload.
+func (r *Run) size(i int) int {
+	if r.Sizes != nil {
+		return int(r.Sizes[i])
+	}
+	return int(r.Size)
+}
+
+// Valid reports whether the fields of the run fit each other.
+func (r *Run) Valid() bool {
+	if !r.Sender.Valid() || r.Boot == 0 || r.Class >= classes || !r.Options.Valid() || r.Options.Order.Class() != r.Class ||
+		r.First == 0 || r.Count < 1 || r.Count > MaxRun || r.First > MaxSequence-uint64(r.Count) || r.Deviation < 0 {
+		return false
+	}
+	if r.Sizes == nil {
+		return uint64(r.Size)*uint64(r.Count) == uint64(len(r.Payload))
+	}
+	if len(r.Sizes) != r.Count || r.Size != 0 {
+		return false
+	}
+	sum := uint64(0)
+	for _, n := range r.Sizes {
+		sum += uint64(n)
+	}
+	return sum == uint64(len(r.Payload))
+}
+
+// Decision orders the messages of its ranges, one range after the other, behind
+// those of all decisions before it, and passes the right to decide on.
+type Decision struct {
+	Number uint64
+	Next   uint8 // index of the member that may issue the next one
+	// Urgent: some message is not Weak, or is Timed, so that members say at once
+	// that they have it.
+	Urgent bool
+	// Floor: no message with a smaller stamp is ordered after this decision.
+	Floor  clocksync.Time
+	Ranges []Range
+}
+
+// Range is what a decision orders of one member: everything after what was
+// ordered before, through To. For Unordered messages it says only that the
+// members who have the decision have them.
+type Range struct {
+	Member uint8 // index in the view
+	Class  Class
+	To     uint64
+	from   uint64 // what it begins with; known once all decisions before are
+}
+
+// Want asks for messages.
+type Want struct {
+	Sender   timed.NodeID
+	Boot     timed.BootID
+	Class    Class
+	From, To uint64
+}
+
+// Mark is how far something has come in the messages of one incarnation.
+type Mark struct {
+	Node     timed.NodeID
+	Boot     timed.BootID
+	Sequence uint64
+}
+
+// Report is what a member says when it has acknowledged a proposal. From then on
+// it keeps still in the view that it comes from.
+type Report struct {
+	Proposal  membership.ViewID
+	Previous  membership.ViewID // none for a node without a view
+	Have      uint64
+	Stable    [2]uint64
+	Acks      []Mark // of the members of Previous: decisions
+	Ordered   []Mark // ordered through, for all senders ever seen
+	Unordered []Mark // delivered, or covered by decisions, through
+}
+
+// Plan says who lacks what of its previous view, and who has it.
+type Plan struct {
+	Proposal membership.ViewID
+	Groups   []Group
+}
+
+// Group is the members of a proposal that come from one view.
+type Group struct {
+	Previous membership.ViewID
+	End      uint64       // the last decision that they deliver
+	Source   timed.NodeID // a member that has all through End
+	Lack     []Lack
+	Fill     []Fill
+}
+
+// Lack is a member that lacks decisions after Have, or messages of them.
+type Lack struct {
+	Node timed.NodeID
+	Have uint64
+}
+
+// Fill is Unordered messages that Member lacks and Holder has: those of Sender
+// after From, through To.
+type Fill struct {
+	Member   timed.NodeID
+	Holder   timed.NodeID
+	Sender   timed.NodeID
+	Boot     timed.BootID
+	From, To uint64
+}
+
+// Commit is what members need to know to install a view.
+type Commit struct {
+	Proposal  membership.ViewID
+	Branches  []Branch
+	Ordered   []Mark // base: where the members begin, by sender
+	Unordered []Mark
+}
+
+// Branch is the end of a previous view for those that come from it.
+type Branch struct {
+	Previous membership.ViewID
+	End      uint64
+	Stable   [2]uint64 // merged, as the acknowledgements are
+	Acks     []Mark    // of the members of Previous
+}

@@ -1,0 +1,187 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// HandlePacket takes what a peer's accepted incarnation says, whether the packet
+// was fast or slow. What follows from it is done by Act.
+func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Packet) {
+	i := -1
+	if s.view != nil && (p.View == s.view.ID || mutant.On(mutant.BroadcastForeignHeaders)) {
+		i = s.index(from)
+	}
+	for j := range p.Runs {
+		s.handleRun(&p.Runs[j])
+	}
+	if i >= 0 {
+		for j := range p.Decisions {
+			s.handleDecision(now, &p.Decisions[j])
+		}
+		s.handleHeader(i, &p.Header)
+		s.noteGaps(now)
+	} else if !p.View.None() {
+		s.Dropped.OtherView++
+	}
+	for j := range p.Wants {
+		s.want(from, p.Wants[j])
+	}
+	if p.Log.From > 0 && i >= 0 {
+		s.wantLog(from, p.Log)
+	}
+	switch {
+	case p.Report != nil:
+		s.takeReport(now, from, p.Report)
+	case p.Plan != nil:
+		s.takePlan(now, from, p.Plan)
+	case p.Commit != nil:
+		s.takeCommit(from, p.Commit)
+	}
+	if !p.Done.None() {
+		s.takeDone(from, p.Done)
+	}
+	if len(p.Runs) > 0 || len(p.Decisions) > 0 {
+		s.advance(now)
+	}
+}
+
+// handleRun keeps the messages of a run. They name their sender and no view: what
+// is not ordered when a view ends is there for the next one.
+func (s *Service) handleRun(r *Run) {
+	sts := s.streams[r.Sender]
+	if sts == nil || sts[r.Class].boot != r.Boot || r.Sender == s.cfg.Self.Node {
+		s.Dropped.Stranger++
+		return
+	}
+	st := &sts[r.Class]
+	// A sender's window moves with the acknowledgements, and what is let go of
+	// with the knowledge that all have acknowledged, so what is held is up to
+	// two windows; and, to finish a view, up to two more.
+	windows := 2
+	if s.freeze.on {
+		windows = 4
+	}
+	most := windows * s.cfg.MaxMessages
+	if st.bytes+len(r.Payload) > windows*s.limit() || r.First > st.floor+uint64(most) || len(r.Payload) > chunkSize {
+		s.Dropped.Overflow++
+		return
+	}
+	whole := st.whole
+	if st.put(&s.arena, r, most) {
+		s.quiet += len(r.Payload) + perMessage*r.Count
+		s.moved = s.moved || st.whole > whole && r.Class == ClassUnordered
+	}
+}
+
+// handleHeader takes what a member says about itself in this view.
+func (s *Service) handleHeader(i int, h *Header) {
+	m := &s.members[i]
+	for c := range classes {
+		if st := m.stream(c); !mutant.On(mutant.BroadcastNoTails) {
+			st.tail = max(st.tail, min(h.Tails[c], st.floor+uint64(2*s.cfg.MaxMessages)))
+		}
+	}
+	if s.still() && !mutant.On(mutant.BroadcastAcksFrozen) {
+		return // what is said from now on may be cut off by the commit
+	}
+	m.known = max(m.known, h.Known)
+	m.notePromise(h.Floor, h.Tails[ClassOrdered])
+	news := s.hear(h.Stable)
+	if h.Have > m.ack || news {
+		m.ack = max(m.ack, h.Have)
+		s.restable()
+	}
+}
+
+// handleDecision keeps a decision of this view.
+func (s *Service) handleDecision(now timed.Instant, d *Decision) {
+	if d.Number <= s.known || d.Number > s.released+logSize || s.log.has(d.Number) {
+		return
+	}
+	if int(d.Next) >= len(s.members) || !s.rangesValid(d) {
+		s.Dropped.Invalid++
+		return
+	}
+	if !s.mayLearn(d.Number) {
+		return
+	}
+	s.log.put(d)
+	s.learn(now)
+}
+
+// mayLearn reports whether a decision still counts: a frozen node takes only
+// those that the plan wants it to have.
+func (s *Service) mayLearn(number uint64) bool {
+	return !s.still() || s.freeze.group != nil && number <= s.freeze.group.End
+}
+
+// rangesValid reports whether the ranges are of members, in order, none twice.
+func (s *Service) rangesValid(d *Decision) bool {
+	last := -1
+	for i := range d.Ranges {
+		r := &d.Ranges[i]
+		at := int(r.Member)*int(classes) + int(r.Class)
+		if int(r.Member) >= len(s.members) || r.Class >= classes || at <= last {
+			return false
+		}
+		last = at
+	}
+	return true
+}
+
+// learn moves known over the decisions that are held now, and have with it.
+func (s *Service) learn(now timed.Instant) {
+	for s.log.has(s.known+1) && s.mayLearn(s.known+1) {
+		s.known++
+		sl := s.log.at(s.known)
+		for i := range sl.Ranges {
+			r := &sl.Ranges[i]
+			st := s.members[r.Member].stream(r.Class)
+			r.from, st.ordered = st.ordered+1, max(st.ordered, r.To)
+		}
+		if len(sl.Ranges) > 0 {
+			s.full = s.known
+		}
+		s.ordered = max(s.ordered, sl.Floor)
+		s.decider, s.since = int(sl.Next), now
+	}
+	s.advance(now)
+}
+
+// advance moves have over the decisions whose messages are all held.
+func (s *Service) advance(now timed.Instant) {
+	limit := s.known
+	if s.still() && !mutant.On(mutant.BroadcastLateHave) {
+		// What was reported stays, but for what the plan asks for.
+		if s.freeze.group == nil {
+			return
+		}
+		limit = min(limit, s.freeze.group.End)
+	}
+	before := s.have
+	for s.have < limit {
+		sl := s.log.at(s.have + 1)
+		for i := range sl.Ranges {
+			if r := &sl.Ranges[i]; s.members[r.Member].stream(r.Class).contig < r.To {
+				limit = 0
+				break
+			}
+		}
+		if limit == 0 {
+			break
+		}
+		s.have++
+		for i := range sl.Ranges {
+			r := &sl.Ranges[i]
+			s.members[r.Member].stream(r.Class).through = r.To
+		}
+		s.urgent = s.urgent || sl.Urgent
+	}
+	if s.have > before {
+		s.moved = true
+		s.members[s.me].ack = s.said()
+		s.restable()
+	}
+	s.flushed(now)
+}

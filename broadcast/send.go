@@ -1,0 +1,193 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// What parts of a packet weigh in bytes at most, besides payloads: an estimate
+// that keeps packets near PacketBytes.
+const (
+	runWeight      = 48
+	lengthWeight   = 3
+	decisionWeight = 32
+	rangeWeight    = 12
+)
+
+// load is what a packet under way weighs.
+type load struct {
+	p      *Packet
+	weight int
+}
+
+// sendOwn sends what this node has broadcast. The last packet stays open for a
+// decision.
+func (s *Service) sendOwn(reading clocksync.Reading, out []Effect) []Effect {
+	if !s.unsent() {
+		return out
+	}
+	if len(s.members) == 1 {
+		s.sent = s.own
+		s.noteOwn(reading)
+		return out
+	}
+	from := s.sent
+	s.sent = s.own
+	header := s.Header(reading)
+	var l load
+	for c := range classes {
+		st := &s.streamsOf(s.cfg.Self.Node)[c]
+		for seq := from[c] + 1; seq <= s.own[c]; {
+			l, out = s.pack(l, header, timed.NoNode, st, c, s.cfg.Self.Node, &seq, s.own[c], out)
+		}
+	}
+	s.noteOwn(reading)
+	return out
+}
+
+// noteOwn makes what was sent this node's promise.
+func (s *Service) noteOwn(reading clocksync.Reading) {
+	me := &s.members[s.me]
+	me.notePromise(s.promiseNow(reading), s.sent[ClassOrdered])
+}
+
+// pack adds messages of a stream, from *seq on, to the packet under way, and
+// moves *seq behind what it took. What does not fit goes into a new packet.
+func (s *Service) pack(l load, h Header, to timed.NodeID, st *stream, c Class, sender timed.NodeID,
+	seq *uint64, last uint64, out []Effect) (load, []Effect) {
+	first := st.at(*seq)
+	need := runWeight + int(first.size) + lengthWeight
+	if l.p == nil || l.weight > 0 && l.weight+need > s.cfg.PacketBytes+runWeight {
+		l = load{p: s.take()}
+		l.p.Header = h
+		out = append(out, Effect{Kind: Send, To: to, Packet: l.p})
+	}
+	r := Run{Sender: sender, Boot: st.boot, Class: c, First: *seq, Count: 1, Size: first.size,
+		Options: Options{first.flags.order(), first.flags.atomicity()},
+		Begins:  first.flags&begins != 0, Ends: first.flags&ends != 0, Stamp: first.stamp, Deviation: first.dev}
+	weight := need
+	bytes, uniform := first.size, true
+	for n := *seq + 1; n <= last && r.Count < MaxRun; n++ {
+		e := st.at(n)
+		if e.flags != first.flags || e.stamp != first.stamp || e.dev != first.dev ||
+			e.home != first.home || e.off != first.off+bytes ||
+			l.weight+weight+int(e.size)+lengthWeight > s.cfg.PacketBytes+runWeight {
+			break
+		}
+		uniform = uniform && e.size == first.size
+		bytes += e.size
+		weight += int(e.size) + lengthWeight
+		r.Count++
+	}
+	r.Payload = first.home.buf[first.off : first.off+bytes]
+	if !uniform {
+		r.Size, r.Sizes = 0, l.p.Lengths(r.Count)
+		for i := range r.Sizes {
+			r.Sizes[i] = st.at(*seq + uint64(i)).size
+		}
+	}
+	l.p.Runs = append(l.p.Runs, r)
+	l.weight += weight
+	*seq += uint64(r.Count)
+	return l, out
+}
+
+// mayDecide reports whether this node may issue the next decision, and has
+// something to order.
+func (s *Service) mayDecide() bool {
+	if !s.decides() {
+		return false
+	}
+	for i := range s.members {
+		m := &s.members[i]
+		for c := range classes {
+			if s.orderable(i, m, c) > m.stream(c).ordered {
+				return true
+			}
+		}
+	}
+	if len(s.asides.heap) == 0 {
+		return false
+	}
+	// One that an earlier floor has let through waits for its atomicity, and
+	// another floor would not help it.
+	first := s.asides.heap[0].stamp
+	return first >= s.ordered && first < s.floorOf()
+}
+
+// decides reports whether the next decision is this node's: it knows and holds
+// all before. A log that is full of unstable decisions takes no more.
+func (s *Service) decides() bool {
+	return s.view != nil && !s.still() && s.decider == s.me && s.known+1 <= s.released+logSize &&
+		s.known == s.have
+}
+
+// orderable returns through which message of a member a decision of this node
+// can order: whole messages that are held, and of this node what it has sent.
+func (s *Service) orderable(i int, m *member, c Class) uint64 {
+	if c == ClassOrdered && !s.quorate && !mutant.On(mutant.BroadcastOrderMinority) {
+		return 0
+	}
+	st := m.stream(c)
+	to := st.whole
+	if mutant.On(mutant.BroadcastSplitMessage) {
+		to = st.contig
+	}
+	if i == s.me {
+		to = min(to, s.sent[c]) // what is sent ends with a message
+	}
+	return to
+}
+
+// turning reports whether this node is to pass the role on, for what the others
+// say with their decisions: something that was ordered is not stable yet.
+func (s *Service) turning() bool {
+	return s.decides() && s.released < s.full && len(s.members) > 1
+}
+
+// decide issues the next decision, in the packet that was filled last if it is
+// small enough.
+func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+	if s.view != nil && s.decider == s.me && len(s.asides.heap) > 0 {
+		s.noteOwn(reading)
+	}
+	if !s.mayDecide() && !(s.turning() && now >= s.since.Add(s.cfg.Timing.ElectionPeriod)) {
+		return out
+	}
+	var p *Packet
+	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].To == timed.NoNode && len(out[k-1].Packet.Decisions) == 0 {
+		p = out[k-1].Packet
+	} else {
+		p = s.take()
+		if len(s.members) > 1 {
+			out = append(out, Effect{Kind: Send, Packet: p})
+		}
+	}
+	d := Decision{Number: s.known + 1, Next: uint8((s.me + 1) % len(s.members))}
+	ranges := p.Ranges(2 * len(s.members))[:0]
+	for i := range s.members {
+		m := &s.members[i]
+		for c := range classes {
+			st := m.stream(c)
+			to := s.orderable(i, m, c)
+			if to <= st.ordered {
+				continue
+			}
+			ranges = append(ranges, Range{Member: uint8(i), Class: c, To: to, from: st.ordered + 1})
+			d.Urgent = d.Urgent || st.urgent > st.ordered
+			st.ordered = to
+		}
+	}
+	d.Ranges = ranges
+	s.ordered = max(s.ordered, s.floorOf())
+	d.Floor = s.ordered
+	for i := range ranges { // learn notes them again
+		s.members[ranges[i].Member].stream(ranges[i].Class).ordered = ranges[i].from - 1
+	}
+	s.log.put(&d)
+	s.learn(now)
+	p.Header = s.Header(reading)
+	p.Decisions = append(p.Decisions, d)
+	return out
+}

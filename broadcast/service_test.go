@@ -1,0 +1,318 @@
+package broadcast
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// run lets time pass. As in a group, each node lets the others hear from it once
+// a keepalive period.
+func (t *trio) run(d time.Duration) {
+	for end := t.now.Add(d); t.now < end; t.now = t.now.Add(500 * time.Microsecond) {
+		t.turn()
+		if t.now.Sub(t.beat) < timed.LAN().KeepalivePeriod {
+			continue
+		}
+		t.beat = t.now
+		for i, s := range t.nodes {
+			t.out = append(t.out[:0], Effect{Kind: Send, Packet: s.Blank(t.reading())})
+			t.perform(i)
+		}
+	}
+}
+
+func TestAllCombinationsAreDeliveredEverywhere(t *testing.T) {
+	for order := Unordered; order <= Timed; order++ {
+		for atomicity := Weak; atomicity <= Strict; atomicity++ {
+			opt := Options{order, atomicity}
+			g := newTrio(3, Config{})
+			g.keep = true
+			for i := range 30 {
+				id, err := g.cast(i%3, []byte{byte(i)}, opt)
+				require.NoError(t, err)
+				require.Equal(t, uint64(i/3+1), id.Sequence)
+				if i%4 == 0 {
+					g.run(time.Millisecond)
+				}
+			}
+			g.run(50 * time.Millisecond)
+			for i := range g.nodes {
+				require.Len(t, g.delivered[i], 30, "%v at node %d", opt, i)
+				for k, d := range g.delivered[i] {
+					require.Equal(t, opt, d.Options)
+					require.False(t, d.Transitional)
+					if order != Unordered {
+						require.Equal(t, g.delivered[0][k].ID, d.ID, "%v", opt)
+						require.Equal(t, uint64(k+1), d.Position)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The role of the decider goes round: of many decisions, each member issues
+// about its share.
+func TestTheRoleRotates(t *testing.T) {
+	g := newTrio(3, Config{})
+	issued := make([]int, 3)
+	g.drop = func(from, to int, p *Packet) bool {
+		if to == (from+1)%3 {
+			issued[from] += len(p.Decisions)
+		}
+		return false
+	}
+	for range 300 {
+		_, err := g.cast(0, []byte("x"), Options{Order: Total})
+		require.NoError(t, err)
+		g.turn()
+	}
+	total := issued[0] + issued[1] + issued[2]
+	require.Greater(t, total, 100)
+	for i, n := range issued {
+		require.InDelta(t, total/3, n, 2, "node %d of %v", i, issued)
+	}
+}
+
+func TestPayloadsOfAnySizeArrive(t *testing.T) {
+	for _, size := range []int{0, 1, DefaultPacketBytes - 1, DefaultPacketBytes, DefaultPacketBytes + 1, 10_000, DefaultMaxPayload} {
+		for _, order := range []Order{Unordered, Total} {
+			g := newTrio(3, Config{})
+			g.keep = true
+			payload := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
+			_, err := g.cast(1, payload, Options{Order: order})
+			require.NoError(t, err)
+			g.run(100 * time.Millisecond)
+			for i := range g.nodes {
+				require.Len(t, g.payloads[i], 1, "%d bytes", size)
+				require.True(t, string(payload) == g.payloads[i][0], "%d bytes", size)
+			}
+		}
+	}
+	g := newTrio(3, Config{})
+	_, err := g.cast(1, make([]byte, DefaultMaxPayload+1), Options{})
+	require.ErrorIs(t, err, ErrTooLarge)
+	_, err = g.cast(1, nil, Options{Order: 3})
+	require.ErrorIs(t, err, ErrOptions)
+}
+
+// A sender takes no more than its share of the window until all have what it
+// sent, and holds no more than that.
+func TestTheWindowIsShared(t *testing.T) {
+	g := newTrio(3, Config{Window: 30_000, MaxPayload: 20_000})
+	silent := true
+	g.drop = func(from, to int, p *Packet) bool { return silent && (from == 2 || to == 2) }
+	n := 0
+	for {
+		_, err := g.cast(0, make([]byte, 936), Options{Order: Total})
+		if err != nil {
+			require.ErrorIs(t, err, ErrWindowFull)
+			break
+		}
+		n++
+		g.turn()
+	}
+	require.Equal(t, 10_000/(936+perMessage), n)
+	_, err := g.cast(1, make([]byte, 15_000), Options{Order: Total})
+	require.NoError(t, err, "a message above the share is taken while nothing else is under way")
+	_, err = g.cast(1, nil, Options{Order: Total})
+	require.ErrorIs(t, err, ErrWindowFull)
+
+	silent = false
+	g.run(500 * time.Millisecond)
+	require.Equal(t, n+1, g.count[2])
+	for i := range g.nodes {
+		for s := range g.nodes {
+			require.Zero(t, g.nodes[i].streams[s+1][ClassOrdered].bytes, "what all have is let go of")
+		}
+	}
+	_, err = g.cast(0, nil, Options{Order: Total})
+	require.NoError(t, err)
+}
+
+// What is missing is asked for when it has been missing for a one-way timeout,
+// and not before: packets overtake each other all the time.
+func TestGapsAreAskedForLate(t *testing.T) {
+	g := newTrio(2, Config{})
+	lost, asked := true, []timed.Instant(nil)
+	g.drop = func(from, to int, p *Packet) bool {
+		if len(p.Wants) > 0 || p.Log.From > 0 {
+			asked = append(asked, g.now)
+		}
+		return lost && from == 1
+	}
+	start := g.now
+	_, err := g.cast(1, []byte("lost"), Options{Order: Total, Atomicity: Strict})
+	require.NoError(t, err)
+	g.turn()
+	lost = false
+	g.run(60 * time.Millisecond)
+	require.Equal(t, 1, g.count[0])
+	require.Len(t, asked, 1)
+	require.GreaterOrEqual(t, asked[0].Sub(start), timed.LAN().OneWayTimeout)
+}
+
+func TestRequireQuorum(t *testing.T) {
+	group := timed.SetOf(1, 2, 3, 4, 5)
+	g := newTrio(3, Config{RequireQuorum: group})
+	_, err := g.cast(0, nil, Options{Order: Total})
+	require.NoError(t, err)
+	g.run(5 * time.Millisecond)
+	require.Equal(t, 1, g.count[1])
+	g.install(viewOf(2, 0, 1))
+	for _, order := range []Order{Total, Timed} {
+		_, err = g.cast(0, nil, Options{Order: order})
+		require.ErrorIs(t, err, ErrNoQuorum)
+	}
+	_, err = g.cast(0, nil, Options{Order: Unordered})
+	require.NoError(t, err, "what needs no order goes on")
+	g.run(5 * time.Millisecond)
+	require.Equal(t, 2, g.count[1])
+}
+
+// A node whose application lags stops to acknowledge, so that senders wait; it
+// says so, and at last that it must leave.
+func TestASlowConsumer(t *testing.T) {
+	g := newTrio(3, Config{Backlog: 1000, SlowAfter: 20 * time.Millisecond})
+	s := g.nodes[2]
+	s.slow.backlog = 5000 // taken by nobody
+	g.run(time.Millisecond)
+	before := g.nodes[0].stable[Strict]
+	_, err := g.cast(0, nil, Options{Total, Strict})
+	require.NoError(t, err)
+	_, err = g.cast(0, nil, Options{Unordered, Weak})
+	require.NoError(t, err)
+	g.run(10 * time.Millisecond)
+	require.Equal(t, before, g.nodes[0].stable[Strict])
+	require.Equal(t, []int{1, 1, 1}, g.count, "what is Weak goes on")
+
+	g.effects = nil
+	g.run(10 * time.Millisecond)
+	require.Len(t, g.effects, 1)
+	require.Equal(t, Slow, g.effects[0].Kind)
+
+	s.Consumed(5000, 0)
+	g.run(5 * time.Millisecond)
+	require.Equal(t, []int{2, 2, 2}, g.count, "it has caught up, and says at once what it has")
+
+	g.effects = nil
+	s.slow.backlog = 5000
+	g.run(50 * time.Millisecond)
+	require.Equal(t, []Kind{Slow, Overrun}, []Kind{g.effects[0].Kind, g.effects[1].Kind})
+	require.Len(t, g.effects, 2)
+	_, err = g.cast(2, nil, Options{})
+	require.ErrorIs(t, err, ErrLeaving)
+}
+
+// Members that part deliver what they share; what is unordered goes on into the
+// next view, and who joins begins where the others are.
+func TestViewsChange(t *testing.T) {
+	g := newTrio(3, Config{})
+	g.keep = true
+	for range 5 {
+		_, err := g.cast(0, []byte("first"), Options{Order: Total})
+		require.NoError(t, err)
+	}
+	g.turn()
+	cut := true
+	g.drop = func(from, to int, p *Packet) bool { return cut && (from == 2) != (to == 2) }
+	_, err := g.cast(0, []byte("strict"), Options{Total, Strict})
+	require.NoError(t, err)
+	_, err = g.cast(2, []byte("alone"), Options{Total, Weak})
+	require.NoError(t, err)
+	g.run(10 * time.Millisecond)
+	g.effects = nil
+	g.install(viewOf(2, 0, 1))
+	g.install(viewOf(3, 2))
+	for i := range 2 {
+		last := g.delivered[i][len(g.delivered[i])-1]
+		require.Equal(t, "strict", g.payloads[i][len(g.payloads[i])-1])
+		require.True(t, last.Transitional, "not all had it")
+	}
+	_, err = g.cast(2, []byte("alone again"), Options{Total, Weak})
+	require.NoError(t, err)
+	g.run(10 * time.Millisecond)
+	require.Equal(t, []string{"alone", "alone again"}, g.payloads[2][len(g.payloads[2])-2:])
+
+	cut = false
+	g.effects = nil
+	at := len(g.payloads[0])
+	g.install(viewOf(4, 0, 1, 2))
+	_, err = g.cast(2, []byte("together"), Options{Total, Weak})
+	require.NoError(t, err)
+	g.run(10 * time.Millisecond)
+	for i := range 2 {
+		require.Equal(t, []string{"together"}, g.payloads[i][at:], "what another branch ordered is its own")
+	}
+	for _, e := range g.effects {
+		require.NotEqual(t, Elsewhere, e.Kind, "node %v", e)
+	}
+}
+
+// A sender whose message another branch has ordered without it learns that it
+// will not hear of it.
+func TestOrderedElsewhere(t *testing.T) {
+	g := newTrio(3, Config{})
+	// Node 2 sends, and does not hear that the others order.
+	g.drop = func(from, to int, p *Packet) bool { return to == 2 }
+	id, err := g.cast(2, []byte("away"), Options{Order: Total})
+	require.NoError(t, err)
+	g.run(5 * time.Millisecond)
+	require.Equal(t, []int{1, 1, 0}, g.count)
+	g.drop = func(from, to int, p *Packet) bool { return (from == 2) != (to == 2) }
+	g.install(viewOf(2, 0, 1))
+	g.drop = nil
+	g.effects = nil
+	g.install(viewOf(3, 0, 1, 2))
+	var found []Effect
+	for _, e := range g.effects {
+		if e.Kind == Elsewhere {
+			found = append(found, e)
+		}
+	}
+	require.Len(t, found, 1)
+	require.Equal(t, ClassOrdered, found[0].Class)
+	require.Equal(t, [2]uint64{id.Sequence, id.Sequence}, [2]uint64{found[0].From, found[0].Through})
+	g.run(20 * time.Millisecond)
+	require.Equal(t, []int{1, 1, 0}, g.count, "and it is not delivered twice")
+}
+
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	for _, opt := range []Options{{Total, Weak}, {Timed, Strong}, {Unordered, Strict}} {
+		g := newTrio(3, Config{})
+		payload := make([]byte, 64)
+		step := func() {
+			for i := range g.nodes {
+				for range 20 {
+					_, _ = g.cast(i, payload, opt) // a full window is as good
+				}
+			}
+			g.now = g.now.Add(100 * time.Microsecond)
+			g.turn()
+		}
+		for range 3000 {
+			step()
+		}
+		require.Zero(t, testing.AllocsPerRun(200, step), "%v", opt)
+	}
+}
+
+func TestConfigNamesWhatIsWrong(t *testing.T) {
+	require.NoError(t, Config{}.Validate())
+	for field, c := range map[string]Config{
+		"Window": {Window: 1}, "MaxMessages": {MaxMessages: -1}, "MaxPayload": {MaxPayload: LargestPayload + 1},
+		"PacketBytes": {PacketBytes: 70_000}, "Backlog": {Backlog: -1}, "SlowAfter": {SlowAfter: 1},
+	} {
+		err := c.Validate()
+		require.Error(t, err, field)
+		require.True(t, strings.Contains(err.Error(), field+":"), "%v", err)
+	}
+	err := Config{MaxMessages: 10, MaxPayload: 1 << 20}.Validate()
+	require.ErrorContains(t, err, "MaxMessages: 10 is below the 1104 fragments")
+}

@@ -1,0 +1,124 @@
+package broadcast
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// trio is a few machines in one view, wired directly: what one says reaches the
+// others at once, in memory, unless a test drops it.
+type trio struct {
+	now       timed.Instant
+	beat      timed.Instant // when headers were last said for their own sake
+	nodes     []*Service
+	view      *membership.View
+	out       []Effect
+	delivered [][]Delivery
+	payloads  [][]string
+	count     []int
+	keep      bool
+	drop      func(from, to int, p *Packet) bool
+	effects   []Effect // other than Send and Deliver
+}
+
+func incarnation(i int) timed.Incarnation {
+	return timed.Incarnation{Node: timed.NodeID(i + 1), Boot: timed.BootID(100 + i)}
+}
+
+func viewOf(sequence uint64, nodes ...int) *membership.View {
+	v := &membership.View{ID: membership.ViewID{Sequence: sequence, Leader: incarnation(nodes[0]).Node, Boot: incarnation(nodes[0]).Boot}}
+	for _, i := range nodes {
+		v.Members = append(v.Members, membership.Member{Incarnation: incarnation(i)})
+		v.Set.Add(incarnation(i).Node)
+	}
+	return v
+}
+
+// newTrio returns n machines that have installed a view of all.
+func newTrio(n int, cfg Config) *trio {
+	t := &trio{now: timed.Instant(time.Second), delivered: make([][]Delivery, n), payloads: make([][]string, n), count: make([]int, n)}
+	all := make([]int, n)
+	for i := range n {
+		c := cfg
+		c.Self, c.Timing = incarnation(i), timed.LAN()
+		t.nodes = append(t.nodes, New(c))
+		all[i] = i
+	}
+	t.install(viewOf(1, all...))
+	return t
+}
+
+// install moves the members of v to it, without a loss.
+func (t *trio) install(v *membership.View) {
+	lead := int(v.ID.Leader) - 1
+	t.nodes[lead].Freeze(t.now, v, true)
+	for _, m := range v.Members {
+		if i := int(m.Node) - 1; i != lead {
+			t.nodes[i].Freeze(t.now, v, false)
+		}
+	}
+	for range 20 {
+		t.turn()
+		t.now = t.now.Add(3 * time.Millisecond)
+	}
+	commit := t.nodes[lead].freeze.commit
+	for _, m := range v.Members {
+		i := int(m.Node) - 1
+		t.nodes[i].takeCommit(incarnation(lead), commit)
+		if !t.nodes[i].CanInstall(v.ID) {
+			panic("a member cannot install the view")
+		}
+		t.out = t.nodes[i].Install(v, t.out[:0])
+		t.perform(i)
+	}
+	t.view = v
+}
+
+func (t *trio) reading() clocksync.Reading {
+	return clocksync.Reading{Time: clocksync.Time(t.now), Deviation: 10}
+}
+
+func (t *trio) cast(i int, payload []byte, opt Options) (ID, error) {
+	return t.nodes[i].Broadcast(t.reading(), payload, opt)
+}
+
+// turn lets each machine act once; what they say arrives before the next acts.
+func (t *trio) turn() {
+	for i := range t.nodes {
+		t.nodes[i].Reclaim()
+		t.out = t.nodes[i].Act(t.now, t.reading(), t.out[:0])
+		t.perform(i)
+	}
+}
+
+// perform does what the effects say.
+func (t *trio) perform(i int) {
+	for k := range t.out {
+		e := &t.out[k]
+		switch e.Kind {
+		case Send:
+			for j := range t.nodes {
+				if j != i && (e.To == incarnation(j).Node || e.To == timed.NoNode && t.nodes[i].view.Set.Has(incarnation(j).Node)) &&
+					(t.drop == nil || !t.drop(i, j, e.Packet)) {
+					t.nodes[j].HandlePacket(t.now, incarnation(i), e.Packet)
+				}
+			}
+		case Deliver:
+			t.count[i] += len(e.Deliveries)
+			bytes := 0
+			for d := range e.Deliveries {
+				bytes += len(e.Deliveries[d].Payload)
+				if t.keep {
+					t.delivered[i] = append(t.delivered[i], e.Deliveries[d])
+					t.payloads[i] = append(t.payloads[i], string(e.Deliveries[d].Payload))
+				}
+			}
+			t.nodes[i].Consumed(bytes, len(e.Deliveries))
+		default:
+			t.effects = append(t.effects, *e)
+		}
+	}
+}

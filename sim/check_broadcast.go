@@ -1,0 +1,337 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// castCheck holds what is broadcast and delivered against the promises of the
+// broadcast layer. The world tells it what happens, in the order in which it
+// happens, and gives it the truth where a promise is about other nodes.
+type castCheck struct {
+	// fail takes a broken promise.
+	fail func(check string, node timed.NodeID, format string, args ...any)
+	// holds tells the truth about an incarnation: whether it holds a message, or
+	// did when it crashed.
+	holds func(timed.Incarnation, broadcast.ID) bool
+	// timedInUse: the order of what is left over when a view ends may differ
+	// from that of those who go on in it.
+	timedInUse bool
+	quorum     timed.Set // RequireQuorum, or none
+	drift      timed.Drift
+
+	nodes map[timed.Incarnation]*castNode
+	sent  map[broadcast.ID]*castSent
+	views map[membership.ViewID]*castView
+	last  map[castStream]uint64 // ordered by some decision, or delivered by somebody, through
+}
+
+type castStream struct {
+	of    timed.Incarnation
+	class broadcast.Class
+}
+
+// castSent is a message as it was broadcast.
+type castSent struct {
+	payload  []byte
+	opt      broadcast.Options
+	at       int64
+	timeline clocksync.TimelineID
+	outcome  bool
+}
+
+// castNode is what one incarnation has done.
+type castNode struct {
+	inc       timed.Incarnation
+	view      *membership.View
+	position  uint64
+	sequence  map[castStream]uint64
+	delivered map[broadcast.ID]bool
+	inView    []broadcast.ID // delivered in the present view
+	regular   int            // how many of them before the transition
+	next      *membership.View
+	lastTimed broadcast.Delivery
+	mine      []broadcast.ID
+}
+
+// castView is what all nodes together have done in a view.
+type castView struct {
+	members  []membership.Member
+	sequence []broadcast.ID // one global order: all deliveries are prefixes
+	strict   []broadcast.ID // delivered by somebody as Strict
+	left     []*castNode
+	moves    map[membership.ViewID]castMove
+}
+
+// castMove is what those delivered who moved together from one view to the next.
+type castMove struct {
+	by           timed.NodeID
+	regular, all string
+	nReg, nAll   int
+}
+
+func newCastCheck() *castCheck {
+	return &castCheck{nodes: map[timed.Incarnation]*castNode{}, sent: map[broadcast.ID]*castSent{},
+		views: map[membership.ViewID]*castView{}, last: map[castStream]uint64{}}
+}
+
+func (c *castCheck) started(inc timed.Incarnation) {
+	c.nodes[inc] = &castNode{inc: inc, sequence: map[castStream]uint64{}, delivered: map[broadcast.ID]bool{}}
+}
+
+func (c *castCheck) broadcast(inc timed.Incarnation, id broadcast.ID, payload []byte, opt broadcast.Options,
+	at int64, timeline clocksync.TimelineID) {
+	if c.sent[id] != nil {
+		c.fail("id", inc.Node, "gives the id %v twice", id)
+	}
+	c.sent[id] = &castSent{payload: bytes.Clone(payload), opt: opt, at: at, timeline: timeline}
+	c.nodes[inc].mine = append(c.nodes[inc].mine, id)
+}
+
+// decided takes a decision as its issuer sends it.
+func (c *castCheck) decided(id membership.ViewID, d *broadcast.Decision) {
+	v := c.views[id]
+	if v == nil {
+		return // an old packet of a view that the issuer alone installed
+	}
+	for _, r := range d.Ranges {
+		m := v.members[r.Member].Incarnation
+		key := castStream{m, r.Class}
+		c.last[key] = max(c.last[key], r.To)
+		if r.Class == broadcast.ClassOrdered && !c.quorum.Empty() {
+			var set timed.Set
+			for _, m := range v.members {
+				set.Add(m.Node)
+			}
+			if 2*set.Intersect(c.quorum).Len() <= c.quorum.Len() {
+				c.fail("quorum", m.Node, "its messages are ordered in view %v of %v", id, set)
+			}
+		}
+	}
+}
+
+// installed takes the begin of a view at a node.
+func (c *castCheck) installed(inc timed.Incarnation, v *membership.View) {
+	n := c.nodes[inc]
+	if n.view != nil {
+		c.leave(n, v)
+	}
+	n.view, n.position, n.inView, n.regular, n.next = v, 0, nil, 0, nil
+	n.lastTimed = broadcast.Delivery{}
+	if c.views[v.ID] == nil {
+		c.views[v.ID] = &castView{members: v.Members, moves: map[membership.ViewID]castMove{}}
+	}
+}
+
+// transition takes the mark between what is regular and what is not.
+func (c *castCheck) transition(inc timed.Incarnation, view, next *membership.View, along timed.Set) {
+	n := c.nodes[inc]
+	if n.view == nil || view.ID != n.view.ID {
+		c.fail("transition", inc.Node, "leaves %v but is in %v", view.ID, n.view)
+		return
+	}
+	if along != next.Transitional(view.ID) {
+		c.fail("transition", inc.Node, "comes along with %v, not with %v", along, next.Transitional(view.ID))
+	}
+	n.next, n.regular = next, len(n.inView)
+}
+
+// leave checks extended virtual synchrony when a node moves on to v.
+func (c *castCheck) leave(n *castNode, v *membership.View) {
+	if n.next == nil || n.next.ID != v.ID {
+		c.fail("transition", n.inc.Node, "installs %v without the transitional mark", v.ID)
+		return
+	}
+	u := c.views[n.view.ID]
+	m := castMove{by: n.inc.Node, regular: digest(n.inView[:n.regular]), all: digest(n.inView),
+		nReg: n.regular, nAll: len(n.inView)}
+	if o, ok := u.moves[v.ID]; !ok {
+		u.moves[v.ID] = m
+	} else if o.regular != m.regular || o.all != m.all {
+		c.fail("EVS", n.inc.Node, "moved from %v to %v with %d messages, %d of them regular, node %d with %d and %d",
+			n.view.ID, v.ID, m.nAll, m.nReg, o.by, o.nAll, o.nReg)
+	}
+	for _, id := range u.strict {
+		if !n.delivered[id] {
+			c.fail("strict", n.inc.Node, "left %v for %v without %v, which was delivered as Strict", n.view.ID, v.ID, id)
+		}
+	}
+	u.left = append(u.left, n)
+}
+
+// digest names a list of deliveries: the ordered ones in their order, and the
+// others as a set, since no order is promised between senders.
+func digest(ids []broadcast.ID) string {
+	h := fnv.New64a()
+	sum := uint64(0)
+	for _, id := range ids {
+		if id.Class == broadcast.ClassOrdered {
+			fmt.Fprint(h, id.Sender, id.Boot, id.Sequence, ";")
+			continue
+		}
+		one := fnv.New64a()
+		fmt.Fprint(one, id.Sender, id.Boot, id.Sequence)
+		sum += one.Sum64()
+	}
+	return fmt.Sprintf("%x/%x", h.Sum64(), sum)
+}
+
+// delivered checks one delivery of a node.
+func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *broadcast.Delivery) {
+	n := c.nodes[inc]
+	m := c.sent[d.ID]
+	if m == nil || !bytes.Equal(m.payload, d.Payload) || m.opt != d.Options {
+		c.fail("invention", inc.Node, "delivers %v (%v) in %v, which was never broadcast so", d.ID, d.Options, view.ID)
+		return
+	}
+	if n.delivered[d.ID] {
+		c.fail("duplicate", inc.Node, "delivers %v twice, now in %v", d.ID, view.ID)
+		return
+	}
+	n.delivered[d.ID] = true
+	from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
+	key := castStream{from, d.Class}
+	if d.Sequence <= n.sequence[key] {
+		c.fail("FIFO", inc.Node, "delivers %v after %d of the same sender", d.ID, n.sequence[key])
+	}
+	n.sequence[key] = d.Sequence
+	c.last[key] = max(c.last[key], d.Sequence)
+	if n.view == nil || view.ID != n.view.ID {
+		c.fail("view", inc.Node, "delivers %v in %v while in %v", d.ID, view.ID, n.view)
+		return
+	}
+	if d.Transitional != (n.next != nil) {
+		c.fail("transition", inc.Node, "delivers %v marked transitional: %v", d.ID, d.Transitional)
+	}
+	if !view.Has(from) {
+		c.fail("view", inc.Node, "delivers %v of who is no member of %v", d.ID, view.ID)
+	}
+	n.inView = append(n.inView, d.ID)
+	if from == inc {
+		if m.outcome {
+			c.fail("outcome", inc.Node, "delivers its own %v, whose outcome was said to be unknown", d.ID)
+		}
+		m.outcome = true
+	}
+	v := c.views[view.ID]
+	c.checkOrder(n, v, d)
+	c.checkAtomicity(n, v, d)
+	if d.Order == broadcast.Timed && !d.Transitional {
+		c.checkTimed(n, d)
+	}
+}
+
+// checkOrder demands one global sequence in each view.
+func (c *castCheck) checkOrder(n *castNode, v *castView, d *broadcast.Delivery) {
+	if d.Class != broadcast.ClassOrdered {
+		return
+	}
+	n.position++
+	if d.Position != n.position {
+		c.fail("order", n.inc.Node, "delivers %v at position %d after %d", d.ID, d.Position, n.position-1)
+	}
+	if d.Transitional && c.timedInUse {
+		return
+	}
+	switch p := int(d.Position); {
+	case p == len(v.sequence)+1:
+		v.sequence = append(v.sequence, d.ID)
+	case p > len(v.sequence):
+	case v.sequence[p-1] != d.ID:
+		c.fail("order", n.inc.Node, "delivers %v at position %d of %v, where others deliver %v", d.ID, p, n.view.ID, v.sequence[p-1])
+	}
+}
+
+// checkAtomicity holds a regular delivery against the truth.
+func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delivery) {
+	if d.Transitional || d.Atomicity == broadcast.Weak {
+		return
+	}
+	have := 0
+	for _, m := range v.members {
+		if o := c.nodes[m.Incarnation]; c.holds(m.Incarnation, d.ID) || o != nil && o.delivered[d.ID] {
+			have++
+		}
+	}
+	need := len(v.members)/2 + 1
+	if d.Atomicity == broadcast.Strict {
+		need = len(v.members)
+	}
+	if have < need {
+		c.fail("atomicity", n.inc.Node, "delivers %v as %v while %d of %d members have it", d.ID, d.Atomicity, have, len(v.members))
+	}
+	if d.Atomicity != broadcast.Strict {
+		return
+	}
+	v.strict = append(v.strict, d.ID)
+	for _, l := range v.left {
+		if !l.delivered[d.ID] {
+			c.fail("strict", n.inc.Node, "delivers %v as Strict, without which node %d has left %v", d.ID, l.inc.Node, n.view.ID)
+		}
+	}
+}
+
+// checkTimed holds the order of two Timed messages against their stamps, and
+// against the true times of sending as far as the clocks claim to tell.
+func (c *castCheck) checkTimed(n *castNode, d *broadcast.Delivery) {
+	p := n.lastTimed
+	n.lastTimed = *d
+	n.lastTimed.Payload = nil
+	if p.Sender == timed.NoNode {
+		return
+	}
+	if d.Stamp < p.Stamp || d.Stamp == p.Stamp && d.Sender < p.Sender {
+		c.fail("timed", n.inc.Node, "delivers %v of %d after %v of %d", d.ID, d.Stamp, p.ID, p.Stamp)
+	}
+	a, b := c.sent[p.ID], c.sent[d.ID]
+	if a.timeline != b.timeline || p.Deviation == clocksync.UnknownBound || d.Deviation == clocksync.UnknownBound {
+		return
+	}
+	late := a.at - b.at // positive: the wrong way round
+	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)); late > allowed {
+		c.fail("timed", n.inc.Node, "delivers %v before %v, sent %d ns earlier; the stamps allow %d", p.ID, d.ID, late, allowed)
+	}
+}
+
+// elsewhere takes a node's word that own messages were ordered in another branch.
+func (c *castCheck) elsewhere(inc timed.Incarnation, class broadcast.Class, from, to uint64) {
+	if got := c.last[castStream{inc, class}]; to > got {
+		c.fail("outcome", inc.Node, "says that its messages through %d are ordered elsewhere, but nobody ordered or delivered any after %d", to, got)
+	}
+	for _, id := range c.nodes[inc].mine {
+		if id.Class != class || id.Sequence < from || id.Sequence > to {
+			continue
+		}
+		if c.sent[id].outcome {
+			c.fail("outcome", inc.Node, "says that the outcome of %v is unknown, which it has delivered", id)
+		}
+		c.sent[id].outcome = true
+	}
+}
+
+// settled checks, when the world has been still for long, that every message of
+// a running incarnation has its outcome, and that the members of one view have
+// delivered the same in it.
+func (c *castCheck) settled(running []timed.Incarnation) {
+	for _, inc := range running {
+		n := c.nodes[inc]
+		for _, id := range n.mine {
+			if !c.sent[id].outcome {
+				c.fail("loss", inc.Node, "its %v (%v) has no outcome", id, c.sent[id].opt)
+			}
+		}
+		for _, other := range running {
+			o := c.nodes[other]
+			if n.view != nil && o.view != nil && n.view.ID == o.view.ID && digest(n.inView) != digest(o.inView) {
+				c.fail("loss", inc.Node, "has delivered %d messages in %v, node %d %d", len(n.inView), n.view.ID, other.Node, len(o.inView))
+			}
+		}
+	}
+}
