@@ -1,221 +1,123 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// Handlers are what an application wants to hear of. Each is called in the
-// process's turn, after the platform's own state has changed, and may call the
-// methods of its [Node]. Those that are nil are not called.
+// App is an application in one world: what runs on the nodes, and what it
+// promises. Options.App makes one for every world, so that its variables are of
+// that world alone: they are the disks of the nodes and the books of the test,
+// and outlive crashes. The variables of Start are a process's memory.
 //
-// An application that keeps something across crashes keeps it outside of what
-// Options.App makes: all else dies with the process.
+// All of it runs in the goroutine that drives the world, one call at a time. For
+// a seed to give the same run again it must depend on nothing but what the world
+// tells: on no other clock, no other randomness, no order of a map.
+//
+// A panic ends the run with a [Violation] named "panic", which has the seed and
+// the stack.
+type App struct {
+	// Start, if not nil, starts the application's process on a node, whenever
+	// the node's process starts, and returns what it wants to hear of.
+	Start func(*Node) Handlers
+	// Invariants are checked after every event, besides the platform's promises.
+	Invariants []Invariant
+}
+
+// Handlers are what a process wants to hear of. Each is called in the process's
+// turn, after the platform's own state has changed. What it asks for there (a
+// message, a resignation, a fault) happens at the end of the turn, in the order
+// of asking, at the same instant of true time: no handler is called inside of
+// another. Those that are nil are not called.
+//
+// A lease ends by the clock alone, whether or not its holder gets to run: that
+// Leader or View says so may come late, by any time if the process was stopped.
+// Before it acts, an application asks [Node.Leads] or [Node.View], which read the
+// hardware clock.
 type Handlers struct {
-	// View says that a view was installed, or became up to date or stale.
+	// View says that a view was installed, or became up to date or stale. No two
+	// calls in a row say the same; at the start there is none.
 	View func(v *membership.View, upToDate bool)
-	// Leader says that the node began or ended to lead, or follows another
-	// leader, or none (0).
+	// Leader says that the node began or ended to lead, or that its vote is
+	// bound to another leader, or to none (0). No two calls in a row say the
+	// same; at the start the node does not lead and follows none.
 	Leader func(leads bool, follows timed.NodeID)
 	// Clock says that the node follows another timeline of group time.
-	Clock func(r clocksync.Reading)
+	Clock func(clocksync.Reading)
+	// Peer says that a node came alive, or is not heard any more.
+	Peer func(id timed.NodeID, alive bool)
 	// Deliver hands over a message.
-	Deliver func(m Message)
-	// Stop says that the process has crashed. It is for the books of a test: a
-	// process that crashes does nothing any more.
+	Deliver func(Message)
+	// Restarted says that the platform gave up its incarnation, with all that
+	// rested on it, because the machine slept or its clock is not to be trusted:
+	// the process and its timers go on in a new one.
+	Restarted func(previous timed.BootID)
+	// Stop says that the process has crashed. It is for the books of the test:
+	// what the process asks for from now on does not happen.
 	Stop func()
 }
 
-// Message is what an application of one node said to that of another. It comes
-// with the fail-aware datagram service's bound: at most once for each sending,
-// unless the network repeats it; in any order.
+// Message is what a process said to that of another node. It may be lost, late,
+// out of order, and come several times; never does it come from an incarnation
+// of the sender that the receiver has not accepted. It may have been meant for
+// the process that ran there before.
 type Message struct {
-	From    timed.Incarnation
-	Payload []byte // shared: not to be changed
-	Delay   datagram.Delay
+	From    timed.Incarnation // of the sender, when it said it
+	Payload []byte            // shared with other receivers: not to be changed
+	Delay   datagram.Delay    // how long it can have been on its way
 }
 
 // Invariant is something that an application promises. Check is called after
-// every event of the world, sees all nodes at one instant of true time, and
-// must not change anything. An error is a violation of that name.
+// every event, and sees all nodes at one instant of true time; an error is a
+// [Violation] of that name. It panics if it tries to change the world.
 type Invariant struct {
 	Name  string
-	Check func(w *World) error
+	Check func() error
 }
 
-// Limits of applications. Whoever exceeds one panics: a simulated application is
-// part of a test.
+// Limits of applications. Who exceeds one panics.
 const (
-	MaxPayload = 1 << 20 // bytes
-	MaxTimers  = 1 << 16 // running at once, in a world
-	maxSays    = 1 << 12 // messages in one turn
+	MaxPayload = 1 << 20 // bytes of a message
+	MaxTimers  = 1 << 16 // running at once in a world
+	MaxAsks    = 1 << 14 // messages and other requests of one turn
+
+	// minTimer is the shortest time that a timer runs, so that a process whose
+	// timer starts itself anew cannot keep true time from passing.
+	minTimer = time.Microsecond
 )
 
-// app is what a world keeps for the applications on its nodes.
+// app is what a world keeps for the application.
 type app struct {
-	make       func(*Node) Handlers
-	invariants []Invariant
-	listens    bool // some node has an application
+	App
+	phase phase
+	at    *Node // whose process is called, for the report of a panic
 
-	events []stack.Event // of the turn under way
-	came   []Message     // in the turn under way
-	says   []say         // what applications want to send after it
-	said   int           // how many of them have been sent
-	busy   bool          // they are being sent
+	news   []news // to be told
+	told   int
+	asks   []ask // to be done
+	done   int
 	timers []appTimer
 	free   []int32
+	lastID uint64 // of a timer
 }
 
-type say struct {
-	n       *Node
-	to      timed.NodeID
-	payload []byte
-}
+// phase says who may ask for what.
+type phase uint8
 
-type appTimer struct {
-	n    *Node
-	life uint64
-	due  timed.Instant
-	do   func()
-}
+const (
+	outside  phase = iota // the test drives the world, or nobody does
+	turning               // processes are told, and ask
+	checking              // invariants look; nothing may change
+)
 
-func (a *app) started(w *World, n *Node) {
-	n.lives++
-	if a.make == nil {
-		return
-	}
-	n.handlers, a.listens = Handlers{}, true
-	n.handlers = a.make(n)
-	a.speak(w)
-}
-
-func (a *app) crashed(n *Node) {
-	if stop := n.handlers.Stop; stop != nil {
-		stop()
-	}
-	n.handlers = Handlers{}
-	n.lives++ // its timers are void
-}
-
-func (a *app) hears(n *Node, e *stack.Event) { a.events = append(a.events, *e) }
-
-func (a *app) arrived(n *Node, f *flight) {
-	d, verdict := n.st.LastPacket()
-	if f.from != nobody && (verdict == datagram.Delivered || verdict == datagram.Accepted) {
-		h := &f.packet.Header
-		a.came = append(a.came, Message{From: timed.Incarnation{Node: h.Source, Boot: h.Boot}, Payload: f.payload, Delay: d})
-	}
-}
-
-// turn lets the application see what the turn of its node brought, and checks
-// the invariants.
-func (a *app) turn(w *World, n *Node) {
-	h := &n.handlers
-	events, came := a.events, a.came
-	a.events, a.came = nil, nil // handlers may cause turns of their own
-	for i := range events {
-		h.hear(n, &events[i])
-	}
-	for _, m := range came {
-		if h.Deliver != nil {
-			h.Deliver(m)
-		}
-	}
-	if a.events == nil {
-		a.events, a.came = events[:0], came[:0]
-	}
-	a.speak(w)
-	a.check(w)
-}
-
-func (a *app) check(w *World) {
-	if w.check.failed != nil {
-		return
-	}
-	for i := range a.invariants {
-		if err := a.invariants[i].Check(w); err != nil {
-			w.check.failed = &Violation{Seed: w.seed, Check: a.invariants[i].Name,
-				At: time.Duration(w.now - origin), Detail: err.Error()}
-			return
-		}
-	}
-}
-
-func (h *Handlers) hear(n *Node, e *stack.Event) {
-	switch e.Kind {
-	case stack.EventViewInstalled, stack.EventViewFresh, stack.EventViewStale:
-		if h.View != nil {
-			v, fresh := n.View()
-			h.View(v, fresh)
-		}
-	case stack.EventElected, stack.EventLeadLost, stack.EventFollowing:
-		if h.Leader != nil {
-			h.Leader(n.Leads(), n.Follows())
-		}
-	case stack.EventClockAdopted, stack.EventClockStepped:
-		if h.Clock != nil {
-			h.Clock(n.Clock())
-		}
-	}
-}
-
-// speak sends what applications have said.
-func (a *app) speak(w *World) {
-	if a.busy { // what is said by the way goes with the rest
-		return
-	}
-	a.busy = true
-	for ; a.said < len(a.says); a.said++ {
-		if s := a.says[a.said]; s.n.up && !s.n.upset {
-			w.say(s.n, s.to, s.payload)
-		}
-	}
-	clear(a.says)
-	a.says, a.said, a.busy = a.says[:0], 0, false
-}
-
-// say sends a bare packet that carries an application's message.
-func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
-	now := n.tick(w.now)
-	out := n.st.Say(now, to, w.out[:0])
-	w.cargo, w.cargoTo = payload, to
-	w.after(n, now, out)
-	w.cargo = nil
-}
-
-// fire lets an application's timer run.
-func (w *World) fire(e event) {
-	t := &w.app.timers[e.arg]
-	n := t.n
-	if n.stalledUntil > w.now {
-		w.schedule(n.stalledUntil+n.jitter(w), timer, n.index, e.arg)
-		return
-	}
-	if n.up && n.lives == t.life && n.tick(w.now) < t.due { // the clock was bent
-		w.schedule(max(w.now, n.clock.when(t.due)), timer, n.index, e.arg)
-		return
-	}
-	do, life := t.do, t.life
-	*t = appTimer{}
-	w.app.free = append(w.app.free, e.arg)
-	if n.up && n.lives == life {
-		do()
-		w.app.speak(w)
-		w.app.check(w)
-	}
-}
-
-func (n *Node) mustFit(payload []byte) {
-	if len(payload) > MaxPayload {
-		panic(fmt.Sprintf("sim: a payload of %d bytes: at most %d", len(payload), MaxPayload))
-	}
-	if len(n.w.app.says)-n.w.app.said >= maxSays {
-		panic(fmt.Sprintf("sim: node %d says more than %d messages at once", n.id, maxSays))
-	}
+// told is what a process was told last of what changes.
+type told struct {
+	view    *membership.View
+	fresh   bool
+	leads   bool
+	follows timed.NodeID
 }

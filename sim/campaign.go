@@ -14,9 +14,8 @@ import (
 type Campaign struct {
 	// Options are those of every run.
 	Options Options
-	// Make, if not nil, returns the options of a seed: an application that keeps
-	// something outside of its nodes needs its own for every world. It is called
-	// from several goroutines.
+	// Make, if not nil, returns the options of a seed instead: some seeds may have
+	// more nodes than others. It is called by several goroutines.
 	Make func(seed uint64) Options
 	// First is the first seed. Default 1.
 	First uint64
@@ -166,19 +165,40 @@ func (r *runner) work() {
 		if !ok {
 			return
 		}
-		if v, err := r.one(seed); v != nil || err != nil {
-			r.mu.Lock()
-			if v != nil {
-				r.bad = append(r.bad, v)
-			}
-			r.wrong = err
-			r.mu.Unlock()
-			r.end(false)
-		}
+		r.found(r.one(seed))
 	}
 }
 
+// found ends the campaign if a run came to something.
+func (r *runner) found(v *Violation, err error) {
+	if v == nil && err == nil {
+		return
+	}
+	r.mu.Lock()
+	if v != nil {
+		r.bad = append(r.bad, v)
+	}
+	if err != nil {
+		r.wrong = err
+	}
+	r.mu.Unlock()
+	r.end(false)
+}
+
 func (r *runner) one(seed uint64) (*Violation, error) {
+	left := true
+	defer func() {
+		if left { // nobody would be told that a seed is missing
+			r.found(&Violation{Seed: seed, Check: panicCheck,
+				Detail: "the application ended its goroutine, as t.FailNow does: return an error from an invariant, or panic"}, nil)
+		}
+	}()
+	v, err := r.simulate(seed)
+	left = false
+	return v, err
+}
+
+func (r *runner) simulate(seed uint64) (*Violation, error) {
 	opt := r.c.optionsOf(seed)
 	opt.halt = &r.halt
 	if r.c.Topologies {

@@ -16,13 +16,25 @@ import (
 type Violation struct {
 	Seed   uint64
 	Check  string        // which promise: "SO", "M4", …
-	Node   timed.NodeID  // where it showed
+	Node   timed.NodeID  // where it showed; 0: in the whole world
 	At     time.Duration // true time since the start of the run
 	Detail string
+	Stack  string // of a panic
 }
 
 func (v *Violation) Error() string {
-	return fmt.Sprintf("seed %d: %s broken at node %d after %v: %s", v.Seed, v.Check, v.Node, v.At, v.Detail)
+	what, where := v.Check+" broken", ""
+	if v.Check == panicCheck {
+		what = v.Check
+	}
+	if v.Node != 0 {
+		where = fmt.Sprintf(" at node %d", v.Node)
+	}
+	s := fmt.Sprintf("seed %d: %s%s after %v: %s", v.Seed, what, where, v.At, v.Detail)
+	if v.Stack != "" {
+		s += "\n" + v.Stack
+	}
+	return s
 }
 
 // claims is what a node claims from the clock alone, in true time.

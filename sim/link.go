@@ -36,7 +36,8 @@ type rare struct {
 }
 
 // draw returns the delay of one packet, or false when it is lost.
-func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
+func (l *link) draw(w *World, f *flight) (int64, bool) {
+	p := &f.packet
 	if (l.dropAll|l.dropNext)&p.Frames != 0 {
 		l.dropNext &^= p.Frames
 		w.count.Lost++
@@ -56,7 +57,7 @@ func (l *link) draw(w *World, p *stack.Packet) (int64, bool) {
 			w.count.Cut++
 			return 0, false
 		}
-		if r.loses(w, l.loss) || r.mtu > 0 && w.size(p) > r.mtu {
+		if r.loses(w, l.loss) || r.mtu > 0 && w.size(p)+len(f.payload) > r.mtu {
 			w.count.Lost++
 			return 0, false
 		}

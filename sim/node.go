@@ -32,7 +32,8 @@ type Node struct {
 	restarted    int64         // true time of the last start
 
 	handlers Handlers
-	lives    uint64 // processes started on the node
+	told     told
+	lives    uint64 // counts the starts and ends of processes
 }
 
 // addNode adds a process with an id to the world. Its index is that of the id,
@@ -47,7 +48,6 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 	w.check.grow(len(w.nodes))
 	n.clock = w.newClock()
 	w.start(n)
-	w.app.started(w, n)
 	return n
 }
 
@@ -123,7 +123,7 @@ func (w *World) restart(n *Node) {
 	w.count.Restarts++
 	w.start(n)
 	w.check.started(n)
-	w.app.started(w, n)
+	w.app.started(n)
 }
 
 // replaceClock gives the machine a clock that starts anew.
@@ -138,7 +138,7 @@ func (w *World) reincarnate(n *Node) bool {
 	if n.clock.show(w.now) < n.last {
 		n.last = n.clock.show(w.now)
 	}
-	now := n.tick(w.now)
+	now, previous := n.tick(w.now), n.boot
 	out := n.st.Distrust(now, w.out[:0])
 	for i := range out {
 		// When votes may be freed was reckoned with the clock that is not
@@ -152,6 +152,7 @@ func (w *World) reincarnate(n *Node) bool {
 	w.check.crashed(n)
 	w.start(n)
 	w.check.started(n)
+	w.app.restarted(n, previous)
 	return true
 }
 

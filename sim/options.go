@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -21,9 +20,12 @@ type Options struct {
 	Timing timed.Timing
 	Mode   leader.Mode
 	RankBy leader.RankBy
-	// Roughness scales the rates of all faults: 1 is moderate, 0 no faults
-	// at all between the stable periods, 3 a hard world in which little is led.
+	// Roughness scales the rates of all random faults: 1 is moderate, 3 a hard
+	// world in which little is led. Default 1.
 	Roughness float64
+	// Without leaves classes of random faults out, of which the application is
+	// not meant to survive any.
+	Without []Class
 	// Calm leaves the random faults out; Roughness is ignored.
 	Calm bool
 	// Faults happen besides the random ones, or instead of them in a calm world.
@@ -32,11 +34,9 @@ type Options struct {
 	// that is checked which holds whatever clocks do: views agree and grow, and
 	// a healed world works again.
 	BrokenClocks bool
-	// App, if not nil, makes the application of a process that starts, and
-	// returns what that application wants to hear of.
-	App func(*Node) Handlers
-	// Invariants are checked after every event, besides the platform's promises.
-	Invariants []Invariant
+	// App, if not nil, makes the application of a world. It is called when the
+	// world has its nodes, before they start; in a campaign by several goroutines.
+	App func(*World) App
 
 	halt *atomic.Bool // ends a run before its time
 	// Codec makes every packet pass through the wire format. Slower.
@@ -88,17 +88,25 @@ func (o Options) Validate() error {
 		return fmt.Errorf("sim: %d faults: at most %d", len(o.Faults), MaxFaults)
 	}
 	for i := range o.Faults {
-		if err := o.Faults[i].Validate(o.Nodes); err != nil {
+		if err := o.fits(&o.Faults[i]); err != nil {
 			return err
 		}
-		if c := faultShapes[o.Faults[i].Kind].class; c == ClassBrokenClock && !o.BrokenClocks {
-			return fmt.Errorf("sim: %s: needs the option BrokenClocks", o.Faults[i].Kind)
+	}
+	for _, c := range o.Without {
+		if c >= classEnd || c == ClassHeal {
+			return fmt.Errorf("sim: Without: there are no random faults of class %v (%d) to leave out", c, c)
 		}
 	}
-	for _, v := range o.Invariants {
-		if v.Name == "" || v.Check == nil {
-			return errors.New("sim: an invariant needs a Name and a Check")
-		}
+	return nil
+}
+
+// fits reports a fault that a world of these options cannot have.
+func (o *Options) fits(f *Fault) error {
+	if err := f.Validate(o.Nodes); err != nil {
+		return err
+	}
+	if faultShapes[f.Kind].class == ClassBrokenClock && !o.BrokenClocks {
+		return fmt.Errorf("sim: %s: needs the option BrokenClocks", f.Kind)
 	}
 	return nil
 }

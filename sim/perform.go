@@ -44,7 +44,7 @@ func (w *World) perform(i int32) {
 		}
 	case Rival:
 		if len(w.nodes) < maxProcesses {
-			w.addNode(f.Node, len(w.nodes))
+			w.app.started(w.addNode(f.Node, len(w.nodes)))
 		}
 	case Resign:
 		w.resign(w.node(f.Node))
@@ -152,6 +152,7 @@ func (w *World) rearm(n *Node) {
 	if n.up {
 		n.wakeAt, n.armedFor = forever, timed.Never
 		w.arm(n, 0)
+		w.rearmTimers(n)
 	}
 }
 
@@ -238,6 +239,7 @@ func (w *World) runUntil(t int64) bool {
 		}
 		w.next++
 		w.perform(int32(w.next - 1))
+		w.settle()
 		if w.check.failed != nil {
 			return false
 		}

@@ -104,7 +104,7 @@ func (w *World) recordArrival(n *Node, f *flight) {
 	}
 	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: n.id,
 		Sent: time.Duration(f.sent - origin), Arrived: w.Time(), Fast: d.Fast,
-		Bare: f.packet.Frames == 0 && f.payload == nil, Says: describe(&f.packet)})
+		Bare: f.packet.Frames == 0 && f.payload == nil, Says: f.says()})
 }
 
 func (w *World) recordLoss(f *flight, to int) {
@@ -113,7 +113,7 @@ func (w *World) recordLoss(f *flight, to int) {
 	}
 	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: w.nodes[to].id,
 		Sent: time.Duration(f.sent - origin), Arrived: Never,
-		Bare: f.packet.Frames == 0 && f.payload == nil, Says: describe(&f.packet)})
+		Bare: f.packet.Frames == 0 && f.payload == nil, Says: f.says()})
 }
 
 func (w *World) recordFault(f *Fault) {

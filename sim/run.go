@@ -23,15 +23,16 @@ type Result struct {
 // still periods in which the promised bounds must be met. It stops at the
 // first broken promise.
 func Run(seed uint64, opt Options) (Result, error) {
-	w, err := New(seed, opt)
-	if err != nil {
+	opt = opt.withDefaults()
+	if err := opt.Validate(); err != nil {
 		return Result{}, err
 	}
+	w := newWorld(seed, opt)
 	w.run()
 	return w.result(), nil
 }
 
-func (w *World) run() { w.runUntil(origin + int64(w.opt.Duration)) }
+func (w *World) run() { w.advance(origin + int64(w.opt.Duration)) }
 
 func (w *World) result() Result {
 	l := &w.check.live

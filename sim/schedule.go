@@ -90,6 +90,9 @@ func (f *forecaster) classes() {
 	f.on[ClassRival] = s.chance(rivalSeeds)
 	f.on[ClassBrokenClock] = f.opt.BrokenClocks
 	f.on[ClassResign] = true
+	for _, c := range f.opt.Without {
+		f.on[c] = false
+	}
 	f.loss = min(0.6, s.unit()*0.25*r)
 	f.lateRate = min(0.5, s.unit()*0.15*r)
 	f.oddRate = min(0.5, s.logUniform(0.002, 0.05)*r)

@@ -35,7 +35,7 @@ func Shrink(ctx context.Context, c Case, o ShrinkOptions) (Case, int, error) {
 	if r.Violation == nil {
 		return c, 1, ErrNoViolation
 	}
-	s.runs, s.check = 1, r.Violation.Check
+	s.runs, s.first = 1, r.Violation
 	s.keep(c, r.Violation)
 	for before := -1; before != s.kept && s.goesOn(); {
 		before = s.kept
@@ -60,7 +60,7 @@ type shrinker struct {
 	ctx   context.Context
 	opt   ShrinkOptions
 	best  Case
-	check string
+	first *Violation
 	runs  int
 	kept  int
 }
@@ -74,11 +74,17 @@ func (s *shrinker) try(c Case) bool {
 	}
 	s.runs++
 	r, err := c.Run()
-	if err != nil || r.Violation == nil || r.Violation.Check != s.check {
+	if err != nil || r.Violation == nil || !r.Violation.like(s.first) {
 		return false
 	}
 	s.keep(c, r.Violation)
 	return true
+}
+
+// like reports whether two violations are of the same promise; panics also have
+// to say the same.
+func (v *Violation) like(u *Violation) bool {
+	return v.Check == u.Check && (v.Check != panicCheck || v.Detail == u.Detail)
 }
 
 // keep makes a failing case the best, and cuts off what comes after its end.

@@ -11,6 +11,9 @@ func (f *forecaster) strike() {
 	if f.on[ClassWander] {
 		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: float64(drawRate(f.clocks, f.opt.Timing.MaxDrift))})
 	}
+	if len(f.kinds) == 0 {
+		return // the options leave out all that the seed would have
+	}
 	s := f.rand
 	k := f.kinds[s.below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}

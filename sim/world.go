@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -78,17 +79,17 @@ func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, Dr
 
 func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
-		weather: s.Weather, faults: s.Faults, planned: len(s.Faults), apps: newStream(seed, streamApps),
+		weather: s.Weather, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: newStream(seed, streamApps),
 		net: newStream(seed, streamNetwork), proc: newStream(seed, streamProcesses),
 		clocks: newStream(seed, streamClocks), boots: newStream(seed, streamBoots), chaos: newStream(seed, streamFaults)}
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
-	w.app.make, w.app.invariants = opt.App, opt.Invariants
 	w.check.reset()
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
 	}
 	w.relink()
+	w.begin()
 	return w
 }
 
@@ -115,6 +116,7 @@ func (w *World) step() bool {
 	case timer:
 		w.fire(e)
 	}
+	w.settle()
 	return w.check.failed == nil
 }
 
@@ -145,7 +147,7 @@ func (w *World) deliver(e event) {
 		w.recordArrival(n, f)
 	}
 	if f.payload != nil {
-		w.app.arrived(n, f)
+		w.arrived(n, f)
 	}
 	w.drop(e.arg)
 	w.after(n, now, out)
@@ -205,7 +207,7 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 				w.traceEvent(n, e.Event)
 			}
 			restart = w.check.event(n, e.Event) || restart
-			if w.app.listens {
+			if w.app.Start != nil {
 				w.app.hears(n, e.Event)
 			}
 			if w.record != nil {
@@ -225,9 +227,6 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		w.check.quit = nil
 		w.crash(n)
 		return
-	}
-	if w.app.listens || len(w.app.invariants) > 0 {
-		w.app.turn(w, n)
 	}
 	if n.up && !n.upset {
 		w.arm(n, 0)
@@ -309,7 +308,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 func (w *World) carry(n *Node, slot int32, to int) {
 	l := &w.links[n.index][to]
 	f := w.slots[slot]
-	delay, ok := l.draw(w, &f.packet)
+	delay, ok := l.draw(w, f)
 	if ok && l.odd {
 		ok = w.tamper(&l.rare, slot, to, w.now+delay)
 	}

@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// ID returns the node's id.
+func (n *Node) ID() timed.NodeID { return n.id }
+
+// World returns the node's world.
+func (n *Node) World() *World { return n.w }
+
+// Up reports whether the process runs: it may be stopped, but has not crashed.
+func (n *Node) Up() bool { return n.up }
+
+// Incarnation returns the id with the boot id of the present incarnation.
+func (n *Node) Incarnation() timed.Incarnation { return timed.Incarnation{Node: n.id, Boot: n.boot} }
+
+// Instant reads the hardware clock.
+func (n *Node) Instant() timed.Instant { return n.tick(n.w.now) }
+
+// Leads reports whether the node leads, by its own hardware clock alone.
+func (n *Node) Leads() bool { return n.up && !n.upset && n.st.Leads(n.Instant()) }
+
+// LeadsUntil returns the instant of the hardware clock before which the node
+// leads, unless it renews its lease; 0 if it does not lead.
+func (n *Node) LeadsUntil() timed.Instant {
+	if !n.Leads() {
+		return 0
+	}
+	until, _ := n.st.Election().Leading()
+	return until
+}
+
+// Support returns the nodes that are bound to the node while it leads, itself
+// among them; it is empty if the node does not lead. The support sets of two
+// that lead at the same time never meet: what only one node of the whole network
+// may do is for a leader that more than half of the nodes support.
+func (n *Node) Support() timed.Set {
+	if !n.Leads() {
+		return timed.Set{}
+	}
+	return n.st.Election().Support()
+}
+
+// Follows returns the leader that the node's vote is bound to, or 0.
+func (n *Node) Follows() timed.NodeID {
+	if !n.up {
+		return timed.NoNode
+	}
+	to, _ := n.st.Election().Locked(n.Instant())
+	return to.Node
+}
+
+// View returns the view installed last, or nil, and whether it is up to date, by
+// the hardware clock alone.
+func (n *Node) View() (v *membership.View, upToDate bool) {
+	if !n.up {
+		return nil, false
+	}
+	m := n.st.Membership()
+	return m.View(), !n.upset && m.UpToDate(n.Instant())
+}
+
+// Alive returns the peers that were alive for the node at its last turn.
+func (n *Node) Alive() timed.Set {
+	if !n.up {
+		return timed.Set{}
+	}
+	return n.st.Snapshot(n.Instant()).Alive
+}
+
+// Clock reads group time. The reading of a process that is down is not
+// synchronized.
+func (n *Node) Clock() clocksync.Reading {
+	if !n.up {
+		return clocksync.Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound}
+	}
+	return n.st.Clock().Read(n.Instant())
+}
+
+// Random returns a random number in [0, below), from the seed's stream for
+// applications. It panics if below < 1.
+func (n *Node) Random(below int64) int64 {
+	n.w.may("Random")
+	if below < 1 {
+		panic(fmt.Sprintf("sim: Random(%d): must be at least 1", below))
+	}
+	return n.w.apps.below(below)
+}
+
+// Send sends a message to the process of another node, over the links and with
+// the faults that the platform's own packets have. The payload is copied. From a
+// handler or timer it leaves at the end of the turn; from a process that is
+// stopped, when that ends. What is sent by a process that is down, to the node
+// itself, or to an id that the world does not have, is lost. Payloads above
+// [MaxPayload] panic.
+func (n *Node) Send(to timed.NodeID, payload []byte) { n.send(to, to, payload) }
+
+// Broadcast sends a message to the processes of all other nodes, as [Node.Send]
+// does.
+func (n *Node) Broadcast(payload []byte) { n.send(1, timed.NodeID(n.w.opt.Nodes), payload) }
+
+func (n *Node) send(from, to timed.NodeID, payload []byte) {
+	n.w.may("Send")
+	if len(payload) > MaxPayload {
+		panic(fmt.Sprintf("sim: a payload of %d bytes: at most %d", len(payload), MaxPayload))
+	}
+	if !n.up {
+		return
+	}
+	payload = append([]byte{}, payload...)
+	for id := int(from); id <= int(to); id++ {
+		if id >= 1 && id <= n.w.opt.Nodes && id != int(n.id) {
+			n.w.request(ask{n: n, life: n.lives, kind: askSend, to: timed.NodeID(id), payload: payload})
+		}
+	}
+}
+
+// Resign has the node give up its lead, from a handler or timer at the end of the
+// turn; it reports whether the node led.
+func (n *Node) Resign() bool {
+	n.w.may("Resign")
+	led := n.Leads() && n.stalledUntil <= n.w.now
+	if led {
+		n.w.request(ask{n: n, life: n.lives, kind: askResign})
+	}
+	return led
+}

@@ -1,0 +1,299 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// news is something that a process is to be told, or that its end is to be.
+type news struct {
+	n    *Node
+	life uint64 // of the process; 0: whichever runs
+	kind newsKind
+	peer timed.NodeID
+	boot timed.BootID
+	view *membership.View
+	do   func()
+	msg  Message
+}
+
+type newsKind uint8
+
+const (
+	newsStart newsKind = iota + 1
+	newsStop
+	newsTimer
+	newsMessage
+	newsInstalled
+	newsFresh
+	newsStale
+	newsElected
+	newsLost
+	newsFollows
+	newsClock
+	newsAlive
+	newsSilent
+	newsRestarted
+)
+
+// newsOf says what becomes of the platform's events; 0: processes are not told.
+var newsOf = [256]newsKind{
+	stack.EventViewInstalled: newsInstalled, stack.EventViewFresh: newsFresh, stack.EventViewStale: newsStale,
+	stack.EventElected: newsElected, stack.EventLeadLost: newsLost, stack.EventFollowing: newsFollows,
+	stack.EventClockAdopted: newsClock, stack.EventClockStepped: newsClock,
+	stack.EventPeerAlive: newsAlive, stack.EventPeerSilent: newsSilent,
+}
+
+// ask is something that a process or the test wants to happen.
+type ask struct {
+	n       *Node
+	life    uint64
+	kind    askKind
+	to      timed.NodeID
+	payload []byte
+	fault   int32
+}
+
+type askKind uint8
+
+const (
+	askSend askKind = iota
+	askResign
+	askFault
+)
+
+func (a *app) started(n *Node) {
+	n.lives++
+	n.told = told{}
+	if a.Start != nil {
+		a.news = append(a.news, news{n: n, life: n.lives, kind: newsStart})
+	}
+}
+
+func (a *app) crashed(n *Node) {
+	if stop := n.handlers.Stop; stop != nil {
+		a.news = append(a.news, news{n: n, kind: newsStop, do: stop})
+	}
+	n.handlers = Handlers{}
+	n.lives++ // what it was to be told, and what it asked for, is void
+	a.stopTimers(n)
+}
+
+// hears notes an event of the platform.
+func (a *app) hears(n *Node, e *stack.Event) {
+	if kind := newsOf[e.Kind]; kind != 0 {
+		a.news = append(a.news, news{n: n, life: n.lives, kind: kind, peer: e.Peer, view: e.View})
+	}
+}
+
+func (a *app) restarted(n *Node, previous timed.BootID) {
+	if a.Start != nil {
+		a.news = append(a.news, news{n: n, life: n.lives, kind: newsRestarted, boot: previous})
+	}
+}
+
+// arrived notes a message, if its packet counts. What it says is part of the
+// run's hash, which thus shows an application that does not do the same twice.
+func (w *World) arrived(n *Node, f *flight) {
+	h := uint64(len(f.payload))
+	for _, b := range f.payload {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	w.mix(h)
+	d, verdict := n.st.LastPacket()
+	if f.from != nobody && (verdict == datagram.Delivered || verdict == datagram.Accepted) {
+		from := timed.Incarnation{Node: f.packet.Header.Source, Boot: f.packet.Header.Boot}
+		w.app.news = append(w.app.news, news{n: n, life: n.lives, kind: newsMessage, msg: Message{from, f.payload, d}})
+	}
+}
+
+// settle tells processes their news and does what they ask for, until there is
+// no more of either, and then checks the invariants. It ends every event.
+func (w *World) settle() {
+	a := &w.app
+	if a.phase != outside || len(a.news)+len(a.asks)+len(a.Invariants) == 0 {
+		return
+	}
+	a.phase = turning
+	for a.told < len(a.news) || a.done < len(a.asks) {
+		if a.told < len(a.news) {
+			x := a.news[a.told]
+			a.told++
+			x.tell(a)
+			continue
+		}
+		x := a.asks[a.done]
+		a.done++
+		w.grant(&x)
+	}
+	clear(a.news) // or else what they refer to lives on
+	clear(a.asks)
+	a.news, a.asks, a.told, a.done = a.news[:0], a.asks[:0], 0, 0
+	a.phase = checking
+	a.at = nil
+	for i := range a.Invariants {
+		if w.check.failed != nil {
+			break
+		}
+		if err := a.Invariants[i].Check(); err != nil {
+			w.check.failed = &Violation{Seed: w.seed, Check: a.Invariants[i].Name, At: w.Time(), Detail: err.Error()}
+		}
+	}
+	a.phase = outside
+}
+
+func (x *news) tell(a *app) {
+	n := x.n
+	if x.life != 0 && x.life != n.lives {
+		return // it has crashed since
+	}
+	a.at = n
+	h := &n.handlers
+	switch x.kind {
+	case newsStart:
+		n.handlers = a.Start(n)
+	case newsStop, newsTimer:
+		x.do()
+	case newsMessage:
+		if h.Deliver != nil {
+			h.Deliver(x.msg)
+		}
+	case newsInstalled, newsFresh, newsStale:
+		v, fresh := n.View()
+		n.tellView(x.view, fresh && v == x.view && x.kind != newsStale)
+	case newsElected, newsLost:
+		n.tellLeader(x.kind == newsElected && n.Leads(), n.Follows())
+	case newsFollows:
+		n.tellLeader(n.Leads(), x.peer)
+	case newsClock:
+		if h.Clock != nil {
+			h.Clock(n.Clock())
+		}
+	case newsAlive, newsSilent:
+		if h.Peer != nil {
+			h.Peer(x.peer, x.kind == newsAlive)
+		}
+	case newsRestarted:
+		if h.Restarted != nil {
+			h.Restarted(x.boot)
+		}
+	}
+}
+
+func (n *Node) tellView(v *membership.View, fresh bool) {
+	if v == n.told.view && fresh == n.told.fresh {
+		return
+	}
+	n.told.view, n.told.fresh = v, fresh
+	if h := n.handlers.View; h != nil {
+		h(v, fresh)
+	}
+}
+
+func (n *Node) tellLeader(leads bool, follows timed.NodeID) {
+	if leads == n.told.leads && follows == n.told.follows {
+		return
+	}
+	n.told.leads, n.told.follows = leads, follows
+	if h := n.handlers.Leader; h != nil {
+		h(leads, follows)
+	}
+}
+
+// grant does what was asked for.
+func (w *World) grant(x *ask) {
+	n := x.n
+	if x.kind == askFault {
+		w.perform(x.fault)
+		return
+	}
+	if !n.up || x.life != n.lives {
+		return // it crashed in the meantime
+	}
+	switch {
+	case x.kind == askResign:
+		w.resign(n)
+	case n.stalledUntil > w.now: // it was stopped before it came to that
+		y := *x
+		n.after(0, func() { w.app.ask(y) })
+	case !n.upset:
+		w.say(n, x.to, x.payload)
+	}
+}
+
+// say sends a bare packet that carries an application's message.
+func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
+	now := n.tick(w.now)
+	out := n.st.Say(now, to, w.out[:0])
+	w.cargo, w.cargoTo = payload, to
+	w.after(n, now, out)
+	w.cargo = nil
+}
+
+func (a *app) ask(x ask) {
+	if len(a.asks)-a.done >= MaxAsks {
+		panic(fmt.Sprintf("sim: more than %d requests in one turn", MaxAsks))
+	}
+	a.asks = append(a.asks, x)
+}
+
+// may panics when the world is not to be changed: from an invariant.
+func (w *World) may(what string) {
+	if w.app.phase == checking {
+		panic("sim: " + what + " from an invariant, which must not change the world")
+	}
+}
+
+// mayRun panics when the world is being run already.
+func (w *World) mayRun(what string) {
+	if w.may(what); w.app.phase != outside {
+		panic("sim: " + what + " from inside of the world: time passes by itself")
+	}
+}
+
+// request does what was asked for, if nobody is at it already. It is for calls
+// that may come from the test itself.
+func (w *World) request(x ask) {
+	if w.check.failed != nil {
+		return
+	}
+	w.app.ask(x)
+	if w.app.phase == outside {
+		defer w.caught()
+		w.settle()
+	}
+}
+
+// begin starts the application.
+func (w *World) begin() {
+	defer w.caught()
+	if w.opt.App != nil {
+		w.app.App = w.opt.App(w)
+	}
+	for _, v := range w.app.Invariants {
+		if v.Name == "" || v.Check == nil {
+			panic("sim: an invariant needs a Name and a Check")
+		}
+	}
+	for _, n := range w.nodes {
+		w.app.started(n)
+	}
+	w.settle()
+}
+
+// advance performs what happens up to true time t. A panic, which is almost
+// always the application's, ends the run as a violation.
+func (w *World) advance(t int64) {
+	if w.check.failed == nil {
+		defer w.caught()
+		w.runUntil(t)
+	}
+}
+
+// mayLast bounds a time that somebody asks for, so that no sum overflows.
+func mayLast(d time.Duration) time.Duration { return min(max(d, 0), MaxDuration) }

@@ -1,0 +1,189 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// T is what [Test] needs of a *testing.T.
+type T interface {
+	Helper()
+	Name() string
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Test is a test of an application: it runs a campaign, of 200 seeds unless c
+// says otherwise, and fails with the promise that was broken. The failing run is
+// made as small as some seconds allow, and its faults are printed, one in a line,
+// as is a panic's stack. It is written to a file below testdata/sim, in a
+// directory named after the test, and from then on the first thing that the test
+// runs: so it is replayed until it passes, and kept from coming back after that.
+//
+// The test also fails if a seed does not give the same run twice: then no
+// failure could be replayed.
+func Test(t T, c Campaign) {
+	t.Helper()
+	if c.Topologies {
+		t.Fatalf("sim: Test runs no topologies")
+		return
+	}
+	if c.Seeds == 0 && c.Time == 0 {
+		c.Seeds = testSeeds
+	}
+	if c.First == 0 {
+		c.First = 1
+	}
+	dir := filepath.Join("testdata", "sim", fileName(t.Name()))
+	if text, err := replay(dir, &c); err != nil || text != "" {
+		t.Fatalf("%s", failure(text, err))
+		return
+	}
+	if err := repeats(&c); err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	tally, v, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	if v != nil {
+		t.Fatalf("%s", explain(dir, &c, v))
+		return
+	}
+	t.Logf("sim: %d seeds, %.0f simulated seconds, %d events, hash %s", tally.Seeds, tally.SimulatedSeconds, tally.Events, tally.Hash)
+}
+
+const (
+	testSeeds  = 200
+	shrinkTime = 5 * time.Second
+)
+
+func failure(text string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// replay runs the cases that are kept in a directory. It says what is wrong with
+// the first that fails.
+func replay(dir string, c *Campaign) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return "", err
+	}
+	for _, name := range files { // in the order of their names
+		k, err := readCaseFile(name)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		opt := c.optionsOf(k.Seed)
+		k.Options.App, k.Options.Trace = opt.App, opt.Trace
+		r, err := k.Run()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		if r.Violation != nil {
+			return fmt.Sprintf("sim: the kept case %s fails: %v\n%s", name, r.Violation, k.text()), nil
+		}
+	}
+	return "", nil
+}
+
+func readCaseFile(name string) (Case, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return Case{}, err
+	}
+	defer f.Close()
+	return ReadCase(f)
+}
+
+var errNotRepeated = errors.New("the application does not do the same twice: does it look at another clock, " +
+	"use other randomness than Node.Random, start goroutines, go through a map, or keep something that worlds share?")
+
+// repeats runs the first seed twice.
+func repeats(c *Campaign) error {
+	var hash [2]uint64
+	for i := range hash {
+		opt := c.optionsOf(c.First)
+		opt.Trace = nil
+		r, err := Run(c.First, opt)
+		if err != nil {
+			return err
+		}
+		hash[i] = r.Hash
+	}
+	if hash[0] != hash[1] {
+		return fmt.Errorf("sim: seed %d gives two runs, with hashes %016x and %016x: %w", c.First, hash[0], hash[1], errNotRepeated)
+	}
+	return nil
+}
+
+// explain shrinks a failure, writes it to a file, and says all about it.
+func explain(dir string, c *Campaign, v *Violation) string {
+	opt := c.optionsOf(v.Seed)
+	opt.Trace = nil
+	k, err := CaseOf(v.Seed, opt)
+	if err != nil {
+		return fmt.Sprintf("sim: %v\n(%v)", v, err)
+	}
+	before := len(k.Schedule.Faults)
+	ctx, cancel := context.WithTimeout(context.Background(), shrinkTime)
+	defer cancel()
+	small, runs, err := Shrink(ctx, k, ShrinkOptions{})
+	if errors.Is(err, ErrNoViolation) {
+		err = errNotRepeated
+	}
+	if err != nil {
+		return fmt.Sprintf("sim: %v\nRun again, seed %d does not fail so: %v", v, v.Seed, err)
+	}
+	name, err := writeCaseFile(dir, &small)
+	where := fmt.Sprintf("It is kept in %s, and the first thing that this test runs from now on.", name)
+	if err != nil {
+		where = fmt.Sprintf("It could not be kept: %v.", err)
+	}
+	return fmt.Sprintf("sim: %v\nOf its %d faults %d are left after %d runs: %s\n%s%s", v, before, len(small.Schedule.Faults),
+		runs, small.Detail, small.text(), where)
+}
+
+// text lists what happens in the case.
+func (c *Case) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, %v, delays %v to %v\n", c.Options.withDefaults().Nodes, c.Options.withDefaults().Duration,
+		c.Schedule.Weather.MinDelay, c.Schedule.Weather.MaxDelay)
+	for i := range c.Schedule.Faults {
+		fmt.Fprintf(&b, "    %v\n", c.Schedule.Faults[i])
+	}
+	return b.String()
+}
+
+func writeCaseFile(dir string, c *Case) (name string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	name = filepath.Join(dir, fmt.Sprintf("%s-%d.json", fileName(c.Check), c.Seed))
+	f, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	return name, errors.Join(c.Write(f), f.Close())
+}
+
+// fileName makes a name one that every file system takes.
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, s)
+}

@@ -1,0 +1,263 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// forgetful is an application whose processes believe for ever that they lead,
+// once they did; careful ones ask.
+func forgetful(careful bool) func(*World) App {
+	return func(w *World) App {
+		believes := map[timed.NodeID]bool{}
+		return App{
+			Start: func(n *Node) Handlers {
+				return Handlers{Leader: func(leads bool, _ timed.NodeID) { believes[n.ID()] = leads },
+					Stop: func() { believes[n.ID()] = false }}
+			},
+			Invariants: []Invariant{{"one boss", func() error {
+				bosses := 0
+				for _, n := range w.Nodes() {
+					if believes[n.ID()] && (!careful || n.Support().Len() > len(w.Nodes())/2) {
+						bosses++
+					}
+				}
+				if bosses > 1 {
+					return fmt.Errorf("%d bosses", bosses)
+				}
+				return nil
+			}}},
+		}
+	}
+}
+
+// fakeT is a test that is tested.
+type fakeT struct{ name, log, fatal string }
+
+func (f *fakeT) Helper()                   {}
+func (f *fakeT) Name() string              { return f.name }
+func (f *fakeT) Logf(s string, a ...any)   { f.log += fmt.Sprintf(s, a...) }
+func (f *fakeT) Fatalf(s string, a ...any) { f.fatal += fmt.Sprintf(s, a...) }
+
+func TestTestFindsShrinksKeepsAndReplays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	campaign := func(careful bool) Campaign { return Campaign{Options: Options{App: forgetful(careful)}} }
+
+	bad := &fakeT{name: "TestBoss/of 5"}
+	Test(bad, campaign(false))
+	require.Regexp(t, `(?s)^sim: seed 1: one boss broken after .*: 2 bosses
+Of its \d+ faults \d are left after \d+ runs: 2 bosses
+\d nodes, .*
+    .* \d.*
+It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing that this test runs from now on.$`, bad.fatal)
+
+	again := &fakeT{name: bad.name}
+	Test(again, campaign(false))
+	require.Regexp(t, `(?s)^sim: the kept case testdata/sim/TestBoss-of-5/one-boss-1.json fails: seed 1: one boss broken .*`, again.fatal)
+
+	good := &fakeT{name: bad.name}
+	Test(good, campaign(true))
+	require.Empty(t, good.fatal)
+	require.Regexp(t, `^sim: 200 seeds, 4000 simulated seconds, \d+ events, hash [0-9a-f]{16}$`, good.log)
+
+	file := filepath.Join("testdata", "sim", "TestBoss-of-5", "one-boss-1.json")
+	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o644))
+	broken := &fakeT{name: bad.name}
+	Test(broken, campaign(true))
+	require.Equal(t, file+": sim: a case of format 0: this program reads 1", broken.fatal)
+}
+
+func TestTestSaysWhatCannotBeRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f := &fakeT{}
+	Test(f, Campaign{Topologies: true})
+	require.Equal(t, "sim: Test runs no topologies", f.fatal)
+	f = &fakeT{}
+	Test(f, Campaign{Options: Options{Nodes: 100}})
+	require.Equal(t, "sim: 100 nodes: must be 1 to 64", f.fatal)
+	f = &fakeT{}
+	Test(f, Campaign{Jobs: -1})
+	require.Equal(t, "sim: -1 jobs: must be 1 to 1024", f.fatal)
+	require.NoError(t, os.WriteFile("testdata", nil, 0o644))
+	f = &fakeT{name: "x"}
+	Test(f, Campaign{Options: Options{App: forgetful(false)}})
+	require.Contains(t, f.fatal, "It could not be kept: mkdir testdata")
+}
+
+// An application that does not do the same twice is told so: at once, or when
+// its failure does not come again.
+func TestTestWantsOneRunOfASeed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var shared atomic.Int64
+	f := &fakeT{}
+	Test(f, Campaign{Options: Options{App: only(func(n *Node) Handlers {
+		n.After(time.Second, func() { n.Broadcast(fmt.Append(nil, shared.Add(1))) })
+		return Handlers{}
+	})}})
+	require.Regexp(t, `^sim: seed 1 gives two runs, with hashes .*: the application does not do the same twice`, f.fatal)
+
+	f = &fakeT{}
+	shared.Store(0)
+	Test(f, Campaign{Jobs: 1, Options: Options{Duration: time.Second, App: func(*World) App {
+		world := shared.Add(1)
+		return App{Invariants: []Invariant{{"twentieth world", func() error {
+			if world == 20 {
+				return errors.New("it was made")
+			}
+			return nil
+		}}}}
+	}}})
+	require.Contains(t, f.fatal, "twentieth world broken")
+	require.Contains(t, f.fatal, "the application does not do the same twice")
+}
+
+// A case keeps its application while it shrinks; one that was written gets it
+// from whoever reads it.
+func TestShrinkWithApplication(t *testing.T) {
+	c, err := CaseOf(3, Options{App: forgetful(false)})
+	require.NoError(t, err)
+	before := len(c.Schedule.Faults)
+	small, _, err := Shrink(context.Background(), c, ShrinkOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "one boss", small.Check)
+	require.Equal(t, 2, small.Options.Nodes)
+	require.LessOrEqual(t, len(small.Schedule.Faults), 2)
+	require.Greater(t, before, 10)
+
+	var b bytes.Buffer
+	require.NoError(t, small.Write(&b))
+	read, err := ReadCase(&b)
+	require.NoError(t, err)
+	r, err := read.Run()
+	require.NoError(t, err)
+	require.Nil(t, r.Violation, "nobody believes anything")
+	read.Options.App = forgetful(false)
+	r, err = read.Run()
+	require.NoError(t, err)
+	require.Equal(t, "one boss", r.Violation.Check)
+	read.Options.App = forgetful(true)
+	r, err = read.Run()
+	require.NoError(t, err)
+	require.Nil(t, r.Violation)
+}
+
+// A panic does not shrink to another one.
+func TestShrinkKeepsThePanic(t *testing.T) {
+	c, err := CaseOf(1, Options{App: func(w *World) App {
+		return App{Start: func(n *Node) Handlers {
+			if len(w.Nodes()) < 3 {
+				panic("too few nodes")
+			}
+			return Handlers{Stop: func() { panic("crashed") }}
+		}}
+	}})
+	require.NoError(t, err)
+	small, _, err := Shrink(context.Background(), c, ShrinkOptions{MaxRuns: 300})
+	require.NoError(t, err)
+	require.Equal(t, "crashed", small.Detail)
+	require.Equal(t, 3, small.Options.Nodes)
+	require.LessOrEqual(t, len(small.Schedule.Faults), 2)
+}
+
+// Campaigns with Make take the options of each seed.
+func TestCampaignMake(t *testing.T) {
+	var worlds [4]atomic.Int64
+	_, v, err := Campaign{Seeds: 30, Make: func(seed uint64) Options {
+		return Options{Nodes: 1 + int(seed%3), Duration: time.Second, App: func(w *World) App {
+			worlds[len(w.Nodes())].Add(1)
+			return App{}
+		}}
+	}}.Run(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, v)
+	for _, n := range []int{1, 2, 3} {
+		require.Equal(t, int64(10), worlds[n].Load())
+	}
+}
+
+func TestWithoutLeavesClassesOut(t *testing.T) {
+	for seed := uint64(1); seed <= 50; seed++ {
+		for _, f := range Draw(seed, Options{Without: []Class{ClassCrash, ClassCrashAll, ClassRival}}).Faults {
+			require.NotContains(t, []FaultKind{Crash, Reboot, CrashAll, Rival}, f.Kind)
+		}
+	}
+	_, err := New(1, Options{Without: []Class{ClassHeal}})
+	require.EqualError(t, err, "sim: Without: there are no random faults of class heal (22) to leave out")
+	every := make([]Class, 0, Classes)
+	for c := range classEnd {
+		if c != ClassHeal {
+			every = append(every, c)
+		}
+	}
+	for _, f := range Draw(1, Options{Without: every}).Faults {
+		require.Equal(t, Heal, f.Kind)
+	}
+}
+
+func TestInjectAndMend(t *testing.T) {
+	w := calm(t, 3, nil)
+	require.EqualError(t, w.Inject(Fault{Kind: "flood"}), `sim: there is no fault "flood"`)
+	require.ErrorContains(t, w.Inject(Fault{Kind: Crash, Node: 4}), "crash of node 4: must be 1 to 3")
+	require.EqualError(t, w.Inject(Fault{Kind: ClockStop, Node: 1}), "sim: clock stop: needs the option BrokenClocks")
+
+	require.NoError(t, w.Inject(Fault{Kind: Split, Blocks: []timed.Set{timed.SetOf(1), timed.SetOf(2, 3)}, At: time.Hour}))
+	require.NoError(t, w.RunUntil(10*time.Second, func() bool { return w.Leaders() == timed.SetOf(1, 2) }))
+	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 3}))
+	w.Mend()
+	require.NoError(t, w.RunUntil(10*time.Second, func() bool { return w.Node(1).Support() == timed.SetOf(1, 2) }))
+	require.False(t, w.Node(3).Up(), "who crashed stays down")
+
+	require.NoError(t, w.Inject(Fault{Kind: Heal, For: 5 * time.Second}))
+	require.ErrorContains(t, w.Inject(Fault{Kind: Cut}), "the world is held still")
+	require.NoError(t, w.Run(6*time.Second))
+	require.True(t, w.Node(3).Up())
+	require.NoError(t, w.Inject(Fault{Kind: Cut}))
+}
+
+// Worlds of one case do not see what is injected into the other.
+func TestInjectedFaultsAreOfOneWorld(t *testing.T) {
+	faults := make([]Fault, 1, 10)
+	faults[0] = Fault{Kind: Wander, Node: 1}
+	c := Case{Seed: 1, Options: Options{Calm: true}, Schedule: Schedule{Weather: Draw(1, Options{}).Weather, Faults: faults}}
+	a, err := c.World()
+	require.NoError(t, err)
+	b, err := c.World()
+	require.NoError(t, err)
+	require.NoError(t, a.Inject(Fault{Kind: Crash, Node: 1, For: time.Second}))
+	require.NoError(t, b.Inject(Fault{Kind: Cut, For: time.Second}))
+	require.NoError(t, a.Run(2*time.Second))
+	require.True(t, a.Node(1).Up(), "its crash is over")
+}
+
+func TestRunInSteps(t *testing.T) {
+	whole, err := New(1, Options{Roughness: 3})
+	require.NoError(t, err)
+	require.NoError(t, whole.Run(10*time.Second))
+	steps, err := New(1, Options{Roughness: 3})
+	require.NoError(t, err)
+	for range 1000 {
+		require.NoError(t, steps.Run(10*time.Millisecond))
+	}
+	require.Equal(t, whole.Result().Hash, steps.Result().Hash)
+	require.Equal(t, 10*time.Second, steps.Time())
+
+	looks := 0
+	require.EqualError(t, steps.RunUntil(time.Second, func() bool { looks++; return false }), "sim: seed 1: it did not come about within 1s")
+	require.Greater(t, looks, 100)
+	require.Equal(t, 11*time.Second, steps.Time())
+	require.NoError(t, steps.RunUntil(0, func() bool { return true }))
+	require.Error(t, steps.RunUntil(-1, func() bool { return false }))
+	require.NoError(t, steps.Run(-time.Hour))
+	require.Equal(t, 11*time.Second, steps.Time())
+}
