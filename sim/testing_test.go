@@ -52,7 +52,7 @@ func (f *fakeT) Fatalf(s string, a ...any) { f.fatal += fmt.Sprintf(s, a...) }
 
 func TestTestFindsShrinksKeepsAndReplays(t *testing.T) {
 	t.Chdir(t.TempDir())
-	campaign := func(careful bool) Campaign { return Campaign{Options: Options{App: forgetful(careful)}} }
+	campaign := func(careful bool) Campaign { return Campaign{Seeds: 60, Options: Options{Duration: 4 * time.Second, App: forgetful(careful)}} }
 
 	bad := &fakeT{name: "TestBoss/of 5"}
 	Test(bad, campaign(false))
@@ -69,7 +69,7 @@ It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing th
 	good := &fakeT{name: bad.name}
 	Test(good, campaign(true))
 	require.Empty(t, good.fatal)
-	require.Regexp(t, `^sim: 200 seeds, 4000 simulated seconds, \d+ events, hash [0-9a-f]{16}$`, good.log)
+	require.Regexp(t, `^sim: 60 seeds, 240 simulated seconds, \d+ events, hash [0-9a-f]{16}$`, good.log)
 
 	file := filepath.Join("testdata", "sim", "TestBoss-of-5", "one-boss-1.json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o644))
