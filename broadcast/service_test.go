@@ -158,6 +158,22 @@ func TestGapsAreAskedForLate(t *testing.T) {
 	require.GreaterOrEqual(t, asked[0].Sub(start), timed.LAN().OneWayTimeout)
 }
 
+// lostTailArrives reports whether a message that is lost to the decider, and
+// followed by no other, is delivered.
+func lostTailArrives() bool {
+	g := newTrio(2, Config{})
+	g.drop = func(from, to int, p *Packet) bool { return true }
+	if _, err := g.cast(1, nil, Options{Order: Total}); err != nil {
+		return false
+	}
+	g.turn()
+	g.drop = nil
+	g.run(time.Second)
+	return g.count[0] == 1
+}
+
+func TestALostTailArrives(t *testing.T) { require.True(t, lostTailArrives()) }
+
 func TestRequireQuorum(t *testing.T) {
 	group := timed.SetOf(1, 2, 3, 4, 5)
 	g := newTrio(3, Config{RequireQuorum: group})

@@ -53,7 +53,6 @@ var castKills = []castKill{
 	{mutant.BroadcastForgetUnsent, castRough, "", 300, nil},
 	{mutant.BroadcastForgetAbsent, castRough, "", 300, nil},
 	{mutant.BroadcastSilentLoss, castRough, "loss", 300, nil},
-	{mutant.BroadcastNoTails, castRough, "", 300, nil},
 	{mutant.BroadcastForeignHeaders, castRough, "", 300, nil},
 	{mutant.BroadcastAckUnheld, castRough, "", 300, nil},
 	{mutant.BroadcastSplitMessage, castLarge, "", 300, nil},

@@ -99,6 +99,7 @@ func TestMutantsAreKilled(t *testing.T) {
 // elsewhere lists the mutants that other packages' tests kill.
 var elsewhere = []mutant.ID{
 	mutant.LockIgnoresBoot,        // leader
+	mutant.BroadcastNoTails,       // broadcast
 	mutant.BroadcastPromiseUnsent, // broadcast
 	mutant.ReadRawLast,            // internal/hwclock
 	mutant.SnapshotOnce,           // the root package
