@@ -49,7 +49,6 @@ func (s *Stack) flush(now timed.Instant) {
 	proto.Release, proto.Resign, proto.Request = b.release, b.resign, b.request
 	proto.Header = datagram.Header{Version: datagram.Version, Group: s.cfg.Group,
 		Source: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Stamp: now}
-	proto.Broadcast = nil
 	if b.all&FrameRequest != 0 {
 		s.fillRequest(now, proto)
 	}

@@ -66,7 +66,9 @@ func (p *Packet) CopyFrom(q *Packet) {
 	if q.Frames&(FrameInUse|FrameRelease|FrameResign|FrameDropped) != 0 {
 		p.InUse, p.Release, p.Resign, p.Dropped = q.InUse, q.Release, q.Resign, q.Dropped
 	}
-	p.Broadcast = q.Broadcast
+	if q.Frames&FrameBroadcast != 0 {
+		p.Broadcast = q.Broadcast
+	}
 }
 
 // Has reports whether the packet carries a frame.
