@@ -9,7 +9,8 @@ import (
 )
 
 // Config is what a [Service] needs to know. The zero value of a field means its
-// default.
+// default. Window, MaxMessages, MaxPayload and RequireQuorum must be the same at
+// all nodes: one that can take less than others send holds them up.
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing

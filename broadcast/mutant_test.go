@@ -10,6 +10,15 @@ import (
 	"github.com/failaware/failaware/internal/mutant"
 )
 
+// In a campaign the sender of a lost tail soon decides itself, and orders it.
+func TestNoTailsIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, lostTailArrives())
+	mutant.Set(mutant.BroadcastNoTails)
+	require.False(t, lostTailArrives())
+}
+
+// The moments in which a broken promise matters are too short for campaigns.
 func TestPromiseUnsentIsNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.True(t, promiseHolds())

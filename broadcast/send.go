@@ -140,10 +140,11 @@ func (s *Service) orderable(i int, m *member, c Class) uint64 {
 	return to
 }
 
-// turning reports whether this node is to pass the role on, for what the others
-// say with their decisions: something that was ordered is not stable yet.
+// turning reports whether this node is to pass the role on with nothing to
+// order: until each member has issued a decision after the last that ordered
+// anything, and so told all that it has that one.
 func (s *Service) turning() bool {
-	return s.decides() && s.released < s.full && len(s.members) > 1
+	return s.decides() && s.full > 0 && s.known < s.full+uint64(len(s.members)) && len(s.members) > 1
 }
 
 // decide issues the next decision, in the packet that was filled last if it is

@@ -158,6 +158,22 @@ func TestGapsAreAskedForLate(t *testing.T) {
 	require.GreaterOrEqual(t, asked[0].Sub(start), timed.LAN().OneWayTimeout)
 }
 
+// lostTailArrives reports whether a message that is lost to the decider, and
+// followed by no other, is delivered.
+func lostTailArrives() bool {
+	g := newTrio(2, Config{})
+	g.drop = func(from, to int, p *Packet) bool { return true }
+	if _, err := g.cast(1, nil, Options{Order: Total}); err != nil {
+		return false
+	}
+	g.turn()
+	g.drop = nil
+	g.run(time.Second)
+	return g.count[0] == 1
+}
+
+func TestALostTailArrives(t *testing.T) { require.True(t, lostTailArrives()) }
+
 func TestRequireQuorum(t *testing.T) {
 	group := timed.SetOf(1, 2, 3, 4, 5)
 	g := newTrio(3, Config{RequireQuorum: group})
@@ -315,4 +331,79 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 	}
 	err := Config{MaxMessages: 10, MaxPayload: 1 << 20}.Validate()
 	require.ErrorContains(t, err, "MaxMessages: 10 is below the 1104 fragments")
+}
+
+// Who comes to hold what is not Weak says so at once: a Strict message takes three
+// message times, and no keepalive.
+func TestAcknowledgementsAreNotLate(t *testing.T) {
+	for _, opt := range []Options{{Total, Strong}, {Total, Strict}, {Unordered, Strict}} {
+		g := newTrio(3, Config{})
+		_, err := g.cast(1, nil, opt)
+		require.NoError(t, err)
+		for range 4 {
+			g.turn() // no time passes
+		}
+		require.Equal(t, []int{1, 1, 1}, g.count, "%v", opt)
+	}
+}
+
+// After a burst of Weak messages, whose acknowledgements nobody sends for their
+// own sake, the role moves on every election period until all is stable, and
+// then rests.
+func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
+	g := newTrio(3, Config{})
+	for range 10 {
+		_, err := g.cast(1, nil, Options{Total, Weak})
+		require.NoError(t, err)
+	}
+	decisions := 0
+	g.drop = func(from, to int, p *Packet) bool { decisions += len(p.Decisions); return false }
+	for range 10 {
+		g.now = g.now.Add(timed.LAN().ElectionPeriod)
+		g.turn()
+	}
+	for i, s := range g.nodes {
+		require.GreaterOrEqual(t, s.released, s.full, "node %d", i)
+		require.Zero(t, s.streams[2][ClassOrdered].bytes)
+	}
+	decisions = 0
+	for range 10 {
+		g.now = g.now.Add(timed.LAN().ElectionPeriod)
+		g.turn()
+	}
+	require.Zero(t, decisions, "an idle group is silent")
+}
+
+// Messages that come in any order, and again, are delivered once and in order.
+func TestPacketsOvertakeEachOther(t *testing.T) {
+	g := newTrio(2, Config{})
+	g.keep = true
+	var late []*Packet
+	g.drop = func(from, to int, p *Packet) bool {
+		if from == 1 && len(p.Runs) > 0 {
+			c := *p
+			c.Runs = append([]Run(nil), p.Runs...)
+			for i := range c.Runs {
+				c.Runs[i].Payload = bytes.Clone(c.Runs[i].Payload)
+			}
+			late = append(late, &c)
+			return true
+		}
+		return false
+	}
+	for i := range 20 {
+		_, err := g.cast(1, []byte{byte(i)}, Options{Total, Weak})
+		require.NoError(t, err)
+		g.turn()
+	}
+	for range 2 {
+		for i := range late {
+			g.nodes[0].HandlePacket(g.now, incarnation(1), late[len(late)-1-i])
+			g.turn()
+		}
+	}
+	require.Len(t, g.payloads[0], 20)
+	for i, p := range g.payloads[0] {
+		require.Equal(t, []byte{byte(i)}, []byte(p))
+	}
 }

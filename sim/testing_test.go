@@ -52,7 +52,9 @@ func (f *fakeT) Fatalf(s string, a ...any) { f.fatal += fmt.Sprintf(s, a...) }
 
 func TestTestFindsShrinksKeepsAndReplays(t *testing.T) {
 	t.Chdir(t.TempDir())
-	campaign := func(careful bool) Campaign { return Campaign{Seeds: 60, Options: Options{Duration: 4 * time.Second, App: forgetful(careful)}} }
+	campaign := func(careful bool) Campaign {
+		return Campaign{Seeds: 60, Options: Options{Duration: 4 * time.Second, App: forgetful(careful)}}
+	}
 
 	bad := &fakeT{name: "TestBoss/of 5"}
 	Test(bad, campaign(false))

@@ -43,7 +43,8 @@ type Encoder struct {
 	// 24 nodes ([PacketFor]), and as a rule views of 73 nodes that were all
 	// alone and meet, views of 88 that survive a crash, and proposals of 95.
 	// A larger group needs a larger MaxPacket at every node, and a network
-	// that carries it.
+	// that carries it. Packets with a broadcast frame may be as large as
+	// MaxBroadcast: the sender of messages bounds those itself.
 	MaxPacket int
 
 	w writer

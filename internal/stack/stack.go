@@ -366,7 +366,9 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 
 // performViews does what the membership service wants.
 func (s *Stack) performViews() {
-	s.keepStill(s.lastTurn, s.mb.Proposal())
+	if s.br != nil {
+		s.keepStill(s.lastTurn, s.mb.Proposal())
+	}
 	for i := range s.mbOut {
 		e := &s.mbOut[i]
 		switch e.Kind {

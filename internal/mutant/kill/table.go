@@ -124,7 +124,7 @@ var Table = []Kill{
 	in("broadcast", mutant.BroadcastForgetUnsent, "", 300),
 	in("broadcast", mutant.BroadcastForgetAbsent, "", 300),
 	in("broadcast", mutant.BroadcastSilentLoss, "loss", 300),
-	in("broadcast", mutant.BroadcastNoTails, "", 300),
+	{Mutant: mutant.BroadcastNoTails, Package: "broadcast", Test: "TestNoTailsIsNoticed"},
 	in("broadcast", mutant.BroadcastForeignHeaders, "", 300),
 	in("broadcast", mutant.BroadcastAckUnheld, "", 300),
 	in("broadcast-large", mutant.BroadcastSplitMessage, "", 300),

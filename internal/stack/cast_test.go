@@ -1,0 +1,173 @@
+package stack
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/timed"
+)
+
+// wired is a few whole nodes in memory: what one sends reaches the others through
+// the wire format, in the same instant.
+type wired struct {
+	now     timed.Instant
+	nodes   []*Stack
+	enc     Encoder
+	dec     Decoder
+	wire    [][]byte // in flight, and buffers to use again
+	to      []int
+	free    [][]byte
+	packet  Packet
+	out     []Effect
+	counter uint64
+	count   []int
+	bytes   int
+}
+
+func newWired(n int, cfg *broadcast.Config) *wired {
+	w := &wired{now: timed.Instant(time.Hour), count: make([]int, n)}
+	var all timed.Set
+	for i := range n {
+		all.Add(timed.NodeID(i + 1))
+	}
+	for i := range n {
+		id := timed.NodeID(i + 1)
+		w.nodes = append(w.nodes, New(Config{Self: incarnationOf(id), Group: 1, Timing: timed.LAN(),
+			MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
+			StepThreshold: clocksync.DefaultStepThreshold, Broadcast: cfg}, all.Without(id), w.now, 0))
+	}
+	return w
+}
+
+// pass lets time pass.
+func (w *wired) pass(d time.Duration) {
+	for end := w.now.Add(d); w.now < end; w.now = w.now.Add(200 * time.Microsecond) {
+		w.turn()
+	}
+}
+
+// turn delivers what is in flight, and lets the nodes do what is due, as their
+// loops would: after a batch of packets.
+func (w *wired) turn() {
+	wire, to := w.wire, w.to
+	w.wire, w.to = nil, nil
+	for i, b := range wire {
+		if w.dec.Decode(b, &w.packet) != nil {
+			panic("a packet that was encoded cannot be decoded")
+		}
+		w.perform(to[i], w.nodes[to[i]].HandlePacket(w.now, w.now, &w.packet, w.out[:0]))
+		w.free = append(w.free, b)
+	}
+	clear(wire)
+	if w.wire == nil {
+		w.wire, w.to = wire[:0], to[:0]
+	}
+	for i, s := range w.nodes {
+		if s.Deadline() <= w.now {
+			w.perform(i, s.HandleTimeout(w.now, w.out[:0]))
+		}
+	}
+}
+
+func (w *wired) perform(i int, out []Effect) {
+	for k := range out {
+		switch e := &out[k]; e.Kind {
+		case Send, Answer:
+			var b []byte
+			if n := len(w.free); n > 0 {
+				b, w.free = w.free[n-1], w.free[:n-1]
+			}
+			b, err := w.enc.Append(b[:0], e.Packet)
+			if err != nil {
+				panic(err)
+			}
+			w.counter++
+			datagram.PatchStamp(b, w.now, w.counter)
+			w.wire, w.to = append(w.wire, b), append(w.to, int(e.To)-1)
+		case Cast:
+			if e.Cast.Kind == broadcast.Deliver {
+				n := 0
+				for j := range e.Cast.Deliveries {
+					n += len(e.Cast.Deliveries[j].Payload)
+				}
+				w.count[i] += len(e.Cast.Deliveries)
+				w.bytes += n
+				w.nodes[i].Consumed(w.now, n, len(e.Cast.Deliveries))
+			}
+		}
+	}
+	w.out = out[:0]
+}
+
+func TestNodesBroadcast(t *testing.T) {
+	w := newWired(3, &broadcast.Config{})
+	w.pass(500 * time.Millisecond)
+	for _, s := range w.nodes {
+		require.Equal(t, timed.SetOf(1, 2, 3), s.Cast().View().Set)
+	}
+	for i := range 300 {
+		_, err := w.nodes[i%3].Broadcast(w.now, []byte("hello"), broadcast.Options{
+			Order: broadcast.Order(i % 2), Atomicity: broadcast.Atomicity(i % 3)})
+		require.NoError(t, err)
+	}
+	w.pass(200 * time.Millisecond)
+	require.Equal(t, []int{300, 300, 300}, w.count)
+	require.Equal(t, 3*300*5, w.bytes)
+}
+
+// A node without broadcast carries none of it.
+func TestNoBroadcastNoFrames(t *testing.T) {
+	w := newWired(2, nil)
+	for range 2000 {
+		w.now = w.now.Add(200 * time.Microsecond)
+		w.turn()
+		for _, b := range w.wire {
+			var p Packet
+			require.NoError(t, w.dec.Decode(b, &p))
+			require.False(t, p.Has(FrameBroadcast))
+		}
+	}
+	require.NotNil(t, w.nodes[0].Membership().View())
+	require.Nil(t, w.nodes[0].Cast())
+}
+
+// BenchmarkNodesBroadcast is what a message costs three whole nodes together,
+// wire format included, and sockets not.
+func BenchmarkNodesBroadcast(b *testing.B) {
+	for _, packet := range []int{broadcast.DefaultPacketBytes, 16 << 10, broadcast.MaxPacketBytes} {
+		for _, size := range []int{64, 1024, 16384} {
+			b.Run(fmt.Sprintf("packet%d/%dB", packet, size), func(b *testing.B) {
+				w := newWired(3, &broadcast.Config{PacketBytes: packet})
+				w.pass(500 * time.Millisecond)
+				payload := make([]byte, size)
+				round := func() {
+					for _, s := range w.nodes {
+						for range max(1, 32768/size) {
+							if _, err := s.Broadcast(w.now, payload, broadcast.Options{Order: broadcast.Total}); err != nil {
+								break // the next rounds make room
+							}
+						}
+					}
+					w.now = w.now.Add(20 * time.Microsecond)
+					w.turn()
+				}
+				for range 500 {
+					round()
+				}
+				start := w.count[0]
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				b.ResetTimer()
+				for w.count[0]-start < b.N {
+					round()
+				}
+			})
+		}
+	}
+}
