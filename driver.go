@@ -72,9 +72,6 @@ func newDriver(n *Node) *driver {
 	d.routes.self, d.routes.limit = c.ID, c.MaxPeers
 	d.post.encoder.MaxPacket = c.MaxPacket
 	d.in = make([]udp.Packet, inBatch)
-	for i := range d.in {
-		d.in[i].Buf = make([]byte, c.MaxPacket+1) // one more, so that longer ones are noticed
-	}
 	r := n.clock.Read()
 	d.now, d.epoch = r.Now, r.Epoch
 	d.cfg.Self.Boot = newBoot(n.random)

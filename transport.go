@@ -65,14 +65,14 @@ func (n *Node) open() (err error) {
 			return err
 		}
 		n.random = systemRandom
-		conn, err := udp.Listen(n.cfg.Listen, n.clock, udp.Options{})
+		conn, err := udp.Listen(n.cfg.Listen, n.clock, udp.Options{MaxPacket: n.cfg.MaxPacket})
 		if err != nil {
 			return err
 		}
 		n.conn = conn
 		return nil
 	}
-	r := transport.Request{ID: n.cfg.ID, Timing: n.cfg.Timing, Ending: n.closing.Load}
+	r := transport.Request{ID: n.cfg.ID, Timing: n.cfg.Timing, MaxPacket: n.cfg.MaxPacket, Ending: n.closing.Load}
 	if n.cfg.Listen != "" {
 		r.Listen = netip.MustParseAddrPort(n.cfg.Listen) // Validate has parsed it
 	}

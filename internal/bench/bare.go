@@ -74,9 +74,6 @@ func newBare(j *job) (*bare, error) {
 	}
 	b.encoder.MaxPacket = bareBuffer
 	b.in = make([]udp.Packet, bareBatch)
-	for i := range b.in {
-		b.in[i].Buf = make([]byte, datagram.MaxPacket+1)
-	}
 	return b, nil
 }
 

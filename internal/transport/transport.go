@@ -41,6 +41,9 @@ type Request struct {
 	// chooses.
 	Listen netip.AddrPort
 	Timing timed.Timing
+	// MaxPacket is the length of the longest packet that the node reads, in
+	// bytes; longer ones are dropped and counted. Zero: no limit.
+	MaxPacket int
 	// Ending reports whether the node is to end without another turn. The
 	// transport asks when it is woken while it holds the node up.
 	Ending func() bool

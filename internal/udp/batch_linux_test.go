@@ -10,7 +10,7 @@ import (
 
 func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
 	a := listen(t, "127.0.0.1:0", Options{})
-	in := room(4, 100)
+	in := room(4)
 	for _, plain := range []bool{false, true} {
 		b := listen(t, "127.0.0.1:0", Options{NoKernelStamps: plain})
 		// The kernel begins to stamp packets on arrival some time after it was
@@ -40,32 +40,45 @@ func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
 	}
 }
 
+// A full buffer costs messages of the kernel, with one packet or with several.
 func TestAFullReceiveBufferIsCounted(t *testing.T) {
-	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 1})
-	out := make([]Packet, 200)
-	for i := range out {
-		out[i] = packetTo(b.LocalAddr(), "0123456789")
-	}
-	sent, err := a.WriteBatch(out)
-	require.NoError(t, err)
-	require.Equal(t, len(out), sent, "the other end's buffer is not the sender's failure")
-	in := room(len(out), 100)
-	read := func() (got int) {
-		for {
-			n, err := b.ReadBatch(in, 0)
-			require.NoError(t, err)
-			if n == 0 {
-				return got
+	const perMessage = 10
+	for _, plain := range []bool{false, true} {
+		a := listen(t, "127.0.0.1:0", Options{NoSendOffload: plain})
+		b := listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 1})
+		out := equals(20*perMessage, 10, b.LocalAddr())
+		messages := len(out)
+		if !plain {
+			messages /= perMessage
+			for i := perMessage - 1; i < len(out); i += perMessage {
+				out[i].N-- // ends a train
 			}
-			got += n
 		}
+		sent, err := a.WriteBatch(out)
+		require.NoError(t, err)
+		require.Equal(t, len(out), sent, "the other end's buffer is not the sender's failure")
+		in := room(len(out))
+		read := func() (got int) {
+			for {
+				n, err := b.ReadBatch(in, 0)
+				require.NoError(t, err)
+				if n == 0 {
+					return got
+				}
+				got += n
+			}
+		}
+		got := read()
+		require.Less(t, got, len(out))
+		_, err = a.WriteBatch(out[:1]) // brings the news
+		require.NoError(t, err)
+		require.Equal(t, 1, read())
+		if !plain {
+			require.Zero(t, got%perMessage)
+			got /= perMessage
+		}
+		require.EqualValues(t, messages-got, b.Stats().Get("received_overflow"))
 	}
-	got := read()
-	require.Less(t, got, len(out))
-	_, err = a.WriteBatch(out[:1]) // brings the news
-	require.NoError(t, err)
-	require.Equal(t, 1, read())
-	require.EqualValues(t, len(out)-got, b.Stats().Get("received_overflow"))
 }
 
 // A network error that the kernel holds for the socket is not the failure of
@@ -79,7 +92,7 @@ func TestReportedErrorsNeitherEndTheLoopNorCostAPacket(t *testing.T) {
 	require.NoError(t, a.sock.raw.Control(func(fd uintptr) {
 		require.NoError(t, unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1))
 	}))
-	in := room(4, 100)
+	in := room(4)
 
 	sent, err := a.WriteBatch([]Packet{packetTo(closed, "refused"), packetTo(b.LocalAddr(), "one")})
 	require.NoError(t, err)
@@ -100,7 +113,7 @@ func TestReportedErrorsNeitherEndTheLoopNorCostAPacket(t *testing.T) {
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
 	out := []Packet{packetTo(b.LocalAddr(), "one"), packetTo(b.LocalAddr(), "two")}
-	in := room(8, 100)
+	in := room(8)
 	require.Zero(t, testing.AllocsPerRun(200, func() {
 		_, _ = a.WriteBatch(out)
 		for got := 0; got < len(out); {

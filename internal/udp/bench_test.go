@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	stop := make(chan struct{})
 	go func() {
 		defer close(stop)
-		in := room(8, 1500)
+		in := room(8)
 		for {
 			n, err := pong.ReadBatch(in, testClock().Now().Add(25*time.Millisecond))
 			if err != nil {
@@ -33,7 +34,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		}
 	}()
 	out := []Packet{{Buf: make([]byte, 1200), N: 1200, Addr: pong.LocalAddr()}}
-	in := room(8, 1500)
+	in := room(8)
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := ping.WriteBatch(out)
@@ -52,28 +53,38 @@ func BenchmarkRoundTrip(b *testing.B) {
 	<-stop
 }
 
-// BenchmarkBatch sends 64 packets of 1,200 bytes in one call and reads them.
+// BenchmarkBatch sends 64 packets in one call and reads them, in turn by one
+// goroutine, so that it tells what both ends cost together.
 func BenchmarkBatch(b *testing.B) {
 	const batch = 64
-	from, to := listen(b, "127.0.0.1:0", Options{}), listen(b, "127.0.0.1:0", Options{ReceiveBuffer: 1 << 20})
-	out := room(batch, 1200)
-	for i := range out {
-		out[i].N, out[i].Addr = 1200, to.LocalAddr()
-	}
-	in := room(batch, 1500)
-	b.ReportAllocs()
-	b.SetBytes(batch * 1200)
-	for b.Loop() {
-		sent, err := from.WriteBatch(out)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for got := 0; got < sent; {
-			n, err := to.ReadBatch(in, timed.Never)
-			if err != nil {
-				b.Fatal(err)
+	for _, size := range []int{64, 200, 1024, 1400, 8192, 16384} {
+		for _, plain := range []bool{false, true} {
+			name := fmt.Sprintf("%d/offload", size)
+			if plain {
+				name = fmt.Sprintf("%d/plain", size)
 			}
-			got += n
+			b.Run(name, func(b *testing.B) {
+				opts := Options{ReceiveBuffer: 4 << 20, SendBuffer: 4 << 20, NoSendOffload: plain, NoReceiveOffload: plain}
+				from, to := listen(b, "127.0.0.1:0", opts), listen(b, "127.0.0.1:0", opts)
+				out := equals(batch, size, to.LocalAddr())
+				in := room(batch)
+				b.ReportAllocs()
+				b.SetBytes(int64(batch * size))
+				for b.Loop() {
+					sent, err := from.WriteBatch(out)
+					if err != nil || sent != batch {
+						b.Fatal(sent, err)
+					}
+					for got := 0; got < sent; {
+						n, err := to.ReadBatch(in, timed.Never)
+						if err != nil {
+							b.Fatal(err)
+						}
+						got += n
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/batch, "ns/packet")
+			})
 		}
 	}
 }
@@ -81,11 +92,36 @@ func BenchmarkBatch(b *testing.B) {
 // BenchmarkFindNothing is the cost of looking for packets in vain.
 func BenchmarkFindNothing(b *testing.B) {
 	c := listen(b, "127.0.0.1:0", Options{})
-	in := room(8, 1500)
+	in := room(8)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.ReadBatch(in, 0); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFanOut sends a packet of 200 bytes to each of seven sockets, and reads
+// them: the traffic of a small group, for which nothing can be coupled.
+func BenchmarkFanOut(b *testing.B) {
+	from := listen(b, "127.0.0.1:0", Options{})
+	in := room(64)
+	var ends []*Conn
+	var out []Packet
+	for range 7 {
+		c := listen(b, "127.0.0.1:0", Options{})
+		ends = append(ends, c)
+		out = append(out, Packet{Buf: make([]byte, 200), N: 200, Addr: c.LocalAddr()})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := from.WriteBatch(out); err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range ends {
+			if n, err := c.ReadBatch(in, timed.Never); err != nil || n != 1 {
+				b.Fatal(n, err)
+			}
 		}
 	}
 }

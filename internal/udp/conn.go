@@ -13,11 +13,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Packet is one datagram, to be filled by [Conn.ReadBatch] or sent by
+// Packet is one datagram, filled by [Conn.ReadBatch] or to be sent by
 // [Conn.WriteBatch].
 type Packet struct {
-	// Buf is the buffer, of the caller. Datagrams that are longer than it are
-	// dropped on reading.
+	// Buf holds the datagram in its first N bytes. On reading it is memory of
+	// the Conn, which stays as it is until the next call of ReadBatch.
 	Buf []byte
 	// N is the length of the datagram, in bytes of Buf.
 	N int
@@ -32,17 +32,32 @@ type Packet struct {
 // Options are the choices at [Listen]. The zero value is sensible.
 type Options struct {
 	// ReceiveBuffer and SendBuffer are the sizes of the socket's buffers in
-	// bytes; zero leaves the system's choice. The system may limit them.
+	// bytes; zero leaves the system's choice. The system may limit them, unless
+	// the process is privileged (CAP_NET_ADMIN on Linux): see [Conn.Buffers].
 	ReceiveBuffer, SendBuffer int
-	// Batch is how many packets one system call moves at most; zero means 64.
+	// Batch is how many messages one system call moves at most; zero means 64. A
+	// message of the kernel is one packet, or up to 64 with offload.
 	Batch int
+	// MaxPacket is the length in bytes of the longest datagram that ReadBatch
+	// returns; longer ones are dropped and counted. Zero means any.
+	MaxPacket int
 	// NoKernelStamps makes Received the time at which a batch has been read.
 	NoKernelStamps bool
+	// NoSendOffload sends every packet as a message of its own, and
+	// NoReceiveOffload has every packet received as one.
+	NoSendOffload, NoReceiveOffload bool
+	// TooLong, if not nil, is called by WriteBatch for each packet that was not
+	// sent because it is longer than the interface takes (EMSGSIZE), with the
+	// address and the length in bytes. It must not call WriteBatch. What the path
+	// takes may have changed: see [Conn.MaxPayload].
+	TooLong func(to netip.AddrPort, length int)
 }
 
 const (
 	defaultBatch = 64
 	maxBatch     = 1024 // what the kernel accepts in one call
+
+	maxDatagram = 1<<16 - 1 // no UDP datagram has more bytes
 )
 
 // Conn is a UDP socket. One goroutine may call ReadBatch and one may call
@@ -74,6 +89,12 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	}
 	if opts.Batch == 0 {
 		opts.Batch = defaultBatch
+	}
+	if opts.MaxPacket < 0 || opts.MaxPacket > maxDatagram {
+		return nil, fmt.Errorf("udp: a MaxPacket of %d bytes is outside [0, %d]", opts.MaxPacket, maxDatagram)
+	}
+	if opts.MaxPacket == 0 {
+		opts.MaxPacket = maxDatagram
 	}
 	count := new(counters)
 	sock, local, err := open(resolved, clock, opts, count)
@@ -109,7 +130,9 @@ func (c *Conn) Stats() Stats { return c.count.stats() }
 // deadlines matter compares them with its clock after every call. A wake and
 // packets at the same time take turns: neither can hold up the other.
 //
-// Buffers may change places within pkts. The error is [net.ErrClosed] after
+// The buffers of pkts are replaced by memory of the Conn, which the next call of
+// ReadBatch uses again. Packets that one call could not hold come with the next
+// ones, before anything newer. The error is [net.ErrClosed] after
 // Close, or tells that the socket has become unusable; nothing that the network
 // does is an error here.
 func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err error) {
@@ -168,7 +191,14 @@ func (c *Conn) Wake() {
 
 // WriteBatch sends pkts, each to its address, and returns how many the system
 // accepted. Those that it did not accept are counted by the name of the error
-// and skipped; it never waits. The only error is that the socket is closed
+// and skipped; it never waits.
+//
+// Packets to one address leave in their order. Packets of one size to one
+// address, of which the last may be shorter, leave together where the kernel can
+// cut them apart (send offload), even if packets to a few other addresses are
+// between them. How packets are put together is never seen at the other end, but
+// for their Received: only the first of several that the receiver's kernel has
+// put together again is sure to have a stamp of the kernel. The only error is that the socket is closed
 // ([net.ErrClosed]) or unusable.
 func (c *Conn) WriteBatch(pkts []Packet) (sent int, err error) {
 	sent, err = c.sock.write(pkts)
@@ -180,5 +210,27 @@ func (c *Conn) WriteBatch(pkts []Packet) (sent int, err error) {
 	}
 	return sent, fmt.Errorf("udp: writing at %s: %w", c.local, err)
 }
+
+// MaxPayload returns the length in bytes of the longest packet that can be sent
+// to an address without fragmentation, as far as the system knows now: from the
+// MTU of the interface and of the route, and on Linux from what routers have
+// reported. Forged reports can make it small, so a caller that knows a least
+// size goes on using it. A packet of that length can still be lost on a path
+// whose routers report nothing. It makes several system calls and allocates, so
+// callers remember the answer.
+//
+// On systems other than Linux it is what any path must carry.
+func (c *Conn) MaxPayload(to netip.AddrPort) (int, error) {
+	n, err := c.maxPayload(to)
+	if err != nil {
+		return 0, fmt.Errorf("udp: the longest packet to %s: %w", to, err)
+	}
+	return n, nil
+}
+
+// Buffers returns the sizes in bytes of the socket's buffers as the kernel
+// accounts for them, bookkeeping included: on Linux twice what was asked for. A
+// size is zero where the system does not tell.
+func (c *Conn) Buffers() (receive, send int) { return c.sock.buffers() }
 
 var longAgo = time.Unix(1, 0)

@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
@@ -32,17 +33,21 @@ func listen(t testing.TB, addr string, opts Options) *Conn {
 	return c
 }
 
-// room makes packets to read into.
-func room(n, size int) []Packet {
-	pkts := make([]Packet, n)
-	for i := range pkts {
-		pkts[i].Buf = make([]byte, size)
-	}
-	return pkts
-}
+// room makes room for packets to read.
+func room(n int) []Packet { return make([]Packet, n) }
 
 func packetTo(addr netip.AddrPort, payload string) Packet {
 	return Packet{Buf: []byte(payload), N: len(payload), Addr: addr}
+}
+
+// equals makes packets of one size to one address, with their number in front.
+func equals(n, size int, to netip.AddrPort) []Packet {
+	pkts := make([]Packet, n)
+	for i := range pkts {
+		pkts[i] = Packet{Buf: make([]byte, size), N: size, Addr: to}
+		binary.BigEndian.PutUint16(pkts[i].Buf, uint16(i))
+	}
+	return pkts
 }
 
 // soon is a deadline for what must come at once: it only ends a test that fails.
@@ -64,7 +69,7 @@ func TestPacketsArriveInBatchesWithAddressesAndStamps(t *testing.T) {
 				out = append(out, packetTo(b.LocalAddr(), fmt.Sprintf("packet %d", i)))
 				bytes += out[i].N
 			}
-			in := room(total, 1500)
+			in := room(total)
 			beforeSending := testClock().Now()
 			sent, err := a.WriteBatch(out)
 			require.NoError(t, err)
@@ -96,7 +101,7 @@ func TestASocketOfAllAddressesSpeaksIPv4WithPlainAddresses(t *testing.T) {
 	to := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), all.LocalAddr().Port())
 	_, err := four.WriteBatch([]Packet{packetTo(to, "ping")})
 	require.NoError(t, err)
-	in := room(2, 100)
+	in := room(2)
 	n, err := all.ReadBatch(in, soon())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
@@ -111,7 +116,7 @@ func TestASocketOfAllAddressesSpeaksIPv4WithPlainAddresses(t *testing.T) {
 
 func TestReadBatchEndsAtTheDeadlineAndNotBefore(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
-	in := room(1, 100)
+	in := room(1)
 	for _, wait := range []time.Duration{-time.Second, 0, time.Microsecond, time.Millisecond, 30 * time.Millisecond, 10 * time.Millisecond} {
 		deadline := testClock().Now().Add(wait)
 		n, err := c.ReadBatch(in, deadline)
@@ -123,7 +128,7 @@ func TestReadBatchEndsAtTheDeadlineAndNotBefore(t *testing.T) {
 
 func TestADeadlineThatMovesEarlierIsKept(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
-	in := room(1, 100)
+	in := room(1)
 	_, err := c.WriteBatch([]Packet{packetTo(c.LocalAddr(), "x")})
 	require.NoError(t, err)
 	n, err := c.ReadBatch(in, timed.Never)
@@ -143,7 +148,7 @@ func TestADeadlineThatMovesEarlierIsKept(t *testing.T) {
 
 func TestAWakeBeforeTheCallIsNotLostAndWakesCountOnce(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
-	in := room(1, 100)
+	in := room(1)
 	c.Wake()
 	c.Wake()
 	n, err := c.ReadBatch(in, timed.Never)
@@ -163,7 +168,7 @@ func TestNoWakeIsLost(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		in := room(4, 100)
+		in := room(4)
 		for i := 0; seen.Load() < rounds; i++ {
 			deadline := timed.Never // a lost wake would be for ever
 			if i%3 == 1 {
@@ -196,7 +201,7 @@ func TestPacketsAndWakesTakeTurns(t *testing.T) {
 	}
 	_, err := c.WriteBatch(out)
 	require.NoError(t, err)
-	in := room(1, 100)
+	in := room(1)
 	packets, wakes := 0, 0
 	for range 16 {
 		c.Wake()
@@ -243,7 +248,7 @@ func TestFailingPacketsAreCountedAndSkipped(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 3, sent)
-	in := room(8, 100)
+	in := room(8)
 	for _, want := range []string{"one", "two"} {
 		n, err := b.ReadBatch(in[:1], soon())
 		require.NoError(t, err)
@@ -266,8 +271,8 @@ func TestFailingPacketsAreCountedAndSkipped(t *testing.T) {
 	}
 }
 
-func TestDatagramsLongerThanTheBufferAreDroppedAndCounted(t *testing.T) {
-	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
+func TestDatagramsLongerThanMaxPacketAreDroppedAndCounted(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{MaxPacket: 100})
 	long := string(make([]byte, 101))
 	_, err := a.WriteBatch([]Packet{
 		packetTo(b.LocalAddr(), long),
@@ -277,7 +282,7 @@ func TestDatagramsLongerThanTheBufferAreDroppedAndCounted(t *testing.T) {
 		packetTo(b.LocalAddr(), ""),
 	})
 	require.NoError(t, err)
-	in := room(8, 100)
+	in := room(8)
 	var lengths []int
 	for len(lengths) < 3 {
 		n, err := b.ReadBatch(in, soon())
@@ -288,12 +293,6 @@ func TestDatagramsLongerThanTheBufferAreDroppedAndCounted(t *testing.T) {
 	}
 	require.Equal(t, []int{5, 100, 0}, lengths)
 	require.EqualValues(t, 2, b.Stats().Get("received_truncated"))
-	buffers := map[*byte]bool{}
-	for _, p := range in {
-		require.Len(t, p.Buf, 100)
-		buffers[&p.Buf[0]] = true
-	}
-	require.Len(t, buffers, len(in), "no buffer is lost or doubled")
 }
 
 func TestCloseEndsAWait(t *testing.T) {
@@ -301,13 +300,13 @@ func TestCloseEndsAWait(t *testing.T) {
 	require.NoError(t, err)
 	ended := make(chan error)
 	go func() {
-		_, err := c.ReadBatch(room(1, 100), timed.Never)
+		_, err := c.ReadBatch(room(1), timed.Never)
 		ended <- err
 	}()
 	time.Sleep(time.Millisecond)
 	require.NoError(t, c.Close())
 	require.ErrorIs(t, <-ended, net.ErrClosed)
-	_, err = c.ReadBatch(room(1, 100), timed.Never)
+	_, err = c.ReadBatch(room(1), timed.Never)
 	require.ErrorIs(t, err, net.ErrClosed)
 	_, err = c.WriteBatch([]Packet{packetTo(c.LocalAddr(), "x")})
 	require.ErrorIs(t, err, net.ErrClosed)

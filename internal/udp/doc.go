@@ -7,8 +7,9 @@
 // an omission failure; writing never waits for a full socket buffer. Errors that
 // the network reports back are counted as well.
 //
-// On Linux a batch is one system call, packets carry receive stamps of the
-// kernel, packets are never fragmented by IP, and in steady state no call
+// On Linux a batch is one system call, packets of one size to one address pass
+// the kernel as one message in both directions, packets carry receive stamps of
+// the kernel, they are never fragmented by IP, and in steady state no call
 // allocates. On other systems a portable socket stands behind the same type; it
 // reads one packet at a time.
 package udp

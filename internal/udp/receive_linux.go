@@ -13,19 +13,33 @@ type mmsghdr struct {
 	length uint32
 }
 
-// controlRoom is room for a receive stamp and the number of dropped packets. The
-// array's element makes it aligned as the kernel's headers must be.
-type controlRoom [8]uint64
+// controlRoom is room for a receive stamp, the number of dropped packets, and the
+// size of coalesced packets. The array's element makes it aligned as the kernel's
+// headers must be.
+type controlRoom [10]uint64
 
-// receiver reads batches. Everything that the kernel fills in is allocated once.
+// receiveBuffers is how many messages one call reads at most. Each needs a buffer
+// for the largest message, and more than these hardly save anything.
+const receiveBuffers = 32
+
+// bufferGap keeps the beginnings of buffers off each other's lines of the
+// processor's cache, in which equal low bits of addresses collide.
+const bufferGap = 5 * 64
+
+// receiver reads batches. Everything that the kernel fills in is allocated once;
+// pages of buffers that were never needed take no memory.
 type receiver struct {
 	headers  []mmsghdr
 	vectors  []unix.Iovec
 	names    []unix.RawSockaddrInet6 // the larger of the two kinds
 	controls []controlRoom
+	buffers  [][]byte
+	arrivals []arrival // what was read, in order; the first given are with the caller
+	given    int
+	longest  int // packets longer than that are dropped
 	zones    zones
 	stamps   stamper
-	dropped  uint32 // the kernel's last number of packets lost to a full buffer
+	dropped  uint32 // the kernel's last number of messages lost to a full buffer
 	count    *counters
 
 	// What passes between begin, the function under the poller, and end. The
@@ -36,13 +50,26 @@ type receiver struct {
 	err     error
 }
 
-func (r *receiver) init(batch int, stamps stamper, count *counters) {
-	r.stamps, r.count = stamps, count
+// init makes room for batches. With coalesced packets a message can be as long
+// as the longest datagram, however short its packets are.
+func (r *receiver) init(opts *Options, coalesced bool, stamps stamper, count *counters) {
+	r.stamps, r.count, r.longest = stamps, count, opts.MaxPacket
+	batch, size := min(opts.Batch, receiveBuffers), opts.MaxPacket
+	if coalesced {
+		size = maxDatagram
+	}
 	r.headers = make([]mmsghdr, batch)
 	r.vectors = make([]unix.Iovec, batch)
 	r.names = make([]unix.RawSockaddrInet6, batch)
 	r.controls = make([]controlRoom, batch)
+	r.buffers = make([][]byte, batch)
+	r.arrivals = make([]arrival, 0, batch)
+	memory := make([]byte, batch*(size+bufferGap))
 	for i := range r.headers {
+		at := i * (size + bufferGap)
+		r.buffers[i] = memory[at : at+size : at+size]
+		r.vectors[i].Base = unsafe.SliceData(r.buffers[i])
+		r.vectors[i].SetLen(size)
 		h := &r.headers[i].header
 		h.Name = (*byte)(unsafe.Pointer(&r.names[i]))
 		h.Iov = &r.vectors[i]
@@ -59,17 +86,20 @@ func (r *receiver) end() (n int, err error) {
 	return r.n, r.err
 }
 
-// receive reads one batch; it returns false when there is nothing to read.
+// receive hands out what is left of the last batch, or else reads one; it returns
+// false when there is nothing to read.
 //
 // System calls that never block are made without telling the runtime. To tell it
 // of a call wakes its watchdog thread out of its sleep, which on an idle node
 // cost more than everything else together.
 func (r *receiver) receive(fd uintptr) bool {
+	if r.given < len(r.arrivals) {
+		r.give()
+		return true
+	}
+	// A caller with little room is not made to wait for the reading of much.
 	k := min(len(r.pkts), len(r.headers))
 	for i := range k {
-		buf := r.pkts[i].Buf
-		r.vectors[i].Base = unsafe.SliceData(buf)
-		r.vectors[i].SetLen(len(buf))
 		h := &r.headers[i].header
 		h.Namelen = uint32(unsafe.Sizeof(r.names[i]))
 		h.SetControllen(int(unsafe.Sizeof(r.controls[i])))
@@ -79,7 +109,8 @@ func (r *receiver) receive(fd uintptr) bool {
 			uintptr(k), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:
-			r.deliver(int(got), int(got) < k)
+			r.take(int(got), int(got) < k)
+			r.give()
 			return true
 		case unix.EINTR:
 			continue
@@ -94,60 +125,31 @@ func (r *receiver) receive(fd uintptr) bool {
 	}
 }
 
-// deliver turns the first got messages into packets. drained tells that there
-// were no more.
-func (r *receiver) deliver(got int, drained bool) {
+// take notes the first got messages. drained tells that there were no more.
+func (r *receiver) take(got int, drained bool) {
 	r.stamps.begin()
-	n, bytes := 0, 0
+	r.arrivals, r.given = r.arrivals[:0], 0
 	for i := range got {
 		m := &r.headers[i]
-		stamp, stamped := r.parseControl(&r.controls[i], int(m.header.Controllen))
+		info := parseControl(unsafe.Slice((*byte)(unsafe.Pointer(&r.controls[i])), m.header.Controllen))
+		if info.dropsTold && info.drops != r.dropped {
+			r.count.overflow.Add(uint64(info.drops - r.dropped))
+			r.dropped = info.drops
+		}
 		if m.header.Flags&unix.MSG_TRUNC != 0 {
 			r.count.truncated.Add(1)
 			continue
 		}
-		if n != i { // keep all buffers when a packet moves up
-			r.pkts[n].Buf, r.pkts[i].Buf = r.pkts[i].Buf, r.pkts[n].Buf
+		a := newArrival(r.buffers[i][:m.length], info.segment)
+		a.addr = r.address(&r.names[i])
+		a.first = r.stamps.receipt(info.stamp, info.stamped)
+		if a.size < len(a.rest) {
+			a.later = r.stamps.laterReceipt(a.first, a.addr.Addr())
+			r.count.coalesced.Add(uint64((len(a.rest) + a.size - 1) / a.size))
 		}
-		p := &r.pkts[n]
-		p.N = int(m.length)
-		p.Addr = r.address(&r.names[i])
-		p.Received = r.stamps.receipt(stamp, stamped)
-		n++
-		bytes += p.N
+		r.arrivals = append(r.arrivals, a)
 	}
 	r.stamps.end(drained)
-	r.count.receivedPackets.Add(uint64(n))
-	r.count.receivedBytes.Add(uint64(bytes))
-	r.n = n
-}
-
-// parseControl finds the receive stamp, in nanoseconds of CLOCK_REALTIME, and
-// the number of dropped packets among the control messages.
-func (r *receiver) parseControl(room *controlRoom, length int) (stamp int64, stamped bool) {
-	base := unsafe.Pointer(room)
-	for at := 0; at+unix.SizeofCmsghdr <= length; {
-		h := (*unix.Cmsghdr)(unsafe.Add(base, at))
-		size := int(h.Len)
-		if size < unix.SizeofCmsghdr || at+size > length {
-			break
-		}
-		data := unsafe.Add(base, at+unix.CmsgLen(0))
-		payload := size - unix.CmsgLen(0)
-		if h.Level == unix.SOL_SOCKET {
-			switch {
-			case h.Type == unix.SO_TIMESTAMPNS && payload >= int(unsafe.Sizeof(unix.Timespec{})):
-				stamp, stamped = (*unix.Timespec)(data).Nano(), true
-			case h.Type == unix.SO_RXQ_OVFL && payload >= 4:
-				if dropped := *(*uint32)(data); dropped != r.dropped {
-					r.count.overflow.Add(uint64(dropped - r.dropped))
-					r.dropped = dropped
-				}
-			}
-		}
-		at += unix.CmsgSpace(payload)
-	}
-	return stamp, stamped
 }
 
 func (r *receiver) address(name *unix.RawSockaddrInet6) netip.AddrPort {

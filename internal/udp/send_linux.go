@@ -9,49 +9,76 @@ import (
 
 // sender writes batches. Everything that the kernel reads is allocated once.
 type sender struct {
-	headers []mmsghdr
-	vectors []unix.Iovec
-	names   []unix.RawSockaddrInet6
-	zones   zones
-	family  int
-	count   *counters
+	headers  []mmsghdr
+	vectors  []unix.Iovec // of each message, one after the other
+	names    []unix.RawSockaddrInet6
+	controls []segmentControl
+	trains   []train // what the messages are made of
+	places   []place // of each packet
+	zones    zones
+	family   int
+	offload  bool // the kernel cuts trains into packets
+	maxBytes int  // of a train
+	tooLong  func(to netip.AddrPort, length int)
+	count    *counters
 
 	control func(fd uintptr) // made once, so that a call does not allocate
-	filled  int
+	single  unix.Msghdr      // for a packet of a train by itself
 	sent    int
 }
 
-func (w *sender) init(batch, family int, count *counters) {
-	w.family, w.count = family, count
+// vectorsPerMessage is how many packets there is room for in a system call, per
+// message. Small traffic needs one, large traffic fills few messages.
+const vectorsPerMessage = 8
+
+// init makes room for batches. A train takes no more than half of the socket's
+// buffer, which is room in bytes: the kernel would refuse a longer one for ever
+// whose packets it would take one by one.
+func (w *sender) init(opts *Options, family, room int, offload bool, count *counters) {
+	w.family, w.offload, w.tooLong, w.count = family, offload, opts.TooLong, count
+	w.maxBytes = min(maxTrainBytes, room/2)
+	batch := opts.Batch
 	w.headers = make([]mmsghdr, batch)
-	w.vectors = make([]unix.Iovec, batch)
+	w.vectors = make([]unix.Iovec, batch*vectorsPerMessage)
 	w.names = make([]unix.RawSockaddrInet6, batch)
+	w.controls = make([]segmentControl, batch)
+	w.trains = make([]train, 0, batch)
+	w.places = make([]place, 0, len(w.vectors))
 	for i := range w.headers {
-		h := &w.headers[i].header
-		h.Name = (*byte)(unsafe.Pointer(&w.names[i]))
-		h.Iov = &w.vectors[i]
-		h.SetIovlen(1)
+		w.headers[i].header.Name = (*byte)(unsafe.Pointer(&w.names[i]))
+		w.controls[i].init()
 	}
+	w.single.SetIovlen(1)
 	w.control = w.send
 }
 
-// fill prepares the messages of packets, at most as many as there are headers.
+// fill prepares the messages of packets, and returns for how many there was room.
 // A packet whose address this socket can never reach is counted and left out.
-func (w *sender) fill(pkts []Packet) {
-	w.filled, w.sent = 0, 0
-	for i := range pkts {
-		p := &pkts[i]
-		length, ok := w.setName(&w.names[w.filled], p.Addr)
-		if !ok {
-			w.count.sendErrors.add(unix.EAFNOSUPPORT)
+func (w *sender) fill(pkts []Packet) (taken int) {
+	taken = w.couple(pkts)
+	at := 0
+	for i := range w.trains {
+		t := &w.trains[i]
+		t.vectors = w.vectors[at : at : at+t.packets]
+		at += t.packets
+	}
+	for i, m := range w.places {
+		if m == nowhere {
 			continue
 		}
-		w.headers[w.filled].header.Namelen = length
-		v := &w.vectors[w.filled]
-		v.Base = unsafe.SliceData(p.Buf[:p.N])
+		t, p := &w.trains[m], &pkts[i]
+		v := unix.Iovec{Base: unsafe.SliceData(p.Buf[:p.N])}
 		v.SetLen(p.N)
-		w.filled++
+		t.vectors = append(t.vectors, v)
 	}
+	for i := range w.trains {
+		t, h := &w.trains[i], &w.headers[i].header
+		h.Namelen = t.nameLength
+		h.Iov = unsafe.SliceData(t.vectors)
+		h.SetIovlen(t.packets)
+		w.controls[i].attach(h, t)
+	}
+	return taken
 }
 
 // setName writes an address as the kernel wants it, IPv4 mapped to IPv6 if the
@@ -81,17 +108,22 @@ func (w *sender) setName(name *unix.RawSockaddrInet6, addr netip.AddrPort) (leng
 // in that way or by the one second chance that each message has. It never blocks
 // (see receive).
 func (w *sender) send(fd uintptr) {
-	bytes := 0
+	w.sent = 0
+	bytes, together := 0, 0
 	refused := -1
-	for at := 0; at < w.filled; {
+	for at := 0; at < len(w.trains); {
 		got, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&w.headers[at])),
-			uintptr(w.filled-at), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+			uintptr(len(w.trains)-at), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		switch {
 		case errno == 0:
-			for i := range int(got) {
-				bytes += int(w.headers[at+i].length)
+			for i := at; i < at+int(got); i++ {
+				t := &w.trains[i]
+				w.sent += t.packets
+				bytes += t.bytes
+				if t.packets > 1 {
+					together += t.packets
+				}
 			}
-			w.sent += int(got)
 			at += int(got)
 		case errno == unix.EINTR:
 		case errno == unix.ECONNREFUSED && refused != at:
@@ -100,10 +132,67 @@ func (w *sender) send(fd uintptr) {
 			w.count.sendErrors.add(errno)
 			refused = at
 		default:
-			w.count.sendErrors.add(errno)
+			bytes += w.refuse(fd, at, errno)
 			at++
 		}
 	}
 	w.count.sentPackets.Add(uint64(w.sent))
 	w.count.sentBytes.Add(uint64(bytes))
+	w.count.together.Add(uint64(together))
+}
+
+// refuse sees to a message that the kernel refused: one packet is lost, and so are
+// several if the reason has to do with none of them. But where it may be that they
+// are several, or too long, each is tried by itself. If the first then leaves, the
+// kernel or a path does not cut trains, and none is coupled any more; for had the
+// length been the reason, the first, none being longer, would have met it as well.
+func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
+	t := &w.trains[at]
+	if t.packets == 1 {
+		w.lose(t, 0, errno)
+		return 0
+	}
+	apart := errno == unix.EINVAL || errno == unix.EIO || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP
+	for i := range t.vectors {
+		if apart {
+			errno = w.sendOne(fd, at, i)
+		}
+		if errno != 0 {
+			w.lose(t, i, errno)
+			continue
+		}
+		w.sent++
+		bytes += int(t.vectors[i].Len)
+		if i == 0 && w.offload {
+			w.offload = false
+			w.count.refused.Add(1)
+		}
+	}
+	return bytes
+}
+
+// sendOne sends one packet of a train by itself.
+func (w *sender) sendOne(fd uintptr, at, i int) unix.Errno {
+	h := &w.headers[at].header
+	w.single.Name, w.single.Namelen, w.single.Iov = h.Name, h.Namelen, &w.trains[at].vectors[i]
+	for second := false; ; {
+		_, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&w.single)),
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		switch {
+		case errno == unix.EINTR:
+		case errno == unix.ECONNREFUSED && !second: // see send
+			w.count.sendErrors.add(errno)
+			second = true
+		default:
+			return errno
+		}
+	}
+}
+
+// lose counts a packet that was not sent.
+func (w *sender) lose(t *train, i int, errno unix.Errno) {
+	w.count.sendErrors.add(errno)
+	if errno == unix.EMSGSIZE && w.tooLong != nil {
+		w.tooLong(t.addr, int(t.vectors[i].Len))
+	}
 }

@@ -54,7 +54,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if err = setOptions(fd, family, opts); err != nil {
 		return nil, local, err
 	}
-	if local, err = bind(fd, family, addr); err != nil {
+	if local, err = bind(fd, addr); err != nil {
 		return nil, local, err
 	}
 	if s.bell, err = newBell(fd, &s.in); err != nil {
@@ -67,8 +67,13 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if !opts.NoKernelStamps {
 		stamps.enable(fd)
 	}
-	s.in.init(opts.Batch, stamps, count)
-	s.out.init(opts.Batch, family, count)
+	// A kernel that does not know the options has no offload, which costs time
+	// and nothing else.
+	coalesced := !opts.NoReceiveOffload && unix.SetsockoptInt(fd, unix.SOL_UDP, unix.UDP_GRO, 1) == nil
+	_, unknown := unix.GetsockoptInt(fd, unix.SOL_UDP, unix.UDP_SEGMENT)
+	_, sendBuffer := s.buffers()
+	s.in.init(&opts, coalesced, stamps, count)
+	s.out.init(&opts, family, sendBuffer, !opts.NoSendOffload && unknown == nil, count)
 	return s, local, nil
 }
 
@@ -111,15 +116,18 @@ func setOptions(fd, family int, opts Options) error {
 	return nil
 }
 
-func bind(fd, family int, addr netip.AddrPort) (local netip.AddrPort, err error) {
-	var sa unix.Sockaddr
-	if family == unix.AF_INET {
-		sa = &unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()}
-	} else {
-		var z zones
-		sa = &unix.SockaddrInet6{Port: int(addr.Port()), Addr: addr.Addr().As16(), ZoneId: z.index(addr.Addr().Zone())}
+// sockaddr returns an address as a socket of its family takes it.
+func sockaddr(addr netip.AddrPort) unix.Sockaddr {
+	a := addr.Addr()
+	if a.Is4() {
+		return &unix.SockaddrInet4{Port: int(addr.Port()), Addr: a.As4()}
 	}
-	if err := unix.Bind(fd, sa); err != nil {
+	var z zones
+	return &unix.SockaddrInet6{Port: int(addr.Port()), Addr: a.As16(), ZoneId: z.index(a.Zone())}
+}
+
+func bind(fd int, addr netip.AddrPort) (local netip.AddrPort, err error) {
+	if err := unix.Bind(fd, sockaddr(addr)); err != nil {
 		return local, os.NewSyscallError("bind", err)
 	}
 	bound, err := unix.Getsockname(fd)
@@ -165,15 +173,23 @@ func (s *socket) idle() timed.Instant { return s.in.stamps.idle() }
 func (s *socket) write(pkts []Packet) (sent int, err error) {
 	w := &s.out
 	for len(pkts) > 0 {
-		k := min(len(pkts), len(w.headers))
-		w.fill(pkts[:k])
+		taken := w.fill(pkts)
 		if err := s.raw.Control(w.control); err != nil {
 			return sent, err
 		}
 		sent += w.sent
-		pkts = pkts[k:]
+		pkts = pkts[taken:]
 	}
 	return sent, nil
+}
+
+// buffers asks for the sizes of the buffers. A closed socket has none.
+func (s *socket) buffers() (receive, send int) {
+	_ = s.raw.Control(func(fd uintptr) {
+		receive, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+		send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)
+	})
+	return max(receive, 0), max(send, 0)
 }
 
 func (s *socket) close() error {

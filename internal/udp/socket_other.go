@@ -20,6 +20,7 @@ type socket struct {
 	conn  *net.UDPConn
 	clock *hwclock.Clock
 	count *counters
+	opts  Options
 	whole []byte        // any datagram fits, so that too long ones are noticed
 	armed timed.Instant // when the read deadline expires; of the reader
 }
@@ -41,7 +42,7 @@ func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters
 	}
 	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	local = netip.AddrPortFrom(local.Addr().Unmap(), local.Port())
-	return &socket{conn: conn, clock: clock, count: count, whole: make([]byte, 1<<16), armed: unarmed}, local, nil
+	return &socket{conn: conn, clock: clock, count: count, opts: opts, whole: make([]byte, maxDatagram), armed: unarmed}, local, nil
 }
 
 // poll finds nothing: there is no portable way of reading without waiting.
@@ -82,14 +83,12 @@ func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err er
 		s.count.receiveErrors.addError(err)
 		return 0, nil
 	}
-	p := &pkts[0]
-	if n > len(p.Buf) {
+	if n > s.opts.MaxPacket {
 		s.count.truncated.Add(1)
 		return 0, nil
 	}
-	p.N = copy(p.Buf, s.whole[:n])
-	p.Addr = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	p.Received = received
+	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+	pkts[0] = Packet{Buf: s.whole[:n:n], N: n, Addr: from, Received: received}
 	s.count.receivedPackets.Add(1)
 	s.count.receivedBytes.Add(uint64(n))
 	return 1, nil
@@ -115,9 +114,26 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 			s.count.sendErrors.add(namedErrors[0].errno)
 		default:
 			s.count.sendErrors.addError(err)
+			if s.opts.TooLong != nil && errors.Is(err, syscall.EMSGSIZE) {
+				s.opts.TooLong(pkts[i].Addr, pkts[i].N)
+			}
 		}
 	}
 	return sent, nil
+}
+
+// buffers is not known here.
+func (s *socket) buffers() (receive, send int) { return 0, 0 }
+
+// leastMTU is what IPv6 demands of any path, from which its header and that of
+// UDP go off.
+const leastMTU = 1280
+
+func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
+	if !to.IsValid() {
+		return 0, errors.New("no address")
+	}
+	return leastMTU - 40 - 8, nil
 }
 
 // wake ends the wait under way, or else a later one. A failure means that the

@@ -1,6 +1,8 @@
 package udp
 
 import (
+	"net/netip"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/failaware/failaware/internal/hwclock"
@@ -67,6 +69,28 @@ func (s *stamper) receipt(stamp int64, stamped bool) timed.Instant {
 		return s.after.At
 	}
 	return hwclock.Receipt(stamp, s.before, s.after)
+}
+
+// laterReceipt returns when packets that the kernel has coalesced with an earlier
+// one count as received, of which first is the receipt.
+//
+// The kernel keeps one stamp for all of them. In most cases it is made when they
+// have been put together, and is not before any of them. But packets that come
+// out of a tunnel are stamped before, each for itself, and the stamp that stays is
+// that of the first: the others may have come after it, by as long as the
+// interface is polled in one go. A receipt that is too early makes a delay bound
+// that is none, so only the first packet gets the stamp, which is never before its
+// arrival, and the others count as received when they are read. That bound holds,
+// and is looser by the time that they waited for the reader.
+//
+// From a loopback address it is different. The kernel takes such packets from the
+// loopback interface only, which puts nothing together: what is one message there
+// was sent as one, crossed as one, and was stamped afterwards.
+func (s *stamper) laterReceipt(first timed.Instant, from netip.Addr) timed.Instant {
+	if from.IsLoopback() {
+		return first
+	}
+	return s.after.At
 }
 
 // end is called after the last packet of a batch. As long as more packets are

@@ -14,12 +14,17 @@ type Counter struct {
 // Stats are the counters of a socket, always all of them and in the same order.
 //
 //   - received_packets, received_bytes: delivered by ReadBatch.
-//   - received_truncated: longer than the buffer, dropped.
-//   - received_overflow: dropped by the kernel because the socket's receive
-//     buffer was full; learnt with a later packet, on Linux.
+//   - received_coalesced: those of them that shared a message of the kernel.
+//   - received_truncated: longer than Options.MaxPacket, dropped.
+//   - received_overflow: messages of the kernel, of one packet or several, that
+//     it dropped because the socket's receive buffer was full; learnt with a
+//     later packet, on Linux.
 //   - clock_steps: batches whose kernel stamps were not used because the clock
 //     that they are in was stepped.
 //   - sent_packets, sent_bytes: accepted by the system.
+//   - sent_together: those of them that shared a message of the kernel.
+//   - offload_refused: one, if the kernel or a path refused messages of several
+//     packets; from then on every packet is a message.
 //   - receive_ERROR, send_ERROR: failures by the name of the error in lower
 //     case, as in send_enobufs, and receive_other and send_other for the rest.
 type Stats []Counter
@@ -77,21 +82,26 @@ func (e *errorCounters) appendTo(s Stats, direction string) Stats {
 
 type counters struct {
 	receivedPackets, receivedBytes atomic.Uint64
+	coalesced                      atomic.Uint64
 	truncated, overflow, steps     atomic.Uint64
 	sentPackets, sentBytes         atomic.Uint64
+	together, refused              atomic.Uint64
 	receiveErrors, sendErrors      errorCounters
 }
 
 func (c *counters) stats() Stats {
-	s := make(Stats, 0, 7+2*len(c.receiveErrors))
+	s := make(Stats, 0, 10+2*len(c.receiveErrors))
 	s = append(s,
 		Counter{"received_packets", c.receivedPackets.Load()},
 		Counter{"received_bytes", c.receivedBytes.Load()},
+		Counter{"received_coalesced", c.coalesced.Load()},
 		Counter{"received_truncated", c.truncated.Load()},
 		Counter{"received_overflow", c.overflow.Load()},
 		Counter{"clock_steps", c.steps.Load()},
 		Counter{"sent_packets", c.sentPackets.Load()},
 		Counter{"sent_bytes", c.sentBytes.Load()},
+		Counter{"sent_together", c.together.Load()},
+		Counter{"offload_refused", c.refused.Load()},
 	)
 	return c.sendErrors.appendTo(c.receiveErrors.appendTo(s, "receive_"), "send_")
 }

@@ -23,6 +23,7 @@ type conn struct {
 	clock  *clock
 	id     timed.NodeID
 	addr   netip.AddrPort
+	limit  int // bytes of the longest packet that is read; 0: none
 	ending func() bool
 	bell   chan struct{} // rung when the reader is to look again
 	timer  *time.Timer   // of the reader
@@ -55,7 +56,7 @@ type packet struct {
 func newConn(n *Network, c *clock, addr netip.AddrPort, r *transport.Request) *conn {
 	timer := time.NewTimer(longestWait)
 	timer.Stop()
-	return &conn{n: n, clock: c, id: r.ID, addr: addr, ending: r.Ending, bell: make(chan struct{}, 1), timer: timer,
+	return &conn{n: n, clock: c, id: r.ID, addr: addr, limit: r.MaxPacket, ending: r.Ending, bell: make(chan struct{}, 1), timer: timer,
 		turned: -int64(turnTime)}
 }
 
@@ -149,11 +150,11 @@ func (c *conn) read(pkts []udp.Packet) (n int) {
 	taken := 0
 	for ; taken < len(c.buffer) && n < len(pkts); taken++ {
 		p, out := &c.buffer[taken], &pkts[n]
-		if len(p.data) > len(out.Buf) {
+		if c.limit > 0 && len(p.data) > c.limit {
 			c.truncated++
 			continue
 		}
-		out.N, out.Addr, out.Received = copy(out.Buf, p.data), p.from, c.clock.at(p.at)
+		out.Buf, out.N, out.Addr, out.Received = p.data, len(p.data), p.from, c.clock.at(p.at)
 		c.receivedPackets++
 		c.receivedBytes += uint64(len(p.data))
 		c.n.stats.Delivered++

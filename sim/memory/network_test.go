@@ -19,7 +19,7 @@ import (
 // open opens the end of a node that nobody runs.
 func open(t *testing.T, n *Network, id timed.NodeID) (*conn, transport.Endpoint) {
 	t.Helper()
-	e, err := n.Transport().Open(transport.Request{ID: id, Timing: timed.LAN(), Ending: func() bool { return false }})
+	e, err := n.Transport().Open(transport.Request{ID: id, Timing: timed.LAN(), MaxPacket: 8, Ending: func() bool { return false }})
 	require.NoError(t, err)
 	return e.Conn.(*conn), e
 }
@@ -35,9 +35,6 @@ func say(t *testing.T, from, to *conn, text string) {
 func heard(t *testing.T, e transport.Endpoint, within time.Duration) (texts []string, at []timed.Instant) {
 	t.Helper()
 	pkts := make([]udp.Packet, 2)
-	for i := range pkts {
-		pkts[i].Buf = make([]byte, 8)
-	}
 	for deadline := e.Clock.Now().Add(within); e.Clock.Now() < deadline; {
 		k, err := e.Conn.ReadBatch(pkts, deadline)
 		require.NoError(t, err)
@@ -180,7 +177,7 @@ func TestWakesEndWaitsAndTakeTurnsWithPackets(t *testing.T) {
 
 		n.Delay(0, 0)
 		say(t, a, a, "x")
-		pkts := []udp.Packet{{Buf: make([]byte, 8)}}
+		pkts := make([]udp.Packet, 1)
 		a.Wake()
 		for _, want := range []int{1, 0, 0} { // it has just been woken; then the wake, then the deadline
 			k, err := a.ReadBatch(pkts, ea.Clock.Now())

@@ -1,0 +1,147 @@
+package udp
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// Every packet is in one train, trains are what the kernel can cut, and packets
+// to one address stay in order.
+func TestCouplingLosesAndReordersNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		room := rapid.IntRange(1, 1<<19).Draw(t, "room")
+		batch := rapid.IntRange(1, 70).Draw(t, "batch")
+		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
+		var w sender
+		w.init(&Options{Batch: batch}, unix.AF_INET, room, true, new(counters))
+		pkts := make([]Packet, rapid.IntRange(1, 300).Draw(t, "packets"))
+		for i := range pkts {
+			n := rapid.SampledFrom([]int{0, 1, 40, 40, 40, 1000, 1000, 20_000, 65_507}).Draw(t, "size")
+			host := byte(rapid.IntRange(0, hosts).Draw(t, "host"))
+			pkts[i] = Packet{Buf: make([]byte, n), N: n, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, host}), 9)}
+			if host == 0 {
+				pkts[i].Addr = netip.MustParseAddrPort("[::1]:9") // not of this socket
+			}
+		}
+		for len(pkts) > 0 {
+			taken := w.fill(pkts)
+			require.Positive(t, taken)
+			require.LessOrEqual(t, len(w.trains), batch)
+			unplaced := map[netip.AddrPort][]*byte{} // beginnings of packets, in order
+			total := 0
+			for _, p := range pkts[:taken] {
+				if p.Addr.Addr().Is4() {
+					unplaced[p.Addr] = append(unplaced[p.Addr], unsafe.SliceData(p.Buf))
+					total++
+				}
+			}
+			for i := range w.trains {
+				tr := &w.trains[i]
+				require.Len(t, tr.vectors, tr.packets)
+				require.LessOrEqual(t, tr.packets, maxTrain)
+				bytes := 0
+				for j, v := range tr.vectors {
+					require.Same(t, unplaced[tr.addr][0], v.Base)
+					unplaced[tr.addr] = unplaced[tr.addr][1:]
+					bytes += int(v.Len)
+					total--
+					if j < tr.packets-1 {
+						require.EqualValues(t, tr.size, v.Len)
+					} else {
+						require.LessOrEqual(t, int(v.Len), tr.size)
+						require.True(t, v.Len > 0 || j == 0)
+					}
+				}
+				require.Equal(t, bytes, tr.bytes)
+				if tr.packets > 1 {
+					require.LessOrEqual(t, bytes, min(maxTrainBytes, room/2))
+				}
+			}
+			require.Zero(t, total)
+			pkts = pkts[taken:]
+		}
+	})
+}
+
+func TestManyAddressesInTurnCostNoLongSearch(t *testing.T) {
+	var w sender
+	w.init(&Options{Batch: 64}, unix.AF_INET, 1<<20, true, new(counters))
+	var pkts []Packet
+	for i := range 2 * (openTrains + 1) {
+		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i % (openTrains + 1))}), 9)
+		pkts = append(pkts, packetTo(at, "x"))
+	}
+	require.Equal(t, len(pkts), w.fill(pkts))
+	require.Len(t, w.trains, len(pkts))
+	require.Equal(t, openTrains, w.fill(pkts[:openTrains]))
+	require.Len(t, w.trains, openTrains)
+}
+
+// controlMessage appends a control message.
+func controlMessage(b []byte, level, kind int32, data ...byte) []byte {
+	m := make([]byte, unix.CmsgSpace(len(data)))
+	copy(m[unix.CmsgLen(0):], data)
+	at := 0
+	if unix.SizeofPtr == 8 {
+		binary.NativeEndian.PutUint64(m, uint64(unix.CmsgLen(len(data))))
+		at = 8
+	} else {
+		binary.NativeEndian.PutUint32(m, uint32(unix.CmsgLen(len(data))))
+		at = 4
+	}
+	binary.NativeEndian.PutUint32(m[at:], uint32(level))
+	binary.NativeEndian.PutUint32(m[at+4:], uint32(kind))
+	return append(b, m...)
+}
+
+func number(n int32) []byte { return binary.NativeEndian.AppendUint32(nil, uint32(n)) }
+
+func TestControlMessagesAreFoundAmongOthers(t *testing.T) {
+	b := controlMessage(nil, unix.SOL_IP, unix.IP_TOS, 1)
+	b = controlMessage(b, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, number(7)...)
+	b = controlMessage(b, unix.SOL_UDP, unix.UDP_GRO, number(1200)...)
+	require.Equal(t, controlInfo{drops: 7, dropsTold: true, segment: 1200}, parseControl(b))
+	require.Equal(t, controlInfo{drops: 7, dropsTold: true}, parseControl(b[:len(b)-8]), "cut off")
+	require.Equal(t, controlInfo{}, parseControl(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, number(-1)...)))
+	require.Equal(t, controlInfo{}, parseControl(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, 1, 2)))
+}
+
+// FuzzCoalesced splits messages by what arbitrary control messages say.
+func FuzzCoalesced(f *testing.F) {
+	f.Add(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, number(100)...), uint16(1000), 8)
+	f.Add(controlMessage(controlMessage(nil, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, number(1)...), unix.SOL_UDP, unix.UDP_GRO, number(3)...), uint16(10), 1)
+	f.Add([]byte{1, 2, 3}, uint16(0), 3)
+	f.Fuzz(func(t *testing.T, control []byte, length uint16, size int) {
+		info := parseControl(control)
+		require.GreaterOrEqual(t, info.segment, 0)
+		whole := make([]byte, length)
+		for i := range whole {
+			whole[i] = byte(i * 7)
+		}
+		var r receiver
+		r.count, r.longest = new(counters), maxDatagram
+		r.arrivals = append(r.arrivals, newArrival(whole, info.segment))
+		segment := r.arrivals[0].size
+		var back []byte
+		pkts := room(1 + int(uint(size)%80))
+		for r.given < len(r.arrivals) {
+			r.begin(pkts)
+			r.give()
+			n, err := r.end()
+			require.NoError(t, err)
+			require.Positive(t, n)
+			for _, p := range pkts[:n] {
+				require.LessOrEqual(t, p.N, segment)
+				require.True(t, p.N == segment || len(back)+p.N == len(whole))
+				back = append(back, p.Buf...)
+			}
+		}
+		require.Equal(t, whole, append([]byte{}, back...))
+	})
+}
