@@ -18,6 +18,8 @@ func Serve(in io.Reader, out io.Writer) error {
 			err = serveBare(&j, commands, reports)
 		case nodeJob:
 			err = serveNode(&j, commands, reports)
+		case floorJob:
+			err = serveFloor(&j, commands, reports)
 		default:
 			err = fmt.Errorf("no such job: %q", j.Kind)
 		}

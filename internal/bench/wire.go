@@ -21,6 +21,7 @@ type job struct {
 	Listen string
 	Timing timed.Timing
 	Peers  []address
+	Floor  *floorSetup `json:",omitempty"`
 }
 
 type jobKind string
@@ -28,6 +29,8 @@ type jobKind string
 const (
 	bareJob jobKind = "bare" // stack, codec and socket: see bare
 	nodeJob jobKind = "node" // a whole node
+
+	floorJob jobKind = "floor" // a socket and nothing else: see floorChild
 )
 
 // address says where a node listens.
@@ -46,6 +49,7 @@ type command struct {
 	Millis int       `json:",omitempty"` // for how long to sample
 	Micros int       `json:",omitempty"` // how often
 	Calls  int       `json:",omitempty"`
+	Floor  *floorRun `json:",omitempty"`
 }
 
 type action string
@@ -57,6 +61,7 @@ const (
 	doUsage  action = "usage"
 	doClock  action = "clock" // sample the clock
 	doCost   action = "cost"  // time calls of Now
+	doFloor  action = "floor" // send and receive, from Floor.Begin on
 )
 
 // report is what a child says. Just one of the parts is there.
@@ -90,6 +95,7 @@ type reply struct {
 	Usage   *usage        `json:",omitempty"`
 	Samples []sample      `json:",omitempty"`
 	Cost    *Cost         `json:",omitempty"`
+	Floor   *floorCount   `json:",omitempty"`
 }
 
 // lines writes one JSON object a line, for any number of goroutines.

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/timed"
+)
+
+func TestFloor(t *testing.T) {
+	if err := new(usage).ofProcess(); err != nil {
+		t.Skip(err)
+	}
+	for _, all := range []bool{false, true} {
+		opt := FloorOptions{Members: []int{2, 3}, Sizes: []int{64, 16384}, All: all, For: 200 * time.Millisecond,
+			Plain: all, Launch: launcher(t)}
+		r, err := Floor(t.Context(), opt)
+		require.NoError(t, err)
+		require.Len(t, r.Cells, 4)
+		for i, c := range r.Cells {
+			require.Equal(t, 2+i/2, c.Members)
+			require.Equal(t, opt.Sizes[i%2], c.Size)
+			require.Equal(t, []int{1152, 1200}[i%2], c.Packet)
+			require.Positive(t, c.Messages)
+			require.InEpsilon(t, c.Bytes, c.Messages*float64(c.Size), 1e-9)
+			require.Positive(t, c.Packets)
+			require.Positive(t, c.PerPacket)
+			require.Less(t, c.Lost, 1.0)
+			if all {
+				require.Equal(t, c.Members, c.Senders)
+			} else {
+				require.Equal(t, 1, c.Senders)
+			}
+		}
+		readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	}
+}
+
+func TestFloorNamesWhatIsWrong(t *testing.T) {
+	good := FloorOptions{Members: []int{2}, Sizes: []int{64}, For: time.Second, Launch: launcher(t)}
+	require.NoError(t, good.complete())
+	for text, change := range map[string]func(*FloorOptions){
+		"processes": func(o *FloorOptions) { o.Launch = nil },
+		"packets":   func(o *FloorOptions) { o.Packet = 1 << 17 },
+		"window":    func(o *FloorOptions) { o.Window = 5000 },
+		"time":      func(o *FloorOptions) { o.For = time.Hour },
+		"group":     func(o *FloorOptions) { o.Members = []int{1} },
+		"messages":  func(o *FloorOptions) { o.Sizes = []int{1} },
+	} {
+		opt := good
+		change(&opt)
+		_, err := Floor(t.Context(), opt)
+		require.ErrorContains(t, err, text)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Floor(ended, good)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestFloorSumsUpAtTheSlowestMember(t *testing.T) {
+	run := &floorRun{Size: 100, Packet: 1000, Senders: idSet{timed.SetOf(1)}}
+	c := floorCell(run, []floorCount{
+		{Elapsed: time.Second, CPU: 300 * time.Millisecond, OwnBytes: 10_000, Sent: 20, Lost: 5},
+		{Elapsed: time.Second, CPU: 100 * time.Millisecond, Bytes: 10_000, Packets: 10},
+		{Elapsed: 2 * time.Second, CPU: 200 * time.Millisecond, Bytes: 10_000, Packets: 10},
+	})
+	require.Equal(t, FloorCell{Members: 3, Size: 100, Packet: 1000, Senders: 1, Messages: 50, Bytes: 5000, Packets: 15, Lost: 0.25,
+		PerPacket: 30 * time.Millisecond, PerMessage: 10 * time.Millisecond, Cores: 0.5}, c)
+}
+
+func TestMessagesFillPackets(t *testing.T) {
+	require.Equal(t, []int{1152}, (&floorRun{Size: 64, Packet: 1200}).sizes())
+	require.Equal(t, []int{1200, 1200, 600}, (&floorRun{Size: 3000, Packet: 1200}).sizes())
+	require.Equal(t, []int{1200}, (&floorRun{Size: 1200, Packet: 1200}).sizes())
+}
+
+// What was given up and arrives after all makes no room twice.
+func TestFloorTakesLateNews(t *testing.T) {
+	f := &floorChild{self: 1, run: &floorRun{Number: 7}, number: 100, window: 50}
+	f.peers = []*floorPeer{{id: 2, acked: 40, missed: 60}}
+	f.count.Lost = 60
+	require.Equal(t, uint64(50), f.room())
+	news := make([]byte, floorHead)
+	(&floorChild{self: 2, run: f.run}).put(news, floorCredit, 70)
+	f.take([]udp.Packet{{Buf: news, N: len(news)}})
+	require.Equal(t, uint64(30), f.count.Lost)
+	require.Equal(t, uint64(50), f.room())
+	f.number += 50
+	require.Zero(t, f.room())
+}
