@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,14 +38,41 @@ func CaseOf(seed uint64, opt Options) (Case, error) {
 
 // Run runs the case. Applications, invariants and the trace are those of its
 // Options.
-func (c *Case) Run() (Result, error) {
+func (c *Case) Run() (Result, error) { return c.RunContext(context.Background()) }
+
+// RunContext is as Run, but ends before its time when ctx is done: the result
+// is then what the run had come to.
+func (c *Case) RunContext(ctx context.Context) (Result, error) {
 	w, err := c.World()
 	if err != nil {
 		return Result{}, err
 	}
+	defer w.haltWith(ctx)()
 	w.run()
-	w.finishRecord()
 	return w.result(), nil
+}
+
+// Record runs the case, and returns what happened in the time [from, to) of the
+// run, or until a promise was broken or ctx was done.
+func (c *Case) Record(ctx context.Context, from, to time.Duration) (*Recording, error) {
+	quiet := *c
+	quiet.Options.Trace = nil
+	w, err := quiet.World()
+	switch {
+	case err != nil:
+		return nil, err
+	case from < 0 || to <= from:
+		return nil, fmt.Errorf("sim: there is no time from %v to %v", from, to)
+	}
+	defer w.haltWith(ctx)()
+	to = min(to, w.opt.Duration)
+	if w.runUntil(origin + int64(from)) {
+		w.Record()
+		w.runUntil(origin + int64(to))
+	}
+	r := w.Record()
+	w.finishRecord()
+	return r, nil
 }
 
 // World returns the world of the case, at its beginning.

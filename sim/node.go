@@ -112,6 +112,9 @@ func (w *World) crash(n *Node) {
 	w.count.Crashes++
 	w.check.crashed(n)
 	w.app.crashed(n)
+	if w.record != nil {
+		w.recordClaims(n)
+	}
 }
 
 // restart starts the process again.
@@ -124,6 +127,9 @@ func (w *World) restart(n *Node) {
 	w.start(n)
 	w.check.started(n)
 	w.app.started(n)
+	if w.record != nil {
+		w.recordClaims(n)
+	}
 }
 
 // replaceClock gives the machine a clock that starts anew.

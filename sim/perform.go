@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -31,7 +33,7 @@ func (w *World) perform(i int32) {
 		n := w.node(f.Node)
 		n.stalledUntil = max(n.stalledUntil, w.endOf(f))
 		n.upset = n.upset || f.Kind == Suspend && n.up
-		w.recordDown(n, f)
+		w.recordStall(n, f.Kind)
 		return // they end by themselves
 	case Crash, Reboot:
 		w.crash(w.node(f.Node))
@@ -85,6 +87,9 @@ func (w *World) endFault(i int32) {
 	f := &w.faults[i]
 	if w.opt.Trace != nil {
 		w.traceFault("ends", f)
+	}
+	if w.record != nil {
+		w.recordEnd(f)
 	}
 	switch f.Kind {
 	case Heal:
@@ -212,6 +217,7 @@ func (w *World) calm() {
 	for _, n := range w.nodes {
 		if n.stalledUntil > w.now {
 			n.stalledUntil = w.now
+			w.recordStall(n, "")
 			w.rearm(n)
 		}
 	}
@@ -261,5 +267,13 @@ func (w *World) runEvents(t int64) bool {
 // haltMask is how often, in events, a run looks whether it is to end before its
 // time.
 const haltMask = 1<<12 - 1
+
+// haltWith lets the world end before its time when ctx is done. What it returns
+// is to be called when the world does not run any more.
+func (w *World) haltWith(ctx context.Context) (forget func() bool) {
+	halt := new(atomic.Bool)
+	w.opt.halt = halt
+	return context.AfterFunc(ctx, func() { halt.Store(true) })
+}
 
 func (w *World) halted() bool { return w.opt.halt != nil && w.opt.halt.Load() }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -11,7 +12,10 @@ import (
 // times are true times since the start of the run; Never is one that did not
 // come.
 type Recording struct {
-	Nodes    int
+	Nodes int
+	// From and To bound the time that was recorded. Only the marks of faults that
+	// were under way at From are earlier.
+	From, To time.Duration
 	Messages []RecordedMessage
 	Bars     []RecordedBar
 	Marks    []RecordedMark
@@ -31,8 +35,8 @@ const MaxRecorded = 1 << 20
 type RecordedMessage struct {
 	From, To timed.NodeID
 	Sent     time.Duration
-	Arrived  time.Duration // Never: lost, or still on its way
-	Fast     bool          // its computed bound is within Δ
+	Arrived  time.Duration // Never: it is lost, or nobody is there any more
+	Fast     bool          // its computed bound is within Δ; while it is on its way, its delay
 	Bare     bool          // it says nothing but that the sender lives
 	Says     string
 }
@@ -45,6 +49,7 @@ const (
 	BarLeads   BarKind = iota // the node leads; Leader is itself, Members its support
 	BarVote                   // its vote is bound to Leader
 	BarView                   // it holds an up-to-date view of Members
+	BarStale                  // it holds a view of Members that is not up to date
 	BarDown                   // its process does not run
 	BarStalled                // its process does not get to run
 )
@@ -56,6 +61,7 @@ type RecordedBar struct {
 	From, To time.Duration
 	Leader   timed.NodeID
 	Members  timed.Set
+	View     membership.ViewID
 	Label    string
 }
 
@@ -63,7 +69,8 @@ type RecordedBar struct {
 type RecordedMark struct {
 	Node  timed.NodeID // 0: to the world
 	At    time.Duration
-	Fault bool // else an event of the node
+	Fault bool // it came from outside
+	App   bool // the application finds it worth showing; else an event of the node
 	Label string
 }
 
@@ -75,19 +82,32 @@ type openBar struct {
 // Record lets the world note what happens from now on, for a picture.
 func (w *World) Record() *Recording {
 	if w.record == nil {
-		w.record = &Recording{Nodes: w.opt.Nodes, open: map[openBar]int{}}
+		w.record = &Recording{Nodes: w.opt.Nodes, From: w.Time(), To: Never, open: map[openBar]int{}}
 		for _, n := range w.nodes {
 			w.recordClaims(n)
+			w.recordStall(n, "")
+		}
+		for _, i := range w.running {
+			f := &w.faults[i]
+			w.record.mark(RecordedMark{Node: f.Node, At: f.At, Fault: true, Label: f.Label()})
 		}
 	}
 	return w.record
 }
 
-// Finish ends the bars that are still open at the end of a run.
+// finishRecord notes the packets that are still on their way at the end, and
+// ends the bars that are still open.
 func (w *World) finishRecord() {
 	if r := w.record; r != nil {
+		r.To = w.Time()
+		for i := range w.queue.heap {
+			if e := &w.queue.heap[i]; e.kind() == deliver {
+				f := w.slots[e.arg]
+				w.recordMessage(f, e.node(), time.Duration(e.at-origin), e.at-f.sent <= int64(w.opt.Timing.FastThreshold))
+			}
+		}
 		for k := range r.open {
-			r.end(k, w.Time())
+			r.end(k, r.To)
 		}
 	}
 }
@@ -99,20 +119,18 @@ func (r *Recording) full() bool {
 
 func (w *World) recordArrival(n *Node, f *flight) {
 	d, _ := n.st.LastPacket()
+	w.recordMessage(f, n.index, w.Time(), d.Fast)
+}
+
+// recordLoss notes a packet that the process with an index never gets.
+func (w *World) recordLoss(f *flight, to int) { w.recordMessage(f, to, Never, false) }
+
+func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast bool) {
 	if f.from == nobody || w.record.full() {
 		return
 	}
-	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: n.id,
-		Sent: time.Duration(f.sent - origin), Arrived: w.Time(), Fast: d.Fast,
-		Bare: f.packet.Frames == 0 && f.payload == nil, Says: f.says()})
-}
-
-func (w *World) recordLoss(f *flight, to int) {
-	if w.record.full() {
-		return
-	}
 	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: w.nodes[to].id,
-		Sent: time.Duration(f.sent - origin), Arrived: Never,
+		Sent: time.Duration(f.sent - origin), Arrived: arrived, Fast: fast,
 		Bare: f.packet.Frames == 0 && f.payload == nil, Says: f.says()})
 }
 
@@ -135,15 +153,23 @@ func (r *Recording) mark(m RecordedMark) {
 // Mark notes something that an application finds worth showing.
 func (n *Node) Mark(label string) {
 	if n.w.record != nil {
-		n.w.record.mark(RecordedMark{Node: n.id, At: n.w.Time(), Label: label})
+		n.w.record.mark(RecordedMark{Node: n.id, At: n.w.Time(), App: true, Label: label})
 	}
 }
 
-// recordDown notes that a process does not get to run for some time.
-func (w *World) recordDown(n *Node, f *Fault) {
-	if w.record != nil && !w.record.full() && f.For > 0 {
-		w.record.Bars = append(w.record.Bars, RecordedBar{Kind: BarStalled, Node: n.id, From: w.Time(),
-			To: w.Time() + f.For, Label: string(f.Kind)})
+// recordStall notes that a process does not get to run for some time.
+func (w *World) recordStall(n *Node, why FaultKind) {
+	if w.record != nil && n.index < w.opt.Nodes {
+		w.bar(n.up && n.stalledUntil > w.now, RecordedBar{Kind: BarStalled, Node: n.id,
+			To: time.Duration(n.stalledUntil - origin), Label: string(why)})
+	}
+}
+
+// recordEnd notes the end of a fault of the network. That of other faults shows
+// in the bars.
+func (w *World) recordEnd(f *Fault) {
+	if s := faultShapes[f.Kind]; s.link || s.blocks || f.Kind == Mute || f.Kind == Deaf {
+		w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: string(f.Kind) + " ends"})
 	}
 }
 
@@ -154,14 +180,25 @@ func (w *World) recordClaims(n *Node) {
 		return // a rival has no lane of its own
 	}
 	cl := &w.check.claims[n.index]
-	w.bar(BarDown, n, !n.up, timed.NoNode, timed.Set{}, Never, "")
-	w.bar(BarLeads, n, n.up && cl.leading && cl.leadUntil > w.now, n.id, cl.support, time.Duration(cl.leadUntil-origin), cl.support.String())
-	w.bar(BarVote, n, n.up && cl.lockedTo.Valid() && cl.lockTill > w.now, cl.lockedTo.Node, timed.Set{}, time.Duration(cl.lockTill-origin), "")
-	if cl.view != nil {
-		w.bar(BarView, n, n.up && cl.viewUntil > w.now, cl.view.ID.Leader, cl.view.Set, time.Duration(cl.viewUntil-origin), viewLabel(cl))
-	} else {
-		r.end(openBar{BarView, n.id}, w.Time())
+	w.bar(!n.up, RecordedBar{Kind: BarDown, Node: n.id, To: Never})
+	if !n.up {
+		r.end(openBar{BarStalled, n.id}, w.Time())
 	}
+	w.bar(n.up && cl.leading && cl.leadUntil > w.now, RecordedBar{Kind: BarLeads, Node: n.id, To: time.Duration(cl.leadUntil - origin),
+		Leader: n.id, Members: cl.support, Label: cl.support.String()})
+	w.bar(n.up && cl.lockedTo.Valid() && cl.lockTill > w.now, RecordedBar{Kind: BarVote, Node: n.id,
+		To: time.Duration(cl.lockTill - origin), Leader: cl.lockedTo.Node})
+	if cl.view == nil {
+		r.end(openBar{BarView, n.id}, w.Time())
+		r.end(openBar{BarStale, n.id}, w.Time())
+		return
+	}
+	view := RecordedBar{Kind: BarView, Node: n.id, To: time.Duration(cl.viewUntil - origin), Leader: cl.view.ID.Leader,
+		Members: cl.view.Set, View: cl.view.ID, Label: viewLabel(cl)}
+	fresh := cl.viewUntil > w.now
+	w.bar(n.up && fresh, view)
+	view.Kind, view.To = BarStale, Never
+	w.bar(n.up && !fresh, view)
 }
 
 func viewLabel(cl *claims) string {
@@ -170,20 +207,20 @@ func viewLabel(cl *claims) string {
 
 // bar begins, goes on with, or ends a bar. One that is not renewed ends at its
 // time.
-func (w *World) bar(kind BarKind, n *Node, on bool, leader timed.NodeID, members timed.Set, until time.Duration, label string) {
-	r, k, now := w.record, openBar{kind, n.id}, w.Time()
-	i, open := r.open[k]
-	if open {
-		b := &r.Bars[i]
-		if on && b.To >= now && b.Leader == leader && b.Members == members && b.Label == label {
-			b.To = until
+func (w *World) bar(on bool, b RecordedBar) {
+	r, k, now := w.record, openBar{b.Kind, b.Node}, w.Time()
+	b.From = now
+	if i, open := r.open[k]; open {
+		old := &r.Bars[i]
+		if on && old.To >= now && old.Leader == b.Leader && old.Members == b.Members && old.Label == b.Label && old.View == b.View {
+			old.To = b.To
 			return
 		}
 		r.end(k, now)
 	}
 	if on && !r.full() {
 		r.open[k] = len(r.Bars)
-		r.Bars = append(r.Bars, RecordedBar{Kind: kind, Node: n.id, From: now, To: until, Leader: leader, Members: members, Label: label})
+		r.Bars = append(r.Bars, b)
 	}
 }
 

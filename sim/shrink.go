@@ -22,17 +22,21 @@ const defaultShrinkRuns = 20_000
 // Shrink looks for a smaller case that breaks the same promise: shorter, with
 // fewer faults, fewer nodes, and rounder numbers. It returns the smallest that
 // it found, at worst c itself, and how many runs it took; it stops when ctx is
-// done. The error says that c cannot be run or breaks nothing.
+// done. The error says that c cannot be run, breaks nothing, or had not broken
+// anything when ctx was done.
 func Shrink(ctx context.Context, c Case, o ShrinkOptions) (Case, int, error) {
 	if o.MaxRuns == 0 {
 		o.MaxRuns = defaultShrinkRuns
 	}
 	s := shrinker{ctx: ctx, opt: o, best: c}
-	r, err := c.Run()
+	r, err := c.RunContext(ctx)
 	if err != nil {
 		return c, 0, err
 	}
 	if r.Violation == nil {
+		if err := ctx.Err(); err != nil {
+			return c, 1, err
+		}
 		return c, 1, ErrNoViolation
 	}
 	s.runs, s.first = 1, r.Violation
@@ -73,7 +77,7 @@ func (s *shrinker) try(c Case) bool {
 		return false
 	}
 	s.runs++
-	r, err := c.Run()
+	r, err := c.RunContext(s.ctx)
 	if err != nil || r.Violation == nil || !r.Violation.like(s.first) {
 		return false
 	}

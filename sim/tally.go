@@ -92,6 +92,21 @@ func (c *Counters) add(d *Counters) {
 	}
 }
 
+// TallyOf adds up runs that were not those of a campaign: of a case, for
+// example. The time that they took is for the rates.
+func TallyOf(opt Options, took time.Duration, results ...Result) Tally {
+	var t Tally
+	violations := 0
+	for i := range results {
+		t.add(&results[i])
+		if results[i].Violation != nil {
+			violations++
+		}
+	}
+	t.finish(opt, false, violations, took)
+	return t
+}
+
 // finish computes what is derived from the sums.
 func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed time.Duration) {
 	opt = opt.withDefaults()

@@ -129,6 +129,9 @@ func (w *World) deliver(e event) {
 		return
 	}
 	if !n.up || n.upset && w.reincarnate(n) {
+		if w.record != nil {
+			w.recordLoss(f, e.node())
+		}
 		w.drop(e.arg)
 		return
 	}

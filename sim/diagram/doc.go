@@ -1,7 +1,7 @@
 // Package diagram draws a run of a group of nodes as a space-time diagram: the
 // picture for a bug report, a slide or a page of documentation. It takes plain
-// data (a Run), knows nothing of the simulator, and writes SVG or PNG from one
-// description.
+// data (a Run), and writes SVG or PNG from one description. [Of] makes a Run of
+// what the simulator has recorded.
 //
 // # How to read the picture
 //
