@@ -93,6 +93,14 @@ func (c *Case) World() (*World, error) {
 	return newWorldOf(c.Seed, opt, c.Schedule), nil
 }
 
+// Preset returns the name of the case's timing, or "custom".
+func (c *Case) Preset() string {
+	if name, _ := timingToFile(c.Options.withDefaults().Timing); name != "" {
+		return name
+	}
+	return "custom"
+}
+
 // Validate reports weather that the constants of the model do not allow.
 func (w *Weather) Validate(t timed.Timing) error {
 	switch {
@@ -133,16 +141,16 @@ type weatherFile struct {
 }
 
 type faultFile struct {
-	At     span             `json:"at"`
-	Kind   FaultKind        `json:"fault"`
-	Node   timed.NodeID     `json:"node,omitempty"`
-	Peer   timed.NodeID     `json:"peer,omitempty"`
-	Blocks [][]timed.NodeID `json:"blocks,omitempty"`
-	Down   []timed.NodeID   `json:"down,omitempty"`
-	Rate   float64          `json:"rate,omitempty"`
-	Extra  span             `json:"extra,omitzero"`
-	Size   int              `json:"size,omitempty"`
-	For    span             `json:"for,omitzero"`
+	At     span         `json:"at"`
+	Kind   FaultKind    `json:"fault"`
+	Node   timed.NodeID `json:"node,omitempty"`
+	Peer   timed.NodeID `json:"peer,omitempty"`
+	Blocks []idList     `json:"blocks,omitempty"`
+	Down   idList       `json:"down,omitzero"`
+	Rate   float64      `json:"rate,omitempty"`
+	Extra  span         `json:"extra,omitzero"`
+	Size   int          `json:"size,omitempty"`
+	For    span         `json:"for,omitzero"`
 }
 
 type timingFile struct {
@@ -193,21 +201,42 @@ func (c *Case) file() *caseFile {
 	f.Preset, f.Timing = timingToFile(o.Timing)
 	for i := range c.Schedule.Faults {
 		x := &c.Schedule.Faults[i]
-		y := faultFile{At: span(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: ids(x.Down), Rate: x.Rate,
+		y := faultFile{At: span(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: idList(x.Down), Rate: x.Rate,
 			Extra: span(x.Extra), Size: x.Size, For: span(x.For)}
 		for _, b := range x.Blocks {
-			y.Blocks = append(y.Blocks, ids(b))
+			y.Blocks = append(y.Blocks, idList(b))
 		}
 		f.Faults = append(f.Faults, y)
 	}
 	return f
 }
 
-func ids(s timed.Set) (out []timed.NodeID) {
-	for id := range s.All() {
-		out = append(out, id)
+// idList is a set as files hold it: numbers, where a slice of ids, which are
+// bytes, would be taken for binary data.
+type idList timed.Set
+
+func (l idList) MarshalJSON() ([]byte, error) {
+	numbers := []int{}
+	for id := range timed.Set(l).All() {
+		numbers = append(numbers, int(id))
 	}
-	return out
+	return json.Marshal(numbers)
+}
+
+func (l *idList) UnmarshalJSON(b []byte) error {
+	var numbers []int
+	if err := json.Unmarshal(b, &numbers); err != nil {
+		return err
+	}
+	var s timed.Set
+	for _, n := range numbers {
+		if n < 1 || n > MaxNodes {
+			return fmt.Errorf("node %d: must be 1 to %d", n, MaxNodes)
+		}
+		s.Add(timed.NodeID(n))
+	}
+	*l = idList(s)
+	return nil
 }
 
 func timingToFile(t timed.Timing) (string, *timingFile) {
@@ -258,10 +287,10 @@ func ReadCase(r io.Reader) (Case, error) {
 	}
 	c.Schedule.Weather = Weather{time.Duration(f.Weather.MinDelay), time.Duration(f.Weather.MaxDelay), time.Duration(f.Weather.Lateness)}
 	for _, x := range f.Faults {
-		y := Fault{At: time.Duration(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: timed.SetOf(x.Down...),
+		y := Fault{At: time.Duration(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: timed.Set(x.Down),
 			Rate: x.Rate, Extra: time.Duration(x.Extra), Size: x.Size, For: time.Duration(x.For)}
 		for _, b := range x.Blocks {
-			y.Blocks = append(y.Blocks, timed.SetOf(b...))
+			y.Blocks = append(y.Blocks, timed.Set(b))
 		}
 		c.Schedule.Faults = append(c.Schedule.Faults, y)
 	}

@@ -66,7 +66,9 @@ func TestRecordOfAWindow(t *testing.T) {
 	for _, m := range r.Messages {
 		require.True(t, m.Sent <= to && m.Arrived >= from, "%+v", m)
 	}
-	toTheDead := func(m RecordedMessage) bool { return m.From == 1 && m.To == 2 && m.Sent > crash.At && m.Arrived == Never }
+	toTheDead := func(m RecordedMessage) bool {
+		return m.From == 1 && m.To == 2 && m.Sent > crash.At && m.Arrived == Never
+	}
 	require.True(t, slices.ContainsFunc(r.Messages, toTheDead))
 	onItsWay := func(m RecordedMessage) bool { return m.Arrived > to && m.Arrived < to+time.Second }
 	require.True(t, slices.ContainsFunc(r.Messages, onItsWay))
