@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/timed"
@@ -19,7 +21,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 	p := c.w.nodes[f.from]
 	current := p.up && p.boot == f.packet.Header.Boot
 	if verdict == datagram.Accepted && c.w.now-f.sent > int64(c.w.opt.Timing.MaxDrift.Wait(c.w.opt.Timing.Expires)) {
-		c.fail("accept", n, "accepts incarnation %v of node %d by a packet that is %d ns old", p.boot, p.id, c.w.now-f.sent)
+		c.fail("accept", n, "accepts incarnation %v of node %d by a packet that is %v old", p.boot, p.id, time.Duration(c.w.now-f.sent))
 		return
 	}
 	switch {
@@ -35,11 +37,11 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 	}
 	truth := c.w.now - f.sent
 	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-granularity {
-		c.fail("delay", n, "bound %v of a packet from node %d is below its delay of %d ns", d.Bound, f.packet.Header.Source, truth)
+		c.fail("delay", n, "bound %v of a packet from node %d is below its delay of %v", d.Bound, f.packet.Header.Source, time.Duration(truth))
 		return
 	}
 	if d.Fast && truth > int64(c.w.opt.Timing.FastThreshold)+granularity {
-		c.fail("fast", n, "takes a packet from node %d for fast that took %d ns", f.packet.Header.Source, truth)
+		c.fail("fast", n, "takes a packet from node %d for fast that took %v", f.packet.Header.Source, time.Duration(truth))
 		return
 	}
 	from := f.packet.Header.Source
@@ -64,7 +66,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 // may vote: a link that works one way only makes nobody alive on one side.
 func (c *checker) checkAlive(n, p *Node) {
 	if age := c.w.now - c.heard[c.pair(p, n)]; age > c.spell {
-		c.fail("alive", n, "counts node %d as alive, which has not heard it for %d ns", p.id, age)
+		c.fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.id, time.Duration(age))
 		return
 	}
 	if !p.st.Election().Ready(p.clock.show(c.w.now)) {
@@ -119,6 +121,6 @@ func (c *checker) checkClock(n *Node, now timed.Instant) {
 	}
 	truth := int64(t.line.Shown) + scale(int64(t.clock.show(c.w.now)-t.line.Base), t.line.Rate)
 	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
-		c.fail("deviation", n, "is off by %d ns on %v and claims %v", diff, r.Timeline, r.Deviation)
+		c.fail("deviation", n, "is off by %v on %v and claims %v", time.Duration(diff), r.Timeline, r.Deviation)
 	}
 }

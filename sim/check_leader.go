@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/failaware/failaware/timed"
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // checkLead holds a lease, just won or renewed, against the rest of the world:
 // SO, LS, one leader for each logical partition, and that every vote behind the
@@ -81,7 +86,7 @@ func (c *checker) checkMove(q *Node, to timed.Incarnation) {
 	cl := &c.claims[q.index]
 	self := timed.Incarnation{Node: q.id, Boot: q.boot}
 	if old := cl.lockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && c.w.now < cl.lockTill {
-		c.fail("SO", q, "moves its vote from %v to %v %d ns before it is free", old, to, cl.lockTill-c.w.now)
+		c.fail("SO", q, "moves its vote from %v to %v %v before it is free", old, to, time.Duration(cl.lockTill-c.w.now))
 	}
 }
 
@@ -94,7 +99,14 @@ func (c *checker) checkVote(q, p *Node) {
 	}
 	lock, lead := &c.claims[q.index], &c.claims[p.index]
 	if lock.lockedTo != (timed.Incarnation{Node: p.id, Boot: p.boot}) || lock.lockTill < lead.leadUntil {
-		c.fail("SO", q, "is locked to %v for %d ns, but node %d leads with its vote for %d ns",
-			lock.lockedTo, lock.lockTill-c.w.now, p.id, lead.leadUntil-c.w.now)
+		c.fail("SO", q, "%s, but node %d leads with its vote for %v", c.binding(lock), p.id, time.Duration(lead.leadUntil-c.w.now))
 	}
+}
+
+// binding says to whom a vote is bound.
+func (c *checker) binding(cl *claims) string {
+	if !cl.lockedTo.Valid() || cl.lockTill <= c.w.now {
+		return "its vote is free"
+	}
+	return fmt.Sprintf("its vote is bound to %v for %v", cl.lockedTo, time.Duration(cl.lockTill-c.w.now))
 }

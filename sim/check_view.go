@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -103,8 +104,7 @@ func (c *checker) checkBacking(m, n *Node) {
 	}
 	lock := &c.claims[m.index]
 	if lock.lockedTo != cl.leader || lock.lockTill < cl.viewUntil {
-		c.fail("M4", m, "is locked to %v for %d ns, but node %d counts on view %v for %d ns",
-			lock.lockedTo, lock.lockTill-c.w.now, n.id, cl.view.ID, cl.viewUntil-c.w.now)
+		c.fail("M4", m, "%s, but node %d counts on view %v for %v", c.binding(lock), n.id, cl.view.ID, time.Duration(cl.viewUntil-c.w.now))
 	}
 }
 
