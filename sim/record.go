@@ -96,7 +96,8 @@ func (w *World) Record() *Recording {
 }
 
 // finishRecord notes the packets that are still on their way at the end, and
-// ends the bars that are still open.
+// ends the bars that are still open. Where a promise was broken, leases, votes
+// and views keep the end that was claimed for them then: it is what was wrong.
 func (w *World) finishRecord() {
 	if r := w.record; r != nil {
 		r.To = w.Time()
@@ -106,8 +107,10 @@ func (w *World) finishRecord() {
 				w.recordMessage(f, e.node(), time.Duration(e.at-origin), e.at-f.sent <= int64(w.opt.Timing.FastThreshold))
 			}
 		}
-		for k := range r.open {
-			r.end(k, r.To)
+		for k, i := range r.open {
+			if w.check.failed == nil || r.Bars[i].To == Never {
+				r.end(k, r.To)
+			}
 		}
 	}
 }
