@@ -180,8 +180,13 @@ func (w *World) heal(i int32) {
 			w.crash(n)
 			continue
 		}
-		if n.clockBroken { // what the others think of it ends with its incarnation
+		// What the others think of a node whose clock was broken, or whose id was
+		// used twice, ends with its incarnation only: it might still stop for the
+		// sake of a rival that is gone.
+		if n.clockBroken || w.check.usedTwice(n.id) {
 			w.crash(n)
+		}
+		if n.clockBroken {
 			w.replaceClock(n)
 		}
 		if !n.dead {
