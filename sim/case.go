@@ -65,7 +65,7 @@ func (c *Case) Record(ctx context.Context, from, to time.Duration) (*Recording, 
 		return nil, fmt.Errorf("sim: there is no time from %v to %v", from, to)
 	}
 	defer w.haltWith(ctx)()
-	to = min(to, w.opt.Duration)
+	from, to = min(from, w.opt.Duration), min(to, w.opt.Duration)
 	if w.runUntil(origin + int64(from)) {
 		w.Record()
 		w.runUntil(origin + int64(to))
@@ -78,9 +78,15 @@ func (c *Case) Record(ctx context.Context, from, to time.Duration) (*Recording, 
 // World returns the world of the case, at its beginning.
 func (c *Case) World() (*World, error) {
 	opt := c.Options.withDefaults()
-	opt.Faults = c.Schedule.Faults
+	opt.Faults = nil
 	if err := opt.Validate(); err != nil {
 		return nil, err
+	}
+	opt.Faults = c.Schedule.Faults // what is drawn for a long run may be more than MaxFaults
+	for i := range opt.Faults {
+		if err := opt.fits(&opt.Faults[i]); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.Schedule.Weather.Validate(opt.Timing); err != nil {
 		return nil, err
@@ -180,7 +186,7 @@ func (s *span) UnmarshalText(b []byte) error {
 const caseFormat = 1
 
 // Limits of case files.
-const MaxCaseBytes = 16 << 20
+const MaxCaseBytes = 256 << 20
 
 // Write writes the case as JSON.
 func (c *Case) Write(w io.Writer) error {

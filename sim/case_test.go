@@ -79,3 +79,12 @@ func TestCasesThatAreRefused(t *testing.T) {
 	}
 	require.True(t, slices.Contains(timed.Presets(), c.Preset()))
 }
+
+// The schedule of a long run has more faults than options may have.
+func TestLongRunsAreCases(t *testing.T) {
+	c, err := CaseOf(1, Options{Duration: 20_000 * time.Second})
+	require.NoError(t, err)
+	require.Greater(t, len(c.Schedule.Faults), MaxFaults)
+	_, err = c.World()
+	require.NoError(t, err)
+}
