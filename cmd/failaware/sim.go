@@ -16,19 +16,31 @@ import (
 
 // simFlags are the flags of the simulator's command.
 type simFlags struct {
-	seeds      uint64
-	first      uint64
-	seed       uint64
-	seconds    float64
-	nodes      int
-	jobs       int
-	topologies uint64
-	mode, rank string
-	preset     string
-	roughness  float64
-	trace      bool
-	codec      bool
-	quiet      bool
+	seeds, first, seed uint64
+	time               time.Duration
+	jobs               int
+	topologies         uint64
+	replay             string
+
+	seconds      float64
+	nodes        int
+	mode, rank   string
+	preset       string
+	roughness    float64
+	calm         bool
+	brokenClocks bool
+	codec        bool
+
+	trace           bool
+	shrink          bool
+	save            string
+	diagram         string
+	from, to        time.Duration
+	report          string
+	requireCoverage bool
+	quiet           bool
+
+	given func(flag string) bool // it stands on the command line
 }
 
 func newSimCommand() *cobra.Command {
@@ -38,34 +50,58 @@ func newSimCommand() *cobra.Command {
 		Short: "Run nodes in a simulated world and check every promise after every event",
 		Long: `Run nodes in a deterministic simulated world with drifting clocks, lossy, late and
 cut links, stalls, crashes and restarts, and check every promise after every event.
-The last line of the output is one JSON object. A violation exits with 1 and prints
-the seed and the command that replays it.`,
+
+A campaign runs many seeds (--seeds, --time, or both). --seed runs one of them, and
+--replay a case from a file; either can be traced, drawn, and shrunk. The last line of
+the output is one JSON object, and with -o json there is nothing else. A broken promise
+exits with 1, and says how to run it again. The first interrupt ends a campaign or a
+search with what it has found and exit code 1, the second at once.`,
+		Example: `  failaware sim --seeds 200 --nodes 5 --mode strict --rank id
+  failaware sim --time 10m --roughness 4 --shrink
+  failaware sim --seed 17 --trace
+  failaware sim --seed 17 --diagram run.svg --from 3s --to 4s
+  failaware sim --replay case-17.json --diagram case.png`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.given = cmd.Flags().Changed
 			return f.run(cmd)
 		},
 	}
 	fl := cmd.Flags()
-	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run")
+	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
+	fl.DurationVar(&f.time, "time", 0, "for how long to begin new seeds")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of the campaign")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
 	fl.Uint64Var(&f.seed, "seed", 0, "run this one seed only")
+	fl.StringVar(&f.replay, "replay", "", "run the case in this file ('-': standard input)")
+	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold so many random topologies still and check BI or Assertion 4'")
+
 	fl.Float64Var(&f.seconds, "seconds", 20, "how many seconds a seed simulates")
 	fl.IntVar(&f.nodes, "nodes", 5, "how many nodes the world has")
-	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
-	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold so many random topologies still and check BI or Assertion 4'")
 	fl.StringVar(&f.mode, "mode", "available", "available or strict")
 	fl.StringVar(&f.rank, "rank", "stable", "stable or id")
 	fl.StringVar(&f.preset, "preset", "lan", "timing: local, lan or wan")
 	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
-	fl.BoolVar(&f.trace, "trace", false, "with --seed: print every event and the trace's hash")
+	fl.BoolVar(&f.calm, "calm", false, "no random faults")
+	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
+
+	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
+	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
+	fl.StringVar(&f.save, "save", "", "new file for the failing case, or for that of --seed (default with --shrink: case-SEED.json)")
+	fl.StringVar(&f.diagram, "diagram", "", "with --seed or --replay: file.svg or file.png for a space-time diagram")
+	fl.DurationVar(&f.from, "from", 0, "with --diagram: true time at which it begins (default: shortly before the violation, or 0)")
+	fl.DurationVar(&f.to, "to", 0, "with --diagram: true time at which it ends")
+	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")
+	fl.BoolVar(&f.requireCoverage, "require-coverage", false, "exit with 1 if a situation that these options should reach was never reached")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	plantFlag(fl)
 	return cmd
 }
 
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
-	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Codec: f.codec}
+	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec}
 	var err error
 	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
 		return opt, fmt.Errorf("--mode: %w", err)
@@ -85,48 +121,70 @@ func (f *simFlags) options() (sim.Options, error) {
 		return opt, fmt.Errorf("--nodes: %d is outside [1, %d]", f.nodes, sim.MaxNodes)
 	case f.topologies > 0 && f.nodes > sim.MaxTopology:
 		return opt, fmt.Errorf("--nodes: %d is above %d, the most for which --topologies can compute a clique cover", f.nodes, sim.MaxTopology)
-	case f.jobs < 1 || f.jobs > 1024:
-		return opt, fmt.Errorf("--jobs: %d is outside [1, 1024]", f.jobs)
+	case f.jobs < 1 || f.jobs > sim.MaxJobs:
+		return opt, fmt.Errorf("--jobs: %d is outside [1, %d]", f.jobs, sim.MaxJobs)
 	case f.seeds < 1:
 		return opt, errors.New("--seeds: must be at least 1")
-	case f.trace && f.seed == 0:
-		return opt, errors.New("--trace: needs --seed, since a trace is of one run")
+	case f.first < 1:
+		return opt, errors.New("--first-seed: must be at least 1")
+	case f.given("seed") && f.seed < 1:
+		return opt, errors.New("--seed: must be at least 1")
+	case f.given("time") && f.time <= 0:
+		return opt, fmt.Errorf("--time: %v is not above 0", f.time)
 	}
 	opt.Duration = time.Duration(f.seconds * float64(time.Second))
 	return opt, opt.Validate()
 }
 
-// replay returns the command that runs one seed again.
-func (f *simFlags) replay(seed uint64) string {
+// again returns the command that runs one seed again.
+func (f *simFlags) again(seed uint64) string {
+	return fmt.Sprintf("failaware sim --seed %d --trace %s", seed, f.world())
+}
+
+// world returns the flags that determine the world of a seed.
+func (f *simFlags) world() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "failaware sim --seed %d --trace --nodes %d --mode %s --rank %s --preset %s", seed, f.nodes, f.mode, f.rank, f.preset)
-	if f.topologies > 0 {
+	fmt.Fprintf(&b, "--nodes %d --mode %s --rank %s --preset %s", f.nodes, f.mode, f.rank, f.preset)
+	switch {
+	case f.topologies > 0:
 		b.WriteString(" --topologies 1")
-	} else {
+	case f.calm:
+		fmt.Fprintf(&b, " --seconds %v --calm", f.seconds)
+	default:
 		fmt.Fprintf(&b, " --seconds %v --roughness %v", f.seconds, f.roughness)
+	}
+	if f.brokenClocks {
+		b.WriteString(" --broken-clocks")
+	}
+	if f.codec {
+		b.WriteString(" --codec")
 	}
 	return b.String()
 }
 
-// errViolation ends a campaign that found something: exit code 1.
-var errViolation = errors.New("a promise was broken")
-
 func (f *simFlags) run(cmd *cobra.Command) error {
 	opt, err := f.options()
+	if err == nil {
+		err = f.together(outputOf(cmd))
+	}
+	if err == nil {
+		err = plant()
+	}
 	if err != nil {
 		return usageError(err)
 	}
-	seeds := f.seeds
-	if f.topologies > 0 {
-		seeds = f.topologies
+	s := simRun{flags: f, opt: opt, output: outputOf(cmd), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+	if err := s.open(); err != nil {
+		return usageError(err)
 	}
-	first := f.first
-	if f.seed != 0 || cmd.Flags().Changed("seed") {
-		first, seeds = f.seed, 1
+	defer s.close()
+	return s.run(cmd.Context())
+}
+
+// outputOf returns the form in which a command's result is to be printed.
+func outputOf(cmd *cobra.Command) format {
+	if flag := cmd.Flag("output"); flag != nil {
+		return format(flag.Value.String())
 	}
-	if f.trace {
-		opt.Trace = cmd.OutOrStdout()
-	}
-	c := campaign{flags: f, opt: opt, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), first: first, seeds: seeds}
-	return c.run()
+	return "table"
 }

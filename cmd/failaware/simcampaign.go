@@ -2,70 +2,68 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/failaware/failaware/sim"
 )
 
-// campaign runs seeds side by side and reports what they came to.
-type campaign struct {
-	flags *simFlags
-	opt   sim.Options
-	out   io.Writer
-	err   io.Writer
-	first uint64
-	seeds uint64
-	began time.Time
-}
-
-func (c *campaign) run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	c.began = time.Now()
-	run := sim.Campaign{Options: c.opt, First: c.first, Seeds: c.seeds, Jobs: c.flags.jobs, Topologies: c.flags.topologies > 0}
-	if !c.flags.quiet {
-		run.Progress = c.progress
+// campaign runs seeds side by side.
+func (s *simRun) campaign(ctx context.Context) error {
+	f := s.flags
+	c := sim.Campaign{Options: s.opt, First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs, Topologies: f.topologies > 0}
+	switch {
+	case f.one(): // of a topology
+		c.First, c.Seeds = f.seed, 1
+		if f.trace {
+			c.Options.Trace = s.out
+		}
+	case f.topologies > 0:
+		c.Seeds = f.topologies
+	case f.time > 0 && !f.given("seeds"):
+		c.Seeds = 0
 	}
-	t, v, err := run.Run(ctx)
+	if !f.quiet {
+		c.Progress = func(t sim.Tally) { s.progress(&t, c.Seeds) }
+	}
+	t, v, err := c.Run(ctx)
 	if err != nil {
 		return usageError(err)
 	}
-	return c.report(&t, v)
-}
-
-func (c *campaign) progress(t sim.Tally) {
-	left := time.Duration(0)
-	if t.Seeds > 0 {
-		left = time.Since(c.began) * time.Duration(c.seeds-t.Seeds) / time.Duration(t.Seeds)
-	}
-	fmt.Fprintf(c.err, "sim: %d of %d seeds, %.0f simulated seconds, %.2f M events/s, %v left\n",
-		t.Seeds, c.seeds, t.SimulatedSeconds, t.EventsPerSecond/1e6, left.Round(time.Second))
-}
-
-func (c *campaign) report(t *sim.Tally, v *sim.Violation) error {
-	if c.flags.trace {
-		fmt.Fprintf(c.out, "trace hash %s\n", t.Hash)
-	}
-	if v != nil {
-		fmt.Fprintf(c.err, "failaware: %v\nreplay: %s\n", v, c.flags.replay(v.Seed))
-	}
-	line, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.out, "%s\n", line)
-	if v != nil {
-		return silent(errViolation, 1)
-	}
-	if t.Interrupted {
-		return silent(errors.New("interrupted"), 1)
+	s.result.Tally, s.broken = t, v
+	if v != nil && f.topologies == 0 {
+		found, err := sim.CaseOf(v.Seed, s.opt)
+		if err != nil {
+			return usageError(err)
+		}
+		found.Check, found.Detail = v.Check, v.Detail
+		s.found = &found
 	}
 	return nil
+}
+
+// progress says how far a campaign is. It ends with the seeds or with the time,
+// whichever is over first.
+func (s *simRun) progress(t *sim.Tally, seeds uint64) {
+	took := time.Since(s.began)
+	left, of := time.Duration(1<<63-1), ""
+	if s.flags.time > 0 {
+		left = max(0, s.flags.time-took)
+	}
+	if seeds > 0 {
+		of = fmt.Sprintf(" of %d", seeds)
+		if t.Seeds > 0 {
+			left = min(left, time.Duration(float64(took)*float64(seeds-t.Seeds)/float64(t.Seeds)))
+		}
+	}
+	text := "some time"
+	if left < 1<<63-1 {
+		text = left.Round(time.Second).String()
+	}
+	var faults uint64
+	for _, n := range t.Faults {
+		faults += n
+	}
+	fmt.Fprintf(s.err, "sim: %d%s seeds, %.0f simulated seconds, %.2f M events/s, %d faults, %d violations, %s left\n",
+		t.Seeds, of, t.SimulatedSeconds, t.EventsPerSecond/1e6, faults, t.Violations, text)
 }
