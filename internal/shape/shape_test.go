@@ -31,7 +31,7 @@ var below = map[string][]string{
 	"broadcast":      {"timed", "datagram", "leader", "membership", "clocksync"},
 	"internal/stack": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
 	"sim":            {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
-	"sim/diagram":    {},
+	"sim/diagram":    {"sim", "membership", "timed"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
