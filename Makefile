@@ -5,8 +5,11 @@ GO ?= go
 FUZZTIME ?= 5s
 MUTANTFLAGS ?=
 SIMSEEDS ?= 200
+TIME ?= 1h
+FIRST ?= 1000000
+REPORT ?= docs/sim-report.md
 
-.PHONY: all demo test lint unit mutants fuzz sim bench build clean
+.PHONY: all demo test lint unit mutants fuzz sim sim-long bench build clean
 
 all: build
 
@@ -34,16 +37,43 @@ mutants:
 	$(GO) test -tags mutants -timeout 10m -run 'Noticed|ReportsKilled' ./datagram ./cmd/failaware
 	$(GO) test -tags mutants -timeout 10m ./internal/mutant/...
 
-# Random worlds in both modes and both rankings, and still topologies.
-sim:
-	@set -e; mkdir -p bin; $(GO) build -o bin/failaware ./cmd/failaware; \
-	for mode in available strict; do for rank in stable id; do \
-		bin/failaware sim --quiet --seeds $(SIMSEEDS) --seconds 20 --nodes 5 --mode $$mode --rank $$rank; \
-		bin/failaware sim --quiet --seeds $(SIMSEEDS) --seconds 20 --nodes 5 --mode $$mode --rank $$rank --roughness 4; \
+# Random worlds in both modes and both rankings, still topologies, and broken
+# clocks. Campaigns that are large enough must reach every situation.
+sim: build
+	@set -e; run() { bin/failaware sim --quiet -o ndjson "$$@"; }; \
+	for mode in available strict; do \
+		for rank in stable id; do for roughness in 1 4; do \
+			run --seeds $(SIMSEEDS) --mode $$mode --rank $$rank --roughness $$roughness; \
+		done; done; \
+		run --topologies 100 --nodes 6 --mode $$mode; \
+		run --seeds 600 --mode $$mode --roughness 2 --require-coverage; \
 	done; \
-	bin/failaware sim --quiet --topologies 100 --nodes 6 --mode $$mode; done; \
-	bin/failaware sim --quiet --seeds 50 --seconds 20 --preset local --codec; \
-	bin/failaware sim --quiet --seeds 30 --seconds 200 --preset wan
+	run --seeds 400 --roughness 2 --broken-clocks --require-coverage; \
+	run --seeds 50 --preset local --codec; \
+	run --seeds 30 --seconds 200 --preset wan
+
+# Random worlds for TIME in all (90s, 30m, 8h), in equal shares. Each campaign
+# adds a section to REPORT; what breaks a promise is shrunk, and kept in a file.
+# Seeds begin at FIRST, beyond those of `make sim`.
+sim-long: build
+	@case "$(TIME)" in *[!0-9hms]*|*[hms]?*|[hms]*|*[0-9]|"") echo "TIME: $(TIME) is not like 90s, 30m or 8h"; exit 2;; esac; \
+	total=$$(echo $(TIME) | awk '/h$$/ {print $$1*3600} /m$$/ {print $$1*60} /s$$/ {print $$1+0}'); \
+	share=$$(awk "BEGIN {print $${total:-0}/20}")s; failed=0; \
+	printf '\n## %s: $(TIME)\n\n' "$$(date -u +%F)" >>$(REPORT); \
+	run() { echo "sim $$*"; bin/failaware sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
+	for mode in available strict; do \
+		for rank in stable id; do for roughness in 1 4; do \
+			run --first-seed $(FIRST) --shrink --mode $$mode --rank $$rank --roughness $$roughness; \
+		done; done; \
+		run --first-seed $(FIRST) --shrink --mode $$mode --broken-clocks --roughness 2; \
+		run --first-seed $(FIRST) --shrink --mode $$mode --preset local --seconds 10; \
+		run --first-seed $(FIRST) --shrink --mode $$mode --preset wan --seconds 200; \
+		run --first-seed $(FIRST) --shrink --mode $$mode --nodes 9 --rank id --roughness 2; \
+		run --first-seed $(FIRST) --topologies 1000000000 --nodes 7 --mode $$mode; \
+	done; \
+	run --first-seed $(FIRST) --shrink --codec --roughness 2; \
+	run --first-seed $(FIRST) --shrink --nodes 3 --rank id --roughness 4; \
+	exit $$failed
 
 # Coverage-guided fuzzing of every decoder, for FUZZTIME each.
 fuzz:
