@@ -40,7 +40,9 @@ type seat struct {
 	hasFast  bool
 	helper   Pair // best helper of our packets, as the peer echoed it
 	hasHelp  bool
-	fault    bool // evidence that one of the two clocks broke ρ
+	fault    bool // evidence that one of the two clocks broke ρ, or of twins
+	twins    bool // two processes send as this incarnation
+	ledger   ledger
 	last     Delay
 }
 
@@ -72,6 +74,9 @@ const (
 	// Faulty: the packet proves that one of the two clocks broke ρ. Nothing
 	// in it counts.
 	Faulty
+	// Twin: the packet proves that two processes send as its incarnation.
+	// Nothing in it counts, nor in what comes after it.
+	Twin
 )
 
 // New returns the service of one incarnation, not ready, started at now.
@@ -127,6 +132,11 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 		verdict = Accepted
 	}
 	st := &p.seat
+	if st.ledger.clash(h) && !st.twins {
+		st.fault, st.twins = true, true
+		s.bury(p, h.Source)
+		return Delay{Bound: Unknown}, Twin
+	}
 	learnt := false
 	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Sent <= r {
 		learnt = s.learnHelper(st, Pair{h.Echo.Sent, h.Echo.Received})
@@ -298,12 +308,12 @@ func (s *Service) Fault(id timed.NodeID) bool {
 }
 
 // Faults returns how many of the peers that were heard within expires, fast or
-// slow, are at fault with this node, and how many there are.
+// slow, are at fault with this node's clock, and how many there are.
 func (s *Service) Faults(now timed.Instant) (faulty, heard int) {
 	for id := s.known.Next(0); id != 0; id = s.known.Next(id) {
 		if p := s.peers[id]; p.accepted && now.Sub(p.seat.seen) <= s.cfg.Timing.Expires {
 			heard++
-			if p.seat.fault {
+			if p.seat.fault && !p.seat.twins {
 				faulty++
 			}
 		}

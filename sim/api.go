@@ -91,7 +91,7 @@ func (w *World) Mend() {
 	keep := w.running[:0:0]
 	for _, i := range w.running {
 		switch faultShapes[w.faults[i].Kind].class {
-		case ClassCrash, ClassCrashAll, ClassRival, ClassHeal, ClassBrokenClock:
+		case ClassCrash, ClassCrashAll, ClassRival, ClassClone, ClassHeal, ClassBrokenClock:
 			keep = append(keep, i)
 		}
 	}

@@ -82,7 +82,7 @@ func TestCasesThatAreRefused(t *testing.T) {
 
 // The schedule of a long run has more faults than options may have.
 func TestLongRunsAreCases(t *testing.T) {
-	c, err := CaseOf(1, Options{Duration: 20_000 * time.Second})
+	c, err := CaseOf(1, Options{Duration: 40_000 * time.Second})
 	require.NoError(t, err)
 	require.Greater(t, len(c.Schedule.Faults), MaxFaults)
 	_, err = c.World()

@@ -82,8 +82,10 @@ type checker struct {
 	// faults, if set, takes evidence of broken clocks, which is no violation
 	// in a world that has one; the checks that rest on ρ are off.
 	faults func(*Node, *stack.Event)
-	broken bool  // a clock has left ρ
-	quit   *Node // has found its id in use, and stops
+	broken bool   // a clock has left ρ
+	cloned bool   // a process was cloned
+	clones []bool // who has found out that a process was cloned
+	quit   *Node  // has found its id in use, and stops
 
 	live liveness
 }
@@ -112,6 +114,7 @@ func (c *checker) grow(n int) {
 	}
 	c.heard = heard
 	c.claims = append(c.claims, make([]claims, n-len(c.claims))...)
+	c.clones = append(c.clones, make([]bool, n-len(c.clones))...)
 	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
 	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
 }
@@ -123,8 +126,12 @@ func (c *checker) pair(q, p *Node) int { return q.index*len(c.claims) + p.index 
 // do.
 var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness"}
 
+// despite lists those that do not even rest on boot ids.
+var despite = []string{"codec", "forged", "mismatch", "liveness"}
+
 func (c *checker) fail(check string, n *Node, format string, args ...any) {
-	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) {
+	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) ||
+		c.cloned && !slices.Contains(despite, check) {
 		return
 	}
 	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: n.id,
@@ -171,6 +178,8 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 	case stack.EventClockFault:
 		c.sometimes(ClockFaulty)
 		c.fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
+	case stack.EventTwins:
+		c.twins(n, e)
 	case stack.EventDuplicateID:
 		c.duplicate(n)
 	case stack.EventMismatch:

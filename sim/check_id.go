@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/failaware/failaware/internal/stack"
+
 // duplicate takes that a node stops because its id is used twice. That must be
 // so, and the one that stops is gone until the world heals.
 func (c *checker) duplicate(n *Node) {
@@ -9,6 +11,16 @@ func (c *checker) duplicate(n *Node) {
 	}
 	c.sometimes(RivalStopped)
 	c.quit = n
+}
+
+// twins takes that a node found a peer's incarnation to be two processes.
+func (c *checker) twins(n *Node, e *stack.Event) {
+	if !c.cloned {
+		c.fail("id", n, "takes node %d for two processes", e.Peer)
+		return
+	}
+	c.sometimes(TwinsFound)
+	c.clones[n.index] = true
 }
 
 // blames takes that a node wants a new incarnation because its peers contradict

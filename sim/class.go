@@ -26,6 +26,7 @@ const (
 	ClassCrash
 	ClassCrashAll
 	ClassRival
+	ClassClone
 	ClassResign
 	ClassWander
 	ClassBrokenClock
@@ -38,7 +39,7 @@ const Classes = int(classEnd)
 
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
-	"crash", "crash of all", "rival", "resign", "wander", "broken clock", "heal"}
+	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal"}
 
 // String returns the name of the class.
 func (c Class) String() string {

@@ -111,9 +111,9 @@ func Example() {
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
-	// faults: 92 before, 2 after
-	//    2.7s crash all for 13.044963ms
-	//    3s heal {1} {2 3 4}, down {1 2} for 1s
+	// faults: 76 before, 2 after
+	//    6s suspend 4 for 70ms
+	//    6.7s split {2 3 4} {1}
 	// careful: 2000 seeds, broken: false <nil>
 }
 

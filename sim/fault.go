@@ -77,6 +77,10 @@ const (
 	CrashAll FaultKind = "crash all"
 	// Rival starts a second process with the id of Node, somewhere else.
 	Rival FaultKind = "rival"
+	// Clone starts a copy of the process of Node with its running memory, as a
+	// virtual machine is cloned: the same boot id twice. From then on only that
+	// is promised which the other nodes notice.
+	Clone FaultKind = "clone"
 	// Resign has the node give up its lead, if it has it.
 	Resign FaultKind = "resign"
 )
@@ -132,7 +136,7 @@ var faultShapes = map[FaultKind]faultShape{
 	Foreign: {link: true, rate: true, class: ClassForge}, SocketError: {node: true, rate: true, class: ClassSocket},
 	SlowProcess: {node: true, extra: true, class: ClassSlowProcess}, Stall: {node: true, class: ClassStall},
 	Suspend: {node: true, class: ClassSuspend}, Crash: {node: true, class: ClassCrash}, Reboot: {node: true, class: ClassCrash},
-	CrashAll: {class: ClassCrashAll}, Rival: {node: true, class: ClassRival}, Resign: {node: true, class: ClassResign},
+	CrashAll: {class: ClassCrashAll}, Rival: {node: true, class: ClassRival}, Clone: {node: true, class: ClassClone}, Resign: {node: true, class: ClassResign},
 	Wander: {node: true, rate: true, class: ClassWander}, ClockRate: {node: true, rate: true, class: ClassBrokenClock},
 	ClockJump: {node: true, extra: true, class: ClassBrokenClock}, ClockStop: {node: true, class: ClassBrokenClock},
 	Heal: {blocks: true, extra: true, class: ClassHeal},

@@ -37,6 +37,7 @@ var worlds = map[string]struct {
 	"restarted-follower":      {play: restartedFollower},
 	"restarted-voter":         {play: restartedVoter},
 	"led-again":               {play: ledAgain},
+	"clone":                   {play: cloneIsNoticed},
 	"hand-over":               {play: handOver},
 	"late-from-the-dead":      {play: lateFromTheDead},
 	"late-confirmation":       {play: lateConfirmation},

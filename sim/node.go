@@ -39,6 +39,14 @@ type Node struct {
 // addNode adds a process with an id to the world. Its index is that of the id,
 // or above all those for a rival.
 func (w *World) addNode(id timed.NodeID, index int) *Node {
+	n := w.addProcess(id, index)
+	n.clock = w.newClock()
+	w.start(n)
+	return n
+}
+
+// addProcess makes room for a process that does not run yet.
+func (w *World) addProcess(id timed.NodeID, index int) *Node {
 	n := &Node{w: w, index: index, id: id, wakeAt: forever}
 	w.nodes = append(w.nodes, n)
 	for i := range w.links {
@@ -46,8 +54,6 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 	}
 	w.links = append(w.links, make([]link, len(w.nodes)))
 	w.check.grow(len(w.nodes))
-	n.clock = w.newClock()
-	w.start(n)
 	return n
 }
 

@@ -48,6 +48,10 @@ func (w *World) perform(i int32) {
 		if len(w.nodes) < maxProcesses {
 			w.app.started(w.addNode(f.Node, len(w.nodes)))
 		}
+	case Clone:
+		if n := w.node(f.Node); n.up && len(w.nodes) < maxProcesses {
+			w.clone(n)
+		}
 	case Resign:
 		w.resign(w.node(f.Node))
 		return
@@ -100,7 +104,7 @@ func (w *World) endFault(i int32) {
 		w.restart(w.node(f.Node))
 	case CrashAll:
 		w.revive()
-	case Rival:
+	case Rival, Clone:
 		w.retire(f.Node)
 	case ClockRate, ClockStop:
 		n := w.node(f.Node)

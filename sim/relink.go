@@ -40,7 +40,7 @@ func (w *World) relink() {
 // bring new ones.
 func (k FaultKind) relinks() bool {
 	switch k {
-	case Mute, Deaf, SlowProcess, SocketError, Rival:
+	case Mute, Deaf, SlowProcess, SocketError, Rival, Clone:
 		return true
 	}
 	s := faultShapes[k]

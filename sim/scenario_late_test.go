@@ -321,3 +321,29 @@ func silentSupporter(seed uint64, opt Options) error {
 	}
 	return nil
 }
+
+// cloneIsNoticed clones the process of a still world, and demands that all
+// others find out before they could have lost one of the two by silence.
+func cloneIsNoticed(seed uint64, opt Options) error {
+	opt.Calm = true
+	w := newWorld(seed, opt.withDefaults())
+	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
+		return w.check.failed
+	}
+	id := timed.NodeID(1 + seed%uint64(w.opt.Nodes))
+	if err := w.Inject(Fault{Kind: Clone, Node: id}); err != nil {
+		return err
+	}
+	all := func() bool {
+		for _, n := range w.nodes {
+			if n.id != id && !w.check.clones[n.index] {
+				return false
+			}
+		}
+		return true
+	}
+	if !w.until(w.opt.Timing.Expires, all) {
+		return w.outcome("not everybody noticed that node %d was cloned", id)
+	}
+	return nil
+}

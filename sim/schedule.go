@@ -76,6 +76,7 @@ func (f *forecaster) weather() Weather {
 // Shares of seeds, and of nodes.
 const (
 	rivalSeeds = 0.02 // have a second process with a used id, up to mostRivals times
+	cloneSeeds = 0.02 // have a process that was cloned, as often
 	mostRivals = 3
 	downNodes  = 0.2 // of the crashed ones stay down while the world is still
 	blockSeeds = 0.6 // of still periods have several blocks
@@ -87,7 +88,7 @@ func (f *forecaster) classes() {
 	for c := range f.on {
 		f.on[c] = s.chance(0.5)
 	}
-	f.on[ClassRival] = s.chance(rivalSeeds)
+	f.on[ClassRival], f.on[ClassClone] = s.chance(rivalSeeds), s.chance(cloneSeeds)
 	f.on[ClassBrokenClock] = f.opt.BrokenClocks
 	f.on[ClassResign] = true
 	for _, c := range f.opt.Without {
@@ -111,7 +112,7 @@ func (f *forecaster) classes() {
 // more than once.
 var drawn = []FaultKind{Loss, Loss, Late, Late, Reorder, Duplicate, Replay, Slow, Slow, Clog, Cut, Cut, Flap, Mute, Deaf,
 	Split, Split, SlowSplit, SlowSplit, BlackHole, Corrupt, Truncate, Forge, Foreign, SocketError, SlowProcess, Stall, Stall,
-	Suspend, Crash, Crash, Reboot, CrashAll, Rival, Resign, Wander, ClockRate, ClockJump, ClockStop}
+	Suspend, Crash, Crash, Reboot, CrashAll, Rival, Clone, Resign, Wander, ClockRate, ClockJump, ClockStop}
 
 // phases lets rough times and still ones alternate.
 func (f *forecaster) phases() {

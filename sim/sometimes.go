@@ -34,6 +34,7 @@ const (
 	BlamedItself                            // a node blamed itself for its clock
 	Slept                                   // a node noticed that its machine slept
 	RivalStopped                            // of two processes with one id one stopped
+	TwinsFound                              // a process and its clone were told to be two
 	situationEnd
 )
 
@@ -48,6 +49,7 @@ var situationNames = [Situations]string{
 	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
 	"an incarnation had to wait for its seat", "group time was stepped", "a node followed another timeline", "a clock was blamed",
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
+	"a process and its clone were told to be two",
 }
 
 // String says what the situation is.

@@ -17,7 +17,7 @@ func (f *forecaster) strike() {
 	s := f.rand
 	k := f.kinds[s.below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}
-	if k == Rival {
+	if k == Rival || k == Clone {
 		if f.rivals++; f.rivals > mostRivals {
 			return
 		}
@@ -126,7 +126,7 @@ func (f *forecaster) strikeProcess(x *Fault) {
 		x.Node, x.For = 0, f.span(0.01*expires, f.reboot*expires)
 	case Wander:
 		x.Rate = float64(drawRate(f.clocks, t.MaxDrift))
-	case Rival:
+	case Rival, Clone:
 		x.For = f.span(expires, 20*expires)
 	}
 }

@@ -195,7 +195,7 @@ func TestWithoutLeavesClassesOut(t *testing.T) {
 		}
 	}
 	_, err := New(1, Options{Without: []Class{ClassHeal}})
-	require.EqualError(t, err, "sim: Without: there are no random faults of class heal (22) to leave out")
+	require.EqualError(t, err, "sim: Without: there are no random faults of class heal (23) to leave out")
 	every := make([]Class, 0, Classes)
 	for c := range classEnd {
 		if c != ClassHeal {

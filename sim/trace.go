@@ -116,6 +116,8 @@ func eventText(n *Node, e *stack.Event) string {
 		return fmt.Sprintf("clock fault with node %d, bound %v", e.Peer, e.Bound)
 	case stack.EventMismatch:
 		return fmt.Sprintf("node %d has other settings", e.Peer)
+	case stack.EventTwins:
+		return fmt.Sprintf("node %d is two processes with one boot id", e.Peer)
 	case stack.EventDuplicateID:
 		return "its id is in use by another process"
 	case stack.EventRestart:

@@ -28,6 +28,7 @@ const (
 	NoClockFault
 	OldStates
 	AnswersToOthers
+	TwinsUnseen
 
 	ReleaseWithoutWait
 	ReleaseOnFailedRenew

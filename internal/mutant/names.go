@@ -22,6 +22,7 @@ var planted = [...]struct{ name, layer, rule string }{
 	NoClockFault:             {"NoClockFault", "datagram", "impossible bounds are clock faults"},
 	OldStates:                {"OldStates", "stack", "an overtaken packet overwrites no newer state"},
 	AnswersToOthers:          {"AnswersToOthers", "stack", "an answer to another incarnation does not count"},
+	TwinsUnseen:              {"TwinsUnseen", "datagram", "a counter is for one packet"},
 	ReleaseWithoutWait:       {"ReleaseWithoutWait", "leader 1", "votes are freed after the view leases on them"},
 	ReleaseOnFailedRenew:     {"ReleaseOnFailedRenew", "leader 2", "a failed renewal gives nothing back"},
 	KeepSupportOnRelease:     {"KeepSupportOnRelease", "leader 3", "giving back forgets the votes"},

@@ -30,6 +30,7 @@ const (
 	EventClockStepped                       // the clock stepped by Step to Timeline
 	EventClockFault                         // the clocks of this node and of Peer contradict ρ
 	EventMismatch                           // Peer has another ρ or Δ: Detail
+	EventTwins                              // two processes send as the incarnation Boot of Peer
 	EventDuplicateID                        // another process uses this id: Boot
 	EventRestart                            // this node blames its own clock: a new incarnation is needed
 	EventPeerLeaving                        // Peer leaves for good

@@ -225,6 +225,9 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 	case datagram.Faulty:
 		s.Dropped.Faulty++
 		s.suspectClocks(now, from, d)
+	case datagram.Twin:
+		s.Dropped.Faulty++
+		s.notify(Event{Kind: EventTwins, Peer: from.Node, Boot: from.Boot})
 	case datagram.Accepted:
 		if s.el.Peer(from.Node) != (leader.State{}) {
 			s.notify(Event{Kind: EventPeerRestarted, Peer: from.Node, Boot: from.Boot})

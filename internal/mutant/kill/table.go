@@ -48,6 +48,7 @@ var Table = []Kill{
 	by("datagram", mutant.AnyRival),
 	in("rough", mutant.DuplicateAtOnce, "id", 200),
 	by("datagram", mutant.NoClockFault),
+	in("clone", mutant.TwinsUnseen, "", 20),
 	in("word-of-a-former-leader", mutant.OldStates, "", 50),
 	in("late-from-the-dead", mutant.AnswersToOthers, "", 50),
 

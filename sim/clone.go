@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// clone starts a copy of a process with its running memory on another machine,
+// whose clock shows the same at first and then drifts by itself.
+func (w *World) clone(n *Node) {
+	c := w.addProcess(n.id, len(w.nodes))
+	w.check.cloned = true
+	c.clock = &clock{base: w.now, at: n.tick(w.now), rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
+	c.boot, c.last, c.counter, c.restarted = n.boot, n.last, n.counter, w.now
+	c.up, c.wakeAt, c.armedFor = true, forever, timed.Never
+	c.st = twinOf(n.st)
+	c.st.Lend = w.lend
+	w.arm(c, 0)
+}
+
+// twinOf returns a copy of a stack that shares nothing with it.
+func twinOf(s *stack.Stack) *stack.Stack {
+	c := copier{}
+	return c.value(reflect.ValueOf(s)).Interface().(*stack.Stack)
+}
+
+// copier copies whatever hangs together, by reflection: no layer has a method
+// for what happens to nobody's machine on purpose, and none can be forgotten.
+type copier map[unsafe.Pointer]reflect.Value
+
+// value returns a deep copy. Functions are shared.
+func (c copier) value(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		if to, ok := c[v.UnsafePointer()]; ok && to.Type() == v.Type() {
+			return to
+		}
+		to := reflect.New(v.Type().Elem())
+		c[v.UnsafePointer()] = to
+		c.fill(to.Elem(), v.Elem())
+		return to
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		to := reflect.MakeSlice(v.Type(), v.Len(), v.Cap())
+		for i := range v.Len() {
+			c.fill(to.Index(i), v.Index(i))
+		}
+		return to
+	case reflect.Map, reflect.Interface, reflect.Chan:
+		if !v.IsNil() {
+			panic("sim: a stack holds a " + v.Type().String() + ", which clones do not know")
+		}
+	}
+	return v
+}
+
+// fill copies a value into a place, field by field.
+func (c copier) fill(to, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.Struct:
+		for i := range from.NumField() {
+			c.fill(open(to.Field(i)), open(from.Field(i)))
+		}
+	case reflect.Array:
+		for i := range from.Len() {
+			c.fill(to.Index(i), from.Index(i))
+		}
+	default:
+		to.Set(c.value(from))
+	}
+}
+
+// open returns a field that can be read and set although it is not exported.
+func open(f reflect.Value) reflect.Value {
+	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
+}
