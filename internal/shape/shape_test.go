@@ -35,6 +35,7 @@ var below = map[string][]string{
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
+	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
 }
 
 // pure lists the packages that must neither read clocks nor block.
