@@ -44,17 +44,21 @@ var axes = map[string]axis{
 // noState lists the fields that do not matter to what a node does next, and
 // why. All others do, also those that are yet to be written.
 var noState = map[string]string{
-	"stack.Stack.out":         "nothing between turns",
-	"stack.Stack.box":         "a turn resets the flags, without which no other field is read",
-	"stack.Stack.packets":     "emptied by each turn; what no frame carries is not sent",
-	"stack.Stack.events":      "emptied by each turn",
-	"stack.Stack.elOut":       "emptied before use",
-	"stack.Stack.mbOut":       "emptied before use",
-	"stack.Stack.ckOut":       "emptied before use",
-	"stack.Stack.Lend":        "belongs to the driver",
-	"stack.Stack.Dropped":     "counted, and never read",
-	"stack.Stack.lastDelay":   "an answer about the last turn, which no turn reads",
-	"stack.Stack.lastVerdict": "an answer about the last turn, which no turn reads",
+	"stack.Stack.out":                 "nothing between turns",
+	"stack.Stack.box":                 "a turn resets the flags, without which no other field is read",
+	"stack.Stack.packets":             "emptied by each turn; what no frame carries is not sent",
+	"stack.Stack.events":              "emptied by each turn",
+	"stack.Stack.more":                "nodes of the model do not broadcast",
+	"stack.Stack.brOut":               "nodes of the model do not broadcast",
+	"stack.Stack.elOut":               "emptied before use",
+	"stack.Stack.mbOut":               "emptied before use",
+	"stack.Stack.ckOut":               "emptied before use",
+	"datagram.peer.seat.ledger":       "packets of the model have no counters",
+	"datagram.peer.challenger.ledger": "packets of the model have no counters",
+	"stack.Stack.Lend":                "belongs to the driver",
+	"stack.Stack.Dropped":             "counted, and never read",
+	"stack.Stack.lastDelay":           "an answer about the last turn, which no turn reads",
+	"stack.Stack.lastVerdict":         "an answer about the last turn, which no turn reads",
 }
 
 // onlyFuture lists instants that are compared with the present and with other
