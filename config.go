@@ -67,6 +67,9 @@ type Config struct {
 	// means 1200, enough for views of some 50 members at least. It must be the
 	// same everywhere, and the network must carry such packets unfragmented.
 	MaxPacket int
+	// Broadcast turns the atomic broadcast on; nil leaves it off. It must be on in
+	// all nodes of a group, or in none.
+	Broadcast *BroadcastConfig
 	// Insecure allows addresses other than loopback although packets are
 	// neither authenticated nor secret: everybody who can send to this node can
 	// then pretend to be any node of the group.
@@ -156,6 +159,9 @@ func (c Config) WithDefaults() Config {
 	if c.EventBuffer == 0 {
 		c.EventBuffer = DefaultEventBuffer
 	}
+	if c.Broadcast != nil {
+		c.Broadcast = c.Broadcast.withDefaults(c.MaxPacket)
+	}
 	return c
 }
 
@@ -195,6 +201,9 @@ func (c Config) Validate() (Bounds, error) {
 	}
 	if c.MaxPacket < datagram.MaxPacket || c.MaxPacket > maxMaxPacket {
 		bad("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, datagram.MaxPacket, maxMaxPacket)
+	}
+	if c.Broadcast != nil {
+		errs = append(errs, c.Broadcast.check()...)
 	}
 	if len(errs) > 0 {
 		return Bounds{}, errors.Join(errs...)

@@ -43,10 +43,11 @@ type driver struct {
 	began        timed.Instant
 	quick        int // restarts in a row
 	readyAt      timed.Instant
-	settled      bool // it has been in a view with others
-	blame        bool // the stack asks for a new incarnation
-	greet        bool // there are new peers, to whom something is to be said at once
+	settled      bool          // it has been in a view with others
+	blame        RestartReason // not empty: a new incarnation is needed
+	greet        bool          // there are new peers, to whom something is to be said at once
 	leaving      bool
+	cast         *caster // nil without broadcast
 	ended        bool
 	failure      error
 
@@ -69,12 +70,19 @@ func newDriver(n *Node) *driver {
 	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group),
 		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight,
 		MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold}}
+	if c.Broadcast != nil {
+		m := c.Broadcast.machine()
+		d.cfg.Broadcast, d.cast = &m, &caster{out: n.outlet, in: n.inbox}
+	}
 	d.routes.self, d.routes.limit = c.ID, c.MaxPeers
 	d.post.encoder.MaxPacket = c.MaxPacket
 	d.in = make([]udp.Packet, inBatch)
 	r := n.clock.Read()
 	d.now, d.epoch = r.Now, r.Epoch
 	d.cfg.Self.Boot = newBoot(n.random)
+	if d.cast != nil {
+		d.cast.out.restart(d.cfg.Self.Boot)
+	}
 	if n.files != nil {
 		// An earlier run may have voted for longer than this one waits anyway.
 		drift := c.Timing.MaxDrift
@@ -123,10 +131,13 @@ func (d *driver) run() {
 func (d *driver) deadline() timed.Instant {
 	at := d.cleanup
 	if d.stack == nil {
-		if !d.rateFaulty {
+		if d.mayBegin() {
 			at = timed.Earlier(at, d.hold)
 		}
 		return at
+	}
+	if d.cast != nil && d.cast.more {
+		return d.now
 	}
 	if len(d.routes.strangers) > 0 {
 		at = timed.Earlier(at, d.hello)
@@ -145,21 +156,26 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		d.now = r.Now
 		d.receive(pkts)
 	}
-	if d.stack == nil && d.now >= d.hold && !d.rateFaulty {
+	if d.stack == nil && d.now >= d.hold && d.mayBegin() {
 		d.begin()
 	}
 	d.takeBook()
 	for _, f := range d.n.desk.take() {
 		f(d)
 	}
+	d.consumed()
+	d.supply()
 	if d.stack != nil && d.due(len(pkts) == 0) {
 		d.served, d.greet = d.now, false
 		d.perform(d.stack.HandleTimeout(d.now, d.effects[:0]))
+		if d.cast != nil && d.cast.stalled {
+			d.supply() // there may be room again, of which no packet would tell
+		}
 	}
 	d.housekeeping()
 	d.flush()
-	if d.blame && !d.ended {
-		d.restart(PeersContradict, hwclock.Reading{Now: d.now, Epoch: d.epoch})
+	if d.blame != "" && !d.ended {
+		d.restart(d.blame, hwclock.Reading{Now: d.now, Epoch: d.epoch})
 	}
 	if d.leaving && (d.stack == nil || d.stack.Left(d.now)) {
 		d.ended = true
@@ -180,7 +196,7 @@ func (d *driver) receive(pkts []udp.Packet) {
 		return
 	}
 	for i := range pkts {
-		if d.ended || d.blame {
+		if d.ended || d.blame != "" {
 			return
 		}
 		d.handle(&pkts[i])
@@ -293,7 +309,7 @@ func (d *driver) restart(why RestartReason, r hwclock.Reading) {
 	if d.stack != nil {
 		d.distrust(r.Now)
 	}
-	d.now, d.epoch, d.blame, d.served = r.Now, r.Epoch, false, r.Now
+	d.now, d.epoch, d.blame, d.served = r.Now, r.Epoch, "", r.Now
 	d.hello, d.cleanup, d.hold = r.Now, r.Now, r.Now
 	for id := range d.routes.known.All() {
 		d.routes.to[id].heard, d.routes.to[id].altUntil = r.Now, r.Now
@@ -308,6 +324,7 @@ func (d *driver) restart(why RestartReason, r hwclock.Reading) {
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.n.random)
 	d.flush()
+	d.recast(why)
 	d.n.hub.add(Restarted{d.n.hub.header(), why, previous, d.cfg.Self.Boot})
 }
 
@@ -352,6 +369,13 @@ func (d *driver) finish() {
 		d.stack = nil
 	}
 	d.publish()
+	if d.cast != nil {
+		d.handOver()
+		d.cast.out.over()
+		if d.cast.in != nil {
+			d.cast.in.close()
+		}
+	}
 	n.desk.close()
 	_ = n.conn.Close()
 	n.err = errors.Join(d.failure, n.files.close())

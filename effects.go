@@ -71,6 +71,8 @@ func (d *driver) perform(effects []stack.Effect) {
 			d.post.add(e.Packet, d.post.origin, &d.count)
 		case stack.Notify:
 			d.note(e.Event)
+		case stack.Cast:
+			d.deliver(e.Cast)
 		}
 	}
 }
@@ -82,8 +84,11 @@ func (d *driver) note(e *stack.Event) {
 	case stack.EventLeadLost:
 		d.lost = &NotLeaderError{Reason: e.Lost, By: e.Peer}
 	case stack.EventRestart:
-		d.blame = true
+		d.blame = PeersContradict
 		return // told as Restarted
+	case stack.EventOverrun:
+		d.blame = Overrun
+		return // as well
 	case stack.EventDuplicateID:
 		d.fail(&DuplicateIDError{ID: d.cfg.Self.Node, Boot: d.cfg.Self.Boot, Rival: e.Boot})
 		return
@@ -141,6 +146,7 @@ func (d *driver) lowerMaxLock() {
 func (d *driver) flush() {
 	d.publish()
 	d.post.send(d.n.clock, d.n.conn)
+	d.handOver()
 	for i := range d.events {
 		if e := d.translate(&d.events[i]); e != nil {
 			d.n.hub.add(e)
@@ -208,6 +214,9 @@ func (d *driver) leave() {
 		d.perform(d.stack.Leave(d.now, d.effects[:0]))
 	}
 	d.leaving = true
+	if d.cast != nil {
+		d.cast.out.close()
+	}
 }
 
 // resign is the command of [Node.Resign]; result is called when the others know.

@@ -160,6 +160,15 @@ type Restarted struct {
 	Previous, Boot BootID
 }
 
+// SlowConsumer: the application takes its deliveries too slowly, and this node has
+// stopped to acknowledge messages; if that goes on for another
+// [BroadcastConfig.SlowAfter], the incarnation ends ([Overrun]).
+type SlowConsumer struct {
+	EventHeader
+	View    ViewID
+	Backlog int64 // bytes that wait for the application
+}
+
 // Missed: Count events were not kept for this consumer, because it was too slow
 // or came too late.
 type Missed struct {
@@ -176,6 +185,7 @@ const (
 	PeersContradict RestartReason = "the clocks of most peers contradict this one's"
 	ClockRate       RestartReason = "the kernel corrects the clock by more than the drift bound"
 	ClockBackwards  RestartReason = "the hardware clock ran backwards"
+	Overrun         RestartReason = "deliveries were taken too slowly for too long"
 )
 
 // UnknownDelay stands for a delay bound that is not known.

@@ -26,6 +26,7 @@ func (ClockStepped) Kind() string  { return "clock-stepped" }
 func (ClockFault) Kind() string    { return "clock-fault" }
 func (Mismatch) Kind() string      { return "mismatch" }
 func (Restarted) Kind() string     { return "restarted" }
+func (SlowConsumer) Kind() string  { return "slow-consumer" }
 func (Missed) Kind() string        { return "missed" }
 
 // Texts of events.
@@ -123,6 +124,11 @@ func (e Mismatch) String() string {
 
 func (e Restarted) String() string {
 	return fmt.Sprintf("new incarnation %v: %s", e.Boot, string(e.Reason))
+}
+
+func (e SlowConsumer) String() string {
+	return fmt.Sprintf("deliveries of view %v are taken too slowly: %d bytes wait, and acknowledgements have stopped",
+		e.View, e.Backlog)
 }
 
 func (e Missed) String() string { return fmt.Sprintf("%d events were missed", e.Count) }

@@ -29,7 +29,9 @@ type Node struct {
 
 	state  atomic.Pointer[state] // what readers answer from
 	hub    *hub
-	desk   desk // commands for the loop
+	desk   desk    // commands for the loop
+	outlet *outlet // nil without broadcast
+	inbox  *inbox  // nil without broadcast, and where deliveries are not wanted
 	book   atomic.Pointer[book]
 	finder *resolver
 
@@ -70,6 +72,12 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
 		hub: newHub(cfg.EventBuffer), gate: pause.From(ctx)}
+	if b := cfg.Broadcast; b != nil {
+		n.outlet = newOutlet(cfg.ID, b)
+		if !b.SendOnly {
+			n.inbox = newInbox(b.Backlog)
+		}
+	}
 	if cfg.StateDir != "" {
 		if n.files, err = openState(cfg.StateDir, cfg.ID, cfg.Timing.MaxLockTime); err != nil {
 			return nil, err

@@ -273,7 +273,7 @@ func TestRestartVoidsEverything(t *testing.T) {
 	require.NoError(t, err)
 	defer cancel()
 	boot := n.Status().Boot
-	require.True(t, n.do(func(d *driver) { d.blame = true }))
+	require.True(t, n.do(func(d *driver) { d.blame = PeersContradict }))
 	<-lead.Done()
 	require.ErrorIs(t, context.Cause(lead), ErrNotLeader)
 	for e := range n.EventsSince(t.Context(), 0) {

@@ -42,6 +42,12 @@ func (d *driver) translate(e *stack.Event) Event {
 		return ClockStepped{h, e.Timeline, e.Parent, e.Step}
 	case stack.EventClockFault:
 		return ClockFault{h, e.Peer, e.Boot, e.Bound}
+	case stack.EventSlowConsumer:
+		s := SlowConsumer{EventHeader: h, View: viewID(e.View)}
+		if d.cast.in != nil {
+			s.Backlog = d.cast.in.backlog.Load()
+		}
+		return s
 	case stack.EventMismatch:
 		return Mismatch{h, e.Peer, d.mismatch(e)}
 	}
@@ -63,7 +69,7 @@ func (n *Node) logEvents() {
 		switch e.(type) {
 		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled:
 			log = n.log.Info
-		case Unfit, ClockFault, Mismatch, Restarted, ClockStepped, Missed:
+		case Unfit, ClockFault, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed:
 			log = n.log.Warn
 		}
 		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)

@@ -65,14 +65,14 @@ func (n *Node) open() (err error) {
 			return err
 		}
 		n.random = systemRandom
-		conn, err := udp.Listen(n.cfg.Listen, n.clock, udp.Options{MaxPacket: n.cfg.MaxPacket})
+		conn, err := udp.Listen(n.cfg.Listen, n.clock, n.cfg.socket())
 		if err != nil {
 			return err
 		}
 		n.conn = conn
 		return nil
 	}
-	r := transport.Request{ID: n.cfg.ID, Timing: n.cfg.Timing, MaxPacket: n.cfg.MaxPacket, Ending: n.closing.Load}
+	r := transport.Request{ID: n.cfg.ID, Timing: n.cfg.Timing, MaxPacket: n.cfg.largestPacket(), Ending: n.closing.Load}
 	if n.cfg.Listen != "" {
 		r.Listen = netip.MustParseAddrPort(n.cfg.Listen) // Validate has parsed it
 	}
@@ -82,6 +82,15 @@ func (n *Node) open() (err error) {
 	}
 	n.conn, n.clock, n.random = e.Conn, e.Clock, e.Random
 	return nil
+}
+
+// socket returns the choices for the node's socket.
+func (c *Config) socket() (o udp.Options) {
+	o.MaxPacket = c.largestPacket()
+	if c.Broadcast != nil {
+		o.ReceiveBuffer = castReceive
+	}
+	return o
 }
 
 func systemRandom() uint64 {

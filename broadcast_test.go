@@ -1,0 +1,104 @@
+package failaware
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// startCast starts a group of count nodes with broadcast.
+func startCast(t testing.TB, count int, b BroadcastConfig, timing Timing) []*Node {
+	t.Helper()
+	var nodes []*Node
+	var peers []Peer
+	for i := range count {
+		n := startNode(t, Config{ID: NodeID(i + 1), Peers: peers, Broadcast: &b, Timing: timing})
+		nodes = append(nodes, n)
+		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
+	}
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	return nodes
+}
+
+// bounded returns a context that ends the test in the worst case.
+func bounded(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// next returns the next message that a node delivers.
+func nextMessage(t testing.TB, n *Node) Delivery {
+	t.Helper()
+	for d, err := range n.Deliveries(bounded(t)) {
+		require.NoError(t, err)
+		if d.Kind == Message {
+			return d.Clone()
+		}
+	}
+	return Delivery{}
+}
+
+func TestAllCombinationsAreDeliveredInOneOrder(t *testing.T) {
+	nodes := startCast(t, 3, BroadcastConfig{}, LAN())
+	const each = 20
+	ctx := bounded(t)
+	total := 0
+	for _, order := range []MessageOrder{Unordered, TotalOrder, TimedOrder} {
+		for _, atomicity := range []Atomicity{WeakAtomicity, StrongAtomicity, StrictAtomicity} {
+			for i := range each {
+				for _, n := range nodes {
+					id, err := n.Broadcast(ctx, fmt.Appendf(nil, "%v-%v-%v-%d", n.ID(), order, atomicity, i),
+						BroadcastOptions{Order: order, Atomicity: atomicity})
+					require.NoError(t, err)
+					require.Equal(t, n.ID(), id.Sender)
+					total++
+				}
+			}
+		}
+	}
+	var sequences [][]string
+	for _, n := range nodes {
+		got := map[string]int{}
+		var sequence []string
+		last := map[string]uint64{}
+		for len(got) < total {
+			d := nextMessage(t, n)
+			text := string(d.Payload)
+			got[text]++
+			require.Equal(t, 1, got[text], "%s is delivered twice", text)
+			require.Contains(t, text, fmt.Sprintf("%v-%v-%v-", d.ID.Sender, d.Order, d.Atomicity))
+			key := fmt.Sprint(d.ID.Sender, d.ID.Class)
+			require.Greater(t, d.ID.Sequence, last[key])
+			last[key] = d.ID.Sequence
+			if d.Order != Unordered {
+				sequence = append(sequence, text)
+				require.NotZero(t, d.Position)
+			}
+			require.Contains(t, d.View.Members, d.View.Members[d.ID.Sender-1])
+		}
+		sequences = append(sequences, sequence)
+	}
+	require.Equal(t, sequences[0], sequences[1])
+	require.Equal(t, sequences[0], sequences[2])
+}
+
+func TestOutcomeOfABroadcast(t *testing.T) {
+	nodes := startCast(t, 3, BroadcastConfig{}, LAN())
+	ctx := bounded(t)
+	out, err := nodes[1].BroadcastAndWait(ctx, []byte("x"), BroadcastOptions{TotalOrder, StrictAtomicity, false})
+	require.NoError(t, err)
+	require.False(t, out.Transitional)
+	require.NotZero(t, out.Position)
+	require.Equal(t, nodes[1].ID(), out.ID.Sender)
+	require.Less(t, time.Since(out.Stamp.Go()).Abs(), time.Hour)
+	d := nextMessage(t, nodes[2])
+	require.Equal(t, out.ID, d.ID)
+	require.Equal(t, out.Position, d.Position)
+	require.Equal(t, out.Stamp, d.Stamp)
+	require.Equal(t, out.View.ID, d.View.ID)
+}
