@@ -3,6 +3,7 @@ package failaware
 import (
 	"errors"
 	"net"
+	"runtime"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -124,6 +125,11 @@ func (d *driver) run() {
 		r := d.n.clock.Read()
 		d.measure(due, r.Now)
 		d.turn(d.in[:n], r)
+		if n > 0 && d.cast != nil {
+			// A loop that never finds nothing to do would keep its processor for
+			// 10 ms at a time, and other loops, and consumers, would be that late.
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -340,7 +346,7 @@ func (d *driver) distrust(now timed.Instant) {
 	}
 	d.perform(effects)
 	d.flush()
-	d.count.add(d.stack.Dropped)
+	d.count.add(d.stack)
 	d.stack = nil
 }
 
@@ -365,7 +371,7 @@ func (d *driver) finish() {
 	n := d.n
 	n.last = d.status()
 	if d.stack != nil {
-		d.count.add(d.stack.Dropped)
+		d.count.add(d.stack)
 		d.stack = nil
 	}
 	d.publish()

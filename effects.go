@@ -3,6 +3,7 @@ package failaware
 import (
 	"net/netip"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
@@ -243,12 +244,21 @@ type counts struct {
 	malformed, foreign, sealed, insecure, early, tooMany uint64
 	unresolved, unencoded                                uint64
 	dropped                                              stack.Dropped // of earlier incarnations
+	cast                                                 broadcast.Dropped
 }
 
-func (c *counts) add(x stack.Dropped) {
+// add takes the counters of an incarnation.
+func (c *counts) add(s *stack.Stack) {
+	x := s.Dropped
 	c.dropped.Foreign += x.Foreign
 	c.dropped.Mismatch += x.Mismatch
 	c.dropped.Unknown += x.Unknown
 	c.dropped.Unaccepted += x.Unaccepted
 	c.dropped.Faulty += x.Faulty
+	if b := s.Cast(); b != nil {
+		c.cast.OtherView += b.Dropped.OtherView
+		c.cast.Stranger += b.Dropped.Stranger
+		c.cast.Overflow += b.Dropped.Overflow
+		c.cast.Invalid += b.Dropped.Invalid
+	}
 }

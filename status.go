@@ -156,7 +156,7 @@ func (d *driver) peerStatus(id NodeID) PeerStatus {
 func (d *driver) counters() []Counter {
 	c := d.count
 	if d.stack != nil {
-		c.add(d.stack.Dropped)
+		c.add(d.stack)
 	}
 	list := []Counter{
 		{"dropped_malformed", c.malformed},
@@ -171,6 +171,13 @@ func (d *driver) counters() []Counter {
 		{"peers_over_limit", c.tooMany},
 		{"unsent_unresolved", c.unresolved},
 		{"unsent_unencoded", c.unencoded},
+	}
+	if d.cast != nil {
+		list = append(list,
+			Counter{"broadcast_other_view", c.cast.OtherView},
+			Counter{"broadcast_stranger", c.cast.Stranger},
+			Counter{"broadcast_overflow", c.cast.Overflow},
+			Counter{"broadcast_invalid", c.cast.Invalid})
 	}
 	for _, x := range d.n.conn.Stats() {
 		list = append(list, Counter{x.Name, x.Value})
