@@ -67,6 +67,16 @@ type PeerRestarted struct {
 	Boot BootID
 }
 
+// PeerCloned: two processes send as one incarnation of Peer, as a virtual
+// machine and its copy do that was made with the running memory. Neither is
+// heard any more; only new incarnations of both, of which one must get another
+// id, are.
+type PeerCloned struct {
+	EventHeader
+	Peer NodeID
+	Boot BootID
+}
+
 // PeerLeaving: Peer leaves the group for good.
 type PeerLeaving struct {
 	EventHeader

@@ -130,14 +130,15 @@ func TestEventsSayWhy(t *testing.T) {
 		ViewStale{View: v.ID, Reason: membership.LeaseExpired, By: 2}: "lease expired (by node 2)",
 		Restarted{Reason: Suspended}:                                  "the machine was suspended",
 		ClockFault{Peer: 2, Bound: -time.Millisecond}:                 "delay bound -1ms",
-		Missed{Count: 7}:       "7 events were missed",
-		Ready{Boot: 1}:         "waiting time",
-		ViewFresh{}:            "up to date",
-		Unfit{}:                "no candidate",
-		ClockAdopted{}:         "timeline",
-		ClockStepped{}:         "stepped",
-		PeerLeaving{Peer: 2}:   "node 2 leaves",
-		PeerRestarted{Peer: 2}: "restarted",
+		Missed{Count: 7}:             "7 events were missed",
+		Ready{Boot: 1}:               "waiting time",
+		ViewFresh{}:                  "up to date",
+		Unfit{}:                      "no candidate",
+		ClockAdopted{}:               "timeline",
+		ClockStepped{}:               "stepped",
+		PeerLeaving{Peer: 2}:         "node 2 leaves",
+		PeerCloned{Peer: 2, Boot: 5}: "node 2 runs twice with boot id 0000000000000005, as a cloned machine does: it is not heard any more",
+		PeerRestarted{Peer: 2}:       "restarted",
 	}
 	kinds := map[string]bool{}
 	for e, text := range texts {

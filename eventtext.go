@@ -14,6 +14,7 @@ func (PeerAlive) Kind() string     { return "peer-alive" }
 func (PeerSilent) Kind() string    { return "peer-silent" }
 func (PeerRestarted) Kind() string { return "peer-restarted" }
 func (PeerLeaving) Kind() string   { return "peer-leaving" }
+func (PeerCloned) Kind() string    { return "peer-cloned" }
 func (Elected) Kind() string       { return "elected" }
 func (LeadLost) Kind() string      { return "lead-lost" }
 func (Following) Kind() string     { return "following" }
@@ -53,6 +54,10 @@ func (e PeerSilent) String() string {
 
 func (e PeerRestarted) String() string {
 	return fmt.Sprintf("node %v was restarted: its boot id is %v", e.Peer, e.Boot)
+}
+
+func (e PeerCloned) String() string {
+	return fmt.Sprintf("node %v runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.Peer, e.Boot)
 }
 
 func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Peer) }

@@ -22,6 +22,8 @@ func (d *driver) translate(e *stack.Event) Event {
 		return PeerRestarted{h, e.Peer, e.Boot}
 	case stack.EventPeerLeaving:
 		return PeerLeaving{h, e.Peer, e.Boot}
+	case stack.EventTwins:
+		return PeerCloned{h, e.Peer, e.Boot}
 	case stack.EventElected:
 		return Elected{h}
 	case stack.EventLeadLost:
@@ -69,7 +71,7 @@ func (n *Node) logEvents() {
 		switch e.(type) {
 		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled:
 			log = n.log.Info
-		case Unfit, ClockFault, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed:
+		case Unfit, ClockFault, PeerCloned, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed:
 			log = n.log.Warn
 		}
 		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)

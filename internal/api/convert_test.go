@@ -60,6 +60,7 @@ func TestEveryKindOfEventHasAWireForm(t *testing.T) {
 		failaware.PeerSilent{EventHeader: h, Peer: 2, SilentFor: 7, LastBound: 8},
 		failaware.PeerRestarted{EventHeader: h, Peer: 2, Boot: 5},
 		failaware.PeerLeaving{EventHeader: h, Peer: 2, Boot: 5},
+		failaware.PeerCloned{EventHeader: h, Peer: 2, Boot: 5},
 		failaware.Elected{EventHeader: h},
 		failaware.LeadLost{EventHeader: h, Reason: leader.Outranked, By: 2},
 		failaware.Following{EventHeader: h},

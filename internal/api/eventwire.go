@@ -27,6 +27,8 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 		w.Peer, w.Boot = int(e.Peer), bootText(e.Boot)
 	case failaware.PeerLeaving:
 		w.Peer, w.Boot = int(e.Peer), bootText(e.Boot)
+	case failaware.PeerCloned:
+		w.Peer, w.Boot = int(e.Peer), bootText(e.Boot)
 	case failaware.LeadLost:
 		w.Reason, w.By = e.Reason.String(), int(e.By)
 	case failaware.Elected:
