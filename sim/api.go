@@ -72,6 +72,9 @@ func (w *World) Inject(f Fault) error {
 	if faultShapes[f.Kind].class == ClassBrokenClock && !w.opt.BrokenClocks {
 		return fmt.Errorf("sim: %s: needs the option BrokenClocks", f.Kind)
 	}
+	if c := faultShapes[f.Kind].class; w.cast == nil && (c == ClassBurst || c == ClassSlowConsumer) {
+		return fmt.Errorf("sim: %s: needs the option Broadcast", f.Kind)
+	}
 	if len(w.faults) >= MaxFaults {
 		return fmt.Errorf("sim: more than %d faults", MaxFaults)
 	}

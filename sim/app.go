@@ -27,6 +27,8 @@ type Handlers struct {
 	Clock func(r clocksync.Reading)
 	// Deliver hands over a message.
 	Deliver func(m Message)
+	// Cast is what the application hears of the atomic broadcast.
+	Cast CastHandlers
 	// Stop says that the process has crashed. It is for the books of a test: a
 	// process that crashes does nothing any more.
 	Stop func()
@@ -65,6 +67,7 @@ type app struct {
 
 	events []stack.Event // of the turn under way
 	came   []Message     // in the turn under way
+	cast   []heardCast   // in the turn under way
 	says   []say         // what applications want to send after it
 	said   int           // how many of them have been sent
 	busy   bool          // they are being sent
@@ -117,11 +120,13 @@ func (a *app) arrived(n *Node, f *flight) {
 // the invariants.
 func (a *app) turn(w *World, n *Node) {
 	h := &n.handlers
-	events, came := a.events, a.came
-	a.events, a.came = nil, nil // handlers may cause turns of their own
+	events, came, cast := a.events, a.came, a.cast
+	a.events, a.came, a.cast = nil, nil, nil // handlers may cause turns of their own
 	for i := range events {
+		cast = h.hearCast(cast, i)
 		h.hear(n, &events[i])
 	}
+	h.hearCast(cast, len(events))
 	for _, m := range came {
 		if h.Deliver != nil {
 			h.Deliver(m)

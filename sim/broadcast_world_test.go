@@ -26,7 +26,6 @@ type castWorld struct {
 	seq    uint64
 	queue  castQueue
 	nodes  []*castProcess
-	all    map[timed.Incarnation]*stack.Stack
 	cut    [][]bool
 	check  *castCheck
 	failed error
@@ -116,7 +115,7 @@ func (q *castQueue) Pop() any {
 
 func newCastWorld(seed uint64, opt castOptions) *castWorld {
 	w := &castWorld{opt: opt, rng: rand.New(rand.NewPCG(seed, 0xb0ad)), now: int64(1000 * time.Second),
-		all: map[timed.Incarnation]*stack.Stack{}, check: newCastCheck(), trace: os.Getenv("CAST_TRACE") != ""}
+		check: newCastCheck(), trace: os.Getenv("CAST_TRACE") != ""}
 	if w.opt.nodes == 0 {
 		w.opt.nodes = 2 + w.rng.IntN(5)
 	}
@@ -127,11 +126,7 @@ func newCastWorld(seed uint64, opt castOptions) *castWorld {
 				Detail: fmt.Sprintf(format, args...)}
 		}
 	}
-	w.check.holds = func(i timed.Incarnation, id broadcast.ID) bool {
-		st := w.all[i]
-		return st != nil && st.Cast().Holds(id)
-	}
-	w.check.timedInUse = opt.timed
+	w.check.sometimes, w.check.now = func(Situation) {}, func() int64 { return w.now }
 	w.check.drift = timed.LAN().MaxDrift
 	if opt.quorum {
 		w.check.quorum = w.group()
@@ -193,8 +188,7 @@ func (w *castWorld) start(n *castProcess) {
 	n.st = stack.New(stack.Config{Self: n.inc, Group: 1, Timing: timed.LAN(),
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold, Broadcast: cfg}, w.group().Without(n.id), n.show(w.now), wall)
-	w.all[n.inc] = n.st
-	w.check.started(n.inc)
+	w.check.started(n.inc, n.st)
 	if w.trace {
 		w.tell(n, "starts %v", n.inc)
 	}
@@ -415,4 +409,24 @@ func (w *castWorld) crash(n *castProcess, down int64) {
 		}
 		w.start(n)
 	})
+}
+
+// settled checks, when the world has been still for long, that every message of
+// a running incarnation has its outcome, and that the members of one view have
+// delivered the same in it.
+func (c *castCheck) settled(running []timed.Incarnation) {
+	for _, inc := range running {
+		n := c.nodes[inc]
+		for _, id := range n.mine {
+			if !c.sent[id].outcome {
+				c.fail("loss", inc.Node, "its %v (%v) has no outcome", id, c.sent[id].opt)
+			}
+		}
+		for _, other := range running {
+			o := c.nodes[other]
+			if n.view != nil && o.view != nil && n.view.ID == o.view.ID && digest(n.inView) != digest(o.inView) {
+				c.fail("loss", inc.Node, "has delivered %d messages in %v, node %d %d", len(n.inView), n.view.ID, other.Node, len(o.inView))
+			}
+		}
+	}
 }

@@ -72,6 +72,7 @@ type checker struct {
 	faults func(*Node, *stack.Event)
 	broken bool  // a clock has left ρ
 	quit   *Node // has found its id in use, and stops
+	leaves *Node // must leave, because its application is too slow
 
 	live liveness
 }
@@ -109,13 +110,19 @@ func (c *checker) pair(q, p *Node) int { return q.index*len(c.claims) + p.index 
 
 // always lists the checks that do not rest on clocks: they hold whatever clocks
 // do.
-var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness"}
+var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
+	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory"}
 
 func (c *checker) fail(check string, n *Node, format string, args ...any) {
+	c.failAt(check, n.id, format, args...)
+}
+
+// failAt is fail for an id.
+func (c *checker) failAt(check string, id timed.NodeID, format string, args ...any) {
 	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) {
 		return
 	}
-	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: n.id,
+	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: id,
 		At: time.Duration(c.w.now - origin), Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -161,6 +168,10 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 		c.fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
 	case stack.EventDuplicateID:
 		c.duplicate(n)
+	case stack.EventSlowConsumer:
+		c.sometimes(CastSlow)
+	case stack.EventOverrun:
+		c.leaves = n
 	case stack.EventMismatch:
 		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
 	case stack.EventRestart:
@@ -301,6 +312,9 @@ func (c *checker) crashed(n *Node) {
 		}
 	}
 	*cl = claims{bound: cl.lockTill}
+	if c.w.cast != nil {
+		c.w.cast.check.crashed(n)
+	}
 	if !slices.ContainsFunc(c.w.nodes, func(m *Node) bool { return m.up }) {
 		c.sometimes(AllCrashed)
 	}

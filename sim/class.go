@@ -30,6 +30,8 @@ const (
 	ClassWander
 	ClassBrokenClock
 	ClassHeal
+	ClassBurst        // only with a broadcast
+	ClassSlowConsumer // only with a broadcast
 	classEnd
 )
 
@@ -38,7 +40,7 @@ const Classes = int(classEnd)
 
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
-	"crash", "crash of all", "rival", "resign", "wander", "broken clock", "heal"}
+	"crash", "crash of all", "rival", "resign", "wander", "broken clock", "heal", "burst", "slow consumer"}
 
 // String returns the name of the class.
 func (c Class) String() string {

@@ -77,6 +77,11 @@ const (
 	CrashAll FaultKind = "crash all"
 	// Rival starts a second process with the id of Node, somewhere else.
 	Rival FaultKind = "rival"
+	// Burst has Node broadcast Size random messages at once; SlowConsumer keeps
+	// its application from taking deliveries. Only worlds whose options have a
+	// Broadcast take them.
+	Burst        FaultKind = "burst"
+	SlowConsumer FaultKind = "slow consumer"
 	// Resign has the node give up its lead, if it has it.
 	Resign FaultKind = "resign"
 )
@@ -135,7 +140,8 @@ var faultShapes = map[FaultKind]faultShape{
 	CrashAll: {class: ClassCrashAll}, Rival: {node: true, class: ClassRival}, Resign: {node: true, class: ClassResign},
 	Wander: {node: true, rate: true, class: ClassWander}, ClockRate: {node: true, rate: true, class: ClassBrokenClock},
 	ClockJump: {node: true, extra: true, class: ClassBrokenClock}, ClockStop: {node: true, class: ClassBrokenClock},
-	Heal: {blocks: true, extra: true, class: ClassHeal},
+	Heal: {blocks: true, extra: true, class: ClassHeal}, Burst: {node: true, size: true, class: ClassBurst},
+	SlowConsumer: {node: true, class: ClassSlowConsumer},
 }
 
 // Validate reports what no world of so many nodes can do.

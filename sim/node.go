@@ -32,7 +32,11 @@ type Node struct {
 	restarted    int64         // true time of the last start
 
 	handlers Handlers
-	lives    uint64 // processes started on the node
+	// What the broadcast has delivered and the application has not taken.
+	owedBytes, owedCount int
+	owedViews            int    // begun since it took anything
+	lazy                 bool   // the application takes nothing
+	lives                uint64 // processes started on the node
 }
 
 // addNode adds a process with an id to the world. Its index is that of the id,
@@ -47,6 +51,9 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 	w.check.grow(len(w.nodes))
 	n.clock = w.newClock()
 	w.start(n)
+	if w.cast != nil {
+		w.voiced(n)
+	}
 	w.app.started(w, n)
 	return n
 }
@@ -74,12 +81,19 @@ func (w *World) start(n *Node) {
 		}
 	}
 	wall := clocksync.Time(w.now + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
-	n.st = stack.New(stack.Config{
+	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
-	}, peers, now, wall)
+	}
+	if w.cast != nil {
+		w.cast.configure(&cfg)
+	}
+	n.st = stack.New(cfg, peers, now, wall)
+	if w.cast != nil {
+		w.cast.started(n)
+	}
 	n.st.Lend = w.lend
 	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
 	n.wakeTicket++

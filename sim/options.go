@@ -32,6 +32,8 @@ type Options struct {
 	// that is checked which holds whatever clocks do: views agree and grow, and
 	// a healed world works again.
 	BrokenClocks bool
+	// Broadcast, if not nil, switches the atomic broadcast on.
+	Broadcast *Broadcast
 	// App, if not nil, makes the application of a process that starts, and
 	// returns what that application wants to hear of.
 	App func(*Node) Handlers
@@ -93,7 +95,12 @@ func (o Options) Validate() error {
 		}
 		if c := faultShapes[o.Faults[i].Kind].class; c == ClassBrokenClock && !o.BrokenClocks {
 			return fmt.Errorf("sim: %s: needs the option BrokenClocks", o.Faults[i].Kind)
+		} else if o.Broadcast == nil && (c == ClassBurst || c == ClassSlowConsumer) {
+			return fmt.Errorf("sim: %s: needs the option Broadcast", o.Faults[i].Kind)
 		}
+	}
+	if err := o.validateBroadcast(); err != nil {
+		return err
 	}
 	for _, v := range o.Invariants {
 		if v.Name == "" || v.Check == nil {

@@ -46,6 +46,11 @@ func (w *World) perform(i int32) {
 		if len(w.nodes) < maxProcesses {
 			w.addNode(f.Node, len(w.nodes))
 		}
+	case Burst:
+		w.chatter(w.node(f.Node), f.Size)
+		return
+	case SlowConsumer:
+		w.node(f.Node).lazy = true
 	case Resign:
 		w.resign(w.node(f.Node))
 		return
@@ -97,6 +102,8 @@ func (w *World) endFault(i int32) {
 		w.revive()
 	case Rival:
 		w.retire(f.Node)
+	case SlowConsumer:
+		w.goOn(w.node(f.Node))
 	case ClockRate, ClockStop:
 		n := w.node(f.Node)
 		w.bend(n, drawRate(w.clocks, w.opt.Timing.MaxDrift))
@@ -214,6 +221,7 @@ func (w *World) calm() {
 			w.rearm(n)
 		}
 	}
+	w.eager()
 }
 
 // all returns the ids of the world.

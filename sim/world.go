@@ -48,18 +48,8 @@ type World struct {
 	cargo   []byte // what an application says with the packet to cargoTo
 	cargoTo timed.NodeID
 	record  *Recording
+	cast    *casting // nil without a broadcast
 }
-
-// flight is a packet on its way.
-type flight struct {
-	packet  stack.Packet
-	sent    int64 // true time
-	from    int32 // who sent it, or nobody
-	payload []byte
-}
-
-// nobody sent what is forged.
-const nobody = -1
 
 // Counters counts what happened in a run.
 type Counters struct {
@@ -67,6 +57,7 @@ type Counters struct {
 	Lost, Late, Cut, Reordered, Repeated uint64
 	Corrupted, Forged                    uint64
 	Crashes, Restarts, Elections, Views  uint64
+	Casts, Deliveries                    uint64          // messages of the broadcast
 	Faults                               [Classes]uint64 // by class
 	Sometimes                            [Situations]uint64
 }
@@ -85,6 +76,9 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.check.w = w
 	w.app.make, w.app.invariants = opt.App, opt.Invariants
 	w.check.reset()
+	if s.Traffic != nil {
+		w.cast = w.newCasting(s.Traffic)
+	}
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
 	}
@@ -114,6 +108,8 @@ func (w *World) step() bool {
 		w.endFault(e.arg)
 	case timer:
 		w.fire(e)
+	case talk:
+		w.talk(e)
 	}
 	return w.check.failed == nil
 }
@@ -199,6 +195,8 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 				w.send(n, e, slot)
 			}
 			sent++
+		case stack.Cast:
+			w.casts(n, e.Cast)
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
@@ -225,6 +223,16 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		w.check.quit = nil
 		w.crash(n)
 		return
+	}
+	if w.cast != nil {
+		if w.check.leaves == n {
+			w.check.leaves = nil
+			w.overrun(n)
+			return
+		}
+		if !n.lazy {
+			w.consume(n)
+		}
 	}
 	if w.app.listens || len(w.app.invariants) > 0 {
 		w.app.turn(w, n)
@@ -292,6 +300,10 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}
+	if f.packet.Has(stack.FrameBroadcast) {
+		w.cast.check.says(n, f.packet.Broadcast)
+		f.stow()
+	}
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
 		if r := w.nodes[i]; r.up && r.id == e.To && r != n {
 			again := w.copy(slot)
@@ -325,13 +337,6 @@ func (w *World) carry(n *Node, slot int32, to int) {
 		w.schedule(w.now+delay+again, deliver, to, w.copy(slot))
 	}
 	w.schedule(w.now+delay, deliver, to, slot)
-}
-
-// copy returns a slot with the same packet.
-func (w *World) copy(slot int32) int32 {
-	again := w.take()
-	*w.slots[again] = *w.slots[slot]
-	return again
 }
 
 func (w *World) trace(n *Node, format string, args ...any) {

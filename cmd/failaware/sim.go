@@ -29,6 +29,7 @@ type simFlags struct {
 	trace      bool
 	codec      bool
 	quiet      bool
+	broadcast  broadcastFlag
 }
 
 func newSimCommand() *cobra.Command {
@@ -59,13 +60,14 @@ the seed and the command that replays it.`,
 	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
 	fl.BoolVar(&f.trace, "trace", false, "with --seed: print every event and the trace's hash")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
+	f.broadcast.register(fl)
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }
 
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
-	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Codec: f.codec}
+	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Codec: f.codec, Broadcast: f.broadcast.on}
 	var err error
 	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
 		return opt, fmt.Errorf("--mode: %w", err)
@@ -105,7 +107,7 @@ func (f *simFlags) replay(seed uint64) string {
 	} else {
 		fmt.Fprintf(&b, " --seconds %v --roughness %v", f.seconds, f.roughness)
 	}
-	return b.String()
+	return b.String() + f.broadcast.replay()
 }
 
 // errViolation ends a campaign that found something: exit code 1.
