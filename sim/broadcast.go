@@ -40,15 +40,16 @@ func (w *World) newCasting(t *Traffic) *casting {
 	return k
 }
 
-// backlogOf returns how many bytes may wait for an application whose node has
-// stopped its acknowledgements, and how many each view that begins since adds:
-// what all senders may have under way, once as they count it, and once more for
-// what they were told of since.
+// backlogOf returns how many bytes may wait for an application, and how many each
+// view that begins meanwhile adds. Before a node stops its acknowledgements it may
+// get one window in one turn, which it has acknowledged by then; so a second one
+// can follow. Each sender's part of it is what it may have under way alone, because it
+// may come from a view of its own, and one message that is larger.
 func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	x := c.WithDefaults()
 	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
-	way := x.Window + 2*nodes*(x.MaxPayload+frags*castOverhead)
-	return [2]int{x.Backlog + way, way}
+	window := nodes * (x.Window + x.MaxPayload + frags*castOverhead)
+	return [2]int{x.Backlog + 2*window, window}
 }
 
 // castOverhead is what a message counts besides its payload, in the window and
@@ -157,7 +158,7 @@ func (w *World) talk(e event) {
 // drawn also when the node does not run: what comes later does not depend on it.
 func (w *World) chatter(n *Node, count int) {
 	k := w.cast
-	ready := w.attends(n)
+	ready := !(w.still && k.traffic.Hush) && w.attends(n)
 	for range count {
 		opt, size := k.traffic.draw(k.voices[n.index])
 		if ready {

@@ -35,3 +35,17 @@ func TestCampaignWithBroadcast(t *testing.T) {
 		}
 	}
 }
+
+// Whatever clocks do, messages keep their order, come at most once, and are none
+// that nobody sent.
+func TestBroadcastWithBrokenClocks(t *testing.T) {
+	for seed := *castFrom; seed < *castFrom+2**castWorlds; seed++ {
+		for _, mode := range []leader.Mode{leader.Available, leader.Strict} {
+			r, err := Run(seed, Options{Mode: mode, Roughness: 3, BrokenClocks: true, Nodes: 3 + int(seed%4), Broadcast: &Broadcast{}})
+			require.NoError(t, err)
+			if r.Violation != nil {
+				t.Fatal(r.Violation)
+			}
+		}
+	}
+}

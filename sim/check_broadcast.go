@@ -51,7 +51,7 @@ type castSent struct {
 	first    uint64 // sequence of its first fragment
 	timeline clocksync.TimelineID
 	outcome  bool
-	still    bool // broadcast in a still period, when all held their view
+	still    bool // broadcast in a still period, when all must hold their view
 }
 
 // castNode is what one incarnation has done.

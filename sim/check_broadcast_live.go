@@ -73,7 +73,7 @@ func (l *castLive) sent(n *Node, id broadcast.ID, m *castSent) {
 	if !l.on {
 		return
 	}
-	m.still = l.w.check.live.viewAt != 0
+	m.still = l.w.now > l.view // views that were up to date before may still lose a member that slept
 	l.expect(n, id, max(l.w.now, l.view)+l.spell, m.still)
 }
 

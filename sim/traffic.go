@@ -22,6 +22,9 @@ type Traffic struct {
 	// Largest is the largest payload, in bytes. Sizes are spread evenly over
 	// their orders of magnitude.
 	Largest int
+	// Hush lets nodes broadcast nothing while the world is held still, so that
+	// what was lost last shows by nothing that follows.
+	Hush bool
 	// Mix are the options that messages have, each as often as the others.
 	Mix []broadcast.Options
 }
@@ -71,6 +74,7 @@ const (
 	fullMix     = 0.4  // have all nine combinations
 	largeSeeds  = 0.4  // have payloads of many fragments
 	wideSeeds   = 0.2  // send packets as large as datagrams can be
+	hushSeeds   = 0.3  // have still periods without messages
 )
 
 // traffic draws what the nodes of a seed broadcast, and what strikes their
@@ -78,18 +82,18 @@ const (
 // a broadcast.
 func (f *forecaster) traffic() *Traffic {
 	s, b := newStream(f.seed, streamCasts), f.opt.Broadcast
-	t := &Traffic{Config: drawConfig(s, f.opt.Timing, f.all), Mix: drawMix(s)}
-	if b.Config != nil {
-		t.Config = *b.Config
-	}
-	c := t.Config.WithDefaults()
+	t := &Traffic{Config: drawConfig(s, f.opt.Timing, f.all), Mix: drawMix(s), Hush: s.chance(hushSeeds)}
 	t.Largest = int(s.logUniform(leastTraffic, 400))
 	if s.chance(largeSeeds) {
-		t.Largest = int(s.logUniform(400, 12_000))
+		t.Largest = int(s.logUniform(400, largestDrawn))
 	}
-	t.Largest = max(leastTraffic, min(t.Largest, c.MaxPayload))
+	t.Config.MaxPayload = t.Largest
+	if b.Config != nil {
+		t.Config = *b.Config
+		t.Largest = max(leastTraffic, min(t.Largest, t.Config.WithDefaults().MaxPayload))
+	}
 	if !b.Quiet {
-		t.Rate = s.logUniform(0.3, 10) / f.opt.Timing.Expires.Seconds()
+		t.Rate = s.logUniform(0.1, 10) / f.opt.Timing.Expires.Seconds()
 	}
 	if !f.opt.Calm {
 		f.castFaults(s, b.Quiet)
@@ -101,8 +105,7 @@ func (f *forecaster) traffic() *Traffic {
 func drawConfig(s stream, t timed.Timing, all timed.Set) broadcast.Config {
 	c := broadcast.Config{
 		Window:      int(s.logUniform(1<<13, 1<<19)),
-		MaxMessages: int(s.logUniform(64, 2048)),
-		MaxPayload:  12_000,
+		MaxMessages: int(s.logUniform(largestDrawn/broadcast.MinPacketBytes+1, 2048)),
 		PacketBytes: int(s.logUniform(256, 1400)),
 		Backlog:     int(s.logUniform(1<<12, 1<<18)),
 		SlowAfter:   max(timed.MinDuration, time.Duration(s.logUniform(0.5, 5)*float64(t.Expires))),
@@ -151,6 +154,9 @@ func (f *forecaster) castFaults(s stream, quiet bool) {
 		f.out = append(f.out, x)
 	}
 }
+
+// largestDrawn is the largest payload that random worlds have, in bytes.
+const largestDrawn = 12_000
 
 // mostInBurst is how many messages a random burst has at most.
 const mostInBurst = 300

@@ -188,6 +188,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
+			if w.cast != nil && e.Packet.Has(stack.FrameBroadcast) {
+				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
+			}
 			if slot := w.lent[sent]; broken {
 				w.count.Lost++
 				w.drop(slot)
@@ -300,10 +303,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}
-	if f.packet.Has(stack.FrameBroadcast) {
-		w.cast.check.says(n, f.packet.Broadcast)
-		f.stow()
-	}
+	f.stow()
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
 		if r := w.nodes[i]; r.up && r.id == e.To && r != n {
 			again := w.copy(slot)
