@@ -43,6 +43,7 @@ sim:
 	done; \
 	bin/failaware sim --quiet --topologies 100 --nodes 6 --mode $$mode; done; \
 	bin/failaware sim --quiet --seeds 50 --seconds 20 --preset local --codec; \
+	bin/failaware sim --quiet --seeds $(SIMSEEDS) --seconds 20 --broadcast --roughness 2; \
 	bin/failaware sim --quiet --seeds 30 --seconds 200 --preset wan
 
 # Coverage-guided fuzzing of every decoder, for FUZZTIME each.

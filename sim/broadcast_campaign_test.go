@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-var castWorlds = flag.Uint64("broadcast.seeds", 6, "seeds of each campaign with a broadcast")
+var castWorlds = flag.Uint64("broadcast.seeds", 3, "seeds of each campaign with a broadcast")
 var castFrom = flag.Uint64("broadcast.first", 1, "the first of them")
 
 func TestCampaignWithBroadcast(t *testing.T) {

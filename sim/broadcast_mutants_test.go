@@ -18,7 +18,8 @@ func init() {
 	}
 	for name, play := range map[string]func(uint64) error{
 		"broadcast-cut": broadcastAroundACut, "broadcast-tail": broadcastLostTail, "broadcast-busy": broadcastBusy,
-		"broadcast-slow": broadcastSlowConsumer,
+		"broadcast-fragments": broadcastFragments,
+		"broadcast-slow":      broadcastSlowConsumer,
 	} {
 		w := worlds[name]
 		w.play = mayPanic(func(seed uint64, _ Options) error { return play(seed) })

@@ -122,6 +122,24 @@ func broadcastSlowConsumer(seed uint64) error {
 	return nil
 }
 
+// broadcastFragments is a calm world in which messages are many fragments, and
+// many messages are under way.
+func broadcastFragments(seed uint64) error {
+	c, err := CaseOf(seed, Options{Nodes: 3, Calm: true, Duration: 3 * time.Second, Broadcast: &Broadcast{
+		Config: &broadcast.Config{PacketBytes: broadcast.MinPacketBytes, MaxPayload: 4000}}})
+	if err != nil {
+		return err
+	}
+	c.Schedule.Traffic.Largest, c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix = 4000, 100, allOptions()
+	return playCase(c)
+}
+
+func TestBroadcastFragments(t *testing.T) {
+	for seed := uint64(1); seed <= 5; seed++ {
+		require.NoError(t, broadcastFragments(seed))
+	}
+}
+
 func playCase(c Case) error {
 	r, err := c.Run()
 	if err == nil && r.Violation != nil {

@@ -34,22 +34,30 @@ type castDue struct {
 // from each other at most.
 const initialSpread = 40 * time.Millisecond
 
-// init computes the bound. With nothing lost, a message takes its way to the
-// decider, a decision, which waits until its decider has what was ordered
-// before, and the acknowledgements: a few times a message and a process at work.
-// What was lost before the world became still shows with the next packet of its
-// sender, a keepalive period later at most, and is asked for a one-way timeout
-// later, of one member after the other. Timed messages wait for the word of the
-// slowest clock besides.
+// init computes the bound.
 func (l *castLive) init(w *World, k *casting) {
 	l.w, l.k = w, k
-	t := &w.opt.Timing
+	l.spell = int64(deliveryBound(w.opt.Timing, w.opt.Nodes, slices.ContainsFunc(k.traffic.Mix,
+		func(o broadcast.Options) bool { return o.Order == broadcast.Timed })))
+}
+
+// deliveryBound returns within which true time a broadcast is delivered to all of
+// a Δ-partition that holds one up-to-date view and loses nothing, when the window
+// has room for it. With nothing lost, a message takes its way to the decider, a
+// decision, which waits until its decider has what was ordered before, and the
+// acknowledgements: a few times a message and a process at work. What was lost
+// before the world became still shows with the next packet of its sender, a
+// keepalive period later at most, and is asked for a one-way timeout later, of
+// one member after the other. Where there are Timed messages, those wait for the
+// word of the slowest clock besides, and others behind them.
+func deliveryBound(t timed.Timing, nodes int, timedToo bool) time.Duration {
 	hop := t.OneWayTimeout + t.SchedulingDelay
-	d := 2*t.KeepalivePeriod + t.ElectionPeriod + time.Duration(w.opt.Nodes+2)*t.FastThreshold + time.Duration(2*w.opt.Nodes+8)*hop
-	l.spell = int64(t.MaxDrift.Wait(d))
-	if slices.ContainsFunc(k.traffic.Mix, func(o broadcast.Options) bool { return o.Order == broadcast.Timed }) {
-		l.spell += int64(initialSpread + t.KeepalivePeriod)
+	d := 2*t.KeepalivePeriod + t.ElectionPeriod + time.Duration(nodes+2)*t.FastThreshold + time.Duration(2*nodes+8)*hop
+	d = t.MaxDrift.Wait(d)
+	if timedToo {
+		d += initialSpread + t.KeepalivePeriod
 	}
+	return d
 }
 
 // begin starts a still period.

@@ -38,6 +38,7 @@ type Tally struct {
 	Broadcasts      uint64  `json:"broadcasts,omitempty"`
 	Deliveries      uint64  `json:"deliveries,omitempty"`
 	WorstDeliveryMS float64 `json:"worst_delivery_ms,omitempty"`
+	BoundDeliveryMS float64 `json:"bound_delivery_ms,omitempty"`
 	// Faults counts the faults that struck, by class; Sometimes how often each
 	// situation was reached.
 	Faults    map[string]uint64 `json:"faults,omitempty"`
@@ -117,6 +118,9 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 	}
 	if b, err := opt.Timing.Validate(); err == nil {
 		t.BoundElectionMS, t.BoundViewMS, t.RejoinMS = milliseconds(b.Elect), milliseconds(b.View), milliseconds(b.Rejoin)
+	}
+	if opt.Broadcast != nil {
+		t.BoundDeliveryMS = milliseconds(deliveryBound(opt.Timing, opt.Nodes, true))
 	}
 	t.Faults, t.Sometimes, t.Never = map[string]uint64{}, map[string]uint64{}, nil
 	for i, n := range c.Faults {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware/sim"
@@ -11,10 +13,16 @@ import (
 type broadcastFlag struct{ on *sim.Broadcast }
 
 func (b *broadcastFlag) register(fl *pflag.FlagSet) {
-	fl.BoolFunc("broadcast", "switch the atomic broadcast on, with random messages, bursts and slow applications", func(string) error {
+	fl.BoolFunc("broadcast", "switch the atomic broadcast on, with random messages, bursts and slow applications", b.set)
+}
+
+// set takes the flag's value.
+func (b *broadcastFlag) set(value string) error {
+	on, err := strconv.ParseBool(value)
+	if b.on = nil; on {
 		b.on = &sim.Broadcast{}
-		return nil
-	})
+	}
+	return err
 }
 
 // replay returns what the command that replays a run says about the broadcast.

@@ -127,7 +127,7 @@ var Table = []Kill{
 	in("broadcast-tail", mutant.BroadcastNoTails, "loss", 50),
 	in("broadcast-rough", mutant.BroadcastForeignHeaders, "", 100),
 	in("broadcast", mutant.BroadcastAckUnheld, "", 100),
-	in("broadcast", mutant.BroadcastSplitMessage, "", 100),
+	in("broadcast-fragments", mutant.BroadcastSplitMessage, "", 20),
 	in("broadcast", mutant.BroadcastStrongAsWeak, "atomicity", 100),
 	in("broadcast", mutant.BroadcastStrictAsStrong, "", 100),
 	in("broadcast", mutant.BroadcastEarlyRelease, "", 100),
