@@ -2,8 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -83,7 +81,7 @@ type castView struct {
 // castMove is what those delivered who moved together from one view to the next.
 type castMove struct {
 	by           timed.NodeID
-	regular, all string
+	regular, all castDigest
 	nReg, nAll   int
 }
 
@@ -188,21 +186,30 @@ func (c *castCheck) leave(n *castNode, v *membership.View) {
 	u.left = append(u.left, n)
 }
 
+// castDigest names a list of deliveries.
+type castDigest struct{ ordered, unordered uint64 }
+
 // digest names a list of deliveries: the ordered ones in their order, and the
 // others as a set, since no order is promised between senders.
-func digest(ids []broadcast.ID) string {
-	h := fnv.New64a()
-	sum := uint64(0)
+func digest(ids []broadcast.ID) (d castDigest) {
 	for _, id := range ids {
+		h := spreadBits(uint64(id.Sender)<<56 ^ id.Sequence ^ spreadBits(uint64(id.Boot)))
 		if id.Class == broadcast.ClassOrdered {
-			fmt.Fprint(h, id.Sender, id.Boot, id.Sequence, ";")
-			continue
+			d.ordered = spreadBits(d.ordered ^ h)
+		} else {
+			d.unordered += h
 		}
-		one := fnv.New64a()
-		fmt.Fprint(one, id.Sender, id.Boot, id.Sequence)
-		sum += one.Sum64()
 	}
-	return fmt.Sprintf("%x/%x", h.Sum64(), sum)
+	return d
+}
+
+// spreadBits is a bijection that leaves no pattern of what it is given: the
+// finalizer of splitmix64.
+func spreadBits(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // delivered checks one delivery of a node.

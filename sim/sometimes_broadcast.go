@@ -13,16 +13,16 @@ func (s Situation) needsBroadcast(o *Options) bool {
 	switch {
 	case b == nil || b.Quiet: // what applications do is theirs
 		return false
+	case s == CastWindowFull, s == CastSlow, s == CastSlowLeft:
+		return true
 	case s == CastNoQuorum:
 		return o.Nodes >= 2 && (b.Config == nil || !b.Config.RequireQuorum.Empty())
 	case s == CastFragment:
 		return o.Nodes >= 2 && b.Config == nil
 	case s == CastElsewhere, s == CastMerged, s == CastFlushed, s == CastRecovered:
 		return o.Nodes >= 3
-	case s == CastAsked, s == CastDeciderGone:
-		return o.Nodes >= 2
 	}
-	return true
+	return o.Nodes >= 2
 }
 
 // begins takes that a node begins a view.
