@@ -124,7 +124,7 @@ var Table = []Kill{
 	in("broadcast", mutant.BroadcastForgetUnsent, "", 100),
 	in("broadcast-rough", mutant.BroadcastForgetAbsent, "", 200),
 	in("broadcast", mutant.BroadcastSilentLoss, "loss", 100),
-	in("broadcast-tail", mutant.BroadcastNoTails, "loss", 50),
+	in("broadcast-tail", mutant.BroadcastNoTails, "loss", 100),
 	in("broadcast-rough", mutant.BroadcastForeignHeaders, "", 100),
 	in("broadcast", mutant.BroadcastAckUnheld, "", 100),
 	in("broadcast-fragments", mutant.BroadcastSplitMessage, "", 20),
