@@ -52,6 +52,8 @@ type Handlers struct {
 	Peer func(id timed.NodeID, alive bool)
 	// Deliver hands over a message.
 	Deliver func(Message)
+	// Broadcast is what the process hears of the atomic broadcast.
+	Broadcast BroadcastHandlers
 	// Restarted says that the platform gave up its incarnation, with all that
 	// rested on it, because the machine slept or its clock is not to be trusted:
 	// the process and its timers go on in a new one.

@@ -21,7 +21,7 @@ func TestMessagesArrive(t *testing.T) {
 	got := inbox{}
 	w := calm(t, 3, got.start)
 	payload := []byte("to all")
-	w.Node(1).Broadcast(payload)
+	w.Node(1).SendAll(payload)
 	payload[0] = 'T' // it has been copied
 	w.Node(1).Send(2, nil)
 	w.Node(1).Send(1, payload) // the sender, and nobody: lost
@@ -42,8 +42,8 @@ func TestMessagesArrive(t *testing.T) {
 func TestSendFromStart(t *testing.T) {
 	got := 0
 	w, err := New(1, Options{Nodes: 5, Calm: true, App: only(func(n *Node) Handlers {
-		n.Broadcast([]byte("too early"))
-		n.After(5*time.Second, func() { n.Broadcast([]byte("now")) })
+		n.SendAll([]byte("too early"))
+		n.After(5*time.Second, func() { n.SendAll([]byte("now")) })
 		return Handlers{Deliver: func(m Message) {
 			require.Equal(t, "now", string(m.Payload))
 			got++

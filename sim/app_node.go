@@ -101,9 +101,9 @@ func (n *Node) Random(below int64) int64 {
 // [MaxPayload] panic.
 func (n *Node) Send(to timed.NodeID, payload []byte) { n.send(to, to, payload) }
 
-// Broadcast sends a message to the processes of all other nodes, as [Node.Send]
+// SendAll sends a message to the processes of all other nodes, as [Node.Send]
 // does.
-func (n *Node) Broadcast(payload []byte) { n.send(1, timed.NodeID(n.w.opt.Nodes), payload) }
+func (n *Node) SendAll(payload []byte) { n.send(1, timed.NodeID(n.w.opt.Nodes), payload) }
 
 func (n *Node) send(from, to timed.NodeID, payload []byte) {
 	n.w.may("Send")

@@ -78,10 +78,10 @@ func TestListeningChangesNothing(t *testing.T) {
 // chatter says something at every occasion.
 func chatter(what string) func(*Node) Handlers {
 	return func(n *Node) Handlers {
-		n.Broadcast([]byte("start " + what))
+		n.SendAll([]byte("start " + what))
 		return Handlers{
-			Leader:  func(bool, timed.NodeID) { n.Broadcast([]byte(what)) },
-			View:    func(*membership.View, bool) { n.After(time.Millisecond, func() { n.Broadcast([]byte(what)) }) },
+			Leader:  func(bool, timed.NodeID) { n.SendAll([]byte(what)) },
+			View:    func(*membership.View, bool) { n.After(time.Millisecond, func() { n.SendAll([]byte(what)) }) },
 			Deliver: func(m Message) { n.After(time.Duration(n.Random(1e9)), func() { n.Send(m.From.Node, []byte(what)) }) },
 		}
 	}
@@ -176,7 +176,7 @@ func TestWhatIsAskedHappensInOrder(t *testing.T) {
 	w := calm(t, 2, func(n *Node) Handlers {
 		return Handlers{
 			Deliver: func(m Message) { got = append(got, string(m.Payload)) },
-			Stop:    func() { stopped = true; n.Broadcast([]byte("from the dead")) },
+			Stop:    func() { stopped = true; n.SendAll([]byte("from the dead")) },
 		}
 	})
 	n := w.Node(1)
@@ -222,7 +222,7 @@ func TestNoHandlerRunsInsideOfAnother(t *testing.T) {
 func TestInvariantsMustNotChangeTheWorld(t *testing.T) {
 	var running Timer
 	for what, change := range map[string]func(*Node){
-		"Send":       func(n *Node) { n.Broadcast(nil) },
+		"Send":       func(n *Node) { n.SendAll(nil) },
 		"After":      func(n *Node) { n.After(0, func() {}) },
 		"Timer.Stop": func(*Node) { running.Stop() },
 		"Resign":     func(n *Node) { n.Resign() },
@@ -294,7 +294,7 @@ func TestPanicIsViolation(t *testing.T) {
 		"Restarted": only(func(*Node) Handlers { return Handlers{Restarted: func(timed.BootID) { boom() }} }),
 		"Stop":      only(func(*Node) Handlers { return Handlers{Stop: boom} }),
 		"Deliver": only(func(n *Node) Handlers {
-			n.After(time.Second, func() { n.Broadcast(nil) })
+			n.After(time.Second, func() { n.SendAll(nil) })
 			return Handlers{Deliver: func(Message) { boom() }}
 		}),
 		"timer":     only(func(n *Node) Handlers { n.After(time.Second, boom); return Handlers{} }),

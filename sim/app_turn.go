@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
@@ -20,6 +21,7 @@ type news struct {
 	view *membership.View
 	do   func()
 	msg  Message
+	cast *broadcast.Effect
 }
 
 type newsKind uint8
@@ -39,6 +41,7 @@ const (
 	newsAlive
 	newsSilent
 	newsRestarted
+	newsCast
 )
 
 // newsOf says what becomes of the platform's events; 0: processes are not told.
@@ -178,6 +181,8 @@ func (x *news) tell(a *app) {
 		if h.Peer != nil {
 			h.Peer(x.peer, x.kind == newsAlive)
 		}
+	case newsCast:
+		h.Broadcast.hear(x.cast)
 	case newsRestarted:
 		if h.Restarted != nil {
 			h.Restarted(x.boot)

@@ -4,33 +4,38 @@ package sim
 
 import (
 	"fmt"
-	"time"
 )
 
-// The worlds of the broadcast that the table of kills names.
+// The worlds with a broadcast that the table of kills names.
 func init() {
-	for name, opt := range map[string]castOptions{
-		"broadcast":        {rage: 4 * time.Second},
-		"broadcast-timed":  {rage: 4 * time.Second, timed: true},
-		"broadcast-large":  {rage: 3 * time.Second, large: true},
-		"broadcast-slow":   {rage: 4 * time.Second, slow: true, rate: 400},
-		"broadcast-quorum": {rage: 4 * time.Second, quorum: true},
-		"broadcast-long":   {rage: 8 * time.Second, nodes: 4, rate: 300},
+	for name, opt := range map[string]Options{
+		"broadcast":       {Broadcast: &Broadcast{}},
+		"broadcast-rough": {Roughness: 4, Broadcast: &Broadcast{}},
 	} {
-		addCastWorld(name, castRun, opt)
+		w := worlds[name]
+		w.play, w.opt = mayPanic(campaign), opt
+		worlds[name] = w
 	}
-	addCastWorld("broadcast-cut", castAroundCut, castOptions{nodes: 3, lossless: true, rate: 200})
+	for name, play := range map[string]func(uint64) error{
+		"broadcast-cut": broadcastAroundACut, "broadcast-tail": broadcastLostTail, "broadcast-busy": broadcastBusy,
+		"broadcast-fragments": broadcastFragments,
+		"broadcast-slow":      broadcastSlowConsumer,
+	} {
+		w := worlds[name]
+		w.play = mayPanic(func(seed uint64, _ Options) error { return play(seed) })
+		worlds[name] = w
+	}
 }
 
-func addCastWorld(name string, play func(uint64, castOptions) error, opt castOptions) {
-	w := worlds[name]
-	w.play = func(seed uint64, _ Options) (err error) {
-		defer func() { // a machine whose state a bug has made impossible may panic
+// mayPanic takes a panic for what it is: a machine whose state a bug has made
+// impossible.
+func mayPanic(play func(uint64, Options) error) func(uint64, Options) error {
+	return func(seed uint64, opt Options) (err error) {
+		defer func() {
 			if r := recover(); r != nil {
 				err = fmt.Errorf("seed %d: panic: %v", seed, r)
 			}
 		}()
 		return play(seed, opt)
 	}
-	worlds[name] = w
 }

@@ -91,6 +91,9 @@ func (c *Case) World() (*World, error) {
 	if err := c.Schedule.Weather.Validate(opt.Timing); err != nil {
 		return nil, err
 	}
+	if err := c.validateTraffic(); err != nil {
+		return nil, err
+	}
 	for i := 1; i < len(c.Schedule.Faults); i++ {
 		if c.Schedule.Faults[i].At < c.Schedule.Faults[i-1].At {
 			return nil, fmt.Errorf("sim: fault %d (%v) is before the one that precedes it", i+1, c.Schedule.Faults[i])
@@ -138,6 +141,8 @@ type caseFile struct {
 	BrokenClocks bool        `json:"broken_clocks,omitempty"`
 	Weather      weatherFile `json:"weather"`
 	Faults       []faultFile `json:"faults"`
+	// Later than the format, and absent where there is no broadcast.
+	Traffic *trafficFile `json:"traffic,omitempty"`
 }
 
 type weatherFile struct {
@@ -203,7 +208,7 @@ func (c *Case) file() *caseFile {
 	f := &caseFile{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes,
 		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, BrokenClocks: o.BrokenClocks,
 		Weather: weatherFile{span(c.Schedule.Weather.MinDelay), span(c.Schedule.Weather.MaxDelay), span(c.Schedule.Weather.Lateness)},
-		Faults:  []faultFile{}}
+		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic)}
 	f.Preset, f.Timing = timingToFile(o.Timing)
 	for i := range c.Schedule.Faults {
 		x := &c.Schedule.Faults[i]
@@ -299,6 +304,9 @@ func ReadCase(r io.Reader) (Case, error) {
 			y.Blocks = append(y.Blocks, timed.Set(b))
 		}
 		c.Schedule.Faults = append(c.Schedule.Faults, y)
+	}
+	if err := c.readTraffic(f.Traffic); err != nil {
+		return Case{}, err
 	}
 	_, err = c.World()
 	return c, err

@@ -86,6 +86,7 @@ type checker struct {
 	cloned bool   // a process was cloned
 	clones []bool // who has found out that a process was cloned
 	quit   *Node  // has found its id in use, and stops
+	leaves *Node  // must leave, because its application is too slow
 
 	live liveness
 }
@@ -124,17 +125,23 @@ func (c *checker) pair(q, p *Node) int { return q.index*len(c.claims) + p.index 
 
 // always lists the checks that do not rest on clocks: they hold whatever clocks
 // do.
-var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness"}
+var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
+	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory"}
 
 // despite lists those that do not even rest on boot ids.
 var despite = []string{"codec", "forged", "mismatch", "liveness"}
 
 func (c *checker) fail(check string, n *Node, format string, args ...any) {
+	c.failAt(check, n.id, format, args...)
+}
+
+// failAt is fail for an id.
+func (c *checker) failAt(check string, id timed.NodeID, format string, args ...any) {
 	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) ||
 		c.cloned && !slices.Contains(despite, check) {
 		return
 	}
-	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: n.id,
+	c.failed = &Violation{Seed: c.w.seed, Check: check, Node: id,
 		At: time.Duration(c.w.now - origin), Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -182,6 +189,10 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 		c.twins(n, e)
 	case stack.EventDuplicateID:
 		c.duplicate(n)
+	case stack.EventSlowConsumer:
+		c.sometimes(CastSlow)
+	case stack.EventOverrun:
+		c.leaves = n
 	case stack.EventMismatch:
 		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
 	case stack.EventRestart:
@@ -322,6 +333,9 @@ func (c *checker) crashed(n *Node) {
 		}
 	}
 	*cl = claims{bound: cl.lockTill}
+	if c.w.cast != nil {
+		c.w.cast.check.crashed(n)
+	}
 	if !slices.ContainsFunc(c.w.nodes, func(m *Node) bool { return m.up }) {
 		c.sometimes(AllCrashed)
 	}

@@ -2,12 +2,11 @@ package sim
 
 import (
 	"bytes"
-	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -18,9 +17,13 @@ import (
 type castCheck struct {
 	// fail takes a broken promise.
 	fail func(check string, node timed.NodeID, format string, args ...any)
-	// holds tells the truth about an incarnation: whether it holds a message, or
-	// did when it crashed.
-	holds func(timed.Incarnation, broadcast.ID) bool
+	// sometimes counts a situation.
+	sometimes func(Situation)
+	now       func() int64 // true time
+	// limit is how many bytes may wait for an application, and how many more for
+	// each view that has begun since it took anything.
+	limit [2]int
+	count int // messages broadcast
 	// timedInUse: the order of what is left over when a view ends may differ
 	// from that of those who go on in it.
 	timedInUse bool
@@ -43,13 +46,17 @@ type castSent struct {
 	payload  []byte
 	opt      broadcast.Options
 	at       int64
+	first    uint64 // sequence of its first fragment
 	timeline clocksync.TimelineID
 	outcome  bool
+	still    bool // broadcast in a still period, when all must hold their view
 }
 
 // castNode is what one incarnation has done.
 type castNode struct {
 	inc       timed.Incarnation
+	st        *stack.Stack
+	dead      bool
 	view      *membership.View
 	position  uint64
 	sequence  map[castStream]uint64
@@ -58,7 +65,8 @@ type castNode struct {
 	regular   int            // how many of them before the transition
 	next      *membership.View
 	lastTimed broadcast.Delivery
-	mine      []broadcast.ID
+	mine      []broadcast.ID // without an outcome, and some with one
+	own       [2]uint64      // the last sequences given, by class
 }
 
 // castView is what all nodes together have done in a view.
@@ -73,7 +81,7 @@ type castView struct {
 // castMove is what those delivered who moved together from one view to the next.
 type castMove struct {
 	by           timed.NodeID
-	regular, all string
+	regular, all castDigest
 	nReg, nAll   int
 }
 
@@ -82,17 +90,28 @@ func newCastCheck() *castCheck {
 		views: map[membership.ViewID]*castView{}, last: map[castStream]uint64{}}
 }
 
-func (c *castCheck) started(inc timed.Incarnation) {
-	c.nodes[inc] = &castNode{inc: inc, sequence: map[castStream]uint64{}, delivered: map[broadcast.ID]bool{}}
+func (c *castCheck) started(inc timed.Incarnation, st *stack.Stack) {
+	c.nodes[inc] = &castNode{inc: inc, st: st, sequence: map[castStream]uint64{}, delivered: map[broadcast.ID]bool{}}
 }
 
 func (c *castCheck) broadcast(inc timed.Incarnation, id broadcast.ID, payload []byte, opt broadcast.Options,
-	at int64, timeline clocksync.TimelineID) {
+	at int64, timeline clocksync.TimelineID) *castSent {
 	if c.sent[id] != nil {
 		c.fail("id", inc.Node, "gives the id %v twice", id)
 	}
-	c.sent[id] = &castSent{payload: bytes.Clone(payload), opt: opt, at: at, timeline: timeline}
-	c.nodes[inc].mine = append(c.nodes[inc].mine, id)
+	n := c.nodes[inc]
+	m := &castSent{payload: bytes.Clone(payload), opt: opt, at: at, timeline: timeline, first: n.own[id.Class] + 1}
+	c.timedInUse = c.timedInUse || opt.Order == broadcast.Timed
+	c.sent[id], c.count = m, c.count+1
+	n.mine, n.own[id.Class] = append(n.mine, id), id.Sequence
+	return m
+}
+
+// holds tells the truth about an incarnation: whether it holds a message, or did
+// when it crashed.
+func (c *castCheck) holds(i timed.Incarnation, id broadcast.ID) bool {
+	n := c.nodes[i]
+	return n != nil && (n.st.Cast().Holds(id) || n.delivered[id])
 }
 
 // decided takes a decision as its issuer sends it.
@@ -123,6 +142,7 @@ func (c *castCheck) installed(inc timed.Incarnation, v *membership.View) {
 	if n.view != nil {
 		c.leave(n, v)
 	}
+	c.begins(n, v)
 	n.view, n.position, n.inView, n.regular, n.next = v, 0, nil, 0, nil
 	n.lastTimed = broadcast.Delivery{}
 	if c.views[v.ID] == nil {
@@ -166,21 +186,30 @@ func (c *castCheck) leave(n *castNode, v *membership.View) {
 	u.left = append(u.left, n)
 }
 
+// castDigest names a list of deliveries.
+type castDigest struct{ ordered, unordered uint64 }
+
 // digest names a list of deliveries: the ordered ones in their order, and the
 // others as a set, since no order is promised between senders.
-func digest(ids []broadcast.ID) string {
-	h := fnv.New64a()
-	sum := uint64(0)
+func digest(ids []broadcast.ID) (d castDigest) {
 	for _, id := range ids {
+		h := spreadBits(uint64(id.Sender)<<56 ^ id.Sequence ^ spreadBits(uint64(id.Boot)))
 		if id.Class == broadcast.ClassOrdered {
-			fmt.Fprint(h, id.Sender, id.Boot, id.Sequence, ";")
-			continue
+			d.ordered = spreadBits(d.ordered ^ h)
+		} else {
+			d.unordered += h
 		}
-		one := fnv.New64a()
-		fmt.Fprint(one, id.Sender, id.Boot, id.Sequence)
-		sum += one.Sum64()
 	}
-	return fmt.Sprintf("%x/%x", h.Sum64(), sum)
+	return d
+}
+
+// spreadBits is a bijection that leaves no pattern of what it is given: the
+// finalizer of splitmix64.
+func spreadBits(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // delivered checks one delivery of a node.
@@ -206,6 +235,9 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 	if n.view == nil || view.ID != n.view.ID {
 		c.fail("view", inc.Node, "delivers %v in %v while in %v", d.ID, view.ID, n.view)
 		return
+	}
+	if d.Transitional {
+		c.sometimes(CastTransitional)
 	}
 	if d.Transitional != (n.next != nil) {
 		c.fail("transition", inc.Node, "delivers %v marked transitional: %v", d.ID, d.Transitional)
@@ -256,7 +288,7 @@ func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delive
 	}
 	have := 0
 	for _, m := range v.members {
-		if o := c.nodes[m.Incarnation]; c.holds(m.Incarnation, d.ID) || o != nil && o.delivered[d.ID] {
+		if c.holds(m.Incarnation, d.ID) {
 			have++
 		}
 	}
@@ -291,7 +323,7 @@ func (c *castCheck) checkTimed(n *castNode, d *broadcast.Delivery) {
 		c.fail("timed", n.inc.Node, "delivers %v of %d after %v of %d", d.ID, d.Stamp, p.ID, p.Stamp)
 	}
 	a, b := c.sent[p.ID], c.sent[d.ID]
-	if a.timeline != b.timeline || p.Deviation == clocksync.UnknownBound || d.Deviation == clocksync.UnknownBound {
+	if a == nil || a.timeline != b.timeline || p.Deviation == clocksync.UnknownBound || d.Deviation == clocksync.UnknownBound {
 		return
 	}
 	late := a.at - b.at // positive: the wrong way round
@@ -305,8 +337,9 @@ func (c *castCheck) elsewhere(inc timed.Incarnation, class broadcast.Class, from
 	if got := c.last[castStream{inc, class}]; to > got {
 		c.fail("outcome", inc.Node, "says that its messages through %d are ordered elsewhere, but nobody ordered or delivered any after %d", to, got)
 	}
+	c.sometimes(CastElsewhere)
 	for _, id := range c.nodes[inc].mine {
-		if id.Class != class || id.Sequence < from || id.Sequence > to {
+		if c.sent[id] == nil || id.Class != class || id.Sequence < from || id.Sequence > to {
 			continue
 		}
 		if c.sent[id].outcome {
@@ -316,22 +349,10 @@ func (c *castCheck) elsewhere(inc timed.Incarnation, class broadcast.Class, from
 	}
 }
 
-// settled checks, when the world has been still for long, that every message of
-// a running incarnation has its outcome, and that the members of one view have
-// delivered the same in it.
-func (c *castCheck) settled(running []timed.Incarnation) {
-	for _, inc := range running {
-		n := c.nodes[inc]
-		for _, id := range n.mine {
-			if !c.sent[id].outcome {
-				c.fail("loss", inc.Node, "its %v (%v) has no outcome", id, c.sent[id].opt)
-			}
-		}
-		for _, other := range running {
-			o := c.nodes[other]
-			if n.view != nil && o.view != nil && n.view.ID == o.view.ID && digest(n.inView) != digest(o.inView) {
-				c.fail("loss", inc.Node, "has delivered %d messages in %v, node %d %d", len(n.inView), n.view.ID, other.Node, len(o.inView))
-			}
-		}
+// waits holds what waits for an application against what may.
+func (c *castCheck) waits(n *Node) {
+	most := c.limit[0] + n.owedViews*c.limit[1]
+	if owed := n.owedBytes + castOverhead*n.owedCount; owed > most {
+		c.fail("memory", n.id, "%d bytes of deliveries wait, more than %d", owed, most)
 	}
 }

@@ -31,6 +31,8 @@ const (
 	ClassWander
 	ClassBrokenClock
 	ClassHeal
+	ClassBurst        // only with a broadcast
+	ClassSlowConsumer // only with a broadcast
 	classEnd
 )
 
@@ -39,7 +41,7 @@ const Classes = int(classEnd)
 
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
-	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal"}
+	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal", "burst", "slow consumer"}
 
 // String returns the name of the class.
 func (c Class) String() string {

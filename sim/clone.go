@@ -13,8 +13,8 @@ import (
 func (w *World) clone(n *Node) {
 	c := w.addProcess(n.id, len(w.nodes))
 	w.check.cloned = true
-	c.clock = &clock{base: w.now, at: n.tick(w.now), rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
-	c.boot, c.last, c.counter, c.restarted = n.boot, n.last, n.counter, w.now
+	c.clock = &clock{base: w.now, at: n.clock.show(w.now), rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
+	c.boot, c.last, c.counter, c.restarted = n.boot, c.clock.at, n.counter, w.now
 	c.up, c.wakeAt, c.armedFor = true, forever, timed.Never
 	c.st = twinOf(n.st)
 	c.st.Lend = w.lend

@@ -78,7 +78,7 @@ func (r *register) say(to timed.NodeID, kind string, b ballot) {
 		panic(err)
 	}
 	if to == 0 {
-		r.node.Broadcast(text)
+		r.node.SendAll(text)
 	} else {
 		r.node.Send(to, text)
 	}

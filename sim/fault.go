@@ -81,6 +81,11 @@ const (
 	// virtual machine is cloned: the same boot id twice. From then on only that
 	// is promised which the other nodes notice.
 	Clone FaultKind = "clone"
+	// Burst has Node broadcast Size random messages at once; SlowConsumer keeps
+	// its application from taking deliveries. Only worlds whose options have a
+	// Broadcast take them.
+	Burst        FaultKind = "burst"
+	SlowConsumer FaultKind = "slow consumer"
 	// Resign has the node give up its lead, if it has it.
 	Resign FaultKind = "resign"
 )
@@ -139,7 +144,8 @@ var faultShapes = map[FaultKind]faultShape{
 	CrashAll: {class: ClassCrashAll}, Rival: {node: true, class: ClassRival}, Clone: {node: true, class: ClassClone}, Resign: {node: true, class: ClassResign},
 	Wander: {node: true, rate: true, class: ClassWander}, ClockRate: {node: true, rate: true, class: ClassBrokenClock},
 	ClockJump: {node: true, extra: true, class: ClassBrokenClock}, ClockStop: {node: true, class: ClassBrokenClock},
-	Heal: {blocks: true, extra: true, class: ClassHeal},
+	Heal: {blocks: true, extra: true, class: ClassHeal}, Burst: {node: true, size: true, class: ClassBurst},
+	SlowConsumer: {node: true, class: ClassSlowConsumer},
 }
 
 // Validate reports what no world of so many nodes can do.

@@ -47,6 +47,9 @@ func (l *liveness) begin(blocks []timed.Set, rejoin bool) {
 	}
 	l.ledAt, l.viewAt, l.dirty = 0, 0, true
 	l.periods++
+	if l.w.cast != nil {
+		l.w.cast.live.begin()
+	}
 }
 
 // end finishes a stable period. Both must have been reached in time, and held.
@@ -57,6 +60,9 @@ func (l *liveness) end() {
 			time.Duration(l.ledAt), time.Duration(l.viewAt), time.Duration(l.elect), time.Duration(l.view))
 	}
 	l.stable = false
+	if l.w.cast != nil {
+		l.w.cast.live.end()
+	}
 }
 
 func (l *liveness) miss(format string, args ...any) {
@@ -87,6 +93,9 @@ func (l *liveness) observe(now int64) {
 	if l.viewAt == 0 && l.allFresh() {
 		l.viewAt = el
 		l.worstView = max(l.worstView, time.Duration(el))
+	}
+	if l.w.cast != nil {
+		l.w.cast.live.observe()
 	}
 	if l.viewAt != 0 && !l.dirty {
 		return

@@ -34,6 +34,11 @@ type Node struct {
 	handlers Handlers
 	told     told
 	lives    uint64 // counts the starts and ends of processes
+
+	// What the broadcast has delivered and the application has not taken.
+	owedBytes, owedCount int
+	owedViews            int  // begun since it took anything
+	lazy                 bool // the application takes nothing
 }
 
 // addNode adds a process with an id to the world. Its index is that of the id,
@@ -42,6 +47,9 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 	n := w.addProcess(id, index)
 	n.clock = w.newClock()
 	w.start(n)
+	if w.cast != nil {
+		w.voiced(n)
+	}
 	return n
 }
 
@@ -70,7 +78,7 @@ func (w *World) newClock() *clock {
 func (w *World) start(n *Node) {
 	n.boot = timed.BootID(w.boots.uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
-	n.upset = false
+	n.upset, n.last = false, 0 // what was read before belongs to the incarnation before
 	n.wakeAt, n.armedFor = forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
@@ -80,12 +88,19 @@ func (w *World) start(n *Node) {
 		}
 	}
 	wall := clocksync.Time(w.now + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
-	n.st = stack.New(stack.Config{
+	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
-	}, peers, now, wall)
+	}
+	if w.cast != nil {
+		w.cast.configure(&cfg)
+	}
+	n.st = stack.New(cfg, peers, now, wall)
+	if w.cast != nil {
+		w.cast.started(n)
+	}
 	n.st.Lend = w.lend
 	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
 	n.wakeTicket++

@@ -34,6 +34,8 @@ type Options struct {
 	// that is checked which holds whatever clocks do: views agree and grow, and
 	// a healed world works again.
 	BrokenClocks bool
+	// Broadcast, if not nil, switches the atomic broadcast on.
+	Broadcast *Broadcast
 	// App, if not nil, makes the application of a world. It is called when the
 	// world has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
@@ -92,6 +94,9 @@ func (o Options) Validate() error {
 			return err
 		}
 	}
+	if err := o.validateBroadcast(); err != nil {
+		return err
+	}
 	for _, c := range o.Without {
 		if c >= classEnd || c == ClassHeal {
 			return fmt.Errorf("sim: Without: there are no random faults of class %v (%d) to leave out", c, c)
@@ -107,6 +112,9 @@ func (o *Options) fits(f *Fault) error {
 	}
 	if faultShapes[f.Kind].class == ClassBrokenClock && !o.BrokenClocks {
 		return fmt.Errorf("sim: %s: needs the option BrokenClocks", f.Kind)
+	}
+	if c := faultShapes[f.Kind].class; o.Broadcast == nil && (c == ClassBurst || c == ClassSlowConsumer) {
+		return fmt.Errorf("sim: %s: needs the option Broadcast", f.Kind)
 	}
 	return nil
 }

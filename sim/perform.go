@@ -48,10 +48,15 @@ func (w *World) perform(i int32) {
 		if len(w.nodes) < maxProcesses {
 			w.app.started(w.addNode(f.Node, len(w.nodes)))
 		}
-	case Clone:
-		if n := w.node(f.Node); n.up && len(w.nodes) < maxProcesses {
+	case Clone: // the broadcast rests on boot ids as such, so it has no clones
+		if n := w.node(f.Node); n.up && len(w.nodes) < maxProcesses && w.cast == nil {
 			w.clone(n)
 		}
+	case Burst:
+		w.chatter(w.node(f.Node), f.Size)
+		return
+	case SlowConsumer:
+		w.node(f.Node).lazy = true
 	case Resign:
 		w.resign(w.node(f.Node))
 		return
@@ -106,6 +111,8 @@ func (w *World) endFault(i int32) {
 		w.revive()
 	case Rival, Clone:
 		w.retire(f.Node)
+	case SlowConsumer:
+		w.goOn(w.node(f.Node))
 	case ClockRate, ClockStop:
 		n := w.node(f.Node)
 		w.bend(n, drawRate(w.clocks, w.opt.Timing.MaxDrift))
@@ -230,6 +237,7 @@ func (w *World) calm() {
 			w.rearm(n)
 		}
 	}
+	w.eager()
 }
 
 // all returns the ids of the world.

@@ -8,6 +8,7 @@ const (
 	wake                // node's timer may be due
 	ended               // fault arg is over
 	timer               // an application's timer arg of node is due
+	talk                // node broadcasts by itself
 )
 
 // event is something that is going to happen. Events are ordered by time, and

@@ -20,6 +20,7 @@ const (
 	streamTopology
 	streamRates
 	streamApps
+	streamCasts // of the schedule; nodes have one each
 )
 
 func newStream(seed, name uint64) stream {
@@ -47,6 +48,10 @@ func (s stream) unit() float64 { return float64(s.pcg.Uint64()>>11) / (1 << 53) 
 
 // chance reports true with probability p.
 func (s stream) chance(p float64) bool { return p > 0 && s.unit() < p }
+
+// exponential returns a number whose mean is 1, as the times between random events
+// are.
+func (s stream) exponential() float64 { return -math.Log(1 - s.unit()) }
 
 // logUniform returns a number between lo and hi whose logarithm is uniform.
 func (s stream) logUniform(lo, hi float64) float64 {

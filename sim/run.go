@@ -13,10 +13,13 @@ type Result struct {
 	Missed     int // of them, those that were not led or fresh in time
 	WorstElect time.Duration
 	WorstView  time.Duration
-	LedTime    time.Duration // node-time led, of UpTime
-	FreshTime  time.Duration
-	UpTime     time.Duration
-	Counters   Counters
+	// WorstDelivery is the longest time from a broadcast to a delivery of it in a
+	// still period, while the views were up to date.
+	WorstDelivery time.Duration
+	LedTime       time.Duration // node-time led, of UpTime
+	FreshTime     time.Duration
+	UpTime        time.Duration
+	Counters      Counters
 }
 
 // Run simulates one world from a seed: phases in which faults strike, and
@@ -37,11 +40,15 @@ func (w *World) run() { w.advance(origin + int64(w.opt.Duration)) }
 func (w *World) result() Result {
 	l := &w.check.live
 	l.account(w.now)
-	return Result{
+	r := Result{
 		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash,
 		Violation: w.check.failed, Stable: l.periods, Missed: l.missed,
 		WorstElect: l.worstElect, WorstView: l.worstView,
 		LedTime: time.Duration(l.ledTime), FreshTime: time.Duration(l.freshTime), UpTime: time.Duration(l.upTime),
 		Counters: w.count,
 	}
+	if w.cast != nil {
+		r.WorstDelivery = w.cast.live.worst
+	}
+	return r
 }

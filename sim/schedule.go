@@ -20,6 +20,7 @@ type Weather struct {
 type Schedule struct {
 	Weather Weather
 	Faults  []Fault
+	Traffic *Traffic // nil without a broadcast
 }
 
 // forecaster draws a schedule. It looks at nothing but the seed and the options,
@@ -27,6 +28,7 @@ type Schedule struct {
 // changed, and run again.
 type forecaster struct {
 	opt    Options
+	seed   uint64
 	bounds timed.Bounds
 	rand   stream
 	clocks stream
@@ -47,7 +49,7 @@ type forecaster struct {
 // Draw returns the schedule that [Run] follows for a seed.
 func Draw(seed uint64, opt Options) Schedule {
 	opt = opt.withDefaults()
-	f := forecaster{opt: opt, rand: newStream(seed, streamFaults), clocks: newStream(seed, streamRates)}
+	f := forecaster{opt: opt, seed: seed, rand: newStream(seed, streamFaults), clocks: newStream(seed, streamRates)}
 	f.bounds, _ = opt.Timing.Validate()
 	for i := range opt.Nodes {
 		f.all.Add(timed.NodeID(i + 1))
@@ -56,6 +58,9 @@ func Draw(seed uint64, opt Options) Schedule {
 	if !opt.Calm {
 		f.classes()
 		f.phases()
+	}
+	if opt.Broadcast != nil {
+		s.Traffic = f.traffic()
 	}
 	s.Faults = append(f.out, opt.Faults...)
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
@@ -85,7 +90,7 @@ const (
 // classes chooses the classes of the seed, and how hard they strike.
 func (f *forecaster) classes() {
 	s, r := f.rand, f.opt.Roughness
-	for c := range f.on {
+	for c := range f.on[:ClassBurst] {
 		f.on[c] = s.chance(0.5)
 	}
 	f.on[ClassRival], f.on[ClassClone] = s.chance(rivalSeeds), s.chance(cloneSeeds)

@@ -143,6 +143,7 @@ func (s *shrinker) fewerNodes() {
 		}
 		c := s.best
 		c.Options.Nodes--
+		c.Schedule.Traffic = c.Schedule.Traffic.without(id)
 		c.Schedule.Faults = nil
 		for _, f := range s.best.Schedule.Faults {
 			if f.Node != id && f.Peer != id {
@@ -153,21 +154,27 @@ func (s *shrinker) fewerNodes() {
 	}
 }
 
+// moved returns the id of a node when another one is gone.
+func moved(x, gone timed.NodeID) timed.NodeID {
+	if x > gone {
+		x--
+	}
+	return x
+}
+
+// without returns a set of nodes when one is gone.
+func without(s timed.Set, gone timed.NodeID) (out timed.Set) {
+	for x := range s.Without(gone).All() {
+		out.Add(moved(x, gone))
+	}
+	return out
+}
+
 // without returns the fault in a world that lacks a node which it does not name
 // as its own.
 func (f Fault) without(id timed.NodeID) Fault {
-	down := func(x timed.NodeID) timed.NodeID {
-		if x > id {
-			x--
-		}
-		return x
-	}
-	set := func(s timed.Set) (out timed.Set) {
-		for x := range s.Without(id).All() {
-			out.Add(down(x))
-		}
-		return out
-	}
+	down := func(x timed.NodeID) timed.NodeID { return moved(x, id) }
+	set := func(s timed.Set) timed.Set { return without(s, id) }
 	f.Node, f.Peer, f.Down = down(f.Node), down(f.Peer), set(f.Down)
 	blocks := f.Blocks
 	f.Blocks = nil
@@ -198,6 +205,7 @@ func (s *shrinker) simpler() {
 			s.try(s.with(faults))
 		}
 	}
+	s.simplerTraffic()
 	for _, change := range plainer {
 		c := s.best
 		change(&c)

@@ -35,6 +35,21 @@ const (
 	Slept                                   // a node noticed that its machine slept
 	RivalStopped                            // of two processes with one id one stopped
 	TwinsFound                              // a process and its clone were told to be two
+
+	// Those of a broadcast.
+	CastUndelivered  // a view began with own messages of the old one undelivered
+	CastTransitional // a message was delivered as transitional
+	CastElsewhere    // a message was ordered in another branch
+	CastAsked        // a message was asked for
+	CastFragment     // a fragment was asked for
+	CastWindowFull   // the window was full
+	CastNoQuorum     // a message was refused outside of a quorum
+	CastSlow         // an application was too slow
+	CastSlowLeft     // its node left
+	CastMerged       // views met that had both ordered messages
+	CastDeciderGone  // a decider crashed with its decision under way
+	CastFlushed      // a flush brought ordered messages along
+	CastRecovered    // a flush brought Unordered messages along
 	situationEnd
 )
 
@@ -50,6 +65,10 @@ var situationNames = [Situations]string{
 	"an incarnation had to wait for its seat", "group time was stepped", "a node followed another timeline", "a clock was blamed",
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
 	"a process and its clone were told to be two",
+	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
+	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
+	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
+	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
 }
 
 // String says what the situation is.
@@ -62,9 +81,14 @@ func (s Situation) String() string {
 
 // needs says for which options a situation can come about.
 func (s Situation) needs(o *Options) bool {
+	if s >= CastUndelivered {
+		return s.needsBroadcast(o)
+	}
 	switch s {
 	case ClockFaulty, BlamedItself:
 		return o.BrokenClocks
+	case TwinsFound:
+		return o.Broadcast == nil
 	case MergedTwo, ViewShrank, TwoLeaders, Outranked, ProposalOvertaken, DeafPeer:
 		return o.Nodes >= 2
 	case MergedMore, ThreeLeaders:

@@ -34,6 +34,11 @@ type Tally struct {
 	Repeated         uint64  `json:"packets_repeated"`
 	Corrupted        uint64  `json:"packets_corrupted"`
 	Forged           uint64  `json:"packets_forged"`
+	// Those of the broadcast; the worst delivery is of the still periods.
+	Broadcasts      uint64  `json:"broadcasts,omitempty"`
+	Deliveries      uint64  `json:"deliveries,omitempty"`
+	WorstDeliveryMS float64 `json:"worst_delivery_ms,omitempty"`
+	BoundDeliveryMS float64 `json:"bound_delivery_ms,omitempty"`
 	// Faults counts the faults that struck, by class; Sometimes how often each
 	// situation was reached.
 	Faults    map[string]uint64 `json:"faults,omitempty"`
@@ -62,6 +67,7 @@ func (t *Tally) add(r *Result) {
 	t.WorstViewMS = max(t.WorstViewMS, milliseconds(r.WorstView))
 	t.led, t.fresh, t.up = t.led+r.LedTime, t.fresh+r.FreshTime, t.up+r.UpTime
 	t.counters.add(&r.Counters)
+	t.WorstDeliveryMS = max(t.WorstDeliveryMS, milliseconds(r.WorstDelivery))
 	t.hash += spread(r.Hash, r.Seed)
 }
 
@@ -84,6 +90,7 @@ func (c *Counters) add(d *Counters) {
 	c.Corrupted, c.Forged = c.Corrupted+d.Corrupted, c.Forged+d.Forged
 	c.Crashes, c.Restarts = c.Crashes+d.Crashes, c.Restarts+d.Restarts
 	c.Elections, c.Views = c.Elections+d.Elections, c.Views+d.Views
+	c.Casts, c.Deliveries = c.Casts+d.Casts, c.Deliveries+d.Deliveries
 	for i := range c.Faults {
 		c.Faults[i] += d.Faults[i]
 	}
@@ -119,6 +126,7 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 	t.Led, t.Fresh = share(t.led, t.up), share(t.fresh, t.up)
 	t.Elections, t.Views, t.Crashes, t.Restarts = c.Elections, c.Views, c.Crashes, c.Restarts
 	t.Lost, t.Late, t.Repeated, t.Corrupted, t.Forged = c.Lost+c.Cut, c.Late+c.Reordered, c.Repeated, c.Corrupted, c.Forged
+	t.Broadcasts, t.Deliveries = c.Casts, c.Deliveries
 	t.Hash = fmt.Sprintf("%016x", t.hash)
 	if topologies {
 		return
@@ -126,11 +134,20 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 	if b, err := opt.Timing.Validate(); err == nil {
 		t.BoundElectionMS, t.BoundViewMS, t.RejoinMS = milliseconds(b.Elect), milliseconds(b.View), milliseconds(b.Rejoin)
 	}
+	if opt.Broadcast != nil {
+		t.BoundDeliveryMS = milliseconds(deliveryBound(opt.Timing, opt.Nodes, true))
+	}
 	t.Faults, t.Sometimes, t.Never = map[string]uint64{}, map[string]uint64{}, nil
 	for i, n := range c.Faults {
+		if opt.Broadcast == nil && Class(i) >= ClassBurst {
+			continue
+		}
 		t.Faults[Class(i).String()] = n
 	}
 	for i, n := range c.Sometimes {
+		if opt.Broadcast == nil && Situation(i) >= CastUndelivered {
+			continue
+		}
 		t.Sometimes[Situation(i).String()] = n
 	}
 	for _, s := range Expected(opt) {

@@ -104,7 +104,7 @@ func TestTestWantsOneRunOfASeed(t *testing.T) {
 	var shared atomic.Int64
 	f := &fakeT{}
 	Test(f, Campaign{Options: Options{App: only(func(n *Node) Handlers {
-		n.After(time.Second, func() { n.Broadcast(fmt.Append(nil, shared.Add(1))) })
+		n.After(time.Second, func() { n.SendAll(fmt.Append(nil, shared.Add(1))) })
 		return Handlers{}
 	})}})
 	require.Regexp(t, `^sim: seed 1 gives two runs, with hashes .*: the application does not do the same twice`, f.fatal)

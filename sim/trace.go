@@ -56,6 +56,9 @@ func describe(p *stack.Packet) string {
 	if p.Has(stack.FrameLeaving) {
 		add("leaving")
 	}
+	if p.Has(stack.FrameBroadcast) && !p.Broadcast.Bare() {
+		add("%s", describeCast(p.Broadcast))
+	}
 	if len(parts) == 0 {
 		return "keepalive"
 	}
@@ -122,6 +125,10 @@ func eventText(n *Node, e *stack.Event) string {
 		return "its id is in use by another process"
 	case stack.EventRestart:
 		return "blames its own clock"
+	case stack.EventSlowConsumer:
+		return "its application is slow"
+	case stack.EventOverrun:
+		return "must leave: its application is too slow"
 	}
 	return fmt.Sprintf("event %d", e.Kind)
 }

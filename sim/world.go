@@ -49,18 +49,8 @@ type World struct {
 	cargo   []byte // what an application says with the packet to cargoTo
 	cargoTo timed.NodeID
 	record  *Recording
+	cast    *casting // nil without a broadcast
 }
-
-// flight is a packet on its way.
-type flight struct {
-	packet  stack.Packet
-	sent    int64 // true time
-	from    int32 // who sent it, or nobody
-	payload []byte
-}
-
-// nobody sent what is forged.
-const nobody = -1
 
 // Counters counts what happened in a run.
 type Counters struct {
@@ -68,6 +58,7 @@ type Counters struct {
 	Lost, Late, Cut, Reordered, Repeated uint64
 	Corrupted, Forged                    uint64
 	Crashes, Restarts, Elections, Views  uint64
+	Casts, Deliveries                    uint64          // messages of the broadcast
 	Faults                               [Classes]uint64 // by class
 	Sometimes                            [Situations]uint64
 }
@@ -85,6 +76,9 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
 	w.check.reset()
+	if s.Traffic != nil {
+		w.cast = w.newCasting(s.Traffic)
+	}
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
 	}
@@ -115,6 +109,8 @@ func (w *World) step() bool {
 		w.endFault(e.arg)
 	case timer:
 		w.fire(e)
+	case talk:
+		w.talk(e)
 	}
 	w.settle()
 	return w.check.failed == nil
@@ -197,6 +193,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
+			if w.cast != nil && e.Packet.Has(stack.FrameBroadcast) {
+				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
+			}
 			if slot := w.lent[sent]; broken {
 				w.count.Lost++
 				w.drop(slot)
@@ -204,6 +203,8 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 				w.send(n, e, slot)
 			}
 			sent++
+		case stack.Cast:
+			w.casts(n, e.Cast)
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
@@ -230,6 +231,16 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		w.check.quit = nil
 		w.crash(n)
 		return
+	}
+	if w.cast != nil {
+		if w.check.leaves == n {
+			w.check.leaves = nil
+			w.overrun(n)
+			return
+		}
+		if !n.lazy {
+			w.consume(n)
+		}
 	}
 	if n.up && !n.upset {
 		w.arm(n, 0)
@@ -294,6 +305,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}
+	f.stow()
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
 		if r := w.nodes[i]; r.up && r.id == e.To && r != n {
 			again := w.copy(slot)
@@ -327,13 +339,6 @@ func (w *World) carry(n *Node, slot int32, to int) {
 		w.schedule(w.now+delay+again, deliver, to, w.copy(slot))
 	}
 	w.schedule(w.now+delay, deliver, to, slot)
-}
-
-// copy returns a slot with the same packet.
-func (w *World) copy(slot int32) int32 {
-	again := w.take()
-	*w.slots[again] = *w.slots[slot]
-	return again
 }
 
 func (w *World) trace(n *Node, format string, args ...any) {

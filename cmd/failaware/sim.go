@@ -30,6 +30,7 @@ type simFlags struct {
 	calm         bool
 	brokenClocks bool
 	codec        bool
+	broadcast    broadcastFlag
 
 	trace           bool
 	shrink          bool
@@ -86,6 +87,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
 	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
+	f.broadcast.register(fl)
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
 	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
@@ -102,7 +104,7 @@ search with what it has found and exit code 1, the second at once.`,
 
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
-	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec}
+	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on}
 	var err error
 	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
 		return opt, fmt.Errorf("--mode: %w", err)
@@ -160,7 +162,7 @@ func (f *simFlags) world() string {
 	if f.codec {
 		b.WriteString(" --codec")
 	}
-	return b.String()
+	return b.String() + f.broadcast.replay()
 }
 
 func (f *simFlags) run(cmd *cobra.Command) error {

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// BroadcastHandlers are what an application wants to hear of the atomic broadcast.
+// They are called in the order in which things happen, and before Handlers.View
+// for the same view. Those that are nil are not called.
+type BroadcastHandlers struct {
+	// Delivered hands over a message of the view. If its sender is this
+	// incarnation, it is the outcome of the broadcast. The payload is the
+	// application's to keep.
+	Delivered func(d broadcast.Delivery, view *membership.View)
+	// Transition says that what follows in view is transitional: it comes with
+	// those that move along to next, and not with the others.
+	Transition func(view, next *membership.View, along timed.Set)
+	// Entered says that what follows is of this view.
+	Entered func(view *membership.View)
+	// Elsewhere says that own messages of a class, from through to, were ordered
+	// in another branch: their outcome is unknown.
+	Elsewhere func(class broadcast.Class, from, to uint64)
+}
+
+// casts keeps an effect for the application of the node whose turn it is.
+func (a *app) casts(n *Node, e *broadcast.Effect) {
+	c := *e
+	c.Deliveries = slices.Clone(e.Deliveries)
+	for i := range c.Deliveries {
+		c.Deliveries[i].Payload = bytes.Clone(c.Deliveries[i].Payload)
+	}
+	a.news = append(a.news, news{n: n, life: n.lives, kind: newsCast, cast: &c})
+}
+
+func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
+	switch e.Kind {
+	case broadcast.Deliver:
+		for i := range e.Deliveries {
+			if h.Delivered != nil {
+				h.Delivered(e.Deliveries[i], e.View)
+			}
+		}
+	case broadcast.Transition:
+		if h.Transition != nil {
+			h.Transition(e.View, e.Next, e.Along)
+		}
+	case broadcast.Installed:
+		if h.Entered != nil {
+			h.Entered(e.View)
+		}
+	case broadcast.Elsewhere:
+		if h.Elsewhere != nil {
+			h.Elsewhere(e.Class, e.From, e.Through)
+		}
+	}
+}
+
+// errNoBroadcast is the answer in a world without a broadcast.
+var errNoBroadcast = errors.New("sim: needs the option Broadcast")
+
+// Broadcast hands a payload, which it copies, to the members of the node's view
+// ([BroadcastHandlers.Delivered]), and returns the message's id. The errors are those
+// of package broadcast, and one for a process that does not run.
+func (n *Node) Broadcast(payload []byte, opt broadcast.Options) (broadcast.ID, error) {
+	w := n.w
+	if w.cast == nil {
+		return broadcast.ID{}, errNoBroadcast
+	}
+	if !n.up || n.upset || n.stalledUntil > w.now {
+		return broadcast.ID{}, errNotRunning
+	}
+	id, err := w.broadcast(n, payload, opt)
+	if err == nil {
+		w.arm(n, 0)
+	}
+	return id, err
+}

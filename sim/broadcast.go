@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// Broadcast switches the atomic broadcast on in all nodes of a world.
+type Broadcast struct {
+	// Config is that of all nodes, but for Self and Timing, which are the node's
+	// own. If it is nil, the seed draws one.
+	Config *broadcast.Config
+	// Quiet leaves the random traffic out: only applications broadcast.
+	Quiet bool
+}
+
+// errNotRunning is what a process says that crashed, or sleeps.
+var errNotRunning = errors.New("sim: the process does not run")
+
+// casting is what a world keeps for the broadcast of its nodes.
+type casting struct {
+	traffic *Traffic
+	check   *castCheck
+	live    castLive
+	voices  []stream // of the nodes' random messages
+	payload []byte   // of the message that is being broadcast
+}
+
+func (w *World) newCasting(t *Traffic) *casting {
+	k := &casting{traffic: t, check: newCastCheck()}
+	c := k.check
+	c.fail, c.sometimes = w.check.failAt, w.check.sometimes
+	c.quorum, c.drift, c.now = t.Config.RequireQuorum, w.opt.Timing.MaxDrift, func() int64 { return w.now }
+	c.limit = backlogOf(&t.Config, w.opt.Nodes)
+	k.live.init(w, k)
+	return k
+}
+
+// backlogOf returns how many bytes may wait for an application, and how many each
+// view that begins meanwhile adds. Before a node stops its acknowledgements it may
+// get one window in one turn, which it has acknowledged by then; so a second one
+// can follow. Each sender's part of it is what it may have under way alone, because it
+// may come from a view of its own, and one message that is larger.
+func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
+	x := c.WithDefaults()
+	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
+	window := nodes * (x.Window + x.MaxPayload + frags*castOverhead)
+	return [2]int{x.Backlog + 2*window, window}
+}
+
+// castOverhead is what a message counts besides its payload, in the window and
+// in the backlog.
+const castOverhead = 64
+
+// configure gives a node that starts its broadcast.
+func (k *casting) configure(c *stack.Config) {
+	cfg := k.traffic.Config
+	c.Broadcast = &cfg
+}
+
+// started takes a new incarnation.
+func (k *casting) started(n *Node) {
+	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
+	k.check.started(n.Incarnation(), n.st)
+}
+
+// casts takes an effect of a node's broadcast.
+func (w *World) casts(n *Node, e *broadcast.Effect) {
+	c, inc := w.cast.check, n.Incarnation()
+	switch e.Kind {
+	case broadcast.Deliver:
+		for i := range e.Deliveries {
+			d := &e.Deliveries[i]
+			w.mix(uint64(d.Sender)<<56 ^ uint64(d.Class)<<48 ^ d.Sequence)
+			if w.opt.Trace != nil {
+				w.traceDelivery(n, e.View, d)
+			}
+			w.cast.live.delivered(n, d)
+			c.delivered(inc, e.View, d)
+			n.owedBytes += len(d.Payload)
+			n.owedCount++
+			w.count.Deliveries++
+		}
+		c.waits(n)
+	case broadcast.Transition:
+		c.transition(inc, e.View, e.Next, e.Along)
+	case broadcast.Installed:
+		n.owedViews++
+		c.installed(inc, e.View)
+	case broadcast.Elsewhere:
+		if w.opt.Trace != nil {
+			w.trace(n, "* its messages %d to %d of class %d are ordered elsewhere", e.From, e.Through, e.Class)
+		}
+		c.elsewhere(inc, e.Class, e.From, e.Through)
+	}
+	if w.app.Start != nil {
+		w.app.casts(n, e)
+	}
+}
+
+// consume lets a node's application take what waits for it.
+func (w *World) consume(n *Node) {
+	if n.owedCount > 0 && n.up {
+		n.st.Consumed(n.tick(w.now), n.owedBytes, n.owedCount)
+		n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
+	}
+}
+
+// eager ends what keeps applications from taking their deliveries.
+func (w *World) eager() {
+	if w.cast == nil {
+		return
+	}
+	for _, n := range w.nodes {
+		w.goOn(n)
+	}
+}
+
+// goOn lets an application take its deliveries again.
+func (w *World) goOn(n *Node) {
+	n.lazy = false
+	w.consume(n)
+	if n.up && !n.upset {
+		w.arm(n, 0)
+	}
+}
+
+// voiced gives a process its random messages.
+func (w *World) voiced(n *Node) {
+	k := w.cast
+	k.voices = append(k.voices, newStream(w.seed, streamCasts+uint64(n.index+1)<<8))
+	w.talkSoon(n)
+}
+
+// talkSoon schedules a node's next random messages.
+func (w *World) talkSoon(n *Node) {
+	if k := w.cast; k.traffic.Rate > 0 {
+		w.schedule(w.now+k.traffic.gap(k.voices[n.index]), talk, n.index, 0)
+	}
+}
+
+// mostAtOnce is how many random messages a node broadcasts in one turn, but for
+// bursts.
+const mostAtOnce = 3
+
+// talk lets a node broadcast random messages.
+func (w *World) talk(e event) {
+	n := w.nodes[e.node()]
+	w.talkSoon(n)
+	w.chatter(n, int(w.cast.voices[n.index].between(1, mostAtOnce)))
+}
+
+// chatter has a node broadcast so many random messages in one turn. They are
+// drawn also when the node does not run: what comes later does not depend on it.
+func (w *World) chatter(n *Node, count int) {
+	k := w.cast
+	ready := !(w.still && k.traffic.Hush) && w.attends(n)
+	for range count {
+		opt, size := k.traffic.draw(k.voices[n.index])
+		if ready {
+			k.payload = k.traffic.fill(k.payload[:0], n, size, uint64(k.check.count))
+			_, _ = w.broadcast(n, k.payload, opt) // a window that is full is no fault
+		}
+	}
+	if ready {
+		w.arm(n, 0)
+	}
+}
+
+// attends lets a process do what is due before it takes on something new, as
+// the loop of a node does, and reports whether it runs.
+func (w *World) attends(n *Node) bool {
+	runs := func() bool { return n.up && !n.upset && n.stalledUntil <= w.now }
+	if !runs() {
+		return false
+	}
+	if now := n.tick(w.now); n.st.Deadline() <= now {
+		w.after(n, now, n.st.HandleTimeout(now, w.out[:0]))
+	}
+	return runs()
+}
+
+// broadcast has a node broadcast one message.
+func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broadcast.ID, error) {
+	now := n.tick(w.now)
+	id, err := n.st.Broadcast(now, payload, opt)
+	w.mix(id.Sequence<<16 | uint64(len(payload)))
+	switch {
+	case errors.Is(err, broadcast.ErrWindowFull):
+		w.check.sometimes(CastWindowFull)
+	case errors.Is(err, broadcast.ErrNoQuorum):
+		w.check.sometimes(CastNoQuorum)
+	case err == nil:
+		w.count.Casts++
+		if w.opt.Trace != nil {
+			w.trace(n, "broadcasts %v, %d bytes, %v %v", id, len(payload), opt.Order, opt.Atomicity)
+		}
+		m := w.cast.check.broadcast(n.Incarnation(), id, payload, opt, w.now, n.st.Clock().Read(now).Timeline)
+		w.cast.live.sent(n, id, m)
+	}
+	return id, err
+}
+
+// overrun takes that a node must leave because its application is too slow: the
+// process ends, and whoever watches over it starts the next one.
+func (w *World) overrun(n *Node) {
+	w.check.sometimes(CastSlowLeft)
+	w.crash(n)
+	w.restart(n)
+}
+
+// validateBroadcast reports what no broadcast can do.
+func (o *Options) validateBroadcast() error {
+	if o.Broadcast == nil || o.Broadcast.Config == nil {
+		return nil
+	}
+	if err := o.Broadcast.Config.Validate(); err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	return nil
+}
+
+// group returns the ids that nodes of a world have.
+func group(nodes int) (g timed.Set) {
+	for i := range nodes {
+		g.Add(timed.NodeID(i + 1))
+	}
+	return g
+}

@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/stack"
+)
+
+// flight is a packet on its way.
+type flight struct {
+	packet  stack.Packet
+	sent    int64 // true time
+	from    int32 // who sent it, or nobody
+	payload []byte
+	cargo   *freight // of the slot, for whatever packet is in it
+}
+
+// nobody sent what is forged.
+const nobody = -1
+
+// freight is what a packet says about broadcast while it flies: what the sender
+// wrote lives only until its next turn. The memory is used again.
+type freight struct {
+	packet broadcast.Packet
+	bytes  []byte
+}
+
+// stow copies what the packet of a flight says about broadcast into memory of
+// the flight's own.
+func (f *flight) stow() {
+	if f.packet.Has(stack.FrameBroadcast) {
+		if f.cargo == nil {
+			f.cargo = new(freight)
+		}
+		f.packet.Broadcast = f.cargo.take(f.packet.Broadcast)
+	}
+}
+
+// take copies a packet. Reports, plans and commits are shared: receivers keep
+// them, and nobody changes them once they are written.
+func (c *freight) take(p *broadcast.Packet) *broadcast.Packet {
+	q := &c.packet
+	q.Reset()
+	q.Header, q.Log, q.Done = p.Header, p.Log, p.Done
+	q.Report, q.Plan, q.Commit = p.Report, p.Plan, p.Commit
+	q.Wants = append(q.Wants, p.Wants...)
+	c.bytes = c.bytes[:0]
+	for i := range p.Runs {
+		r := p.Runs[i]
+		if r.Sizes != nil {
+			r.Sizes = q.Lengths(len(r.Sizes))
+			copy(r.Sizes, p.Runs[i].Sizes)
+		}
+		at := len(c.bytes)
+		c.bytes = append(c.bytes, r.Payload...)
+		r.Payload = c.bytes[at:len(c.bytes):len(c.bytes)]
+		q.Runs = append(q.Runs, r)
+	}
+	for i := range p.Decisions {
+		d := p.Decisions[i]
+		d.Ranges = q.Ranges(len(d.Ranges))
+		copy(d.Ranges, p.Decisions[i].Ranges)
+		q.Decisions = append(q.Decisions, d)
+	}
+	return q
+}
+
+// copy returns a slot with the same packet.
+func (w *World) copy(slot int32) int32 {
+	again := w.take()
+	f := w.slots[again]
+	cargo := f.cargo
+	*f = *w.slots[slot]
+	f.cargo = cargo
+	f.stow()
+	return again
+}
+
+// carriesDecision reports whether the packet has a decision.
+func (f *flight) carriesDecision() bool {
+	return f.packet.Has(stack.FrameBroadcast) && len(f.packet.Broadcast.Decisions) > 0
+}
