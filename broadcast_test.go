@@ -3,6 +3,7 @@ package failaware
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,4 +102,52 @@ func TestOutcomeOfABroadcast(t *testing.T) {
 	require.Equal(t, out.Position, d.Position)
 	require.Equal(t, out.Stamp, d.Stamp)
 	require.Equal(t, out.View.ID, d.View.ID)
+}
+
+// A member that is killed under load holds the others up for a view change only,
+// and what they deliver stays the same.
+func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
+	nodes := startCast(t, 3, BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}, LAN())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var senders, receivers sync.WaitGroup
+	for _, n := range nodes {
+		senders.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				_, _ = n.Broadcast(ctx, make([]byte, i%3000), BroadcastOptions{Order: TotalOrder, Atomicity: Atomicity(i % 3)})
+			}
+		})
+	}
+	const last = "last"
+	var streams [2][]MessageID
+	killed := make(chan struct{})
+	for i, n := range nodes[:2] {
+		receivers.Go(func() {
+			for d, err := range n.Deliveries(bounded(t)) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if d.Kind != Message {
+					continue
+				}
+				streams[i] = append(streams[i], d.ID)
+				if i == 0 && len(streams[i]) == 500 {
+					close(killed)
+				}
+				if string(d.Payload) == last {
+					return
+				}
+			}
+		})
+	}
+	<-killed
+	require.NoError(t, nodes[2].Close())
+	eventually(t, "a view of the others", func() bool { return inOneView(nodes[:2]...) })
+	stop()
+	senders.Wait()
+	_, err := nodes[1].BroadcastAndWait(bounded(t), []byte(last), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
+	require.NoError(t, err)
+	receivers.Wait()
+	require.Equal(t, streams[0], streams[1])
 }

@@ -175,9 +175,21 @@ func (b *inbox) wake() {
 func (b *inbox) borrow(into []Delivery) (n int, eased, over bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	eased = b.giveBack(b.lent)
+	for n < len(into) && b.lent < b.tail {
+		into[n] = b.at(b.lent).Delivery
+		b.lent++
+		n++
+	}
+	b.waiting = n == 0 && !b.over
+	return n, eased, b.over
+}
+
+// giveBack takes items back, up to one that is or was borrowed. The lock is held.
+func (b *inbox) giveBack(end uint64) (eased bool) {
 	before := b.backlog.Load()
 	weight := int64(0)
-	for ; b.head < b.lent; b.head++ {
+	for ; b.head < end; b.head++ {
 		i := b.at(b.head)
 		weight += i.weight()
 		if i.life == b.life && i.Kind == Message {
@@ -194,20 +206,16 @@ func (b *inbox) borrow(into []Delivery) (n int, eased, over bool) {
 		b.some.Store(true)
 		eased = before > int64(b.limit/2)
 	}
-	for n < len(into) && b.lent < b.tail {
-		into[n] = b.at(b.lent).Delivery
-		b.lent++
-		n++
-	}
-	b.waiting = n == 0 && !b.over
-	return n, eased, b.over
+	return eased
 }
 
-// unread gives the last n items that were borrowed back as if they never were.
-func (b *inbox) unread(n int) {
+// unread makes the last n items that were borrowed as if they never were, and
+// takes back all before them but one, whose payload may still be looked at.
+func (b *inbox) unread(n int) (eased bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lent -= uint64(n)
+	return b.giveBack(b.lent - 1)
 }
 
 // taken returns what the application has taken since the last call. Only the loop

@@ -33,7 +33,8 @@ func (n *Node) Receive(ctx context.Context, into []Delivery) (int, error) {
 const receiveBatch = 64
 
 // Deliveries returns an iterator over the deliveries, as [Node.Receive] gives
-// them. Payloads are borrowed until the next item; [Delivery.Clone] keeps one. The
+// them. Payloads are borrowed until the next item, and that of the last one as
+// those of Receive; [Delivery.Clone] keeps one. The
 // iteration ends with an error, those of Receive, and an item of no kind. What was
 // not iterated over is there for the next consumer.
 func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
@@ -52,7 +53,9 @@ func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 			}
 			for i := range k {
 				if !yield(batch[i], nil) {
-					n.inbox.unread(k - i - 1)
+					if n.inbox.unread(k - i - 1) {
+						n.conn.Wake()
+					}
 					return
 				}
 			}

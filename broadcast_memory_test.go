@@ -1,0 +1,230 @@
+package failaware_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// member is a node, what it delivers, and what it has broadcast.
+type member struct {
+	*failaware.Node
+	mu    sync.Mutex
+	items []failaware.Delivery
+	sent  []failaware.MessageID
+}
+
+// startMembers starts nodes in memory that keep what they deliver.
+func startMembers(t *testing.T, net *memory.Network, count int, b failaware.BroadcastConfig) (all []*member) {
+	for i := range count {
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b})
+		require.NoError(t, err)
+		m := &member{Node: n}
+		all = append(all, m)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			for d, err := range n.Deliveries(context.Background()) {
+				if err != nil {
+					return
+				}
+				m.mu.Lock()
+				m.items = append(m.items, d.Clone())
+				m.mu.Unlock()
+			}
+		}()
+		t.Cleanup(func() { _ = n.Close(); <-over })
+	}
+	return all
+}
+
+// talk broadcasts with all combinations of options until a time has passed.
+func talk(t *testing.T, all []*member, d time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, m := range all {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				id, err := m.Broadcast(ctx, fmt.Appendf(nil, "%v-%d-%d", m.ID(), len(m.sent), i),
+					failaware.BroadcastOptions{Order: failaware.MessageOrder(i % 3), Atomicity: failaware.Atomicity(i / 3 % 3)})
+				if err == nil {
+					m.sent = append(m.sent, id)
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// stretch is what a node delivered between two views.
+type stretch struct {
+	from, to  failaware.ViewID
+	ordered   []string
+	unordered map[string]bool // by text, and whether transitional
+	mark      int             // how many ordered ones came before the transition
+}
+
+// stretches cuts a node's deliveries at its views, and checks what concerns it
+// alone.
+func stretches(t *testing.T, m *member) (out []stretch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var s stretch
+	seen := map[failaware.MessageID]bool{}
+	transition := false
+	for _, d := range m.items {
+		switch d.Kind {
+		case failaware.Message:
+			require.False(t, seen[d.ID], "node %v delivers %v twice", m.ID(), d.ID)
+			seen[d.ID] = true
+			require.Equal(t, s.from, d.View.ID)
+			require.Equal(t, transition, d.Transitional)
+			if d.Order == failaware.Unordered {
+				s.unordered[string(d.Payload)] = d.Transitional
+			} else {
+				s.ordered = append(s.ordered, string(d.Payload))
+				require.Equal(t, uint64(len(s.ordered)), d.Position)
+			}
+		case failaware.TransitionBegins:
+			transition = true
+			s.mark, s.to = len(s.ordered), d.Change.Next.ID
+			require.Equal(t, s.from, d.View.ID)
+		case failaware.ViewChange:
+			require.Equal(t, s.to, s.to)
+			require.Equal(t, s.from, d.Change.Previous)
+			require.True(t, s.from.None() || transition && s.to == d.View.ID)
+			if !s.from.None() {
+				out = append(out, s)
+			}
+			s, transition = stretch{from: d.View.ID, unordered: map[string]bool{}}, false
+		}
+	}
+	return append(out, s)
+}
+
+// A group splits and merges under load. What nodes deliver that move together
+// from view to view is the same in the same order, with the transition at the
+// same place; and every message that a node broadcast is delivered by it, or it
+// is told that the outcome is unknown.
+func TestStreamsAgreeOverAPartitionAndAMerge(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})
+				all := startMembers(t, net, 5, failaware.BroadcastConfig{})
+				b := all[0].Bounds()
+				time.Sleep(b.Ready + b.View)
+				talk(t, all, b.View/2)
+				net.Partition([]failaware.NodeID{1, 2, 3}, []failaware.NodeID{4, 5})
+				talk(t, all, 2*b.View)
+				net.Heal()
+				net.Loss(0.02)
+				talk(t, all, b.View)
+				net.Loss(0)
+				time.Sleep(2 * b.View)
+				for _, m := range all {
+					_, err := m.BroadcastAndWait(t.Context(), fmt.Appendf(nil, "last of %v", m.ID()),
+						failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.StrictAtomicity})
+					require.NoError(t, err)
+				}
+				time.Sleep(b.View)
+				compare(t, all)
+			})
+		})
+	}
+}
+
+// compare holds the streams of all nodes against each other.
+func compare(t *testing.T, all []*member) {
+	moves := map[[2]failaware.ViewID]stretch{}
+	together, transitional := 0, 0
+	for _, m := range all {
+		for _, s := range stretches(t, m) {
+			key := [2]failaware.ViewID{s.from, s.to}
+			other, known := moves[key]
+			if !known {
+				moves[key] = s
+				continue
+			}
+			together++
+			require.Equal(t, other.ordered, s.ordered, "node %v, view %v", m.ID(), s.from)
+			require.Equal(t, other.mark, s.mark)
+			require.Equal(t, other.unordered, s.unordered)
+			transitional += len(s.ordered) - s.mark
+		}
+	}
+	require.Greater(t, together, len(all), "views before, during and after the partition")
+	for _, m := range all {
+		outcome := map[failaware.MessageID]bool{}
+		lost := 0
+		m.mu.Lock()
+		for _, d := range m.items {
+			switch {
+			case d.Kind == failaware.Message && d.ID.Sender == m.ID():
+				outcome[d.ID] = true
+			case d.Kind == failaware.OutcomeLost:
+				for id := d.ID; id.Sequence >= d.Change.From; id.Sequence-- {
+					require.False(t, outcome[id], "delivered means delivered")
+					outcome[id] = true
+					lost++
+				}
+			}
+		}
+		m.mu.Unlock()
+		for _, id := range m.sent {
+			require.True(t, outcome[id], "node %v never hears of %v", m.ID(), id)
+		}
+		require.Less(t, lost, len(m.sent))
+	}
+	last := all[0].View().View.ID
+	for _, m := range all {
+		require.Equal(t, last, m.View().View.ID)
+	}
+}
+
+// Messages as many as the window holds are under way for seconds: data never
+// holds up what renews leases.
+func TestSaturationCostsNoLease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("delivers tens of thousands of messages")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		// The window and the delay are what bounds the load: computing takes no time here.
+		net := memory.New(memory.Options{Seed: 9, Buffer: 1 << 13, MinDelay: 2 * time.Millisecond, MaxDelay: 4 * time.Millisecond})
+		all := startMembers(t, net, 3, failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10})
+		b := all[0].Bounds()
+		time.Sleep(b.Ready + b.View)
+		first := all[0].View().View.ID
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		var wg sync.WaitGroup
+		for _, m := range all {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = m.Broadcast(ctx, make([]byte, 2000), failaware.BroadcastOptions{Order: failaware.TotalOrder})
+				}
+			})
+		}
+		wg.Wait()
+		for _, m := range all {
+			require.Equal(t, first, m.View().View.ID)
+			require.True(t, m.View().UpToDate)
+			for e := range m.EventsSince(ctx, 0) {
+				require.NotEqual(t, "lead-lost", e.Kind())
+			}
+			m.mu.Lock()
+			require.Greater(t, len(m.items), 5000)
+			m.mu.Unlock()
+		}
+	})
+}
