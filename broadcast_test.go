@@ -119,24 +119,33 @@ func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 		})
 	}
 	const last = "last"
-	var streams [2][]MessageID
+	type step struct{ from, to ViewID } // none: the view that the test ends in
+	var streams [2]map[step][]MessageID
 	killed := make(chan struct{})
 	for i, n := range nodes[:2] {
 		receivers.Go(func() {
+			streams[i] = map[step][]MessageID{}
+			var view ViewID
+			var ids []MessageID
+			count := 0
 			for d, err := range n.Deliveries(bounded(t)) {
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if d.Kind != Message {
-					continue
-				}
-				streams[i] = append(streams[i], d.ID)
-				if i == 0 && len(streams[i]) == 500 {
-					close(killed)
-				}
-				if string(d.Payload) == last {
-					return
+				switch d.Kind {
+				case ViewChange:
+					streams[i][step{view, d.View.ID}] = ids
+					view, ids = d.View.ID, nil
+				case Message:
+					ids = append(ids, d.ID)
+					if count++; i == 0 && count == 500 {
+						close(killed)
+					}
+					if string(d.Payload) == last {
+						streams[i][step{from: view}] = ids
+						return
+					}
 				}
 			}
 		})
@@ -149,5 +158,13 @@ func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 	_, err := nodes[1].BroadcastAndWait(bounded(t), []byte(last), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
 	require.NoError(t, err)
 	receivers.Wait()
-	require.Equal(t, streams[0], streams[1])
+	together := 0
+	for s, ids := range streams[0] {
+		// A machine that is busy otherwise may part them for a while.
+		if other, ok := streams[1][s]; ok {
+			require.Equal(t, ids, other, "%v", s)
+			together++
+		}
+	}
+	require.Greater(t, together, 1)
 }
