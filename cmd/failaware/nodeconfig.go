@@ -66,6 +66,14 @@ func apply(values source) (nodeConfig, error) {
 			}
 		}
 	}
+	if c.broadcast {
+		b := c.cast
+		c.Broadcast = &b
+	} else if i := slices.IndexFunc(settings, func(s *setting) bool {
+		return strings.HasPrefix(s.key, "broadcast.") && s.key != "broadcast.on" && len(values[s.key]) > 0
+	}); i >= 0 {
+		errs = append(errs, fmt.Errorf("%s: it is of no use without --broadcast", origin(settings[i], values, "")))
+	}
 	if err := c.checkAPI(); err != nil {
 		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "api" })
 		errs = append(errs, fmt.Errorf("%s: %w", origin(settings[i], values, ""), err))

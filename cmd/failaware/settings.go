@@ -25,6 +25,8 @@ type nodeConfig struct {
 	logJSON      bool
 	leaveTimeout time.Duration
 	report       string
+	broadcast    bool
+	cast         failaware.BroadcastConfig // what to use if broadcast is on
 }
 
 // setting is something that can be set by a flag, by the environment, or in the
@@ -83,6 +85,16 @@ var settings = []*setting{
 	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "up to which deviation the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
 	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
 	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},
+
+	{"broadcast.on", "broadcast", kindBool, "", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
+	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "messages of a view that are not at all members yet (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
+	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "such messages of one sender in each class (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
+	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
+	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "of messages in one packet (default what fits into max-packet)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
+	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
+	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "for how long they may be more; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
+	{"broadcast.require_quorum", "broadcast-require-quorum", "ID,ID,...", "Broadcast.RequireQuorum", "order messages only in views with more than half of these nodes", setQuorum},
+	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
 	{"state_dir", "state-dir", "directory", "StateDir", "keeps what must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
@@ -217,6 +229,18 @@ func setWeight(c *nodeConfig, s string) error {
 		return fmt.Errorf("%q is not a number from 0 to 65535", s)
 	}
 	c.Weight = uint16(n)
+	return nil
+}
+
+func setQuorum(c *nodeConfig, s string) error {
+	c.cast.RequireQuorum = nil
+	for part := range strings.SplitSeq(s, ",") {
+		id, err := timed.ParseNodeID(strings.TrimSpace(part))
+		if err != nil {
+			return fmt.Errorf("%q: %w", part, err)
+		}
+		c.cast.RequireQuorum = append(c.cast.RequireQuorum, id)
+	}
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestWrongUsageIsExplainedInFewLinesWithCode2(t *testing.T) {
 		{"status --addr unix:", []string{"names no socket"}},
 		{"status --addr /" + strings.Repeat("x", 120), []string{"longer than 103 bytes"}},
 		{"status --addr http://127.0.0.1:1 --token-file /nonexistent/token", []string{"/nonexistent/token"}},
-		{"watch everything", []string{`"everything" is none of views, leader, clock, peers, all`, "see 'failaware watch --help'"}},
+		{"watch everything", []string{`"everything" is none of views, leader, clock, peers, broadcast, all`, "see 'failaware watch --help'"}},
 		{"clock -w --every 0s", []string{"--every must be above 0"}},
 		{"wait", []string{"accepts 1 arg", "see 'failaware wait --help'"}},
 		{"wait rain", []string{`"rain" is none of synced, leader, view`}},

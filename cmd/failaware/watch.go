@@ -36,7 +36,9 @@ while, and goes on after the last event that it printed.`,
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
 			w.out, w.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return w.run(ctx, topic)
+			return w.run(ctx, topic, func(ctx context.Context, c *api.Client, r *api.Resume, started func(string)) error {
+				return c.Events(ctx, r, started, w.print)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&w.since, "since", "", "begin after the event of this id; 0 begins with the oldest that is kept")
@@ -58,7 +60,9 @@ var errEnough = errors.New("enough events")
 // reconnectEvery is how often a node that does not answer is tried again.
 const reconnectEvery = 500 * time.Millisecond
 
-func (w *watcher) run(ctx context.Context, topic string) error {
+// run prints what follow gives, again and again.
+func (w *watcher) run(ctx context.Context, topic string,
+	follow func(context.Context, *api.Client, *api.Resume, func(string)) error) error {
 	c, err := w.g.client()
 	if err != nil {
 		return err
@@ -80,9 +84,9 @@ func (w *watcher) run(ctx context.Context, topic string) error {
 		run, lost = now, false
 	}
 	for {
-		err := c.Events(ctx, resume, started, w.print)
+		err := follow(ctx, c, resume, started)
 		switch {
-		case errors.Is(err, errEnough):
+		case errors.Is(err, errEnough), errors.Is(err, api.ErrEnd):
 			return nil
 		case errors.Is(context.Cause(ctx), errLate):
 			if w.count > 0 {
@@ -115,6 +119,11 @@ func (w *watcher) print(e api.Event) error {
 	} else {
 		_, err = writeJSON(w.out, "ndjson", e)
 	}
+	return w.counted(err)
+}
+
+// counted counts what was printed.
+func (w *watcher) counted(err error) error {
 	if err != nil {
 		return err
 	}

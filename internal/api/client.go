@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,12 +11,17 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// maxAnswer limits what a client reads of one answer.
-const maxAnswer = 4 << 20
+// Limits of what a client reads: of an answer, and of a line of a stream, which
+// holds a payload.
+const (
+	maxAnswer = 4 << 20
+	maxLine   = 96 << 20
+)
 
 // Client asks one node.
 type Client struct {
@@ -72,7 +78,17 @@ func (c *Client) Post(ctx context.Context, path string) error {
 }
 
 func (c *Client) do(ctx context.Context, method, path string, v any) error {
-	res, err := c.send(ctx, method, path, "")
+	return c.exchange(ctx, method, path, nil, v)
+}
+
+// Broadcast has the node send a payload to the members of its view.
+func (c *Client) Broadcast(ctx context.Context, payload []byte, query url.Values) (s Sent, err error) {
+	return s, c.exchange(ctx, http.MethodPost, broadcastPath+"?"+query.Encode(), payload, &s)
+}
+
+// exchange sends a request with a body, and decodes the answer into v.
+func (c *Client) exchange(ctx context.Context, method, path string, body []byte, v any) error {
+	res, err := c.send(ctx, method, path, "", body)
 	if err != nil {
 		return err
 	}
@@ -88,8 +104,8 @@ func (c *Client) do(ctx context.Context, method, path string, v any) error {
 }
 
 // send sends a request, and returns an answer that says yes.
-func (c *Client) send(ctx context.Context, method, path, last string) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, method, c.prefix+path, nil)
+func (c *Client) send(ctx context.Context, method, path, last string, body []byte) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, method, c.prefix+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +155,26 @@ type Resume struct {
 // nil, is called when the stream begins.
 func (c *Client) Events(ctx context.Context, r *Resume, started func(run string), f func(Event) error) error {
 	query := url.Values{"topic": {r.Topic}}
-	res, err := c.send(ctx, http.MethodGet, "/v1/events?"+query.Encode(), r.Last)
+	return stream(ctx, c, "/v1/events?"+query.Encode(), r, started, func(e Event) (string, error) { return e.ID, f(e) })
+}
+
+// ErrEnd is the end of a stream that is not followed.
+var ErrEnd = errors.New("there is no more")
+
+// Deliveries is as Events, for what the node delivers. Without follow it ends with
+// [ErrEnd] after what there is.
+func (c *Client) Deliveries(ctx context.Context, r *Resume, follow bool, started func(run string), f func(Delivery) error) error {
+	query := url.Values{"follow": {strconv.FormatBool(follow)}}
+	err := stream(ctx, c, "/v1/deliveries?"+query.Encode(), r, started, func(d Delivery) (string, error) { return d.ID, f(d) })
+	if !follow && errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrEnd
+	}
+	return err
+}
+
+// stream calls f for each value of a stream; f returns the id to resume with.
+func stream[T any](ctx context.Context, c *Client, path string, r *Resume, started func(run string), f func(T) (string, error)) error {
+	res, err := c.send(ctx, http.MethodGet, path, r.Last, nil)
 	if err != nil {
 		return err
 	}
@@ -155,21 +190,22 @@ func (c *Client) Events(ctx context.Context, r *Resume, started func(run string)
 		started(r.Run)
 	}
 	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, maxAnswer)
+	lines.Buffer(nil, maxLine)
 	var data []byte
 	for lines.Scan() {
 		line := lines.Bytes()
 		switch {
 		case len(line) == 0 && len(data) > 0:
-			var e Event
+			var e T
 			if err := json.Unmarshal(data, &e); err != nil {
 				return fmt.Errorf("what answers at %s is not a node of failaware: %w", c.addr, err)
 			}
 			data = data[:0]
-			if err := f(e); err != nil {
+			id, err := f(e)
+			if err != nil {
 				return err
 			}
-			r.Last = e.ID
+			r.Last = id
 		case strings.HasPrefix(string(line), "data: "):
 			data = append(data, line[len("data: "):]...)
 		}

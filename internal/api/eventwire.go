@@ -56,6 +56,8 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 		w.Peer, w.Reason = int(e.Peer), e.Difference.Error()
 	case failaware.Restarted:
 		w.Reason, w.PreviousBoot, w.Boot = string(e.Reason), bootText(e.Previous), bootText(e.Boot)
+	case failaware.SlowConsumer:
+		w.View, w.Count = viewText(e.View), uint64(e.Backlog)
 	case failaware.Missed:
 		w.Count = e.Count
 	}
@@ -70,18 +72,19 @@ func number(id failaware.NodeID) *int {
 // topics are the parts of the stream that can be asked for. What concerns all
 // of them is always sent.
 var topics = map[string][]string{
-	"views":  {"view-"},
-	"leader": {"elected", "lead-lost", "following", "unfit"},
-	"clock":  {"clock-"},
-	"peers":  {"peer-", "mismatch"},
-	"all":    {""},
+	"views":     {"view-"},
+	"leader":    {"elected", "lead-lost", "following", "unfit"},
+	"clock":     {"clock-"},
+	"peers":     {"peer-", "mismatch"},
+	"broadcast": {"slow-consumer"},
+	"all":       {""},
 }
 
 // always are the kinds that every topic has.
 var always = []string{"ready", "restarted", "missed"}
 
 // Topics are the topics of the stream of events.
-func Topics() []string { return []string{"views", "leader", "clock", "peers", "all"} }
+func Topics() []string { return []string{"views", "leader", "clock", "peers", "broadcast", "all"} }
 
 // wanted reports whether a kind of event belongs to a topic.
 func wanted(topic, kind string) bool {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,7 @@ type Server struct {
 	beat    time.Duration
 	streams atomic.Int32
 	last    atomic.Uint64 // the sequence number up to which events are old
+	kept    *deliveryLog  // nil unless the node has deliveries
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -55,7 +57,7 @@ type Server struct {
 }
 
 // NewServer returns a server for a node, which serves nothing yet. It must be
-// closed.
+// closed. It is the consumer of the node's deliveries, if there are any.
 func NewServer(n *failaware.Node) *Server {
 	s := &Server{node: n, run: newRun(), beat: heartbeat}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -64,8 +66,14 @@ func NewServer(n *failaware.Node) *Server {
 			s.last.Store(e.Header().Sequence)
 		}
 	}()
+	if b := n.Config().Broadcast; b != nil && !b.SendOnly {
+		s.kept = newDeliveryLog()
+		go s.kept.fill(s.ctx, n)
+	}
 	return s
 }
+
+const broadcastPath = "/v1/broadcast"
 
 // route is one of the paths.
 type route struct {
@@ -81,6 +89,8 @@ var routes = []route{
 	{http.MethodGet, "/v1/clock", (*Server).clock},
 	{http.MethodGet, "/v1/members", (*Server).members},
 	{http.MethodGet, "/v1/events", (*Server).events},
+	{http.MethodPost, broadcastPath, (*Server).broadcast},
+	{http.MethodGet, "/v1/deliveries", (*Server).deliveries},
 	{http.MethodPost, "/v1/resign", (*Server).resign},
 	{http.MethodPost, "/v1/leave", (*Server).leave},
 	{http.MethodGet, "/healthz", (*Server).healthz},
@@ -97,7 +107,12 @@ func (s *Server) Handler() http.Handler {
 				fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
 				return
 			}
-			if swallow(w, q) {
+			limit := maxBodyBytes
+			if b := s.node.Config().Broadcast; b != nil && r.path == broadcastPath {
+				limit = b.MaxPayload
+			}
+			if body, ok := take(w, q, int64(limit)); ok {
+				q.Body = io.NopCloser(bytes.NewReader(body))
 				r.handle(s, w, q)
 			}
 		})
@@ -108,18 +123,18 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// swallow takes the body of a request, which nothing is done with. It has to
-// come in time, while the answer may take longer.
-func swallow(w http.ResponseWriter, q *http.Request) bool {
+// take reads the body of a request. It has to come in time, while the answer may
+// take longer.
+func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok bool) {
 	if q.Body == nil || q.Body == http.NoBody {
-		return true
+		return nil, true
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // in tests there may be no connection
-	_, err := io.Copy(io.Discard, http.MaxBytesReader(w, q.Body, maxBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
 	_ = control.SetReadDeadline(time.Time{})
 	if err == nil {
-		return true
+		return body, true
 	}
 	code := http.StatusBadRequest
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -127,7 +142,7 @@ func swallow(w http.ResponseWriter, q *http.Request) bool {
 	}
 	w.Header().Set("Connection", "close")
 	fail(w, code, fmt.Errorf("the body: %w", err))
-	return false
+	return nil, false
 }
 
 // Serve answers on a listener until Close. Further calls may serve further

@@ -154,7 +154,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"POST", "/v1/status", "", 405, "for GET only"},
 		{"GET", "/v1/resign", "", 405, "for POST only"},
 		{"DELETE", "/v1/view", "", 405, "for GET only"},
-		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, all"},
+		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, broadcast, all"},
 		{"GET", "/v1/events?since=x", "", 400, "not the id of an event"},
 		{"GET", "/v1/events?since=-1", "", 400, "not the id of an event"},
 		{"POST", "/v1/resign", strings.Repeat("x", maxBodyBytes+1), 413, "too large"},
@@ -278,7 +278,7 @@ func TestSilentStreamsBeatAndOutliveTheTimeouts(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	s, c := serveNode(t, n)
 	s.beat = 20 * time.Millisecond
-	res, err := c.send(t.Context(), http.MethodGet, "/v1/events", "999999")
+	res, err := c.send(t.Context(), http.MethodGet, "/v1/events", "999999", nil)
 	require.NoError(t, err)
 	defer res.Body.Close()
 	var got strings.Builder

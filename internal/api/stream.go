@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/failaware/failaware"
 )
 
 // events streams the node's events as server-sent events: those that are new,
-// or from Last-Event-ID or ?since= on. The latter is for the first request, and
-// the header, which browsers send when they connect again, has precedence.
+// or from Last-Event-ID or ?since= on.
 func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 	topic := q.URL.Query().Get("topic")
 	if topic == "" {
@@ -24,14 +22,38 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Errorf("topic %.50q is none of %s", topic, strings.Join(Topics(), ", ")))
 		return
 	}
-	since := q.Header.Get("Last-Event-ID")
-	if since == "" {
-		since = q.URL.Query().Get("since")
+	s.stream(w, q, sinceOf(q), s.last.Load(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
+		return func(yield func([]byte) bool) {
+			for e := range s.node.EventsSince(ctx, seq) {
+				if !wanted(topic, e.Kind()) {
+					continue
+				}
+				msg := s.message(e.Header().Sequence, e.Kind(), eventOf(e, s.node.ID(), s.run))
+				if !yield(msg) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// message returns a server-sent event.
+func (s *Server) message(seq uint64, kind string, v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Appendf(nil, ": event %d cannot be encoded\n\n", seq)
 	}
+	return fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", eventID(s.run, seq), kind, b)
+}
+
+// stream answers with a stream: from the id since on, or from last if that is
+// empty.
+func (s *Server) stream(w http.ResponseWriter, q *http.Request, since string, last uint64,
+	messages func(context.Context, uint64) iter.Seq[[]byte]) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	seq := s.last.Load()
+	seq := last
 	if since != "" {
 		var err error
 		if seq, err = parseEventID(since, s.run); err != nil {
@@ -39,7 +61,7 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 			return
 		}
 	}
-	events := s.node.EventsSince(ctx, seq)
+	feed := messages(ctx, seq)
 	if s.streams.Add(1) > MaxStreams {
 		s.streams.Add(-1)
 		fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
@@ -56,25 +78,25 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 	if q.Method == http.MethodHead || out.send([]byte(": events\n\n")) != nil {
 		return
 	}
-	s.relay(ctx, cancel, out, events, topic)
+	s.relay(ctx, cancel, out, feed)
 }
 
-// relay sends events, and now and then a comment, so that both sides notice
+// sinceOf returns the id after which a client wants a stream to go on. The
+// header, which browsers send when they connect again, has precedence.
+func sinceOf(q *http.Request) string {
+	if id := q.Header.Get("Last-Event-ID"); id != "" {
+		return id
+	}
+	return q.URL.Query().Get("since")
+}
+
+// relay sends messages, and now and then a comment, so that both sides notice
 // when the other one is gone.
-func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *sender, events func(func(failaware.Event) bool), topic string) {
+func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) {
 	feed := make(chan []byte)
 	go func() {
 		defer close(feed)
-		for e := range events {
-			if !wanted(topic, e.Kind()) {
-				continue
-			}
-			b, err := json.Marshal(eventOf(e, s.node.ID(), s.run))
-			if err != nil {
-				continue
-			}
-			h := e.Header()
-			msg := fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", eventID(s.run, h.Sequence), e.Kind(), b)
+		for msg := range messages {
 			select {
 			case feed <- msg:
 			case <-ctx.Done():

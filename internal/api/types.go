@@ -180,6 +180,48 @@ type Branch struct {
 	Members []int  `json:"members"`
 }
 
+// Sent is the answer of POST /v1/broadcast. All but ID is there only with ?wait=true,
+// when the node has delivered the message.
+type Sent struct {
+	ID           string `json:"id"`
+	Delivered    bool   `json:"delivered"`
+	View         string `json:"view,omitempty"`
+	Position     uint64 `json:"position,omitempty"`
+	Transitional bool   `json:"transitional,omitempty"`
+	StampNS      int64  `json:"stamp_ns,omitempty"`
+	DeviationNS  *int64 `json:"deviation_ns,omitempty"`
+}
+
+// Delivery is one item of the stream /v1/deliveries. Which of the optional fields
+// are there depends on the kind.
+type Delivery struct {
+	ID       string `json:"id"` // for resuming
+	Sequence uint64 `json:"sequence"`
+	Node     int    `json:"node"` // whose delivery it is
+	Kind     string `json:"kind"`
+
+	Message      string   `json:"message,omitempty"` // the id that the message has everywhere
+	Sender       int      `json:"sender,omitempty"`
+	Boot         string   `json:"boot,omitempty"`
+	Order        string   `json:"order,omitempty"`
+	Atomicity    string   `json:"atomicity,omitempty"`
+	Transitional bool     `json:"transitional,omitempty"`
+	Position     uint64   `json:"position,omitempty"`
+	StampNS      int64    `json:"stamp_ns,omitempty"`
+	DeviationNS  *int64   `json:"deviation_ns,omitempty"`
+	Payload      string   `json:"payload,omitempty"` // base64
+	View         string   `json:"view,omitempty"`
+	NextView     string   `json:"next_view,omitempty"`
+	PreviousView string   `json:"previous_view,omitempty"`
+	Members      []Member `json:"members,omitempty"`
+	Along        []int    `json:"along,omitempty"`
+	Merged       []Branch `json:"merged,omitempty"`
+	From         uint64   `json:"from,omitempty"`
+	Through      uint64   `json:"through,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	Count        uint64   `json:"count,omitempty"`
+}
+
 // Done is the answer of a request that was carried out.
 type Done struct {
 	Done bool `json:"done"`

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+// mostInput is the largest payload that the command reads: that of any node.
+const mostInput = 64 << 20
+
+func newBroadcastCommand(g *globals) *cobra.Command {
+	var order, atomicity oneOf
+	order, atomicity = oneOf{"total", api.Orders}, oneOf{"weak", api.Atomicities}
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "broadcast TEXT|-",
+		Short: "Sends a message to the members of the view",
+		Long: `Sends a message, TEXT or (with -) what is read from the standard input, to the
+members of the view, and prints its id. With --wait it returns when the node has
+delivered the message, which with --atomicity strict means that every member has
+it. The node must run with --broadcast.`,
+		Example: "  failaware broadcast --atomicity strict --wait hello",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			payload := []byte(args[0])
+			if args[0] == "-" {
+				var err error
+				if payload, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), mostInput+1)); err != nil {
+					return err
+				}
+				if len(payload) > mostInput {
+					return wrong("the standard input is larger than %d bytes", mostInput)
+				}
+			}
+			c, err := g.client()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
+			defer cancel()
+			s, err := c.Broadcast(ctx, payload, url.Values{"order": {order.value}, "atomicity": {atomicity.value},
+				"wait": {strconv.FormatBool(wait)}})
+			if err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), sentText(&s))
+			return err
+		},
+	}
+	cmd.Flags().Var(&order, "order", strings.Join(api.Orders, ", "))
+	cmd.Flags().Var(&atomicity, "atomicity", strings.Join(api.Atomicities, ", "))
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the node has delivered the message")
+	return cmd
+}
+
+// sentText says what became of a message.
+func sentText(s *api.Sent) string {
+	if !s.Delivered {
+		return s.ID
+	}
+	text := fmt.Sprintf("%s delivered in view %s", s.ID, s.View)
+	if s.Position > 0 {
+		text += fmt.Sprintf(" at position %d", s.Position)
+	}
+	if s.Transitional {
+		text += ", by those who move on to the next view"
+	}
+	return text
+}
+
+// oneOf is a flag with a few values.
+type oneOf struct {
+	value  string
+	values []string
+}
+
+func (o *oneOf) String() string { return o.value }
+func (o *oneOf) Type() string   { return "name" }
+func (o *oneOf) Set(s string) error {
+	for _, v := range o.values {
+		if s == v {
+			o.value = s
+			return nil
+		}
+	}
+	return fmt.Errorf("it is none of %s", strings.Join(o.values, ", "))
+}
+
+func newDeliveriesCommand(g *globals) *cobra.Command {
+	w := &watcher{g: g}
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "deliveries",
+		Short: "Prints the messages that the node delivers, and its views, in their order",
+		Long: `Prints the messages that the node delivers, its views, and what else comes in
+order with them, as far as the node keeps them; with --follow those to come, and
+when the node is restarted or does not answer for a while, it connects again and
+goes on after the last one that it printed. The node must run with --broadcast.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			w.out, w.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if !follow && w.since == "" {
+				w.since = "0"
+			}
+			return w.run(ctx, "", func(ctx context.Context, c *api.Client, r *api.Resume, started func(string)) error {
+				return c.Deliveries(ctx, r, follow, started, w.delivery)
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print what is to come, not what was")
+	cmd.Flags().StringVar(&w.since, "since", "", "begin after the item of this id; 0 begins with the oldest that is kept")
+	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after so many items")
+	return cmd
+}
+
+func (w *watcher) delivery(d api.Delivery) error {
+	if w.g.output != "table" {
+		_, err := writeJSON(w.out, "ndjson", d)
+		return w.counted(err)
+	}
+	text, err := deliveryText(&d)
+	if err == nil {
+		_, err = fmt.Fprintf(w.out, "%-14s %s\n", d.Kind, text)
+	}
+	return w.counted(err)
+}
+
+// deliveryText says in one line what an item is.
+func deliveryText(d *api.Delivery) (string, error) {
+	switch d.Kind {
+	case "message":
+		payload, err := base64.StdEncoding.DecodeString(d.Payload)
+		if err != nil {
+			return "", errors.New("the payload that the node sent is not base64")
+		}
+		text := fmt.Sprintf("%s from node %d: ", time.Unix(0, d.StampNS).Format("15:04:05.000000"), d.Sender)
+		if !utf8.Valid(payload) || strings.ContainsFunc(string(payload), func(r rune) bool { return r < ' ' }) {
+			return text + fmt.Sprintf("%q", payload), nil
+		}
+		return text + string(payload), nil
+	case "transition":
+		return fmt.Sprintf("to view %s, together with %v", d.NextView, d.Along), nil
+	case "view":
+		nodes := make([]int, len(d.Members))
+		for i, m := range d.Members {
+			nodes[i] = m.Node
+		}
+		return fmt.Sprintf("%s: members %v", d.View, nodes), nil
+	case "outcome-lost":
+		return fmt.Sprintf("own messages through %s, from number %d on, were ordered in another branch", d.Message, d.From), nil
+	case "new-incarnation":
+		return fmt.Sprintf("boot id %s: %s", d.Boot, d.Reason), nil
+	case "missed":
+		return fmt.Sprintf("%d items are not kept any more", d.Count), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,70 @@
+// Command chat is a chat in which everybody sees the same lines in the same
+// order. Start it three times, in three terminals:
+//
+//	go run ./examples/chat 1    go run ./examples/chat 2    go run ./examples/chat 3
+//
+// and write. Stop one: the others see the view without it, and go on.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/failaware/failaware"
+)
+
+func main() {
+	if err := run(); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "chat:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var id failaware.NodeID
+	if len(os.Args) == 2 {
+		fmt.Sscan(os.Args[1], &id)
+	}
+	if id < 1 || id > 3 {
+		return errors.New("the argument is the id of this node: 1, 2 or 3")
+	}
+	cfg := failaware.Config{ID: id, Group: "chat", Broadcast: &failaware.BroadcastConfig{}}
+	for p := failaware.NodeID(1); p <= 3; p++ {
+		addr := fmt.Sprintf("127.0.0.1:%d", 7110+int(p))
+		if p == id {
+			cfg.Listen = addr
+		} else {
+			cfg.Peers = append(cfg.Peers, failaware.Peer{ID: p, Addr: addr})
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	n, err := failaware.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	go func() {
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			opts := failaware.BroadcastOptions{Order: failaware.TotalOrder}
+			if _, err := n.Broadcast(ctx, lines.Bytes(), opts); err != nil {
+				fmt.Fprintln(os.Stderr, "chat: not sent:", err)
+			}
+		}
+	}()
+	for d, err := range n.Deliveries(ctx) {
+		switch {
+		case err != nil:
+			return err
+		case d.Kind == failaware.Message:
+			fmt.Printf("%v: %s\n", d.ID.Sender, d.Payload)
+		case d.Kind == failaware.ViewChange:
+			fmt.Printf("-- here are %v\n", d.View.Set)
+		}
+	}
+	return nil
+}

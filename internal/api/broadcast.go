@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
+)
+
+// Orders and Atomicities are what a message may ask for, by name.
+var (
+	Orders      = []string{"unordered", "total", "timed"}
+	Atomicities = []string{"weak", "strong", "strict"}
+)
+
+// choice returns the place of a parameter's value among names; the first stands
+// for none.
+func choice(q *http.Request, name string, names []string) (int, error) {
+	v := q.URL.Query().Get(name)
+	for i, s := range names {
+		if v == s || v == "" {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %.50q is none of %v", name, v, names)
+}
+
+// flagOf returns a parameter that is true or false.
+func flagOf(q *http.Request, name string, otherwise bool) (bool, error) {
+	v := q.URL.Query().Get(name)
+	if v == "" {
+		return otherwise, nil
+	}
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("%s %.50q is neither true nor false", name, v)
+	}
+	return b, nil
+}
+
+// broadcast sends the body to the members of the view.
+func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
+	order, err1 := choice(q, "order", Orders)
+	atomicity, err2 := choice(q, "atomicity", Atomicities)
+	wait, err3 := flagOf(q, "wait", false)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	payload, err := io.ReadAll(q.Body)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, errTooLong)
+	defer cancel()
+	opts := failaware.BroadcastOptions{Order: failaware.MessageOrder(order), Atomicity: failaware.Atomicity(atomicity)}
+	if !wait {
+		id, err := s.node.Broadcast(ctx, payload, opts)
+		if err != nil {
+			fail(w, broadcastCode(err), err)
+			return
+		}
+		answer(w, http.StatusOK, Sent{ID: id.String()})
+		return
+	}
+	o, err := s.node.BroadcastAndWait(ctx, payload, opts)
+	if err != nil {
+		fail(w, broadcastCode(err), err)
+		return
+	}
+	answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: viewText(o.View.ID), Position: o.Position,
+		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
+}
+
+var errTooLong = errors.New("it took too long")
+
+// broadcastCode returns the code of an answer that says why a broadcast failed.
+func broadcastCode(err error) int {
+	switch {
+	case errors.Is(err, failaware.ErrBroadcastOff), errors.Is(err, failaware.ErrNoQuorum), errors.Is(err, failaware.ErrSendOnly):
+		return http.StatusConflict
+	case errors.Is(err, failaware.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, failaware.ErrOutcomeUnknown):
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusServiceUnavailable
+}
+
+// deliveries streams what the node delivers: what is new, or from Last-Event-ID
+// or ?since= on, and with ?follow=false no more than there is.
+func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
+	follow, err := flagOf(q, "follow", true)
+	switch {
+	case err != nil:
+		fail(w, http.StatusBadRequest, err)
+	case s.node.Config().Broadcast == nil:
+		fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
+	case s.kept == nil:
+		fail(w, http.StatusConflict, failaware.ErrSendOnly)
+	default:
+		s.stream(w, q, sinceOf(q), s.kept.latest(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
+			return func(yield func([]byte) bool) {
+				for k := range s.kept.since(ctx, seq, follow) {
+					d := deliveryOf(&k, s.node.ID(), s.run)
+					if !yield(s.message(k.sequence, d.Kind, d)) {
+						return
+					}
+				}
+			}
+		})
+	}
+}
+
+// deliveryOf returns the wire form of an item.
+func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
+	w := Delivery{ID: eventID(run, k.sequence), Sequence: k.sequence, Node: int(node), Kind: k.Kind.String()}
+	if k.missed > 0 {
+		w.Kind, w.Count = "missed", k.missed
+		return w
+	}
+	if k.View != nil {
+		w.View = viewText(k.View.ID)
+	}
+	switch c := k.Change; k.Kind {
+	case failaware.Message:
+		w.Message, w.Sender, w.Boot = k.Delivery.ID.String(), int(k.Delivery.ID.Sender), bootText(k.Delivery.ID.Boot)
+		w.Order, w.Atomicity, w.Transitional, w.Position = k.Order.String(), k.Atomicity.String(), k.Transitional, k.Position
+		w.StampNS, w.DeviationNS = int64(k.Stamp), known(k.Deviation, clocksync.UnknownBound)
+		w.Payload = base64.StdEncoding.EncodeToString(k.Payload)
+	case failaware.TransitionBegins:
+		w.NextView, w.Along = viewText(c.Next.ID), setOf(c.Along)
+	case failaware.ViewChange:
+		w.Members, w.PreviousView, w.Along = membersOf(k.View), viewText(c.Previous), setOf(c.Along)
+		for _, b := range c.Merged {
+			w.Merged = append(w.Merged, Branch{viewText(b.From), setOf(b.Members)})
+		}
+	case failaware.OutcomeLost:
+		w.Message, w.From, w.Through = k.Delivery.ID.String(), c.From, k.Delivery.ID.Sequence
+	case failaware.NewIncarnation:
+		w.Boot, w.Reason = bootText(k.Delivery.ID.Boot), string(c.Reason)
+	}
+	return w
+}

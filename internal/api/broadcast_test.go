@@ -1,0 +1,107 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+)
+
+func TestBroadcastAndDeliveries(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{MaxPayload: 1000}})
+	_, c := serveNode(t, n)
+	ctx := t.Context()
+	s, err := c.Broadcast(ctx, []byte("one\n"), url.Values{"order": {"total"}, "atomicity": {"strict"}, "wait": {"true"}})
+	require.NoError(t, err)
+	require.True(t, s.Delivered)
+	require.Equal(t, uint64(1), s.Position)
+	later, err := c.Broadcast(ctx, []byte("two"), url.Values{"order": {"timed"}})
+	require.NoError(t, err)
+	require.False(t, later.Delivered)
+
+	var got []Delivery
+	r := &Resume{Last: "0"}
+	read := func(follow bool, count int) error {
+		got = nil
+		return c.Deliveries(ctx, r, follow, nil, func(d Delivery) error {
+			got = append(got, d)
+			if len(got) == count {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	require.Equal(t, errEnough, read(true, 2))
+	require.Equal(t, "view", got[0].Kind)
+	require.Equal(t, 1, got[0].Members[0].Node)
+	d := got[1]
+	require.Equal(t, []string{"message", s.ID, "total", "strict", s.View}, []string{d.Kind, d.Message, d.Order, d.Atomicity, d.View})
+	require.Equal(t, s.StampNS, d.StampNS)
+	text, err := base64.StdEncoding.DecodeString(d.Payload)
+	require.NoError(t, err)
+	require.Equal(t, "one\n", string(text))
+	r.Last = d.ID
+	require.Equal(t, errEnough, read(true, 1))
+	require.Equal(t, later.ID, got[0].Message)
+	r.Last = got[0].ID
+	require.Equal(t, ErrEnd, read(false, 1))
+	require.Empty(t, got)
+
+	for want, q := range map[string]url.Values{"order": {"order": {"x"}}, "atomicity": {"atomicity": {"x"}}, "wait": {"wait": {"x"}}} {
+		_, err = c.Broadcast(ctx, nil, q)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, http.StatusBadRequest, err.(*StatusError).Code)
+	}
+	_, err = c.Broadcast(ctx, []byte(strings.Repeat("x", 1001)), nil)
+	require.Equal(t, http.StatusRequestEntityTooLarge, err.(*StatusError).Code)
+}
+
+func TestBroadcastThatIsOffSaysSo(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	_, c := serveNode(t, n)
+	_, err := c.Broadcast(t.Context(), nil, nil)
+	require.ErrorContains(t, err, "broadcast is off")
+	require.Equal(t, http.StatusConflict, err.(*StatusError).Code)
+	err = c.Deliveries(t.Context(), &Resume{}, true, nil, nil)
+	require.ErrorContains(t, err, "broadcast is off")
+}
+
+func TestDeliveryLogKeepsTheLatest(t *testing.T) {
+	l := newDeliveryLog()
+	batch := make([]failaware.Delivery, 100)
+	for i := range batch {
+		batch[i] = failaware.Delivery{Kind: failaware.Message}
+	}
+	for range MostKept/100 + 1 {
+		l.add(batch, false)
+	}
+	total := uint64(MostKept/100+1) * 100
+	require.Equal(t, total, l.latest())
+	next, missed := uint64(1), uint64(0)
+	for k := range l.since(t.Context(), 0, false) {
+		if k.missed > 0 {
+			missed += k.missed
+			next += k.missed
+			continue
+		}
+		require.Equal(t, next, k.sequence)
+		next++
+	}
+	require.Equal(t, total-MostKept, missed)
+	require.Equal(t, total+1, next)
+
+	large := failaware.Delivery{Kind: failaware.Message, Payload: make([]byte, MostKeptBytes)}
+	l.add([]failaware.Delivery{large, large}, false)
+	require.Len(t, l.items, 1)
+	large.Payload = make([]byte, MostKeptBytes+1)
+	l.add([]failaware.Delivery{large}, true)
+	require.Empty(t, l.items)
+	for k := range l.since(t.Context(), total, true) {
+		require.Equal(t, uint64(3), k.missed)
+	}
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/failaware/failaware"
+)
+
+// Limits of the deliveries that a server keeps for its clients.
+const (
+	// MostKept is how many items are kept.
+	MostKept = 4096
+	// MostKeptBytes is how many bytes of payloads they may have.
+	MostKeptBytes = 16 << 20
+)
+
+// deliveryLog keeps the latest deliveries of a node for any number of clients. A
+// client that falls behind is told how many items it missed; none holds up the
+// node.
+type deliveryLog struct {
+	mu    sync.Mutex
+	items []failaware.Delivery // the last one has the sequence number last
+	last  uint64
+	bytes int
+	more  chan struct{} // closed when there is more
+	over  bool          // there will be no more
+}
+
+func newDeliveryLog() *deliveryLog { return &deliveryLog{more: make(chan struct{})} }
+
+// fill takes the node's deliveries until it stops, or ctx is done.
+func (l *deliveryLog) fill(ctx context.Context, n *failaware.Node) {
+	batch := make([]failaware.Delivery, 64)
+	for {
+		k, err := n.Receive(ctx, batch)
+		l.add(batch[:k], err != nil)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// add keeps copies of items, and lets go of the oldest.
+func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range items {
+		l.items = append(l.items, items[i].Clone())
+		l.bytes += len(items[i].Payload)
+		l.last++
+	}
+	drop := 0
+	for ; len(l.items)-drop > MostKept || l.bytes > MostKeptBytes; drop++ {
+		l.bytes -= len(l.items[drop].Payload)
+		l.items[drop] = failaware.Delivery{}
+	}
+	l.items = l.items[drop:]
+	l.over = over
+	close(l.more)
+	l.more = make(chan struct{})
+}
+
+// latest returns the sequence number of the last item.
+func (l *deliveryLog) latest() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// get returns the item after a sequence number. missed tells how many before it
+// are not kept any more. Without an item, more is closed when there is one, or is
+// nil when there will be none.
+func (l *deliveryLog) get(seq uint64) (d failaware.Delivery, missed uint64, ok bool, more <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seq > l.last {
+		seq = 0 // of another run
+	}
+	if seq == l.last {
+		if l.over {
+			return d, 0, false, nil
+		}
+		return d, 0, false, l.more
+	}
+	first := l.last - uint64(len(l.items)) + 1
+	if seq+1 < first {
+		missed = first - seq - 1
+		if len(l.items) == 0 {
+			return d, missed, true, nil
+		}
+	}
+	return l.items[seq+missed+1-first], missed, true, nil
+}
+
+// kept is an item with its number, or, if Kind is none, word of missed ones.
+type kept struct {
+	failaware.Delivery
+	sequence, missed uint64
+}
+
+// since iterates over the items after a sequence number; with follow it waits for
+// more at the end.
+func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.Seq[kept] {
+	return func(yield func(kept) bool) {
+		for ctx.Err() == nil {
+			d, missed, ok, more := l.get(seq)
+			switch {
+			case ok:
+				seq += missed
+				if missed > 0 && !yield(kept{sequence: seq, missed: missed}) {
+					return
+				}
+				if d.Kind == 0 {
+					continue
+				}
+				seq++
+				if !yield(kept{Delivery: d, sequence: seq}) {
+					return
+				}
+			case more == nil || !follow:
+				return
+			default:
+				select {
+				case <-more:
+				case <-ctx.Done():
+				}
+			}
+		}
+	}
+}
