@@ -20,6 +20,8 @@
 //   - [Node.Status] is everything that people may want to see.
 //   - [Node.LeaderContext], [Node.Lead], [Node.WaitLeader], [Node.WaitElected].
 //   - [Node.Events] and [Node.EventsSince] iterate over typed [Event] values.
+//   - [Node.Broadcast], [Node.BroadcastAndWait], [Node.Receive] and [Node.Deliveries]:
+//     messages in one order within views, if [Config.Broadcast] is on.
 //   - [Transport] and package sim/memory: tests of your own program in memory,
 //     in virtual time, with faults.
 //
