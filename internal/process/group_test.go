@@ -43,6 +43,7 @@ type group struct {
 	bin    string
 	dir    string
 	preset string
+	extra  []string // arguments
 	ports  []int
 	procs  []*proc
 }
@@ -54,8 +55,8 @@ type proc struct {
 	client *api.Client
 }
 
-func newGroup(t *testing.T, bin, preset string, n int) *group {
-	g := &group{t: t, bin: bin, dir: t.TempDir(), preset: preset, ports: freePorts(t, n)}
+func newGroup(t *testing.T, bin, preset string, n int, extra ...string) *group {
+	g := &group{t: t, bin: bin, dir: t.TempDir(), preset: preset, extra: extra, ports: freePorts(t, n)}
 	for id := 1; id <= n; id++ {
 		g.procs = append(g.procs, nil)
 		g.start(id)
@@ -90,6 +91,7 @@ func (g *group) start(id int) {
 	socket := filepath.Join(g.dir, fmt.Sprintf("%d.sock", id))
 	args := []string{"node", "--id", fmt.Sprint(id), "--preset", g.preset, "--api", socket,
 		"--listen", fmt.Sprintf("127.0.0.1:%d", g.ports[id-1]), "--report", g.report(id), "--log-level", "warn"}
+	args = append(args, g.extra...)
 	for i, port := range g.ports {
 		if i+1 != id {
 			args = append(args, "--peer", fmt.Sprintf("%d=127.0.0.1:%d", i+1, port))
