@@ -31,6 +31,7 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
 	}
 	eventually(b, "one view", func() bool { return inOneView(nodes...) })
+	first := nodes[0].View().View.ID
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	got := make([]atomic.Int64, count)
@@ -81,6 +82,9 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 			select {
 			case <-moved:
 			case <-time.After(time.Second):
+				if !inOneView(nodes...) || nodes[0].View().View.ID != first {
+					b.Skip("the machine is too busy: the nodes were parted, and not all deliver all")
+				}
 			}
 		}
 	}

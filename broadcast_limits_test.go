@@ -276,7 +276,10 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	slow, fast := nodes[2], nodes[:2]
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var wg sync.WaitGroup
+	reading, enough := context.WithCancel(t.Context()) // longer than there is anything to read
+	var wg, readers sync.WaitGroup
+	defer readers.Wait()
+	defer enough()
 	defer wg.Wait()
 	for _, n := range fast {
 		wg.Go(func() {
@@ -284,8 +287,8 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 				_, _ = n.Broadcast(ctx, make([]byte, 200), BroadcastOptions{Order: TotalOrder})
 			}
 		})
-		wg.Go(func() {
-			for range n.Deliveries(ctx) {
+		readers.Go(func() {
+			for range n.Deliveries(reading) {
 			}
 		})
 	}
