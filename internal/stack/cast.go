@@ -143,8 +143,8 @@ func (s *Stack) dueBroadcast(now, due timed.Instant) timed.Instant {
 	return timed.Earlier(due, s.br.Deadline())
 }
 
-// morePackets holds packets beyond one for each peer. Effects point to them, so
-// they stay where they are.
+// morePackets holds the packets of a turn. Effects point to them, so they stay
+// where they are, and the next turn writes them again.
 type morePackets struct {
 	packets []*Packet
 	used    int

@@ -106,10 +106,6 @@ func (s *Stack) blank() *Packet {
 	if s.Lend != nil {
 		return s.Lend()
 	}
-	if k := len(s.packets); k < cap(s.packets) {
-		s.packets = s.packets[:k+1]
-		return &s.packets[k]
-	}
 	return s.more.take()
 }
 

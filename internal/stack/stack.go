@@ -49,14 +49,13 @@ type Stack struct {
 	answered  [timed.MaxNodes + 1]timed.Instant
 
 	// The turn under way.
-	out     []Effect
-	box     outbox
-	packets []Packet // written in this turn, unless the driver lends its own
-	more    morePackets
-	events  []Event           // reported in this turn
-	later   bool              // what the broadcast has to do waits for HandleTimeout
-	acked   membership.ViewID // the proposal for which the broadcast keeps still
-	due     timed.Instant     // the deadline after the last turn
+	out    []Effect
+	box    outbox
+	more   morePackets       // written in this turn, unless the driver lends its own
+	events []Event           // reported in this turn
+	later  bool              // what the broadcast has to do waits for HandleTimeout
+	acked  membership.ViewID // the proposal for which the broadcast keeps still
+	due    timed.Instant     // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
 	elOut []leader.Effect
@@ -126,7 +125,7 @@ func (s *Stack) Deadline() timed.Instant {
 // begin starts a turn.
 func (s *Stack) begin(now timed.Instant, out []Effect) {
 	s.out = out
-	s.packets, s.events = s.packets[:0], s.events[:0]
+	s.more.used, s.events = 0, s.events[:0]
 	if s.br != nil {
 		s.br.Reclaim()
 		s.brOut, s.later = s.brOut[:0], false
