@@ -18,6 +18,15 @@ func TestNoTailsIsNoticed(t *testing.T) {
 	require.False(t, lostTailArrives())
 }
 
+// A member whose proposal's commit is long in coming has nearly always another
+// proposal by then.
+func TestThawIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, staysFrozen())
+	mutant.Set(mutant.BroadcastThaw)
+	require.False(t, staysFrozen())
+}
+
 // The moments in which a broken promise matters are too short for campaigns.
 func TestPromiseUnsentIsNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)

@@ -17,7 +17,7 @@ func init() {
 		worlds[name] = w
 	}
 	for name, play := range map[string]func(uint64) error{
-		"broadcast-cut": broadcastAroundACut, "broadcast-tail": broadcastLostTail, "broadcast-busy": broadcastBusy,
+		"broadcast-cut":       broadcastAroundACut,
 		"broadcast-fragments": broadcastFragments,
 		"broadcast-slow":      broadcastSlowConsumer,
 	} {

@@ -1,0 +1,25 @@
+package broadcast
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// staysFrozen reports whether a member that has acknowledged a proposal keeps
+// still, although nothing is heard of it any more.
+func staysFrozen() bool {
+	g := newTrio(3, Config{})
+	s := g.nodes[1]
+	s.Freeze(g.now, viewOf(2, 0, 1), false)
+	for range 100 {
+		g.now = g.now.Add(g.nodes[1].cfg.Timing.Expires / 10)
+		s.Act(g.now, clocksync.Reading{}, nil)
+		s.Reclaim()
+	}
+	return s.Frozen()
+}
+
+func TestAFrozenMemberStaysSo(t *testing.T) { require.True(t, staysFrozen()) }
