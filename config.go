@@ -285,8 +285,23 @@ func (c ClockConfig) check() (errs []error) {
 	return errs
 }
 
-// groupDigest is what stands for the group's name in packets.
-func groupDigest(name string) uint64 {
-	sum := sha256.Sum256([]byte("failaware group\x00" + name))
-	return binary.BigEndian.Uint64(sum[:8])
+// groupDigest is what stands for the group in packets: its name, and what must be
+// the same of the broadcast at all nodes. One that has no broadcast, or can take
+// less than the others send, would keep their views from ever being committed; so
+// it is in a group of its own.
+func groupDigest(name string, b *BroadcastConfig) uint64 {
+	h := sha256.New()
+	fmt.Fprintf(h, "failaware group\x00%s", name)
+	if b != nil {
+		fmt.Fprintf(h, "\x00broadcast %d %d %d %v", b.Window, b.MaxMessages, b.MaxPayload, idSet(b.RequireQuorum))
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// idSet returns ids as a set, in which their order does not matter.
+func idSet(ids []NodeID) (s Set) {
+	for _, id := range ids {
+		s.Add(id)
+	}
+	return s
 }

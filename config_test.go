@@ -107,3 +107,25 @@ func TestStateDirectory(t *testing.T) {
 		require.ErrorContains(t, err, path)
 	}
 }
+
+// Nodes that could not commit a view together are in different groups.
+func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
+	base := (&BroadcastConfig{}).withDefaults(1200)
+	of := func(change func(*BroadcastConfig)) uint64 {
+		c := *base
+		change(&c)
+		return groupDigest("g", &c)
+	}
+	same := of(func(c *BroadcastConfig) { c.Backlog, c.PacketBytes, c.SendOnly = 1<<20, 500, true })
+	require.Equal(t, groupDigest("g", base), same, "these are each node's own")
+	require.Equal(t, of(func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{1, 2} }), of(func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{2, 1} }))
+	seen := map[uint64]bool{groupDigest("g", nil): true, groupDigest("h", base): true, same: true}
+	for _, change := range []func(*BroadcastConfig){
+		func(c *BroadcastConfig) { c.Window *= 2 }, func(c *BroadcastConfig) { c.MaxMessages *= 2 },
+		func(c *BroadcastConfig) { c.MaxPayload *= 2 }, func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{1, 2, 3} },
+	} {
+		d := of(change)
+		require.False(t, seen[d])
+		seen[d] = true
+	}
+}

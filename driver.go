@@ -68,7 +68,7 @@ const (
 
 func newDriver(n *Node) *driver {
 	c := &n.cfg
-	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group),
+	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
 		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight,
 		MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold}}
 	if c.Broadcast != nil {
