@@ -150,8 +150,11 @@ func (s *Service) Broadcast(reading clocksync.Reading, payload []byte, opt Optio
 	}
 	stamp, dev := s.stampNow(reading)
 	r := Run{Sender: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Class: class, Options: opt, Count: 1, Stamp: stamp, Deviation: dev}
+	size := (len(payload) + frags - 1) / frags
 	for i := range frags {
-		part := payload[i*s.cfg.PacketBytes : min(len(payload), (i+1)*s.cfg.PacketBytes)]
+		// Fragments are of one size, or all but the last: the kernel carries
+		// packets of one size together, and others one by one.
+		part := payload[i*size : min(len(payload), (i+1)*size)]
 		s.own[class]++
 		r.First, r.Size, r.Payload, r.Begins, r.Ends = s.own[class], uint32(len(part)), part, i == 0, i == frags-1
 		st.put(&s.arena, &r, s.cfg.MaxMessages)
