@@ -93,6 +93,7 @@ bench: build
 	bin/failaware bench split --nodes 8
 	bin/failaware bench clock --nodes 5
 	bin/failaware bench idle --nodes 8
+	bin/failaware bench broadcast --nodes 3,5
 
 build:
 	@mkdir -p bin

@@ -19,7 +19,7 @@ import (
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure elections, failover, splits, clocks and idle nodes on this machine",
+		Short: "Measure elections, failover, splits, clocks, idle nodes and broadcast on this machine",
 		Long: `Measure nodes over real UDP on the loopback interface of this machine, mostly
 with one process per node. Numbers are only worth as much as the machine is idle;
 the load before the benchmark is printed with them.`,
@@ -27,7 +27,7 @@ the load before the benchmark is printed with them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(benchElectionCommand(), benchFailoverCommand(), benchSplitCommand(), benchClockCommand(),
-		benchIdleCommand(), benchChildCommand())
+		benchIdleCommand(), benchBroadcastCommand(), benchChildCommand())
 	return cmd
 }
 

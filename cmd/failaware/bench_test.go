@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -47,11 +48,16 @@ func TestBenchCommands(t *testing.T) {
 	require.Len(t, r["sizes"], 2)
 	r = benchSmoke(t, "idle --nodes 2 --preset wan --for 300ms")
 	require.Len(t, r["nodes"], 2)
+	if runtime.GOOS == "linux" {
+		r = benchSmoke(t, "broadcast --nodes 2 --size 64 --atomicity strong --order timed --senders all --seconds 0.2 --packet 1200 --preset wan")
+		require.Len(t, r["cells"], 1)
+	}
 }
 
 func TestBenchRefusesNonsense(t *testing.T) {
 	for _, args := range []string{"election --nodes 1", "election --count 0", "failover --nodes 2", "failover --preset fast",
-		"split --count 0", "clock --nodes x", "idle --for 0s", "nothing"} {
+		"split --count 0", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
+		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "nothing"} {
 		var problems strings.Builder
 		code := run(strings.Fields("bench "+args), strings.NewReader(""), io.Discard, &problems)
 		require.Equal(t, 2, code, "%s: %s", args, problems.String())

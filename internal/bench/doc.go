@@ -9,7 +9,7 @@
 //   - [Failover], [Split], [Clock] and [Idle] run whole nodes, one process each.
 //     The processes report what changes, and when, over a pipe.
 //   - [Floor] measures what the sockets alone carry of a broadcast, with a process
-//     per member.
+//     per member, and [Broadcast] the broadcast of whole nodes against it.
 //
 // Every benchmark is bounded in time, says on what machine it ran, and how busy
 // that machine was.

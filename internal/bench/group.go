@@ -19,6 +19,7 @@ type group struct {
 	launch Launcher
 	name   string
 	timing timed.Timing
+	cast   *castSetup // nil: no broadcast
 	clock  *hwclock.Clock
 	all    timed.Set
 
@@ -93,7 +94,7 @@ func (g *group) start(id timed.NodeID, listen string, peers []address) error {
 	g.mu.Lock()
 	g.members[id] = m
 	g.mu.Unlock()
-	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers}
+	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers, Cast: g.cast}
 	c, err := g.launch.start(j, func(r *report) { g.take(m, r) })
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type nodeChild struct {
 	clock   *hwclock.Clock
 	reports *lines
 	expects chan timed.Set // who is to support the next leader
+	cast    *castChild     // nil: no broadcast
 }
 
 // serveNode runs a node as the node command does, with room for its loop beside
@@ -28,13 +29,21 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	node, err := failaware.Start(ctx, failaware.Config{ID: j.ID, Group: j.Group, Listen: j.Listen,
-		Peers: peersOf(j.Peers), Timing: j.Timing, RaiseProcs: true})
+	cfg := failaware.Config{ID: j.ID, Group: j.Group, Listen: j.Listen, Peers: peersOf(j.Peers), Timing: j.Timing,
+		RaiseProcs: true}
+	if j.Cast != nil {
+		cfg.MaxPacket, cfg.Broadcast = j.Cast.Packet, &failaware.BroadcastConfig{}
+	}
+	node, err := failaware.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer node.Close()
 	c := &nodeChild{node: node, clock: clock, reports: reports, expects: make(chan timed.Set, 1)}
+	if j.Cast != nil {
+		c.cast = &castChild{node: node, clock: clock}
+		go c.cast.receive(ctx)
+	}
 	reports.put(report{Addr: node.Addr().String()})
 	go c.watch(ctx)
 	go func() {
@@ -48,7 +57,7 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 		if err := commands.Decode(&cmd); err != nil {
 			return err
 		}
-		c.do(&cmd)
+		c.do(ctx, &cmd)
 	}
 }
 
@@ -60,7 +69,7 @@ func peersOf(list []address) (peers []failaware.Peer) {
 }
 
 // do carries out a command.
-func (c *nodeChild) do(cmd *command) {
+func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	r := &reply{Number: cmd.Number, At: c.clock.Now()}
 	var err error
 	switch cmd.Do {
@@ -79,6 +88,15 @@ func (c *nodeChild) do(cmd *command) {
 	case doClock:
 		go func() {
 			r.Samples = c.sampleClock(time.Duration(cmd.Millis)*time.Millisecond, time.Duration(cmd.Micros)*time.Microsecond)
+			c.reports.put(report{Reply: r})
+		}()
+		return
+	case doCast:
+		go func() {
+			var err error
+			if r.Cast, err = c.cast.run(ctx, cmd.Cast); err != nil {
+				r.Err = err.Error()
+			}
 			c.reports.put(report{Reply: r})
 		}()
 		return

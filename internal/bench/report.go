@@ -8,17 +8,23 @@ import (
 	"time"
 )
 
-// Aim is a number that a benchmark should not exceed on an idle machine.
+// Aim is a number that a benchmark should not exceed on an idle machine, or, with
+// Least, should reach.
 type Aim struct {
 	Name  string  `json:"name"`
 	Limit float64 `json:"limit"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
+	Least bool    `json:"least,omitempty"`
 	Met   bool    `json:"met"`
 }
 
 func aim(name string, value, limit float64, unit string) Aim {
-	return Aim{name, limit, value, unit, value <= limit}
+	return Aim{name, limit, value, unit, false, value <= limit}
+}
+
+func aimLeast(name string, value, limit float64, unit string) Aim {
+	return Aim{name, limit, value, unit, true, value >= limit}
 }
 
 func aimMillis(name string, value, limit time.Duration) Aim {
@@ -46,11 +52,14 @@ func (p page) table(rows [][]string) {
 
 func (p page) aims(aims []Aim) {
 	for _, a := range aims {
-		word := "met"
+		word, than := "met", "≤"
 		if !a.Met {
 			word = "MISSED"
 		}
-		p.line("aim: %s ≤ %.4g %s: %.4g, %s", a.Name, a.Limit, a.Unit, a.Value, word)
+		if a.Least {
+			than = "≥"
+		}
+		p.line("aim: %s %s %.4g %s: %.4g, %s", a.Name, than, a.Limit, a.Unit, a.Value, word)
 	}
 }
 

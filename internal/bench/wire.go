@@ -22,6 +22,7 @@ type job struct {
 	Timing timed.Timing
 	Peers  []address
 	Floor  *floorSetup `json:",omitempty"`
+	Cast   *castSetup  `json:",omitempty"` // of a node that broadcasts
 }
 
 type jobKind string
@@ -50,6 +51,7 @@ type command struct {
 	Micros int       `json:",omitempty"` // how often
 	Calls  int       `json:",omitempty"`
 	Floor  *floorRun `json:",omitempty"`
+	Cast   *castRun  `json:",omitempty"`
 }
 
 type action string
@@ -62,6 +64,7 @@ const (
 	doClock  action = "clock" // sample the clock
 	doCost   action = "cost"  // time calls of Now
 	doFloor  action = "floor" // send and receive, from Floor.Begin on
+	doCast   action = "cast"  // broadcast and receive, from Cast.Begin on
 )
 
 // report is what a child says. Just one of the parts is there.
@@ -96,6 +99,7 @@ type reply struct {
 	Samples []sample      `json:",omitempty"`
 	Cost    *Cost         `json:",omitempty"`
 	Floor   *floorCount   `json:",omitempty"`
+	Cast    *castCount    `json:",omitempty"`
 }
 
 // lines writes one JSON object a line, for any number of goroutines.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/bench"
+)
+
+func benchBroadcastCommand() *cobra.Command {
+	var opt bench.BroadcastOptions
+	var timing *benchTiming
+	var order string
+	var atomicities, senders []string
+	var seconds float64
+	cmd := &cobra.Command{
+		Use:   "broadcast",
+		Short: "Throughput and latency of the atomic broadcast, against the raw sockets",
+		Long: `A process per node. Throughput is what the application of the slowest member
+receives while the senders send as much as the window takes. Latency is the time
+from the call of Broadcast until the applications of all members have the
+message, by the hardware clock that the processes share: at saturation, at 100
+messages per second of all senders together, and at half of the throughput, with
+what is due sent together once a millisecond.
+
+The raw floor is what the same number of processes carry over the same kind of
+sockets in packets of the same size, to the same number of receivers, without any
+protocol but flow control.
+
+Packets are as large as the loopback interface and the library take, unless
+--packet says otherwise: 1200 is what any network carries. It needs Linux.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, n := range opt.Members {
+				if err := benchCheck("nodes", n, 2); err != nil {
+					return err
+				}
+			}
+			var ok bool
+			if opt.Order, ok = castOrders[order]; !ok {
+				return wrong("--order %q: there are unordered, total and timed", order)
+			}
+			for _, name := range atomicities {
+				a, ok := castAtomicities[name]
+				if !ok {
+					return wrong("--atomicity %q: there are weak, strong and strict", name)
+				}
+				opt.Atomicities = append(opt.Atomicities, a)
+			}
+			for _, name := range senders {
+				if name != "one" && name != "all" {
+					return wrong("--senders %q: there are one and all", name)
+				}
+				opt.All = append(opt.All, name == "all")
+			}
+			if seconds <= 0 || seconds > 60 {
+				return wrong("--seconds %v: it must be above 0, and at most 60", seconds)
+			}
+			opt.For = time.Duration(seconds * float64(time.Second))
+			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
+			var err error
+			if opt.Launch, err = benchProcesses(); err != nil {
+				return err
+			}
+			r, err := bench.Broadcast(cmd.Context(), opt)
+			if err != nil {
+				return err
+			}
+			return benchPrint(cmd, r)
+		},
+	}
+	timing = benchPreset(cmd, "lan")
+	f := cmd.Flags()
+	f.IntSliceVar(&opt.Members, "nodes", []int{3, 5}, "sizes of the group")
+	f.IntSliceVar(&opt.Sizes, "size", []int{64, 1024, 16384}, "sizes of messages, in bytes")
+	f.StringVar(&order, "order", "total", "order: unordered, total or timed")
+	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
+	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
+	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are three for each line of the table")
+	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
+	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
+	return cmd
+}
+
+var castOrders = map[string]failaware.MessageOrder{"unordered": failaware.Unordered, "total": failaware.TotalOrder,
+	"timed": failaware.TimedOrder}
+
+var castAtomicities = map[string]failaware.Atomicity{"weak": failaware.WeakAtomicity, "strong": failaware.StrongAtomicity,
+	"strict": failaware.StrictAtomicity}

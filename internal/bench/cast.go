@@ -1,0 +1,201 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/timed"
+)
+
+// BroadcastOptions are the choices of [Broadcast].
+type BroadcastOptions struct {
+	Members     []int // sizes of groups
+	Sizes       []int // of messages, in bytes
+	Order       failaware.MessageOrder
+	Atomicities []failaware.Atomicity
+	All         []bool // who sends: the first member, or all
+	// Packet is the size of the largest packet in bytes of UDP payload; zero means
+	// the largest that the loopback interface and the library take.
+	Packet int
+	Preset string
+	Timing timed.Timing
+	For    time.Duration // of each measurement, after a tenth of it to get going
+	Limit  time.Duration // of all; what was measured until then is the result
+	Launch Launcher      // must start processes
+	// Progress gets what is going on, if not nil.
+	Progress func(format string, args ...any)
+}
+
+const (
+	maxCastFor    = time.Minute
+	minCastPacket = 1200
+	maxCastPacket = 60_000
+	// castSlow is how many messages per second all senders together send, where
+	// latency without load is measured.
+	castSlow = 100
+	// castFloorWindow is how many bytes the raw floor has under way per sender:
+	// some of the largest packets.
+	castFloorWindow = 1 << 20
+)
+
+// Broadcast measures the atomic broadcast of whole nodes, a process each, and what
+// the sockets alone carry in the same run: see [Floor]. Throughput is what the
+// application of the slowest member receives while the senders send as much as the
+// window takes. Latency is from the call of Broadcast until the applications of all
+// members have the message. It needs Linux, which tells what processes use.
+func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, error) {
+	if err := opt.complete(); err != nil {
+		return nil, fmt.Errorf("bench: broadcast: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	defer cancel()
+	r := &BroadcastResult{Machine: machine(), Preset: opt.Preset, Order: opt.Order.String(), Packet: opt.Packet,
+		Seconds: opt.For.Seconds()}
+	for _, n := range opt.Members {
+		err := r.measure(ctx, &opt, n)
+		if errors.Is(err, errLimit) && len(r.Cells) > 0 {
+			r.Cut = true
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bench: broadcast of %d members: %w", n, err)
+		}
+	}
+	r.aim()
+	return r, nil
+}
+
+var errLimit = errors.New("the time is up")
+
+// complete checks the choices, and makes those that were left.
+func (o *BroadcastOptions) complete() error {
+	if o.Packet == 0 {
+		o.Packet = loopbackPacket()
+	}
+	switch {
+	case o.Launch == nil:
+		return errors.New("members need processes of their own")
+	case o.Packet < minCastPacket || o.Packet > maxCastPacket:
+		return fmt.Errorf("packets of %d bytes are outside [%d, %d]", o.Packet, minCastPacket, maxCastPacket)
+	case o.For <= 0 || o.For > maxCastFor:
+		return fmt.Errorf("a time of %v is outside (0, %v]", o.For, maxCastFor)
+	case o.Limit <= 0:
+		return errors.New("a limit is needed")
+	}
+	for _, n := range o.Members {
+		if n < 2 || n > timed.MaxNodes {
+			return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
+		}
+	}
+	for _, size := range o.Sizes {
+		if size < castHead || size > 1<<20 {
+			return fmt.Errorf("messages of %d bytes are outside [%d, %d]", size, castHead, 1<<20)
+		}
+	}
+	return nil
+}
+
+// loopbackPacket returns the size of the largest packet that the loopback
+// interface takes whole, in bytes of UDP payload.
+func loopbackPacket() int {
+	const headers = 40 + 8 // of IPv6 and UDP
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return minCastPacket
+	}
+	for _, i := range interfaces {
+		if i.Flags&net.FlagLoopback != 0 {
+			return min(max(i.MTU-headers, minCastPacket), maxCastPacket)
+		}
+	}
+	return minCastPacket
+}
+
+// measure measures one size of the group.
+func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n int) error {
+	g, err := newGroup(opt.Launch, n, opt.Timing)
+	if err != nil {
+		return err
+	}
+	g.cast = &castSetup{Packet: opt.Packet}
+	defer g.stop()
+	if err := g.startAll(ctx); err != nil {
+		return err
+	}
+	number := uint32(0)
+	for _, size := range opt.Sizes {
+		for _, all := range opt.All {
+			floor, err := Floor(ctx, FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Packet: opt.Packet,
+				Window: castFloorWindow, For: opt.For, Launch: opt.Launch})
+			if err != nil {
+				return err
+			}
+			for _, atomicity := range opt.Atomicities {
+				run := castRun{Size: size, Order: opt.Order, Atomicity: atomicity}
+				run.Senders.Add(1)
+				for id := timed.NodeID(2); all && int(id) <= n; id++ {
+					run.Senders.Add(id)
+				}
+				c, err := castCell(ctx, opt, g, run, &number)
+				if err != nil {
+					return err
+				}
+				c.Floor = floor.Cells[0]
+				c.Ratio = c.Saturated.Bytes / c.Floor.Bytes
+				if opt.Progress != nil {
+					opt.Progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,
+						c.Saturated.Messages)
+				}
+				r.Cells = append(r.Cells, *c)
+			}
+		}
+	}
+	return nil
+}
+
+// castCell measures at saturation, at a few messages per second, and at half of
+// the former.
+func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun, number *uint32) (*BroadcastCell, error) {
+	c := &BroadcastCell{Members: g.all.Len(), Senders: run.Senders.Len(), Size: run.Size, Atomicity: run.Atomicity.String()}
+	const tracedApart = 16 // a reading of the clock for every message would show
+	for _, m := range []struct {
+		load *CastLoad
+		rate float64 // of all senders
+	}{{&c.Saturated, 0}, {&c.Slow, castSlow}, {&c.Half, -1}} {
+		if m.rate < 0 {
+			m.rate = c.Saturated.Messages / 2
+		}
+		if err := g.untilWhole(ctx); err != nil {
+			return nil, err
+		}
+		*number++
+		r := run
+		r.Number, r.Rate, r.Every = *number, m.rate/float64(run.Senders.Len()), tracedApart
+		if m.rate == castSlow {
+			r.Every = 1
+		}
+		const untilAllKnow = 50 * time.Millisecond
+		r.Begin = g.clock.Now().Add(untilAllKnow)
+		r.Measured = r.Begin.Add(opt.For / 10)
+		r.End = r.Measured.Add(opt.For)
+		answers, err := g.askAll(g.all, func(timed.NodeID) command {
+			return command{Do: doCast, Cast: &r, Millis: int((r.End.Sub(g.clock.Now()) + castDrain).Milliseconds())}
+		})
+		if err != nil {
+			return nil, err
+		}
+		var counts []*castCount
+		for id := range g.all.All() {
+			counts = append(counts, answers[id].Cast)
+		}
+		*m.load = sumUpCast(counts)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return c, nil
+}

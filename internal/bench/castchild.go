@@ -1,0 +1,219 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// castSetup makes a node one that broadcasts.
+type castSetup struct {
+	Packet int // Config.MaxPacket
+}
+
+// castRun says what all children do at the same time. Messages are sent from
+// Begin to End; what is counted is from Measured to End.
+type castRun struct {
+	Number               uint32 // tells messages of this run from those of others
+	Senders              idSet
+	Size                 int // in bytes
+	Order                failaware.MessageOrder
+	Atomicity            failaware.Atomicity
+	Rate                 float64 // messages per second of each sender; 0: as many as are taken
+	Every                int     // one of so many messages is traced
+	Begin, Measured, End timed.Instant
+}
+
+// castCount is what a child counted.
+type castCount struct {
+	Elapsed  time.Duration
+	CPU      time.Duration
+	Messages uint64 // that the application received
+	Bytes    uint64 // in them
+	Views    uint64 // that were installed
+	Overflow uint64 // messages of the kernel that a full socket buffer has cost
+	Traces   []castTrace
+}
+
+// castTrace is a message on its way: when the application called Broadcast, and
+// when the application of the child that reports it had it.
+type castTrace struct {
+	Sender    timed.NodeID
+	Number    uint32
+	Sent, Had timed.Instant
+}
+
+// A payload begins with its run (4), its number among those that are traced or
+// zero (4), and the instant of the call of Broadcast (8).
+const (
+	castHead = 16
+	// castTraces bounds the messages of a run that a sender traces. They are
+	// spread over the run by castRun.Every and the time between two.
+	castTraces = 2000
+	// castDrain is how long after its end a run's messages may still come.
+	castDrain = 500 * time.Millisecond
+	// castPace is how long a sender with a rate sleeps at least: it sends what has
+	// become due together, or most of the processor would go into sleeping.
+	castPace = time.Millisecond
+)
+
+// castChild is the application of a node that broadcasts: one goroutine that
+// receives, and one that sends.
+type castChild struct {
+	node  *failaware.Node
+	clock *hwclock.Clock
+
+	mu     sync.Mutex
+	number uint32 // of the run
+	count  castCount
+}
+
+// receive takes deliveries until the node stops.
+func (c *castChild) receive(ctx context.Context) {
+	into := make([]failaware.Delivery, 512)
+	for {
+		n, err := c.node.Receive(ctx, into)
+		if err != nil {
+			return
+		}
+		c.take(into[:n], c.clock.Now())
+	}
+}
+
+// take counts deliveries that the application had at now.
+func (c *castChild) take(items []failaware.Delivery, now timed.Instant) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range items {
+		it := &items[i]
+		switch it.Kind {
+		case failaware.ViewChange:
+			c.count.Views++
+		case failaware.Message:
+			if len(it.Payload) < castHead || binary.BigEndian.Uint32(it.Payload) != c.number {
+				continue
+			}
+			c.count.Messages++
+			c.count.Bytes += uint64(len(it.Payload))
+			if k := binary.BigEndian.Uint32(it.Payload[4:]); k > 0 {
+				c.count.Traces = append(c.count.Traces, castTrace{it.ID.Sender, k,
+					timed.Instant(binary.BigEndian.Uint64(it.Payload[8:])), now})
+			}
+		}
+	}
+}
+
+// look returns what has been counted, without the traces.
+func (c *castChild) look() castCount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.count
+	n.Traces = nil
+	return n
+}
+
+// run takes part in a run.
+func (c *castChild) run(ctx context.Context, r *castRun) (*castCount, error) {
+	c.mu.Lock()
+	c.number, c.count = r.Number, castCount{Traces: make([]castTrace, 0, castTraces)}
+	c.mu.Unlock()
+	sent := make(chan error, 1)
+	if r.Senders.Has(c.node.ID()) {
+		go func() { sent <- c.send(ctx, r) }()
+	} else {
+		sent <- nil
+	}
+	time.Sleep(r.Measured.Sub(c.clock.Now()))
+	var before, after usage
+	if err := before.ofProcess(); err != nil {
+		return nil, err
+	}
+	overflow := nodeCounter(c.node, "received_overflow")
+	start, first := c.clock.Now(), c.look()
+	time.Sleep(r.End.Sub(start))
+	stop, last := c.clock.Now(), c.look()
+	if err := after.ofProcess(); err != nil {
+		return nil, err
+	}
+	if err := <-sent; err != nil {
+		return nil, err
+	}
+	time.Sleep(castDrain)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.number = 0
+	return &castCount{Elapsed: stop.Sub(start), CPU: after.CPU - before.CPU, Messages: last.Messages - first.Messages,
+		Bytes: last.Bytes - first.Bytes, Views: last.Views - first.Views,
+		Overflow: nodeCounter(c.node, "received_overflow") - overflow, Traces: c.count.Traces}, nil
+}
+
+// send broadcasts from the beginning to the end of a run.
+func (c *castChild) send(ctx context.Context, r *castRun) error {
+	now := c.clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, r.End.Sub(now))
+	defer cancel()
+	payload := make([]byte, r.Size)
+	binary.BigEndian.PutUint32(payload, r.Number)
+	opt := failaware.BroadcastOptions{Order: r.Order, Atomicity: r.Atomicity}
+	begin := r.Begin
+	if r.Rate > 0 { // senders take turns, as far as there are few messages
+		begin = begin.Add(time.Duration(float64(c.place(r)) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
+	}
+	time.Sleep(begin.Sub(now))
+	gap := r.End.Sub(r.Measured) / castTraces
+	var traced uint32
+	var lately timed.Instant
+	for n := 0; ; n++ {
+		if r.Rate > 0 {
+			due := begin.Add(time.Duration(float64(n) / r.Rate * float64(time.Second)))
+			if ahead := due.Sub(c.clock.Now()); ahead > 0 {
+				time.Sleep(max(ahead, castPace))
+			}
+		}
+		binary.BigEndian.PutUint32(payload[4:], 0)
+		if n%r.Every == 0 {
+			now := c.clock.Now()
+			if now >= r.End {
+				return nil
+			}
+			if now >= r.Measured && now.Sub(lately) >= gap && traced < castTraces {
+				traced++
+				lately = now
+				binary.BigEndian.PutUint32(payload[4:], traced)
+				binary.BigEndian.PutUint64(payload[8:], uint64(now))
+			}
+		}
+		if _, err := c.node.Broadcast(ctx, payload, opt); errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("broadcasting: %w", err)
+		}
+	}
+}
+
+// place returns how many senders come before this one.
+func (c *castChild) place(r *castRun) (n int) {
+	for id := range r.Senders.All() {
+		if id < c.node.ID() {
+			n++
+		}
+	}
+	return n
+}
+
+// nodeCounter returns a counter of a node.
+func nodeCounter(n *failaware.Node, name string) uint64 {
+	for _, c := range n.Status().Counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return 0
+}

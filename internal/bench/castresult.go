@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// BroadcastResult is what [Broadcast] found.
+type BroadcastResult struct {
+	Machine Machine         `json:"machine"`
+	Preset  string          `json:"preset"`
+	Order   string          `json:"order"`
+	Packet  int             `json:"largest_packet"` // in bytes
+	Seconds float64         `json:"seconds"`        // of each measurement
+	Cut     bool            `json:"cut,omitempty"`  // the time was up
+	Cells   []BroadcastCell `json:"cells"`
+	Aims    []Aim           `json:"aims"`
+}
+
+// BroadcastCell is the result for one size of the group and of messages.
+type BroadcastCell struct {
+	Members   int      `json:"members"`
+	Senders   int      `json:"senders"`
+	Size      int      `json:"size"`
+	Atomicity string   `json:"atomicity"`
+	Saturated CastLoad `json:"saturated"` // as many messages as the window takes
+	Slow      CastLoad `json:"slow"`      // 100 messages a second
+	Half      CastLoad `json:"half_load"` // half of what was saturation
+	// Floor is what the sockets alone carried in the same run, and Ratio the bytes
+	// at saturation by those of the floor.
+	Floor FloorCell `json:"floor"`
+	Ratio float64   `json:"of_the_floor"`
+}
+
+// CastLoad is what was found under one load.
+type CastLoad struct {
+	// Messages and Bytes per second are those that the application of the slowest
+	// member received.
+	Messages float64 `json:"messages_per_second"`
+	Bytes    float64 `json:"bytes_per_second"`
+	// PerMessage is the processor time of all members by those messages.
+	PerMessage time.Duration `json:"cpu_per_message_ns"`
+	Cores      float64       `json:"cores"` // that were busy
+	// Latency is of messages that are traced, from the call of Broadcast until
+	// the last member's application has it.
+	Latency Summary `json:"latency"`
+	// Missing is how many traced messages did not come to all members in time.
+	Missing  int    `json:"missing"`
+	Views    uint64 `json:"views"`    // installed at the member that had most of them
+	Overflow uint64 `json:"overflow"` // messages of the kernel lost to full buffers
+}
+
+// sumUpCast sums up what the members counted.
+func sumUpCast(counts []*castCount) (l CastLoad) {
+	type key struct {
+		sender timed.NodeID
+		number uint32
+	}
+	type way struct {
+		members int
+		took    time.Duration
+	}
+	ways := map[key]way{}
+	for i, c := range counts {
+		seconds := c.Elapsed.Seconds()
+		if had := float64(c.Messages) / seconds; i == 0 || had < l.Messages {
+			l.Messages, l.Bytes = had, float64(c.Bytes)/seconds
+		}
+		l.Cores += c.CPU.Seconds() / seconds
+		l.Views = max(l.Views, c.Views)
+		l.Overflow += c.Overflow
+		for _, t := range c.Traces {
+			k := key{t.Sender, t.Number}
+			w := ways[k]
+			ways[k] = way{w.members + 1, max(w.took, t.Had.Sub(t.Sent))}
+		}
+	}
+	if l.Messages > 0 {
+		l.PerMessage = time.Duration(l.Cores / l.Messages * float64(time.Second))
+	}
+	var all []time.Duration
+	for _, w := range ways {
+		if w.members < len(counts) {
+			l.Missing++
+			continue
+		}
+		all = append(all, w.took)
+	}
+	l.Latency = summarize(all)
+	return l
+}
+
+// castAims are what a machine of two cores should reach: messages or bytes per
+// second at saturation, by members and size.
+var castAims = []struct {
+	members, size   int
+	messages, bytes float64
+}{
+	{3, 64, 500e3, 0}, {3, 1024, 0, 150e6}, {3, 16384, 0, 400e6},
+	{5, 64, 300e3, 0}, {5, 1024, 0, 100e6}, {5, 16384, 0, 250e6},
+}
+
+// aim holds the cells against the aims.
+func (r *BroadcastResult) aim() {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		name := fmt.Sprintf("%d members, %d bytes, %s, %d sending", c.Members, c.Size, c.Atomicity, c.Senders)
+		for _, a := range castAims {
+			if a.members != c.Members || a.size != c.Size {
+				continue
+			}
+			if a.messages > 0 {
+				r.Aims = append(r.Aims, aimLeast(name, c.Saturated.Messages/1e3, a.messages/1e3, "k/s"))
+			} else {
+				r.Aims = append(r.Aims, aimLeast(name, c.Saturated.Bytes/1e6, a.bytes/1e6, "MB/s"))
+			}
+		}
+		if c.Size == 1024 {
+			r.Aims = append(r.Aims, aimLeast(name+", of the floor", 100*c.Ratio, 40, "%"))
+		}
+		if c.Members != 3 || c.Slow.Latency.Count == 0 {
+			continue
+		}
+		p50, p99 := 120*time.Microsecond, 500*time.Microsecond
+		switch c.Atomicity {
+		case "weak":
+		case "strict":
+			p50, p99 = 200*time.Microsecond, 700*time.Microsecond
+		default:
+			continue
+		}
+		r.Aims = append(r.Aims, aimMillis(name+", 100/s, p50", c.Slow.Latency.P50, p50),
+			aimMillis(name+", 100/s, p99", c.Slow.Latency.P99, p99))
+	}
+}
+
+// Text writes the result as a table.
+func (r *BroadcastResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: a process per member, timing %s, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
+		r.Preset, r.Order, r.Packet, r.Seconds)
+	if r.Cut {
+		p.line("the time was up before all was measured")
+	}
+	rows := [][]string{{"members", "senders", "bytes", "atomicity", "messages/s", "MB/s", "CPU/message", "p50", "p99", "views", "lost",
+		"floor MB/s", "of floor %", "100/s p50", "p99", "half load p50", "p99"}}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		s := &c.Saturated
+		rows = append(rows, []string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
+			fmt.Sprintf("%.0f", s.Messages), fmt.Sprintf("%.1f", s.Bytes/1e6), show(s.PerMessage),
+			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow),
+			fmt.Sprintf("%.1f", c.Floor.Bytes/1e6), fmt.Sprintf("%.0f", 100*c.Ratio),
+			show(c.Slow.Latency.P50), show(c.Slow.Latency.P99), show(c.Half.Latency.P50), show(c.Half.Latency.P99)})
+	}
+	p.table(rows)
+	p.aims(r.Aims)
+}
