@@ -46,9 +46,8 @@ var axes = map[string]axis{
 var noState = map[string]string{
 	"stack.Stack.out":                 "nothing between turns",
 	"stack.Stack.box":                 "a turn resets the flags, without which no other field is read",
-	"stack.Stack.packets":             "emptied by each turn; what no frame carries is not sent",
 	"stack.Stack.events":              "emptied by each turn",
-	"stack.Stack.more":                "nodes of the model do not broadcast",
+	"stack.Stack.more":                "emptied by each turn; what no frame carries is not sent",
 	"stack.Stack.brOut":               "nodes of the model do not broadcast",
 	"stack.Stack.elOut":               "emptied before use",
 	"stack.Stack.mbOut":               "emptied before use",
