@@ -66,8 +66,8 @@ func (s *registerState) before(o *registerState) bool {
 	return s.Epoch < o.Epoch || s.Epoch == o.Epoch && s.Count < o.Count
 }
 
-// replica is one node's part of the service, with one client.
-type replica struct {
+// registerReplica is one node's part of the service, with one client.
+type registerReplica struct {
 	svc    *registers
 	n      *Node
 	inc    timed.Incarnation
@@ -87,22 +87,22 @@ var strictTotal = broadcast.Options{Order: broadcast.Total, Atomicity: broadcast
 
 // app returns the replica of a process that starts.
 func (s *registers) app(n *Node) Handlers {
-	r := &replica{svc: s, n: n, inc: n.Incarnation(), knows: !s.started[n.id]}
+	r := &registerReplica{svc: s, n: n, inc: n.Incarnation(), knows: !s.started[n.id]}
 	s.started[n.id] = true
 	r.later()
 	return Handlers{Broadcast: BroadcastHandlers{Delivered: r.delivered, Entered: r.entered}, Stop: r.giveUp}
 }
 
-func (r *replica) expires(x float64) time.Duration {
+func (r *registerReplica) expires(x float64) time.Duration {
 	return time.Duration(x * float64(r.n.w.opt.Timing.Expires))
 }
 
 // later lets the client begin its next operation.
-func (r *replica) later() {
+func (r *registerReplica) later() {
 	r.n.After(r.expires(registerPause*r.svc.rand.exponential()), r.begin)
 }
 
-func (r *replica) begin() {
+func (r *registerReplica) begin() {
 	s := r.svc
 	s.clients++
 	op := order{Client: s.clients, Key: int(s.rand.below(registerKeys))}
@@ -133,7 +133,7 @@ func (r *replica) begin() {
 	})
 }
 
-func (r *replica) say(o order) bool {
+func (r *registerReplica) say(o order) bool {
 	b, err := json.Marshal(o)
 	if err != nil {
 		panic(err)
@@ -143,7 +143,7 @@ func (r *replica) say(o order) bool {
 }
 
 // answer ends the operation under way.
-func (r *replica) answer(value int) {
+func (r *registerReplica) answer(value int) {
 	r.record(value, r.n.w.now)
 	r.svc.finished++
 	r.client = 0
@@ -152,20 +152,20 @@ func (r *replica) answer(value int) {
 
 // giveUp leaves the operation under way open: it may take effect at any time, or
 // never. A read without an answer says nothing.
-func (r *replica) giveUp() {
+func (r *registerReplica) giveUp() {
 	if r.client != 0 && r.op.Write != 0 {
 		r.record(0, forever)
 	}
 	r.client = 0
 }
 
-func (r *replica) record(value int, at int64) {
+func (r *registerReplica) record(value int, at int64) {
 	r.svc.history = append(r.svc.history, porcupine.Operation{ClientId: r.client, Input: registerInput{r.op.Key, r.op.Write},
 		Output: value, Call: r.called, Return: at})
 }
 
 // entered begins a view: every member says how far it has come.
-func (r *replica) entered(v *membership.View) {
+func (r *registerReplica) entered(v *membership.View) {
 	if inc := r.n.Incarnation(); inc != r.inc { // it slept, and does not know what it missed
 		r.inc, r.knows = inc, false
 	}
@@ -174,7 +174,7 @@ func (r *replica) entered(v *membership.View) {
 }
 
 // tell says it until there is room for it.
-func (r *replica) tell(v *membership.View) {
+func (r *registerReplica) tell(v *membership.View) {
 	if r.view != v || 2*v.Set.Len() <= r.n.w.opt.Nodes {
 		return
 	}
@@ -184,7 +184,7 @@ func (r *replica) tell(v *membership.View) {
 	}
 }
 
-func (r *replica) delivered(d broadcast.Delivery, v *membership.View) {
+func (r *registerReplica) delivered(d broadcast.Delivery, v *membership.View) {
 	var o order
 	if err := json.Unmarshal(d.Payload, &o); err != nil {
 		panic(err)
@@ -205,7 +205,7 @@ func (r *replica) delivered(d broadcast.Delivery, v *membership.View) {
 
 // agree begins with the state that has come furthest, if those who know theirs
 // are a majority.
-func (r *replica) agree(v *membership.View, transitional bool) {
+func (r *registerReplica) agree(v *membership.View, transitional bool) {
 	know := 0
 	best := registerState{}
 	for _, o := range r.words {
@@ -231,7 +231,7 @@ func (r *replica) agree(v *membership.View, transitional bool) {
 
 // apply performs an operation. Its client hears of it only if nobody can have left
 // the view without it.
-func (r *replica) apply(o order, transitional bool) {
+func (r *registerReplica) apply(o order, transitional bool) {
 	r.state.Count++
 	if o.Write != 0 {
 		r.state.Values[o.Key] = o.Write

@@ -122,6 +122,27 @@ const (
 	BroadcastNoFill
 	BroadcastSlowAcks
 	BroadcastOrderMinority
+
+	// replicated state
+	ReplicaKeepLabel
+	ReplicaDropQueued
+	ReplicaApplyUnsettled
+	ReplicaReportOfAnyView
+	ReplicaPendingHolds
+	ReplicaMergeMinority
+	ReplicaForgetTentative
+	ReplicaForgetDiscarded
+	ReplicaResumeAnything
+	ReplicaEndlessQueue
+	ReplicaQueueFromBegin
+	ReplicaSnapshotLate
+	ReplicaDropEarly
+	ReplicaNoWindow
+	ReplicaNoRate
+	ReplicaKeepRefused
+	ReplicaLocalMerge
+	ReplicaMergeOwnFirst
+	ReplicaSilentDivergence
 	count
 )
 

@@ -1,0 +1,79 @@
+package replica
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// maxChecks is how many positions are compared at the same time: a member that
+// lags further behind is compared at a later one.
+const maxChecks = 16
+
+// check is what members say of their states at one position.
+type check struct {
+	at   Point
+	sums []sum // by member of the view
+}
+
+type sum struct {
+	known bool
+	value uint64
+}
+
+// HandleHash takes the hash that a Hash effect asked for, and tells the others.
+func (m *Replica) HandleHash(now timed.Instant, at Point, value uint64, out []Effect) []Effect {
+	return m.turn(now, out, func() {
+		if m.view == nil || at.View != m.view.ID {
+			return
+		}
+		m.say(free, message{kind: kindHash, at: at, sum: value})
+		m.takeHash(m.cfg.Self.Node, at, value)
+	})
+}
+
+// takeHash compares a member's hash with this node's, whichever comes later.
+func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
+	if at.View != m.view.ID {
+		return
+	}
+	c := m.checkAt(at)
+	if c == nil {
+		return
+	}
+	self, i := m.view.Set.Rank(m.cfg.Self.Node), m.view.Set.Rank(from)
+	if c.sums[i].known {
+		return // this node's own comes back from the broadcast
+	}
+	c.sums[i] = sum{true, value}
+	if !c.sums[self].known {
+		return
+	}
+	for j := range c.sums {
+		if other := c.sums[j]; other.known && (i == self || j == i) && other.value != c.sums[self].value && !mutant.On(mutant.ReplicaSilentDivergence) {
+			m.notify(Event{Kind: EventDiverged, Member: m.view.Members[j].Node, At: at, Ours: c.sums[self].value, Theirs: other.value})
+		}
+	}
+}
+
+// checkAt returns what is known of a position, or nil for one that is too old.
+func (m *Replica) checkAt(at Point) *check {
+	oldest := 0
+	for i := range m.checks {
+		if m.checks[i].at == at {
+			return &m.checks[i]
+		}
+		if m.checks[i].at.Position < m.checks[oldest].at.Position {
+			oldest = i
+		}
+	}
+	fresh := check{at, make([]sum, len(m.view.Members))}
+	if len(m.checks) < maxChecks {
+		m.checks = append(m.checks, fresh)
+		return &m.checks[len(m.checks)-1]
+	}
+	if at.Position < m.checks[oldest].at.Position {
+		return nil
+	}
+	m.checks[oldest] = fresh
+	return &m.checks[oldest]
+}

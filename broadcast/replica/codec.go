@@ -1,0 +1,166 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+const (
+	viewBytes = 8 + 1 + 8
+	nameBytes = 16 + viewBytes + 8
+	maxCopies = 255 // that a report lists
+)
+
+// errMessage is why a payload is none of this package's messages.
+var errMessage = errors.New("replica: not a message of the replicated state")
+
+// AppendOp appends the payload of an operation in its envelope: what is to be
+// broadcast, as Total or Timed, so that all members apply the operation.
+func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
+
+func appendName(b []byte, n Name) []byte {
+	b = appendView(append(b, n.Label[:]...), n.View)
+	return binary.BigEndian.AppendUint64(b, n.Position)
+}
+
+func appendCopies(b []byte, cs []copyOf) []byte {
+	cs = cs[:min(len(cs), maxCopies)]
+	b = append(b, byte(len(cs)))
+	for i := range cs {
+		b = append(appendName(b, cs[i].name), cs[i].digest[:]...)
+		b = binary.BigEndian.AppendUint64(b, cs[i].got)
+	}
+	return b
+}
+
+// encode returns a message's payload.
+func encode(m *message) []byte {
+	u64 := binary.BigEndian.AppendUint64
+	b := make([]byte, 1, ChunkOverhead+len(m.body))
+	b[0] = byte(m.kind)
+	switch m.kind {
+	case kindReport:
+		r := &m.report
+		b = append(appendView(b, r.view), byte(r.standing))
+		b = u64(u64(append(b, r.label[:]...), r.rank), r.load)
+		b = append(b, byte(r.mates.Len()))
+		for id := range r.mates.All() {
+			b = append(b, byte(id))
+		}
+		b = u64(append(appendName(b, r.base), r.old[:]...), r.oldRank)
+		b = appendCopies(appendCopies(b, r.held), r.parts)
+	case kindReady:
+		b = append(appendView(b, m.view), m.digest[:]...)
+	case kindAsk:
+		b = appendView(b, m.view)
+	case kindRefuse:
+		b = appendName(appendView(b, m.view), m.name)
+	case kindChunk:
+		b = append(appendName(b, m.name), m.digest[:]...)
+		b = append(u64(u64(b, m.offset), m.size), m.body...)
+	case kindGot:
+		b = u64(append(appendName(b, m.name), m.digest[:]...), m.offset)
+	case kindHash:
+		b = u64(u64(appendView(b, m.at.View), m.at.Position), m.sum)
+	}
+	return b
+}
+
+// reader reads a payload; after the first that is missing, everything is.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.bad || len(r.b) < n {
+		r.bad = true
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) u64() uint64 {
+	if b := r.take(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *reader) view() (v membership.ViewID) {
+	v.Sequence, v.Leader, v.Boot = r.u64(), timed.NodeID(r.byte()), timed.BootID(r.u64())
+	return v
+}
+
+func (r *reader) sum() (s [16]byte) {
+	copy(s[:], r.take(len(s)))
+	return s
+}
+
+func (r *reader) name() (n Name) {
+	n.Label, n.View, n.Position = r.sum(), r.view(), r.u64()
+	return n
+}
+
+func (r *reader) copies() (cs []copyOf) {
+	for range r.byte() {
+		c := copyOf{r.name(), r.sum(), r.u64()}
+		if r.bad {
+			return nil
+		}
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// decode reads a payload. The message's body points into it.
+func decode(b []byte, m *message) error {
+	r := reader{b: b}
+	*m = message{kind: kind(r.byte())}
+	switch m.kind {
+	case kindOp:
+		m.body, r.b = r.b, nil
+	case kindReport:
+		p := &m.report
+		p.view, p.standing = r.view(), Standing(r.byte())
+		p.label, p.rank, p.load = r.sum(), r.u64(), r.u64()
+		for range r.byte() {
+			p.mates.Add(timed.NodeID(r.byte()))
+		}
+		p.base, p.old, p.oldRank = r.name(), r.sum(), r.u64()
+		p.held, p.parts = r.copies(), r.copies()
+		r.bad = r.bad || p.standing > Pending
+	case kindReady:
+		m.view, m.digest = r.view(), r.sum()
+	case kindAsk:
+		m.view = r.view()
+	case kindRefuse:
+		m.view, m.name = r.view(), r.name()
+	case kindChunk:
+		m.name, m.digest, m.offset, m.size = r.name(), r.sum(), r.u64(), r.u64()
+		m.body, r.b = r.b, nil
+		r.bad = r.bad || m.offset > m.size || uint64(len(m.body)) > m.size-m.offset
+	case kindGot:
+		m.name, m.digest, m.offset = r.name(), r.sum(), r.u64()
+	case kindHash:
+		m.at.View, m.at.Position, m.sum = r.view(), r.u64(), r.u64()
+	default:
+		return errMessage
+	}
+	if r.bad || len(r.b) > 0 {
+		return errMessage
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package replica
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+var (
+	someView = membership.ViewID{Sequence: 9, Leader: 3, Boot: 77}
+	someName = Name{Label: Label{1, 2, 3}, View: someView, Position: 12}
+	messages = []message{
+		{kind: kindOp, body: []byte("op")},
+		{kind: kindReport, report: report{view: someView, standing: Pending, label: Label{4}, rank: 5, load: 6,
+			mates: timed.SetOf(1, 200), base: someName, old: Label{7}, oldRank: 8,
+			held: []copyOf{{someName, Digest{9}, 10}}, parts: []copyOf{{Name{Label: Label{11}}, Digest{12}, 13}, {someName, Digest{}, 0}}}},
+		{kind: kindReady, view: someView, digest: Digest{1}},
+		{kind: kindAsk, view: someView},
+		{kind: kindRefuse, view: someView, name: someName},
+		{kind: kindChunk, name: someName, digest: Digest{2}, offset: 3, size: 9, body: []byte("piece")},
+		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
+		{kind: kindHash, at: Point{someView, 4}, sum: 5},
+	}
+)
+
+func TestMessagesComeBackAsTheyWere(t *testing.T) {
+	for i := range messages {
+		var got message
+		b := encode(&messages[i])
+		if messages[i].kind == kindOp {
+			b = AppendOp(nil, messages[i].body)
+		}
+		require.NoError(t, decode(b, &got))
+		require.Equal(t, messages[i], got)
+		if messages[i].kind == kindChunk {
+			require.Len(t, b, ChunkOverhead+len(messages[i].body))
+		}
+		for n := range b {
+			if messages[i].kind != kindOp && messages[i].kind != kindChunk {
+				require.Error(t, decode(b[:n], &got), "%d bytes of kind %d", n, messages[i].kind)
+			}
+		}
+	}
+	require.Error(t, decode(nil, new(message)))
+	require.Error(t, decode(encode(&message{kind: kindChunk, offset: 5, size: 4}), new(message)))
+	require.Error(t, decode(append(encode(&messages[2]), 0), new(message)))
+}
+
+// What decodes is encoded as it was.
+func FuzzDecode(f *testing.F) {
+	for i := range messages {
+		f.Add(encode(&messages[i]))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m, again message
+		if decode(b, &m) != nil || m.kind == kindOp {
+			return
+		}
+		require.NoError(t, decode(encode(&m), &again))
+		require.Equal(t, m, again)
+	})
+}

@@ -1,0 +1,105 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Config is what a [Replica] needs to know. The zero value of a field means its
+// default.
+type Config struct {
+	Self timed.Incarnation
+
+	// MaxSnapshot is the largest snapshot, in bytes, that is sent or taken.
+	MaxSnapshot int
+	// ChunkBytes is how many bytes of a snapshot travel in one message. With what
+	// goes with them (ChunkOverhead) they must fit into the broadcast's MaxPayload.
+	ChunkBytes int
+	// Rate is how many bytes of snapshots this node sends in a second.
+	Rate int
+	// Window is how many bytes of a snapshot may be under way that its slowest
+	// receiver has not confirmed.
+	Window int
+	// MaxQueued is how many bytes of deliveries may wait for a snapshot or for a
+	// merge, 64 for each delivery included. A joiner that would exceed it starts
+	// over with a later snapshot; while everybody waits for a merge, or for a view
+	// to settle, Accepting turns false.
+	MaxQueued int
+	// HashEvery is after how many ordered messages of a view members compare hashes
+	// of their states; 0: never. It must be the same at all members.
+	HashEvery int
+	// RequireQuorum, if not empty, is the configured group, as in the broadcast's
+	// configuration: there is one line of state, that of the quorums.
+	RequireQuorum timed.Set
+}
+
+// Defaults.
+const (
+	DefaultMaxSnapshot = 256 << 20
+	DefaultChunkBytes  = 16 << 10
+	DefaultRate        = 64 << 20
+	DefaultWindow      = 1 << 20
+	DefaultMaxQueued   = 64 << 20
+)
+
+// Limits of the configuration.
+const (
+	MostSnapshot  = 1 << 40
+	MinChunkBytes = 64
+	MaxChunkBytes = 1 << 26
+	MinRate       = 1 << 10
+	MostRate      = 1 << 40
+	MostWindow    = 1 << 30
+	MinQueued     = 1 << 10
+	MostQueued    = 1 << 40
+	MostHashEvery = 1 << 32
+)
+
+// ChunkOverhead is how many bytes a message with a chunk takes beside the chunk.
+const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
+
+// perDelivery is what a delivery that waits costs beside its payload.
+const perDelivery = 64
+
+// WithDefaults returns the configuration with its defaults filled in.
+func (c Config) WithDefaults() Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.MaxSnapshot, DefaultMaxSnapshot)
+	def(&c.ChunkBytes, DefaultChunkBytes)
+	def(&c.Rate, DefaultRate)
+	def(&c.Window, max(DefaultWindow, c.ChunkBytes))
+	def(&c.MaxQueued, DefaultMaxQueued)
+	return c
+}
+
+// Validate reports every field that is out of its range, by name. It looks at
+// the configuration with its defaults. maxPayload is the broadcast's MaxPayload.
+func (c Config) Validate(maxPayload int) error {
+	c = c.WithDefaults()
+	var errs []error
+	in := func(name string, v, lo, hi int) {
+		if v < lo || v > hi {
+			errs = append(errs, fmt.Errorf("replica: %s: %d is outside [%d, %d]", name, v, lo, hi))
+		}
+	}
+	in("MaxSnapshot", c.MaxSnapshot, 1, MostSnapshot)
+	in("ChunkBytes", c.ChunkBytes, MinChunkBytes, MaxChunkBytes)
+	in("Rate", c.Rate, MinRate, MostRate)
+	in("Window", c.Window, c.ChunkBytes, MostWindow)
+	in("MaxQueued", c.MaxQueued, MinQueued, MostQueued)
+	in("HashEvery", c.HashEvery, 0, MostHashEvery)
+	if !c.Self.Valid() {
+		errs = append(errs, fmt.Errorf("replica: Self: %v is no incarnation", c.Self))
+	}
+	if most := maxPayload - ChunkOverhead; c.ChunkBytes > most {
+		errs = append(errs, fmt.Errorf("replica: ChunkBytes: %d is above the %d that a payload of the broadcast takes (MaxPayload %d)",
+			c.ChunkBytes, most, maxPayload))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+package replica
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// input returns the snapshot of a branch, if this node has all of it: the very
+// bytes that the branch's source sends, for the members of the branch too, so
+// that what is merged is the same everywhere even if an application writes equal
+// states down differently.
+func (m *Replica) input(b *branch) ([]byte, Digest, bool) {
+	n := Name{Label: b.label}
+	i := m.serviceOf(n)
+	if i < 0 {
+		return nil, Digest{}, false
+	}
+	if m.services[i].source == m.cfg.Self.Node {
+		if s := m.streamOf(n); s != nil && s.from != nil {
+			return s.from.state, s.from.digest, true
+		}
+		return nil, Digest{}, false
+	}
+	for _, p := range m.incoming {
+		if p.name == n && p.whole() && p.seen {
+			return p.data, p.digest, true
+		}
+	}
+	return nil, Digest{}, false
+}
+
+// checkInputs says that this node could merge, once it could. The message's
+// place in the order, and that of the last such message, is what all members
+// agree on.
+func (m *Replica) checkInputs() {
+	if m.phase != merging || m.saidReady {
+		return
+	}
+	var all []byte
+	for i := range m.branches {
+		_, d, ok := m.input(&m.branches[i])
+		if !ok {
+			return
+		}
+		all = append(all, d[:]...)
+	}
+	m.saidReady = true
+	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: DigestOf(all)})
+	if mutant.On(mutant.ReplicaLocalMerge) {
+		m.merge()
+	}
+}
+
+// takeReady takes a member's word that it could merge.
+func (m *Replica) takeReady(from timed.NodeID, msg *message) {
+	if m.phase != merging || msg.view != m.view.ID {
+		return
+	}
+	m.ready.Add(from)
+	if from == m.cfg.Self.Node {
+		m.inputs = msg.digest
+	}
+	m.claims[m.view.Set.Rank(from)] = msg.digest
+	if m.ready == m.view.Set {
+		for i, d := range m.claims {
+			if d != m.inputs { // two ways to write down one state, and two transfers of it
+				m.notify(Event{Kind: EventDiverged, Member: m.view.Members[i].Node})
+			}
+		}
+		m.merge()
+	}
+}
+
+// merge is done at the same place of the order at all members. Those who do not
+// come to deliver the last word before they leave the view go another way, and
+// with another label.
+func (m *Replica) merge() {
+	e := Effect{Kind: Merge}
+	sets := make([]timed.Set, 0, len(m.branches))
+	for i := range m.branches {
+		b := &m.branches[i]
+		state, _, _ := m.input(b)
+		e.Branches = append(e.Branches, Branch{b.label, b.members, state})
+		sets = append(sets, b.members)
+	}
+	if mutant.On(mutant.ReplicaMergeOwnFirst) {
+		for i := range sets {
+			if sets[i].Has(m.cfg.Self.Node) {
+				e.Branches[0], e.Branches[i] = e.Branches[i], e.Branches[0]
+			}
+		}
+	}
+	m.emit(e)
+	m.notify(Event{Kind: EventMerged, Branches: sets})
+	m.label = mergedLabel(m.view.ID, m.branches)
+	m.standing, m.phase, m.base = Holder, settled, Name{}
+	m.branches, m.services, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil
+	m.drain()
+}

@@ -1,0 +1,84 @@
+package replica
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/failaware/failaware/membership"
+)
+
+// Label names the state of a branch at the begin of a view. Equal labels mean
+// equal states: a label is derived from the branch's history, and two nodes that
+// were apart while either of them delivered something have different histories.
+// The zero label is that of the state in which every application begins.
+type Label [16]byte
+
+func (l Label) String() string {
+	if l == (Label{}) {
+		return "initial"
+	}
+	return fmt.Sprintf("%x", l[:4])
+}
+
+// Digest names the bytes of a snapshot.
+type Digest [16]byte
+
+// DigestOf returns the digest of a snapshot. It reads all of it: callers compute
+// it where they made the snapshot, outside of any protocol loop.
+func DigestOf(b []byte) (d Digest) {
+	sum := sha256.Sum256(b)
+	copy(d[:], sum[:])
+	return d
+}
+
+// Name names a state at an exact position: that of a branch at the begin of a
+// view, or, with View and Position, after the message at that position of the
+// view.
+type Name struct {
+	Label    Label
+	View     membership.ViewID
+	Position uint64
+}
+
+func (n Name) String() string {
+	if n.View.None() {
+		return n.Label.String()
+	}
+	return fmt.Sprintf("%v in %v at %d", n.Label, n.View, n.Position)
+}
+
+// What labels are derived from; the first byte keeps them apart.
+const (
+	bySuccession = iota + 1
+	byMerge
+)
+
+func appendView(b []byte, v membership.ViewID) []byte {
+	b = binary.BigEndian.AppendUint64(b, v.Sequence)
+	b = append(b, byte(v.Leader))
+	return binary.BigEndian.AppendUint64(b, uint64(v.Boot))
+}
+
+func labelOf(b []byte) (l Label) {
+	sum := sha256.Sum256(b)
+	copy(l[:], sum[:])
+	return l
+}
+
+// successor labels what a state has become when its holder, having delivered
+// something in a view, moves on to the next. Members that move together have
+// delivered the same.
+func (l Label) successor(view, next membership.ViewID) Label {
+	b := append([]byte{bySuccession}, l[:]...)
+	return labelOf(appendView(appendView(b, view), next))
+}
+
+// mergedLabel labels what branches have become in a view.
+func mergedLabel(view membership.ViewID, branches []branch) Label {
+	b := appendView([]byte{byMerge}, view)
+	for i := range branches {
+		b = append(b, branches[i].label[:]...)
+	}
+	return labelOf(b)
+}

@@ -1,0 +1,276 @@
+package replica
+
+import (
+	"slices"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// service is a snapshot that some members need: who makes it, and who could go on
+// if that member left. It follows from what is ordered, so all members know it.
+type service struct {
+	name      Name
+	source    timed.NodeID
+	standby   timed.NodeID
+	receivers timed.Set
+}
+
+// takeReport takes what a member begins the view with. The last of them settles
+// what the view goes on with, at the same place of the order for all.
+func (m *Replica) takeReport(from timed.NodeID, r *report) {
+	if m.phase != reporting || r.view != m.view.ID && !mutant.On(mutant.ReplicaReportOfAnyView) {
+		return
+	}
+	i := m.view.Set.Rank(from)
+	if m.reports[i] != nil {
+		return
+	}
+	m.reports[i] = r
+	if m.missing--; m.missing == 0 {
+		m.settle()
+	}
+}
+
+// reportOf returns a member's report.
+func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Set.Rank(id)] }
+
+// settle decides what becomes of the states that meet.
+func (m *Replica) settle() {
+	m.branches = m.gather()
+	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 && !mutant.On(mutant.ReplicaMergeMinority) {
+		m.branches = []branch{newest(m.branches)}
+	}
+	var holders timed.Set
+	for i := range m.branches {
+		holders = holders.Union(m.branches[i].members)
+	}
+	m.phase = settled
+	if len(m.branches) > 1 {
+		m.phase = merging
+	}
+	m.notify(Event{Kind: EventSettled, Members: holders})
+	self := m.cfg.Self.Node
+	switch {
+	case holders.Has(self) && m.standing == Tentative:
+		// Nobody here knows more: the initial state and what was delivered since are
+		// a state like others.
+		for _, d := range m.takeBefore() {
+			m.apply(d, false)
+		}
+		m.standing = Holder
+	case holders.Has(self) && m.standing == Pending:
+		m.forgo(Label{})
+		m.standing, m.label, m.old = Holder, m.old, Label{}
+	case len(m.branches) == 0:
+		m.forgo(Label{})
+		m.standing, m.label = Blank, Label{}
+	case !holders.Has(self):
+		m.await()
+	}
+	if mutant.On(mutant.ReplicaSnapshotLate) && m.Current() {
+		m.drain()
+	}
+	m.plan(holders)
+	m.prune()
+	if m.Current() {
+		m.drain()
+	} else if m.phase == settled && m.queued > m.cfg.MaxQueued {
+		m.startOver()
+	}
+	for _, p := range m.incoming {
+		m.proceed(p)
+	}
+}
+
+// gather returns the states that the members bring along, in the order of their
+// smallest members. One that is tentative counts if no holder has delivered the
+// same. What has been discarded is better than nothing.
+func (m *Replica) gather() []branch {
+	var holders timed.Set
+	for i, r := range m.reports {
+		if r.standing == Holder {
+			holders.Add(m.view.Members[i].Node)
+		}
+	}
+	bs := m.group(func(r *report) (Label, uint64, bool) {
+		return r.label, r.rank, r.standing == Holder ||
+			r.standing == Tentative && !r.mates.Intersects(holders) && !mutant.On(mutant.ReplicaForgetTentative)
+	})
+	if len(bs) > 0 || mutant.On(mutant.ReplicaForgetDiscarded) {
+		return bs
+	}
+	return m.group(func(r *report) (Label, uint64, bool) {
+		return r.old, r.oldRank, r.standing == Pending && r.old != (Label{})
+	})
+}
+
+// group puts members of one label together.
+func (m *Replica) group(of func(*report) (Label, uint64, bool)) (bs []branch) {
+next:
+	for i, r := range m.reports {
+		label, rank, ok := of(r)
+		if !ok {
+			continue
+		}
+		id := m.view.Members[i].Node
+		for j := range bs {
+			if b := &bs[j]; b.label == label {
+				b.members.Add(id)
+				b.rank = max(b.rank, rank)
+				continue next
+			}
+		}
+		bs = append(bs, branch{label, timed.SetOf(id), rank})
+	}
+	return bs
+}
+
+// newest returns the state of the last quorum. Quorums intersect, so their views
+// are one line, in which sequences grow.
+func newest(bs []branch) branch {
+	best := bs[0]
+	for _, b := range bs[1:] {
+		if b.rank > best.rank || b.rank == best.rank && b.members.Len() > best.members.Len() {
+			best = b
+		}
+	}
+	return best
+}
+
+// await makes this node one that gets its state from others. A queue that goes
+// on from a state that a holder still has is kept; see plan.
+func (m *Replica) await() {
+	if m.standing == Holder {
+		m.notify(Event{Kind: EventDiscarded})
+		m.old, m.oldRank = m.label, m.reportOf(m.cfg.Self.Node).rank
+	}
+	if m.phase == merging {
+		m.forgo(m.label)
+		m.standing, m.base, m.label = Pending, Name{}, Label{}
+		return
+	}
+	label := m.branches[0].label
+	if m.resumable(m.cfg.Self.Node).Empty() {
+		m.forgo(label)
+		m.base = Name{Label: label}
+	}
+	m.standing, m.label = Pending, label
+}
+
+// forgo drops what is queued from earlier views. Unless what it waited for has the
+// label that is there now, that is lost.
+func (m *Replica) forgo(label Label) {
+	if m.standing == Pending && m.label != (Label{}) && m.label != label {
+		m.notify(Event{Kind: EventStateLost, Name: m.base})
+	}
+	m.takeBefore()
+	m.base = Name{}
+}
+
+// resumable returns which holders can go on with the transfer that a member
+// waited for, if its queue goes on from there to the state of the view.
+func (m *Replica) resumable(id timed.NodeID) (sources timed.Set) {
+	r, b := m.reportOf(id), &m.branches[0]
+	if r.standing != Pending || r.label != b.label || r.base == (Name{}) {
+		return sources
+	}
+	for h := range b.members.All() {
+		if d, ok := find(m.reportOf(h).held, r.base); ok && (partOf(r, r.base, d.digest) > 0 || len(r.parts) == 0) {
+			sources.Add(h)
+		}
+	}
+	return sources
+}
+
+// find returns what a list says of a snapshot.
+func find(cs []copyOf, n Name) (copyOf, bool) {
+	for _, c := range cs {
+		if c.name == n {
+			return c, true
+		}
+	}
+	return copyOf{}, false
+}
+
+// partOf returns how much of a snapshot a member has.
+func partOf(r *report, n Name, d Digest) uint64 {
+	for _, c := range r.parts {
+		if c.name == n && (c.digest == d || mutant.On(mutant.ReplicaResumeAnything)) {
+			return c.got
+		}
+	}
+	return 0
+}
+
+// plan says who makes which snapshot for whom.
+func (m *Replica) plan(holders timed.Set) {
+	if m.phase == merging {
+		for i := range m.branches {
+			b := &m.branches[i]
+			m.serve(Name{Label: b.label}, b.members, m.view.Set)
+		}
+		return
+	}
+	if len(m.branches) == 0 {
+		return
+	}
+	fresh := Name{Label: m.branches[0].label}
+	for id := range m.view.Set.Minus(holders).All() {
+		name, sources := fresh, holders
+		if rs := m.resumable(id); !rs.Empty() {
+			name, sources = m.reportOf(id).base, rs
+		}
+		if i := m.serviceOf(name); i >= 0 {
+			m.services[i].receivers.Add(id)
+			continue
+		}
+		m.serve(name, sources, timed.SetOf(id))
+	}
+	for i := range m.services {
+		m.open(&m.services[i])
+	}
+}
+
+func (m *Replica) serviceOf(n Name) int {
+	for i := range m.services {
+		if m.services[i].name == n {
+			return i
+		}
+	}
+	return -1
+}
+
+// serve chooses who makes a snapshot: the least loaded of those who can, and who
+// hold it already if somebody does.
+func (m *Replica) serve(n Name, can, receivers timed.Set) {
+	s := service{name: n, receivers: receivers}
+	s.source = m.choose(n, can)
+	if m.phase == settled {
+		s.standby = m.choose(n, can.Without(s.source))
+	}
+	s.receivers.Remove(s.source)
+	m.services = append(m.services, s)
+	if m.phase == merging {
+		m.open(&m.services[len(m.services)-1])
+	}
+}
+
+func (m *Replica) choose(n Name, can timed.Set) (best timed.NodeID) {
+	var least *report
+	bestHolds := false
+	for id := range can.Minus(m.refused).All() {
+		r := m.reportOf(id)
+		_, holds := find(r.held, n)
+		if least == nil || holds && !bestHolds || holds == bestHolds && r.load < least.load {
+			best, least, bestHolds = id, r, holds
+		}
+	}
+	return best
+}
+
+// prune lets go of snapshots and pieces that nobody needs in this view.
+func (m *Replica) prune() {
+	m.held = slices.DeleteFunc(m.held, func(h held) bool { return m.streamOf(h.name) == nil })
+	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !m.wants(p.name) })
+}

@@ -1,0 +1,157 @@
+package replica
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// incoming is what has come of a snapshot.
+type incoming struct {
+	name   Name
+	digest Digest
+	size   uint64
+	data   []byte
+	from   timed.NodeID // who sent the last of it
+	said   uint64       // what was confirmed
+	told   uint64       // what was told as progress, in tenths
+	wanted bool         // in some view that was settled
+	again  bool         // confirm what was confirmed already
+	seen   bool         // its source goes on with it in this view
+}
+
+func (p *incoming) whole() bool { return uint64(len(p.data)) == p.size }
+
+// wants reports whether this node needs a snapshot that others make. Until the
+// view is settled it may need any: pieces can overtake the last report.
+func (m *Replica) wants(n Name) bool {
+	switch m.phase {
+	case reporting:
+		return true
+	case settled:
+		return m.standing == Pending && n == m.base
+	case merging:
+		if i := m.serviceOf(n); i < 0 || m.services[i].source != m.cfg.Self.Node {
+			return i >= 0
+		}
+		// A source that refuses may hear its successor before its own refusal.
+		s := m.streamOf(n)
+		return s != nil && s.from == nil
+	}
+	return false
+}
+
+// awaits reports whether this node keeps pieces of a snapshot: of one that it
+// wants, and of one whose marker they may have overtaken. No more than a window
+// comes of what is not confirmed.
+func (m *Replica) awaits(n Name) bool {
+	later := n.View == m.view.ID && (m.base.View != n.View || n.Position > m.base.Position)
+	return m.wants(n) || later && m.phase == settled && m.standing == Pending && !mutant.On(mutant.ReplicaDropEarly)
+}
+
+// part returns what has come of a snapshot, or nil.
+func (m *Replica) part(n Name, d Digest) *incoming {
+	for _, p := range m.incoming {
+		if p.name == n && p.digest == d {
+			return p
+		}
+	}
+	return nil
+}
+
+// takeChunk takes a piece of a snapshot. A sender's pieces come in order, so what
+// does not continue what is there is of a transfer that is over.
+func (m *Replica) takeChunk(from timed.NodeID, c *message) {
+	if from == m.cfg.Self.Node || !m.awaits(c.name) || c.size > uint64(m.cfg.MaxSnapshot) {
+		return
+	}
+	p := m.part(c.name, c.digest)
+	if p == nil {
+		if c.offset > 0 {
+			return
+		}
+		p = &incoming{name: c.name, digest: c.digest, size: c.size}
+		m.incoming = append(m.incoming, p)
+	}
+	p.seen = true
+	have, end := uint64(len(p.data)), c.offset+uint64(len(c.body))
+	if c.offset > have || c.size != p.size {
+		return
+	}
+	if end > have {
+		p.data = append(p.data, c.body[have-c.offset:]...)
+	}
+	// What was confirmed before the sender's view was settled did not reach it: a
+	// piece that comes again is confirmed again.
+	p.again = p.again || end <= have
+	p.from = from
+	m.proceed(p)
+}
+
+// proceed confirms what has come, and uses it when it is whole.
+func (m *Replica) proceed(p *incoming) {
+	if m.phase == reporting || !m.wants(p.name) {
+		return
+	}
+	p.wanted = true
+	got := uint64(len(p.data))
+	if p.again || got > p.said && (p.whole() || got-p.said >= uint64(m.cfg.Window)/4) {
+		m.say(free, message{kind: kindGot, name: p.name, digest: p.digest, offset: got})
+		p.said, p.again = got, false
+	}
+	if tenth := got * 10 / max(1, p.size); tenth > p.told {
+		p.told = tenth
+		m.notify(Event{Kind: EventProgress, Member: p.from, Name: p.name, Bytes: got, Total: p.size})
+	}
+	if !p.whole() {
+		return
+	}
+	if DigestOf(p.data) != p.digest {
+		m.notify(Event{Kind: EventCorrupt, Member: p.from, Name: p.name})
+		if m.phase == settled {
+			m.startOver()
+		}
+		return
+	}
+	if m.phase == merging {
+		m.checkInputs()
+		return
+	}
+	m.restore(p)
+}
+
+// restore takes over the state of the others, and what was delivered since.
+func (m *Replica) restore(p *incoming) {
+	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
+	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
+	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Label{}, nil
+	m.drain()
+}
+
+// startOver drops what waits, and asks for the state at a later position, where
+// this message will be.
+func (m *Replica) startOver() {
+	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
+	m.dropQueue()
+	m.base, m.incoming, m.overflowed = Name{}, nil, true
+	m.say(marker, message{kind: kindAsk, view: m.view.ID})
+}
+
+// Progress is how far the transfer of state to this node has come.
+type Progress struct {
+	From         timed.NodeID // who sends, if one member does
+	Bytes, Total uint64       // of all snapshots that have begun to come
+}
+
+// Progress returns how far the transfer of state to this node has come, and
+// whether it waits for one.
+func (m *Replica) Progress() (p Progress, waits bool) {
+	for _, in := range m.incoming {
+		if m.wants(in.name) {
+			p.From, p.Bytes, p.Total = in.from, p.Bytes+uint64(len(in.data)), p.Total+in.size
+		}
+	}
+	if m.phase == merging && len(m.incoming) > 1 {
+		p.From = timed.NoNode
+	}
+	return p, m.phase == merging || m.phase == settled && m.standing == Pending
+}

@@ -1,0 +1,289 @@
+package replica
+
+import (
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// burst is how much of the rate a sender that woke up late makes up for.
+const burst = 10 * time.Millisecond
+
+// held is a snapshot that this node has made.
+type held struct {
+	name   Name
+	digest Digest
+	state  []byte
+}
+
+// stream is the transfer of one snapshot by this node, or, if standby, one that
+// it could go on with.
+type stream struct {
+	name      Name
+	standby   bool
+	from      *held // nil until the application has made it
+	next      uint64
+	begun     bool // who has all already is told that this is the one
+	receivers []receiver
+}
+
+// receiver is how far a receiver has confirmed.
+type receiver struct {
+	id  timed.NodeID
+	got uint64
+}
+
+// open begins this node's part of a service.
+func (m *Replica) open(s *service) {
+	self := m.cfg.Self.Node
+	if s.source != self && s.standby != self {
+		return
+	}
+	st := &stream{name: s.name, standby: s.source != self}
+	for id := range s.receivers.All() {
+		st.receivers = append(st.receivers, receiver{id: id})
+	}
+	m.streams = append(m.streams, st)
+	for i := range m.held {
+		if m.held[i].name == s.name {
+			m.fill(st, m.held[i])
+			return
+		}
+	}
+	for _, n := range m.asked {
+		if n == s.name {
+			return
+		}
+	}
+	m.asked = append(m.asked, s.name)
+	m.emit(Effect{Kind: Snapshot, Name: s.name})
+}
+
+// fill gives a stream its bytes. Those that the receivers have said to hold are
+// not sent again.
+func (m *Replica) fill(st *stream, h held) {
+	st.from = &h
+	for i := range st.receivers {
+		r := &st.receivers[i]
+		r.got = max(r.got, partOf(m.reportOf(r.id), h.name, h.digest))
+	}
+	st.next = st.confirmed()
+}
+
+// confirmed returns what all receivers have.
+func (s *stream) confirmed() uint64 {
+	low := uint64(len(s.from.state))
+	for i := range s.receivers {
+		low = min(low, s.receivers[i].got)
+	}
+	return low
+}
+
+func (m *Replica) streamOf(n Name) *stream {
+	for _, s := range m.streams {
+		if s.name == n {
+			return s
+		}
+	}
+	return nil
+}
+
+// mayFlow reports whether a stream has a chunk that its receivers have room for.
+func (m *Replica) mayFlow(s *stream) bool {
+	if s.standby || s.from == nil || len(s.receivers) == 0 {
+		return false
+	}
+	size := uint64(len(s.from.state))
+	if s.next == size && s.begun {
+		return false
+	}
+	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window) || mutant.On(mutant.ReplicaNoWindow)
+}
+
+// pump sends what window and rate allow.
+func (m *Replica) pump() {
+	for _, s := range m.streams {
+		for m.mayFlow(s) && (m.nextAt <= m.now || mutant.On(mutant.ReplicaNoRate)) {
+			state := s.from.state
+			end := min(uint64(len(state)), s.next+uint64(m.cfg.ChunkBytes))
+			m.say(free, message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next,
+				size: uint64(len(state)), body: state[s.next:end]})
+			took := time.Duration(float64(end-s.next+ChunkOverhead) / float64(m.cfg.Rate) * float64(time.Second))
+			m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)
+			s.next, s.begun = end, true
+		}
+	}
+}
+
+// takeGot notes how much of a snapshot a receiver has. When all have all of it,
+// nobody needs it any more.
+func (m *Replica) takeGot(from timed.NodeID, msg *message) {
+	for i, s := range m.streams {
+		if s.name != msg.name || s.from == nil || s.from.digest != msg.digest {
+			continue
+		}
+		for j := range s.receivers {
+			if r := &s.receivers[j]; r.id == from {
+				r.got = max(r.got, msg.offset)
+			}
+		}
+		s.next = max(s.next, min(s.confirmed(), uint64(len(s.from.state))))
+		if m.phase == settled && s.begun && s.complete() {
+			m.streams = append(m.streams[:i:i], m.streams[i+1:]...)
+			m.letGo(s.name)
+		}
+		return
+	}
+}
+
+// complete reports whether all receivers have all. The receipt of an empty
+// snapshot is not told from none, so that is kept until the next view.
+func (s *stream) complete() bool {
+	return len(s.from.state) > 0 && s.confirmed() == uint64(len(s.from.state))
+}
+
+// letGo forgets a snapshot of this node.
+func (m *Replica) letGo(n Name) {
+	for i := range m.held {
+		if m.held[i].name == n {
+			m.held = append(m.held[:i:i], m.held[i+1:]...)
+			return
+		}
+	}
+}
+
+// HandleSnapshot takes the snapshot that a Snapshot effect asked for, with its
+// DigestOf, or why there is none. The bytes are kept and must not be changed.
+func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest Digest, err error, out []Effect) []Effect {
+	return m.turn(now, out, func() {
+		for i := range m.asked {
+			if m.asked[i] == n {
+				m.asked = append(m.asked[:i:i], m.asked[i+1:]...)
+				break
+			}
+		}
+		st := m.streamOf(n)
+		if st == nil {
+			return // the view that needed it is over
+		}
+		if err == nil && len(state) > m.cfg.MaxSnapshot {
+			err = ErrSnapshotTooLarge
+		}
+		if err != nil {
+			m.notify(Event{Kind: EventRefused, Member: m.cfg.Self.Node, Name: n, Err: err})
+			m.say(marker, message{kind: kindRefuse, view: m.view.ID, name: n})
+			return
+		}
+		h := held{n, digest, state}
+		m.held = append(m.held, h)
+		m.fill(st, h)
+		m.checkInputs()
+	})
+}
+
+// takeRefuse takes a member's word that it cannot make a snapshot. Another makes
+// it: of the same state where nothing is applied before the merge, else of the
+// state as it is here.
+func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
+	i := m.serviceOf(msg.name)
+	if msg.view != m.view.ID || i < 0 {
+		return
+	}
+	m.refused.Add(from)
+	s := m.services[i]
+	if s.standby == from {
+		m.services[i].standby = timed.NoNode
+	}
+	if s.source != from || mutant.On(mutant.ReplicaKeepRefused) {
+		return
+	}
+	if from != m.cfg.Self.Node {
+		m.notify(Event{Kind: EventRefused, Member: from, Name: msg.name})
+	}
+	m.services = append(m.services[:i:i], m.services[i+1:]...)
+	m.dropStream(msg.name)
+	if m.phase == merging {
+		for j := range m.branches {
+			if b := &m.branches[j]; b.label == msg.name.Label {
+				m.replace(msg.name, b.members, s.receivers.With(from))
+			}
+		}
+		m.checkInputs()
+		return
+	}
+	m.restart(s.receivers, position)
+}
+
+// dropStream ends this node's part of a service.
+func (m *Replica) dropStream(n Name) {
+	for i, s := range m.streams {
+		if s.name == n {
+			m.streams = append(m.streams[:i:i], m.streams[i+1:]...)
+			m.letGo(n)
+			return
+		}
+	}
+}
+
+// replace puts another source in the place of one that cannot.
+func (m *Replica) replace(n Name, can, receivers timed.Set) {
+	if can.Minus(m.refused).Empty() {
+		m.notify(Event{Kind: EventStuck, Name: n})
+		return
+	}
+	m.serve(n, can, receivers)
+	if m.phase == settled {
+		m.open(&m.services[len(m.services)-1])
+	}
+}
+
+// takeAsk takes a joiner's wish for the state as it is after this very message.
+func (m *Replica) takeAsk(from timed.NodeID, view membership.ViewID, position uint64) {
+	if view != m.view.ID || m.phase != settled || len(m.branches) != 1 || m.branches[0].members.Has(from) {
+		return
+	}
+	m.services = slices.DeleteFunc(m.services, func(s service) bool {
+		if !s.receivers.Has(from) {
+			return false
+		}
+		m.unserve(s.name, from)
+		return s.receivers.Without(from).Empty()
+	})
+	for i := range m.services {
+		m.services[i].receivers.Remove(from)
+	}
+	m.restart(timed.SetOf(from), position)
+}
+
+// unserve ends a transfer to one receiver, and the whole of it with the last.
+func (m *Replica) unserve(n Name, id timed.NodeID) {
+	s := m.streamOf(n)
+	if s == nil {
+		return
+	}
+	s.receivers = slices.DeleteFunc(s.receivers, func(r receiver) bool { return r.id == id })
+	if len(s.receivers) == 0 {
+		m.dropStream(n)
+	}
+}
+
+// restart serves joiners with the state at a later position, from which their
+// queues begin.
+func (m *Replica) restart(receivers timed.Set, position uint64) {
+	b := &m.branches[0]
+	n := Name{Label: b.label, View: m.view.ID, Position: position}
+	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
+		m.base, m.overflowed = n, false
+		if !mutant.On(mutant.ReplicaQueueFromBegin) {
+			m.dropQueue()
+		}
+		m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return p.name != n })
+		for _, p := range m.incoming {
+			m.proceed(p)
+		}
+	}
+	m.replace(n, b.members, receivers)
+}

@@ -1,0 +1,194 @@
+package replica
+
+import (
+	"errors"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// world is a group over a broadcast that never fails: what is said is delivered
+// at once, in one order, to the members of the speaker's view, unless a test
+// holds it back. Applications append what they apply to a string.
+type world struct {
+	now   timed.Instant
+	cfg   Config
+	nodes []*node
+	views uint64
+	hold  func(from int, payload []byte) bool
+}
+
+type node struct {
+	r        *Replica
+	inc      timed.Incarnation
+	view     *membership.View
+	position uint64
+	sequence uint64
+	app      string
+	wrong    bool // its hashes are
+	refuses  bool
+	events   []Event
+	chunks   int // bytes said
+	lazy     bool
+	asked    []Name // snapshots that a lazy application owes
+	states   []string
+}
+
+func incarnation(i int) timed.Incarnation {
+	return timed.Incarnation{Node: timed.NodeID(i + 1), Boot: timed.BootID(1000*i + 7)}
+}
+
+func newWorld(n int, cfg Config) *world {
+	w := &world{now: timed.Instant(time.Second), cfg: cfg}
+	for i := range n {
+		w.nodes = append(w.nodes, nil)
+		w.restart(i, 0)
+	}
+	return w
+}
+
+// restart gives a node a new incarnation.
+func (w *world) restart(i int, life timed.BootID) {
+	inc := incarnation(i)
+	inc.Boot += life
+	cfg := w.cfg
+	cfg.Self = inc
+	w.nodes[i] = &node{r: New(cfg), inc: inc}
+}
+
+// install moves nodes to a view of theirs, each from the view that it was in.
+func (w *world) install(is ...int) *membership.View {
+	w.views++
+	lead := w.nodes[is[0]].inc
+	v := &membership.View{ID: membership.ViewID{Sequence: w.views, Leader: lead.Node, Boot: lead.Boot}}
+	for _, i := range is {
+		n := w.nodes[i]
+		m := membership.Member{Incarnation: n.inc}
+		if n.view != nil {
+			m.Previous = n.view.ID
+		}
+		v.Members = append(v.Members, m)
+		v.Set.Add(n.inc.Node)
+	}
+	// All are in the view before anything is said in it.
+	outs := make([][]Effect, len(is))
+	for k, i := range is {
+		n := w.nodes[i]
+		n.view, n.position = v, 0
+		outs[k] = n.r.HandleInstalled(w.now, v, nil)
+	}
+	for k, i := range is {
+		w.perform(i, outs[k])
+	}
+	return v
+}
+
+func (w *world) op(i int, text string) {
+	w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendOp(nil, []byte(text))}})
+}
+
+// perform does what a replica wants. Broadcasts are delivered after the calls.
+func (w *world) perform(i int, out []Effect) {
+	n := w.nodes[i]
+	for _, e := range out {
+		switch e.Kind {
+		case Apply:
+			n.app += string(e.Delivery.Payload)
+		case Snapshot:
+			n.asked = append(n.asked, e.Name)
+			n.states = append(n.states, n.app)
+			if !n.lazy {
+				w.answer(i)
+			}
+		case Restore:
+			n.app = string(e.State)
+		case Merge:
+			n.app = "("
+			for _, b := range e.Branches {
+				n.app += string(b.State) + "|"
+			}
+			n.app += ")"
+		case Hash:
+			sum := uint64(len(n.app))
+			if n.wrong {
+				sum++
+			}
+			w.perform(i, n.r.HandleHash(w.now, e.At, sum, nil))
+		case Notify:
+			n.events = append(n.events, e.Event)
+		}
+	}
+	for _, e := range out {
+		if e.Kind == Broadcast {
+			w.deliver(i, e)
+		}
+	}
+}
+
+// answer gives a replica the snapshots that it asked for.
+func (w *world) answer(i int) {
+	n := w.nodes[i]
+	for len(n.asked) > 0 {
+		name, state := n.asked[0], []byte(n.states[0])
+		n.asked, n.states = n.asked[1:], n.states[1:]
+		err := error(nil)
+		if n.refuses {
+			err = errors.New("not now")
+		}
+		w.perform(i, n.r.HandleSnapshot(w.now, name, state, DigestOf(state), err, nil))
+	}
+}
+
+func (w *world) deliver(i int, e Effect) {
+	n := w.nodes[i]
+	if kind(e.Payload[0]) == kindChunk {
+		n.chunks += len(e.Payload)
+	}
+	if w.hold != nil && w.hold(i, e.Payload) {
+		return
+	}
+	n.sequence++
+	d := broadcast.Delivery{ID: broadcast.ID{Sender: n.inc.Node, Boot: n.inc.Boot, Class: e.Options.Order.Class(), Sequence: n.sequence},
+		Options: e.Options, Payload: e.Payload}
+	v := n.view
+	if d.Class == broadcast.ClassOrdered {
+		position := n.position + 1
+		for _, o := range w.nodes {
+			if o.view == v {
+				o.position = position
+			}
+		}
+		d.Position = position
+	}
+	outs := make([][]Effect, len(w.nodes))
+	for j, o := range w.nodes {
+		if o.view == v {
+			outs[j] = o.r.HandleDelivery(w.now, d, nil)
+		}
+	}
+	for j := range outs {
+		w.perform(j, outs[j])
+	}
+}
+
+// run lets time pass.
+func (w *world) run(d time.Duration) {
+	for end := w.now.Add(d); w.now < end; w.now = w.now.Add(time.Millisecond) {
+		for i, n := range w.nodes {
+			if n.r.Deadline() <= w.now {
+				w.perform(i, n.r.HandleTimeout(w.now, nil))
+			}
+		}
+	}
+}
+
+func (n *node) has(k EventKind) (Event, bool) {
+	for _, e := range n.events {
+		if e.Kind == k {
+			return e, true
+		}
+	}
+	return Event{}, false
+}
