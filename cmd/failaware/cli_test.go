@@ -16,7 +16,7 @@ import (
 )
 
 // longEnough is how long tests wait for what surely happens.
-const longEnough = 60 * time.Second
+const longEnough = 3 * time.Minute
 
 // buffer may be written and read at the same time.
 type buffer struct {
