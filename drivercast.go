@@ -33,7 +33,7 @@ func (d *driver) refuses(v *View) bool {
 }
 
 // supply hands messages of callers to the machine, while it takes them. What it
-// does not take for now, for want of room or of a quorum, stays where it is.
+// does not take, for want of room or of a quorum, stays where it is until it does.
 func (d *driver) supply() {
 	c := d.cast
 	if c == nil || d.stack == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -56,6 +57,20 @@ func benchProgress(cmd *cobra.Command) func(string, ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "bench: "+format+"\n", args...)
 	}
+}
+
+// benchRun runs a benchmark whose nodes are processes of their own, and prints
+// what it found. launch is the field of the options that says how they start.
+func benchRun[O any, R benchResult](cmd *cobra.Command, opt *O, launch *bench.Launcher, run func(context.Context, O) (R, error)) error {
+	var err error
+	if *launch, err = benchProcesses(); err != nil {
+		return err
+	}
+	r, err := run(cmd.Context(), *opt)
+	if err != nil {
+		return err
+	}
+	return benchPrint(cmd, r)
 }
 
 // benchResult is what a benchmark found.

@@ -60,15 +60,7 @@ Packets are as large as the loopback interface and the library take, unless
 			}
 			opt.For = time.Duration(seconds * float64(time.Second))
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			var err error
-			if opt.Launch, err = benchProcesses(); err != nil {
-				return err
-			}
-			r, err := bench.Broadcast(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return benchPrint(cmd, r)
+			return benchRun(cmd, &opt, &opt.Launch, bench.Broadcast)
 		},
 	}
 	timing = benchPreset(cmd, "lan")

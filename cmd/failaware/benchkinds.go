@@ -77,15 +77,7 @@ they hold one new view, which is up to date.`,
 				return err
 			}
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			var err error
-			if opt.Launch, err = benchProcesses(); err != nil {
-				return err
-			}
-			r, err := bench.Failover(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return benchPrint(cmd, r)
+			return benchRun(cmd, &opt, &opt.Launch, bench.Failover)
 		},
 	}
 	timing = benchPreset(cmd, "local")
@@ -110,15 +102,7 @@ healing.`,
 				return err
 			}
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			var err error
-			if opt.Launch, err = benchProcesses(); err != nil {
-				return err
-			}
-			r, err := bench.Split(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return benchPrint(cmd, r)
+			return benchRun(cmd, &opt, &opt.Launch, bench.Split)
 		},
 	}
 	timing = benchPreset(cmd, "lan")
@@ -142,15 +126,7 @@ microsecond, and every claimed deviation is held against it.`,
 				return err
 			}
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			var err error
-			if opt.Launch, err = benchProcesses(); err != nil {
-				return err
-			}
-			r, err := bench.Clock(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return benchPrint(cmd, r)
+			return benchRun(cmd, &opt, &opt.Launch, bench.Clock)
 		},
 	}
 	timing = benchPreset(cmd, "local")
@@ -174,15 +150,7 @@ func benchIdleCommand() *cobra.Command {
 				return wrong("--for %v: it must be more than 0", opt.For)
 			}
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			var err error
-			if opt.Launch, err = benchProcesses(); err != nil {
-				return err
-			}
-			r, err := bench.Idle(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return benchPrint(cmd, r)
+			return benchRun(cmd, &opt, &opt.Launch, bench.Idle)
 		},
 	}
 	timing = benchPreset(cmd, "local")
