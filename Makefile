@@ -35,6 +35,8 @@ unit:
 mutants:
 	$(GO) run -tags mutants ./internal/mutant/campaign $(MUTANTFLAGS)
 	$(GO) test -tags mutants -timeout 10m -run 'Noticed|ReportsKilled' ./datagram ./cmd/failaware
+	$(GO) test -tags mutants -timeout 10m -run 'Mutant' ./sim/exhaust
+	$(GO) test -tags mutants -timeout 10m -run 'Shrink|Regressions' ./sim
 	$(GO) test -tags mutants -timeout 10m ./internal/mutant/...
 
 # Random worlds in both modes and both rankings, still topologies, and broken

@@ -35,19 +35,27 @@ func TestShrinkMutants(t *testing.T) {
 			require.NoError(t, err)
 			t.Logf("seed %d: %d faults became %d, of %d nodes, in %v, by %d runs: %s %s", c.Seed, before,
 				len(small.Schedule.Faults), small.Options.Nodes, small.Options.Duration, runs, small.Check, small.Detail)
-			require.LessOrEqual(t, len(small.Schedule.Faults), 20)
-			var b bytes.Buffer
-			require.NoError(t, small.Write(&b))
-			read, err := ReadCase(&b)
-			require.NoError(t, err)
-			r, err := read.Run()
-			require.NoError(t, err)
-			require.NotNil(t, r.Violation)
-			require.Equal(t, small.Check, r.Violation.Check)
-			mutant.Set(mutant.None)
-			r, err = read.Run()
-			require.NoError(t, err)
-			require.Nil(t, r.Violation)
+			requireSmallCase(t, &small)
 		})
 	}
+}
+
+// requireSmallCase demands that a case is small, that it breaks its promise again
+// when it has been written and read, and that it does so because of the bug that
+// is planted now.
+func requireSmallCase(t *testing.T, c *Case) {
+	t.Helper()
+	require.LessOrEqual(t, len(c.Schedule.Faults), 20)
+	var b bytes.Buffer
+	require.NoError(t, c.Write(&b))
+	read, err := ReadCase(&b)
+	require.NoError(t, err)
+	r, err := read.Run()
+	require.NoError(t, err)
+	require.NotNil(t, r.Violation)
+	require.Equal(t, c.Check, r.Violation.Check)
+	mutant.Set(mutant.None)
+	r, err = read.Run()
+	require.NoError(t, err)
+	require.Nil(t, r.Violation)
 }
