@@ -84,7 +84,7 @@ fuzz:
 	@set -e; for pkg in $$($(GO) list ./...); do \
 		for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "fuzz $$pkg $$name"; \
-			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$pkg; \
+			GO="$(GO)" .ci/fuzz $$pkg $$name $(FUZZTIME); \
 		done; \
 	done
 
