@@ -55,7 +55,7 @@ func TestBenchCommands(t *testing.T) {
 }
 
 func TestBenchRefusesNonsense(t *testing.T) {
-	for _, args := range []string{"election --nodes 1", "election --count 0", "failover --nodes 2", "failover --preset fast",
+	for _, args := range []string{"election --nodes 0", "election --count 0", "failover --nodes 2", "failover --preset fast",
 		"split --count 0", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
 		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "nothing"} {
 		var problems strings.Builder

@@ -31,7 +31,7 @@ the same sizes are sent and answered at once, without any protocol: the floor.`,
 				return err
 			}
 			for _, n := range opt.Nodes {
-				if err := benchCheck("nodes", n, 2); err != nil {
+				if err := benchCheck("nodes", n, 1); err != nil {
 					return err
 				}
 			}

@@ -24,6 +24,7 @@ type ElectionOptions struct {
 
 // ElectionResult is what [Election] found.
 type ElectionResult struct {
+	Kind    Kind           `json:"benchmark"`
 	Machine Machine        `json:"machine"`
 	Setup   string         `json:"setup"`
 	Sizes   []ElectionSize `json:"sizes"`
@@ -37,6 +38,8 @@ type ElectionSize struct {
 	// the clock that the request carries, until it is leader by the votes of all
 	// nodes. A renewal is a whole round: the same messages, votes and checks.
 	Election Summary `json:"election"`
+	// Distribution is that of Election.
+	Distribution Histogram `json:"distribution"`
 	// First is the same for elections where nobody led before: the leader slept
 	// until its lease had run out.
 	First Summary `json:"first"`
@@ -60,7 +63,7 @@ type ElectionSize struct {
 // process (a nil Launcher) times are about a third shorter, elections and floor
 // alike: goroutines wake each other for less than processes do.
 func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error) {
-	r := &ElectionResult{Machine: machine(), Setup: "the leader in one process, each follower in another"}
+	r := &ElectionResult{Kind: ElectionKind, Machine: machine(), Setup: "the leader in one process, each follower in another"}
 	if opt.Launch == nil {
 		r.Setup = "all nodes in one process, a goroutine each"
 	}
@@ -80,8 +83,8 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 
 // electionOf measures one size.
 func electionOf(ctx context.Context, opt *ElectionOptions, n int) (*ElectionSize, error) {
-	if n < 2 || n > timed.MaxNodes {
-		return nil, fmt.Errorf("a group has 2 to %d nodes", timed.MaxNodes)
+	if n < 1 || n > timed.MaxNodes {
+		return nil, fmt.Errorf("a group has 1 to %d nodes", timed.MaxNodes)
 	}
 	jobOf := func(i int) *job {
 		return &job{Kind: bareJob, ID: timed.NodeID(i), Listen: "127.0.0.1:0", Timing: opt.Timing}
@@ -144,6 +147,9 @@ func (r *ElectionResult) Text(w io.Writer) {
 	}
 	p.table(rows)
 	for _, s := range r.Sizes {
+		if s.Floor.Count == 0 {
+			continue
+		}
 		short := ""
 		if s.CutShort {
 			short = "; the time was up"

@@ -57,6 +57,7 @@ func (m *electionMeter) measure() (*ElectionSize, error) {
 	}
 	s := &m.size
 	s.Election, s.Floor, s.First = summarize(m.rounds), summarize(m.floors), summarize(m.firsts)
+	s.Distribution = histogram(m.rounds)
 	if s.Floor.Mean > 0 {
 		s.Ratio = float64(s.Election.Mean) / float64(s.Floor.Mean)
 	}
@@ -124,6 +125,9 @@ func (m *electionMeter) round() error {
 // floorBlock measures a block of raw rounds. It ends before the next election is
 // due, so that no election falls into it.
 func (m *electionMeter) floorBlock() error {
+	if m.peers.Empty() {
+		return nil // nobody to scatter to
+	}
 	end := m.stack.Election().LastRequest().Add(m.cfg.Timing.ElectionPeriod / 2)
 	for range block {
 		took, ok, err := m.rawRoundTrip(m.peers)

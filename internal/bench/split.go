@@ -23,13 +23,18 @@ type SplitOptions struct {
 
 // SplitResult is what [Split] found.
 type SplitResult struct {
+	Kind    Kind    `json:"benchmark"`
 	Machine Machine `json:"machine"`
 	Nodes   int     `json:"nodes"`
 	Halves  [2]int  `json:"halves"`
 	Preset  string  `json:"preset"`
 	// Notice: from the first node's cut until every node counts nobody of the
 	// other half as alive.
-	Notice Summary `json:"notice"`
+	Notice             Summary   `json:"notice"`
+	NoticeDistribution Histogram `json:"notice_distribution"`
+	// Elected: until each half has a leader that all its nodes follow.
+	Elected             Summary   `json:"elected"`
+	ElectedDistribution Histogram `json:"elected_distribution"`
 	// HalvesFresh: until each half has a leader of all its nodes, and all its
 	// nodes hold one fresh view of just them.
 	HalvesFresh Summary `json:"halves_fresh"`
@@ -49,7 +54,7 @@ type SplitResult struct {
 
 // splitTimes gathers trials.
 type splitTimes struct {
-	notice, halves, merged, staleSplit, staleMerge, skew []time.Duration
+	notice, elected, halves, merged, staleSplit, staleMerge, skew []time.Duration
 }
 
 // splitWait is how long a split group, or a healed one, has to become fresh.
@@ -66,7 +71,7 @@ func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
 		return nil, err
 	}
 	defer g.stop()
-	r := &SplitResult{Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset,
+	r := &SplitResult{Kind: SplitKind, Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset,
 		Halves: [2]int{opt.Nodes - opt.Nodes/2, opt.Nodes / 2}}
 	if err := g.startAll(ctx); err != nil {
 		return nil, err
@@ -91,7 +96,9 @@ func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
 			opt.Progress("%d of %d splits", i+1, opt.Count)
 		}
 	}
-	r.Notice, r.HalvesFresh, r.Merged = summarize(t.notice), summarize(t.halves), summarize(t.merged)
+	r.Notice, r.Elected = summarize(t.notice), summarize(t.elected)
+	r.NoticeDistribution, r.ElectedDistribution = histogram(t.notice), histogram(t.elected)
+	r.HalvesFresh, r.Merged = summarize(t.halves), summarize(t.merged)
 	r.StaleSplit, r.StaleMerge, r.CutSkew = summarize(t.staleSplit), summarize(t.staleMerge), summarize(t.skew)
 	if opt.Timing == timed.LAN() && r.Merged.Count > 0 {
 		r.Aims = []Aim{aimMillis("notice, p50", r.Notice.P50, 150*time.Millisecond),
@@ -121,9 +128,8 @@ func (g *group) split(ctx context.Context, t *splitTimes) error {
 		}
 		return true
 	}
-	settled := func(n *now) bool {
-		return lines[0].led(n) && lines[0].fresh(n) && lines[1].led(n) && lines[1].fresh(n)
-	}
+	led := func(n *now) bool { return lines[0].led(n) && lines[1].led(n) }
+	settled := func(n *now) bool { return led(n) && lines[0].fresh(n) && lines[1].fresh(n) }
 	err = g.wait(ctx, splitWait, func() bool {
 		n := g.current(g.all)
 		return apart(n) && settled(n)
@@ -133,6 +139,7 @@ func (g *group) split(ctx context.Context, t *splitTimes) error {
 	}
 	all := g.timelineOf(g.all)
 	noticed, _ := all.first(cut, apart)
+	elected, _ := all.first(cut, led)
 	fresh, _ := all.first(cut, settled)
 	staleSplit := all.longestStale(cut, fresh)
 
@@ -149,6 +156,7 @@ func (g *group) split(ctx context.Context, t *splitTimes) error {
 	merged, _ := all.first(healed, all.fresh)
 	t.skew = append(t.skew, last.Sub(cut))
 	t.notice = append(t.notice, noticed.Sub(cut))
+	t.elected = append(t.elected, elected.Sub(cut))
 	t.halves = append(t.halves, fresh.Sub(cut))
 	t.staleSplit = append(t.staleSplit, staleSplit)
 	t.merged = append(t.merged, merged.Sub(healed))
@@ -206,6 +214,7 @@ func (r *SplitResult) Text(w io.Writer) {
 	p.table([][]string{
 		summaryHead(""),
 		summaryRow(r.Notice, "cut → all notice"),
+		summaryRow(r.Elected, "cut → both halves led"),
 		summaryRow(r.HalvesFresh, "cut → both halves led and fresh"),
 		summaryRow(r.StaleSplit, "view stale after the cut"),
 		summaryRow(r.Merged, "healed → one fresh view of all"),

@@ -33,17 +33,34 @@ func summarize(samples []time.Duration) Summary {
 	}
 }
 
+// summaryJSON is the form of a summary in results, in microseconds.
+type summaryJSON struct {
+	Count int     `json:"count"`
+	Min   float64 `json:"min_us"`
+	Mean  float64 `json:"mean_us"`
+	P50   float64 `json:"p50_us"`
+	P99   float64 `json:"p99_us"`
+	P999  float64 `json:"p999_us"`
+	Max   float64 `json:"max_us"`
+}
+
 // MarshalJSON writes durations as microseconds.
 func (s Summary) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Count int     `json:"count"`
-		Min   float64 `json:"min_us"`
-		Mean  float64 `json:"mean_us"`
-		P50   float64 `json:"p50_us"`
-		P99   float64 `json:"p99_us"`
-		P999  float64 `json:"p999_us"`
-		Max   float64 `json:"max_us"`
-	}{s.Count, micros(s.Min), micros(s.Mean), micros(s.P50), micros(s.P99), micros(s.P999), micros(s.Max)})
+	return json.Marshal(summaryJSON{s.Count, micros(s.Min), micros(s.Mean), micros(s.P50), micros(s.P99), micros(s.P999), micros(s.Max)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Summary) UnmarshalJSON(b []byte) error {
+	var j summaryJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*s = Summary{j.Count, duration(j.Min), duration(j.Mean), duration(j.P50), duration(j.P99), duration(j.P999), duration(j.Max)}
+	return nil
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func duration(micros float64) time.Duration {
+	return time.Duration(math.Round(micros * float64(time.Microsecond)))
+}

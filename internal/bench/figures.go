@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/internal/figure"
+)
+
+// NamedFigure is a figure and the name of the file to write it to, without the
+// ending.
+type NamedFigure struct {
+	Name   string
+	Figure *figure.Figure
+}
+
+// Figures returns the pictures of a result in JSON, as the benchmarks print it.
+func Figures(result []byte) ([]NamedFigure, error) {
+	var head struct {
+		Kind Kind `json:"benchmark"`
+	}
+	if err := json.Unmarshal(result, &head); err != nil {
+		return nil, fmt.Errorf("not a benchmark's result in JSON: %w", err)
+	}
+	switch head.Kind {
+	case ElectionKind:
+		return read(result, (*ElectionResult).figures)
+	case SplitKind:
+		return read(result, (*SplitResult).figures)
+	case "":
+		return nil, errors.New(`no "benchmark" in it: it is no result from which pictures are drawn`)
+	}
+	return nil, fmt.Errorf("no pictures are drawn of benchmark %q", head.Kind)
+}
+
+func read[R any](result []byte, draw func(*R) ([]NamedFigure, error)) ([]NamedFigure, error) {
+	r := new(R)
+	if err := json.Unmarshal(result, r); err != nil {
+		return nil, fmt.Errorf("not a result of this version's benchmarks: %w", err)
+	}
+	return draw(r)
+}
+
+// notes say where data are from.
+func (m *Machine) notes(what string) []string {
+	return []string{what, fmt.Sprintf("%d cores (%s), %s, kernel %s, %s", m.Cores, orUnknown(m.CPU), m.System, orUnknown(m.Kernel), m.Go)}
+}
+
+// density returns a histogram as how many of the samples there are per unit of
+// time, so that histograms of different widths compare.
+func (h *Histogram) density(unit time.Duration) []figure.Point {
+	points := make([]figure.Point, 0, len(h.Counts)+1)
+	perUnit := float64(unit) / float64(h.Width)
+	for i, n := range h.Counts {
+		x := float64(h.From+time.Duration(i)*h.Width) / float64(unit)
+		points = append(points, figure.Point{X: x, Y: float64(n) * perUnit})
+	}
+	end := float64(h.From+time.Duration(len(h.Counts))*h.Width) / float64(unit)
+	return append(points, figure.Point{X: end})
+}
+
+// figures draws the distribution of election times for each size, and their mean
+// and 99th percentile over the sizes (Fetzer & Cristian, figures 25 and 26).
+func (r *ElectionResult) figures() ([]NamedFigure, error) {
+	dist := figure.Panel{X: "election time (µs)", Y: "elections per µs"}
+	mean, p99, floor := figure.Series{Name: "mean", Dots: true}, figure.Series{Name: "99th percentile", Dots: true},
+		figure.Series{Name: "scatter and gather without a protocol, mean", Dots: true, Dashed: true}
+	count := 0
+	for i := range r.Sizes {
+		s := &r.Sizes[i]
+		if s.Election.Count == 0 {
+			continue
+		}
+		count = max(count, s.Election.Count)
+		n := float64(s.Nodes)
+		mean.Points = append(mean.Points, figure.Point{X: n, Y: micros(s.Election.Mean)})
+		p99.Points = append(p99.Points, figure.Point{X: n, Y: micros(s.Election.P99)})
+		if s.Floor.Count > 0 {
+			floor.Points = append(floor.Points, figure.Point{X: n, Y: micros(s.Floor.Mean)})
+		}
+		if s.Nodes > 1 { // alone, there is nothing to wait for: a needle at 0
+			dist.Series = append(dist.Series, figure.Series{Name: fmt.Sprintf("%d processes", s.Nodes),
+				Points: s.Distribution.density(time.Microsecond), Steps: true})
+		}
+	}
+	if len(dist.Series) == 0 {
+		return nil, errors.New("the result has no elections of two processes or more")
+	}
+	means := figure.Panel{X: "processes", Y: "time (µs)", Series: []figure.Series{mean, p99}}
+	if len(floor.Points) > 0 {
+		means.Series = append(means.Series, floor)
+	}
+	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; of a distribution the slowest 1 %% are left out", count))
+	return []NamedFigure{
+		{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist}}},
+		{"election-means", &figure.Figure{Title: "Election time by the number of processes", Notes: notes, Panels: []figure.Panel{means}}},
+	}, nil
+}
+
+// figures draws the distributions of the times until a split is noticed and until
+// both halves are led (Fetzer & Cristian, figure 27).
+func (r *SplitResult) figures() ([]NamedFigure, error) {
+	if r.Notice.Count == 0 {
+		return nil, errors.New("the result has no splits")
+	}
+	panel := func(title string, h *Histogram) figure.Panel {
+		return figure.Panel{Title: title, X: "time since the cut (ms)", Y: "splits per ms",
+			Series: []figure.Series{{Points: h.density(time.Millisecond), Steps: true}}}
+	}
+	notes := r.Machine.notes(fmt.Sprintf("%d splits of %d nodes into %d and %d, preset %s, UDP on loopback, a process for each node",
+		r.Notice.Count, r.Nodes, r.Halves[0], r.Halves[1], r.Preset))
+	return []NamedFigure{{"split-times", &figure.Figure{Title: "After a split", Notes: notes, Panels: []figure.Panel{
+		panel("exclusion: nobody counts the other side as alive", &r.NoticeDistribution),
+		panel("election: each side has a leader that all its nodes follow", &r.ElectedDistribution),
+	}}}}, nil
+}

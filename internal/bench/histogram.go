@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// Histogram says how many of many durations lie where: enough for a picture of
+// the distribution, however many there were.
+type Histogram struct {
+	From   time.Duration // where the first bin begins
+	Width  time.Duration // of a bin
+	Counts []int
+	Beyond int // above the last bin
+}
+
+// maxBins is how many bins a histogram has at most: about what a picture shows.
+const maxBins = 200
+
+// histogram counts sorted samples. The bins end at the 99th percentile, so that
+// stragglers do not make all of them wide; and there are as many as the samples
+// fill without leaving most of the shape to chance (Rice's rule).
+func histogram(sorted []time.Duration) (h Histogram) {
+	if len(sorted) == 0 {
+		return h
+	}
+	h.From = sorted[0]
+	end := sorted[(len(sorted)*99-1)/100]
+	bins := min(2*math.Cbrt(float64(len(sorted))), maxBins)
+	h.Width = (end-h.From)/time.Duration(math.Ceil(bins)) + 1
+	h.Counts = make([]int, (end-h.From)/h.Width+1)
+	for _, d := range sorted {
+		if i := int((d - h.From) / h.Width); i < len(h.Counts) {
+			h.Counts[i]++
+		} else {
+			h.Beyond++
+		}
+	}
+	return h
+}
+
+// histogramJSON is the form of a histogram in results, in microseconds.
+type histogramJSON struct {
+	From   float64 `json:"from_us"`
+	Width  float64 `json:"width_us"`
+	Counts []int   `json:"counts"`
+	Beyond int     `json:"beyond"`
+}
+
+// MarshalJSON writes durations as microseconds.
+func (h Histogram) MarshalJSON() ([]byte, error) {
+	return json.Marshal(histogramJSON{micros(h.From), micros(h.Width), h.Counts, h.Beyond})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (h *Histogram) UnmarshalJSON(b []byte) error {
+	var j histogramJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*h = Histogram{duration(j.From), duration(j.Width), j.Counts, j.Beyond}
+	return nil
+}
