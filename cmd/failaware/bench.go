@@ -28,7 +28,7 @@ the load before the benchmark is printed with them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(benchElectionCommand(), benchFailoverCommand(), benchSplitCommand(), benchClockCommand(),
-		benchIdleCommand(), benchBroadcastCommand(), benchChildCommand())
+		benchIdleCommand(), benchBroadcastCommand(), benchOutageCommand(), benchChildCommand())
 	return cmd
 }
 

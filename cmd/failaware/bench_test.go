@@ -56,7 +56,7 @@ func TestBenchCommands(t *testing.T) {
 
 func TestBenchRefusesNonsense(t *testing.T) {
 	for _, args := range []string{"election --nodes 0", "election --count 0", "failover --nodes 2", "failover --preset fast",
-		"split --count 0", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
+		"split --count 0", "outage --nodes 2", "outage --size 7", "outage --atomicity x", "outage --for 0s", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
 		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "nothing"} {
 		var problems strings.Builder
 		code := run(strings.Fields("bench "+args), strings.NewReader(""), io.Discard, &problems)

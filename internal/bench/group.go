@@ -19,7 +19,8 @@ type group struct {
 	launch Launcher
 	name   string
 	timing timed.Timing
-	cast   *castSetup // nil: no broadcast
+	cast   *castSetup  // nil: no broadcast
+	flood  *floodSetup // nil: no flood
 	clock  *hwclock.Clock
 	all    timed.Set
 
@@ -94,7 +95,7 @@ func (g *group) start(id timed.NodeID, listen string, peers []address) error {
 	g.mu.Lock()
 	g.members[id] = m
 	g.mu.Unlock()
-	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers, Cast: g.cast}
+	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers, Cast: g.cast, Flood: g.flood}
 	c, err := g.launch.start(j, func(r *report) { g.take(m, r) })
 	if err != nil {
 		return err

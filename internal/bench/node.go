@@ -18,6 +18,7 @@ type nodeChild struct {
 	reports *lines
 	expects chan timed.Set // who is to support the next leader
 	cast    *castChild     // nil: no broadcast
+	flood   *floodChild    // nil: no flood
 }
 
 // serveNode runs a node as the node command does, with room for its loop beside
@@ -42,7 +43,12 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 	c := &nodeChild{node: node, clock: clock, reports: reports, expects: make(chan timed.Set, 1)}
 	if j.Cast != nil {
 		c.cast = &castChild{node: node, clock: clock}
-		go c.cast.receive(ctx)
+		if j.Flood == nil {
+			go c.cast.receive(ctx)
+		} else {
+			c.flood = &floodChild{node: node, clock: clock, setup: *j.Flood}
+			go c.flood.receive(ctx)
+		}
 	}
 	reports.put(report{Addr: node.Addr().String()})
 	go c.watch(ctx)
@@ -100,6 +106,15 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 			c.reports.put(report{Reply: r})
 		}()
 		return
+	case doFlood:
+		c.flood.start(ctx)
+	case doStill:
+		c.flood.stop()
+	case doSlow:
+		c.flood.slowDown(time.Duration(cmd.Micros) * time.Microsecond)
+	case doLedger:
+		r.Ledger = c.flood.book.take(c.node.Status().Boot)
+		r.Usage, err = measureUsage(c.node)
 	case doCost:
 		r.Cost = c.cost(cmd.Calls)
 	default:

@@ -23,6 +23,7 @@ type job struct {
 	Peers  []address
 	Floor  *floorSetup `json:",omitempty"`
 	Cast   *castSetup  `json:",omitempty"` // of a node that broadcasts
+	Flood  *floodSetup `json:",omitempty"` // of one that does so with all its might
 }
 
 type jobKind string
@@ -65,6 +66,10 @@ const (
 	doCost   action = "cost"  // time calls of Now
 	doFloor  action = "floor" // send and receive, from Floor.Begin on
 	doCast   action = "cast"  // broadcast and receive, from Cast.Begin on
+	doFlood  action = "flood" // broadcast until doStill
+	doStill  action = "still"
+	doSlow   action = "slow" // take Micros for each batch of deliveries
+	doLedger action = "ledger"
 )
 
 // report is what a child says. Just one of the parts is there.
@@ -100,6 +105,7 @@ type reply struct {
 	Cost    *Cost         `json:",omitempty"`
 	Floor   *floorCount   `json:",omitempty"`
 	Cast    *castCount    `json:",omitempty"`
+	Ledger  *castLedger   `json:",omitempty"`
 }
 
 // lines writes one JSON object a line, for any number of goroutines.

@@ -1,0 +1,363 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
+)
+
+// OutageOptions are the choices of [Outage].
+type OutageOptions struct {
+	Nodes     int
+	Size      int // of messages, in bytes
+	Atomicity failaware.Atomicity
+	For       time.Duration // of each outage
+	Preset    string
+	Timing    timed.Timing
+	Limit     time.Duration
+	Launch    Launcher // must start processes
+	Progress  func(format string, args ...any)
+}
+
+// OutageResult is what [Outage] found.
+type OutageResult struct {
+	Machine   Machine       `json:"machine"`
+	Preset    string        `json:"preset"`
+	Nodes     int           `json:"nodes"`
+	Size      int           `json:"size"`
+	Atomicity string        `json:"atomicity"`
+	Before    float64       `json:"messages_per_second_before"` // at the slowest member
+	Outages   []OutageOf    `json:"outages"`
+	Faults    []string      `json:"faults"` // contradictions between members, and lost messages
+	Compared  uint64        `json:"messages_compared"`
+	Elsewhere uint64        `json:"messages_ordered_elsewhere"` // left out, and their senders told so
+	Resident  float64       `json:"resident_mib"`               // the most that a node took
+	Window    float64       `json:"window_mib"`
+	For       time.Duration `json:"outage_ns"`
+	Aims      []Aim         `json:"aims"`
+}
+
+// OutageOf is what one outage came to.
+type OutageOf struct {
+	Name string `json:"name"`
+	// Pause is the longest time in which the application of a survivor got
+	// nothing, and Bound what the settings promise.
+	Pause time.Duration `json:"pause_ns"`
+	Bound time.Duration `json:"bound_ns"`
+	// Messages per second at the slowest survivor while it lasted.
+	Messages float64 `json:"messages_per_second"`
+	// Whole is how long it took from its end until the group was whole again.
+	Whole time.Duration `json:"whole_ns"`
+}
+
+// outage is something that happens to some nodes of a group under load.
+type outage struct {
+	name      string
+	survivors timed.Set
+	bound     time.Duration
+	begin     func() error
+	end       func() error
+}
+
+// Outage floods a group and stops, kills, cuts off and slows down some of its nodes
+// meanwhile. It measures how long the others are held up, and holds against each
+// other what all applications got.
+func Outage(ctx context.Context, opt OutageOptions) (*OutageResult, error) {
+	if opt.Launch == nil {
+		return nil, errors.New("bench: only processes can be stopped")
+	}
+	if opt.Nodes < 3 {
+		return nil, errors.New("bench: an outage needs at least three nodes")
+	}
+	if opt.Size < floodHead || opt.Size > 1<<20 {
+		return nil, fmt.Errorf("bench: messages of %d bytes are outside [%d, %d]", opt.Size, floodHead, 1<<20)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	defer cancel()
+	bounds, err := opt.Timing.Validate()
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	if err != nil {
+		return nil, err
+	}
+	g.cast, g.flood = &castSetup{Packet: loopbackPacket()}, &floodSetup{Size: opt.Size, Atomicity: opt.Atomicity}
+	defer g.stop()
+	if err := g.startAll(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.untilWhole(ctx); err != nil {
+		return nil, err
+	}
+	m := &outageMeter{group: g, opt: &opt, bounds: bounds, result: &OutageResult{Machine: machine(), Preset: opt.Preset,
+		Nodes: opt.Nodes, Size: opt.Size, Atomicity: opt.Atomicity.String(), For: opt.For,
+		Window: float64(broadcast.Config{}.WithDefaults().Window) / (1 << 20)}}
+	return m.result, m.run(ctx)
+}
+
+// outageMeter runs the outages one after the other.
+type outageMeter struct {
+	*group
+	opt    *OutageOptions
+	bounds timed.Bounds
+	result *OutageResult
+	// elsewhere are all messages of which senders were told that another branch
+	// has ordered them.
+	elsewhere []castSkip
+}
+
+func (m *outageMeter) run(ctx context.Context) error {
+	m.tellAll(m.all, command{Do: doFlood})
+	warm, _, err := m.measure(ctx, m.all, m.opt.For)
+	if err != nil {
+		return err
+	}
+	m.result.Before = warm
+	for _, kind := range []func() (*outage, error){m.stopFollower, m.stopLeader, m.killFollower, m.killLeader, m.cutOff, m.slowConsumer} {
+		if err := m.untilWhole(ctx); err != nil {
+			return err
+		}
+		o, err := kind()
+		if err != nil {
+			return err
+		}
+		if m.opt.Progress != nil {
+			m.opt.Progress("%s", o.name)
+		}
+		if err := m.suffer(ctx, o); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	m.tellAll(m.all, command{Do: doStill})
+	if err := m.untilWhole(ctx); err != nil {
+		return err
+	}
+	time.Sleep(castDrain)
+	ledgers, err := m.ledgers(m.all)
+	if err != nil {
+		return err
+	}
+	m.compare(ledgers)
+	m.aims()
+	return nil
+}
+
+// suffer has an outage happen, and measures it.
+func (m *outageMeter) suffer(ctx context.Context, o *outage) error {
+	if _, err := m.ledgers(m.all); err != nil { // pauses of before do not count
+		return err
+	}
+	if err := o.begin(); err != nil {
+		return err
+	}
+	rate, pause, err := m.measure(ctx, o.survivors, m.opt.For)
+	if err != nil {
+		return err
+	}
+	lifted := m.clock.Now()
+	if err := o.end(); err != nil {
+		return err
+	}
+	if err := m.wait(ctx, splitWait, m.whole); err != nil {
+		return fmt.Errorf("%w: one leader and one fresh view of all; %s", err, m.describe())
+	}
+	m.result.Outages = append(m.result.Outages, OutageOf{Name: o.name, Pause: pause, Bound: o.bound, Messages: rate,
+		Whole: m.clock.Now().Sub(lifted)})
+	return nil
+}
+
+// measure returns the messages per second at the slowest of some nodes over some
+// time, and the longest pause of any.
+func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duration) (rate float64, pause time.Duration, err error) {
+	before, err := m.ledgers(ids)
+	if err != nil {
+		return 0, 0, err
+	}
+	start := m.clock.Now()
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+		return 0, 0, context.Cause(ctx)
+	}
+	after, err := m.ledgers(ids)
+	if err != nil {
+		return 0, 0, err
+	}
+	took := m.clock.Now().Sub(start).Seconds()
+	rate = -1
+	for id := range ids.All() {
+		r := float64(after[id].Messages-before[id].Messages) / took
+		if rate < 0 || r < rate {
+			rate = r
+		}
+		pause = max(pause, after[id].longest(start))
+	}
+	return rate, pause, nil
+}
+
+// ledgers asks nodes for what they got, and for their memory.
+func (m *outageMeter) ledgers(ids timed.Set) (map[timed.NodeID]*castLedger, error) {
+	answers, err := m.askAll(ids, func(timed.NodeID) command { return command{Do: doLedger} })
+	if err != nil {
+		return nil, err
+	}
+	all := map[timed.NodeID]*castLedger{}
+	for id, r := range answers {
+		all[id] = r.Ledger
+		m.elsewhere = append(m.elsewhere, r.Ledger.Elsewhere...)
+		m.result.Resident = max(m.result.Resident, float64(r.Usage.Resident)/(1<<20))
+	}
+	return all, nil
+}
+
+// compare holds the ledgers against each other.
+func (m *outageMeter) compare(all map[timed.NodeID]*castLedger) {
+	for id := range m.all.All() {
+		a := all[id]
+		m.result.Compared += a.Messages
+		if a.Twice > 0 {
+			m.result.Faults = append(m.result.Faults, fmt.Sprintf("node %v: %d messages twice", id, a.Twice))
+		}
+		for _, s := range a.Skips {
+			if covers(m.elsewhere, s) {
+				m.result.Elsewhere += s.Messages
+				continue
+			}
+			m.result.Faults = append(m.result.Faults, fmt.Sprintf("node %v: %d messages of node %v lost, before %d, in view %v",
+				id, s.Messages, s.Sender, s.To+1, s.View))
+			fmt.Printf("DBG skip %+v\n elsewhere %+v\n", s, all[s.Sender].Elsewhere)
+			for oid := range m.all.All() {
+				for _, st := range all[oid].Stints {
+					fmt.Printf("  node %v: %v -> %v along %v count %d\n", oid, st.View, st.Next, st.Along.Set, st.Count)
+				}
+			}
+		}
+		for other := range m.all.All() {
+			if other <= id {
+				continue
+			}
+			if why := agrees(a, all[other], id, other); why != "" {
+				m.result.Faults = append(m.result.Faults, fmt.Sprintf("nodes %v and %v: %s", id, other, why))
+			}
+		}
+	}
+}
+
+// tellAll tells nodes something that needs no answer.
+func (m *outageMeter) tellAll(ids timed.Set, c command) {
+	for id := range ids.All() {
+		m.members[id].child.tell(c)
+	}
+}
+
+// follower returns a node that does not lead, and leaderNow the one that does.
+func (m *outageMeter) follower() (timed.NodeID, error) {
+	l, err := m.leaderNow()
+	return pick(m.but(l)), err
+}
+
+func (m *outageMeter) leaderNow() (timed.NodeID, error) {
+	if l, ok := m.leader(); ok {
+		return l, nil
+	}
+	return timed.NoNode, errors.New("bench: the group is not whole")
+}
+
+func (m *outageMeter) but(id timed.NodeID) timed.Set {
+	s := m.all
+	s.Remove(id)
+	return s
+}
+
+func (m *outageMeter) stopFollower() (*outage, error) {
+	id, err := m.follower()
+	return m.stopped("a follower is stopped", id), err
+}
+
+func (m *outageMeter) stopLeader() (*outage, error) {
+	id, err := m.leaderNow()
+	return m.stopped("the leader is stopped", id), err
+}
+
+func (m *outageMeter) stopped(name string, id timed.NodeID) *outage {
+	process := m.members[id].child.cmd.Process
+	return &outage{name: name, survivors: m.but(id), bound: m.bounds.View,
+		begin: func() error { return freeze(process) }, end: func() error { return thaw(process) }}
+}
+
+func (m *outageMeter) killFollower() (*outage, error) {
+	id, err := m.follower()
+	return m.killed("a follower is killed", id), err
+}
+
+func (m *outageMeter) killLeader() (*outage, error) {
+	id, err := m.leaderNow()
+	return m.killed("the leader is killed", id), err
+}
+
+func (m *outageMeter) killed(name string, id timed.NodeID) *outage {
+	return &outage{name: name, survivors: m.but(id), bound: m.bounds.View,
+		begin: func() error { m.crash(id); return nil },
+		end: func() error {
+			err := m.restart(id)
+			m.tellAll(timed.SetOf(id), command{Do: doFlood})
+			return err
+		}}
+}
+
+// cutOff cuts the group in two halves, both of which are to go on.
+func (m *outageMeter) cutOff() (*outage, error) {
+	halves := m.halves()
+	return &outage{name: "the group is cut in two", survivors: m.all, bound: m.bounds.View,
+		begin: func() error { _, _, err := m.cut(halves); return err }, end: m.heal}, nil
+}
+
+// slowConsumer has the application of one node take too long for what it gets.
+func (m *outageMeter) slowConsumer() (*outage, error) {
+	id, err := m.follower()
+	const perBatch = 500 * time.Millisecond
+	slow := func(d time.Duration) func() error {
+		return func() error {
+			m.tellAll(timed.SetOf(id), command{Do: doSlow, Micros: int(d.Microseconds())})
+			return nil
+		}
+	}
+	tolerance := 2 * broadcast.Config{}.WithDefaults().SlowAfter
+	return &outage{name: "an application is slow", survivors: m.but(id), bound: tolerance + m.bounds.View,
+		begin: slow(perBatch), end: slow(0)}, err
+}
+
+func (m *outageMeter) aims() {
+	r := m.result
+	for _, o := range r.Outages {
+		r.Aims = append(r.Aims, aimMillis(o.Name+": pause of the others", o.Pause, o.Bound))
+	}
+	r.Aims = append(r.Aims, aim("messages lost, twice, or in another order", float64(len(r.Faults)), 0, "faults"))
+}
+
+// Text writes the result as a table.
+func (r *OutageResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("setup: %d nodes, a process each, timing %s; all send %d bytes, Total, %s, as many as the window of %g MiB takes",
+		r.Nodes, r.Preset, r.Size, r.Atomicity, r.Window)
+	p.line("before: %.0f messages/s; each outage lasts %v", r.Before, r.For)
+	rows := [][]string{{"", "longest pause", "bound", "messages/s meanwhile", "whole again after"}}
+	for _, o := range r.Outages {
+		rows = append(rows, []string{o.Name, show(o.Pause), show(o.Bound), fmt.Sprintf("%.0f", o.Messages), show(o.Whole)})
+	}
+	p.table(rows)
+	p.line("%d deliveries held against each other: %d faults; %d left out, with their senders told that another branch had ordered them; resident memory at most %.0f MiB",
+		r.Compared, len(r.Faults), r.Elsewhere, r.Resident)
+	for _, f := range r.Faults {
+		p.line("FAULT: %s", f)
+	}
+	p.aims(r.Aims)
+}
