@@ -44,8 +44,11 @@ type group struct {
 	dir    string
 	preset string
 	extra  []string // arguments
+	hosts  []string // the address of each node
 	ports  []int
 	procs  []*proc
+	// in returns what runs a command where a node lives; nil: beside this process.
+	in func(id int) []string
 }
 
 type proc struct {
@@ -57,16 +60,25 @@ type proc struct {
 
 func newGroup(t *testing.T, bin, preset string, n int, extra ...string) *group {
 	g := &group{t: t, bin: bin, dir: t.TempDir(), preset: preset, extra: extra, ports: freePorts(t, n)}
-	for id := 1; id <= n; id++ {
-		g.procs = append(g.procs, nil)
-		g.start(id)
+	for range n {
+		g.hosts = append(g.hosts, "127.0.0.1")
+	}
+	g.startAll()
+	return g
+}
+
+// startAll starts all nodes, which end with the test.
+func (g *group) startAll() {
+	t := g.t
+	g.procs = make([]*proc, len(g.ports))
+	for id := range g.ports {
+		g.start(id + 1)
 	}
 	t.Cleanup(func() {
 		for _, p := range g.procs {
 			g.kill(p)
 		}
 	})
-	return g
 }
 
 // freePorts returns UDP ports of the loopback that nobody uses just now.
@@ -90,16 +102,20 @@ func (g *group) start(id int) {
 	g.t.Helper()
 	socket := filepath.Join(g.dir, fmt.Sprintf("%d.sock", id))
 	args := []string{"node", "--id", fmt.Sprint(id), "--preset", g.preset, "--api", socket,
-		"--listen", fmt.Sprintf("127.0.0.1:%d", g.ports[id-1]), "--report", g.report(id), "--log-level", "warn"}
+		"--listen", fmt.Sprintf("%s:%d", g.hosts[id-1], g.ports[id-1]), "--report", g.report(id), "--log-level", "warn"}
 	args = append(args, g.extra...)
 	for i, port := range g.ports {
 		if i+1 != id {
-			args = append(args, "--peer", fmt.Sprintf("%d=127.0.0.1:%d", i+1, port))
+			args = append(args, "--peer", fmt.Sprintf("%d=%s:%d", i+1, g.hosts[i], port))
 		}
 	}
 	addr, err := api.ParseAddress(socket)
 	require.NoError(g.t, err)
-	p := &proc{id: id, cmd: exec.Command(g.bin, args...), stderr: &bytes.Buffer{}, client: api.NewClient(addr, "")}
+	args = append([]string{g.bin}, args...)
+	if g.in != nil {
+		args = append(g.in(id), args...)
+	}
+	p := &proc{id: id, cmd: exec.Command(args[0], args[1:]...), stderr: &bytes.Buffer{}, client: api.NewClient(addr, "")}
 	p.cmd.Stderr = p.stderr
 	require.NoError(g.t, p.cmd.Start())
 	g.procs[id-1] = p
