@@ -54,8 +54,9 @@ type Config struct {
 	Clock ClockConfig
 
 	// StateDir is a directory for what must outlive the process: the longest
-	// time for which this node may have voted, and a lock against a second
-	// process with the same id. Several nodes may share a directory. Empty means
+	// time for which this node may have voted, how many incarnations it has had,
+	// and a lock against a second process with the same id. Several nodes may
+	// share a directory. Empty means
 	// that nothing is kept.
 	StateDir string
 	// Logger gets what people may want to read; nil means no log.

@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -82,30 +84,38 @@ func TestStateDirectory(t *testing.T) {
 	require.NoError(t, n.Close())
 
 	path := filepath.Join(dir, "node-1.state")
-	read := func() time.Duration {
-		b, err := os.ReadFile(path)
+	read := func() nodeState {
+		b, err := durable.Read(path, stateKind)
 		require.NoError(t, err)
-		d, err := parseState(string(b), 1)
+		s, err := parseState(string(b), 1)
 		require.NoError(t, err)
-		return d
+		return s
 	}
-	require.Equal(t, long.MaxLockTime, read())
+	require.Equal(t, nodeState{1, long.MaxLockTime}, read())
 
 	// The next run waits for the longer votes of this one, and forgets them then.
 	begin := time.Now()
 	n = startNode(t, Config{ID: 1, StateDir: dir})
 	require.NoError(t, n.WaitElected(t.Context()))
 	require.GreaterOrEqual(t, time.Since(begin), 199*time.Millisecond)
-	eventually(t, "forgotten", func() bool { return read() == Local().MaxLockTime })
+	eventually(t, "forgotten", func() bool { return read() == nodeState{2, Local().MaxLockTime} })
+	require.EqualValues(t, 2, n.files.counter())
+	require.NoError(t, n.files.count())
+	require.Equal(t, nodeState{3, Local().MaxLockTime}, read())
 	require.NoError(t, n.Close())
 
-	for _, damage := range []string{"", "junk", "failaware 1 node 1 maxlock 5 crc 00000000\n",
-		formatState(2, time.Second), formatState(1, 2*timed.MaxDuration), formatState(1, time.Second) + "x"} {
-		require.NoError(t, os.WriteFile(path, []byte(damage), 0o600))
+	damaged := func() {
 		_, err = Start(t.Context(), Config{ID: 1, StateDir: dir})
 		require.ErrorIs(t, err, ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
+	for _, content := range []string{"", "junk", formatState(2, nodeState{1, time.Second}), formatState(1, nodeState{math.MaxUint64, time.Second}),
+		formatState(1, nodeState{1, 2 * timed.MaxDuration}), formatState(1, nodeState{1, time.Second}) + "x"} {
+		require.NoError(t, durable.Write(path, stateKind, []byte(content)))
+		damaged()
+	}
+	require.NoError(t, os.WriteFile(path, []byte("junk"), 0o600))
+	damaged()
 }
 
 // Nodes that could not commit a view together are in different groups.

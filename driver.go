@@ -329,6 +329,9 @@ func (d *driver) restart(why RestartReason, r hwclock.Reading) {
 	d.waiting = why
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.n.random)
+	if err := d.n.files.count(); err != nil {
+		d.n.log.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
+	}
 	d.flush()
 	d.recast(why)
 	d.n.hub.add(Restarted{d.n.hub.header(), why, previous, d.cfg.Self.Boot})

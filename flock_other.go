@@ -12,5 +12,3 @@ var errLocked = errors.New("locked")
 // lockFile fails: there is no lock here that ends with the process, and a state
 // directory without one would promise too much.
 func lockFile(*os.File) error { return errors.ErrUnsupported }
-
-func syncDir(string) error { return nil }

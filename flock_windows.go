@@ -19,6 +19,3 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
-
-// syncDir does nothing: directories cannot be flushed here.
-func syncDir(string) error { return nil }

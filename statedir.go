@@ -3,39 +3,55 @@ package failaware
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/timed"
 )
 
 // stateFiles is what a node keeps in its state directory: a lock against other
-// processes with the same id, and the longest time for which it may have voted.
+// processes with the same id, how many incarnations it has had, and the longest
+// time for which it may have voted.
 type stateFiles struct {
 	mu     sync.Mutex
 	lock   *os.File
 	path   string
 	id     NodeID
-	stored time.Duration // what the file says
-	start  time.Duration // what it said when this process began, or the configured value if larger
+	stored nodeState     // what the file says
+	start  time.Duration // the lock time that it said when this process began, or the configured value if larger
 }
 
-const stateMode = 0o600
+// nodeState is what the state file of a node says.
+type nodeState struct {
+	// Incarnations counts the node's incarnations, this one included: of two
+	// votes of one node, that of the later incarnation is the later one,
+	// whatever its clock said.
+	Incarnations uint64
+	// MaxLock is the longest time for which the node may have voted.
+	MaxLock time.Duration
+}
 
-// openState locks the state of a node, and makes sure that the file says at
-// least maxLock before anything is voted.
+const lockMode = 0o600
+
+// stateKind is the kind of record of the state file. Its content is text, so
+// that people can read it.
+var stateKind = durable.Kind{Name: "node-state", Version: 1}
+
+// openState locks the state of a node, counts the incarnation, and makes sure that
+// the file says at least maxLock before anything is voted.
 func openState(dir string, id NodeID, maxLock time.Duration) (*stateFiles, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("failaware: the state directory: %w", err)
 	}
 	f := &stateFiles{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
 	lockPath := filepath.Join(dir, fmt.Sprintf("node-%v.lock", id))
 	var err error
-	if f.lock, err = os.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, stateMode); err != nil {
+	if f.lock, err = os.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, lockMode); err != nil {
 		return nil, fmt.Errorf("failaware: the state directory: %w", err)
 	}
 	if err := lockFile(f.lock); err != nil {
@@ -45,66 +61,76 @@ func openState(dir string, id NodeID, maxLock time.Duration) (*stateFiles, error
 		}
 		return nil, fmt.Errorf("failaware: cannot lock %s: %w", lockPath, err)
 	}
-	if err := f.load(); err != nil {
-		return nil, errors.Join(err, f.close())
-	}
-	f.start = max(f.stored, maxLock)
-	if err := f.raise(maxLock); err != nil {
+	if err := f.begin(maxLock); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-// load reads the file, if there is one.
-func (f *stateFiles) load() error {
-	b, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// begin reads the file, if there is one, and counts the incarnation.
+func (f *stateFiles) begin(maxLock time.Duration) error {
+	b, err := durable.Read(f.path, stateKind)
+	if err == nil {
+		if f.stored, err = parseState(string(b), f.id); err != nil {
+			err = &durable.DamagedError{Path: f.path, What: err.Error()}
+		}
 	}
-	if err != nil {
+	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
+		return fmt.Errorf("%w: %w; remove the file only if node %v has not run within the last hour, "+
+			"and if no edict that names a vote of it is in use", ErrDamaged, err, f.id)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("failaware: the state directory: %w", err)
 	}
-	if f.stored, err = parseState(string(b), f.id); err != nil {
-		return fmt.Errorf("%w: %s: %w; if no node %v has run within the last hour, remove the file",
-			ErrDamaged, f.path, err, f.id)
-	}
-	return nil
+	f.start = max(f.stored.MaxLock, maxLock)
+	return f.write(nodeState{f.stored.Incarnations + 1, f.start})
 }
 
-// The file is one line of text with a checksum, so that people can read it and
-// damage is noticed.
-func formatState(id NodeID, maxLock time.Duration) string {
-	text := fmt.Sprintf("failaware 1 node %d maxlock %d", id, maxLock.Nanoseconds())
-	return fmt.Sprintf("%s crc %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
+func formatState(id NodeID, s nodeState) string {
+	return fmt.Sprintf("node %d incarnations %d maxlock %d\n", id, s.Incarnations, s.MaxLock.Nanoseconds())
 }
 
-func parseState(s string, id NodeID) (time.Duration, error) {
-	var version, node int
-	var nanos int64
-	var sum uint32
-	if _, err := fmt.Sscanf(s, "failaware %d node %d maxlock %d crc %x\n", &version, &node, &nanos, &sum); err != nil {
-		return 0, errors.New("it is not a state file")
-	}
-	d := time.Duration(nanos)
+// parseState reads what formatState wrote. Since the checksum was right, what is
+// wrong here was written by somebody else, or for another node.
+func parseState(text string, id NodeID) (nodeState, error) {
+	var s nodeState
+	var node int
+	_, err := fmt.Sscanf(text, "node %d incarnations %d maxlock %d\n", &node, &s.Incarnations, (*int64)(&s.MaxLock))
 	switch {
-	case version != 1:
-		return 0, fmt.Errorf("its version is %d, and only 1 is known", version)
-	case s != formatState(NodeID(node), d):
-		return 0, errors.New("its checksum is wrong")
-	case NodeID(node) != id || node != int(id):
-		return 0, fmt.Errorf("it belongs to node %d", node)
-	case d < 0 || d > timed.MaxDuration:
-		return 0, fmt.Errorf("its lock time %v is outside [0, %v]", d, timed.MaxDuration)
+	case err != nil || formatState(NodeID(node), s) != text:
+		return s, errors.New("it is not the state of a node")
+	case node != int(id):
+		return s, fmt.Errorf("it belongs to node %d", node)
+	case s.Incarnations == math.MaxUint64:
+		return s, errors.New("it has counted more incarnations than there can be")
+	case s.MaxLock < 0 || s.MaxLock > timed.MaxDuration:
+		return s, fmt.Errorf("its lock time %v is outside [0, %v]", s.MaxLock, timed.MaxDuration)
 	}
-	return d, nil
+	return s, nil
 }
 
-// raise writes maxLock durably unless the file already says as much.
-func (f *stateFiles) raise(maxLock time.Duration) error {
-	if maxLock <= f.stored {
+// counter returns the number of the node's present incarnation; 0, which no node
+// with a state directory says, without one.
+func (f *stateFiles) counter() uint64 {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stored.Incarnations
+}
+
+// count counts another incarnation. It must be durable before the first packet
+// of that incarnation leaves. After an error the votes of this incarnation carry
+// the number of the one before, with another boot id, and do not compare with
+// those.
+func (f *stateFiles) count() error {
+	if f == nil {
 		return nil
 	}
-	return f.write(maxLock)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.write(nodeState{f.stored.Incarnations + 1, f.stored.MaxLock})
 }
 
 // lower writes a smaller maxLock. It may be called only when no vote of an
@@ -112,39 +138,18 @@ func (f *stateFiles) raise(maxLock time.Duration) error {
 func (f *stateFiles) lower(maxLock time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lock == nil || maxLock >= f.stored {
+	if f.lock == nil || maxLock >= f.stored.MaxLock {
 		return nil
 	}
-	return f.write(maxLock)
+	return f.write(nodeState{f.stored.Incarnations, maxLock})
 }
 
-func (f *stateFiles) write(maxLock time.Duration) error {
-	if err := writeDurably(f.path, formatState(f.id, maxLock)); err != nil {
+func (f *stateFiles) write(s nodeState) error {
+	if err := durable.Write(f.path, stateKind, []byte(formatState(f.id, s))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
-	f.stored = maxLock
+	f.stored = s
 	return nil
-}
-
-// writeDurably replaces a file, so that after a crash it has either the old or
-// the new content.
-func writeDurably(path, content string) (err error) {
-	next := path + ".new"
-	file, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, stateMode)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(next, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // close gives the lock back. It is fine on nil, and again.

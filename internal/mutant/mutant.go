@@ -143,6 +143,10 @@ const (
 	ReplicaLocalMerge
 	ReplicaMergeOwnFirst
 	ReplicaSilentDivergence
+
+	// records in files
+	DurableRenameUnsynced
+	DurableDirUnsynced
 	count
 )
 

@@ -128,6 +128,8 @@ var planted = [...]struct{ name, layer, rule string }{
 	ReplicaLocalMerge:        {"ReplicaLocalMerge", "replica", "a merge has a place in the order"},
 	ReplicaMergeOwnFirst:     {"ReplicaMergeOwnFirst", "replica", "branches are merged in the order of their smallest members"},
 	ReplicaSilentDivergence:  {"ReplicaSilentDivergence", "replica", "divergence is told"},
+	DurableRenameUnsynced:    {"DurableRenameUnsynced", "durable", "bytes are flushed before they get their name"},
+	DurableDirUnsynced:       {"DurableDirUnsynced", "durable", "a new name is flushed before it counts"},
 }
 
 // String returns the name of the planted bug.

@@ -160,6 +160,9 @@ var Table = []Kill{
 	in("state", mutant.ReplicaMergeOwnFirst, "", 300),
 	by("broadcast/replica", mutant.ReplicaSilentDivergence),
 
+	by("internal/durable", mutant.DurableRenameUnsynced),
+	by("internal/durable", mutant.DurableDirUnsynced),
+
 	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
 	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
 }

@@ -1,0 +1,194 @@
+package durable
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var kind = Kind{Name: "test", Version: 3}
+
+func TestARecordIsReadAsItWasWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	require.NoError(t, MakeDir(dir))
+	require.NoError(t, MakeDir(dir), "again")
+	path := filepath.Join(dir, "record")
+	_, err := Read(path, kind)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for _, content := range [][]byte{nil, []byte("text\nwith lines\n"), bytes.Repeat([]byte{0, 255}, MaxSize/2)} {
+		require.NoError(t, Write(path, kind, content))
+		b, err := Read(path, kind)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(content, b))
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "nothing but the record is left")
+}
+
+func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "record")
+	require.ErrorContains(t, Write(path, kind, make([]byte, MaxSize+1)), "more than")
+	for _, name := range []string{"", "two words", "line\n", string(make([]byte, maxKind+1))} {
+		require.ErrorContains(t, Write(path, Kind{Name: name}, nil), "names no kind")
+	}
+	require.ErrorIs(t, Write(filepath.Join(path, "no", "directory"), kind, nil), fs.ErrNotExist)
+	require.NoFileExists(t, path)
+}
+
+// damaged requires that a file is refused by an error that names it.
+func damaged(t *testing.T, path string, b []byte, k Kind) *DamagedError {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, b, fileMode))
+	_, err := Read(path, k)
+	var d *DamagedError
+	require.ErrorAs(t, err, &d, "%q", b)
+	require.Equal(t, path, d.Path)
+	require.ErrorContains(t, err, path)
+	return d
+}
+
+func TestEveryDamageIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "record")
+	require.NoError(t, Write(path, kind, []byte("starts 17 maxlock 80000000\n")))
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for n := range good {
+		damaged(t, path, good[:n], kind)
+		damaged(t, path, append(bytes.Clone(good[:n]), good[n+1:]...), kind)
+		for bit := range 8 {
+			b := bytes.Clone(good)
+			b[n] ^= 1 << bit
+			damaged(t, path, b, kind)
+		}
+	}
+	damaged(t, path, append(bytes.Clone(good), 0), kind)
+	damaged(t, path, make([]byte, len(good)), kind)
+	require.Contains(t, damaged(t, path, good, Kind{"other", 3}).What, `it holds "test" and not "other"`)
+	require.Contains(t, damaged(t, path, good, Kind{"test", 4}).What, "version 3, and only 4")
+	require.Contains(t, damaged(t, path, good[:len(good)-1], kind).What, "26 bytes of content, and says that there are 27")
+	require.Contains(t, damaged(t, path, make([]byte, MaxSize+2<<10), kind).What, "larger than")
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(seal(kind, []byte("content")))
+	f.Add([]byte("failaware test 3 0 00000000\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		content, wrong := open(kind, b)
+		if wrong == "" && !bytes.Equal(seal(kind, content), b) {
+			t.Fatalf("%q is read as %q, which is written otherwise", b, content)
+		}
+	})
+}
+
+// forgetful is a disk that, when it crashes, has kept of every file some of the
+// bytes that were not flushed, and some of the latest changes of its directory.
+type forgetful struct {
+	names   []map[string]*inode // the directory after each change that was not flushed
+	left    int                 // calls until it crashes
+	crashed bool
+}
+
+type inode struct {
+	disk   *forgetful
+	bytes  []byte
+	synced int
+}
+
+var errCrash = os.ErrClosed
+
+func newForgetful(path string, b []byte, left int) *forgetful {
+	d := &forgetful{left: left}
+	d.names = []map[string]*inode{{path: {d, b, len(b)}}}
+	return d
+}
+
+func (d *forgetful) call() error {
+	if d.left == 0 {
+		d.crashed = true
+	}
+	d.left--
+	if d.crashed {
+		return errCrash
+	}
+	return nil
+}
+
+// change notes a new state of the directory.
+func (d *forgetful) change(f func(map[string]*inode)) {
+	next := map[string]*inode{}
+	for name, i := range d.names[len(d.names)-1] {
+		next[name] = i
+	}
+	f(next)
+	d.names = append(d.names, next)
+}
+
+func (d *forgetful) create(path string) (file, error) {
+	if err := d.call(); err != nil {
+		return nil, err
+	}
+	i := &inode{disk: d}
+	d.change(func(m map[string]*inode) { m[path] = i })
+	return i, nil
+}
+
+func (d *forgetful) rename(from, to string) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	d.change(func(m map[string]*inode) { m[to] = m[from]; delete(m, from) })
+	return nil
+}
+
+func (d *forgetful) syncDir(string) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	d.names = d.names[len(d.names)-1:]
+	return nil
+}
+
+func (i *inode) Write(b []byte) (int, error) {
+	if err := i.disk.call(); err != nil {
+		return 0, err
+	}
+	i.bytes = append(i.bytes, b...)
+	return len(b), nil
+}
+
+func (i *inode) Sync() error {
+	if err := i.disk.call(); err != nil {
+		return err
+	}
+	i.synced = len(i.bytes)
+	return nil
+}
+
+func (i *inode) Close() error { return i.disk.call() }
+
+// afterCrash requires that a crash at any call of a write, whatever the disk
+// forgets of what was not flushed, leaves the old record or the new one; and the
+// new one if the write had returned.
+func afterCrash(t testing.TB) {
+	const path = "dir/record"
+	oldFile, newFile := seal(kind, []byte("old")), seal(kind, []byte("the new one"))
+	rapid.Check(t, func(t *rapid.T) {
+		d := newForgetful(path, oldFile, rapid.IntRange(0, 10).Draw(t, "calls"))
+		err := write(d, path, newFile)
+		i := d.names[rapid.IntRange(0, len(d.names)-1).Draw(t, "directory")][path]
+		kept := i.bytes[:rapid.IntRange(i.synced, len(i.bytes)).Draw(t, "bytes")]
+		if err == nil {
+			require.Equal(t, string(newFile), string(kept))
+		} else if !bytes.Equal(kept, oldFile) {
+			require.Equal(t, string(newFile), string(kept))
+		}
+	})
+}
+
+func TestAfterACrashThereIsOneRecord(t *testing.T) { afterCrash(t) }

@@ -1,0 +1,84 @@
+package durable
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// MaxSize is the size in bytes of the largest content. Records are small:
+// each write replaces all of it.
+const MaxSize = 1 << 20
+
+// maxKind is the length in bytes of the longest name of a kind.
+const maxKind = 32
+
+// Kind says what a record is, and in which format.
+type Kind struct {
+	Name    string // of letters, digits and "-"; at most 32 bytes
+	Version uint32
+}
+
+// DamagedError says what is wrong with a file.
+type DamagedError struct {
+	Path string
+	What string // as in "its checksum is wrong"
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %s", e.Path, e.What) }
+
+var table = crc32.MakeTable(crc32.Castagnoli)
+
+// header returns the first line of a file. The checksum covers what the line
+// says besides, so that no two lines are right for one content.
+func header(k Kind, content []byte) string {
+	text := fmt.Sprintf("failaware %s %d %d", k.Name, k.Version, len(content))
+	sum := crc32.Update(crc32.Checksum([]byte(text), table), table, content)
+	return fmt.Sprintf("%s %08x\n", text, sum)
+}
+
+// seal returns the bytes of a file.
+func seal(k Kind, content []byte) []byte { return append([]byte(header(k, content)), content...) }
+
+// open returns the content of a file's bytes, or what is wrong with them.
+func open(k Kind, file []byte) (content []byte, wrong string) {
+	if len(file) == 0 {
+		return nil, "it is empty"
+	}
+	end := bytes.IndexByte(file, '\n')
+	if end < 0 {
+		return nil, "its first line does not end"
+	}
+	line, content := string(file[:end+1]), file[end+1:]
+	if line == header(k, content) {
+		return content, ""
+	}
+	// The line tells what it may be; the checksum has told that it is not right.
+	var name, sum string
+	var version uint32
+	var size int
+	if n, _ := fmt.Sscanf(line, "failaware %s %d %d %s", &name, &version, &size, &sum); n < 4 {
+		return nil, "it is no record of failaware"
+	}
+	switch {
+	case name != k.Name:
+		return nil, fmt.Sprintf("it holds %q and not %q", name, k.Name)
+	case version != k.Version:
+		return nil, fmt.Sprintf("its format has version %d, and only %d is known", version, k.Version)
+	case size != len(content):
+		return nil, fmt.Sprintf("it has %d bytes of content, and says that there are %d", len(content), size)
+	}
+	return nil, "its checksum is wrong"
+}
+
+// check returns an error if a record cannot be written.
+func check(k Kind, content []byte) error {
+	if k.Name == "" || len(k.Name) > maxKind || strings.ContainsAny(k.Name, " \n\t") {
+		return fmt.Errorf("durable: %q names no kind of record", k.Name)
+	}
+	if len(content) > MaxSize {
+		return fmt.Errorf("durable: %d bytes of content are more than %d", len(content), MaxSize)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+const (
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// next is appended to the name of a file while its successor is written.
+const next = ".new"
+
+// disk is what a record is written with. Tests have one that forgets what was
+// not flushed.
+type disk interface {
+	create(path string) (file, error)
+	rename(from, to string) error
+	syncDir(dir string) error
+}
+
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// Write replaces the record in a file, or makes the file. When it returns nil,
+// the record is on the disk; after an error, or a crash, either the old or the
+// new one is. The directory must exist.
+func Write(path string, k Kind, content []byte) error {
+	if err := check(k, content); err != nil {
+		return err
+	}
+	return write(system{}, path, seal(k, content))
+}
+
+func write(d disk, path string, b []byte) error {
+	f, err := d.create(path + next)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	// The name must not lead to bytes that are not there yet.
+	if err == nil && !mutant.On(mutant.DurableRenameUnsynced) {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := d.rename(path+next, path); err != nil {
+		return err
+	}
+	if mutant.On(mutant.DurableDirUnsynced) {
+		return nil
+	}
+	if err := d.syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: flush its directory: %w", path, err)
+	}
+	return nil
+}
+
+// Read returns the content of the record in a file. The error matches
+// [fs.ErrNotExist] when there is no file, and is a [*DamagedError] when the file
+// is not as it was written, or holds another kind of record.
+func Read(path string, k Kind) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const most = MaxSize + 1<<10 // with the first line
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > most {
+		return nil, &DamagedError{path, fmt.Sprintf("it is larger than %d bytes", most)}
+	}
+	content, wrong := open(k, b)
+	if wrong != "" {
+		return nil, &DamagedError{path, wrong}
+	}
+	return content, nil
+}
+
+// MakeDir makes a directory and those above it, so that they outlive a power
+// failure. It is fine if they exist.
+func MakeDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := MakeDir(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return system{}.syncDir(above)
+}
+
+// system is the disk of the operating system.
+type system struct{}
+
+func (system) create(path string) (file, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+}
+
+func (system) rename(from, to string) error { return os.Rename(from, to) }
