@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -19,7 +18,7 @@ import (
 // time for which it may have voted.
 type stateFiles struct {
 	mu     sync.Mutex
-	lock   *os.File
+	lock   *durable.Lock // nil once closed
 	path   string
 	id     NodeID
 	stored nodeState     // what the file says
@@ -36,8 +35,6 @@ type nodeState struct {
 	MaxLock time.Duration
 }
 
-const lockMode = 0o600
-
 // stateKind is the kind of record of the state file. Its content is text, so
 // that people can read it.
 var stateKind = durable.Kind{Name: "node-state", Version: 1}
@@ -49,17 +46,12 @@ func openState(dir string, id NodeID, maxLock time.Duration) (*stateFiles, error
 		return nil, fmt.Errorf("failaware: the state directory: %w", err)
 	}
 	f := &stateFiles{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
-	lockPath := filepath.Join(dir, fmt.Sprintf("node-%v.lock", id))
 	var err error
-	if f.lock, err = os.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, lockMode); err != nil {
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
-	}
-	if err := lockFile(f.lock); err != nil {
-		_ = f.lock.Close()
-		if errors.Is(err, errLocked) {
+	if f.lock, err = durable.TakeLock(filepath.Join(dir, fmt.Sprintf("node-%v.lock", id))); err != nil {
+		if errors.Is(err, durable.ErrLocked) {
 			return nil, fmt.Errorf("%w: node %v already runs with the state directory %s", ErrInUse, id, dir)
 		}
-		return nil, fmt.Errorf("failaware: cannot lock %s: %w", lockPath, err)
+		return nil, fmt.Errorf("failaware: the state directory: %w", err)
 	}
 	if err := f.begin(maxLock); err != nil {
 		return nil, errors.Join(err, f.close())
@@ -159,10 +151,7 @@ func (f *stateFiles) close() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lock == nil {
-		return nil
-	}
-	err := f.lock.Close() // ends the lock; the file stays, or two processes could lock different ones
+	err := f.lock.Release()
 	f.lock = nil
 	return err
 }

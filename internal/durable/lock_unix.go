@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package failaware
+package durable
 
 import (
 	"errors"
@@ -9,18 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errLocked = errors.New("locked")
-
-// lockFile takes the lock of an open file without waiting. It ends with the
+// lock takes the lock of an open file without waiting. It ends with the
 // file's last descriptor, so a crash leaves none behind.
-func lockFile(f *os.File) error {
+func lock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		}
 		return err
 	}

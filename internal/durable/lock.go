@@ -1,0 +1,42 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrLocked: another process, or another owner in this one, holds the lock.
+var ErrLocked = errors.New("durable: locked")
+
+// Lock is the right of one owner to write certain files.
+type Lock struct{ file *os.File }
+
+// TakeLock takes the lock that a file stands for, without waiting, and makes the
+// file if there is none. The error matches [ErrLocked] when another holds it.
+// The lock ends with Release, or with the process.
+func TakeLock(path string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		_ = f.Close()
+		if errors.Is(err, ErrLocked) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
+	}
+	return &Lock{f}, nil
+}
+
+// Release gives the lock back. It is fine on nil, and again. The file stays, or
+// two processes could lock different ones.
+func (l *Lock) Release() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
