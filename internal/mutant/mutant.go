@@ -147,6 +147,15 @@ const (
 	// records in files
 	DurableRenameUnsynced
 	DurableDirUnsynced
+
+	// edicts
+	EdictFirstVoter
+	EdictClockAcrossBoots
+	EdictZeroCounts
+	EdictCountIgnored
+	EdictAnyPayload
+	EdictObeyIncomparable
+	FenceObeyFirst
 	count
 )
 

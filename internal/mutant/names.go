@@ -130,6 +130,13 @@ var planted = [...]struct{ name, layer, rule string }{
 	ReplicaSilentDivergence:  {"ReplicaSilentDivergence", "replica", "divergence is told"},
 	DurableRenameUnsynced:    {"DurableRenameUnsynced", "durable", "bytes are flushed before they get their name"},
 	DurableDirUnsynced:       {"DurableDirUnsynced", "durable", "a new name is flushed before it counts"},
+	EdictFirstVoter:          {"EdictFirstVoter", "edict", "voters that contradict each other order nothing"},
+	EdictClockAcrossBoots:    {"EdictClockAcrossBoots", "edict", "clocks of two incarnations do not compare"},
+	EdictZeroCounts:          {"EdictZeroCounts", "edict", "who does not count its incarnations is before nobody"},
+	EdictCountIgnored:        {"EdictCountIgnored", "edict", "the count of incarnations comes before the clock"},
+	EdictAnyPayload:          {"EdictAnyPayload", "edict", "an edict is for one payload"},
+	EdictObeyIncomparable:    {"EdictObeyIncomparable", "edict", "a fence refuses what it cannot order"},
+	FenceObeyFirst:           {"FenceObeyFirst", "fence", "an edict is on the disk before it is obeyed"},
 }
 
 // String returns the name of the planted bug.

@@ -23,16 +23,18 @@ const module = "github.com/failaware/failaware"
 // which packages of this module it may import. Imports run downward only; a
 // layer may name a lower layer's values.
 var below = map[string][]string{
-	"timed":             {},
-	"datagram":          {"timed"},
-	"leader":            {"timed", "datagram"},
-	"membership":        {"timed", "datagram", "leader"},
-	"clocksync":         {"timed", "datagram", "leader"},
-	"broadcast":         {"timed", "datagram", "leader", "membership", "clocksync"},
-	"broadcast/replica": {"timed", "membership", "broadcast"},
-	"internal/stack":    {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
-	"sim":               {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
-	"sim/diagram":       {"sim", "membership", "timed"},
+	"timed":              {},
+	"datagram":           {"timed"},
+	"leader":             {"timed", "datagram"},
+	"leader/edict":       {"timed"},
+	"leader/edict/fence": {"leader/edict", "timed", "internal/durable"},
+	"membership":         {"timed", "datagram", "leader"},
+	"clocksync":          {"timed", "datagram", "leader"},
+	"broadcast":          {"timed", "datagram", "leader", "membership", "clocksync"},
+	"broadcast/replica":  {"timed", "membership", "broadcast"},
+	"internal/stack":     {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
+	"sim":                {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+	"sim/diagram":        {"sim", "membership", "timed"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
@@ -40,7 +42,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack"}
 
 type listed struct {
 	ImportPath string

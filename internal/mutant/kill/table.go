@@ -163,6 +163,14 @@ var Table = []Kill{
 	by("internal/durable", mutant.DurableRenameUnsynced),
 	by("internal/durable", mutant.DurableDirUnsynced),
 
+	by("leader/edict", mutant.EdictFirstVoter),
+	by("leader/edict", mutant.EdictClockAcrossBoots),
+	by("leader/edict", mutant.EdictZeroCounts),
+	by("leader/edict", mutant.EdictCountIgnored),
+	by("leader/edict", mutant.EdictAnyPayload),
+	by("leader/edict", mutant.EdictObeyIncomparable),
+	by("leader/edict/fence", mutant.FenceObeyFirst),
+
 	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
 	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
 }

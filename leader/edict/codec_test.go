@@ -1,0 +1,162 @@
+package edict
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/timed"
+)
+
+var drawEdict = rapid.Custom(func(t *rapid.T) Edict {
+	e := Edict{Epoch: rapid.Uint64().Draw(t, "epoch"), Counter: rapid.Uint64().Draw(t, "counter")}
+	copy(e.Digest[:], rapid.SliceOfN(rapid.Byte(), len(e.Digest), len(e.Digest)).Draw(t, "digest"))
+	for _, id := range rapid.SliceOfNDistinct(rapid.Uint8Min(1), 1, MaxStamps, rapid.ID).Draw(t, "voters") {
+		e.Stamps = append(e.Stamps, Stamp{timed.NodeID(id), rapid.Uint64().Draw(t, "count"),
+			timed.BootID(rapid.Uint64Min(1).Draw(t, "boot")), timed.Instant(rapid.Int64().Draw(t, "at"))})
+	}
+	for i := range e.Stamps { // sorted, as Validate wants them
+		for j := i; j > 0 && e.Stamps[j].Node < e.Stamps[j-1].Node; j-- {
+			e.Stamps[j], e.Stamps[j-1] = e.Stamps[j-1], e.Stamps[j]
+		}
+	}
+	return e
+})
+
+func TestEncodingsAreReadAsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawEdict.Draw(t, "edict")
+		require.NoError(t, e.Validate())
+		b := Append([]byte("before"), &e)[len("before"):]
+		require.GreaterOrEqual(t, len(b), MinSize)
+		require.LessOrEqual(t, len(b), MaxSize)
+		d, err := Decode(b)
+		require.NoError(t, err)
+		require.True(t, e.Equal(&d))
+		p, err := Parse(e.String())
+		require.NoError(t, err)
+		require.True(t, e.Equal(&p))
+		require.True(t, e.Equal(new(e.Clone())))
+		var j struct{ E *Edict }
+		j.E = &e
+		text, err := json.Marshal(j)
+		require.NoError(t, err)
+		j.E = nil
+		require.NoError(t, json.Unmarshal(text, &j))
+		require.True(t, e.Equal(j.E))
+	})
+}
+
+func sample(voters int) Edict {
+	e := Edict{Epoch: 3, Counter: 1000, Digest: Sum([]byte("x"))}
+	for i := range voters {
+		e.Stamps = append(e.Stamps, Stamp{timed.NodeID(i + 1), 17, math.MaxUint64, timed.Instant(30 * 24 * 3600 * 1e9)})
+	}
+	return e
+}
+
+func TestEveryDamageIsNoticed(t *testing.T) {
+	e := sample(3)
+	good := Append(nil, &e)
+	for n := range good {
+		_, err := Decode(good[:n])
+		require.ErrorIs(t, err, ErrMalformed)
+		for bit := range 8 {
+			b := bytes.Clone(good)
+			b[n] ^= 1 << bit
+			_, err = Decode(b)
+			require.ErrorIs(t, err, ErrMalformed)
+		}
+	}
+	_, err := Decode(append(bytes.Clone(good), 0))
+	require.ErrorIs(t, err, ErrMalformed)
+	_, err = Decode(make([]byte, MaxSize+1))
+	require.ErrorContains(t, err, "more than")
+	for _, s := range []string{"", "AQ==", e.String() + "=", e.String() + "\n", e.String()[:40] + "\r\n" + e.String()[40:], " " + e.String(),
+		strings.ReplaceAll(e.String(), "_", "/"), strings.Repeat("A", MaxText+1)} {
+		_, err := Parse(s)
+		require.ErrorIs(t, err, ErrMalformed, s)
+	}
+}
+
+// What has the right checksum, and is none the less no edict.
+func TestOnlyEdictsOfLeadersAreRead(t *testing.T) {
+	sealed := func(b []byte) []byte {
+		return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	}
+	for name, change := range map[string]func(*Edict){
+		"no stamps":     func(e *Edict) { e.Stamps = nil },
+		"no node":       func(e *Edict) { e.Stamps[0].Node = 0 },
+		"order":         func(e *Edict) { e.Stamps[1].Node = 9 },
+		"twice":         func(e *Edict) { e.Stamps[1].Node = 1 },
+		"no boot":       func(e *Edict) { e.Stamps[2].Boot = 0 },
+		"256 or more":   func(e *Edict) { e.Stamps = make([]Stamp, 300) },
+		"no room there": func(e *Edict) { e.Stamps = nil; e.Digest = Digest{} },
+	} {
+		e := sample(3)
+		change(&e)
+		require.Error(t, e.Validate(), name)
+		_, err := e.MarshalText()
+		require.Error(t, err, name)
+		_, err = Decode(Append(nil, &e))
+		require.ErrorIs(t, err, ErrMalformed, name)
+	}
+	e := sample(1)
+	b := Append(nil, &e)
+	b = b[:len(b)-sumSize]
+	long := append([]byte{b[0], b[1] | 0x80, 0}, b[2:]...) // the epoch in two bytes
+	_, err := Decode(sealed(long))
+	require.ErrorContains(t, err, "shortest form")
+	_, err = Decode(sealed(append(bytes.Clone(b), 0)))
+	require.ErrorContains(t, err, "its length is wrong")
+	many := bytes.Clone(b)
+	many[1+1+2+len(e.Digest)] = 200
+	_, err = Decode(sealed(many))
+	require.ErrorContains(t, err, "cut short")
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, n := range []int{1, 3} {
+		e := sample(n)
+		f.Add(Append(nil, &e)[:])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		// The fuzzer does not find checksums.
+		for _, b := range [][]byte{body, binary.BigEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))} {
+			e, err := Decode(b)
+			if err == nil && !bytes.Equal(Append(nil, &e), b) {
+				t.Fatalf("%x is read as %+v, which is written otherwise", b, e)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	e := sample(2)
+	f.Add(e.String())
+	f.Fuzz(func(t *testing.T, s string) {
+		if e, err := Parse(s); err == nil && e.String() != s {
+			t.Fatalf("%q is read as %+v, which is written otherwise", s, e)
+		}
+	})
+}
+
+// The table of sizes in docs/edicts.md is what edicts are.
+func TestTheTableOfSizesIsRight(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/edicts.md")
+	require.NoError(t, err)
+	for _, n := range []int{1, 2, 3, 4, 8, 51, 128} {
+		e := sample(n)
+		row := fmt.Sprintf("| %d | %d | %d |\n", n, len(Append(nil, &e)), len(e.String()))
+		require.True(t, strings.Contains(string(doc), row), row)
+	}
+}

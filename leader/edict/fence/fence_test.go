@@ -1,0 +1,182 @@
+package fence
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+// at returns an edict of a round of votes; larger numbers are later.
+func at(number int) *edict.Edict {
+	return &edict.Edict{Epoch: 1, Stamps: []edict.Stamp{{Node: 1, Counter: 1, Boot: 7, At: timed.Instant(number)}}, Counter: 1}
+}
+
+func open(t testing.TB, path string) *Fence {
+	t.Helper()
+	f, err := Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func nothing(edict.Verdict) error { return nil }
+
+func TestAFenceOutlivesItsProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fence")
+	f := open(t, path)
+	_, err := Open(path)
+	require.ErrorIs(t, err, ErrInUse)
+	for _, name := range []string{"b", "a", "with \"quotes\"\n"} {
+		verdict, err := f.Do(name, at(10), edict.Digest{}, nothing)
+		require.NoError(t, err)
+		require.Equal(t, edict.Obey, verdict)
+	}
+	require.NoError(t, f.Close())
+	_, err = f.Do("a", at(11), edict.Digest{}, nothing)
+	require.ErrorIs(t, err, ErrClosed)
+
+	f = open(t, path)
+	held, ok := f.Latest("with \"quotes\"\n")
+	require.True(t, ok && held.Equal(at(10)))
+	called := false
+	_, err = f.Do("a", at(9), edict.Digest{}, func(edict.Verdict) error { called = true; return nil })
+	require.ErrorIs(t, err, edict.ErrStale)
+	require.False(t, called)
+	verdict, err := f.Do("a", at(10), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	require.Equal(t, edict.Repeated, verdict)
+	failure := errors.New("the store's own")
+	verdict, err = f.Do("a", at(11), edict.Digest{}, func(edict.Verdict) error { return failure })
+	require.ErrorIs(t, err, failure)
+	require.Equal(t, edict.Obey, verdict)
+	require.NoError(t, f.Close())
+
+	f = open(t, path)
+	_, err = f.Do("a", at(10), edict.Digest{}, nothing)
+	require.ErrorIs(t, err, edict.ErrStale, "an edict that was passed counts even if obeying it failed")
+}
+
+func TestADamagedFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fence")
+	f := open(t, path)
+	_, err := f.Do("a", at(1), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	_, err = f.Do("b", at(1), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	content, err := durable.Read(path, kind)
+	require.NoError(t, err)
+	refused := func(b []byte) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		_, err := Open(path)
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorContains(t, err, path)
+	}
+	for n := range good {
+		refused(good[:n])
+	}
+	half := len(content) / 2
+	for _, text := range []string{"x", "\"a\"\n", "\"a\" x\n", string(content[:half-3]), string(content[half:]) + string(content[:half]), string(content) + "\n"} {
+		require.NoError(t, durable.Write(path, kind, []byte(text)))
+		_, err := Open(path)
+		require.ErrorIs(t, err, ErrDamaged, text)
+	}
+	require.NoError(t, os.WriteFile(path, good, 0o600))
+	open(t, path)
+}
+
+// notedFirst requires that the edict is on the disk when it is obeyed.
+func notedFirst(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "fence")
+	f := open(t, path)
+	_, err := f.Do("a", at(1), edict.Digest{}, func(edict.Verdict) error {
+		content, err := durable.Read(path, kind)
+		require.NoError(t, err)
+		v, err := parse(string(content))
+		require.NoError(t, err)
+		held, ok := v.Latest("a")
+		require.True(t, ok && held.Equal(at(1)))
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestAnEdictIsOnTheDiskBeforeItIsObeyed(t *testing.T) { notedFirst(t) }
+
+func TestWhatTheDiskDoesNotTakeIsNotObeyed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sub", "fence")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	f := open(t, path)
+	_, err := f.Do("a", at(1), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(filepath.Dir(path), filepath.Join(dir, "gone")))
+	for _, name := range []string{"a", "b"} {
+		verdict, err := f.Do(name, at(3), edict.Digest{}, func(edict.Verdict) error { t.Error("obeyed"); return nil })
+		require.ErrorIs(t, err, os.ErrNotExist)
+		require.Equal(t, edict.Refused, verdict)
+	}
+	held, _ := f.Latest("a")
+	require.True(t, held.Equal(at(1)))
+	_, known := f.Latest("b")
+	require.False(t, known)
+	require.NoError(t, os.Rename(filepath.Join(dir, "gone"), filepath.Dir(path)))
+	verdict, err := f.Do("a", at(2), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	require.Equal(t, edict.Obey, verdict)
+}
+
+// Whatever goroutines offer, those of one name are obeyed one at a time and in
+// their order, while those of other names do not wait for them.
+func TestEdictsOfOneNameAreObeyedInTurn(t *testing.T) {
+	f := open(t, filepath.Join(t.TempDir(), "fence"))
+	const each = 20
+	latest := [2]int{}
+	busy := [2]sync.Mutex{}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for n := 1; n <= each; n++ {
+				k := (g + n) % 2
+				_, err := f.Do([]string{"a", "b"}[k], at(n), edict.Digest{}, func(v edict.Verdict) error {
+					if !busy[k].TryLock() {
+						t.Error("two at a time")
+						return nil
+					}
+					defer busy[k].Unlock()
+					if n < latest[k] || v == edict.Obey && n == latest[k] {
+						t.Errorf("%d after %d", n, latest[k])
+					}
+					latest[k] = n
+					return nil
+				})
+				if err != nil && !errors.Is(err, edict.ErrStale) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Empty(t, f.busy)
+	inside, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = f.Do("a", at(each+1), edict.Digest{}, func(edict.Verdict) error { inside <- struct{}{}; <-inside; return nil })
+	}()
+	<-inside
+	_, err := f.Do("b", at(each+1), edict.Digest{}, nothing)
+	require.NoError(t, err)
+	inside <- struct{}{}
+	<-done
+}

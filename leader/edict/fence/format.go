@@ -1,0 +1,49 @@
+package fence
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/edict"
+)
+
+// kind is the kind of record of a fence's file: a line for each name, with the
+// name quoted and the text of the edict, sorted by name.
+var kind = durable.Kind{Name: "edict-fence", Version: 1}
+
+func format(v *edict.Verifier) string {
+	var b strings.Builder
+	for _, e := range v.Entries() {
+		fmt.Fprintf(&b, "%s %v\n", strconv.Quote(e.Name), &e.Edict)
+	}
+	return b.String()
+}
+
+// parse reads what format wrote, and nothing else.
+func parse(text string) (edict.Verifier, error) {
+	var v edict.Verifier
+	for line := range strings.Lines(text) {
+		quoted, err := strconv.QuotedPrefix(line)
+		if err != nil {
+			return v, errors.New("a line does not begin with a name")
+		}
+		name, err := strconv.Unquote(quoted)
+		if err != nil {
+			return v, errors.New("a line does not begin with a name")
+		}
+		e, err := edict.Parse(strings.TrimSuffix(strings.TrimPrefix(line[len(quoted):], " "), "\n"))
+		if err == nil {
+			err = v.Remember(name, &e)
+		}
+		if err != nil {
+			return v, fmt.Errorf("the edict of %s: %w", quoted, err)
+		}
+	}
+	if format(&v) != text {
+		return v, errors.New("its lines are not in order")
+	}
+	return v, nil
+}
