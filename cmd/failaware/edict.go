@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/edict/fence"
+)
+
+func newEdictCommand(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "edict", Short: "Shows and orders what leaders have decided", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newEdictShowCommand(g), newEdictVerifyCommand(g))
+	return cmd
+}
+
+// shownEdict is an edict as printed.
+type shownEdict struct {
+	Epoch   uint64       `json:"epoch"`
+	Counter uint64       `json:"counter"`
+	Digest  string       `json:"digest"`
+	Stamps  []shownStamp `json:"stamps"`
+}
+
+type shownStamp struct {
+	Node    int    `json:"node"`
+	Counter uint64 `json:"counter"`
+	Boot    string `json:"boot"`
+	AtNS    int64  `json:"at_ns"`
+}
+
+func showEdict(e *edict.Edict) shownEdict {
+	s := shownEdict{Epoch: e.Epoch, Counter: e.Counter, Digest: hex.EncodeToString(e.Digest[:])}
+	for _, t := range e.Stamps {
+		s.Stamps = append(s.Stamps, shownStamp{int(t.Node), t.Counter, t.Boot.String(), int64(t.At)})
+	}
+	return s
+}
+
+func newEdictShowCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show EDICT",
+		Short: "Prints what an edict says",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := parseEdict(args[0])
+			if err != nil {
+				return err
+			}
+			s := showEdict(&e)
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
+				return err
+			}
+			t := newTable(cmd.OutOrStdout())
+			t.row("epoch", s.Epoch)
+			t.row("counter", s.Counter)
+			t.row("payload", "sha256:"+s.Digest)
+			if err := t.Flush(); err != nil {
+				return err
+			}
+			t = newTable(cmd.OutOrStdout())
+			t.row("VOTER", "INCARNATION", "BOOT", "CLOCK")
+			for _, v := range s.Stamps {
+				count := fmt.Sprint(v.Counter)
+				if v.Counter == 0 {
+					count = "uncounted"
+				}
+				t.row(v.Node, count, v.Boot, time.Duration(v.AtNS))
+			}
+			return t.Flush()
+		},
+	}
+}
+
+func newEdictVerifyCommand(g *globals) *cobra.Command {
+	var state, name, payload string
+	cmd := &cobra.Command{
+		Use:   "verify EDICT [EDICT]",
+		Short: "Orders two edicts, or lets one pass a fence",
+		Long: `With two edicts: prints how the first stands to the second: before, after, same or
+incomparable.
+
+With one: lets it pass the fence in the file --state, for the resource --name, or
+refuses it. What is accepted is in the file before the command returns, and from
+then on older edicts for that name are refused. The file is made if there is none.
+
+Exit codes: 0 ordered or accepted, 1 incomparable or refused, 2 wrong usage or a
+damaged file.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var all []edict.Edict
+			for _, a := range args {
+				e, err := parseEdict(a)
+				if err != nil {
+					return err
+				}
+				all = append(all, e)
+			}
+			switch {
+			case len(all) == 2 && (state != "" || name != "" || payload != ""):
+				return wrong("--state, --name and --payload are for one edict")
+			case len(all) == 2:
+				return g.orderEdicts(cmd.OutOrStdout(), &all[0], &all[1])
+			case state == "":
+				return wrong("--state is needed with one edict, or a second edict")
+			case name == "":
+				return wrong("--name is needed with --state")
+			}
+			digest := all[0].Digest
+			if payload != "" {
+				b, err := readPayload(cmd.InOrStdin(), payload)
+				if err != nil {
+					return wrong("--payload: %w", err)
+				}
+				digest = edict.Sum(b)
+			}
+			return g.passFence(cmd.Context(), cmd.OutOrStdout(), state, name, &all[0], digest)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&state, "state", "", "the file of the fence")
+	f.StringVar(&name, "name", "", "the resource that the edict is for")
+	f.StringVar(&payload, "payload", "", "a file with what the edict must have been made for; - is the standard input")
+	return cmd
+}
+
+func parseEdict(s string) (edict.Edict, error) {
+	e, err := edict.Parse(s)
+	if err != nil {
+		return e, usageError(err)
+	}
+	return e, nil
+}
+
+func readPayload(stdin io.Reader, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// orderEdicts prints how one edict stands to another.
+func (g *globals) orderEdicts(w io.Writer, a, b *edict.Edict) error {
+	r := edict.Relate(a, b)
+	done, err := writeJSON(w, g.output, struct {
+		Order  string `json:"order"`
+		Reason string `json:"reason,omitempty"`
+	}{r.Order.String(), reasonOf(r)})
+	if !done {
+		_, err = fmt.Fprintln(w, r)
+	}
+	if err == nil && r.Order == edict.Incomparable {
+		return errNo
+	}
+	return err
+}
+
+// reasonOf returns why two edicts do not compare.
+func reasonOf(r edict.Relation) string {
+	if r.Order != edict.Incomparable {
+		return ""
+	}
+	return r.Reason.String()
+}
+
+// passFence prints whether an edict passes.
+func (g *globals) passFence(ctx context.Context, w io.Writer, state, name string, e *edict.Edict, payload edict.Digest) error {
+	ctx, cancel := g.within(ctx, defaultTimeout)
+	defer cancel()
+	f, err := openFence(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	verdict, err := f.Do(name, e, payload, func(edict.Verdict) error { return nil })
+	answer := struct {
+		Verdict string `json:"verdict"`
+		Reason  string `json:"reason,omitempty"`
+		Order   string `json:"order,omitempty"` // to the edict that passed last
+	}{Verdict: map[edict.Verdict]string{edict.Obey: "accepted", edict.Repeated: "repeated", edict.Refused: "refused"}[verdict]}
+	if err != nil {
+		answer.Reason = err.Error()
+		refused, ok := errors.AsType[*edict.RefusedError](err)
+		switch {
+		case ok:
+			answer.Order = refused.Relation.Order.String()
+		case errors.Is(err, edict.ErrName):
+			return usageError(err)
+		case !errors.Is(err, edict.ErrPayload):
+			return err // the disk's
+		}
+	}
+	done, failed := writeJSON(w, g.output, answer)
+	if !done {
+		text := answer.Verdict
+		if answer.Reason != "" {
+			text += ": " + answer.Reason
+		}
+		_, failed = fmt.Fprintln(w, text)
+	}
+	if failed == nil && err != nil {
+		return errNo
+	}
+	return failed
+}
+
+// openFence opens a fence, and waits while another process has it.
+func openFence(ctx context.Context, path string) (*fence.Fence, error) {
+	const pause = 5 * time.Millisecond
+	for {
+		f, err := fence.Open(path)
+		switch {
+		case err == nil:
+			return f, nil
+		case errors.Is(err, fence.ErrDamaged):
+			return nil, usageError(err)
+		case !errors.Is(err, fence.ErrInUse):
+			return nil, wrong("--state: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
+	}
+}
