@@ -64,3 +64,20 @@ func TestStepWatchIsQuietWhileNothingSteps(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.True(t, w.Stepped(), "when nothing is known, the answer is cautious")
 }
+
+func TestClosingEndsTheWaitForAStep(t *testing.T) {
+	w, err := NewStepWatch()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for w.Wait() { // a real step may happen during the test
+		}
+	}()
+	require.NoError(t, w.Close())
+	<-ended
+	require.False(t, w.Wait())
+}

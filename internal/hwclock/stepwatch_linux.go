@@ -11,7 +11,7 @@ import (
 )
 
 // StepWatch learns of steps of CLOCK_REALTIME. It belongs to one goroutine,
-// except that any may close it.
+// except that any may close it; who waits and who asks need one each.
 //
 // It is a timer of that clock that never fires, which the kernel cancels
 // whenever the clock is set, and when the machine wakes up from a suspend.
@@ -79,6 +79,16 @@ func (w *StepWatch) read(fd uintptr) {
 		// goes on telling of steps.
 		_ = arm(int(fd))
 	}
+}
+
+// Wait blocks until the clock may have been stepped, or until the watch is closed,
+// which it reports by false.
+func (w *StepWatch) Wait() bool {
+	err := w.raw.Read(func(fd uintptr) (done bool) {
+		w.read(fd)
+		return w.stepped
+	})
+	return err == nil
 }
 
 // Close ends the watch.

@@ -18,5 +18,8 @@ func NewStepWatch() (*StepWatch, error) {
 // Stepped reports whether the clock may have been stepped: always, here.
 func (w *StepWatch) Stepped() bool { return true }
 
+// Wait reports that there is no watch.
+func (w *StepWatch) Wait() bool { return false }
+
 // Close ends the watch.
 func (w *StepWatch) Close() error { return nil }

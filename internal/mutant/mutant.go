@@ -94,6 +94,12 @@ const (
 
 	SnapshotOnce
 
+	// what serves time to other programs
+	SegmentNeverOdd
+	SegmentWrapsToZero
+	SegmentIgnoresSteps
+	SegmentBoundOfTheGuess
+
 	// broadcast
 	BroadcastNoFreeze
 	BroadcastLateHave

@@ -173,4 +173,9 @@ var Table = []Kill{
 
 	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
 	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
+
+	by("clocksync/clockbound", mutant.SegmentNeverOdd),
+	by("clocksync/clockbound", mutant.SegmentWrapsToZero),
+	by("clocksync/clockbound", mutant.SegmentIgnoresSteps),
+	by("clocksync/clockbound", mutant.SegmentBoundOfTheGuess),
 }

@@ -1,0 +1,203 @@
+package clockbound
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/serve"
+)
+
+// utcOf is a source for which CLOCK_REALTIME is UTC.
+func utcOf(bound time.Duration, external bool) serve.Source {
+	return func() serve.Answer {
+		return serve.Answer{Time: clocksync.Time(time.Now().UnixNano()), Bound: bound, External: external}
+	}
+}
+
+func create(t *testing.T, path string, source serve.Source) *Writer {
+	t.Helper()
+	w, err := Create(t.Context(), path, source, Options{Drift: 100_000})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	return w
+}
+
+// until reads until the status is the wanted one.
+func until(t *testing.T, r *Reader, want Status) Interval {
+	t.Helper()
+	for {
+		i, err := r.Now()
+		if err == nil && i.Status == want {
+			return i
+		}
+		if err != nil {
+			require.True(t, errors.Is(err, ErrNotReady) || errors.Is(err, ErrBusy), err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestReadersFollowTheWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "made", "shm0")
+	var external atomic.Bool
+	external.Store(true)
+	w := create(t, path, func() serve.Answer { return utcOf(time.Millisecond, external.Load())() })
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode())
+	require.Equal(t, int64(segmentSize), info.Size())
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "nothing is left of the making")
+
+	r, err := Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	before := time.Now()
+	i := until(t, r, Synchronized)
+	after := time.Now()
+	require.False(t, i.Earliest.After(after), "UTC is REALTIME here")
+	require.False(t, i.Latest.Before(before))
+	require.GreaterOrEqual(t, i.Latest.Sub(i.Earliest), 2*time.Millisecond)
+	external.Store(false)
+	until(t, r, FreeRunning)
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = r.Now() }))
+
+	require.NoError(t, w.Close())
+	i, err = r.Now()
+	require.NoError(t, err)
+	require.Equal(t, Unknown, i.Status, "a writer that ends leaves no claim")
+}
+
+func TestANoticeOfAStepIsWritten(t *testing.T) {
+	told := make(chan struct{})
+	s := newSegment()
+	w := &Writer{author: author{source: utcOf(1000, true), clocks: systemClocks{}, steps: &machine{}, drift: 1}, seg: s, told: told,
+		free: func() error { return nil }, stop: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	told <- struct{}{}
+	told <- struct{}{} // it takes the second when the first has been written
+	r := &Reader{seg: s, clocks: systemClocks{}}
+	until(t, r, Disrupted)
+	until(t, r, Synchronized)
+	require.NoError(t, w.Close())
+	require.NoError(t, w.Close())
+	until(t, r, Unknown)
+}
+
+func TestASegmentOfALiveWriterIsNotTaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shm0")
+	w := create(t, path, utcOf(time.Millisecond, true))
+	_, err := Create(t.Context(), path, utcOf(time.Millisecond, true), Options{})
+	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorContains(t, err, path)
+	r, err := Open(path)
+	require.NoError(t, err)
+	until(t, r, Synchronized)
+	require.NoError(t, r.Close())
+	require.NoError(t, w.Close())
+	create(t, path, utcOf(time.Millisecond, true)) // which another had until now
+}
+
+// foreign makes a segment as another kind of writer does, which takes no lock.
+func foreign(t *testing.T, path string, age time.Duration) *segment {
+	t.Helper()
+	f, err := makeFile(path)
+	require.NoError(t, err)
+	seg, err := mapped(f, unix.PROT_READ|unix.PROT_WRITE)
+	require.NoError(t, err)
+	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_UN)) // closing would not do, since it stays mapped
+	require.NoError(t, f.Close())
+	t.Cleanup(func() { require.NoError(t, unmap(seg)) })
+	asOf := max(systemClocks{}.coarse()-int64(age), 0)
+	seg.write(&record{asOf: asOf, voidAfter: asOf + int64(Validity), status: Synchronized})
+	return seg
+}
+
+func TestAWriterWithoutALockIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shm0")
+	seg := foreign(t, path, 0)
+	result := make(chan error)
+	go func() {
+		_, err := Create(t.Context(), path, utcOf(1, true), Options{})
+		result <- err
+	}()
+	for {
+		select {
+		case err := <-result:
+			require.ErrorIs(t, err, ErrInUse)
+			require.ErrorContains(t, err, "its generation changed")
+			return
+		case <-time.After(time.Millisecond):
+			r := record{asOf: systemClocks{}.coarse(), status: Synchronized}
+			seg.write(&r)
+		}
+	}
+}
+
+func TestACallerNeedNotWaitForTheWatch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shm0")
+	foreign(t, path, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Create(ctx, path, utcOf(1, true), Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestWhatACrashedWriterLeftIsTakenOver(t *testing.T) {
+	for name, generation := range map[string]uint16{"between two updates": 0x7ffe, "in the middle": 0x7fff, "before zero": 0xffff} {
+		path := filepath.Join(t.TempDir(), "shm0")
+		seg := foreign(t, path, time.Hour) // or since boot
+		seg.setHeader(layoutVersion, generation)
+		reader, err := Open(path) // before the new writer
+		require.NoError(t, err)
+		create(t, path, utcOf(time.Millisecond, true))
+		until(t, reader, Synchronized)
+		_, after := seg.header()
+		require.NotZero(t, after, name)
+		require.Less(t, after-generation, uint16(100), "%s: the generation goes on", name)
+		require.NoError(t, reader.Close())
+	}
+}
+
+func TestWhatIsNoSegmentIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for name, content := range map[string]string{
+		"too short": "text", "text": string(make([]byte, 200)),
+		"version 3": "NZMA\x00\x02BC\x50\x00\x00\x00\x03\x00\x02\x00" + string(make([]byte, 64)),
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		_, err := Create(t.Context(), path, utcOf(1, true), Options{})
+		require.ErrorIs(t, err, ErrMalformed, name)
+		_, err = Open(path)
+		require.ErrorIs(t, err, ErrMalformed, name)
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, content, string(got))
+	}
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(path, link))
+	_, err := Create(t.Context(), link, utcOf(1, true), Options{})
+	require.ErrorIs(t, err, unix.ELOOP, "a link could lead to anybody's file")
+	_, err = Create(t.Context(), dir, utcOf(1, true), Options{})
+	require.Error(t, err)
+	_, err = Create(t.Context(), filepath.Join(dir, "a", "b", "c"), utcOf(1, true), Options{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestOptionsNameWhatIsWrong(t *testing.T) {
+	_, err := Create(t.Context(), filepath.Join(t.TempDir(), "shm0"), utcOf(1, true), Options{Slew: MaxSlew + 1})
+	require.ErrorContains(t, err, "Slew: 100000001 ppb is outside")
+	_, err = Create(t.Context(), filepath.Join(t.TempDir(), "shm0"), utcOf(1, true), Options{Drift: -1})
+	require.ErrorContains(t, err, "Drift: ")
+}
