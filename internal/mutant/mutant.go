@@ -99,6 +99,10 @@ const (
 	SegmentWrapsToZero
 	SegmentIgnoresSteps
 	SegmentBoundOfTheGuess
+	NTPAlwaysSynchronized
+	NTPRoundsDown
+	NTPAnswersAnything
+	NTPWithoutLimit
 
 	// broadcast
 	BroadcastNoFreeze

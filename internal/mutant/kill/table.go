@@ -178,4 +178,8 @@ var Table = []Kill{
 	by("clocksync/clockbound", mutant.SegmentWrapsToZero),
 	by("clocksync/clockbound", mutant.SegmentIgnoresSteps),
 	by("clocksync/clockbound", mutant.SegmentBoundOfTheGuess),
+	by("clocksync/ntpserver", mutant.NTPAlwaysSynchronized),
+	by("clocksync/ntpserver", mutant.NTPRoundsDown),
+	by("clocksync/ntpserver", mutant.NTPAnswersAnything),
+	by("clocksync/ntpserver", mutant.NTPWithoutLimit),
 }

@@ -1,0 +1,147 @@
+package ntpserver
+
+import (
+	"math/bits"
+	"time"
+
+	protocol "github.com/facebook/time/ntp/protocol"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/serve"
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+const (
+	packetSize = protocol.PacketSizeBytes
+
+	leapAlarm       = 3 // unsynchronized
+	oldestVersion   = 3
+	newestVersion   = 4
+	modeClient      = 3
+	modeServer      = 4
+	unsynchronized  = 16 // the stratum of a server that is
+	kissRate        = 'R'<<24 | 'A'<<16 | 'T'<<8 | 'E'
+	initializing    = 'I'<<24 | 'N'<<16 | 'I'<<8 | 'T' // what servers say that have no reference
+	leastPoll       = 4                                // 16 s
+	mostPoll        = 17                               // 36 h
+	kissPoll        = 6                                // 64 s: what is advised to who asks too often
+	epochToUnix     = 2_208_988_800                    // seconds from 1900 to 1970
+	nanos           = 1_000_000_000
+	shortUnitsShift = 16 // the short format has 16 bits of seconds and 16 of fractions
+)
+
+// verdict says what becomes of a packet.
+type verdict uint8
+
+const (
+	isRequest verdict = iota
+	badLength
+	badVersion
+	badMode
+)
+
+// request is what is kept of one.
+type request struct {
+	version  uint8
+	poll     int8
+	sentSec  uint32 // the client's transmit stamp, which it knows its answer by
+	sentFrac uint32
+}
+
+// parse reads a packet. Leap indicators of requests mean nothing.
+func parse(b []byte) (r request, v verdict) {
+	if len(b) != packetSize {
+		return r, badLength
+	}
+	var p protocol.Packet
+	if p.UnmarshalBinary(b) != nil {
+		return r, badLength
+	}
+	r = request{version: p.Settings >> 3 & 7, poll: p.Poll, sentSec: p.TxTimeSec, sentFrac: p.TxTimeFrac}
+	switch {
+	case p.Settings&7 != modeClient && !mutant.On(mutant.NTPAnswersAnything):
+		return r, badMode
+	case r.version < oldestVersion || r.version > newestVersion:
+		return r, badVersion
+	}
+	return r, isRequest
+}
+
+// settings packs the first byte.
+func settings(leap, version uint8) uint8 { return leap<<6 | version<<3 | modeServer }
+
+// stamp returns a time in NTP's format, in units of 2⁻³² s, rounded down. The
+// seconds overflow in 2036 and later, and clients know.
+func stamp(t clocksync.Time) (sec, frac uint32) {
+	s, ns := int64(t)/nanos, int64(t)%nanos
+	if ns < 0 {
+		s, ns = s-1, ns+nanos
+	}
+	return uint32(s + epochToUnix), uint32(uint64(ns) << 32 / nanos)
+}
+
+// short returns a duration in NTP's short format, rounded up; ok is false when it
+// has no room for it.
+func short(d time.Duration) (units uint32, ok bool) {
+	hi, lo := bits.Mul64(uint64(max(d, 0)), 1<<shortUnitsShift)
+	if !mutant.On(mutant.NTPRoundsDown) {
+		var carry uint64
+		lo, carry = bits.Add64(lo, nanos-1, 0)
+		hi += carry
+	}
+	if hi >= nanos {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, nanos)
+	return uint32(q), q <= 1<<32-1
+}
+
+// identity is what the answers of a server have in common.
+type identity struct {
+	stratum     uint8
+	precision   int8
+	referenceID uint32
+}
+
+// answer fills in the answer to a request that arrived at most waited ago. The
+// stamps are exact to less than a nanosecond, which rounding adds to the bound.
+func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waited time.Duration) (synchronized bool) {
+	// Where the clock is slowest the least has passed since the arrival: a receive
+	// stamp that is late makes the client's bound wider, and one that is early wrong.
+	arrived := a.Time - clocksync.Time(waited-waited/waitSlack)
+	units, fits := short(min(a.Bound, clocksync.UnknownBound-1) + 1)
+	synchronized = a.Synchronized() && fits
+	if mutant.On(mutant.NTPAlwaysSynchronized) {
+		synchronized = true
+	}
+	*p = protocol.Packet{Poll: clampPoll(r.poll), Precision: id.precision, OrigTimeSec: r.sentSec, OrigTimeFrac: r.sentFrac}
+	if synchronized {
+		p.Settings = settings(leapIndicator(a.Leap), r.version)
+		p.Stratum, p.RootDispersion, p.ReferenceID = id.stratum, units, id.referenceID
+		// A node's clock is corrected all the time; the last whole second is a time
+		// at which it surely was.
+		p.RefTimeSec, _ = stamp(a.Time)
+	} else {
+		p.Settings, p.Stratum, p.ReferenceID = settings(leapAlarm, r.version), unsynchronized, initializing
+		p.RootDispersion = 1<<32 - 1
+	}
+	p.RxTimeSec, p.RxTimeFrac = stamp(arrived)
+	p.TxTimeSec, p.TxTimeFrac = stamp(a.Time)
+	return synchronized
+}
+
+// kiss fills in the answer to who asks too often.
+func (id *identity) kiss(p *protocol.Packet, r *request) {
+	*p = protocol.Packet{Settings: settings(leapAlarm, r.version), Poll: max(clampPoll(r.poll), kissPoll), Precision: id.precision,
+		ReferenceID: kissRate, OrigTimeSec: r.sentSec, OrigTimeFrac: r.sentFrac,
+		RxTimeSec: r.sentSec, RxTimeFrac: r.sentFrac, TxTimeSec: r.sentSec, TxTimeFrac: r.sentFrac}
+}
+
+func leapIndicator(l serve.Leap) uint8 {
+	if l > serve.DeleteLeap {
+		return leapAlarm
+	}
+	return uint8(l)
+}
+
+func clampPoll(p int8) int8 { return min(max(p, leastPoll), mostPoll) }
