@@ -53,6 +53,12 @@ type Config struct {
 	// Clock configures the synchronized clock.
 	Clock ClockConfig
 
+	// NTP has the node answer NTP clients, and ClockBound has it keep a shared-memory
+	// segment up to date; nil leaves them off. They tell other programs the node's
+	// UTC while its readings are External, and else that it does not know.
+	NTP        *NTPConfig
+	ClockBound *ClockBoundConfig
+
 	// StateDir is a directory for what must outlive the process: the longest
 	// time for which this node may have voted, how many incarnations it has had,
 	// and a lock against a second process with the same id. Several nodes may
@@ -197,6 +203,7 @@ func (c Config) Validate() (Bounds, error) {
 		bad("RankBy: %d is neither Stable nor ByID", c.RankBy)
 	}
 	errs = append(errs, c.Clock.check()...)
+	errs = append(errs, c.checkOutputs()...)
 	if c.EventBuffer < 1 || c.EventBuffer > maxEventBuffer {
 		bad("EventBuffer: %d is outside [1, %d]", c.EventBuffer, maxEventBuffer)
 	}

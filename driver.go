@@ -386,6 +386,9 @@ func (d *driver) finish() {
 		}
 	}
 	n.desk.close()
+	if err := n.outputs.close(); err != nil {
+		n.log.Error("what serves time did not end well", "error", err)
+	}
 	_ = n.conn.Close()
 	n.err = errors.Join(d.failure, n.files.close())
 	if d.failure != nil {

@@ -35,6 +35,8 @@ type Node struct {
 	book   atomic.Pointer[book]
 	finder *resolver
 
+	outputs outputs // to other programs
+
 	stop    sync.Once
 	closing atomic.Bool
 	done    chan struct{} // the loop has ended
@@ -50,6 +52,9 @@ var machineClock = sync.OnceValues(hwclock.New)
 // waiting time is over ([Bounds.Ready], and see [Ready]). The node runs until
 // [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until
 // it stops by itself ([Node.Err]).
+//
+// With [Config.ClockBound] it may watch for two seconds whether another writer
+// keeps the segment up to date.
 //
 // The error says which field of cfg is wrong, that the address is taken
 // ([syscall.EADDRINUSE]), that another process runs a node of this id
@@ -88,7 +93,11 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n.finder = newResolver(n)
 	d := newDriver(n)
+	if n.outputs, err = cfg.startOutputs(ctx, n.utc); err != nil {
+		return nil, errors.Join(err, n.conn.Close(), n.files.close())
+	}
 	go d.run()
+	go n.watchOutputs()
 	if cfg.Transport == nil { // or else there are no names, and the kernel's clock means nothing
 		go n.finder.run()
 		go n.watchRate()

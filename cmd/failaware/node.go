@@ -166,6 +166,8 @@ func (r *nodeRun) serve(l net.Listener) {
 // startError says what is to be changed.
 func (r *nodeRun) startError(err error) error {
 	switch {
+	case errors.Is(err, failaware.ErrServeTime): // which has addresses of its own
+		return wrong("%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
@@ -182,13 +184,23 @@ type started struct {
 	Address string     `json:"address"`
 	API     string     `json:"api"`
 	Bounds  guarantees `json:"bounds"`
+	// What serves time to other programs.
+	NTP        string `json:"ntp,omitempty"`
+	ClockBound string `json:"clockbound,omitempty"`
 }
 
 // announce prints what the node is and what it guarantees.
 func (r *nodeRun) announce() error {
 	cfg := r.node.Config()
-	s := started{int(cfg.ID), cfg.Name, cfg.Group, r.node.Addr().String(), r.cfg.api, guaranteesOf(&r.cfg, r.bounds)}
+	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api,
+		Bounds: guaranteesOf(&r.cfg, r.bounds), ClockBound: r.cfg.segment.Path}
+	if addr := r.node.NTPAddr(); addr.IsValid() {
+		s.NTP = addr.String()
+	}
 	if done, err := writeJSON(r.out, r.g.output, s); done {
+		return err
+	}
+	if err := s.announceOutputs(r.out); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(r.out, "node %d (%s) of group %s listens at %s; API at %s; it guarantees, in partitions that are connected in time:\n",

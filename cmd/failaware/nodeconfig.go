@@ -74,6 +74,7 @@ func apply(values source) (nodeConfig, error) {
 	}); i >= 0 {
 		errs = append(errs, fmt.Errorf("%s: it is of no use without --broadcast", origin(settings[i], values, "")))
 	}
+	errs = append(errs, c.takeOutputs(values)...)
 	if err := c.checkAPI(); err != nil {
 		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "api" })
 		errs = append(errs, fmt.Errorf("%s: %w", origin(settings[i], values, ""), err))

@@ -27,6 +27,8 @@ type nodeConfig struct {
 	report       string
 	broadcast    bool
 	cast         failaware.BroadcastConfig // what to use if broadcast is on
+	ntp          failaware.NTPConfig       // what to use if it has an address
+	segment      failaware.ClockBoundConfig
 }
 
 // setting is something that can be set by a flag, by the environment, or in the
@@ -95,6 +97,11 @@ var settings = []*setting{
 	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "for how long they may be more; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
 	{"broadcast.require_quorum", "broadcast-require-quorum", "ID,ID,...", "Broadcast.RequireQuorum", "order messages only in views with more than half of these nodes", setQuorum},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
+
+	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
+	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "what the NTP server says of its distance from a primary clock (default 4)", setStratum},
+	{"clockbound.path", "clockbound", "file", "ClockBound.Path", "keep a ClockBound segment (version 2) in this file (default off)", text(func(c *nodeConfig) *string { return &c.segment.Path })},
+	{"clockbound.max_slew_ppb", "clockbound-max-slew-ppb", "ppb", "ClockBound.MaxSlew", "how fast the kernel's clock is slewed at most (default 500000; chrony: 83333000)", setSegmentSlew},
 
 	{"state_dir", "state-dir", "directory", "StateDir", "keeps what must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
