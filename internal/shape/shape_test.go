@@ -25,16 +25,17 @@ const module = "github.com/failaware/failaware"
 var below = map[string][]string{
 	"timed":              {},
 	"datagram":           {"timed"},
-	"leader":             {"timed", "datagram"},
+	"leader":             {"timed", "datagram", "leader/quorum"},
 	"leader/edict":       {"timed"},
 	"leader/edict/fence": {"leader/edict", "timed", "internal/durable"},
 	"membership":         {"timed", "datagram", "leader"},
 	"clocksync":          {"timed", "datagram", "leader"},
 	"broadcast":          {"timed", "datagram", "leader", "membership", "clocksync"},
 	"broadcast/replica":  {"timed", "membership", "broadcast"},
-	"internal/stack":     {"timed", "datagram", "leader", "membership", "clocksync", "broadcast"},
-	"sim":                {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+	"internal/stack":     {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/quorum"},
+	"sim":                {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/quorum"},
 	"sim/diagram":        {"sim", "membership", "timed"},
+	"leader/quorum":      {"timed"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
@@ -42,7 +43,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "leader/quorum"}
 
 type listed struct {
 	ImportPath string
