@@ -53,6 +53,7 @@ sim: build
 	run --seeds 400 --roughness 2 --broken-clocks --require-coverage; \
 	run --seeds 50 --preset local --codec; \
 	run --seeds $(SIMSEEDS) --broadcast --roughness 2; \
+	run --seeds $(SIMSEEDS) --references --roughness 2; \
 	run --seeds 30 --seconds 200 --preset wan
 
 # Random worlds for TIME in all (90s, 30m, 8h), in equal shares. Each campaign
@@ -61,7 +62,7 @@ sim: build
 sim-long: build
 	@case "$(TIME)" in *[!0-9hms]*|*[hms]?*|[hms]*|*[0-9]|"") echo "TIME: $(TIME) is not like 90s, 30m or 8h"; exit 2;; esac; \
 	total=$$(echo $(TIME) | awk '/h$$/ {print $$1*3600} /m$$/ {print $$1*60} /s$$/ {print $$1+0}'); \
-	share=$$(awk "BEGIN {print $${total:-0}/21}")s; failed=0; \
+	share=$$(awk "BEGIN {print $${total:-0}/22}")s; failed=0; \
 	printf '\n## %s: $(TIME)\n\n' "$$(date -u +%F)" >>$(REPORT); \
 	run() { echo "sim $$*"; bin/failaware sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
 	for mode in available strict; do \
@@ -76,6 +77,7 @@ sim-long: build
 	done; \
 	run --first-seed $(FIRST) --shrink --codec --roughness 2; \
 	run --first-seed $(FIRST) --shrink --broadcast --roughness 2; \
+	run --first-seed $(FIRST) --shrink --references --roughness 2; \
 	run --first-seed $(FIRST) --shrink --nodes 3 --rank id --roughness 4; \
 	exit $$failed
 

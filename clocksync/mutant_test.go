@@ -14,5 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.HoldoverWithoutSlew: readingsHold,
 		mutant.ForgetTimelines:     readingsHold,
 		mutant.LeaderJumps:         leaderGoesOn,
+		mutant.ExternalAroundLeap:  leapSecond,
+		mutant.SilentFalsetickers:  liarIsNamed,
 	})
 }

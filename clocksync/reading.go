@@ -44,7 +44,7 @@ const (
 	Unsynchronized Status = iota
 	// Internal: the deviation from group time is at most the configured bound.
 	Internal
-	// External: besides, the deviation from UTC is at most its bound.
+	// External: besides, the deviation from UTC is at most its configured bound.
 	External
 )
 
@@ -69,6 +69,7 @@ type Reading struct {
 	Status    Status
 	Timeline  TimelineID
 	Holdover  bool // no evidence from the leader within its promise: bounds grow
+	Leap      Leap // what the references announce for the end of the month
 }
 
 // Snapshot is everything that a reading depends on, but for the hardware clock.
@@ -88,6 +89,8 @@ type Snapshot struct {
 	middle  Time
 	half    time.Duration
 	rate    int64
+	bend    timed.Instant // from here on, if not 0, the line runs at next
+	next    int64
 	until   timed.Instant
 	own     bool // this node leads the timeline: it is the clock
 	known   bool
@@ -95,36 +98,38 @@ type Snapshot struct {
 	rho     timed.Drift
 	maxSlew int64
 	epsilon time.Duration
+	utc     utcBound
+	maxUTC  time.Duration
 }
 
 // Timeline returns the timeline that the snapshot is on.
 func (s *Snapshot) Timeline() TimelineID { return s.id }
 
-// advance returns d at a rate of 1 + ppb·10⁻⁹.
-func (s *Snapshot) advance(d time.Duration, ppb int64) time.Duration {
-	if ppb == 0 {
-		return d
-	}
-	if uint64(d) < 1<<43 && uint64(ppb+1<<20) < 1<<21 { // the product fits
-		return d + time.Duration(int64(d)*ppb/1e9)
-	}
-	q, r := int64(d)/1e9, int64(d)%1e9
-	return d + time.Duration(q*ppb+r*ppb/1e9)
-}
-
 // show returns the displayed time at now.
 func (s *Snapshot) show(now timed.Instant) Time {
 	if now <= s.slewEnd {
-		return s.shown + Time(s.advance(now.Sub(s.base), s.slew))
+		return s.shown + Time(advance(now.Sub(s.base), s.slew))
 	}
-	t := s.shown + Time(s.advance(s.slewEnd.Sub(s.base), s.slew))
-	return t + Time(s.advance(now.Sub(s.slewEnd), s.rest))
+	t := s.shown + Time(advance(s.slewEnd.Sub(s.base), s.slew))
+	return t + Time(advance(now.Sub(s.slewEnd), s.rest))
 }
 
-// Judge sets the status that a deviation earns, after it was made wider.
+// middleAt returns the middle of what is known of group time.
+func (s *Snapshot) middleAt(now timed.Instant) Time {
+	if s.bend == 0 || now <= s.bend {
+		return s.middle + Time(advance(now.Sub(s.seen), s.rate))
+	}
+	t := s.middle + Time(advance(s.bend.Sub(s.seen), s.rate))
+	return t + Time(advance(now.Sub(s.bend), s.next))
+}
+
+// Judge sets the status that the bounds earn, after they were made wider.
 func (s *Snapshot) Judge(r *Reading) {
-	if r.Deviation > s.epsilon {
+	switch {
+	case r.Deviation > s.epsilon:
 		r.Status = Unsynchronized
+	case r.Status == External && r.UTCBound > s.maxUTC:
+		r.Status = Internal
 	}
 }
 
@@ -137,16 +142,17 @@ func (s *Snapshot) Read(now timed.Instant) (r Reading) {
 // ReadInto writes the reading at now into r, for callers that read often.
 func (s *Snapshot) ReadInto(now timed.Instant, r *Reading) {
 	r.Time, r.UTCBound, r.Timeline = s.show(now), UnknownBound, s.id
-	r.Status, r.Holdover = Unsynchronized, false
+	r.Status, r.Holdover, r.Leap = Unsynchronized, false, NoLeap
 	if !s.known {
 		r.Deviation = UnknownBound
 		return
 	}
-	elapsed := now.Sub(s.seen)
-	middle := s.middle + Time(s.advance(elapsed, s.rate))
-	r.Deviation = r.Time.Sub(middle).Abs() + s.width(now, elapsed)
+	r.Deviation = r.Time.Sub(s.middleAt(now)).Abs() + s.width(now, now.Sub(s.seen))
 	r.Holdover = now > s.until
 	if r.Deviation <= s.epsilon {
 		r.Status = Internal
+	}
+	if s.utc.state == UTCKnown {
+		s.readUTC(now, r)
 	}
 }

@@ -21,6 +21,13 @@ type Config struct {
 	// StepThreshold is the difference above which a change of timeline steps
 	// the displayed clock instead of slewing it.
 	StepThreshold time.Duration
+	// MaxUTCError is the bound on the distance from UTC up to which a reading is
+	// External.
+	MaxUTCError time.Duration
+	// MinReferences is how many external references the leader must know of before
+	// it believes any. With 2f+1 of them, f that lie change nothing, wherever
+	// partitions run; with fewer, a partition may consist of those that lie.
+	MinReferences int
 }
 
 // Defaults and limits of the configuration.
@@ -29,18 +36,9 @@ const (
 	DefaultMaxSlew       = 500_000 // 500 ppm
 	MaxSlewLimit         = 1_000_000
 	DefaultStepThreshold = 10 * time.Millisecond
+	DefaultMaxUTCError   = 50 * time.Millisecond
+	DefaultMinReferences = 1
 )
-
-// Line announces group time over the leader's hardware clock: at Base it was
-// Shown, and it runs at 1 + Rate·10⁻⁹. The leader may not change it before Until.
-type Line struct {
-	Timeline TimelineID
-	Parent   TimelineID
-	Base     timed.Instant
-	Shown    Time
-	Rate     int64
-	Until    timed.Instant
-}
 
 // Kind tells effects apart.
 type Kind uint8
@@ -50,6 +48,13 @@ const (
 	Adopted Kind = iota + 1
 	// Stepped: as Adopted, and the displayed clock has stepped by Step.
 	Stepped
+	// UTCChanged: what is known of UTC is now UTC.
+	UTCChanged
+	// Falseticker: reference Source, which Node asks, contradicts what most
+	// references say; the middle of its interval is off by Step.
+	Falseticker
+	// Truechimer: it no longer does.
+	Truechimer
 )
 
 // Effect is something for the caller to do, in order.
@@ -58,6 +63,9 @@ type Effect struct {
 	Timeline TimelineID
 	Parent   TimelineID
 	Step     time.Duration
+	UTC      UTCState
+	Source   SourceID
+	Node     timed.NodeID
 }
 
 // Sync is the state of one node's clock. It is a pure machine for one goroutine.
@@ -68,6 +76,7 @@ type Sync struct {
 	sequence uint64
 	settled  bool        // it has been on some timeline
 	left     [4]farewell // the timelines of others that it was on, the last one last
+	sources  *references // nil until a reference is heard of
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall
@@ -75,7 +84,7 @@ type Sync struct {
 func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	return &Sync{cfg: cfg, snap: Snapshot{
 		base: now, shown: wall, slewEnd: now,
-		rho: cfg.Timing.MaxDrift, maxSlew: cfg.MaxSlew, epsilon: cfg.MaxDeviation,
+		rho: cfg.Timing.MaxDrift, maxSlew: cfg.MaxSlew, epsilon: cfg.MaxDeviation, maxUTC: cfg.MaxUTCError,
 	}}
 }
 
@@ -92,24 +101,19 @@ func (c *Sync) ReadInto(now timed.Instant, r *Reading) { c.snap.ReadInto(now, r)
 // leads from now on.
 func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	if c.snap.own && c.snap.known {
-		return out // still on the own timeline, whose line never changed
-	}
-	parent := c.snap.id
-	c.sequence++
-	id := TimelineID{Leader: c.cfg.Self.Node, Boot: c.cfg.Self.Boot, Sequence: c.sequence}
-	if mutant.On(mutant.OneTimeline) {
-		id.Sequence = 1
+		return out // still on the own timeline, whose line goes on as promised
 	}
 	shown := c.snap.show(now)
 	c.leave(shown)
 	if mutant.On(mutant.LeaderJumps) && c.snap.known {
 		shown = c.snap.middle + Time(now.Sub(c.snap.seen))
 	}
-	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
-	c.settle(now, shown, 0, now)
-	c.snap.seen, c.snap.middle, c.snap.half, c.snap.rate = now, shown, 0, 0
-	c.snap.own, c.snap.known, c.snap.id, c.snap.until = true, true, id, now
-	return append(out, Effect{Kind: Adopted, Timeline: id, Parent: parent})
+	id := c.lead(now, shown)
+	out = append(out, Effect{Kind: Adopted, Timeline: id, Parent: c.line.Parent})
+	if c.sources != nil {
+		out = c.combine(now, c.expire(now, out))
+	}
+	return out
 }
 
 // Settled says that others share the displayed clock: from now on a change of
@@ -182,16 +186,18 @@ func (c *Sync) least(id TimelineID) Time {
 // [lo, hi] at now.
 func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
 	if lo > hi || l.Timeline.None() || l.Timeline.Leader == c.cfg.Self.Node ||
-		l.Rate > c.cfg.MaxSlew || l.Rate < -c.cfg.MaxSlew {
+		max(l.Rate, -l.Rate, l.Next, -l.Next) > c.cfg.MaxSlew {
 		return out
 	}
 	s := &c.snap
 	shown := s.show(now)
 	// The leader's clock shows now + [lo, hi].
-	early := l.Shown + Time(s.advance(now.Add(lo).Sub(l.Base), l.Rate))
-	late := l.Shown + Time(s.advance(now.Add(hi).Sub(l.Base), l.Rate))
+	early, late := l.At(now.Add(lo)), l.At(now.Add(hi))
 	half := time.Duration(late-early+1) / 2
-	s.seen, s.middle, s.half, s.rate = now, early+Time(half), half, l.Rate
+	s.seen, s.middle, s.half, s.rate, s.bend, s.next = now, early+Time(half), half, l.Rate, 0, 0
+	if l.Bend != 0 {
+		s.foresee(now, l, lo, hi)
+	}
 	s.until = now.Add(s.rho.Trust(max(l.Until.Sub(now.Add(hi)), 0)))
 	diff := s.middle.Sub(shown)
 	changed := l.Timeline != s.id
@@ -205,17 +211,33 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	c.settled = true
 	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) || mutant.On(mutant.ClockBackwards) {
 		to := max(s.middle, least)
-		c.correct(now, to, s.middle.Sub(to), l.Rate)
+		c.correct(now, to, s.middle.Sub(to), s.rate)
 		if changed {
 			out = append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})
 		}
 		return out
 	}
-	c.correct(now, shown, diff, l.Rate)
+	c.correct(now, shown, diff, s.rate)
 	if changed && !mutant.On(mutant.SilentAdoption) {
 		out = append(out, Effect{Kind: Adopted, Timeline: l.Timeline, Parent: l.Parent})
 	}
 	return out
+}
+
+// foresee notes when the leader's line will bend by this clock. That is known to
+// half the width of the offset and what the clocks drift until then; what the two
+// rates differ by in that time adds to the width.
+func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
+	bend := l.Bend.Add(-lo - (hi-lo)/2)
+	unsure := (hi-lo)/2 + 2 + s.rho.Slack(bend.Sub(now), 2)
+	if bend.Add(unsure) > now {
+		s.half += timed.Drift(max(l.Next-l.Rate, l.Rate-l.Next)).Slack(unsure, 1) + 1
+	}
+	if bend <= now {
+		s.rate = l.Next
+		return
+	}
+	s.bend, s.next = bend, l.Next
 }
 
 // correct slews the displayed clock towards the middle, as fast as allowed, and

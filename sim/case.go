@@ -94,6 +94,11 @@ func (c *Case) World() (*World, error) {
 	if err := c.validateTraffic(); err != nil {
 		return nil, err
 	}
+	if s := c.Schedule.Servers; s != nil {
+		if err := s.Validate(opt.Nodes); err != nil {
+			return nil, err
+		}
+	}
 	for i := 1; i < len(c.Schedule.Faults); i++ {
 		if c.Schedule.Faults[i].At < c.Schedule.Faults[i-1].At {
 			return nil, fmt.Errorf("sim: fault %d (%v) is before the one that precedes it", i+1, c.Schedule.Faults[i])
@@ -143,6 +148,7 @@ type caseFile struct {
 	Faults       []faultFile `json:"faults"`
 	// Later than the format, and absent where there is no broadcast.
 	Traffic *trafficFile `json:"traffic,omitempty"`
+	Servers *serversFile `json:"servers,omitempty"`
 }
 
 type weatherFile struct {
@@ -208,7 +214,7 @@ func (c *Case) file() *caseFile {
 	f := &caseFile{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes,
 		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, BrokenClocks: o.BrokenClocks,
 		Weather: weatherFile{span(c.Schedule.Weather.MinDelay), span(c.Schedule.Weather.MaxDelay), span(c.Schedule.Weather.Lateness)},
-		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic)}
+		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic), Servers: serversToFile(c.Schedule.Servers)}
 	f.Preset, f.Timing = timingToFile(o.Timing)
 	for i := range c.Schedule.Faults {
 		x := &c.Schedule.Faults[i]
@@ -308,6 +314,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	if err := c.readTraffic(f.Traffic); err != nil {
 		return Case{}, err
 	}
+	c.Schedule.Servers = f.Servers.servers()
 	_, err = c.World()
 	return c, err
 }

@@ -82,11 +82,13 @@ type checker struct {
 	// faults, if set, takes evidence of broken clocks, which is no violation
 	// in a world that has one; the checks that rest on ρ are off.
 	faults func(*Node, *stack.Event)
-	broken bool   // a clock has left ρ
-	cloned bool   // a process was cloned
-	clones []bool // who has found out that a process was cloned
-	quit   *Node  // has found its id in use, and stops
-	leaves *Node  // must leave, because its application is too slow
+	// heardUTC, if set, takes events about external time.
+	heardUTC func(*stack.Event)
+	broken   bool   // a clock has left ρ
+	cloned   bool   // a process was cloned
+	clones   []bool // who has found out that a process was cloned
+	quit     *Node  // has found its id in use, and stops
+	leaves   *Node  // must leave, because its application is too slow
 
 	live liveness
 }
@@ -97,6 +99,8 @@ type timeline struct {
 	id    clocksync.TimelineID
 	clock *clock
 	line  clocksync.Line
+
+	promised timed.Instant // until when the line was announced
 }
 
 func (c *checker) reset() {
@@ -195,6 +199,8 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 		c.leaves = n
 	case stack.EventMismatch:
 		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
+	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer:
+		c.utcEvent(n, e)
 	case stack.EventRestart:
 		return true
 	}
@@ -282,6 +288,9 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 		case before.ID.Sequence < p.ID.Sequence:
 			c.sometimes(ProposalOvertaken)
 		}
+	}
+	if c.w.external != nil {
+		c.checkLine(n, now)
 	}
 	c.checkClock(n, now)
 	c.live.observe(c.w.now)

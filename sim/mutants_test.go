@@ -29,6 +29,7 @@ var worlds = map[string]struct {
 	"rough-strict":    {campaign, Options{Roughness: 4, Mode: leader.Strict}},
 	"wan":             {campaign, Options{Timing: timed.WAN(), Duration: 200 * time.Second}},
 	"wire":            {campaign, Options{Roughness: 4, Codec: true}},
+	"servers":         {campaign, Options{Roughness: 2, Servers: &Servers{}}},
 	"topology":        {topology, Options{Nodes: 6}},
 	"topology-strict": {topology, Options{Nodes: 6, Mode: leader.Strict}},
 

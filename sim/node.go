@@ -94,8 +94,12 @@ func (w *World) start(n *Node) {
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
 	}
+	cfg.MaxUTCError, cfg.MinReferences = clocksync.DefaultMaxUTCError, clocksync.DefaultMinReferences
 	if w.cast != nil {
 		w.cast.configure(&cfg)
+	}
+	if w.external != nil {
+		cfg.MinReferences = w.external.MinReferences
 	}
 	n.st = stack.New(cfg, peers, now, wall)
 	if w.cast != nil {

@@ -36,6 +36,10 @@ type Options struct {
 	BrokenClocks bool
 	// Broadcast, if not nil, switches the atomic broadcast on.
 	Broadcast *Broadcast
+	// Servers, if not nil, are the external references of time that every world
+	// has; an empty list means that each seed draws its own. Without it one random
+	// world in ten draws some.
+	Servers *Servers
 	// App, if not nil, makes the application of a world. It is called when the
 	// world has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
@@ -96,6 +100,11 @@ func (o Options) Validate() error {
 	}
 	if err := o.validateBroadcast(); err != nil {
 		return err
+	}
+	if o.Servers != nil && len(o.Servers.List) > 0 {
+		if err := o.Servers.Validate(o.Nodes); err != nil {
+			return err
+		}
 	}
 	for _, c := range o.Without {
 		if c >= classEnd || c == ClassHeal {

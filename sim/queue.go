@@ -9,6 +9,8 @@ const (
 	ended               // fault arg is over
 	timer               // an application's timer arg of node is due
 	talk                // node broadcasts by itself
+	asks                // node asks time server arg
+	hears               // the answer of exchange arg reaches node
 )
 
 // event is something that is going to happen. Events are ordered by time, and

@@ -21,6 +21,8 @@ const (
 	streamRates
 	streamApps
 	streamCasts // of the schedule; nodes have one each
+	streamServers
+	streamExchanges
 )
 
 func newStream(seed, name uint64) stream {

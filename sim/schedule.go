@@ -21,6 +21,7 @@ type Schedule struct {
 	Weather Weather
 	Faults  []Fault
 	Traffic *Traffic // nil without a broadcast
+	Servers *Servers // nil without external references of time
 }
 
 // forecaster draws a schedule. It looks at nothing but the seed and the options,
@@ -62,6 +63,7 @@ func Draw(seed uint64, opt Options) Schedule {
 	if opt.Broadcast != nil {
 		s.Traffic = f.traffic()
 	}
+	s.Servers = f.servers()
 	s.Faults = append(f.out, opt.Faults...)
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return s

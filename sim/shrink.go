@@ -144,6 +144,7 @@ func (s *shrinker) fewerNodes() {
 		c := s.best
 		c.Options.Nodes--
 		c.Schedule.Traffic = c.Schedule.Traffic.without(id)
+		c.Schedule.Servers = c.Schedule.Servers.without(id)
 		c.Schedule.Faults = nil
 		for _, f := range s.best.Schedule.Faults {
 			if f.Node != id && f.Peer != id {
@@ -206,6 +207,7 @@ func (s *shrinker) simpler() {
 		}
 	}
 	s.simplerTraffic()
+	s.fewerServers()
 	for _, change := range plainer {
 		c := s.best
 		change(&c)

@@ -35,6 +35,10 @@ const (
 	Slept                                   // a node noticed that its machine slept
 	RivalStopped                            // of two processes with one id one stopped
 	TwinsFound                              // a process and its clone were told to be two
+	UTCExternal                             // a reading was External
+	UTCDisputed                             // no majority of the servers agreed
+	ServerNamed                             // a server that lies was named
+	LineBent                                // group time was bent towards UTC
 
 	// Those of a broadcast.
 	CastUndelivered  // a view began with own messages of the old one undelivered
@@ -65,6 +69,7 @@ var situationNames = [Situations]string{
 	"an incarnation had to wait for its seat", "group time was stepped", "a node followed another timeline", "a clock was blamed",
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
 	"a process and its clone were told to be two",
+	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
@@ -89,6 +94,8 @@ func (s Situation) needs(o *Options) bool {
 		return o.BrokenClocks
 	case TwinsFound:
 		return o.Broadcast == nil
+	case UTCExternal, UTCDisputed, ServerNamed, LineBent:
+		return !o.Calm || o.Servers != nil
 	case MergedTwo, ViewShrank, TwoLeaders, Outranked, ProposalOvertaken, DeafPeer:
 		return o.Nodes >= 2
 	case MergedMore, ThreeLeaders:

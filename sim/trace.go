@@ -123,6 +123,12 @@ func eventText(n *Node, e *stack.Event) string {
 		return fmt.Sprintf("node %d is two processes with one boot id", e.Peer)
 	case stack.EventDuplicateID:
 		return "its id is in use by another process"
+	case stack.EventUTCChanged:
+		return fmt.Sprintf("UTC is %v", e.UTC)
+	case stack.EventFalseticker:
+		return fmt.Sprintf("server %d of node %v lies by %v", e.Source, e.Peer, e.Step)
+	case stack.EventTruechimer:
+		return fmt.Sprintf("server %d of node %v no longer lies", e.Source, e.Peer)
 	case stack.EventRestart:
 		return "blames its own clock"
 	case stack.EventSlowConsumer:

@@ -50,6 +50,8 @@ type World struct {
 	cargoTo timed.NodeID
 	record  *Recording
 	cast    *casting // nil without a broadcast
+
+	external *external // nil without time servers
 }
 
 // Counters counts what happened in a run.
@@ -78,6 +80,9 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.check.reset()
 	if s.Traffic != nil {
 		w.cast = w.newCasting(s.Traffic)
+	}
+	if s.Servers != nil {
+		w.external = w.newExternal(s.Servers)
 	}
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
@@ -111,6 +116,10 @@ func (w *World) step() bool {
 		w.fire(e)
 	case talk:
 		w.talk(e)
+	case asks:
+		w.asks(e)
+	case hears:
+		w.answered(e)
 	}
 	w.settle()
 	return w.check.failed == nil
@@ -193,6 +202,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
+			if w.external != nil && e.Packet.Has(stack.FrameLine) {
+				w.external.promised = max(w.external.promised, e.Packet.Line.Until)
+			}
 			if w.cast != nil && e.Packet.Has(stack.FrameBroadcast) {
 				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
 			}

@@ -30,6 +30,7 @@ type simFlags struct {
 	calm         bool
 	brokenClocks bool
 	codec        bool
+	references   bool
 	broadcast    broadcastFlag
 
 	trace           bool
@@ -87,6 +88,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
 	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
+	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
 	f.broadcast.register(fl)
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
@@ -105,6 +107,9 @@ search with what it has found and exit code 1, the second at once.`,
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
 	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on}
+	if f.references {
+		opt.Servers = &sim.Servers{}
+	}
 	var err error
 	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
 		return opt, fmt.Errorf("--mode: %w", err)
@@ -161,6 +166,9 @@ func (f *simFlags) world() string {
 	}
 	if f.codec {
 		b.WriteString(" --codec")
+	}
+	if f.references {
+		b.WriteString(" --references")
 	}
 	return b.String() + f.broadcast.replay()
 }

@@ -89,6 +89,15 @@ const (
 	SilentAdoption
 	OneTimeline
 	LeaderJumps
+	UTCWithoutAgeing
+	ForwardedWithoutOffset
+	LargestOverlap
+	IntersectPerNode
+	TooFewReferences
+	ExternalAroundLeap
+	SilentFalsetickers
+	BendAtOnce
+	UTCSkipsWidth
 
 	ReadRawLast
 

@@ -27,6 +27,8 @@ const (
 	wireReply   = 8
 	wireLeaving = 9
 	wireCast    = 10
+	wireUTC     = 11
+	wireSamples = 12
 
 	frameHead = 3 // type and length
 	frameMost = 1<<16 - 1
@@ -40,7 +42,7 @@ func frameBit(kind byte) Frames { return 1 << (kind - wireInUse) }
 type Encoder struct {
 	// MaxPacket is the largest packet in bytes, header and body; zero stands
 	// for [datagram.MaxPacket]. That carries everything in any group of up to
-	// 24 nodes ([PacketFor]), and as a rule views of 73 nodes that were all
+	// 20 nodes ([PacketFor]), and as a rule views of 73 nodes that were all
 	// alone and meet, views of 88 that survive a crash, and proposals of 95.
 	// A larger group needs a larger MaxPacket at every node, and a network
 	// that carries it. Packets with a broadcast frame may be as large as
@@ -133,7 +135,7 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 		switch {
 		case len(body) < frameHead:
 			return kind, ErrTruncated
-		case kind < wireHello || kind > wireCast:
+		case kind < wireHello || kind > wireSamples:
 			return kind, ErrUnknownFrame
 		case last == 0 && kind != wireHello:
 			return kind, ErrNoHello

@@ -33,6 +33,10 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.array(0, 0)
 	case wireCast:
 		r.cast(p.Broadcast)
+	case wireUTC:
+		r.utc(&p.UTC)
+	case wireSamples:
+		r.samples(&p.Samples)
 	}
 }
 
@@ -103,6 +107,8 @@ func (r *reader) line(l *clocksync.Line) {
 	l.Base = r.instant()
 	l.Shown = clocksync.Time(r.int(-maxShown, maxShown))
 	l.Rate = r.int(-clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
+	l.Bend = r.instant()
+	l.Next = r.int(-clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
 	l.Until = r.instant()
 }
 

@@ -12,7 +12,7 @@ const (
 	inUseLen   = 1
 	releaseLen = 1
 	viewIDLen  = 3
-	lineLen    = 10
+	lineLen    = 12
 	replyLen   = 12
 
 	requestLen = 3                          // number, lock time, kind of the part
@@ -63,6 +63,12 @@ func (w *writer) body(p *Packet) {
 	}
 	if p.Has(FrameBroadcast) {
 		w.cast(p.Broadcast)
+	}
+	if p.Has(FrameUTC) {
+		w.utc(&p.UTC)
+	}
+	if p.Has(FrameSamples) {
+		w.samples(&p.Samples)
 	}
 }
 
@@ -130,6 +136,8 @@ func (w *writer) line(l *clocksync.Line) {
 	w.instant(l.Base)
 	w.int(int64(l.Shown), -maxShown, maxShown)
 	w.int(l.Rate, -clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
+	w.instant(l.Bend)
+	w.int(l.Next, -clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
 	w.instant(l.Until)
 	w.close()
 }

@@ -243,7 +243,7 @@ func drawPacket(t *rapid.T) Packet {
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock")},
-		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames&^FrameBroadcast)).Draw(t, "frames")),
+		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames)).Draw(t, "frames")) &^ FrameBroadcast,
 	}
 	if p.Has(FrameInUse) {
 		p.InUse = drawBoot.Draw(t, "in use")
@@ -266,6 +266,8 @@ func drawPacket(t *rapid.T) Packet {
 		p.Line = clocksync.Line{Timeline: drawTimeline(t), Base: drawInstant.Draw(t, "base"),
 			Shown: clocksync.Time(rapid.Int64Range(-maxShown, maxShown).Draw(t, "shown")),
 			Rate:  rapid.Int64Range(-clocksync.MaxSlewLimit, clocksync.MaxSlewLimit).Draw(t, "rate"),
+			Bend:  drawInstant.Draw(t, "bend"),
+			Next:  rapid.Int64Range(-clocksync.MaxSlewLimit, clocksync.MaxSlewLimit).Draw(t, "next"),
 			Until: drawInstant.Draw(t, "until")}
 		if rapid.Bool().Draw(t, "parent") {
 			p.Line.Parent = drawTimeline(t)
@@ -276,6 +278,15 @@ func drawPacket(t *rapid.T) Packet {
 			LockedTo: drawIncarnation.Draw(t, "locked to"), Prefers: timed.NodeID(rapid.Uint8().Draw(t, "prefers"))}
 		p.Report = membership.Report{Acknowledged: drawViewID.Draw(t, "acknowledged"),
 			Installed: drawViewID.Draw(t, "installed"), Sequence: rapid.Uint64Range(0, membership.MaxSequence).Draw(t, "known")}
+	}
+	if p.Has(FrameUTC) {
+		p.UTC = drawUTC(t)
+	}
+	if p.Has(FrameSamples) {
+		p.Samples.Count = uint8(rapid.IntRange(1, clocksync.MaxForwarded).Draw(t, "samples"))
+		for i := range p.Samples.Samples() {
+			p.Samples.List[i] = drawSample(t)
+		}
 	}
 	return p
 }

@@ -21,7 +21,7 @@ func TestLargestViews(t *testing.T) {
 		"proposal":             {proposePacket, 95},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 88},
 		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 73},
-		"fullest commit":       {fullestPacket, 25},
+		"fullest commit":       {fullestPacket, 21},
 	} {
 		var e Encoder
 		most := 0
@@ -88,6 +88,7 @@ func fullestPacket(n int) Packet {
 	p.Line.Timeline = clocksync.TimelineID{Leader: 255, Boot: bootOf(255), Sequence: membership.MaxSequence}
 	p.Line.Parent = p.Line.Timeline
 	p.Line.Rate, p.Line.Until = -clocksync.MaxSlewLimit, datagram.MaxStamp
+	fillUTC(&p)
 	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: somebody, Prefers: 255}
 	p.Report = membership.Report{Acknowledged: big, Installed: big, Sequence: membership.MaxSequence}
 	return p

@@ -135,7 +135,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		msg  []byte
 		err  error
 	}{
-		"unknown type":                   {wireCast + 1, []byte{0x90}, ErrUnknownFrame},
+		"unknown type":                   {wireSamples + 1, []byte{0x90}, ErrUnknownFrame},
 		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
 		"second hello":                   {wireHello, []byte{0x90}, ErrFrameOrder},
 		"no message":                     {wireLeaving, nil, ErrTruncated},
@@ -184,7 +184,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"lineage of no one":              {wireRequest, commit([]any{1, boot, 0, 0, 0}), ErrRange},
 		"lineage of a stranger":          {wireRequest, commit([]any{1, boot, 1, 9}), ErrView},
 		"nowhere that is somewhere":      {wireRequest, commit([]any{1, boot, 1}), ErrRange},
-		"timeline without a leader":      {wireLine, message(t, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1), ErrRange},
+		"timeline without a leader":      {wireLine, message(t, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1), ErrRange},
 	} {
 		var d Decoder
 		p := replyPacket()

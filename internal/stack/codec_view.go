@@ -28,7 +28,7 @@ const (
 const (
 	memberLeast = 3
 	memberMost  = 32
-	packetFixed = 412
+	packetFixed = 537
 )
 
 // checkPart reports whether the fields of a part belong to its kind, and its

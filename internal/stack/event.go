@@ -36,6 +36,9 @@ const (
 	EventPeerLeaving                        // Peer leaves for good
 	EventSlowConsumer                       // deliveries are taken too slowly: the broadcast has stopped acknowledging
 	EventOverrun                            // for too long: this incarnation must leave, or the group waits for it
+	EventUTCChanged                         // what is known of UTC is now UTC
+	EventFalseticker                        // reference Source, which Peer asks, contradicts the others; it is off by Step
+	EventTruechimer                         // it no longer does
 )
 
 // Event is something that an application may want to know. It is a flat value;
@@ -54,6 +57,8 @@ type Event struct {
 	Age      time.Duration // since the last fast message, where known
 	Bound    time.Duration // delay bound of the last packet, where known
 	Deaf     bool          // PeerSilent: we hear the peer, and it does not hear us
+	UTC      clocksync.UTCState
+	Source   clocksync.SourceID
 	// Mismatch: what the peer has.
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration

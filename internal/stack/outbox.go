@@ -17,6 +17,7 @@ type outbox struct {
 	request leader.Request
 	part    membership.Part
 	line    clocksync.Line
+	utc     clocksync.UTC
 	cast    *broadcast.Packet
 
 	to      timed.NodeID
@@ -24,6 +25,7 @@ type outbox struct {
 	dropped membership.ViewID
 	reply   leader.Reply
 	report  membership.Report
+	samples clocksync.Forwarded
 
 	beat timed.Set // to whom a bare packet is to go
 }
@@ -64,6 +66,9 @@ func (s *Stack) flush(now timed.Instant) {
 		if id == b.to && b.uni != 0 {
 			p.Frames |= b.uni
 			p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
+			if b.uni&FrameSamples != 0 {
+				p.Samples = b.samples
+			}
 		}
 		s.dg.Sent(id, now)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
@@ -94,6 +99,9 @@ func (b *outbox) toAll(p *Packet) {
 	if b.all&FrameLine != 0 {
 		p.Line = b.line
 	}
+	if b.all&FrameUTC != 0 {
+		p.UTC = b.utc
+	}
 	if b.all&FrameBroadcast != 0 {
 		p.Broadcast = b.cast
 	}
@@ -122,9 +130,13 @@ func (s *Stack) fillRequest(now timed.Instant) {
 	if !leads {
 		return
 	}
+	s.steer(now)
 	lease, _ := s.el.Leading()
 	if s.ck.Announce(lease, &b.line) {
 		b.all |= FrameLine
+		if s.ck.AnnounceUTC(now, &b.utc) {
+			b.all |= FrameUTC
+		}
 	}
 }
 

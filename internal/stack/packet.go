@@ -25,6 +25,8 @@ const (
 	FrameReply                        // Reply and Report
 	FrameLeaving                      // the sender leaves for good
 	FrameBroadcast                    // Broadcast
+	FrameUTC                          // UTC, with Line
+	FrameSamples                      // Samples, with Reply
 	frameEnd
 )
 
@@ -51,6 +53,8 @@ type Packet struct {
 	Report  membership.Report
 	// Broadcast is shared by the packets of a turn, and lives as long as they do.
 	Broadcast *broadcast.Packet
+	UTC       clocksync.UTC
+	Samples   clocksync.Forwarded
 }
 
 // Has reports whether the packet carries a frame.

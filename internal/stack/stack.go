@@ -23,6 +23,8 @@ type Config struct {
 	MaxDeviation  time.Duration
 	MaxSlew       int64
 	StepThreshold time.Duration
+	MaxUTCError   time.Duration
+	MinReferences int
 	// Broadcast, if not nil, configures the atomic broadcast; its Self and
 	// Timing are those above. It must be valid, and in all nodes or none.
 	Broadcast *broadcast.Config
@@ -89,7 +91,8 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 			RankBy: cfg.RankBy, Weight: cfg.Weight}, now),
 		mb: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
 		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
-			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold}, now, wall),
+			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold,
+			MaxUTCError: cfg.MaxUTCError, MinReferences: cfg.MinReferences}, now, wall),
 		lastTurn: now,
 		due:      now,
 	}
@@ -302,9 +305,13 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		if p.Has(FrameLine) {
 			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
 				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
+				if p.Has(FrameUTC) {
+					s.ckOut = s.ck.HandleUTC(now, &p.UTC, lo, hi, s.ckOut)
+				}
 				s.performClock()
 			}
 		}
+		s.forward(now, from)
 	}
 	s.box.to, s.box.uni = from.Node, s.box.uni|FrameReply
 	s.mb.Report(&s.box.report)
@@ -321,6 +328,9 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet
 	s.mbOut = s.mb.HandleReport(now, from, &p.Report, p.Reply.Support, s, s.mbOut[:0])
 	s.performViews()
 	s.perform(now, s.elOut)
+	if p.Has(FrameSamples) {
+		s.handleSamples(now, from.Node, &p.Samples)
+	}
 }
 
 // perform does what the election wants.
@@ -393,18 +403,6 @@ func (s *Stack) performViews() {
 		}
 	}
 	s.mbOut = s.mbOut[:0]
-}
-
-func (s *Stack) performClock() {
-	for i := range s.ckOut {
-		e := &s.ckOut[i]
-		ev := Event{Kind: EventClockAdopted, Timeline: e.Timeline, Parent: e.Parent, Step: e.Step, Peer: e.Timeline.Leader}
-		if e.Kind == clocksync.Stepped {
-			ev.Kind = EventClockStepped
-		}
-		s.notify(ev)
-	}
-	s.ckOut = s.ckOut[:0]
 }
 
 // LeaseOf implements membership.Votes.

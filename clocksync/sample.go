@@ -1,0 +1,102 @@
+package clocksync
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// SourceID stands for an external reference of time, and is the same at every
+// node that asks the same one: a digest of what it is and where. Zero is none.
+type SourceID uint64
+
+// Leap says whether UTC is about to repeat or to skip a second, with the numbers
+// of NTP's leap indicator.
+type Leap uint8
+
+const (
+	NoLeap     Leap = iota
+	LeapInsert      // the last minute of the month has 61 seconds
+	LeapDelete      // it has 59
+)
+
+func (l Leap) String() string {
+	switch l {
+	case LeapInsert:
+		return "insert"
+	case LeapDelete:
+		return "delete"
+	}
+	return "none"
+}
+
+// Sample is what one reference says: when the local hardware clock showed At,
+// UTC was in [Low, High].
+type Sample struct {
+	Source SourceID
+	At     timed.Instant
+	Low    Time
+	High   Time
+	Leap   Leap
+}
+
+// Limits of samples.
+const (
+	// MaxError is the largest half width of a sample that is of use. A reference
+	// that knows less than this is no reference.
+	MaxError = 16 * time.Second
+	// maxTime bounds the times that a sample may name, either way, so that sums
+	// stay within 64 bits.
+	maxTime = 1 << 62
+)
+
+// Valid reports whether the sample can be meant seriously.
+func (s *Sample) Valid() bool {
+	return s.Source != 0 && s.At >= 0 && s.Low <= s.High && s.Low > -maxTime && s.High < maxTime &&
+		s.High.Sub(s.Low) <= 2*MaxError && s.Leap <= LeapDelete
+}
+
+// FromExchange returns the sample of a question and its answer: sent and received
+// are instants of the local clock; arrived and left are the server's times of the
+// question's arrival and of the answer's departure; distance is the server's own
+// largest error. Nothing is assumed of the two delays but that neither is
+// negative.
+func FromExchange(source SourceID, sent, received timed.Instant, arrived, left Time, distance time.Duration, rho timed.Drift) Sample {
+	// The answer was under way for as long as the whole exchange took, at most,
+	// without the time that it spent at the server, whose clock may be slewing.
+	held := max(left.Sub(arrived), 0)
+	way := rho.Upper(received.Sub(sent)) - (held - held/8)
+	return Sample{Source: source, At: received, Low: left - Time(distance), High: left + Time(max(way, 0)+distance)}
+}
+
+// interval holds UTC at an instant of the local clock.
+type interval struct {
+	at        timed.Instant
+	low, high Time
+}
+
+// project returns the interval at another instant: the clock may be off by ρ on
+// the way.
+func (i interval) project(now timed.Instant, rho timed.Drift) interval {
+	return i.mapped(now, now, now, rho)
+}
+
+// mapped returns at the instant now of one clock what an interval says that was
+// given for another clock, which shows something in [early, late].
+func (i interval) mapped(now, early, late timed.Instant, rho timed.Drift) interval {
+	if mutant.On(mutant.UTCWithoutAgeing) {
+		rho = 0
+	}
+	if mutant.On(mutant.ForwardedWithoutOffset) {
+		early += (late - early) / 2
+		late = early
+	}
+	return interval{at: now, low: i.low + Time(rho.Lower(early.Sub(i.at))), high: i.high + Time(rho.Upper(late.Sub(i.at)))}
+}
+
+func (i interval) half() time.Duration { return i.high.Sub(i.low)/2 + 1 }
+
+func (i interval) middle() Time { return i.low + (i.high-i.low)/2 }
+
+func (i interval) meets(j interval) bool { return i.low <= j.high && j.low <= i.high }

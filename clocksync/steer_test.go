@@ -1,0 +1,125 @@
+package clocksync
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// A clock that is off by 0.1 s and 100 ppm, whose rate walks at random, and a
+// server behind delays of 100 µs and an exponential 100 µs more: within a minute
+// group time is at UTC, and stays there to 100 µs; and no bound ever lies.
+func TestLeaderFollowsUTC(t *testing.T) {
+	for seed := uint64(1); seed <= 5; seed++ {
+		rms, synced := steered(t, seed, 10_000)
+		t.Logf("seed %d: RMS %.1f µs, within 1 ms after %v", seed, rms*1e6, synced)
+		require.LessOrEqual(t, rms, 100e-6)
+		require.LessOrEqual(t, synced, 60*time.Second)
+	}
+}
+
+// steered returns the root of the mean square of the distance from UTC from the
+// first minute on, and when it fell below a millisecond for good.
+func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Duration) {
+	const tick = 100 * time.Millisecond
+	r := rand.New(rand.NewPCG(seed, 1))
+	cfg := utcConfig(1)
+	rho := timed.Drift(200_000)
+	cfg.Timing.MaxDrift = rho
+	c := New(cfg, start, wall+Time(100*time.Millisecond))
+	c.HandleLead(start, nil)
+	truth, h, rate := float64(0), float64(0), 100e-6 // seconds; the clock is fast
+	now := func() timed.Instant { return start + timed.Instant(h*1e9) }
+	utc := func() Time { return wall + Time(truth*1e9) }
+	next, polls, n, last := 0.0, 0, 0, time.Duration(0)
+	pass := func(d float64) { truth, h = truth+d, h+d*(1+rate) }
+	var line Line
+	var shown Time
+	var id TimelineID
+	for truth < float64(length) {
+		if truth >= next {
+			delay := func() float64 { return 100e-6 + 100e-6*r.ExpFloat64() }
+			sent := now()
+			pass(delay())
+			at := utc()
+			pass(delay())
+			s := FromExchange(1, sent, now(), at, at, time.Microsecond, rho)
+			c.HandleSample(now(), &s, nil)
+			if polls++; polls < 8 {
+				next = truth + 2
+			} else {
+				next = truth + 16
+			}
+		}
+		pass(tick.Seconds())
+		rate += 1e-9 * math.Sqrt(tick.Seconds()) * r.NormFloat64()
+		c.Steer(now(), nil)
+		before := c.snap.until
+		require.True(t, c.Announce(timed.Later(before, now().Add(80*time.Millisecond)), &line))
+		got := c.Read(now())
+		off := got.Time.Sub(utc())
+		require.LessOrEqual(t, off.Abs(), got.UTCBound)
+		require.Zero(t, got.Deviation, "the leader is group time")
+		if got.Timeline == id {
+			require.GreaterOrEqual(t, got.Time, shown, "time ran back")
+		}
+		shown, id = got.Time, got.Timeline
+		if off.Abs() > time.Millisecond || got.Status != External {
+			last = time.Duration(truth * 1e9)
+		}
+		if truth > 60 {
+			rms += off.Seconds() * off.Seconds()
+			n++
+		}
+	}
+	return math.Sqrt(rms / float64(n)), last
+}
+
+// What was announced stays true until its promise is over, wherever the line is
+// bent; and followers never run back.
+func TestBendsKeepPromises(t *testing.T) {
+	c := utcLeader()
+	f := New(utcConfig(2), start, wall)
+	var old, line Line
+	for i := range 400 {
+		at := start.Add(time.Duration(i) * 25 * time.Millisecond)
+		if i%20 == 0 {
+			says(c, 1, at, time.Duration(i%7)*time.Millisecond, 10*time.Millisecond, NoLeap)
+		}
+		c.Steer(at, nil)
+		require.True(t, c.Announce(at.Add(80*time.Millisecond), &line))
+		if old.Until != 0 && old.Timeline == line.Timeline {
+			for h := at; h <= old.Until; h = h.Add(5 * time.Millisecond) {
+				require.InDelta(t, float64(old.At(h)-wall), float64(line.At(h)-wall), 2)
+			}
+		}
+		before := f.Read(at)
+		f.HandleLine(at, &line, 0, 0, nil)
+		require.GreaterOrEqual(t, f.Read(at).Time, before.Time)
+		require.LessOrEqual(t, f.Read(at).Time.Sub(line.At(at)).Abs(), f.Read(at).Deviation)
+		until := f.Read(at.Add(60 * time.Millisecond))
+		require.LessOrEqual(t, until.Time.Sub(line.At(at.Add(60*time.Millisecond))).Abs(), until.Deviation, "beyond a bend")
+		old = line
+	}
+	require.NotZero(t, line.Rate, "it does follow")
+}
+
+func TestLargeDifferencesStepOnlyWhenSure(t *testing.T) {
+	c := utcLeader()
+	says(c, 1, start, 30*time.Millisecond, 40*time.Millisecond, NoLeap)
+	require.Empty(t, c.Steer(start, nil), "group time may be right")
+	at := start.Add(time.Second)
+	says(c, 1, at, 30*time.Millisecond, time.Millisecond, NoLeap)
+	before := c.Read(at)
+	out := c.Steer(at, nil)
+	require.Equal(t, []Kind{Stepped}, kinds(out))
+	require.Equal(t, before.Timeline, out[0].Parent)
+	require.NotEqual(t, before.Timeline, c.Read(at).Timeline)
+	require.InDelta(t, float64(30*time.Millisecond), float64(out[0].Step), float64(3*time.Millisecond))
+	require.Equal(t, External, c.Read(at).Status)
+}

@@ -1,0 +1,121 @@
+package clocksync
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// steering guesses UTC and the rate of the own clock from what the references
+// said: the point to steer to, where only an interval is proven. A wrong guess
+// costs accuracy, and is claimed in every bound.
+type steering struct {
+	list [observations]observation
+	n    int // how many there are
+	head int // where the next goes
+
+	anchor timed.Instant // the line that fits best, through here
+	offset float64       // of UTC − H there, against origin
+	origin int64
+	rate   int64 // of UTC against H, in parts per billion
+	fitted bool
+	due    timed.Instant // when the line is looked at again
+}
+
+// observation is the middle of a sample that told the truth, as far as known.
+type observation struct {
+	at   timed.Instant
+	utc  Time
+	half time.Duration
+}
+
+const (
+	// observations is over how many samples a line is fitted. Many average the
+	// delays out, and few follow a rate that changes.
+	observations = 48
+	// observationLife ends the use of what may have been measured at another rate.
+	observationLife = 20 * time.Minute
+)
+
+// ready reports whether there is something to steer to.
+func (s *steering) ready(now timed.Instant) bool {
+	return s.fitted && now.Sub(s.list[s.last()].at) <= observationLife
+}
+
+func (s *steering) last() int { return (s.head + observations - 1) % observations }
+
+// lost forgets everything but the rate: whoever was believed may have lied.
+func (s *steering) lost() { *s = steering{rate: s.rate, due: s.due} }
+
+// add takes a sample and fits the line anew.
+func (s *steering) add(i interval) {
+	o := observation{at: i.at, utc: i.middle(), half: i.half()}
+	s.list[s.head] = o
+	s.head = (s.head + 1) % observations
+	s.n = min(s.n+1, observations)
+	s.fit(i.at)
+}
+
+// Floors and units of the fit.
+const (
+	// leastNoise is the uncertainty of the best samples that can be, in
+	// nanoseconds.
+	leastNoise = 2000
+	// likelyRate is how fast clocks run off, in parts per billion: what is
+	// believed of the rate before there is evidence.
+	likelyRate = 100_000
+)
+
+// fit fits a line through the samples by weighted least squares. A sample
+// counts the less the longer its answer took: half of what is above the least is
+// error, as a rule. Products are rounded one by one, so that every processor comes to
+// the same.
+func (s *steering) fit(now timed.Instant) {
+	origin := s.list[s.last()].offset()
+	least := time.Duration(1 << 62)
+	for k := range s.n {
+		if now.Sub(s.list[k].at) <= observationLife {
+			least = min(least, s.list[k].half)
+		}
+	}
+	var w, wt, wy float64
+	weight := func(o *observation) float64 {
+		if now.Sub(o.at) > observationLife {
+			return 0
+		}
+		noise := float64(o.half-least) + float64(least)/4 + leastNoise
+		return 1 / float64(noise*noise)
+	}
+	for k := range s.n {
+		o := &s.list[k]
+		p := weight(o)
+		w += p
+		wt += float64(p * seconds(o.at, now))
+		wy += float64(p * float64(o.offset()-origin))
+	}
+	t, y := wt/w, wy/w
+	var tt, ty float64
+	for k := range s.n {
+		o := &s.list[k]
+		p, dt := weight(o), seconds(o.at, now)-t
+		tt += float64(float64(p*dt) * dt)
+		ty += float64(float64(p*dt) * (float64(o.offset()-origin) - y))
+	}
+	const prior = 1 / (likelyRate * float64(likelyRate))
+	rate := ty / (tt + prior)
+	s.rate = int64(min(max(rate, -maxRate), maxRate))
+	s.anchor, s.origin, s.offset, s.fitted = now, origin, y-float64(rate*t), true
+}
+
+// maxRate bounds the guess of a rate, in parts per billion.
+const maxRate = MaxSlewLimit
+
+func (o *observation) offset() int64 { return int64(o.utc) - int64(o.at) }
+
+func seconds(t, now timed.Instant) float64 { return float64(t.Sub(now)) / 1e9 }
+
+// at returns the guess at UTC.
+func (s *steering) at(now timed.Instant) Time {
+	d := now.Sub(s.anchor)
+	return Time(int64(now) + s.origin + int64(s.offset) + int64(advance(d, s.rate)-d))
+}

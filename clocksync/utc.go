@@ -1,0 +1,94 @@
+package clocksync
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// UTCState says what is known of UTC.
+type UTCState uint8
+
+const (
+	// UTCUnknown: no reference has been heard, or too few.
+	UTCUnknown UTCState = iota
+	// UTCKnown: a majority of the references agree.
+	UTCKnown
+	// UTCDisputed: no point of time is in a majority of their intervals.
+	UTCDisputed
+)
+
+func (s UTCState) String() string {
+	switch s {
+	case UTCKnown:
+		return "known"
+	case UTCDisputed:
+		return "disputed"
+	}
+	return "unknown"
+}
+
+// UTC is what a leader announces besides its line: UTC was in [Low, High] when
+// its hardware clock showed At, or why it is not known.
+type UTC struct {
+	State UTCState
+	At    timed.Instant
+	Low   Time
+	High  Time
+	Leap  Leap
+}
+
+// Valid reports whether the announcement can be meant seriously.
+func (u *UTC) Valid() bool {
+	if u.State != UTCKnown {
+		return *u == (UTC{State: u.State}) && u.State <= UTCDisputed
+	}
+	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete
+}
+
+// utcBound is what readings need of UTC: an interval, until it is void.
+type utcBound struct {
+	interval
+	state UTCState
+	leap  Leap
+	void  timed.Instant // from here on nothing is known; 0: for ever
+}
+
+// LeapMargin is how long before and after the end of a month that has a leap
+// second nothing is said about UTC: servers apply it at different times, or
+// spread it.
+const LeapMargin = 5 * time.Minute
+
+// monthEnd returns the end of the month, at which leap seconds happen.
+func monthEnd(t Time) Time {
+	g := t.Go()
+	return Time(time.Date(g.Year(), g.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+}
+
+// voidFrom returns the instant from which an interval must not be used because
+// of a leap second that is announced, by a clock that may run slow.
+func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
+	if l == NoLeap {
+		return 0
+	}
+	left := monthEnd(i.low).Sub(i.high) - LeapMargin
+	return i.at.Add(rho.Lower(max(left, 0)))
+}
+
+// readUTC completes a reading at now with what is known of UTC.
+func (s *Snapshot) readUTC(now timed.Instant, r *Reading) {
+	u := &s.utc
+	if u.void != 0 && now >= u.void {
+		return
+	}
+	i := u.project(now, s.rho)
+	r.UTCBound = max(r.Time.Sub(i.low), i.high.Sub(r.Time)) + rounding
+	if mutant.On(mutant.UTCSkipsWidth) {
+		r.UTCBound = r.Time.Sub(i.middle()).Abs()
+	}
+	r.Leap = u.leap
+	if r.Status == Internal && r.UTCBound <= s.maxUTC {
+		r.Status = External
+	}
+}

@@ -1,0 +1,207 @@
+package clocksync
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+func utcConfig(id timed.NodeID) Config {
+	c := config(id)
+	c.MaxUTCError, c.MinReferences = DefaultMaxUTCError, DefaultMinReferences
+	return c
+}
+
+// utcLeader returns the clock of a leader whose time is right.
+func utcLeader() *Sync {
+	c := New(utcConfig(1), start, wall)
+	c.HandleLead(start, nil)
+	return c
+}
+
+// says gives a sample of a source whose clock is off by a time.
+func says(c *Sync, source SourceID, at timed.Instant, off, half time.Duration, leap Leap) []Effect {
+	truth := wall + Time(at.Sub(start)) + Time(off)
+	return c.HandleSample(at, &Sample{source, at, truth - Time(half), truth + Time(half), leap}, nil)
+}
+
+func kinds(effects []Effect) (k []Kind) {
+	for _, e := range effects {
+		k = append(k, e.Kind)
+	}
+	return k
+}
+
+func TestExchangeHoldsTheServersTime(t *testing.T) {
+	rho := timed.LAN().MaxDrift
+	s := FromExchange(7, 1000, 1000+timed.Instant(time.Millisecond), wall, wall, 10*time.Microsecond, rho)
+	require.Equal(t, SourceID(7), s.Source)
+	require.Equal(t, wall-Time(10*time.Microsecond), s.Low, "the answer may have come at once")
+	require.Equal(t, wall+Time(time.Millisecond+100+10*time.Microsecond), s.High, "or the question may")
+	held := FromExchange(7, 1000, 1000+timed.Instant(time.Millisecond), wall, wall+Time(800*time.Microsecond), 0, rho)
+	require.Equal(t, 300*time.Microsecond+100, held.High.Sub(held.Low), "an eighth of what it was held is not believed")
+}
+
+func TestReferenceMakesReadingsExternal(t *testing.T) {
+	c := utcLeader()
+	out := says(c, 1, start, 0, time.Millisecond, NoLeap)
+	require.Equal(t, []Kind{UTCChanged}, kinds(out))
+	r := c.Read(start)
+	require.Equal(t, External, r.Status)
+	require.InDelta(t, float64(time.Millisecond), float64(r.UTCBound), 100)
+	later := c.Read(start.Add(100 * time.Second))
+	require.InDelta(t, float64(11*time.Millisecond), float64(later.UTCBound), 100, "100 ppm of 100 s more")
+	require.Equal(t, External, later.Status)
+	late := c.Read(start.Add(1000 * time.Second))
+	require.Equal(t, Internal, late.Status, "the flag drops by itself")
+	require.NotEqual(t, UnknownBound, late.UTCBound)
+}
+
+func TestLiarIsNamed(t *testing.T) { liarIsNamed(t) }
+
+func liarIsNamed(t testing.TB) {
+	c := utcLeader()
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	says(c, 2, start, 0, time.Millisecond, NoLeap)
+	out := says(c, 3, start, 10*time.Second, time.Millisecond, NoLeap)
+	require.Equal(t, []Kind{Falseticker}, kinds(out))
+	require.Equal(t, SourceID(3), out[0].Source)
+	require.InDelta(t, float64(10*time.Second), float64(out[0].Step), float64(time.Millisecond))
+	require.Equal(t, External, c.Read(start).Status)
+	at := start.Add(time.Second)
+	require.Equal(t, []Kind{Truechimer}, kinds(says(c, 3, at, 0, time.Millisecond, NoLeap)), "it is right again")
+	at = at.Add(time.Second)
+	says(c, 2, at, -10*time.Second, time.Millisecond, NoLeap)
+	out = says(c, 3, at, 10*time.Second, time.Millisecond, NoLeap)
+	require.Contains(t, kinds(out), UTCChanged, "two of three lie: no majority")
+	require.Equal(t, UnknownBound, c.Read(at).UTCBound)
+	var u UTC
+	require.True(t, c.AnnounceUTC(at, &u))
+	require.Equal(t, UTC{State: UTCDisputed}, u)
+}
+
+// Around the end of a month that has a leap second nothing is said about UTC,
+// and what was known before it does not count after it.
+func TestLeapSecond(t *testing.T) { leapSecond(t) }
+
+func leapSecond(t testing.TB) {
+	end := Time(time.Date(2026, time.December, 31, 23, 59, 0, 0, time.UTC).Add(time.Minute).UnixNano())
+	before := end - Time(time.Hour)
+	c := New(utcConfig(1), start, before)
+	c.HandleLead(start, nil)
+	sample := func(at timed.Instant, utc Time, l Leap) {
+		c.HandleSample(at, &Sample{1, at, utc - 1e6, utc + 1e6, l}, nil)
+	}
+	sample(start, before, LeapInsert)
+	r := c.Read(start)
+	require.Equal(t, External, r.Status)
+	require.Equal(t, LeapInsert, r.Leap)
+	require.Equal(t, External, c.Read(start.Add(time.Minute)).Status)
+	near := start.Add(time.Hour - LeapMargin + time.Second)
+	require.Equal(t, Internal, c.Read(near).Status)
+	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
+	sample(near, before+Time(near.Sub(start)), LeapInsert)
+	require.Equal(t, UnknownBound, c.Read(near).UTCBound, "nor by a sample of that time")
+	var u UTC
+	require.False(t, c.AnnounceUTC(near, &u))
+	after := start.Add(time.Hour + LeapMargin + time.Minute)
+	sample(after, before+Time(after.Sub(start))-Time(time.Second), NoLeap)
+	require.InDelta(t, float64(time.Second), float64(c.Read(after).UTCBound), 1e7, "UTC has one second more, and that is claimed")
+	out := c.Steer(after, nil)
+	require.Equal(t, []Kind{Stepped}, kinds(out))
+	require.Equal(t, External, c.Read(after).Status)
+}
+
+func TestOneAnnouncementOfALeapIsNoMajority(t *testing.T) {
+	c := utcLeader()
+	for s := SourceID(1); s <= 3; s++ {
+		says(c, s, start, 0, time.Millisecond, Leap(s/3))
+	}
+	require.Equal(t, NoLeap, c.Read(start).Leap)
+	says(c, 1, start.Add(time.Second), 0, time.Millisecond, LeapInsert)
+	require.Equal(t, LeapInsert, c.Read(start.Add(time.Second)).Leap)
+}
+
+func TestReferencesExpire(t *testing.T) {
+	c := utcLeader()
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	says(c, 2, start, 10*time.Second, time.Millisecond, NoLeap)
+	require.Equal(t, UnknownBound, c.Read(start).UTCBound, "one against one")
+	at := start.Add(SampleLife + time.Second)
+	says(c, 1, at, 0, time.Millisecond, NoLeap)
+	require.Equal(t, External, c.Read(at).Status, "the other has fallen silent")
+}
+
+func TestReferencesAreBounded(t *testing.T) {
+	c := utcLeader()
+	for s := SourceID(1); s <= 2*MaxReferences; s++ {
+		says(c, s, start, 0, time.Millisecond, NoLeap)
+	}
+	require.Len(t, c.sources.list, MaxReferences)
+}
+
+func TestFollowersForwardWhatIsNewAndAgainFromTimeToTime(t *testing.T) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	var f Forwarded
+	to := timed.Incarnation{Node: 2, Boot: 2}
+	require.False(t, c.Forward(start, to, &f), "it has no references")
+	for s := SourceID(1); s <= 3; s++ {
+		says(c, s, start, 0, time.Millisecond, NoLeap)
+	}
+	told := map[SourceID]int{}
+	forward := func(at timed.Instant, to timed.Incarnation) bool {
+		ok := c.Forward(at, to, &f)
+		for _, s := range f.Samples() {
+			told[s.Source]++
+			require.LessOrEqual(t, s.Low, wall+Time(s.At.Sub(start)))
+			require.GreaterOrEqual(t, s.High, wall+Time(s.At.Sub(start)))
+		}
+		return ok
+	}
+	for range 3 {
+		require.True(t, forward(start, to))
+	}
+	require.Equal(t, map[SourceID]int{1: 2, 2: 2, 3: 2}, told)
+	require.False(t, forward(start, to), "twice is enough")
+	require.True(t, forward(start.Add(forwardEvery), to), "but not for ever")
+	other := timed.Incarnation{Node: 3, Boot: 3}
+	clear(told)
+	for forward(start.Add(forwardEvery), other) {
+	}
+	require.Equal(t, map[SourceID]int{1: 2, 2: 2, 3: 2}, told, "another leader knows nothing")
+}
+
+func TestForeignUTCIsRefused(t *testing.T) {
+	c := utcLeader()
+	require.Empty(t, c.HandleSample(start, &Sample{}, nil))
+	require.Empty(t, c.HandleSample(start, &Sample{Source: 1, At: start + 1, Low: wall, High: wall}, nil), "from the future")
+	require.Empty(t, c.HandleSample(start, &Sample{Source: 1, At: start, Low: wall, High: wall + Time(3*MaxError)}, nil))
+	f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 1, At: start, Low: wall, High: wall}}}
+	require.Empty(t, c.HandleForwarded(start, 2, &f, 1, 0, nil), "an empty interval")
+	require.Empty(t, c.HandleUTC(start, &UTC{State: UTCKnown, At: start, Low: wall, High: wall}, 0, 0, nil), "a leader knows better")
+	require.Equal(t, UnknownBound, c.Read(start).UTCBound)
+}
+
+func TestFollowerTakesWhatItsLeaderAnnounces(t *testing.T) {
+	l := utcLeader()
+	says(l, 1, start, 0, time.Millisecond, NoLeap)
+	var line Line
+	var u UTC
+	require.True(t, l.Announce(start.Add(80*time.Millisecond), &line))
+	require.True(t, l.AnnounceUTC(start, &u))
+	f := New(utcConfig(2), start, wall)
+	f.HandleLine(start, &line, -100*time.Microsecond, 100*time.Microsecond, nil)
+	out := f.HandleUTC(start, &u, -100*time.Microsecond, 100*time.Microsecond, nil)
+	require.Equal(t, []Kind{UTCChanged}, kinds(out))
+	r := f.Read(start)
+	require.Equal(t, External, r.Status)
+	require.InDelta(t, float64(1100*time.Microsecond), float64(r.UTCBound), 1000, "wider by the offset")
+	out = f.HandleUTC(start, &UTC{State: UTCDisputed}, 0, 0, nil)
+	require.Equal(t, []Kind{UTCChanged}, kinds(out))
+	require.Equal(t, Internal, f.Read(start).Status)
+}

@@ -1,0 +1,58 @@
+package stack
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// HandleSample takes a sample of one of this node's own references of UTC. Its
+// stamp must be of this incarnation's clock, and not later than now.
+func (s *Stack) HandleSample(now timed.Instant, sample *clocksync.Sample, out []Effect) []Effect {
+	s.begin(now, out)
+	s.ckOut = s.ck.HandleSample(now, sample, s.ckOut[:0])
+	s.performClock()
+	return s.end(now)
+}
+
+// forward adds to the vote for a leader what this node's references say.
+func (s *Stack) forward(now timed.Instant, to timed.Incarnation) {
+	if s.ck.Forward(now, to, &s.box.samples) {
+		s.box.uni |= FrameSamples
+	}
+}
+
+// handleSamples takes what the references of a supporter say.
+func (s *Stack) handleSamples(now timed.Instant, from timed.NodeID, f *clocksync.Forwarded) {
+	if lo, hi, ok := s.dg.Offset(from, now); ok {
+		s.ckOut = s.ck.HandleForwarded(now, from, f, lo, hi, s.ckOut[:0])
+		s.performClock()
+	}
+}
+
+// steer lets group time follow UTC, just before it is announced.
+func (s *Stack) steer(now timed.Instant) {
+	s.ckOut = s.ck.Steer(now, s.ckOut[:0])
+	s.performClock()
+}
+
+// performClock reports what happened to the clock.
+func (s *Stack) performClock() {
+	for i := range s.ckOut {
+		e := &s.ckOut[i]
+		ev := Event{Timeline: e.Timeline, Parent: e.Parent, Step: e.Step, Peer: e.Timeline.Leader}
+		switch e.Kind {
+		case clocksync.Adopted:
+			ev.Kind = EventClockAdopted
+		case clocksync.Stepped:
+			ev.Kind = EventClockStepped
+		case clocksync.UTCChanged:
+			ev.Kind, ev.UTC = EventUTCChanged, e.UTC
+		case clocksync.Falseticker:
+			ev.Kind, ev.Peer, ev.Source = EventFalseticker, e.Node, e.Source
+		case clocksync.Truechimer:
+			ev.Kind, ev.Peer, ev.Source = EventTruechimer, e.Node, e.Source
+		}
+		s.notify(ev)
+	}
+	s.ckOut = s.ckOut[:0]
+}

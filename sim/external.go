@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// external is what there is of external time in a world under way.
+type external struct {
+	*Servers
+	rand     stream
+	honest   bool // nobody can be deceived
+	waiting  []exchange
+	free     []int32
+	promised timed.Instant // by the line that was announced in the turn under way
+}
+
+// exchange is a question to a server and its answer, under way.
+type exchange struct {
+	server        int32
+	boot          timed.BootID
+	sent          timed.Instant
+	arrived, left clocksync.Time
+}
+
+// utc returns UTC at a true time.
+func utc(t int64) clocksync.Time { return clocksync.Time(t) }
+
+func (w *World) newExternal(s *Servers) *external {
+	o := &external{Servers: s, rand: newStream(w.seed, streamExchanges), honest: s.Outnumbered()}
+	for i := range s.List {
+		for id := range s.List[i].Nodes.All() {
+			w.schedule(w.now+o.rand.below(int64(s.List[i].Every)), asks, int(id)-1, int32(i))
+		}
+	}
+	return o
+}
+
+// shows returns what a server's clock shows at a true time.
+func (s *Server) shows(t int64) clocksync.Time {
+	at, x := time.Duration(t-origin), utc(t)+clocksync.Time(s.Bias)
+	if at >= s.From && at < s.Until {
+		x += clocksync.Time(s.Shift) + clocksync.Time(float64(at-s.From)*float64(s.Ramp)/1e9)
+	}
+	return x
+}
+
+// asks sends a node's question to a server.
+func (w *World) asks(e event) {
+	o, n := w.external, w.nodes[e.node()]
+	s := &o.List[e.arg]
+	w.schedule(w.now+int64(s.Every)/2+o.rand.below(int64(s.Every)), asks, e.node(), e.arg)
+	there, served, back := o.rand.below(int64(s.Delay)+1), o.rand.below(int64(50*time.Microsecond)), o.rand.below(int64(s.Delay)+1)
+	at := time.Duration(w.now - origin)
+	if !n.up || n.stalledUntil > w.now || n.upset || at >= s.Silent && at < s.Back {
+		return
+	}
+	x := exchange{server: e.arg, boot: n.boot, sent: n.tick(w.now), arrived: s.shows(w.now + there), left: s.shows(w.now + there + served)}
+	var slot int32
+	if k := len(o.free); k > 0 {
+		slot, o.free = o.free[k-1], o.free[:k-1]
+		o.waiting[slot] = x
+	} else {
+		slot = int32(len(o.waiting))
+		o.waiting = append(o.waiting, x)
+	}
+	w.schedule(w.now+there+served+back, hears, e.node(), slot)
+}
+
+// answered hands the answer to the node.
+func (w *World) answered(e event) {
+	o, n := w.external, w.nodes[e.node()]
+	if n.stalledUntil > w.now {
+		w.schedule(n.stalledUntil+n.jitter(w), hears, e.node(), e.arg)
+		return
+	}
+	x := o.waiting[e.arg]
+	o.free = append(o.free, e.arg)
+	if !n.up || n.upset && w.reincarnate(n) || x.boot != n.boot {
+		return // the clock that measured the question is gone
+	}
+	w.events++
+	now := n.tick(w.now)
+	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(x.server)<<48)
+	s := clocksync.FromExchange(clocksync.SourceID(x.server+1), x.sent, now, x.arrived, x.left,
+		o.List[x.server].Error, w.opt.Timing.MaxDrift)
+	if w.opt.Trace != nil {
+		w.trace(n, "server %d says %v ± %v", x.server+1, s.Low.Sub(utc(w.now)), s.High.Sub(s.Low)/2)
+	}
+	w.after(n, now, n.st.HandleSample(now, &s, w.out[:0]))
+}

@@ -1,0 +1,163 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Servers are the external references of a world's time. UTC is true time there.
+type Servers struct {
+	// MinReferences is that of all nodes.
+	MinReferences int
+	List          []Server
+}
+
+// Server is a time server, which some nodes ask by exchanges of messages.
+type Server struct {
+	// Nodes are those that ask it.
+	Nodes timed.Set
+	// Every is the mean time between two questions of one node.
+	Every time.Duration
+	// Delay is the largest delay of a message, either way.
+	Delay time.Duration
+	// Error is how far off the server says that it is at most, and Bias how far it
+	// is while it tells the truth.
+	Error, Bias time.Duration
+	// Between From and Until it lies: by Shift, and by Ramp parts per billion of
+	// the time since From.
+	Shift       time.Duration
+	Ramp        int64
+	From, Until time.Duration
+	// Between Silent and Back it does not answer.
+	Silent, Back time.Duration
+}
+
+// Lies reports whether the server ever lies.
+func (s *Server) Lies() bool { return s.Shift != 0 || s.Ramp != 0 }
+
+// Outnumbered reports whether so few of the servers lie that nobody is ever
+// deceived, whichever of them a partition hears.
+func (s *Servers) Outnumbered() bool {
+	liars := 0
+	for i := range s.List {
+		if s.List[i].Lies() {
+			liars++
+		}
+	}
+	return s.MinReferences > 2*liars
+}
+
+// maxServers is how many servers a world has at most.
+const maxServers = 32
+
+// Validate reports servers that no world of so many nodes can have.
+func (s *Servers) Validate(nodes int) error {
+	switch {
+	case s.MinReferences < 1 || s.MinReferences > maxServers:
+		return fmt.Errorf("sim: servers: MinReferences %d is outside [1, %d]", s.MinReferences, maxServers)
+	case len(s.List) > maxServers:
+		return fmt.Errorf("sim: servers: %d are more than %d", len(s.List), maxServers)
+	}
+	for i := range s.List {
+		if err := s.List[i].validate(nodes); err != nil {
+			return fmt.Errorf("sim: server %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) validate(nodes int) error {
+	switch {
+	case s.Nodes.Empty():
+		return errors.New("field Nodes: nobody asks it")
+	case s.Every < leastEvery || s.Every > MaxDuration:
+		return fmt.Errorf("field Every: %v is outside [%v, %v]", s.Every, leastEvery, MaxDuration)
+	case s.Delay < 0 || s.Delay > timed.MaxDuration:
+		return fmt.Errorf("field Delay: %v is outside [0, %v]", s.Delay, timed.MaxDuration)
+	case s.Error < 0 || s.Error > timed.MaxDuration:
+		return fmt.Errorf("field Error: %v is outside [0, %v]", s.Error, timed.MaxDuration)
+	case s.Bias.Abs() > s.Error:
+		return fmt.Errorf("field Bias: %v is more than Error %v", s.Bias, s.Error)
+	case s.Shift.Abs() > timed.MaxDuration:
+		return fmt.Errorf("field Shift: %v is outside ±%v", s.Shift, timed.MaxDuration)
+	case s.Ramp < -maxRate || s.Ramp > maxRate:
+		return fmt.Errorf("field Ramp: %d ppb is outside ±%d", s.Ramp, int64(maxRate))
+	}
+	for id := range s.Nodes.All() {
+		if int(id) > nodes {
+			return fmt.Errorf("field Nodes: %d: must be 1 to %d", id, nodes)
+		}
+	}
+	return nil
+}
+
+// leastEvery is the shortest mean time between two questions.
+const leastEvery = 200 * time.Millisecond
+
+// Shares of seeds.
+const (
+	serverSeeds   = 0.1 // have external references
+	honestWorlds  = 0.4 // of them, have no liar
+	minorityLies  = 0.4 // have liars that are too few to deceive anybody
+	silentServers = 0.3 // of the servers fail for some time
+	rampingLiars  = 0.4 // of the liars run off slowly
+)
+
+// servers draws the external references of a seed.
+func (f *forecaster) servers() *Servers {
+	s := newStream(f.seed, streamServers)
+	switch o := f.opt.Servers; {
+	case o != nil && len(o.List) > 0:
+		return o
+	case o == nil && (f.opt.Calm || !s.chance(serverSeeds)):
+		return nil
+	}
+	out, liars, n := &Servers{MinReferences: 1}, 0, int(s.between(1, 7))
+	switch kind := s.unit(); {
+	case kind < honestWorlds:
+	case kind < honestWorlds+minorityLies:
+		n = max(n, 3)
+		liars = int(s.between(1, int64(n-1)/2))
+		out.MinReferences = 2*liars + 1
+	default:
+		liars = int(s.between(1, int64(n)))
+	}
+	for i := range n {
+		out.List = append(out.List, f.server(s, i < liars))
+	}
+	return out
+}
+
+func (f *forecaster) server(s stream, lies bool) Server {
+	x := Server{Every: time.Duration(s.logUniform(0.2, 3) * float64(time.Second)),
+		Delay: time.Duration(s.logUniform(20e3, 20e6)), Error: time.Duration(s.logUniform(1e3, 5e6))}
+	x.Bias = time.Duration((2*s.unit() - 1) * float64(x.Error))
+	some := s.unit()
+	for id := range f.all.All() {
+		if s.chance(some) {
+			x.Nodes.Add(id)
+		}
+	}
+	if x.Nodes.Empty() {
+		x.Nodes.Add(timed.NodeID(1 + s.below(int64(f.opt.Nodes))))
+	}
+	some = float64(f.opt.Duration)
+	if s.chance(silentServers) {
+		x.Silent = time.Duration(s.unit() * some)
+		x.Back = x.Silent + time.Duration(s.unit()*some/2)
+	}
+	if lies {
+		sign := 1 - 2*s.below(2)
+		x.From = time.Duration(s.unit() * some / 2)
+		x.Until = x.From + time.Duration(s.unit()*some)
+		if s.chance(rampingLiars) {
+			x.Ramp = sign * int64(s.logUniform(1e3, 3e7))
+		} else {
+			x.Shift = time.Duration(float64(sign) * s.logUniform(1e5, 2e10))
+		}
+	}
+	return x
+}
