@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ func benchBroadcastCommand() *cobra.Command {
 	var opt bench.BroadcastOptions
 	var timing *benchTiming
 	var order string
-	var atomicities, senders []string
+	var atomicities, senders, loads []string
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "broadcast",
@@ -55,6 +56,16 @@ Packets are as large as the loopback interface and the library take, unless
 				}
 				opt.All = append(opt.All, name == "all")
 			}
+			for i, name := range loads {
+				l := bench.CastLoadName(name)
+				if !slices.Contains(bench.CastLoads, l) {
+					return wrong("--load %q: there are saturated, slow and half", name)
+				}
+				if l == bench.LoadHalf && !slices.Contains(opt.Loads[:i], bench.LoadSaturated) {
+					return wrong("--load half: it is half of saturated, which must come before it")
+				}
+				opt.Loads = append(opt.Loads, l)
+			}
 			if seconds <= 0 || seconds > 60 {
 				return wrong("--seconds %v: it must be above 0, and at most 60", seconds)
 			}
@@ -70,7 +81,8 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringVar(&order, "order", "total", "order: unordered, total or timed")
 	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
 	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
-	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are three for each line of the table")
+	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "half"}, "loads: saturated, slow (100 messages/s), half (of saturated)")
+	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
 	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -18,6 +19,9 @@ type BroadcastOptions struct {
 	Order       failaware.MessageOrder
 	Atomicities []failaware.Atomicity
 	All         []bool // who sends: the first member, or all
+	// Loads are what is measured, in this order; the raw floor comes with
+	// LoadSaturated, and LoadHalf needs it before.
+	Loads []CastLoadName
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
 	// the largest that the loopback interface and the library take.
 	Packet int
@@ -29,6 +33,20 @@ type BroadcastOptions struct {
 	// Progress gets what is going on, if not nil.
 	Progress func(format string, args ...any)
 }
+
+// CastLoadName names a load of [Broadcast].
+type CastLoadName string
+
+// The loads: as many messages as the window takes; 100 messages a second of all
+// senders together; half as many as the first.
+const (
+	LoadSaturated CastLoadName = "saturated"
+	LoadSlow      CastLoadName = "slow"
+	LoadHalf      CastLoadName = "half"
+)
+
+// CastLoads are all loads.
+var CastLoads = []CastLoadName{LoadSaturated, LoadSlow, LoadHalf}
 
 const (
 	maxCastFor    = time.Minute
@@ -86,6 +104,17 @@ func (o *BroadcastOptions) complete() error {
 	case o.Limit <= 0:
 		return errors.New("a limit is needed")
 	}
+	if len(o.Loads) == 0 {
+		o.Loads = CastLoads
+	}
+	for i, l := range o.Loads {
+		switch {
+		case !slices.Contains(CastLoads, l):
+			return fmt.Errorf("there is no load %q", l)
+		case l == LoadHalf && !slices.Contains(o.Loads[:i], LoadSaturated):
+			return fmt.Errorf("the load %q needs %q before it", LoadHalf, LoadSaturated)
+		}
+	}
 	for _, n := range o.Members {
 		if n < 2 || n > timed.MaxNodes {
 			return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
@@ -129,10 +158,14 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 	number := uint32(0)
 	for _, size := range opt.Sizes {
 		for _, all := range opt.All {
-			floor, err := Floor(ctx, FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Packet: opt.Packet,
-				Window: castFloorWindow, For: opt.For, Launch: opt.Launch})
-			if err != nil {
-				return err
+			var floor FloorCell
+			if slices.Contains(opt.Loads, LoadSaturated) {
+				f, err := Floor(ctx, FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Packet: opt.Packet,
+					Window: castFloorWindow, For: opt.For, Launch: opt.Launch})
+				if err != nil {
+					return err
+				}
+				floor = f.Cells[0]
 			}
 			for _, atomicity := range opt.Atomicities {
 				run := castRun{Size: size, Order: opt.Order, Atomicity: atomicity}
@@ -144,8 +177,9 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 				if err != nil {
 					return err
 				}
-				c.Floor = floor.Cells[0]
-				c.Ratio = c.Saturated.Bytes / c.Floor.Bytes
+				if c.Floor = floor; floor.Bytes > 0 {
+					c.Ratio = c.Saturated.Bytes / floor.Bytes
+				}
 				if opt.Progress != nil {
 					opt.Progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,
 						c.Saturated.Messages)
@@ -162,20 +196,21 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun, number *uint32) (*BroadcastCell, error) {
 	c := &BroadcastCell{Members: g.all.Len(), Senders: run.Senders.Len(), Size: run.Size, Atomicity: run.Atomicity.String()}
 	const tracedApart = 16 // a reading of the clock for every message would show
-	for _, m := range []struct {
-		load *CastLoad
-		rate float64 // of all senders
-	}{{&c.Saturated, 0}, {&c.Slow, castSlow}, {&c.Half, -1}} {
-		if m.rate < 0 {
-			m.rate = c.Saturated.Messages / 2
+	for _, name := range opt.Loads {
+		load, rate := &c.Saturated, 0.0 // of all senders
+		switch name {
+		case LoadSlow:
+			load, rate = &c.Slow, castSlow
+		case LoadHalf:
+			load, rate = &c.Half, c.Saturated.Messages/2
 		}
 		if err := g.untilWhole(ctx); err != nil {
 			return nil, err
 		}
 		*number++
 		r := run
-		r.Number, r.Rate, r.Every = *number, m.rate/float64(run.Senders.Len()), tracedApart
-		if m.rate == castSlow {
+		r.Number, r.Rate, r.Every = *number, rate/float64(run.Senders.Len()), tracedApart
+		if name == LoadSlow {
 			r.Every = 1
 		}
 		const untilAllKnow = 50 * time.Millisecond
@@ -192,7 +227,7 @@ func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun,
 		for id := range g.all.All() {
 			counts = append(counts, answers[id].Cast)
 		}
-		*m.load = sumUpCast(counts)
+		*load = sumUpCast(counts)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

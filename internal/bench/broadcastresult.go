@@ -109,7 +109,7 @@ func (r *BroadcastResult) aim() {
 		c := &r.Cells[i]
 		name := fmt.Sprintf("%d members, %d bytes, %s, %d sending", c.Members, c.Size, c.Atomicity, c.Senders)
 		for _, a := range castAims {
-			if a.members != c.Members || a.size != c.Size {
+			if c.Saturated.Messages == 0 || a.members != c.Members || a.size != c.Size {
 				continue
 			}
 			if a.messages > 0 {
@@ -118,7 +118,7 @@ func (r *BroadcastResult) aim() {
 				r.Aims = append(r.Aims, aimLeast(name, c.Saturated.Bytes/1e6, a.bytes/1e6, "MB/s"))
 			}
 		}
-		if c.Size == 1024 {
+		if c.Size == 1024 && c.Floor.Bytes > 0 {
 			r.Aims = append(r.Aims, aimLeast(name+", of the floor", 100*c.Ratio, 40, "%"))
 		}
 		if c.Members != 3 || c.Slow.Latency.Count == 0 {
