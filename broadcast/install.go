@@ -131,5 +131,5 @@ func (s *Service) beginView(v *membership.View) {
 	s.heard = [Strict + 1]uint64{}
 	s.cursor, s.asides.heap = cursor{next: 1}, s.asides.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
-	s.urgent, s.quiet, s.moved, s.slow.said = false, 0, true, 0
+	s.urgent, s.quiet, s.told, s.moved, s.slow.said = false, 0, 0, true, 0
 }

@@ -27,6 +27,22 @@ func TestThawIsNoticed(t *testing.T) {
 	require.False(t, staysFrozen())
 }
 
+// Campaigns judge what is delivered, not how soon.
+func TestARoleThatAlwaysMovesIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, decidesAlone())
+	mutant.Set(mutant.BroadcastRoleAlwaysMoves)
+	require.False(t, decidesAlone())
+}
+
+// In a campaign keepalives make up for it, and a log is hardly ever full.
+func TestQuietDecisionsAreNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, keepsTheLogMoving())
+	mutant.Set(mutant.BroadcastQuietDecisions)
+	require.False(t, keepsTheLogMoving())
+}
+
 // The moments in which a broken promise matters are too short for campaigns.
 func TestPromiseUnsentIsNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)

@@ -147,6 +147,17 @@ func (s *Service) turning() bool {
 	return s.decides() && s.full > 0 && s.known < s.full+uint64(len(s.members)) && len(s.members) > 1
 }
 
+// successor returns who is to issue the decision after the one with these ranges.
+// Who alone sends gets the role: its next message then travels together with the
+// decision that orders it, which spares members a wait for the decider. Otherwise
+// the role goes round.
+func (s *Service) successor(ranges []Range) uint8 {
+	if len(ranges) > 0 && ranges[0].Member == ranges[len(ranges)-1].Member && !mutant.On(mutant.BroadcastRoleAlwaysMoves) {
+		return ranges[0].Member
+	}
+	return uint8((s.me + 1) % len(s.members))
+}
+
 // decide issues the next decision, in the packet that was filled last if it is
 // small enough.
 func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
@@ -165,7 +176,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 			out = append(out, Effect{Kind: Send, Packet: p})
 		}
 	}
-	d := Decision{Number: s.known + 1, Next: uint8((s.me + 1) % len(s.members))}
+	d := Decision{Number: s.known + 1}
 	ranges := p.Ranges(2 * len(s.members))[:0]
 	for i := range s.members {
 		m := &s.members[i]
@@ -180,7 +191,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 			st.ordered = to
 		}
 	}
-	d.Ranges = ranges
+	d.Ranges, d.Next = ranges, s.successor(ranges)
 	s.ordered = max(s.ordered, s.floorOf())
 	d.Floor = s.ordered
 	for i := range ranges { // learn notes them again

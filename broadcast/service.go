@@ -35,9 +35,10 @@ type Service struct {
 	log     decisionLog
 	known   uint64
 	have    uint64
-	decider int  // index of who may issue decision known+1
-	urgent  bool // have moved over messages for which it is to be said at once
-	quiet   int  // bytes received since this node last said what it has
+	decider int    // index of who may issue decision known+1
+	urgent  bool   // have moved over messages for which it is to be said at once
+	quiet   int    // bytes received since this node last said what it has
+	told    uint64 // what it had then
 	ordered clocksync.Time
 	since   timed.Instant // when this node became the decider
 	full    uint64        // the last decision that orders anything
@@ -224,17 +225,25 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 	n := len(out)
 	out = s.sendOwn(reading, out)
 	out = s.decide(now, reading, out)
-	if len(out) == n && (s.urgent || s.quiet > s.cfg.Window/(4*len(s.members))) && len(s.members) > 1 {
+	if len(out) == n && (s.urgent || s.tooQuiet()) && len(s.members) > 1 {
 		out = append(out, Effect{Kind: Send, Packet: s.Blank(reading)})
 	}
 	if len(out) > n {
-		s.urgent, s.quiet = false, 0
+		s.urgent, s.quiet, s.told = false, 0, s.have
 	}
 	if len(s.members) == 1 {
 		s.urgent = false
 	}
 	out = s.deliver(out)
 	return s.ask(now, reading, out)
+}
+
+// tooQuiet reports whether the others are to hear what this node has, although
+// nothing is urgent: senders wait when the window is full, and the decider when the
+// log is.
+func (s *Service) tooQuiet() bool {
+	return s.quiet > s.cfg.Window/(4*len(s.members)) ||
+		s.have-s.told > logSize/4 && !mutant.On(mutant.BroadcastQuietDecisions)
 }
 
 // Blank returns an empty packet with this node's header, valid until Reclaim.

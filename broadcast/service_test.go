@@ -57,29 +57,6 @@ func TestAllCombinationsAreDeliveredEverywhere(t *testing.T) {
 	}
 }
 
-// The role of the decider goes round: of many decisions, each member issues
-// about its share.
-func TestTheRoleRotates(t *testing.T) {
-	g := newTrio(3, Config{})
-	issued := make([]int, 3)
-	g.drop = func(from, to int, p *Packet) bool {
-		if to == (from+1)%3 {
-			issued[from] += len(p.Decisions)
-		}
-		return false
-	}
-	for range 300 {
-		_, err := g.cast(0, []byte("x"), Options{Order: Total})
-		require.NoError(t, err)
-		g.turn()
-	}
-	total := issued[0] + issued[1] + issued[2]
-	require.Greater(t, total, 100)
-	for i, n := range issued {
-		require.InDelta(t, total/3, n, 2, "node %d of %v", i, issued)
-	}
-}
-
 func TestPayloadsOfAnySizeArrive(t *testing.T) {
 	for _, size := range []int{0, 1, DefaultPacketBytes - 1, DefaultPacketBytes, DefaultPacketBytes + 1, 10_000, DefaultMaxPayload} {
 		for _, order := range []Order{Unordered, Total} {

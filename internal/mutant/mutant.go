@@ -137,6 +137,8 @@ const (
 	BroadcastTimedAsTotal
 	BroadcastTotalOvertakes
 	BroadcastPromiseUnsent
+	BroadcastRoleAlwaysMoves
+	BroadcastQuietDecisions
 	BroadcastKeepStability
 	BroadcastNoFill
 	BroadcastSlowAcks

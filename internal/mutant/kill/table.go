@@ -122,7 +122,7 @@ var Table = []Kill{
 	by("clocksync", mutant.SilentFalsetickers),
 
 	in("broadcast", mutant.BroadcastNoFreeze, "", 100),
-	in("broadcast", mutant.BroadcastLateHave, "", 600),
+	in("broadcast-rough", mutant.BroadcastLateHave, "", 1000),
 	in("broadcast", mutant.BroadcastAcksFrozen, "", 200),
 	in("broadcast-rough", mutant.BroadcastDeliverFrozen, "", 100),
 	{Mutant: mutant.BroadcastThaw, Package: "broadcast", Test: "TestThawIsNoticed"},
@@ -148,6 +148,8 @@ var Table = []Kill{
 	in("broadcast-slow", mutant.BroadcastSlowAcks, "memory", 20),
 	in("broadcast-cut", mutant.BroadcastKeepStability, "", 10),
 	{Mutant: mutant.BroadcastPromiseUnsent, Package: "broadcast", Test: "TestPromiseUnsentIsNoticed"},
+	{Mutant: mutant.BroadcastRoleAlwaysMoves, Package: "broadcast", Test: "TestARoleThatAlwaysMovesIsNoticed"},
+	{Mutant: mutant.BroadcastQuietDecisions, Package: "broadcast", Test: "TestQuietDecisionsAreNoticed"},
 
 	in("state", mutant.ReplicaKeepLabel, "", 300),
 	in("state", mutant.ReplicaDropQueued, "", 300),

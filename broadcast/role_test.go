@@ -1,0 +1,108 @@
+package broadcast
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// While several members send, the role of the decider goes round: of many
+// decisions, each member issues about its share, those that only listen too.
+func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
+	g := newTrio(4, Config{})
+	issued := make([]int, 4)
+	g.drop = func(from, to int, p *Packet) bool {
+		if to == (from+1)%4 {
+			issued[from] += len(p.Decisions)
+		}
+		return false
+	}
+	for range 300 {
+		for i := range 2 {
+			_, err := g.cast(i, []byte("x"), Options{Order: Total})
+			require.NoError(t, err)
+		}
+		for i := range g.nodes { // all have sent before anybody decides
+			s := g.nodes[i]
+			s.Reclaim()
+			g.out = s.sendOwn(g.reading(), g.out[:0])
+			g.perform(i)
+		}
+		g.turn()
+	}
+	total := 0
+	for _, n := range issued {
+		total += n
+	}
+	require.Greater(t, total, 200)
+	for i, n := range issued {
+		require.Greater(t, n, total/8, "node %d of %v", i, issued)
+	}
+}
+
+// decidesAlone reports whether the messages of the only sender come to the
+// others together with the decisions that order them.
+func decidesAlone() bool {
+	g := newTrio(3, Config{})
+	g.keep = true
+	opt := Options{Order: Total}
+	if _, err := g.cast(1, []byte("first"), opt); err != nil {
+		return false
+	}
+	for range 3 { // to whoever has the role, and from there to all
+		g.turn()
+	}
+	for range 10 {
+		if _, err := g.cast(1, []byte("next"), opt); err != nil {
+			return false
+		}
+		before := len(g.delivered[0])
+		act := func(i int) {
+			g.nodes[i].Reclaim()
+			g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
+			g.perform(i)
+		}
+		act(1)
+		act(0) // nobody else has said anything
+		if len(g.delivered[0]) != before+1 {
+			return false
+		}
+		act(2)
+	}
+	return true
+}
+
+func TestTheOnlySenderDecides(t *testing.T) { require.True(t, decidesAlone()) }
+
+// The role comes back to the only sender after it has gone round behind its last
+// message.
+func TestTheRoleComesBackToTheOnlySender(t *testing.T) {
+	g := newTrio(3, Config{})
+	_, err := g.cast(1, []byte("x"), Options{Order: Total})
+	require.NoError(t, err)
+	g.turn()
+	g.turn()
+	full := g.nodes[1].full
+	require.Positive(t, full)
+	g.run(10 * g.nodes[0].cfg.Timing.ElectionPeriod)
+	for _, s := range g.nodes {
+		require.Equal(t, full+3, s.known)
+		require.Equal(t, 1, s.decider)
+	}
+}
+
+// keepsTheLogMoving reports whether the only sender of small messages, each with
+// a decision of its own, never has to wait for anybody's keepalives.
+func keepsTheLogMoving() bool {
+	g := newTrio(3, Config{})
+	for range 3 * logSize {
+		if _, err := g.cast(1, []byte("x"), Options{Order: Total}); err != nil {
+			return false
+		}
+		g.turn()
+	}
+	g.turn()
+	return g.count[0] == 3*logSize && g.count[1] == 3*logSize && g.count[2] == 3*logSize
+}
+
+func TestAcknowledgementsComeBeforeTheLogIsFull(t *testing.T) { require.True(t, keepsTheLogMoving()) }
