@@ -118,39 +118,39 @@ func within[T int64 | uint64](r *reader, v, least, most T, err error) T {
 }
 
 func (r *reader) uint(least, most uint64) uint64 {
-	var v uint64
-	var err error
-	switch c := r.code(); {
-	case c <= msgpcode.PosFixedNumHigh, c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
-		v, err = r.dec.DecodeUint64()
-	case c >= msgpcode.NegFixedNumLow, c >= msgpcode.Int8 && c <= msgpcode.Int64:
-		var n int64
-		if n, err = r.dec.DecodeInt64(); err == nil && n < 0 {
-			r.fail(ErrRange)
-		}
-		v = uint64(n)
-	default:
-		r.fail(ErrType)
+	if v, ok := r.quickUint(); ok {
+		return within(r, v, least, most, nil)
 	}
-	return within(r, v, least, most, err)
+	n, err := r.signed()
+	if n < 0 {
+		r.fail(ErrRange)
+	}
+	return within(r, uint64(n), least, most, err)
 }
 
 func (r *reader) int(least, most int64) int64 {
-	var v int64
-	var err error
-	switch c := r.code(); {
-	case c == msgpcode.Uint64:
-		var n uint64
-		if n, err = r.dec.DecodeUint64(); n > math.MaxInt64 {
+	if v, ok := r.quickUint(); ok {
+		if v > math.MaxInt64 {
 			r.fail(ErrRange)
 		}
-		v = int64(n)
-	case msgpcode.IsFixedNum(c), c >= msgpcode.Uint8 && c <= msgpcode.Int64:
-		v, err = r.dec.DecodeInt64()
+		return within(r, int64(v), least, most, nil)
+	}
+	n, err := r.signed()
+	return within(r, n, least, most, err)
+}
+
+// signed reads an integer that quickUint has left alone: one with a sign, unless it
+// is cut off.
+func (r *reader) signed() (int64, error) {
+	switch c := r.code(); {
+	case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
+		r.fail(ErrTruncated)
+	case c >= msgpcode.NegFixedNumLow, c >= msgpcode.Int8 && c <= msgpcode.Int64:
+		return r.dec.DecodeInt64()
 	default:
 		r.fail(ErrType)
 	}
-	return within(r, v, least, most, err)
+	return 0, nil
 }
 
 func (r *reader) bool() bool {
@@ -158,21 +158,23 @@ func (r *reader) bool() bool {
 		r.fail(ErrType)
 		return false
 	}
-	v, err := r.dec.DecodeBool()
-	r.check(err)
-	return v
+	r.at++
+	return r.b[r.at-1] == msgpcode.True
 }
 
 // array reads the length of an array. Every value takes a byte at least, so a
 // length beyond what is left is refused before anybody allocates for it.
 func (r *reader) array(least, most int) int {
-	c := r.code()
-	if !msgpcode.IsFixedArray(c) && c != msgpcode.Array16 && c != msgpcode.Array32 {
-		r.fail(ErrType)
-		return 0
+	n, ok := r.quickArray()
+	if !ok {
+		if c := r.code(); c != msgpcode.Array16 && c != msgpcode.Array32 {
+			r.fail(ErrType)
+			return 0
+		}
+		var err error
+		n, err = r.dec.DecodeArrayLen()
+		r.check(err)
 	}
-	n, err := r.dec.DecodeArrayLen()
-	r.check(err)
 	if r.err != nil {
 		return 0
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/membership"
@@ -74,20 +75,36 @@ func (w *writer) close() {
 	}
 }
 
-func (w *writer) array(n int) { _ = w.enc.EncodeArrayLen(n) }
+func (w *writer) array(n int) {
+	if n >= 0 && n <= int(msgpcode.FixedArrayMask) {
+		w.b = append(w.b, msgpcode.FixedArrayLow|byte(n))
+		return
+	}
+	_ = w.enc.EncodeArrayLen(n)
+}
 
-func (w *writer) bool(v bool) { _ = w.enc.EncodeBool(v) }
+func (w *writer) bool(v bool) {
+	c := msgpcode.False
+	if v {
+		c = msgpcode.True
+	}
+	w.b = append(w.b, c)
+}
 
 func (w *writer) uint(v, least, most uint64) {
 	if v < least || v > most {
 		w.fail(ErrRange)
 	}
-	_ = w.enc.EncodeUint(v)
+	w.b = appendUint(w.b, v)
 }
 
 func (w *writer) int(v, least, most int64) {
 	if v < least || v > most {
 		w.fail(ErrRange)
+	}
+	if v >= 0 {
+		w.b = appendUint(w.b, uint64(v))
+		return
 	}
 	_ = w.enc.EncodeInt(v)
 }
