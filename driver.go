@@ -3,7 +3,6 @@ package failaware
 import (
 	"errors"
 	"net"
-	"runtime"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -74,6 +73,7 @@ func newDriver(n *Node) *driver {
 	if c.Broadcast != nil {
 		m := c.Broadcast.machine()
 		d.cfg.Broadcast, d.cast = &m, &caster{out: n.outlet, in: n.inbox}
+		d.cast.look, _ = n.conn.(lookout)
 	}
 	d.routes.self, d.routes.limit = c.ID, c.MaxPeers
 	d.post.encoder.MaxPacket = c.MaxPacket
@@ -114,6 +114,9 @@ func (d *driver) run() {
 			return
 		}
 		due := timed.Later(d.deadline(), d.now) // what was due in the last turn was served in it
+		if d.cast != nil {
+			d.cast.expect(d.stack)
+		}
 		n, err := d.n.conn.ReadBatch(d.in, due)
 		switch {
 		case d.n.closing.Load() || errors.Is(err, net.ErrClosed):
@@ -126,9 +129,7 @@ func (d *driver) run() {
 		d.measure(due, r.Now)
 		d.turn(d.in[:n], r)
 		if n > 0 && d.cast != nil {
-			// A loop that never finds nothing to do would keep its processor for
-			// 10 ms at a time, and other loops, and consumers, would be that late.
-			runtime.Gosched()
+			d.cast.yield(d.now)
 		}
 	}
 }

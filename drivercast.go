@@ -1,8 +1,12 @@
 package failaware
 
 import (
+	"runtime"
+	"time"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
 )
 
 // castTurn is how much one turn of the loop hands to the machine of what callers
@@ -24,6 +28,10 @@ type caster struct {
 	unwanted tally // deliveries dropped in this turn
 	more     bool  // messages wait for nothing but the next turn
 	stalled  bool  // messages wait for the machine to take them
+	woke     bool  // the application was woken in this turn
+
+	look  lookout       // nil: a transport that has none
+	since timed.Instant // when the loop last let others have its processor
 }
 
 // refuses reports whether this view lacks the quorum that ordered messages need.
@@ -138,12 +146,53 @@ func (d *driver) handOver() {
 		return
 	}
 	if c.in != nil {
-		c.in.handOver()
+		c.woke = c.in.handOver() || c.woke
 	}
 	if len(c.outcomes) > 0 {
 		c.out.settle(c.outcomes)
 		clear(c.outcomes) // they hold views
 		c.outcomes = c.outcomes[:0]
+	}
+}
+
+// lookout is a transport that can look for packets without waiting: see the methods
+// of [udp.Conn].
+type lookout interface {
+	Expect(time.Duration)
+	Waited() bool
+}
+
+const (
+	// answerTime is for how long the loop looks for packets before it waits, while a
+	// message waits for a word from another member: in less time than it takes to
+	// put a thread to sleep and to wake it, the word has often come. It costs at
+	// most that much of a processor for each turn of the loop in which messages
+	// wait, and nothing at other times; threads that want the processor have it.
+	answerTime = 30 * time.Microsecond
+	// longestTurns is for how long a loop that always finds packets keeps its
+	// processor from the other goroutines, unless the application waits for it. The
+	// runtime would wait for 10 ms before it takes it away.
+	longestTurns = 200 * time.Microsecond
+)
+
+// expect says before a wait for packets whether some are expected very soon.
+func (c *caster) expect(s *stack.Stack) {
+	if c.look != nil && s != nil && s.Cast().Awaits() {
+		c.look.Expect(answerTime)
+	}
+}
+
+// yield lets other goroutines have the processor, if it is time: at once those of an
+// application that has just been woken, and in general before the loop holds them
+// up for long. Not more often, because that lets the runtime wake another thread
+// to run the loop, which costs more than most turns.
+func (c *caster) yield(now timed.Instant) {
+	if c.look != nil && c.look.Waited() {
+		c.since = now
+	}
+	if c.woke || c.look == nil || now.Sub(c.since) >= longestTurns {
+		c.woke, c.since = false, now
+		runtime.Gosched()
 	}
 }
 

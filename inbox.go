@@ -114,10 +114,11 @@ func (b *inbox) drop(c *chunk) {
 	}
 }
 
-// handOver gives the staged items to the consumer.
-func (b *inbox) handOver() {
+// handOver gives the staged items to the consumer. It reports whether that woke the
+// consumer.
+func (b *inbox) handOver() (woke bool) {
 	if len(b.stage) == 0 {
-		return
+		return false
 	}
 	weight := int64(0)
 	b.mu.Lock()
@@ -138,15 +139,16 @@ func (b *inbox) handOver() {
 		b.drop(c)
 	}
 	b.backlog.Add(weight)
-	wake := b.waiting
+	woke = b.waiting
 	b.waiting = false
 	b.mu.Unlock()
 	clear(b.stage) // they hold views
 	clear(b.retired)
 	b.stage, b.retired = b.stage[:0], b.retired[:0]
-	if wake {
+	if woke {
 		b.wake()
 	}
+	return woke
 }
 
 // at returns the place of an item.

@@ -106,3 +106,45 @@ func keepsTheLogMoving() bool {
 }
 
 func TestAcknowledgementsComeBeforeTheLogIsFull(t *testing.T) { require.True(t, keepsTheLogMoving()) }
+
+// Members await a word while an ordered message is under way, and at no other time.
+func TestAwaitsTellsThatAWordIsMissing(t *testing.T) {
+	awaits := func(g *trio) (out [3]bool) {
+		for i, s := range g.nodes {
+			out[i] = s.Awaits()
+		}
+		return out
+	}
+	act := func(g *trio, i int) {
+		g.nodes[i].Reclaim()
+		g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
+		g.perform(i)
+	}
+	for _, a := range []Atomicity{Weak, Strict} {
+		g := newTrio(3, Config{})
+		require.Equal(t, [3]bool{}, awaits(g))
+		_, err := g.cast(1, []byte("x"), Options{Total, a})
+		require.NoError(t, err)
+		act(g, 1)
+		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: the decision is to come, and node 0 is to make it", a)
+		act(g, 0)
+		act(g, 1)
+		if a == Strict {
+			require.Equal(t, [3]bool{true, true, true}, awaits(g), "an acknowledgement is to come")
+		}
+		act(g, 2)
+		act(g, 0)
+		act(g, 1)
+		require.Equal(t, [3]bool{}, awaits(g), "%v: all have delivered it", a)
+		_, err = g.cast(2, []byte("y"), Options{Unordered, Weak})
+		require.NoError(t, err)
+		act(g, 2)
+		require.Equal(t, [3]bool{}, awaits(g), "what has no order waits for nothing")
+	}
+	g := newTrio(3, Config{})
+	_, err := g.cast(1, []byte("x"), Options{Total, Weak})
+	require.NoError(t, err)
+	act(g, 1)
+	g.nodes[1].Freeze(g.now, viewOf(2, 0, 1, 2), false)
+	require.False(t, g.nodes[1].Awaits(), "while a view changes, nobody decides")
+}

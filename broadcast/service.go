@@ -187,6 +187,23 @@ func (s *Service) Pending() bool {
 	return s.moved || s.urgent || len(s.answers) > 0 || s.freeze.news || !s.freeze.on && (s.unsent() || s.mayDecide())
 }
 
+// Awaits reports whether ordered messages wait for a word from another member, of
+// which each says at once what it has to say: a decision, or acknowledgements.
+func (s *Service) Awaits() bool {
+	if s.view == nil || s.still() {
+		return false
+	}
+	if s.cursor.next <= s.known {
+		return true
+	}
+	for i := range s.members {
+		if st := s.members[i].stream(ClassOrdered); st.whole > st.ordered && s.decider != s.me {
+			return true
+		}
+	}
+	return false
+}
+
 // unsent reports whether own messages wait to be sent.
 func (s *Service) unsent() bool {
 	return s.view != nil && (s.sent[ClassUnordered] < s.own[ClassUnordered] || s.sent[ClassOrdered] < s.own[ClassOrdered])

@@ -68,7 +68,10 @@ type Conn struct {
 	count *counters
 	local netip.AddrPort
 
-	yielded bool // the last call of ReadBatch ended with a wake; of the reader
+	// Of the reader.
+	yielded bool          // the last call of ReadBatch ended with a wake
+	waited  bool          // the last call of ReadBatch waited
+	expects time.Duration // for how long the next one looks before it waits
 
 	waiting atomic.Bool // the reader is about to wait, or waits
 	woken   atomic.Bool // a wake has not been reported yet
@@ -139,11 +142,16 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 	if len(pkts) == 0 {
 		return 0, errors.New("udp: ReadBatch without room for a packet")
 	}
+	expects := c.expects
+	c.waited, c.expects = false, 0
 	if !c.yielded && c.takeWake() {
 		return 0, nil
 	}
 	c.yielded = false
 	n, err = c.sock.poll(pkts)
+	if n == 0 && err == nil && expects > 0 {
+		n, err = c.lookOut(pkts, timed.Earlier(deadline, c.clock.Now().Add(expects)))
+	}
 	for n == 0 && err == nil {
 		if c.takeWake() {
 			return 0, nil
@@ -152,6 +160,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 		if now >= deadline {
 			return 0, nil
 		}
+		c.waited = true
 		n, err = c.wait(pkts, now, deadline)
 	}
 	return n, c.readError(err)
