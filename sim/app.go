@@ -26,6 +26,9 @@ type App struct {
 	Start func(*Node) Handlers
 	// Invariants are checked after every event, besides the platform's promises.
 	Invariants []Invariant
+	// Says, if not nil, names a message in pictures and traces. A message without
+	// a name is drawn as those are that only say that their sender lives.
+	Says func(payload []byte) string
 }
 
 // Handlers are what a process wants to hear of. Each is called in the process's

@@ -24,7 +24,7 @@ func (n *Node) Incarnation() timed.Incarnation { return timed.Incarnation{Node: 
 func (n *Node) Instant() timed.Instant { return n.tick(n.w.now) }
 
 // Leads reports whether the node leads, by its own hardware clock alone.
-func (n *Node) Leads() bool { return n.up && !n.upset && n.st.Leads(n.Instant()) }
+func (n *Node) Leads() bool { return n.attended() && !n.upset && n.st.Leads(n.Instant()) }
 
 // LeadsUntil returns the instant of the hardware clock before which the node
 // leads, unless it renews its lease; 0 if it does not lead.
@@ -49,17 +49,27 @@ func (n *Node) Support() timed.Set {
 
 // Follows returns the leader that the node's vote is bound to, or 0.
 func (n *Node) Follows() timed.NodeID {
-	if !n.up {
+	if !n.attended() {
 		return timed.NoNode
 	}
 	to, _ := n.st.Election().Locked(n.Instant())
 	return to.Node
 }
 
+// FollowsUntil returns the instant of the hardware clock before which the vote is
+// bound to the leader that [Node.Follows] names; 0 if it is free.
+func (n *Node) FollowsUntil() timed.Instant {
+	if n.Follows() == timed.NoNode {
+		return 0
+	}
+	_, until := n.st.Election().Locked(n.Instant())
+	return until
+}
+
 // View returns the view installed last, or nil, and whether it is up to date, by
 // the hardware clock alone.
 func (n *Node) View() (v *membership.View, upToDate bool) {
-	if !n.up {
+	if !n.attended() {
 		return nil, false
 	}
 	m := n.st.Membership()
@@ -68,7 +78,7 @@ func (n *Node) View() (v *membership.View, upToDate bool) {
 
 // Alive returns the peers that were alive for the node at its last turn.
 func (n *Node) Alive() timed.Set {
-	if !n.up {
+	if !n.attended() {
 		return timed.Set{}
 	}
 	return n.st.Snapshot(n.Instant()).Alive
@@ -77,7 +87,7 @@ func (n *Node) Alive() timed.Set {
 // Clock reads group time. The reading of a process that is down is not
 // synchronized.
 func (n *Node) Clock() clocksync.Reading {
-	if !n.up {
+	if !n.attended() {
 		return clocksync.Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound}
 	}
 	return n.st.Clock().Read(n.Instant())

@@ -91,6 +91,9 @@ func (w *World) fire(e event) {
 		w.armTimer(e.arg)
 		return
 	}
+	if n.upset && w.opt.Bare {
+		w.reincarnate(n)
+	}
 	if n.upset { // the platform notices first that the machine slept, when it gets to run
 		t.when = w.now + int64(minTimer) + w.lateness(n)
 		w.schedule(t.when, timer, n.index, e.arg)

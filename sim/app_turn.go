@@ -103,16 +103,30 @@ func (a *app) restarted(n *Node, previous timed.BootID) {
 // arrived notes a message, if its packet counts. What it says is part of the
 // run's hash, which thus shows an application that does not do the same twice.
 func (w *World) arrived(n *Node, f *flight) {
+	w.mixPayload(f)
+	d, verdict := n.st.LastPacket()
+	if f.from != nobody && (verdict == datagram.Delivered || verdict == datagram.Accepted) {
+		w.hands(n, f, d)
+	}
+}
+
+// hear notes a message that came without a packet of the platform.
+func (w *World) hear(n *Node, f *flight) {
+	w.mixPayload(f)
+	w.hands(n, f, datagram.Delay{Bound: datagram.Unknown})
+}
+
+func (w *World) hands(n *Node, f *flight, d datagram.Delay) {
+	from := timed.Incarnation{Node: f.packet.Header.Source, Boot: f.packet.Header.Boot}
+	w.app.news = append(w.app.news, news{n: n, life: n.lives, kind: newsMessage, msg: Message{from, f.payload, d}})
+}
+
+func (w *World) mixPayload(f *flight) {
 	h := uint64(len(f.payload))
 	for _, b := range f.payload {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
 	w.mix(h)
-	d, verdict := n.st.LastPacket()
-	if f.from != nobody && (verdict == datagram.Delivered || verdict == datagram.Accepted) {
-		from := timed.Incarnation{Node: f.packet.Header.Source, Boot: f.packet.Header.Boot}
-		w.app.news = append(w.app.news, news{n: n, life: n.lives, kind: newsMessage, msg: Message{from, f.payload, d}})
-	}
 }
 
 // settle tells processes their news and does what they ask for, until there is
@@ -233,6 +247,10 @@ func (w *World) grant(x *ask) {
 
 // say sends a bare packet that carries an application's message.
 func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
+	if w.opt.Bare {
+		w.sayBare(n, to, payload)
+		return
+	}
 	now := n.tick(w.now)
 	out := n.st.Say(now, to, w.out[:0])
 	w.cargo, w.cargoTo = payload, to

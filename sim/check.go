@@ -141,7 +141,7 @@ func (c *checker) fail(check string, n *Node, format string, args ...any) {
 
 // failAt is fail for an id.
 func (c *checker) failAt(check string, id timed.NodeID, format string, args ...any) {
-	if c.failed != nil || c.faults != nil || c.broken && !slices.Contains(always, check) ||
+	if c.failed != nil || c.faults != nil || c.w.opt.Bare || c.broken && !slices.Contains(always, check) ||
 		c.cloned && !slices.Contains(despite, check) {
 		return
 	}

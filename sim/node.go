@@ -76,6 +76,7 @@ func (w *World) newClock() *clock {
 
 // start begins a new incarnation.
 func (w *World) start(n *Node) {
+	w.changes++
 	n.boot = timed.BootID(w.boots.uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
 	n.upset, n.last = false, 0 // what was read before belongs to the incarnation before
@@ -100,6 +101,9 @@ func (w *World) start(n *Node) {
 	}
 	if w.external != nil {
 		cfg.MinReferences = w.external.MinReferences
+	}
+	if w.opt.Bare {
+		return
 	}
 	n.st = stack.New(cfg, peers, now, wall)
 	if w.cast != nil {
@@ -132,6 +136,7 @@ func (w *World) crash(n *Node) {
 	if !n.up {
 		return
 	}
+	w.changes++
 	w.check.live.account(w.now)
 	n.up = false
 	w.count.Crashes++
@@ -166,6 +171,10 @@ func (w *World) replaceClock(n *Node) { n.clock, n.last, n.clockBroken = w.newCl
 func (w *World) reincarnate(n *Node) bool {
 	w.check.sometimes(Slept)
 	n.upset = false
+	if w.opt.Bare {
+		w.reincarnateBare(n)
+		return true
+	}
 	if n.clock.show(w.now) < n.last {
 		n.last = n.clock.show(w.now)
 	}
@@ -190,7 +199,7 @@ func (w *World) reincarnate(n *Node) bool {
 // resign has the node give up the lead, if it has it.
 func (w *World) resign(n *Node) bool {
 	now := n.tick(w.now)
-	if !n.up || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
+	if !n.attended() || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
 		return false
 	}
 	w.after(n, now, n.st.Resign(now, w.out[:0]))

@@ -43,6 +43,11 @@ type Options struct {
 	// App, if not nil, makes the application of a world. It is called when the
 	// world has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
+	// Bare leaves the platform out: the nodes run nothing but the application,
+	// which has the same links, clocks and faults to live with, and of all
+	// promises only its own invariants are checked. No node leads, follows, or
+	// has a view, and its reading of group time is not synchronized.
+	Bare bool
 
 	halt *atomic.Bool // ends a run before its time
 	// Codec makes every packet pass through the wire format. Slower.
@@ -97,6 +102,9 @@ func (o Options) Validate() error {
 		if err := o.fits(&o.Faults[i]); err != nil {
 			return err
 		}
+	}
+	if o.Bare && (o.App == nil || o.Broadcast != nil) {
+		return fmt.Errorf("sim: Bare: needs an App, and has no Broadcast")
 	}
 	if err := o.validateBroadcast(); err != nil {
 		return err

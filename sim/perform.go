@@ -18,6 +18,7 @@ func (w *World) perform(i int32) {
 	if w.still {
 		return
 	}
+	w.changes++
 	w.count.Faults[faultShapes[f.Kind].class]++
 	w.mix(uint64(i) << 32)
 	if w.opt.Trace != nil {
@@ -49,7 +50,7 @@ func (w *World) perform(i int32) {
 			w.app.started(w.addNode(f.Node, len(w.nodes)))
 		}
 	case Clone: // the broadcast rests on boot ids as such, so it has no clones
-		if n := w.node(f.Node); n.up && len(w.nodes) < maxProcesses && w.cast == nil {
+		if n := w.node(f.Node); n.attended() && len(w.nodes) < maxProcesses && w.cast == nil {
 			w.clone(n)
 		}
 	case Burst:

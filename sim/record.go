@@ -132,9 +132,10 @@ func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast boo
 	if f.from == nobody || w.record.full() {
 		return
 	}
+	says := w.says(f)
 	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: w.nodes[to].id,
 		Sent: time.Duration(f.sent - origin), Arrived: arrived, Fast: fast,
-		Bare: f.packet.Frames == 0 && f.payload == nil, Says: f.says()})
+		Bare: f.packet.Frames == 0 && (f.payload == nil || says == ""), Says: says})
 }
 
 func (w *World) recordFault(f *Fault) {

@@ -8,6 +8,7 @@ import (
 // where they overlap, they add up, or the later one counts. It starts from the
 // weather each time, so that no fault can leave anything behind.
 func (w *World) relink() {
+	w.changes++
 	for i := range w.links {
 		for j := range w.links[i] {
 			l := &w.links[i][j]

@@ -13,18 +13,25 @@ import (
 func (w *World) tracePacket(n *Node, f *flight) {
 	p := &f.packet
 	w.trace(n, "packet from %d #%d, %.3f ms on its way: %s", p.Header.Source, p.Header.Counter,
-		float64(w.now-f.sent)/1e6, f.says())
+		float64(w.now-f.sent)/1e6, w.says(f))
 }
 
 // says describes the packet, and what it carries of an application.
-func (f *flight) says() string {
-	switch {
-	case f.payload == nil:
+func (w *World) says(f *flight) string {
+	if f.payload == nil {
 		return describe(&f.packet)
-	case f.packet.Frames == 0:
-		return fmt.Sprintf("message of %d bytes", len(f.payload))
 	}
-	return fmt.Sprintf("%s, message of %d bytes", describe(&f.packet), len(f.payload))
+	message := fmt.Sprintf("message of %d bytes", len(f.payload))
+	if w.app.Says != nil {
+		message = w.app.Says(f.payload)
+	}
+	switch {
+	case f.packet.Frames == 0:
+		return message
+	case message == "":
+		return describe(&f.packet)
+	}
+	return describe(&f.packet) + ", " + message
 }
 
 func describe(p *stack.Packet) string {

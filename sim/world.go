@@ -49,6 +49,7 @@ type World struct {
 	cargo   []byte // what an application says with the packet to cargoTo
 	cargoTo timed.NodeID
 	record  *Recording
+	changes uint64   // see Changes
 	cast    *casting // nil without a broadcast
 
 	external *external // nil without time servers
@@ -57,6 +58,7 @@ type World struct {
 // Counters counts what happened in a run.
 type Counters struct {
 	Delivered, Timeouts                  uint64
+	Sent, Electing                       uint64 // packets, and those that request, grant or free votes
 	Lost, Late, Cut, Reordered, Repeated uint64
 	Corrupted, Forged                    uint64
 	Crashes, Restarts, Elections, Views  uint64
@@ -138,6 +140,10 @@ func (w *World) deliver(e event) {
 			w.recordLoss(f, e.node())
 		}
 		w.drop(e.arg)
+		return
+	}
+	if w.opt.Bare {
+		w.deliverBare(n, e.arg)
 		return
 	}
 	w.events++
@@ -261,6 +267,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 
 // arm schedules the node's next look at its timers, not before earliest.
 func (w *World) arm(n *Node, earliest int64) {
+	if n.st == nil {
+		return
+	}
 	due := n.st.Deadline()
 	if due >= n.armedFor && n.wakeAt != forever {
 		return // the look that is scheduled already comes early enough
@@ -298,6 +307,9 @@ func (w *World) lend() *stack.Packet {
 	return &w.slots[slot].packet
 }
 
+// electing are the frames by which leaders are made and unmade.
+const electing = stack.FrameRequest | stack.FrameReply | stack.FrameRelease
+
 // send puts a packet on its link.
 func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	to := int(e.To) - 1
@@ -306,7 +318,11 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		return
 	}
 	n.counter++
+	w.count.Sent++
 	f := w.slots[slot]
+	if f.packet.Frames&electing != 0 {
+		w.count.Electing++
+	}
 	f.packet.Header.Counter = n.counter
 	f.sent, f.from, f.payload = w.now, int32(n.index), nil
 	if w.cargo != nil && e.To == w.cargoTo {

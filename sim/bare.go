@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// A bare world has the links, clocks, processes and faults of any other, but no
+// platform: what runs on its nodes is the application alone. So another
+// algorithm can be held against the platform's, under the same conditions.
+
+// deliverBare hands an application's message to its process. Whatever
+// incarnation of the sender it comes from, there is nobody who would know.
+func (w *World) deliverBare(n *Node, slot int32) {
+	f := w.slots[slot]
+	w.events++
+	w.count.Delivered++
+	w.mix(uint64(w.now) ^ uint64(n.index)<<56 ^ uint64(f.packet.Header.Source)<<48)
+	if w.opt.Trace != nil {
+		w.tracePacket(n, f)
+	}
+	if w.record != nil {
+		w.recordMessage(f, n.index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
+	}
+	if f.from != nobody {
+		w.hear(n, f)
+	}
+	w.drop(slot)
+}
+
+// sayBare puts an application's message on its link, in a packet of its own.
+func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
+	slot := w.take()
+	f := w.slots[slot]
+	f.packet.Frames = 0
+	f.packet.Header = datagram.Header{Version: datagram.Version, Group: 1, Source: n.id, Destination: to, Boot: n.boot, Stamp: n.tick(w.now)}
+	if n.sendErrors > 0 && w.net.chance(n.sendErrors) {
+		w.count.Lost++
+		w.drop(slot)
+		return
+	}
+	w.cargo, w.cargoTo = payload, to
+	w.send(n, &stack.Effect{Kind: stack.Send, To: to}, slot)
+	w.cargo = nil
+}
+
+// reincarnateBare begins a new incarnation of a process whose machine slept.
+func (w *World) reincarnateBare(n *Node) {
+	previous := n.boot
+	n.last = min(n.last, n.clock.show(w.now))
+	w.start(n)
+	w.app.restarted(n, previous)
+}
+
+// attended reports whether the platform runs on the node.
+func (n *Node) attended() bool { return n.up && n.st != nil }
+
+// When returns the true time at which the node's hardware clock shows h, if its
+// rate stays as it is, or [Never]. It is for the books of a test: no process
+// knows it.
+func (n *Node) When(h timed.Instant) time.Duration {
+	t := n.clock.when(h)
+	if t == forever {
+		return Never
+	}
+	return time.Duration(t - origin)
+}
+
+// Connected reports whether two nodes can be counted on to communicate now, as
+// far as the faults under way tell: both processes run, act in time, and neither
+// direction of their link loses, damages or delays anything beyond δ. A node is
+// connected with itself while it runs in time.
+func (w *World) Connected(p, q timed.NodeID) bool {
+	a, b := w.Node(p), w.Node(q)
+	return w.timely(a) && w.timely(b) && (a == b || w.prompt(a, b) && w.prompt(b, a))
+}
+
+// Changes counts what can change who is connected: the beginnings and ends of
+// faults, and the starts and ends of processes. Only a stall ends uncounted.
+func (w *World) Changes() uint64 { return w.changes }
+
+// Counters returns what was counted so far.
+func (w *World) Counters() Counters { return w.count }
+
+// Faults returns the faults of the world, planned and injected ones. The slice is
+// shared: it is not to be changed.
+func (w *World) Faults() []Fault { return w.faults }
+
+// Disconnected reports whether nothing that either of two nodes sends to the other
+// now arrives, or arrives within a time: 0 stands for no time at all.
+func (w *World) Disconnected(p, q timed.NodeID, within time.Duration) bool {
+	a, b := w.Node(p), w.Node(q)
+	return a != b && (!a.up || !b.up || w.severed(a, b, within) && w.severed(b, a, within))
+}
+
+func (w *World) severed(from, to *Node, within time.Duration) bool {
+	l := &w.links[from.index][to.index]
+	return l.cut || within > 0 && l.min+l.slow > int64(within)
+}
+
+func (w *World) timely(n *Node) bool {
+	return n.up && n.stalledUntil <= w.now && n.slow <= int64(w.opt.Timing.SchedulingDelay) && n.sendErrors == 0
+}
+
+func (w *World) prompt(from, to *Node) bool {
+	l := &w.links[from.index][to.index]
+	return !l.cut && l.loss == 0 && l.late == 0 && l.max+l.slow <= int64(w.opt.Timing.OneWayTimeout)+1000 &&
+		(!l.odd || w.now >= l.rare.clogUntil && l.rare.flap == 0 && l.rare.mtu == 0 && l.rare.corrupt == 0 && l.rare.truncate == 0 && l.rare.reorder == 0)
+}
