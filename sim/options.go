@@ -103,8 +103,8 @@ func (o Options) Validate() error {
 			return err
 		}
 	}
-	if o.Bare && (o.App == nil || o.Broadcast != nil) {
-		return fmt.Errorf("sim: Bare: needs an App, and has no Broadcast")
+	if o.Bare && (o.App == nil || o.Broadcast != nil || o.Servers != nil) {
+		return fmt.Errorf("sim: Bare: needs an App, and has neither Broadcast nor Servers")
 	}
 	if err := o.validateBroadcast(); err != nil {
 		return err

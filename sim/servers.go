@@ -110,6 +110,8 @@ const (
 func (f *forecaster) servers() *Servers {
 	s := newStream(f.seed, streamServers)
 	switch o := f.opt.Servers; {
+	case f.opt.Bare:
+		return nil // nobody asks them
 	case o != nil && len(o.List) > 0:
 		return o
 	case o == nil && (f.opt.Calm || !s.chance(serverSeeds)):
