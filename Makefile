@@ -5,6 +5,7 @@ GO ?= go
 FUZZTIME ?= 5s
 MUTANTFLAGS ?=
 SIMSEEDS ?= 200
+STATESEEDS ?= 200
 TIME ?= 1h
 FIRST ?= 1000000
 REPORT ?= docs/sim-report.md
@@ -39,8 +40,8 @@ mutants:
 	$(GO) test -tags mutants -timeout 10m -run 'Shrink|Regressions' ./sim
 	$(GO) test -tags mutants -timeout 10m ./internal/mutant/...
 
-# Random worlds in both modes and both rankings, still topologies, and broken
-# clocks. Campaigns that are large enough must reach every situation.
+# Random worlds in both modes and both rankings, still topologies, broken clocks,
+# and replicated state. Campaigns that are large enough must reach every situation.
 sim: build
 	@set -e; run() { bin/failaware sim --quiet -o ndjson "$$@"; }; \
 	for mode in available strict; do \
@@ -55,6 +56,7 @@ sim: build
 	run --seeds $(SIMSEEDS) --broadcast --roughness 2; \
 	run --seeds $(SIMSEEDS) --references --roughness 2; \
 	run --seeds 30 --seconds 200 --preset wan
+	$(GO) test ./sim -count 1 -timeout 30m -run '^TestState' -state.seeds $(STATESEEDS)
 
 # Random worlds for TIME in all (90s, 30m, 8h), in equal shares. Each campaign
 # adds a section to REPORT; what breaks a promise is shrunk, and kept in a file.
@@ -79,6 +81,8 @@ sim-long: build
 	run --first-seed $(FIRST) --shrink --broadcast --roughness 2; \
 	run --first-seed $(FIRST) --shrink --references --roughness 2; \
 	run --first-seed $(FIRST) --shrink --nodes 3 --rank id --roughness 4; \
+	$(GO) test ./sim -count 1 -timeout 0 -v -run '^TestState' -state.first $(FIRST) \
+		-state.time $$(awk "BEGIN {print $${share%s}/4}")s || failed=1; \
 	exit $$failed
 
 # Coverage-guided fuzzing of every decoder, for FUZZTIME each.

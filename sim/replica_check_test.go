@@ -13,6 +13,8 @@ type stateCheck struct {
 	snapshots map[replica.Name][]byte // in canonical form: one state for each name
 	inputsOf  map[membership.ViewID][]replica.Branch
 	moves     map[[2]membership.ViewID]stateMove
+	lasting   []opID // what nodes were told to be there to stay, in the order of being told
+	broken    bool   // more members ended than RequireQuorum can bear
 }
 
 // stateMove is whether those who move together from one view to another have
@@ -23,7 +25,8 @@ type stateMove struct {
 }
 
 func newStateCheck(s *stateWorld) stateCheck {
-	return stateCheck{s, map[replica.Name][]byte{}, map[membership.ViewID][]replica.Branch{}, map[[2]membership.ViewID]stateMove{}}
+	return stateCheck{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
+		moves: map[[2]membership.ViewID]stateMove{}}
 }
 
 func (c *stateCheck) fail(check string, m *stateMember, format string, args ...any) {
@@ -114,6 +117,10 @@ func (c *stateCheck) settled() {
 			if !m.app.ops[id] {
 				c.fail("lost", m, "operation %x was delivered to a holder of the state, and is not in it", id)
 			}
+		}
+		c.keeps(m, len(c.lasting))
+		if len(m.promises.owed) > 0 {
+			c.fail("owed", m, "%d own operations were delivered, and neither applied nor skipped", len(m.promises.owed))
 		}
 	}
 }

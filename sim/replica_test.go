@@ -11,6 +11,7 @@ import (
 
 var stateSeeds = flag.Uint64("state.seeds", 15, "seeds of each campaign of replicated state")
 var stateFirst = flag.Uint64("state.first", 1, "the first of them")
+var stateTime = flag.Duration("state.time", 0, "how long each campaign goes on, instead of a number of seeds")
 var stateTrace = flag.Bool("state.trace", false, "print what happens in campaigns of replicated state")
 
 // Phases of a run of replicated state.
@@ -58,7 +59,14 @@ func stateRun(seed uint64, opt stateOptions) (stateTally, error) {
 
 func stateCampaign(t *testing.T, opt stateOptions) (sum stateTally) {
 	t.Helper()
-	for seed := *stateFirst; seed < *stateFirst+*stateSeeds; seed++ {
+	began, seed := time.Now(), *stateFirst
+	more := func() bool {
+		if *stateTime > 0 {
+			return seed == *stateFirst || time.Since(began) < *stateTime
+		}
+		return seed < *stateFirst+*stateSeeds
+	}
+	for ; more(); seed++ {
 		one, err := stateRun(seed, opt)
 		require.NoError(t, err)
 		sum.ops += one.ops
@@ -69,8 +77,12 @@ func stateCampaign(t *testing.T, opt stateOptions) (sum stateTally) {
 		sum.refused += one.refused
 		sum.lost += one.lost
 		sum.diverged += one.diverged
+		sum.lasting += one.lasting
+		sum.barriers += one.barriers
+		sum.skipped += one.skipped
+		sum.broken += one.broken
 	}
-	t.Logf("%+v", sum)
+	t.Logf("seeds %d to %d: %+v", *stateFirst, seed-1, sum)
 	return sum
 }
 
@@ -94,4 +106,6 @@ func TestStateOfAQuorum(t *testing.T) {
 	sum := stateCampaign(t, stateOptions{quorum: true})
 	require.Zero(t, sum.merges)
 	require.Positive(t, sum.restores)
+	require.Positive(t, sum.barriers)
+	require.Greater(t, sum.lasting, sum.ops/10)
 }

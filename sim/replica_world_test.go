@@ -49,6 +49,7 @@ type stateTemper struct {
 // stateTally counts what a run has seen.
 type stateTally struct {
 	ops, restores, merges, over, discarded, refused, lost, diverged int
+	lasting, barriers, skipped, broken                              int
 }
 
 // stateMember is one incarnation.
@@ -69,6 +70,7 @@ type stateMember struct {
 	queuedOps []opID        // delivered in the view
 	must      map[opID]bool // what the state must contain
 	merged    bool          // in the present view
+	promises  statePromises
 }
 
 func newStateWorld(seed uint64, opt stateOptions) *stateWorld {
@@ -149,7 +151,7 @@ func (s *stateWorld) start(n *Node) Handlers {
 }
 
 func (s *stateWorld) begin(n *Node) {
-	m := &stateMember{n: n, inc: n.Incarnation(), app: newStateApp(), must: map[opID]bool{}}
+	m := &stateMember{n: n, inc: n.Incarnation(), app: newStateApp(), must: map[opID]bool{}, promises: newStatePromises()}
 	t := &s.temper
 	cfg := replica.Config{Self: m.inc, ChunkBytes: t.chunk, Rate: t.rate, Window: t.window, MaxQueued: t.queued, HashEvery: 3,
 		RequireQuorum: t.cast.RequireQuorum}
@@ -161,6 +163,7 @@ func (s *stateWorld) begin(n *Node) {
 		m.app.untidy = &s.rand
 	}
 	s.members[n.id-1] = m
+	s.check.forgets()
 	s.talk(m)
 }
 
@@ -184,6 +187,9 @@ func (s *stateWorld) talk(m *stateMember) {
 		}
 		for range s.rand.between(1, 3) {
 			s.operate(m)
+		}
+		if s.rand.chance(0.2) {
+			s.bar(m)
 		}
 		s.talk(m)
 	})
@@ -211,6 +217,7 @@ func (s *stateWorld) delivered(n *Node, d broadcast.Delivery) {
 	}
 	if d.Payload[0] == 1 && d.Class == broadcast.ClassOrdered {
 		m.queuedOps = append(m.queuedOps, opID(d.Payload[1:17]))
+		s.check.owes(m, &d)
 	}
 	s.perform(m, m.r.HandleDelivery(n.Instant(), d, nil))
 	if m.r.Settled() && m.r.Standing() == replica.Pending && m.r.Queued() > s.temper.queued {
@@ -240,6 +247,7 @@ func (s *stateWorld) perform(m *stateMember, out []replica.Effect) {
 			s.event(m, &e.Event)
 		default:
 			m.line = append(m.line, *e)
+			s.check.decides(m, e)
 			if e.Kind == replica.Merge {
 				m.merged = true
 				s.check.merges(m, e)
@@ -300,6 +308,8 @@ func (s *stateWorld) call(m *stateMember, e *replica.Effect) {
 	switch e.Kind {
 	case replica.Apply:
 		m.app.apply(e.Delivery.Payload)
+	case replica.Barrier:
+		s.check.passes(m, e)
 	case replica.Snapshot:
 		b := m.app.snapshot()
 		if s.rand.chance(s.temper.refuse) && !s.done {

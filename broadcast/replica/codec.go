@@ -21,6 +21,11 @@ var errMessage = errors.New("replica: not a message of the replicated state")
 // broadcast, as Total or Timed, so that all members apply the operation.
 func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
 
+// AppendBarrier appends the payload of a barrier: what is to be broadcast, as
+// Total, by who wants a [Barrier] effect where it stands in the order. It changes
+// no state, so a split in which there were only barriers needs no merge.
+func AppendBarrier(dst []byte) []byte { return append(dst, byte(kindBarrier)) }
+
 func appendName(b []byte, n Name) []byte {
 	b = appendView(append(b, n.Label[:]...), n.View)
 	return binary.BigEndian.AppendUint64(b, n.Position)
@@ -54,7 +59,7 @@ func encode(m *message) []byte {
 		b = appendCopies(appendCopies(b, r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
-	case kindAsk:
+	case kindAsk, kindHolds:
 		b = appendView(b, m.view)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
@@ -144,8 +149,9 @@ func decode(b []byte, m *message) error {
 		r.bad = r.bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
-	case kindAsk:
+	case kindAsk, kindHolds:
 		m.view = r.view()
+	case kindBarrier:
 	case kindRefuse:
 		m.view, m.name = r.view(), r.name()
 	case kindChunk:

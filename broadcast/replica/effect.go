@@ -31,11 +31,20 @@ const (
 	Hash
 	// Notify: Event happened.
 	Notify
+	// Skip: the application does not get Delivery, an operation or a barrier of this
+	// node's own. The operation is in the state that this node gets from others, or
+	// in one that is lost to it; the barrier came when this node did not have the
+	// state.
+	Skip
+	// Barrier: this node's barrier Delivery has its place between the calls before
+	// and after this one.
+	Barrier
 )
 
 // Effect is something for the caller to do, in order. Which fields count depends
-// on the kind. Those from Apply to Hash are calls of the application. Payloads,
-// states and branches are not changed any more and may be kept.
+// on the kind. Those from Apply to Hash are calls of the application; Skip and
+// Barrier are told in order with them. Payloads, states and branches are not changed
+// any more and may be kept.
 type Effect struct {
 	Kind     Kind
 	Options  broadcast.Options
@@ -45,7 +54,12 @@ type Effect struct {
 	State    []byte
 	Branches []Branch
 	At       Point
-	Event    Event
+	// Lasting tells of Apply and Barrier, with RequireQuorum, that the state as it is
+	// then is part of that of all later quorums, whatever becomes of views. States
+	// are in memory: this rests on that at no time so many members have ended and
+	// begun anew that a quorum can be formed without any that has the state.
+	Lasting bool
+	Event   Event
 }
 
 // Branch is one of the states that meet in a view.

@@ -10,14 +10,16 @@ import (
 type kind uint8
 
 const (
-	kindOp     kind = iota + 1
-	kindReport      // in the order: what state a member begins a view with
-	kindReady       // in the order: a member holds all that is to be merged
-	kindAsk         // in the order: a joiner wants the state as it is here
-	kindRefuse      // in the order: a member cannot make a snapshot
-	kindChunk       // a piece of a snapshot
-	kindGot         // how much of a snapshot a receiver has
-	kindHash        // a hash of the state
+	kindOp      kind = iota + 1
+	kindReport       // in the order: what state a member begins a view with
+	kindReady        // in the order: a member holds all that is to be merged
+	kindAsk          // in the order: a joiner wants the state as it is here
+	kindRefuse       // in the order: a member cannot make a snapshot
+	kindHolds        // in the order: a member has got the state that it waited for
+	kindBarrier      // in the order: its sender wants to know that it has come so far
+	kindChunk        // a piece of a snapshot
+	kindGot          // how much of a snapshot a receiver has
+	kindHash         // a hash of the state
 )
 
 // Markers decide something at their place in the order, for all who deliver

@@ -18,5 +18,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.ReplicaNoRate:           keepsRate,
 		mutant.ReplicaNoWindow:         keepsWindow,
 		mutant.ReplicaSilentDivergence: divergenceIsTold,
+		mutant.ReplicaAnyHolderFirst:   discardedIsNewer,
 	})
 }

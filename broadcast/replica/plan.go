@@ -39,14 +39,18 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 func (m *Replica) settle() {
 	m.branches = m.gather()
 	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 && !mutant.On(mutant.ReplicaMergeMinority) {
-		m.branches = []branch{newest(m.branches)}
+		m.branches = []branch{m.newest(m.branches)}
 	}
 	var holders timed.Set
 	for i := range m.branches {
 		holders = holders.Union(m.branches[i].members)
 	}
-	m.phase = settled
-	if len(m.branches) > 1 {
+	m.phase, m.holders = settled, holders
+	switch len(m.branches) {
+	case 0:
+		m.holders = m.view.Set
+	case 1:
+	default:
 		m.phase = merging
 	}
 	m.notify(Event{Kind: EventSettled, Members: holders})
@@ -56,7 +60,7 @@ func (m *Replica) settle() {
 		// Nobody here knows more: the initial state and what was delivered since are
 		// a state like others.
 		for _, d := range m.takeBefore() {
-			m.apply(d, false)
+			m.apply(d, false, false)
 		}
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
@@ -68,6 +72,8 @@ func (m *Replica) settle() {
 	case !holders.Has(self):
 		m.await()
 	}
+	// Only now: who leaves a view that was not settled has what it came with.
+	m.rank = m.view.ID.Sequence
 	if mutant.On(mutant.ReplicaSnapshotLate) && m.Current() {
 		m.drain()
 	}
@@ -85,7 +91,8 @@ func (m *Replica) settle() {
 
 // gather returns the states that the members bring along, in the order of their
 // smallest members. One that is tentative counts if no holder has delivered the
-// same. What has been discarded is better than nothing.
+// same. What has been discarded is better than nothing; and with quorums it may
+// be newer than the state of a holder who was not there when it was discarded.
 func (m *Replica) gather() []branch {
 	var holders timed.Set
 	for i, r := range m.reports {
@@ -97,12 +104,13 @@ func (m *Replica) gather() []branch {
 		return r.label, r.rank, r.standing == Holder ||
 			r.standing == Tentative && !r.mates.Intersects(holders) && !mutant.On(mutant.ReplicaForgetTentative)
 	})
-	if len(bs) > 0 || mutant.On(mutant.ReplicaForgetDiscarded) {
+	oneLine := !m.cfg.RequireQuorum.Empty() && !mutant.On(mutant.ReplicaAnyHolderFirst)
+	if len(bs) > 0 && !oneLine || mutant.On(mutant.ReplicaForgetDiscarded) {
 		return bs
 	}
-	return m.group(func(r *report) (Label, uint64, bool) {
+	return append(bs, m.group(func(r *report) (Label, uint64, bool) {
 		return r.old, r.oldRank, r.standing == Pending && r.old != (Label{})
-	})
+	})...)
 }
 
 // group puts members of one label together.
@@ -124,18 +132,6 @@ next:
 		bs = append(bs, branch{label, timed.SetOf(id), rank})
 	}
 	return bs
-}
-
-// newest returns the state of the last quorum. Quorums intersect, so their views
-// are one line, in which sequences grow.
-func newest(bs []branch) branch {
-	best := bs[0]
-	for _, b := range bs[1:] {
-		if b.rank > best.rank || b.rank == best.rank && b.members.Len() > best.members.Len() {
-			best = b
-		}
-	}
-	return best
 }
 
 // await makes this node one that gets its state from others. A queue that goes
@@ -164,7 +160,7 @@ func (m *Replica) forgo(label Label) {
 	if m.standing == Pending && m.label != (Label{}) && m.label != label {
 		m.notify(Event{Kind: EventStateLost, Name: m.base})
 	}
-	m.takeBefore()
+	m.skip(m.takeBefore()...)
 	m.base = Name{}
 }
 

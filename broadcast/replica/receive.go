@@ -124,6 +124,9 @@ func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
 	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Label{}, nil
+	if !m.cfg.RequireQuorum.Empty() {
+		m.say(marker, message{kind: kindHolds, view: m.view.ID})
+	}
 	m.drain()
 }
 
@@ -131,7 +134,7 @@ func (m *Replica) restore(p *incoming) {
 // this message will be.
 func (m *Replica) startOver() {
 	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
-	m.dropQueue()
+	m.skipQueue()
 	m.base, m.incoming, m.overflowed = Name{}, nil, true
 	m.say(marker, message{kind: kindAsk, view: m.view.ID})
 }

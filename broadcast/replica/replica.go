@@ -19,7 +19,7 @@ type Replica struct {
 	// Kept over views.
 	standing Standing
 	label    Label  // of the state at the view's begin, or of the one to come
-	rank     uint64 // RequireQuorum: the sequence of the last quorum's view
+	rank     uint64 // RequireQuorum: the sequence of the last quorum's view that was settled
 	mates    timed.Set
 	base     Name  // Pending: the state that the queue goes on from
 	old      Label // Pending: of the state that the application has until it gets the other
@@ -42,6 +42,7 @@ type Replica struct {
 	branches   []branch
 	services   []service
 	refused    timed.Set // who could not make a snapshot
+	holders    timed.Set // who has the state, as of this place in the order
 	ready      timed.Set // who holds all that is to be merged
 	saidReady  bool
 	inputs     Digest   // what this node merges
@@ -148,7 +149,7 @@ func (m *Replica) leave(next *membership.View) {
 	switch {
 	case m.standing == Holder:
 		if m.phase != settled && mutant.On(mutant.ReplicaDropQueued) {
-			m.dropQueue()
+			m.skipQueue()
 		}
 		m.drain()
 	case m.standing == Blank && m.ops && m.phase == settled:
@@ -158,7 +159,7 @@ func (m *Replica) leave(next *membership.View) {
 	case m.standing == Pending && (m.phase == merging || m.overflowed):
 		// What is queued goes on from a state that there will not be.
 		m.base, m.label = Name{}, Label{}
-		m.dropQueue()
+		m.skipQueue()
 	}
 	m.mates = m.mates.Intersect(next.Transitional(m.view.ID))
 }
@@ -171,6 +172,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
+	m.holders = timed.Set{}
 	group := m.cfg.RequireQuorum
 	if !group.Empty() && 2*v.Set.Intersect(group).Len() <= group.Len() {
 		return
@@ -189,7 +191,7 @@ func (m *Replica) begin(v *membership.View) {
 		p.again, p.seen = true, false
 		r.parts = append(r.parts, copyOf{p.name, p.digest, uint64(len(p.data))})
 	}
-	if !group.Empty() {
+	if !group.Empty() && mutant.On(mutant.ReplicaRankUnsettled) {
 		m.rank = v.ID.Sequence
 	}
 	m.say(marker, message{kind: kindReport, report: r})
@@ -217,6 +219,10 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeAsk(d.Sender, msg.view, d.Position)
 		case kindRefuse:
 			m.takeRefuse(d.Sender, &msg, d.Position)
+		case kindHolds:
+			m.takeHolds(d.Sender, msg.view)
+		case kindBarrier:
+			m.takeBarrier(d)
 		case kindChunk:
 			m.takeChunk(d.Sender, &msg)
 		case kindGot:
@@ -234,10 +240,11 @@ func (m *message) ordered() bool { return m.kind < kindChunk }
 func (m *Replica) takeOp(d broadcast.Delivery) {
 	m.ops = true
 	if m.Current() || m.standing == Holder && m.phase == reporting && mutant.On(mutant.ReplicaApplyUnsettled) {
-		m.apply(d, true)
+		m.apply(d, true, m.lasts(&d))
 		return
 	}
 	if m.overflowed {
+		m.skip(d)
 		return
 	}
 	m.queue = append(m.queue, d)
@@ -249,8 +256,8 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 
 // apply hands an operation to the application. fresh: the state is that of the
 // view, which others can compare theirs with.
-func (m *Replica) apply(d broadcast.Delivery, fresh bool) {
-	m.emit(Effect{Kind: Apply, Delivery: d})
+func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
+	m.emit(Effect{Kind: Apply, Delivery: d, Lasting: lasting})
 	if n := uint64(m.cfg.HashEvery); fresh && n > 0 && d.Position%n == 0 {
 		m.emit(Effect{Kind: Hash, At: Point{m.view.ID, d.Position}})
 	}
@@ -259,13 +266,33 @@ func (m *Replica) apply(d broadcast.Delivery, fresh bool) {
 // drain applies what waits.
 func (m *Replica) drain() {
 	for i := range m.queue {
-		m.apply(m.queue[i], m.phase == settled && i >= m.before)
+		m.apply(m.queue[i], m.phase == settled && i >= m.before, false)
 	}
 	m.dropQueue()
 }
 
 // dropQueue forgets what waits.
 func (m *Replica) dropQueue() { m.queue, m.queued, m.before = nil, 0, 0 }
+
+// skipQueue forgets what waits, and is not applied by this node.
+func (m *Replica) skipQueue() {
+	m.skip(m.queue...)
+	m.dropQueue()
+}
+
+// skip says that operations are not applied, to who made them and may wait.
+func (m *Replica) skip(ds ...broadcast.Delivery) {
+	for i := range ds {
+		if m.own(&ds[i]) && !mutant.On(mutant.ReplicaSilentSkip) {
+			m.emit(Effect{Kind: Skip, Delivery: ds[i]})
+		}
+	}
+}
+
+// own reports whether a delivery is of this incarnation.
+func (m *Replica) own(d *broadcast.Delivery) bool {
+	return d.Sender == m.cfg.Self.Node && d.Boot == m.cfg.Self.Boot
+}
 
 // takeBefore takes what is of earlier views out of the queue.
 func (m *Replica) takeBefore() []broadcast.Delivery {

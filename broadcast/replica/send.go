@@ -278,7 +278,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
 		m.base, m.overflowed = n, false
 		if !mutant.On(mutant.ReplicaQueueFromBegin) {
-			m.dropQueue()
+			m.skipQueue()
 		}
 		m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return p.name != n })
 		for _, p := range m.incoming {

@@ -34,6 +34,7 @@ type node struct {
 	lazy     bool
 	asked    []Name // snapshots that a lazy application owes
 	states   []string
+	last     Effect // Apply, Skip, or Barrier, of its own
 }
 
 func incarnation(i int) timed.Incarnation {
@@ -93,6 +94,9 @@ func (w *world) op(i int, text string) {
 func (w *world) perform(i int, out []Effect) {
 	n := w.nodes[i]
 	for _, e := range out {
+		if (e.Kind == Apply || e.Kind == Skip || e.Kind == Barrier) && e.Delivery.Sender == n.inc.Node {
+			n.last = e
+		}
 		switch e.Kind {
 		case Apply:
 			n.app += string(e.Delivery.Payload)

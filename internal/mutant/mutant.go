@@ -177,6 +177,12 @@ const (
 	EdictAnyPayload
 	EdictObeyIncomparable
 	FenceObeyFirst
+	ReplicaRankUnsettled
+	ReplicaAnyHolderFirst
+	ReplicaPendingLasts
+	ReplicaTransitionalLasts
+	ReplicaSilentSkip
+	ReplicaBarrierStateless
 	count
 )
 

@@ -156,6 +156,12 @@ var planted = [...]struct{ name, layer, rule string }{
 	EdictAnyPayload:          {"EdictAnyPayload", "edict", "an edict is for one payload"},
 	EdictObeyIncomparable:    {"EdictObeyIncomparable", "edict", "a fence refuses what it cannot order"},
 	FenceObeyFirst:           {"FenceObeyFirst", "fence", "an edict is on the disk before it is obeyed"},
+	ReplicaRankUnsettled:     {"ReplicaRankUnsettled", "replica", "a view that is not settled makes no state newer"},
+	ReplicaAnyHolderFirst:    {"ReplicaAnyHolderFirst", "replica", "a discarded state may be newer than one that is not"},
+	ReplicaPendingLasts:      {"ReplicaPendingLasts", "replica", "what lasts is in the state of a majority, not only delivered to it"},
+	ReplicaTransitionalLasts: {"ReplicaTransitionalLasts", "replica", "what lasts was delivered as regular and strict"},
+	ReplicaSilentSkip:        {"ReplicaSilentSkip", "replica", "every operation of a node is applied by it, or told as skipped"},
+	ReplicaBarrierStateless:  {"ReplicaBarrierStateless", "replica", "a barrier counts where its sender has the state"},
 }
 
 // String returns the name of the planted bug.

@@ -33,6 +33,19 @@ type Application interface {
 // Hasher is an [Application] whose state can be hashed, for Config.HashEvery.
 type Hasher interface{ Hash() uint64 }
 
+// Watcher is an [Application] that is told what becomes of this node's own
+// operations and barriers, in order with the calls of the application.
+type Watcher interface {
+	// Applied: the call of Apply before was of an own operation. For lasting, see
+	// [replica.Effect].
+	Applied(op broadcast.Delivery, lasting bool)
+	// Skipped: Apply will not be called with an own operation, or a barrier came when
+	// this node did not have the state. What is known of the payload is nothing.
+	Skipped(op broadcast.Delivery)
+	// Passed: all that stands before an own barrier was applied, and nothing else.
+	Passed(barrier broadcast.Delivery, lasting bool)
+}
+
 // Item is one step of the stream of a member: a view that begins, or one of its
 // deliveries.
 type Item struct {
@@ -63,17 +76,25 @@ type Driver struct {
 	group Group
 	app   Application
 	event func(replica.Event)
+	self  timed.Incarnation
 	r     *replica.Replica // of the loop alone
 
 	calls   line // for the application
 	sends   line // for the broadcast
 	results chan result
 
-	mu       sync.Mutex
-	open     bool
-	changed  chan struct{} // closed when what is guarded changes
-	progress replica.Progress
-	waits    bool
+	mu      sync.Mutex
+	status  Status
+	changed chan struct{} // closed when the status changes in more than its progress
+}
+
+// Status is what a driver is about.
+type Status struct {
+	Situation replica.Situation
+	View      membership.ViewID // that the situation is of
+	Accepting bool              // operations may be broadcast
+	Waits     bool              // this node waits for state
+	Progress  replica.Progress  // of the state that it waits for
 }
 
 // result is what a call of the application returned.
@@ -94,7 +115,7 @@ func New(cfg replica.Config, group Group, app Application, event func(replica.Ev
 	if event == nil {
 		event = func(replica.Event) {}
 	}
-	return &Driver{group: group, app: app, event: event, r: replica.New(cfg), calls: newLine(), sends: newLine(),
+	return &Driver{group: group, app: app, event: event, self: cfg.Self, r: replica.New(cfg), calls: newLine(), sends: newLine(),
 		results: make(chan result), changed: make(chan struct{})}, nil
 }
 
@@ -105,10 +126,8 @@ func (d *Driver) Submit(ctx context.Context, op []byte, opt broadcast.Options) e
 		return fmt.Errorf("replica: an operation needs an order, and %v is none", opt.Order)
 	}
 	for {
-		d.mu.Lock()
-		open, changed := d.open, d.changed
-		d.mu.Unlock()
-		if open {
+		status, changed := d.Status()
+		if status.Accepting {
 			return d.group.Broadcast(ctx, replica.AppendOp(make([]byte, 0, len(op)+1), op), opt)
 		}
 		select {
@@ -119,13 +138,16 @@ func (d *Driver) Submit(ctx context.Context, op []byte, opt broadcast.Options) e
 	}
 }
 
-// Progress returns how far the transfer of state to this node has come, and
-// whether it waits for one.
-func (d *Driver) Progress() (replica.Progress, bool) {
+// Status returns what the driver is about, and a channel that is closed when that
+// is another than now, its progress aside.
+func (d *Driver) Status() (Status, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.progress, d.waits
+	return d.status, d.changed
 }
+
+// Behind returns how many calls of the application wait for those before them.
+func (d *Driver) Behind() int { return d.calls.len() }
 
 // Run runs the replica until the context ends, or the stream, the broadcast or the
 // application fails. The incarnation must not go on without it.
@@ -208,11 +230,15 @@ func (d *Driver) distribute(out []replica.Effect) {
 			d.calls.put(e)
 		}
 	}
+	now := Status{Situation: d.r.Situation(), View: d.r.View(), Accepting: d.r.Accepting()}
+	progress, waits := d.r.Progress()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.progress, d.waits = d.r.Progress()
-	if open := d.r.Accepting(); open != d.open {
-		d.open = open
+	before := d.status
+	before.Progress, before.Waits = replica.Progress{}, false
+	d.status = now
+	d.status.Progress, d.status.Waits = progress, waits
+	if now != before {
 		close(d.changed)
 		d.changed = make(chan struct{})
 	}
@@ -234,6 +260,7 @@ func (d *Driver) send(ctx context.Context) error {
 
 // perform calls the application.
 func (d *Driver) perform(ctx context.Context) error {
+	watcher, _ := d.app.(Watcher)
 	for {
 		e, err := d.calls.take(ctx)
 		if err != nil {
@@ -243,6 +270,19 @@ func (d *Driver) perform(ctx context.Context) error {
 		switch e.Kind {
 		case replica.Apply:
 			d.app.Apply(e.Delivery)
+			if watcher != nil && d.own(&e.Delivery) {
+				watcher.Applied(e.Delivery, e.Lasting)
+			}
+			continue
+		case replica.Skip:
+			if watcher != nil {
+				watcher.Skipped(e.Delivery)
+			}
+			continue
+		case replica.Barrier:
+			if watcher != nil {
+				watcher.Passed(e.Delivery, e.Lasting)
+			}
 			continue
 		case replica.Restore:
 			if err := d.app.Restore(e.State); err != nil {
@@ -267,4 +307,9 @@ func (d *Driver) perform(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// own reports whether a delivery is of this incarnation.
+func (d *Driver) own(m *broadcast.Delivery) bool {
+	return m.Sender == d.self.Node && m.Boot == d.self.Boot
 }

@@ -78,8 +78,9 @@ func TestGroupSplitsAndMerges(t *testing.T) {
 		synctest.Wait()
 		for _, m := range []*member{a, b, c} {
 			require.Equal(t, []string{"one", "three", "two", "four"}, m.app.list)
-			_, waits := m.Progress()
-			require.False(t, waits)
+			status, _ := m.Status()
+			require.Equal(t, replica.Working, status.Situation)
+			require.False(t, status.Waits)
 		}
 	})
 }

@@ -170,6 +170,12 @@ var Table = []Kill{
 	in("state", mutant.ReplicaLocalMerge, "", 300),
 	in("state", mutant.ReplicaMergeOwnFirst, "", 300),
 	by("broadcast/replica", mutant.ReplicaSilentDivergence),
+	in("state-quorum", mutant.ReplicaRankUnsettled, "", 1000),
+	by("broadcast/replica", mutant.ReplicaAnyHolderFirst),
+	in("state-quorum", mutant.ReplicaPendingLasts, "lasting", 1000),
+	in("state-quorum", mutant.ReplicaTransitionalLasts, "lasting", 1000),
+	in("state", mutant.ReplicaSilentSkip, "owed", 300),
+	in("state-quorum", mutant.ReplicaBarrierStateless, "lasting", 1000),
 
 	by("internal/durable", mutant.DurableRenameUnsynced),
 	by("internal/durable", mutant.DurableDirUnsynced),

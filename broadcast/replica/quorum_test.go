@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
+)
+
+// A view that ends before it is settled makes nobody's state newer: a member that
+// was cut off must not come out of it with the rank of those who were not.
+func unsettledQuorum(t testing.TB) {
+	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.install(0)
+	w.install(1, 2)
+	w.op(1, "b")
+	w.hold = func(from int, payload []byte) bool { return from == 2 && kind(payload[0]) == kindReport }
+	w.install(0, 1, 2)
+	w.hold = nil
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	for i := range 2 {
+		require.Equal(t, "ab", w.nodes[i].app, "node %d", i+1)
+	}
+}
+
+func TestAViewThatIsNotSettledMakesNoStateNewer(t *testing.T) { unsettledQuorum(t) }
+
+// A member that waits for a state in place of its own still has one that is newer
+// than that of somebody who was away for longer.
+func discardedIsNewer(t testing.TB) {
+	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.install(2)
+	w.install(0, 1)
+	w.op(0, "b")
+	w.install(0)
+	w.install(1)
+	w.nodes[0].lazy = true // its snapshot never comes
+	w.install(0, 1)
+	_, discarded := w.nodes[1].has(EventDiscarded)
+	require.True(t, discarded)
+	w.install(0)
+	w.install(1, 2)
+	w.run(10 * time.Millisecond)
+	for i := 1; i < 3; i++ {
+		require.Equal(t, "ab", w.nodes[i].app, "node %d", i+1)
+	}
+}
+
+func TestADiscardedStateMayBeNewer(t *testing.T) { discardedIsNewer(t) }
+
+// What is delivered lasts only once those who have the state are a majority.
+func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) {
+	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	strict := broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strict}
+	op := func(opt broadcast.Options) bool {
+		w.nodes[0].last = Effect{}
+		w.perform(0, []Effect{{Kind: Broadcast, Options: opt, Payload: AppendOp(nil, []byte("x"))}})
+		require.Equal(t, Apply, w.nodes[0].last.Kind)
+		return w.nodes[0].last.Lasting
+	}
+	w.install(0, 1, 2)
+	require.True(t, op(strict))
+	require.False(t, op(marker), "weak")
+	w.restart(1, 1)
+	w.restart(2, 1)
+	w.nodes[0].lazy = true
+	w.install(0, 1)
+	require.False(t, op(strict), "node 2 waits for the state")
+	w.answer(0)
+	w.run(10 * time.Millisecond)
+	require.Equal(t, "xxx", w.nodes[1].app)
+	require.True(t, op(strict))
+}
+
+func TestOwnOperationsThatAreNotAppliedAreTold(t *testing.T) {
+	w := newWorld(2, Config{})
+	w.install(0)
+	w.op(0, "a")
+	w.nodes[0].lazy = true
+	w.install(0, 1)
+	w.op(1, "b") // waits for the state of node 1, which ends
+	w.op(0, "c")
+	w.nodes[1].last = Effect{}
+	w.install(1)
+	require.Equal(t, Skip, w.nodes[1].last.Kind)
+	require.Equal(t, "b", string(w.nodes[1].last.Delivery.Payload))
+}
+
+func TestABarrierChangesNoState(t *testing.T) {
+	w := newWorld(2, Config{})
+	bar := func(i int) Kind {
+		w.nodes[i].last = Effect{}
+		w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBarrier(nil)}})
+		return w.nodes[i].last.Kind
+	}
+	w.install(0, 1)
+	w.install(0)
+	w.install(1)
+	require.Equal(t, Barrier, bar(0))
+	require.Equal(t, Barrier, bar(1))
+	w.install(0, 1)
+	_, merged := w.nodes[0].has(EventMerged)
+	require.False(t, merged)
+	w.op(0, "a")
+	w.install(0)
+	w.install(1)
+	w.nodes[0].lazy = true // its snapshot never comes
+	w.install(0, 1)
+	require.Equal(t, Merging, w.nodes[0].r.Situation())
+	require.Equal(t, Skip, bar(0), "its state is not that of the view")
+}

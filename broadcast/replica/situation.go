@@ -1,0 +1,64 @@
+package replica
+
+import "github.com/failaware/failaware/membership"
+
+// Situation says what a replica is about.
+type Situation uint8
+
+const (
+	// NoView: the node is in no view yet.
+	NoView Situation = iota
+	// NoQuorum: the view has no majority of RequireQuorum. The state is what it was.
+	NoQuorum
+	// Reporting: not all members have said what state they have.
+	Reporting
+	// Merging: several states meet, and not all members have all of them.
+	Merging
+	// Transferring: the view has one state, and this node waits for it.
+	Transferring
+	// Working: this node has the state of the view, and applies what is delivered.
+	Working
+)
+
+func (s Situation) String() string {
+	switch s {
+	case NoView:
+		return "no view"
+	case NoQuorum:
+		return "no quorum"
+	case Reporting:
+		return "members report their states"
+	case Merging:
+		return "states are being merged"
+	case Transferring:
+		return "waits for the state of others"
+	case Working:
+		return "at work"
+	}
+	return "unknown"
+}
+
+// View returns the id of the view that the replica is in.
+func (m *Replica) View() (id membership.ViewID) {
+	if m.view != nil {
+		id = m.view.ID
+	}
+	return id
+}
+
+// Situation returns what this replica is about.
+func (m *Replica) Situation() Situation {
+	switch {
+	case m.view == nil:
+		return NoView
+	case m.phase == idle:
+		return NoQuorum
+	case m.phase == reporting:
+		return Reporting
+	case m.phase == merging:
+		return Merging
+	case m.standing == Pending:
+		return Transferring
+	}
+	return Working
+}
