@@ -108,7 +108,7 @@ func TestBareOptionsAreChecked(t *testing.T) {
 	_, err := New(1, Options{Bare: true})
 	require.ErrorContains(t, err, "Bare: needs an App")
 	_, err = New(1, Options{Bare: true, App: new(gossip).app, Broadcast: &Broadcast{}})
-	require.ErrorContains(t, err, "has no Broadcast")
+	require.ErrorContains(t, err, "neither Broadcast nor Servers")
 }
 
 func TestConnectedFollowsTheFaults(t *testing.T) {
