@@ -57,6 +57,14 @@
 // helps with the first: it ends early enough to stop what was begun, and its
 // Err reads the clock itself, also right after the process was stopped.
 //
+// # Replicated state
+//
+// [Replicate] keeps an [Application] the same at all members of a view, on top of
+// the broadcast ([Config.Broadcast]). Parts of a split group go on, each with its
+// own state, and merge when they meet; with RequireQuorum there is one line of
+// state. [Replica.Submit] changes it, [Replica.Read] and [Replica.ReadLatest] say
+// how fresh what they read is.
+//
 // # Go's scheduler
 //
 // A node is one goroutine that waits for packets and timers. On an idle machine

@@ -211,6 +211,13 @@ func (b *inbox) giveBack(end uint64) (eased bool) {
 	return eased
 }
 
+// touched reports whether anything was ever borrowed.
+func (b *inbox) touched() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lent > 0
+}
+
 // unread makes the last n items that were borrowed as if they never were, and
 // takes back all before them but one, whose payload may still be looked at.
 func (b *inbox) unread(n int) (eased bool) {

@@ -1,0 +1,357 @@
+package failaware_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// words is a list of words; merged lists are sorted. ballast makes snapshots large.
+type words struct {
+	list    []string
+	ballast []byte
+	fail    error
+	gate    chan struct{} // "wait" is applied when it is closed
+}
+
+func (w *words) Apply(op failaware.Operation) any {
+	if w.gate != nil && string(op.Payload) == "wait" {
+		<-w.gate
+	}
+	w.list = append(w.list, string(op.Payload))
+	return len(w.list)
+}
+
+func (w *words) Snapshot() ([]byte, error) {
+	return append([]byte(strings.Join(w.list, " ")+"\n"), w.ballast...), nil
+}
+
+func (w *words) Hash() uint64 { return uint64(len(w.list)) }
+
+func (w *words) Restore(b []byte) error {
+	text, ballast, _ := bytes.Cut(b, []byte("\n"))
+	w.list, w.ballast = strings.Fields(string(text)), slices.Clone(ballast)
+	return w.fail
+}
+
+func (w *words) Merge(branches []failaware.StateBranch) error {
+	var all []string
+	for _, b := range branches {
+		one := words{}
+		_ = one.Restore(b.State)
+		all = append(all, one.list...)
+		w.ballast = one.ballast
+	}
+	slices.Sort(all)
+	w.list = slices.Compact(all)
+	return w.fail
+}
+
+// holder is a node with its replica.
+type holder struct {
+	*failaware.Replica
+	app              *words
+	restored, merged atomic.Int64
+}
+
+// latest returns the words of the node, with all that was submitted before.
+func (h *holder) latest(t testing.TB) (list []string) {
+	t.Helper()
+	_, err := h.ReadLatest(within(t, time.Minute), func() { list = slices.Clone(h.app.list) })
+	require.NoError(t, err)
+	return list
+}
+
+// replicate starts a node with a replica of an application.
+func replicate(t testing.TB, cfg failaware.Config, c failaware.ReplicaConfig, app *words) *holder {
+	t.Helper()
+	n, err := failaware.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	h := &holder{app: app}
+	c.OnEvent = func(e failaware.ReplicaEvent) {
+		switch e.Kind {
+		case replica.EventRestored:
+			h.restored.Add(1)
+		case replica.EventMerged:
+			h.merged.Add(1)
+		case replica.EventDiverged, replica.EventCorrupt:
+			t.Errorf("node %v: %+v", cfg.ID, e)
+		}
+	}
+	h.Replica, err = failaware.Replicate(n, h.app, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// inMemory starts nodes in a network in memory, each with some application.
+func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c failaware.ReplicaConfig, apps ...*words) (all []*holder) {
+	for i, app := range apps {
+		all = append(all, replicate(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b}, c, app))
+	}
+	return all
+}
+
+// applications returns applications whose state is large from the start.
+func applications(count, ballast int) (apps []*words) {
+	for range count {
+		apps = append(apps, &words{ballast: bytes.Repeat([]byte{'b'}, ballast)})
+	}
+	return apps
+}
+
+// within returns a context that ends after some virtual time.
+func within(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func submit(t testing.TB, h *holder, word string) failaware.Applied {
+	t.Helper()
+	a, err := h.Submit(within(t, time.Minute), []byte(word))
+	require.NoError(t, err)
+	return a
+}
+
+func TestReplicasSplitAndMerge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 1})
+		all := inMemory(t, net, failaware.BroadcastConfig{}, failaware.ReplicaConfig{HashEvery: 5}, applications(5, 0)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		require.Equal(t, 1, submit(t, all[0], "one").Result)
+		require.Equal(t, 2, submit(t, all[4], "two").Result)
+		net.Partition([]failaware.NodeID{1, 2, 3}, []failaware.NodeID{4, 5})
+		time.Sleep(2 * b.View)
+		submit(t, all[2], "left")
+		a := submit(t, all[3], "right")
+		require.False(t, a.Transitional)
+		require.Equal(t, 3, a.Result)
+		fresh, err := all[4].ReadLatest(within(t, time.Minute), func() {
+			require.Equal(t, []string{"one", "two", "right"}, all[4].app.list)
+		})
+		require.NoError(t, err)
+		require.True(t, fresh.UpToDate)
+		require.Positive(t, fresh.ValidFor)
+		require.Equal(t, 2, fresh.View.Set.Len())
+		net.Heal()
+		time.Sleep(4 * b.View)
+		submit(t, all[1], "whole")
+		for _, h := range all {
+			_, err := h.ReadLatest(within(t, time.Minute), func() {
+				require.Equal(t, []string{"left", "one", "right", "two", "whole"}, h.app.list)
+			})
+			require.NoError(t, err)
+			require.EqualValues(t, 1, h.merged.Load())
+			require.True(t, h.Read(func() {}).UpToDate)
+		}
+	})
+}
+
+// A joiner gets a snapshot that takes thousands of messages, while the others write.
+func TestAJoinerGetsALargeStateWhileOthersWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 2, Buffer: 1 << 13})
+		const size = 2 << 20
+		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
+		cfg := failaware.ReplicaConfig{Rate: 1 << 20, Window: 64 << 10}
+		all := inMemory(t, net, cast, cfg, applications(2, size)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[0], "first")
+		ctx, stop := context.WithCancel(t.Context())
+		var sent atomic.Int64
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			for i := 0; ctx.Err() == nil; i++ {
+				if _, err := all[i%2].Submit(ctx, fmt.Appendf(nil, "w%05d", i)); err == nil {
+					sent.Add(1)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}()
+		joiner := replicate(t, failaware.Config{ID: 3, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
+		for joiner.Progress().Bytes < size/4 {
+			time.Sleep(time.Millisecond)
+		}
+		began, writes := time.Now(), sent.Load()
+		require.Equal(t, failaware.ReplicaTransferring, joiner.Progress().Situation)
+		require.False(t, joiner.Read(func() {}).UpToDate)
+		for joiner.restored.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(began)
+		require.Greater(t, took, time.Second, "the rate")
+		require.Less(t, took, 4*time.Second, "the rate")
+		require.Greater(t, sent.Load(), writes+50)
+		stop()
+		<-over
+		submit(t, joiner, "last")
+		want := all[0].latest(t)
+		require.Equal(t, want, all[1].latest(t))
+		require.Equal(t, want, joiner.latest(t))
+		require.Len(t, joiner.app.ballast, size)
+	})
+}
+
+// The member that sends a snapshot is killed in the middle; another goes on with it
+// where it stood.
+func TestATransferGoesOnWhenItsSenderIsKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 3, Buffer: 1 << 13})
+		const size = 3 << 20
+		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
+		cfg := failaware.ReplicaConfig{Rate: 1 << 20, Window: 64 << 10}
+		all := inMemory(t, net, cast, cfg, applications(3, size)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[0], "first")
+		joiner := replicate(t, failaware.Config{ID: 4, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
+		for joiner.Progress().Bytes < 2*size/3 {
+			time.Sleep(time.Millisecond)
+		}
+		p := joiner.Progress()
+		require.NoError(t, all[p.From-1].Close())
+		began := time.Now()
+		for low := p.Bytes; joiner.restored.Load() == 0; time.Sleep(time.Millisecond) {
+			if q := joiner.Progress(); q.Total > 0 {
+				require.GreaterOrEqual(t, q.Bytes, low, "what has come is kept")
+				low = q.Bytes
+			}
+		}
+		// All of it again would take three seconds.
+		require.Less(t, time.Since(began), 4*b.View+2*time.Second)
+		submit(t, joiner, "last")
+		require.Equal(t, []string{"first", "last"}, joiner.latest(t))
+		require.Len(t, joiner.app.ballast, size)
+	})
+}
+
+func TestSubmitSaysWhyNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 4})
+		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: []failaware.NodeID{1, 2, 3}}, failaware.ReplicaConfig{}, applications(3, 0)...)
+		b := all[0].Node().Bounds()
+		_, err := all[0].SubmitWith(t.Context(), []byte("x"), failaware.BroadcastOptions{Order: failaware.TotalOrder, NoWait: true})
+		var not *failaware.NotAcceptingError
+		require.ErrorAs(t, err, &not)
+		require.Equal(t, failaware.ReplicaNoView, not.Situation)
+		time.Sleep(b.Ready + b.View)
+		_, err = all[0].SubmitWith(t.Context(), nil, failaware.BroadcastOptions{})
+		require.ErrorIs(t, err, failaware.ErrMessageOptions)
+		_, err = all[0].Submit(t.Context(), make([]byte, 2<<20))
+		require.ErrorIs(t, err, failaware.ErrTooLarge)
+		a := submit(t, all[0], "lasts")
+		require.True(t, a.Lasting)
+		net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3})
+		time.Sleep(2 * b.View)
+		_, err = all[2].Submit(within(t, time.Second), []byte("x"))
+		require.ErrorIs(t, err, failaware.ErrNotAccepting)
+		require.ErrorIs(t, err, failaware.ErrNoQuorum)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = all[2].ReadLatest(within(t, time.Second), func() { t.Error("read without a quorum") })
+		require.ErrorIs(t, err, failaware.ErrNoQuorum)
+		require.False(t, all[2].Read(func() {}).UpToDate)
+		submit(t, all[1], "more")
+		net.Heal()
+		time.Sleep(2 * b.View)
+		_, err = all[2].ReadLatest(within(t, time.Minute), func() { require.Equal(t, []string{"lasts", "more"}, all[2].app.list) })
+		require.NoError(t, err)
+		require.NoError(t, all[0].Close())
+		require.NoError(t, all[0].Err())
+		_, err = all[0].Submit(t.Context(), []byte("x"))
+		require.ErrorIs(t, err, failaware.ErrClosed)
+	})
+}
+
+func TestAnApplicationThatFailsEndsItsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 5})
+		all := inMemory(t, net, failaware.BroadcastConfig{}, failaware.ReplicaConfig{}, applications(1, 0)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[0], "one")
+		joiner := replicate(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}},
+			failaware.ReplicaConfig{}, &words{fail: errors.New("disk full")})
+		<-joiner.Done()
+		require.ErrorIs(t, joiner.Err(), joiner.app.fail)
+		<-joiner.Node().Done()
+		submit(t, all[0], "two")
+	})
+}
+
+// A node whose application is too slow loses its incarnation, and with it its state.
+func TestAnotherIncarnationGetsTheStateAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 6})
+		slow := failaware.BroadcastConfig{Backlog: 1 << 12, SlowAfter: 100 * time.Millisecond}
+		apps := applications(2, 0)
+		apps[1].gate = make(chan struct{})
+		all := inMemory(t, net, slow, failaware.ReplicaConfig{}, apps...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[1], "one")
+		boot := all[1].Node().Status().Boot
+		submit(t, all[0], "wait")
+		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder}
+		for i := range 3000 {
+			_, err := all[0].SubmitWith(within(t, time.Minute), fmt.Appendf(nil, "w%d", i), weak)
+			require.NoError(t, err)
+		}
+		time.Sleep(time.Second)
+		close(all[1].app.gate)
+		for all[1].restored.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		require.NotEqual(t, boot, all[1].Node().Status().Boot)
+		submit(t, all[1], "last")
+		require.Equal(t, all[0].latest(t), all[1].latest(t))
+		require.Len(t, all[1].app.list, 3003)
+	})
+}
+
+func TestReplicateRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 7})
+		start := func(id failaware.NodeID, b *failaware.BroadcastConfig) *failaware.Node {
+			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(), Broadcast: b})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = n.Close() })
+			return n
+		}
+		try := func(n *failaware.Node, app failaware.Application, c failaware.ReplicaConfig) error {
+			_, err := failaware.Replicate(n, app, c)
+			return err
+		}
+		require.ErrorIs(t, try(start(1, nil), &words{}, failaware.ReplicaConfig{}), failaware.ErrBroadcastOff)
+		require.ErrorIs(t, try(start(2, &failaware.BroadcastConfig{SendOnly: true}), &words{}, failaware.ReplicaConfig{}), failaware.ErrSendOnly)
+		n := start(3, &failaware.BroadcastConfig{MaxPayload: 1000})
+		require.ErrorContains(t, try(n, &words{}, failaware.ReplicaConfig{ChunkBytes: 1000}), "ChunkBytes")
+		require.ErrorContains(t, try(n, &words{}, failaware.ReplicaConfig{Rate: 1}), "Rate")
+		type plain struct{ failaware.Application }
+		require.ErrorContains(t, try(n, plain{&words{}}, failaware.ReplicaConfig{HashEvery: 1}), "HashEvery")
+		for _, err := range n.Deliveries(t.Context()) {
+			require.NoError(t, err)
+			break
+		}
+		require.ErrorIs(t, try(n, &words{}, failaware.ReplicaConfig{}), failaware.ErrLateReplica)
+		m := start(4, &failaware.BroadcastConfig{MaxPayload: 1000})
+		require.NoError(t, try(m, &words{}, failaware.ReplicaConfig{}), "chunks become as small as they must")
+		require.ErrorIs(t, try(m, &words{}, failaware.ReplicaConfig{}), failaware.ErrConsumer)
+	})
+}
