@@ -6,10 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware"
 )
 
 // entry is a value and when it was written: Version counts the writes of the key
@@ -30,12 +28,12 @@ func (e entry) newer(f entry) bool {
 
 // store is a key-value store that every part of a split group goes on writing.
 // When parts meet, each key keeps the value that was written most often since.
-type store struct {
-	mu   sync.Mutex // its reader is another goroutine
-	keys map[string]entry
-}
+//
+// The replica calls its methods one after the other, and its readers between them,
+// so it needs no lock.
+type store struct{ keys map[string]entry }
 
-func newStore() *store { return &store{keys: map[string]entry{}} }
+func newStore() *store { return &store{map[string]entry{}} }
 
 // write is one operation.
 type write struct{ Key, Value string }
@@ -48,20 +46,19 @@ func (w write) encode() []byte {
 	return b
 }
 
-func (s *store) Apply(op broadcast.Delivery) {
+// Apply returns the key's version, or an error, at all members the same.
+func (s *store) Apply(op failaware.Operation) any {
 	var w write
-	if json.Unmarshal(op.Payload, &w) != nil {
-		return // all members skip it
+	if err := json.Unmarshal(op.Payload, &w); err != nil {
+		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keys[w.Key] = entry{w.Value, s.keys[w.Key].Version + 1, uint8(op.Sender)}
+	version := s.keys[w.Key].Version + 1
+	s.keys[w.Key] = entry{w.Value, version, uint8(op.Sender)}
+	return version
 }
 
 // Snapshot writes the keys in their order, so that equal stores give equal bytes.
 func (s *store) Snapshot() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return json.Marshal(s.keys) // which sorts keys
 }
 
@@ -70,13 +67,11 @@ func (s *store) Restore(state []byte) error {
 	if err := json.Unmarshal(state, &keys); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.keys = keys
 	return nil
 }
 
-func (s *store) Merge(branches []replica.Branch) error {
+func (s *store) Merge(branches []failaware.StateBranch) error {
 	merged := map[string]entry{}
 	for _, b := range branches {
 		one := newStore()
@@ -89,15 +84,11 @@ func (s *store) Merge(branches []replica.Branch) error {
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.keys = merged
 	return nil
 }
 
 func (s *store) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var b strings.Builder
 	for i, k := range slices.Sorted(maps.Keys(s.keys)) {
 		if i > 0 {

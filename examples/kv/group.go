@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/demo"
+)
+
+// node is a member with its store.
+type node struct {
+	id    failaware.NodeID
+	store *store
+	*failaware.Replica
+}
+
+// put writes a key, and returns its version.
+func (n *node) put(ctx context.Context, key, value string) (version any, err error) {
+	a, err := n.Submit(ctx, write{key, value}.encode())
+	if err != nil {
+		return nil, fmt.Errorf("node %v puts %s: %w", n.id, key, err)
+	}
+	return a.Result, nil
+}
+
+// expect waits until the latest state is some text, and prints it. It is so at the
+// first look, unless the machine was so busy that the view of the node fell apart.
+func (n *node) expect(ctx context.Context, want string, out io.Writer) error {
+	for {
+		var have string
+		fresh, err := n.ReadLatest(ctx, func() { have = n.store.String() })
+		switch {
+		case err != nil:
+			return fmt.Errorf("node %v reads: %w", n.id, err)
+		case have == want:
+			fmt.Fprintf(out, "  node %v has %s (view of %v, up to date: %v)\n", n.id, have, fresh.View.Set, fresh.UpToDate)
+			return nil
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("node %v has %q and not %q: %w", n.id, have, want, context.Cause(ctx))
+		}
+	}
+}
+
+// group is nodes, and the relay that carries what they send.
+type group struct {
+	relay *demo.Relay
+	nodes []*node
+}
+
+// startGroup starts nodes 1 to count.
+func startGroup(ctx context.Context, count int) (*group, error) {
+	relay, err := demo.NewRelay(count)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{relay: relay}
+	for i := range count {
+		n := &node{id: failaware.NodeID(i + 1), store: newStore()}
+		var peers []failaware.Peer
+		for other := failaware.NodeID(1); int(other) <= count; other++ {
+			if other != n.id {
+				peers = append(peers, failaware.Peer{ID: other, Addr: relay.Address(n.id, other).String()})
+			}
+		}
+		running, err := failaware.Start(ctx, failaware.Config{ID: n.id, Group: "kv", Peers: peers,
+			Broadcast: &failaware.BroadcastConfig{}})
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		relay.SetHome(n.id, running.Addr())
+		if n.Replica, err = failaware.Replicate(running, n.store, failaware.ReplicaConfig{}); err != nil {
+			return nil, errors.Join(err, running.Close(), g.close())
+		}
+		g.nodes = append(g.nodes, n)
+	}
+	return g, nil
+}
+
+func (g *group) close() error {
+	var errs []error
+	for _, n := range g.nodes {
+		errs = append(errs, n.Close())
+	}
+	return errors.Join(append(errs, g.relay.Close())...)
+}
+
+// cut cuts all links between two parts.
+func (g *group) cut(left, right []*node) { g.links(left, right, true) }
+
+// heal mends all links.
+func (g *group) heal() { g.links(g.nodes, g.nodes, false) }
+
+func (g *group) links(from, to []*node, cut bool) {
+	for _, a := range from {
+		for _, b := range to {
+			if a != b {
+				g.relay.Cut(a.id, b.id, cut)
+				g.relay.Cut(b.id, a.id, cut)
+			}
+		}
+	}
+}
+
+// meet waits until each part has an up-to-date view of its own, and one state.
+func (g *group) meet(ctx context.Context, parts ...[]*node) error {
+	for _, part := range parts {
+		for _, n := range part {
+			for !n.Read(func() {}).UpToDate || n.Node().View().View.Set.Len() != len(part) {
+				select {
+				case <-time.After(time.Millisecond):
+				case <-ctx.Done():
+					return fmt.Errorf("node %v waits for a view of %d: %w", n.id, len(part), context.Cause(ctx))
+				case <-n.Done():
+					return fmt.Errorf("node %v: %w", n.id, errors.Join(errors.New("stopped"), n.Err(), n.Node().Err()))
+				}
+			}
+		}
+	}
+	return nil
+}
