@@ -55,6 +55,10 @@ sim: build
 	run --seeds 50 --preset local --codec; \
 	run --seeds $(SIMSEEDS) --broadcast --roughness 2; \
 	run --seeds $(SIMSEEDS) --references --roughness 2; \
+	for mode in available strict; do for rank in stable id; do \
+		run --seeds $(SIMSEEDS) --quorum random --mode $$mode --rank $$rank --roughness 2 --require-coverage; \
+	done; done; \
+	run --seeds 50 --quorum majority:1,2,3,4,5 --codec; \
 	run --seeds 30 --seconds 200 --preset wan
 	$(GO) test ./sim -count 1 -timeout 30m -run '^TestState' -state.seeds $(STATESEEDS)
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -14,6 +15,14 @@ type Config struct {
 	Mode   Mode
 	RankBy RankBy
 	Weight uint16
+	// Quorum, if not nil, says which votes make a leader a global one. BI is not
+	// promised then: a candidate with a quorum leads whoever else objects.
+	Quorum quorum.System
+	// Epoch numbers the quorum systems of a group; 0 means 1.
+	Epoch uint64
+	// Starts counts the starts of this node, if something outlives them that can
+	// count; 0: nothing does.
+	Starts uint64
 }
 
 // Vote is a vote that a member of the support set gave: the request that it
@@ -63,6 +72,14 @@ type Election struct {
 	releaseRequest timed.Instant
 	releaseAt      timed.Instant
 	granted        timed.Instant // until when view leases that rest on the votes may count
+	vouched        timed.Instant // and answers to questions
+	successor      timed.NodeID  // in whose favour, if anybody's
+
+	// This node was named as the successor of a leader that resigned.
+	named      bool
+	namedUntil timed.Instant
+
+	global *globalLead // nil without a quorum system
 
 	// The highest-ranked contender among the alive, cached until a rank changes,
 	// this node's own included.
@@ -75,7 +92,7 @@ type Election struct {
 
 // New returns the election of an incarnation that starts at now.
 func New(cfg Config, now timed.Instant) *Election {
-	e := &Election{cfg: cfg}
+	e := &Election{cfg: cfg, global: newGlobalLead(&cfg)}
 	e.readyAt = now.Add(cfg.Timing.ReadyTime())
 	// Keepalives that say "heard" are exchanged only once nodes are ready: a
 	// request before that would find nobody.
@@ -140,7 +157,8 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 // Describe writes what this node says about itself in packets that leave at now.
 func (e *Election) Describe(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
-	st.Leading, st.Support = false, 0
+	st.Leading, st.Support, st.Named = false, 0, e.named
+	st.Global = e.LeadsGlobally(now)
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(e.support.Len())
 	}
@@ -157,6 +175,7 @@ func (e *Election) HandleState(from timed.Incarnation, st *State) {
 	e.topValid = false
 	if st.Leading {
 		e.yields = false // somebody has taken over
+		e.endNamed()
 	}
 }
 
@@ -165,6 +184,7 @@ func (e *Election) HandleState(from timed.Incarnation, st *State) {
 func (e *Election) Forget(id timed.NodeID) {
 	p := e.peers.edit(id)
 	p.boot, p.state = 0, State{}
+	p.quorum, p.quorumKnown = QuorumID{}, false
 	e.replies.Remove(id)
 	e.topValid = false
 }
@@ -186,7 +206,13 @@ func (e *Election) Stalled(now timed.Instant) {
 func (e *Election) Granted(until timed.Instant) { e.granted = timed.Later(e.granted, until) }
 
 // GrantsDropped notes that everybody has dropped the leases granted.
-func (e *Election) GrantsDropped() { e.granted = 0; e.releaseAt = 0 }
+func (e *Election) GrantsDropped() {
+	e.granted = 0
+	e.releaseAt = e.bound()
+	if mutant.On(mutant.VouchDroppedWithGrants) {
+		e.releaseAt = 0
+	}
+}
 
 // Releasing reports that votes are about to be given back.
 func (e *Election) Releasing() bool { return e.releasing }
@@ -205,6 +231,12 @@ func (e *Election) Deadline(alive timed.Set) timed.Instant {
 	}
 	if e.releasing {
 		d = timed.Earlier(d, e.releaseAt)
+	}
+	if e.global != nil && e.global.held && !mutant.On(mutant.GlobalWithoutTime) {
+		d = timed.Earlier(d, e.global.until)
+	}
+	if e.named {
+		d = timed.Earlier(d, e.namedUntil)
 	}
 	if at := e.requestAt(alive); at < d {
 		d = at
@@ -245,6 +277,12 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 		} else {
 			out = e.release(now, LeaseExpired, timed.NoNode, out)
 		}
+	}
+	if e.global != nil && e.global.held && now >= e.global.until && !mutant.On(mutant.GlobalWithoutTime) {
+		out = e.endGlobal(NoQuorum, timed.NoNode, out)
+	}
+	if e.named && now >= e.namedUntil {
+		e.endNamed()
 	}
 	if e.releasing && now >= e.releaseAt {
 		out = e.finishRelease(now, out)

@@ -19,6 +19,9 @@ type Reply struct {
 	Support  bool              // the vote
 	LockedTo timed.Incarnation // if refused: to whom the voter is locked
 	Prefers  timed.NodeID      // if refused: a contender that the voter ranks higher
+
+	OtherQuorum bool      // if refused: the voter votes for another [QuorumID]
+	Stamp       VoteStamp // of the vote, where there is a quorum system
 }
 
 // Kind tells effects apart.
@@ -27,7 +30,8 @@ type Kind uint8
 const (
 	// SendRequest: broadcast Request.
 	SendRequest Kind = iota + 1
-	// SendRelease: broadcast that votes for requests up to Number are free.
+	// SendRelease: broadcast that votes for requests up to Number are free, in
+	// favour of By if that is a node.
 	SendRelease
 	// Won: the round was won, for the first time if First. The lease and the
 	// support set are those of the machine now.
@@ -38,6 +42,8 @@ const (
 	// Unfit: this node is no contender, because the votes that its peers grant
 	// are too short for its own settings.
 	Unfit
+	// GlobalLost: the node leads globally no more, for Reason.
+	GlobalLost
 )
 
 // Reason says why something ended.
@@ -56,6 +62,8 @@ const (
 	Resigned
 	// ClockFault: the local hardware clock cannot be trusted.
 	ClockFault
+	// NoQuorum: no quorum has renewed the global lease.
+	NoQuorum
 )
 
 func (r Reason) String() string {
@@ -70,6 +78,8 @@ func (r Reason) String() string {
 		return "resigned"
 	case ClockFault:
 		return "clock fault"
+	case NoQuorum:
+		return "no quorum"
 	}
 	return "none"
 }

@@ -17,5 +17,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.VoteBeyondMaxLock: voteNeeds,
 		mutant.VoteForAnybody:    voteByRank,
 		mutant.NoGraceAfterStall: listensAfterStall,
+
+		mutant.VoteForOtherQuorum:   oneQuorumSystem,
+		mutant.ObjectorsBlockQuorum: quorumIsEnough,
+		mutant.VouchWithoutDrift:    answersCount, // the question's delay hides it in the simulator
 	})
 }

@@ -8,6 +8,11 @@ type peer struct {
 	state   State
 	vote    Vote
 	refusal refusal // of the latest round
+
+	// Only where there is a quorum system.
+	stamp       VoteStamp // of vote
+	quorum      QuorumID  // what the peer votes for
+	quorumKnown bool
 }
 
 type refusal struct {

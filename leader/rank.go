@@ -75,6 +75,8 @@ func ParseRankBy(s string) (RankBy, error) {
 type State struct {
 	Leading   bool   // it leads
 	Contender bool   // it may become leader
+	Global    bool   // it leads globally
+	Named     bool   // a leader that resigned has named it as its successor
 	Support   uint8  // size of its support set while it leads
 	Weight    uint16 // configured preference; larger is preferred
 	LockedTo  timed.Incarnation
@@ -84,11 +86,32 @@ type State struct {
 // rank is a place in the total order of candidates: the larger one comes first.
 type rank uint64
 
+// What makes the most of a rank comes above what a weight or the size of a
+// support set can make of it.
+const (
+	rankNamed  rank = 1 << 24 // below all who lead
+	rankLeads  rank = 1 << 32
+	rankGlobal rank = 1 << 33
+)
+
 // rank returns the rank of a candidate: what counts most is in the highest bits.
 func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16) rank {
 	k := rank(weight)<<8 | rank(timed.MaxNodes-id)
 	if r == Stable && leading && !mutant.On(mutant.NewcomersDepose) {
-		k |= 1<<32 | rank(support)<<24
+		k |= rankLeads | rank(support)<<24
 	}
 	return k
+}
+
+// standing returns what being the global leader, or a named successor, adds to a
+// rank. Whoever holds a quorum keeps it, in both rankings: a group that could
+// act only in its favour must not be made to wait for another election.
+func standing(global, leading, named bool) rank {
+	switch {
+	case global && !mutant.On(mutant.QuorumRanksNothing):
+		return rankGlobal
+	case named && !leading:
+		return rankNamed
+	}
+	return 0
 }

@@ -1,6 +1,8 @@
 package leader
 
 import (
+	"time"
+
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
@@ -11,6 +13,7 @@ func (e *Election) giveUp(why Reason, by timed.NodeID, out []Effect) []Effect {
 	if !mutant.On(mutant.KeepSupportOnRelease) {
 		e.forgetVotes()
 	}
+	out = e.endGlobal(why, by, out)
 	return append(out, Effect{Kind: GiveUp, Reason: why, By: by})
 }
 
@@ -27,7 +30,8 @@ func (e *Election) forgetVotes() {
 }
 
 // release gives back the votes of a round that failed or of a lease given up,
-// once every view lease that rests on them has run out or was dropped.
+// once every view lease that rests on them has run out or was dropped, and
+// every answer that was given has run out.
 func (e *Election) release(now timed.Instant, why Reason, by timed.NodeID, out []Effect) []Effect {
 	e.leading, e.open, e.topValid = false, false, false
 	e.expiration = 0
@@ -35,7 +39,10 @@ func (e *Election) release(now timed.Instant, why Reason, by timed.NodeID, out [
 	// The number is taken before the wait: newer votes must not be freed by
 	// an older wait.
 	e.releasing, e.releaseRequest = true, e.lastRequest
-	e.releaseAt = timed.Later(now, e.granted)
+	if why != Resigned {
+		e.successor = timed.NoNode
+	}
+	e.releaseAt = timed.Later(now, e.bound())
 	if mutant.On(mutant.ReleaseWithoutWait) {
 		e.releaseAt = now
 	}
@@ -47,6 +54,8 @@ func (e *Election) release(now timed.Instant, why Reason, by timed.NodeID, out [
 
 func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 	e.releasing = false
+	to := e.successor
+	e.successor = timed.NoNode
 	if mutant.On(mutant.ReleaseLateNumber) {
 		e.releaseRequest = e.lastRequest
 	} else if e.lastRequest != e.releaseRequest || e.leading {
@@ -55,7 +64,7 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 	if e.lockedTo == e.cfg.Self {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 	}
-	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest})
+	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest, By: to})
 }
 
 // Abdicate gives up the lead for the given reason; the node stays a contender.
@@ -69,10 +78,16 @@ func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effec
 // Yield gives up the lead in favour of another: the node is no contender until
 // somebody leads, or until there was time enough for that.
 func (e *Election) Yield(now timed.Instant, out []Effect) []Effect {
-	t := &e.cfg.Timing
+	e.endNamed()
 	e.yields, e.topValid = true, false
-	e.yieldUntil = now.Add(t.MaxDrift.Wait(t.LockTime + 2*t.Period()))
+	e.yieldUntil = now.Add(e.yieldTime())
 	return e.Abdicate(now, Resigned, out)
+}
+
+// yieldTime is enough for somebody to take over.
+func (e *Election) yieldTime() time.Duration {
+	t := &e.cfg.Timing
+	return t.MaxDrift.Wait(t.LockTime + 2*t.Period())
 }
 
 // Resign gives up the lead and every candidacy for good: the node leaves, and
@@ -82,9 +97,12 @@ func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
 	return e.Abdicate(now, Resigned, out)
 }
 
-// HandleRelease takes a peer's word that its votes up to a request are free.
-func (e *Election) HandleRelease(from timed.Incarnation, number timed.Instant) {
+// HandleRelease takes a peer's word that its votes up to a request are free. It
+// reports whether that freed this node's vote.
+func (e *Election) HandleRelease(from timed.Incarnation, number timed.Instant) (freed bool) {
 	if e.lockedTo == from && (e.lockRequest <= number || mutant.On(mutant.OldReleaseFrees)) {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+		return true
 	}
+	return false
 }

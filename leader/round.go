@@ -28,6 +28,9 @@ func (e *Election) request(now timed.Instant, alive timed.Set, out []Effect) []E
 	e.target, e.refusals = alive, timed.Set{}
 	e.replies = timed.SetOf(e.cfg.Self.Node)
 	e.record(e.cfg.Self)
+	if e.global != nil {
+		e.peers.edit(e.cfg.Self.Node).stamp = e.stamp(now)
+	}
 	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime}})
 	return e.check(now, alive, false, out)
 }
@@ -72,7 +75,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 	if !alive.Has(from.Node) && !mutant.On(mutant.SlowElections) {
 		return out, false
 	}
-	if e.outranksMe(from.Node) && (e.leading || e.open) {
+	if e.outranksMe(from.Node) && (e.leading || e.open) && !e.foreign(from.Node) {
 		out = e.release(now, Outranked, from.Node, out)
 	}
 	if from == e.lockedTo && m.Number < e.lockRequest {
@@ -83,6 +86,9 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 	if e.mayVote(now, from, m, alive, reply) {
 		e.vote(from, m, started)
 		reply.Support = true
+		if e.global != nil {
+			reply.Stamp = e.stamp(now)
+		}
 	}
 	return out, true
 }
@@ -93,6 +99,10 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 		return false
 	}
 	if m.LockTime > e.cfg.Timing.MaxLockTime && !mutant.On(mutant.VoteBeyondMaxLock) || m.LockTime <= 0 {
+		return false
+	}
+	if e.foreign(from.Node) {
+		reply.OtherQuorum = true
 		return false
 	}
 	same := e.lockedTo == from
@@ -139,6 +149,9 @@ func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Repl
 		e.replies.Add(id)
 		e.refusals.Remove(id)
 		e.record(from)
+		if e.global != nil {
+			e.peers.edit(id).stamp = m.Stamp
+		}
 	} else {
 		e.refusals.Add(id)
 		e.replies.Remove(id)
@@ -156,7 +169,7 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 			missing.Remove(id)
 		}
 	}
-	if missing.Empty() {
+	if missing.Empty() || atAlarm && e.holdsQuorum() && !mutant.On(mutant.ObjectorsBlockQuorum) {
 		return e.win(asked, atAlarm, out)
 	}
 	if !atAlarm {
@@ -180,6 +193,9 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool {
 	if !e.refusals.Has(id) {
 		return (e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesSilence)) && atAlarm && !mutant.On(mutant.SilenceBlocks)
+	}
+	if e.foreign(id) {
+		return true
 	}
 	r := e.peers.of(id).refusal
 	if e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesAbsent) {
@@ -217,6 +233,12 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	}
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
+	e.endNamed()
+	if e.holdsQuorum() {
+		e.winGlobally()
+	} else if e.global != nil && mutant.On(mutant.StampsOfAnyRound) {
+		e.keepStamps()
+	}
 	if mutant.On(mutant.LeadWithoutSelf) && !asked.Empty() {
 		e.support.Remove(e.cfg.Self.Node)
 	}
@@ -259,13 +281,14 @@ func (e *Election) rank() rank {
 	if e.leading {
 		support = e.support.Len()
 	}
-	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight)
+	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight) |
+		standing(e.global != nil && e.global.held, e.leading, e.named)
 }
 
 // rankOf returns the rank of a peer.
 func (e *Election) rankOf(id timed.NodeID) rank {
 	st := &e.peers.of(id).state
-	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight)
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(st.Global, st.Leading, st.Named)
 }
 
 // best returns the highest-ranked contender among the alive, or NoNode.
@@ -276,7 +299,7 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 	best, highest := timed.NoNode, rank(0)
 	for id := alive.Next(0); id != 0; id = alive.Next(id) {
 		st := &e.peers.of(id).state
-		if !st.Contender {
+		if !st.Contender || e.foreign(id) {
 			continue
 		}
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) && !mutant.On(mutant.NoLockedElsewhere) {

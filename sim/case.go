@@ -146,9 +146,11 @@ type caseFile struct {
 	BrokenClocks bool        `json:"broken_clocks,omitempty"`
 	Weather      weatherFile `json:"weather"`
 	Faults       []faultFile `json:"faults"`
-	// Later than the format, and absent where there is no broadcast.
+	// Later than the format, and absent where there is no broadcast, or no
+	// quorum system.
 	Traffic *trafficFile `json:"traffic,omitempty"`
 	Servers *serversFile `json:"servers,omitempty"`
+	Quorum  string       `json:"quorum,omitempty"`
 }
 
 type weatherFile struct {
@@ -212,7 +214,7 @@ func (c *Case) Write(w io.Writer) error {
 func (c *Case) file() *caseFile {
 	o := c.Options.withDefaults()
 	f := &caseFile{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes,
-		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, BrokenClocks: o.BrokenClocks,
+		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, Quorum: o.Quorum, BrokenClocks: o.BrokenClocks,
 		Weather: weatherFile{span(c.Schedule.Weather.MinDelay), span(c.Schedule.Weather.MaxDelay), span(c.Schedule.Weather.Lateness)},
 		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic), Servers: serversToFile(c.Schedule.Servers)}
 	f.Preset, f.Timing = timingToFile(o.Timing)
@@ -289,6 +291,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	c := Case{Seed: f.Seed, Check: f.Check, Detail: f.Detail, Note: f.Note}
 	o := &c.Options
 	o.Nodes, o.Duration, o.Codec, o.BrokenClocks = f.Nodes, time.Duration(f.Duration), f.Codec, f.BrokenClocks
+	o.Quorum = f.Quorum
 	var err, e error
 	o.Mode, err = leader.ParseMode(f.Mode)
 	o.RankBy, e = leader.ParseRankBy(f.RankBy)

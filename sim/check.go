@@ -44,6 +44,10 @@ type claims struct {
 	leadUntil  int64
 	support    timed.Set
 
+	globalEnd   timed.Instant // 0: it does not lead globally
+	globalUntil int64
+	stamps      *leader.QuorumStamp
+
 	lockedTo timed.Incarnation
 	lockEnd  timed.Instant
 	lockTill int64
@@ -201,6 +205,15 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 		c.fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
 	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer:
 		c.utcEvent(n, e)
+	case stack.EventGlobalElected, stack.EventGlobalLost:
+		c.live.changed()
+		if e.Kind == stack.EventGlobalLost {
+			c.checkStable(n, e)
+		}
+	case stack.EventVerified:
+		c.verified(n, e)
+	case stack.EventOtherQuorum:
+		c.fail("mismatch", n, "thinks that node %d has another quorum system", e.Peer)
 	case stack.EventRestart:
 		return true
 	}
@@ -277,6 +290,15 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 	}
 	if fresh {
 		c.checkView(n)
+	}
+	if c.w.global != nil {
+		c.lookGlobal(n, now)
+		if lock {
+			c.checkFreed(n)
+		}
+		if lead {
+			c.checkReliances(n)
+		}
 	}
 	if p := mb.Proposal(); p != cl.proposal {
 		before := cl.proposal
@@ -371,6 +393,7 @@ func (c *checker) rebent(n *Node) {
 		c.live.account(c.w.now)
 		cl := &c.claims[n.index]
 		cl.ageLead(n)
+		cl.ageGlobal(n)
 		cl.ageLock(n)
 		cl.ageView(n)
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -31,6 +32,8 @@ func twinOf(s *stack.Stack) *stack.Stack {
 // for what happens to nobody's machine on purpose, and none can be forgotten.
 type copier map[unsafe.Pointer]reflect.Value
 
+var typeQuorum = reflect.TypeFor[quorum.System]()
+
 // value returns a deep copy. Functions are shared.
 func (c copier) value(v reflect.Value) reflect.Value {
 	switch v.Kind() {
@@ -54,7 +57,12 @@ func (c copier) value(v reflect.Value) reflect.Value {
 			c.fill(to.Index(i), v.Index(i))
 		}
 		return to
-	case reflect.Map, reflect.Interface, reflect.Chan:
+	case reflect.Interface:
+		if v.Type() == typeQuorum {
+			return v // never changes
+		}
+		fallthrough
+	case reflect.Map, reflect.Chan:
 		if !v.IsNil() {
 			panic("sim: a stack holds a " + v.Type().String() + ", which clones do not know")
 		}

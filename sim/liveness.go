@@ -154,7 +154,7 @@ func (l *liveness) allLed() bool {
 		found := false
 		for id := b.Next(0); id != 0; id = b.Next(id) {
 			if i := int(id) - 1; l.w.check.leads(i) {
-				if found || l.w.check.claims[i].support != b {
+				if found || l.w.check.claims[i].support != b || !l.w.check.globalAsDue(i, b) {
 					return false
 				}
 				found = true

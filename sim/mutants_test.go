@@ -30,6 +30,7 @@ var worlds = map[string]struct {
 	"wan":             {campaign, Options{Timing: timed.WAN(), Duration: 200 * time.Second}},
 	"wire":            {campaign, Options{Roughness: 4, Codec: true}},
 	"servers":         {campaign, Options{Roughness: 2, Servers: &Servers{}}},
+	"global":          {campaign, Options{Roughness: 4, Quorum: RandomQuorum}},
 	"topology":        {topology, Options{Nodes: 6}},
 	"topology-strict": {topology, Options{Nodes: 6, Mode: leader.Strict}},
 
@@ -40,6 +41,7 @@ var worlds = map[string]struct {
 	"led-again":               {play: ledAgain},
 	"clone":                   {play: cloneIsNoticed},
 	"hand-over":               {play: handOver},
+	"named-successor":         {play: namedSuccessor},
 	"late-from-the-dead":      {play: lateFromTheDead},
 	"late-confirmation":       {play: lateConfirmation},
 	"confirmation-of-another": {play: confirmationOfAnother},

@@ -34,6 +34,7 @@ type Node struct {
 	handlers Handlers
 	told     told
 	lives    uint64 // counts the starts and ends of processes
+	starts   uint64 // of the machine's process, where that is counted
 
 	// What the broadcast has delivered and the application has not taken.
 	owedBytes, owedCount int
@@ -101,6 +102,9 @@ func (w *World) start(n *Node) {
 	}
 	if w.external != nil {
 		cfg.MinReferences = w.external.MinReferences
+	}
+	if w.global != nil {
+		w.global.configure(n, &cfg)
 	}
 	if w.opt.Bare {
 		return
@@ -202,6 +206,6 @@ func (w *World) resign(n *Node) bool {
 	if !n.attended() || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
 		return false
 	}
-	w.after(n, now, n.st.Resign(now, w.out[:0]))
+	w.after(n, now, w.resigns(n, now))
 	return true
 }

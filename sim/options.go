@@ -40,6 +40,9 @@ type Options struct {
 	// has; an empty list means that each seed draws its own. Without it one random
 	// world in ten draws some.
 	Servers *Servers
+	// Quorum, if not empty, is the quorum system by which leaders lead globally,
+	// as [quorum.Parse] reads it, or [RandomQuorum]. BI is not checked then.
+	Quorum string
 	// App, if not nil, makes the application of a world. It is called when the
 	// world has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
@@ -113,6 +116,9 @@ func (o Options) Validate() error {
 		if err := o.Servers.Validate(o.Nodes); err != nil {
 			return err
 		}
+	}
+	if err := o.validateQuorum(); err != nil {
+		return err
 	}
 	for _, c := range o.Without {
 		if c >= classEnd || c == ClassHeal {

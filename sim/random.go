@@ -23,6 +23,7 @@ const (
 	streamCasts // of the schedule; nodes have one each
 	streamServers
 	streamExchanges
+	streamQuorum
 )
 
 func newStream(seed, name uint64) stream {

@@ -213,6 +213,7 @@ func TestScenarios(t *testing.T) {
 		"one lost packet":                oneLostPacket,
 		"restarted follower":             restartedFollower,
 		"hand over":                      handOver,
+		"named successor":                namedSuccessor,
 		"clone is noticed":               cloneIsNoticed,
 		"late packet of the dead":        lateFromTheDead,
 		"excuse out of hearing":          excuseOutOfHearing,

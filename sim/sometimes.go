@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/failaware/failaware/leader"
+
 // Situation is a state that a campaign should reach now and then: if it never
 // does, its checks prove less than they seem to.
 type Situation uint8
@@ -54,6 +56,11 @@ const (
 	CastDeciderGone  // a decider crashed with its decision under way
 	CastFlushed      // a flush brought ordered messages along
 	CastRecovered    // a flush brought Unordered messages along
+
+	// Those of global leadership.
+	LocalBesideGlobal // somebody leads a part of the group while another leads globally
+	GlobalOutlived    // a global lease ended, and the local one did not
+	AssuredBeyond     // somebody relied on an answer of a leader that leads no more
 	situationEnd
 )
 
@@ -74,6 +81,8 @@ var situationNames = [Situations]string{
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
 	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
+	"one led locally while another led globally", "a global lease ended before the local one",
+	"an answer was good beyond the lead that it was about",
 }
 
 // String says what the situation is.
@@ -86,6 +95,10 @@ func (s Situation) String() string {
 
 // needs says for which options a situation can come about.
 func (s Situation) needs(o *Options) bool {
+	if s >= LocalBesideGlobal {
+		// In mode strict a leader does not leave out whom it was elected by.
+		return o.Quorum != "" && o.Nodes >= 3 && (s != GlobalOutlived || o.Mode == leader.Available)
+	}
 	if s >= CastUndelivered {
 		return s.needsBroadcast(o)
 	}

@@ -145,7 +145,8 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 		t.Faults[Class(i).String()] = n
 	}
 	for i, n := range c.Sometimes {
-		if opt.Broadcast == nil && Situation(i) >= CastUndelivered {
+		if s := Situation(i); opt.Broadcast == nil && s >= CastUndelivered && s < LocalBesideGlobal ||
+			opt.Quorum == "" && s >= LocalBesideGlobal {
 			continue
 		}
 		t.Sometimes[Situation(i).String()] = n

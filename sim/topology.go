@@ -134,7 +134,7 @@ func (w *World) holdStill(g graph, res *TopologyResult) {
 				return
 			}
 		}
-		if w.now >= calm && w.opt.Mode == leader.Strict && !w.checkBI(g) {
+		if w.now >= calm && w.opt.Mode == leader.Strict && w.global == nil && !w.checkBI(g) {
 			return
 		}
 	}

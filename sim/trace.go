@@ -140,6 +140,14 @@ func eventText(n *Node, e *stack.Event) string {
 		return "blames its own clock"
 	case stack.EventSlowConsumer:
 		return "its application is slow"
+	case stack.EventGlobalElected:
+		return fmt.Sprintf("LEADS GLOBALLY, with the votes of %v", n.st.Election().Support())
+	case stack.EventGlobalLost:
+		return fmt.Sprintf("leads globally no more: %v (by %v)", e.Lost, e.Peer)
+	case stack.EventVerified:
+		return fmt.Sprintf("node %d answers how long it leads: %v, globally %v", e.Peer, e.Assurance.Local, e.Assurance.Global)
+	case stack.EventOtherQuorum:
+		return fmt.Sprintf("node %d votes in another quorum system", e.Peer)
 	case stack.EventOverrun:
 		return "must leave: its application is too slow"
 	}

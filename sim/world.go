@@ -45,14 +45,14 @@ type World struct {
 	wire   wire
 	count  Counters
 
-	app     app
-	cargo   []byte // what an application says with the packet to cargoTo
-	cargoTo timed.NodeID
-	record  *Recording
-	changes uint64   // see Changes
-	cast    *casting // nil without a broadcast
-
+	app      app
+	cargo    []byte // what an application says with the packet to cargoTo
+	cargoTo  timed.NodeID
+	record   *Recording
+	changes  uint64    // see Changes
+	cast     *casting  // nil without a broadcast
 	external *external // nil without time servers
+	global   *globally // nil without a quorum system
 }
 
 // Counters counts what happened in a run.
@@ -80,6 +80,7 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
 	w.check.reset()
+	w.global = newGlobally(seed, &opt)
 	if s.Traffic != nil {
 		w.cast = w.newCasting(s.Traffic)
 	}
@@ -199,6 +200,9 @@ func (w *World) wake(e event) {
 		w.trace(n, "timeout")
 	}
 	w.after(n, now, n.st.HandleTimeout(now, w.out[:0]))
+	if w.global != nil {
+		w.verifies(n)
+	}
 }
 
 // after performs the effects of a turn, checks the world, and arms the timer.
@@ -213,6 +217,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 			}
 			if w.cast != nil && e.Packet.Has(stack.FrameBroadcast) {
 				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
+			}
+			if w.global != nil && e.Packet.Has(stack.FrameAnswer) {
+				w.check.answered(n, e.Packet)
 			}
 			if slot := w.lent[sent]; broken {
 				w.count.Lost++

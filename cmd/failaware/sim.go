@@ -32,6 +32,7 @@ type simFlags struct {
 	codec        bool
 	references   bool
 	broadcast    broadcastFlag
+	quorum       string
 
 	trace           bool
 	shrink          bool
@@ -90,6 +91,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
 	f.broadcast.register(fl)
+	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
 	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
@@ -106,7 +108,8 @@ search with what it has found and exit code 1, the second at once.`,
 
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
-	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on}
+	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on,
+		Quorum: f.quorum}
 	if f.references {
 		opt.Servers = &sim.Servers{}
 	}

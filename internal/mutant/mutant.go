@@ -57,6 +57,19 @@ const (
 	LockFromBoundOnly
 	NewcomersDepose
 	SilentResignation
+	GlobalWithoutTime
+	GlobalWithoutQuorum
+	GlobalAfterRelease
+	VoteForOtherQuorum
+	QuorumRanksNothing
+	ObjectorsBlockQuorum
+	StampWithoutCounter
+	StampsOfAnyRound
+	VouchWithoutWait
+	VouchDroppedWithGrants
+	VouchFromReceipt
+	VouchWithoutDrift
+	SuccessorIgnored
 
 	RenewAfterPropose
 	IgnoreOvertaken

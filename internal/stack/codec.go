@@ -30,6 +30,13 @@ const (
 	wireUTC     = 11
 	wireSamples = 12
 
+	wireQuorum    = 13
+	wireStamp     = 14
+	wireQuestion  = 15
+	wireAnswer    = 16
+	wireSuccessor = 17
+	wireEnd       = wireSuccessor + 1
+
 	frameHead = 3 // type and length
 	frameMost = 1<<16 - 1
 )
@@ -42,7 +49,7 @@ func frameBit(kind byte) Frames { return 1 << (kind - wireInUse) }
 type Encoder struct {
 	// MaxPacket is the largest packet in bytes, header and body; zero stands
 	// for [datagram.MaxPacket]. That carries everything in any group of up to
-	// 20 nodes ([PacketFor]), and as a rule views of 73 nodes that were all
+	// 17 nodes ([PacketFor]), and as a rule views of 73 nodes that were all
 	// alone and meet, views of 88 that survive a crash, and proposals of 95.
 	// A larger group needs a larger MaxPacket at every node, and a network
 	// that carries it. Packets with a broadcast frame may be as large as
@@ -135,7 +142,7 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 		switch {
 		case len(body) < frameHead:
 			return kind, ErrTruncated
-		case kind < wireHello || kind > wireSamples:
+		case kind < wireHello || kind >= wireEnd:
 			return kind, ErrUnknownFrame
 		case last == 0 && kind != wireHello:
 			return kind, ErrNoHello

@@ -37,6 +37,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.utc(&p.UTC)
 	case wireSamples:
 		r.samples(&p.Samples)
+	default:
+		r.global(kind, p)
 	}
 }
 
@@ -52,6 +54,8 @@ func (r *reader) hello(p *Packet) {
 		LockedTo:  r.incarnation(),
 		MaxLock:   r.duration(),
 	}
+	standing := r.uint(0, standingAll)
+	p.State.Global, p.State.Named = standing&standingGlobal != 0, standing&standingNamed != 0
 }
 
 // view reads a frame that names a view.

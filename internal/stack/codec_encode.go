@@ -8,7 +8,7 @@ import (
 
 // Lengths of the messages' arrays.
 const (
-	helloLen   = 9
+	helloLen   = 10
 	inUseLen   = 1
 	releaseLen = 1
 	viewIDLen  = 3
@@ -70,6 +70,7 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameSamples) {
 		w.samples(&p.Samples)
 	}
+	w.global(p)
 }
 
 func (w *writer) hello(p *Packet) {
@@ -82,6 +83,7 @@ func (w *writer) hello(p *Packet) {
 	w.uint(uint64(p.State.Weight), 0, 1<<16-1)
 	w.incarnation(p.State.LockedTo)
 	w.duration(p.State.MaxLock)
+	w.uint(standingOf(&p.State), 0, standingAll)
 	w.close()
 }
 

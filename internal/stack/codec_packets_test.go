@@ -118,11 +118,17 @@ func samples() map[string]Packet {
 	refusal := replyPacket()
 	refusal.Reply.Support = false
 	refusal.Reply.LockedTo, refusal.Reply.Prefers = incarnationOf(3), 4
+	global := requestPacket()
+	global.State.Global = true
+	global.Frames |= FrameQuorum | FrameStamp | FrameQuestion | FrameAnswer | FrameSuccessor
+	global.Quorum, global.Stamp = leader.QuorumID{Epoch: 3, Digest: 1 << 63}, leader.VoteStamp{Counter: 9, At: global.Header.Stamp}
+	global.Question, global.Successor = leader.Question{Asked: global.Header.Stamp}, 3
+	global.Answer = leader.Answer{Asked: global.Header.Stamp, Asker: bootOf(2), Local: time.Second, Global: time.Millisecond}
 	both := commitPacket(3, fromOwnViews)
 	both.Frames |= FrameReply | FrameRelease
 	both.Reply, both.Report = refusal.Reply, refusal.Report
 	return map[string]Packet{
-		"keepalive": basePacket(), "in use": inUse, "goodbye": goodbye, "request": requestPacket(),
+		"keepalive": basePacket(), "global": global, "in use": inUse, "goodbye": goodbye, "request": requestPacket(),
 		"renewal": renewalPacket(), "reply": replyPacket(), "refusal": refusal,
 		"proposal": proposePacket(5), "commit after a crash": commitPacket(5, fromOneView),
 		"commit of nodes from nowhere": commitPacket(5, nil), "commit of loners": commitPacket(5, fromOwnViews),
@@ -242,8 +248,9 @@ func drawPacket(t *rapid.T) Packet {
 		FastThreshold: drawDuration.Draw(t, "threshold"),
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
-			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock")},
-		Frames: Frames(rapid.Uint16Range(0, uint16(AllFrames)).Draw(t, "frames")) &^ FrameBroadcast,
+			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
+			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named")},
+		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ FrameBroadcast,
 	}
 	if p.Has(FrameInUse) {
 		p.InUse = drawBoot.Draw(t, "in use")
@@ -273,6 +280,7 @@ func drawPacket(t *rapid.T) Packet {
 			p.Line.Parent = drawTimeline(t)
 		}
 	}
+	drawGlobal(t, &p)
 	if p.Has(FrameReply) {
 		p.Reply = leader.Reply{Number: drawInstant.Draw(t, "number"), Support: rapid.Bool().Draw(t, "support"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), Prefers: timed.NodeID(rapid.Uint8().Draw(t, "prefers"))}
@@ -289,4 +297,23 @@ func drawPacket(t *rapid.T) Packet {
 		}
 	}
 	return p
+}
+
+func drawGlobal(t *rapid.T, p *Packet) {
+	if p.Has(FrameQuorum) {
+		p.Quorum = leader.QuorumID{Epoch: rapid.Uint64().Draw(t, "epoch"), Digest: rapid.Uint64().Draw(t, "digest")}
+	}
+	if p.Has(FrameStamp) {
+		p.Stamp = leader.VoteStamp{Counter: rapid.Uint64().Draw(t, "starts"), At: drawInstant.Draw(t, "voted")}
+	}
+	if p.Has(FrameQuestion) {
+		p.Question.Asked = drawInstant.Draw(t, "asked")
+	}
+	if p.Has(FrameAnswer) {
+		p.Answer = leader.Answer{Asked: drawInstant.Draw(t, "asked"), Asker: drawBoot.Draw(t, "asker"),
+			Local: drawDuration.Draw(t, "local"), Global: drawDuration.Draw(t, "global")}
+	}
+	if p.Has(FrameSuccessor) {
+		p.Successor = drawNode.Draw(t, "successor")
+	}
 }

@@ -21,7 +21,7 @@ func TestLargestViews(t *testing.T) {
 		"proposal":             {proposePacket, 95},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 88},
 		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 73},
-		"fullest commit":       {fullestPacket, 21},
+		"fullest commit":       {fullestPacket, 18},
 	} {
 		var e Encoder
 		most := 0
@@ -90,6 +90,10 @@ func fullestPacket(n int) Packet {
 	p.Line.Rate, p.Line.Until = -clocksync.MaxSlewLimit, datagram.MaxStamp
 	fillUTC(&p)
 	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: somebody, Prefers: 255}
+	p.State.Global, p.State.Named = true, true
+	p.Quorum, p.Stamp = leader.QuorumID{Epoch: anyUint, Digest: anyUint}, leader.VoteStamp{Counter: anyUint, At: datagram.MaxStamp}
+	p.Question, p.Successor = leader.Question{Asked: datagram.MaxStamp}, 255
+	p.Answer = leader.Answer{Asked: datagram.MaxStamp, Asker: bootOf(255), Local: timed.MaxDuration, Global: timed.MaxDuration}
 	p.Report = membership.Report{Acknowledged: big, Installed: big, Sequence: membership.MaxSequence}
 	return p
 }

@@ -135,7 +135,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		msg  []byte
 		err  error
 	}{
-		"unknown type":                   {wireSamples + 1, []byte{0x90}, ErrUnknownFrame},
+		"unknown type":                   {wireEnd, []byte{0x90}, ErrUnknownFrame},
 		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
 		"second hello":                   {wireHello, []byte{0x90}, ErrFrameOrder},
 		"no message":                     {wireLeaving, nil, ErrTruncated},

@@ -28,7 +28,7 @@ const (
 const (
 	memberLeast = 3
 	memberMost  = 32
-	packetFixed = 537
+	packetFixed = 641
 )
 
 // checkPart reports whether the fields of a part belong to its kind, and its

@@ -39,6 +39,10 @@ const (
 	EventUTCChanged                         // what is known of UTC is now UTC
 	EventFalseticker                        // reference Source, which Peer asks, contradicts the others; it is off by Step
 	EventTruechimer                         // it no longer does
+	EventGlobalElected                      // this node leads globally
+	EventGlobalLost                         // this node leads globally no more: Lost, Peer
+	EventOtherQuorum                        // Peer votes in another quorum system or epoch: Quorum
+	EventVerified                           // Peer has answered whether it leads: Assurance
 )
 
 // Event is something that an application may want to know. It is a flat value;
@@ -62,6 +66,9 @@ type Event struct {
 	// Mismatch: what the peer has.
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
+
+	Quorum    leader.QuorumID
+	Assurance *leader.Assurance // valid until the next call, as the event is
 }
 
 // EffectKind tells effects apart.

@@ -27,6 +27,9 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 		s.leading = true
 		s.notify(Event{Kind: EventElected, Peer: s.cfg.Self.Node})
 	}
+	if s.cfg.Quorum != nil {
+		s.observeGlobal(now)
+	}
 	if to, _ := s.el.Locked(now); to != s.following && (to != s.cfg.Self || s.leading) {
 		s.following = to
 		s.notify(Event{Kind: EventFollowing, Peer: to.Node, Boot: to.Boot})
@@ -89,7 +92,11 @@ type Snapshot struct {
 	Leading     bool // valid while now < Expiration
 	Expiration  timed.Instant
 	Support     timed.Set
-	Following   timed.Incarnation // to whom the vote is bound, valid while now < LockedUntil
+	Global      bool // leads globally, valid while now < GlobalUntil
+	GlobalUntil timed.Instant
+	Stamps      *leader.QuorumStamp // of the votes behind the global lease
+	Globally    timed.NodeID        // who led globally at the turn, as far as known
+	Following   timed.Incarnation   // to whom the vote is bound, valid while now < LockedUntil
 	LockedUntil timed.Instant
 	View        *membership.View
 	ValidUntil  timed.Instant // the view is up to date before
@@ -102,6 +109,11 @@ func (s *Stack) Snapshot(now timed.Instant) Snapshot {
 	snap := Snapshot{Self: s.cfg.Self, Ready: s.ready, Support: s.el.Support(),
 		View: s.mb.View(), ValidUntil: s.mb.ValidUntil(), Alive: s.alive, Clock: s.ck.Snapshot()}
 	snap.Expiration, snap.Leading = s.el.Leading()
+	if s.cfg.Quorum != nil {
+		snap.GlobalUntil, snap.Global = s.el.LeadingGlobally()
+		snap.Stamps, _ = s.el.QuorumStamp(now)
+		snap.Globally = s.GlobalLeader(now)
+	}
 	snap.Following, snap.LockedUntil = s.el.Locked(now)
 	return snap
 }

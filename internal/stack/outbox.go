@@ -20,12 +20,17 @@ type outbox struct {
 	utc     clocksync.UTC
 	cast    *broadcast.Packet
 
+	successor timed.NodeID
+
 	to      timed.NodeID
 	uni     Frames
 	dropped membership.ViewID
 	reply   leader.Reply
 	report  membership.Report
 	samples clocksync.Forwarded
+
+	question leader.Question
+	answer   leader.Answer
 
 	beat timed.Set // to whom a bare packet is to go
 }
@@ -53,6 +58,9 @@ func (s *Stack) flush(now timed.Instant) {
 	}
 	if b.all&FrameRequest != 0 {
 		s.fillRequest(now)
+		if s.cfg.Quorum != nil {
+			b.all |= FrameQuorum
+		}
 	}
 	if s.br != nil {
 		s.fillBroadcast(now)
@@ -66,9 +74,10 @@ func (s *Stack) flush(now timed.Instant) {
 		if id == b.to && b.uni != 0 {
 			p.Frames |= b.uni
 			p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
-			if b.uni&FrameSamples != 0 {
-				p.Samples = b.samples
-			}
+			b.toOne(p)
+		}
+		if p.Has(FrameQuorum) {
+			p.Quorum = s.el.QuorumID()
 		}
 		s.dg.Sent(id, now)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
@@ -105,7 +114,7 @@ func (b *outbox) toAll(p *Packet) {
 	if b.all&FrameBroadcast != 0 {
 		p.Broadcast = b.cast
 	}
-	p.Release, p.Resign = b.release, b.resign
+	p.Release, p.Resign, p.Successor = b.release, b.resign, b.successor
 }
 
 // blank returns a packet to be written: one that the driver lends, or one of the

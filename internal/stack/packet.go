@@ -12,7 +12,7 @@ import (
 )
 
 // Frames says which frames a packet carries.
-type Frames uint16
+type Frames uint32
 
 // The frames, in the order in which a receiver handles them.
 const (
@@ -27,6 +27,11 @@ const (
 	FrameBroadcast                    // Broadcast
 	FrameUTC                          // UTC, with Line
 	FrameSamples                      // Samples, with Reply
+	FrameQuorum                       // Quorum: what the sender's votes are for
+	FrameStamp                        // Stamp of the vote in Reply
+	FrameQuestion                     // Question: does the destination lead?
+	FrameAnswer                       // Answer
+	FrameSuccessor                    // Release is in favour of Successor
 	frameEnd
 )
 
@@ -55,6 +60,12 @@ type Packet struct {
 	Broadcast *broadcast.Packet
 	UTC       clocksync.UTC
 	Samples   clocksync.Forwarded
+
+	Quorum    leader.QuorumID
+	Stamp     leader.VoteStamp
+	Question  leader.Question
+	Answer    leader.Answer
+	Successor timed.NodeID
 }
 
 // Has reports whether the packet carries a frame.

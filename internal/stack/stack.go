@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -28,6 +29,10 @@ type Config struct {
 	// Broadcast, if not nil, configures the atomic broadcast; its Self and
 	// Timing are those above. It must be valid, and in all nodes or none.
 	Broadcast *broadcast.Config
+	// Quorum, Epoch and Starts are those of [leader.Config].
+	Quorum quorum.System
+	Epoch  uint64
+	Starts uint64
 }
 
 // Stack is the state of one incarnation of a node. It is a pure machine for one
@@ -45,6 +50,7 @@ type Stack struct {
 	alive     timed.Set // at the end of the last turn
 	following timed.Incarnation
 	leading   bool
+	global    bool // leads globally
 	leaving   bool
 	mismatch  timed.Set // peers whose settings differ, reported once
 	blamed    bool
@@ -88,7 +94,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		cfg: cfg,
 		dg:  datagram.New(datagram.Config{Self: cfg.Self, Timing: cfg.Timing}, now),
 		el: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
-			RankBy: cfg.RankBy, Weight: cfg.Weight}, now),
+			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts}, now),
 		mb: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
 		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
 			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold,
@@ -260,7 +266,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
 	}
 	if p.Has(FrameRelease) {
-		s.el.HandleRelease(from, p.Release)
+		s.handleRelease(now, from, p)
 	}
 	if p.Has(FrameResign) {
 		var ok bool
@@ -277,11 +283,20 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 	if s.br != nil && p.Has(FrameBroadcast) {
 		s.handleBroadcast(now, from, p)
 	}
+	if p.Has(FrameQuorum | FrameRequest) {
+		s.noteQuorum(from, p)
+	}
 	if p.Has(FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
 	if p.Has(FrameReply) {
 		s.handleReply(now, from, p, d, alive)
+	}
+	if p.Has(FrameQuestion) {
+		s.handleQuestion(now, from, p)
+	}
+	if p.Has(FrameAnswer) {
+		s.handleAnswer(now, from, p)
 	}
 }
 
@@ -295,6 +310,12 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	s.perform(now, s.elOut)
 	if !answer {
 		return
+	}
+	if reply.Support && s.cfg.Quorum != nil {
+		s.box.uni |= FrameStamp
+	}
+	if reply.OtherQuorum {
+		s.box.uni |= FrameQuorum
 	}
 	if reply.Support {
 		if s.counts(&p.Part) {
@@ -318,6 +339,10 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 }
 
 func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
+	p.Reply.Stamp = leader.VoteStamp{}
+	if p.Has(FrameStamp) {
+		p.Reply.Stamp = p.Stamp
+	}
 	var counted bool
 	s.elOut, counted = s.el.HandleReply(now, from, p.Reply, d.Fast, alive, s.elOut[:0])
 	if !counted {
@@ -342,12 +367,17 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 			s.box.request, s.box.all = e.Request, s.box.all|FrameRequest
 		case leader.SendRelease:
 			s.box.release, s.box.all = e.Number, s.box.all|FrameRelease
+			if e.By != timed.NoNode {
+				s.box.successor, s.box.all = e.By, s.box.all|FrameSuccessor
+			}
 		case leader.Won:
 			s.won(now)
 		case leader.GiveUp:
 			s.gaveUp(now, e)
 		case leader.Unfit:
 			s.notify(Event{Kind: EventUnfit})
+		case leader.GlobalLost:
+			s.lostGlobally(e)
 		}
 	}
 }

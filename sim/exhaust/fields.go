@@ -39,6 +39,7 @@ var axes = map[string]axis{
 	"stack.Packet.Header.Echo.Sent":   peerClock,
 	"stack.Packet.Header.Echo.Latest": peerClock,
 	"stack.Packet.Reply.Number":       peerClock,
+	"stack.Packet.Answer.Asked":       peerClock,
 }
 
 // noState lists the fields that do not matter to what a node does next, and
@@ -49,6 +50,8 @@ var noState = map[string]string{
 	"stack.Stack.events":              "emptied by each turn",
 	"stack.Stack.more":                "emptied by each turn; what no frame carries is not sent",
 	"stack.Stack.brOut":               "nodes of the model do not broadcast",
+	"stack.Stack.cfg.Quorum":          "nodes of the model have no quorum system",
+	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
 	"stack.Stack.elOut":               "emptied before use",
 	"stack.Stack.mbOut":               "emptied before use",
 	"stack.Stack.ckOut":               "emptied before use",

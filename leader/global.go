@@ -1,0 +1,111 @@
+package leader
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/timed"
+)
+
+// QuorumID names what votes are counted for: the quorum system of an epoch. The
+// zero QuorumID stands for none. Votes of nodes that name another one do not
+// count, because quorums of two systems need have no node in common.
+type QuorumID struct{ Epoch, Digest uint64 }
+
+// globalLead is what an election has beyond the local one when a quorum system
+// is configured. Both are decided by the same rounds and the same votes: a
+// leader whose votes hold a quorum leads globally.
+type globalLead struct {
+	id     QuorumID
+	held   bool          // until its end has been noticed
+	until  timed.Instant // end of the lease of the latest round with a quorum
+	stamps *QuorumStamp  // of that round
+	made   uint64        // timestamps made
+
+	lastStamp timed.Instant // the latest that this node gave as a voter
+}
+
+// newGlobalLead returns nil without a quorum system.
+func newGlobalLead(cfg *Config) *globalLead {
+	if cfg.Quorum == nil {
+		return nil
+	}
+	return &globalLead{id: QuorumID{Epoch: max(cfg.Epoch, 1), Digest: cfg.Quorum.Digest()}}
+}
+
+// QuorumID returns what this node votes for.
+func (e *Election) QuorumID() QuorumID {
+	if e.global == nil {
+		return QuorumID{}
+	}
+	return e.global.id
+}
+
+// LeadsGlobally reports whether this node holds the votes of a quorum at now, so
+// that nobody else does. It reads nothing but time.
+func (e *Election) LeadsGlobally(now timed.Instant) bool {
+	if mutant.On(mutant.GlobalWithoutTime) && e.global != nil {
+		return e.global.held
+	}
+	return e.global != nil && now < e.global.until && e.Leads(now)
+}
+
+// LeadingGlobally returns whether the node holds a global lease and, if so, when
+// it ends: never after the lease of [Election.Leading].
+func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
+	g := e.global
+	if g == nil || !g.held {
+		return 0, false
+	}
+	if mutant.On(mutant.GlobalWithoutTime) {
+		return timed.Never, true
+	}
+	return timed.Earlier(g.until, e.expiration), true
+}
+
+// holdsQuorum reports whether the votes of the round under way are enough to
+// lead globally.
+func (e *Election) holdsQuorum() bool {
+	return e.global != nil && (e.cfg.Quorum.IsQuorum(e.replies) || mutant.On(mutant.GlobalWithoutQuorum))
+}
+
+// winGlobally begins or renews the global lease after a round that was won with
+// a quorum. A round without one changes nothing: the votes of an earlier one bind
+// their voters as before, until that lease ends.
+func (e *Election) winGlobally() {
+	g := e.global
+	g.until = e.expiration
+	if !g.held {
+		g.held, e.topValid = true, false
+	}
+	e.keepStamps()
+}
+
+// endGlobal ends the global lease. It comes before any vote is given back: a node
+// that soon leads a few others again must not take the old lease for its own.
+func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect {
+	g := e.global
+	if g == nil || !g.held || mutant.On(mutant.GlobalAfterRelease) && why != NoQuorum {
+		return out
+	}
+	g.held, g.until, g.stamps = false, 0, nil
+	e.topValid = false
+	return append(out, Effect{Kind: GlobalLost, Reason: why, By: by})
+}
+
+// HandleQuorum notes what a peer's accepted incarnation votes for. It reports
+// whether that is news, and something else than what this node votes for.
+func (e *Election) HandleQuorum(from timed.NodeID, id QuorumID) (differs bool) {
+	p := e.peers.edit(from)
+	if p.quorumKnown && p.quorum == id {
+		return false
+	}
+	p.quorumKnown, p.quorum = true, id
+	e.topValid = false
+	return id != e.QuorumID()
+}
+
+// foreign reports that a peer is known to vote for something else. It follows a
+// leader of its own kind, or none.
+func (e *Election) foreign(id timed.NodeID) bool {
+	p := e.peers.of(id)
+	return p.quorumKnown && p.quorum != e.QuorumID() && !mutant.On(mutant.VoteForOtherQuorum)
+}

@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// RandomQuorum as [Options.Quorum] gives each seed a quorum system of its own.
+const RandomQuorum = "random"
+
+// globally is what a world has when its leaders may lead globally.
+type globally struct {
+	system  quorum.System
+	rand    stream
+	counts  bool // starts are counted, as with a state directory
+	answers map[answerKey]*answerGiven
+	relied  []reliance               // assurances that hold still
+	stamped [timed.MaxNodes + 1]mark // the latest stamp of each voter behind a global lease
+}
+
+// Shares of what nodes do on their own account.
+const (
+	uncountedWorlds = 0.25 // have no state directories
+	askingTurns     = 0.05 // of a node's timeouts ask a peer whether it leads
+	namedResigns    = 0.7  // of those who resign name a successor
+)
+
+// newGlobally returns nil without a quorum system. The text has been checked.
+func newGlobally(seed uint64, opt *Options) *globally {
+	if opt.Quorum == "" {
+		return nil
+	}
+	g := &globally{rand: newStream(seed, streamQuorum), answers: map[answerKey]*answerGiven{}}
+	if opt.Quorum == RandomQuorum {
+		g.system = drawQuorum(g.rand, opt.Nodes)
+	} else {
+		g.system, _ = quorum.Parse(opt.Quorum)
+	}
+	g.counts = !g.rand.chance(uncountedWorlds)
+	return g
+}
+
+// validateQuorum reports a quorum system that no world of these options has.
+func (o *Options) validateQuorum() error {
+	if o.Quorum == "" || o.Quorum == RandomQuorum {
+		return nil
+	}
+	s, err := quorum.Parse(o.Quorum)
+	if err != nil {
+		return fmt.Errorf("sim: Quorum: %w", err)
+	}
+	for id := range s.Members().All() {
+		if int(id) > o.Nodes {
+			return fmt.Errorf("sim: Quorum: %v lists node %v of a world with %d nodes", s, id, o.Nodes)
+		}
+	}
+	return nil
+}
+
+// drawQuorum draws a quorum system over some of the nodes, or all.
+func drawQuorum(r stream, nodes int) (s quorum.System) {
+	var members timed.Set
+	everybody := r.chance(0.5)
+	for id := range nodes {
+		if everybody || r.chance(0.7) {
+			members.Add(timed.NodeID(id + 1))
+		}
+	}
+	if members.Empty() {
+		members.Add(timed.NodeID(1 + r.below(int64(nodes))))
+	}
+	var err error
+	switch r.below(4) {
+	case 0:
+		s, err = quorum.Majority(members)
+	case 1:
+		var votes []quorum.Votes
+		for id := range members.All() {
+			votes = append(votes, quorum.Votes{Node: id, Weight: uint16(r.between(1, 4))})
+		}
+		s, err = quorum.Weighted(votes...)
+	case 2:
+		s, err = quorum.Grid(deal(r, members)...)
+	default:
+		s, err = quorum.Explicit(drawMeeting(r, members)...)
+	}
+	if err != nil {
+		panic(err) // what is drawn is valid
+	}
+	return s
+}
+
+// deal deals members out to rows, none of them empty.
+func deal(r stream, members timed.Set) (rows []timed.Set) {
+	rows = make([]timed.Set, r.between(1, min(3, int64(members.Len()))))
+	k := 0
+	for id := range members.All() {
+		if k < len(rows) {
+			rows[k].Add(id)
+		} else {
+			rows[r.below(int64(len(rows)))].Add(id)
+		}
+		k++
+	}
+	return rows
+}
+
+// drawMeeting draws sets of which any two meet.
+func drawMeeting(r stream, members timed.Set) (out []timed.Set) {
+draws:
+	for range 12 {
+		var s timed.Set
+		for id := range members.All() {
+			if r.chance(0.6) {
+				s.Add(id)
+			}
+		}
+		if s.Empty() {
+			continue
+		}
+		for _, t := range out {
+			if !s.Intersects(t) {
+				continue draws
+			}
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		out = append(out, members)
+	}
+	return out
+}
+
+// configure gives a node that starts its quorum system.
+func (g *globally) configure(n *Node, cfg *stack.Config) {
+	n.starts++
+	cfg.Quorum = g.system
+	if g.counts {
+		cfg.Starts = n.starts
+	}
+}
+
+// verifies lets a node that just ran ask somebody now and then whether it leads.
+func (w *World) verifies(n *Node) {
+	g := w.global
+	if !n.up || n.upset || w.opt.Nodes < 2 || !g.rand.chance(askingTurns) {
+		return
+	}
+	to := timed.NodeID(1 + g.rand.below(int64(w.opt.Nodes)))
+	if to == n.id {
+		return
+	}
+	now := n.tick(w.now)
+	w.after(n, now, n.st.Verify(now, to, w.out[:0]))
+}
+
+// resigns has a leader give up its lead, as a rule in favour of somebody.
+func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
+	if g := w.global; g != nil && g.rand.chance(namedResigns) {
+		return n.st.HandOver(now, timed.NodeID(1+g.rand.below(int64(w.opt.Nodes))), w.out[:0])
+	}
+	return n.st.Resign(now, w.out[:0])
+}
