@@ -17,8 +17,11 @@ type outgoing struct {
 	encoder stack.Encoder
 	pkts    []udp.Packet // the first n are to be sent; the others keep buffers
 	n       int
-	origin  netip.AddrPort // where the packet being handled came from
-	counter uint64         // of packets sent by this process
+	tails   [][]byte          // encoded broadcast frames; the first used are of this turn
+	used    int               // how many
+	cast    *broadcast.Packet // what the last of them is, while the handler's effects are performed
+	origin  netip.AddrPort    // where the packet being handled came from
+	counter uint64            // of packets sent by this process
 }
 
 // add encodes a packet for an address.
@@ -31,13 +34,39 @@ func (o *outgoing) add(p *stack.Packet, to netip.AddrPort, c *counts) {
 		o.pkts = append(o.pkts, udp.Packet{})
 	}
 	pkt := &o.pkts[o.n]
-	b, err := o.encoder.Append(pkt.Buf[:0], p)
+	tail, err := o.tail(p)
+	if err == nil {
+		pkt.Buf, err = o.encoder.AppendBefore(pkt.Buf[:0], p, tail)
+	}
 	if err != nil {
 		c.unencoded++
 		return
 	}
-	pkt.Buf, pkt.N, pkt.Addr = b, len(b), to
+	pkt.N, pkt.Tail, pkt.Addr = len(pkt.Buf), tail, to
 	o.n++
+}
+
+// tail returns what a packet with messages shares with those to other members,
+// which is most of it: encoded once, however many they are. Other packets share
+// nothing.
+func (o *outgoing) tail(p *stack.Packet) ([]byte, error) {
+	if !p.Has(stack.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
+		return nil, nil
+	}
+	if o.cast == p.Broadcast {
+		return o.tails[o.used-1], nil
+	}
+	if o.used == len(o.tails) {
+		o.tails = append(o.tails, nil)
+	}
+	b, err := o.encoder.AppendCast(o.tails[o.used][:0], p.Broadcast)
+	if err != nil {
+		return nil, err
+	}
+	o.tails[o.used] = b
+	o.used++
+	o.cast = p.Broadcast
+	return b, nil
 }
 
 // send stamps all packets, as late as possible, and sends them.
@@ -52,7 +81,7 @@ func (o *outgoing) send(clock *hwclock.Clock, conn transport.Conn) {
 	}
 	// An error means that the socket is closed or broken, which reading reports.
 	_, _ = conn.WriteBatch(o.pkts[:o.n])
-	o.n = 0
+	o.n, o.used = 0, 0
 }
 
 // perform takes the effects of one handler. Packets are encoded at once, because
@@ -60,6 +89,7 @@ func (o *outgoing) send(clock *hwclock.Clock, conn transport.Conn) {
 // the state that they speak of is published.
 func (d *driver) perform(effects []stack.Effect) {
 	d.effects = effects
+	d.post.cast = nil // the stack uses the memory of its packets again
 	for i := range effects {
 		switch e := &effects[i]; e.Kind {
 		case stack.Send:

@@ -26,16 +26,19 @@ const (
 	wireLine    = 7
 	wireReply   = 8
 	wireLeaving = 9
-	wireCast    = 10
-	wireUTC     = 11
-	wireSamples = 12
+	wireUTC     = 10
+	wireSamples = 11
 
-	wireQuorum    = 13
-	wireStamp     = 14
-	wireQuestion  = 15
-	wireAnswer    = 16
-	wireSuccessor = 17
-	wireEnd       = wireSuccessor + 1
+	wireQuorum    = 12
+	wireStamp     = 13
+	wireQuestion  = 14
+	wireAnswer    = 15
+	wireSuccessor = 16
+
+	// The broadcast's frame is the last, so that one encoding of it serves all
+	// members.
+	wireCast = 17
+	wireEnd  = wireCast + 1
 
 	frameHead = 3 // type and length
 	frameMost = 1<<16 - 1
@@ -68,7 +71,24 @@ func PacketFor(n int) int { return packetFixed + n*memberMost }
 // as strictly as [Decoder] does, and returns b as it was with a [*TooLargeError]
 // or a [*FrameError]. It does not check the header, which the driver completes
 // when the packet leaves. Append allocates only to grow b.
-func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) {
+func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) { return e.AppendBefore(b, p, nil) }
+
+// AppendCast appends the broadcast frame alone, as it stands at the end of every
+// packet that carries it. b is returned as it was with a [*FrameError].
+func (e *Encoder) AppendCast(b []byte, c *broadcast.Packet) ([]byte, error) {
+	w := &e.w
+	w.begin(b)
+	w.cast(c)
+	out := w.finish()
+	if w.err != nil {
+		return b, &FrameError{Frame: w.kind, Err: w.err}
+	}
+	return out, nil
+}
+
+// AppendBefore is Append without the broadcast frame, which is tail already, as
+// AppendCast has written it, and follows what is appended.
+func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error) {
 	limit := e.MaxPacket
 	if limit == 0 {
 		limit = datagram.MaxPacket
@@ -76,14 +96,17 @@ func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) {
 	w := &e.w
 	w.begin(p.Header.Append(b))
 	w.body(p)
+	if p.Has(FrameBroadcast) {
+		limit = max(limit, MaxBroadcast)
+		if tail == nil {
+			w.cast(p.Broadcast)
+		}
+	}
 	out := w.finish()
 	if w.err != nil {
 		return b, &FrameError{Frame: w.kind, Err: w.err}
 	}
-	if p.Has(FrameBroadcast) {
-		limit = max(limit, MaxBroadcast)
-	}
-	if size := len(out) - len(b); size > limit {
+	if size := len(out) - len(b) + len(tail); size > limit {
 		large := &TooLargeError{Size: size, Max: limit}
 		if p.Has(FrameRequest) && p.Part.View != nil {
 			large.Members = len(p.Part.View.Members)

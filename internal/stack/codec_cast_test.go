@@ -172,3 +172,28 @@ func BenchmarkBroadcastCodec(b *testing.B) {
 		}
 	}
 }
+
+// A packet whose broadcast frame was written apart is the same packet, and no larger
+// than one written as a whole may be.
+func TestAFrameWrittenApartMakesTheSamePacket(t *testing.T) {
+	var e Encoder
+	p := castPacket()
+	whole, err := e.Append([]byte("x"), &p)
+	require.NoError(t, err)
+	tail, err := e.AppendCast(nil, p.Broadcast)
+	require.NoError(t, err)
+	before, err := e.AppendBefore([]byte("x"), &p, tail)
+	require.NoError(t, err)
+	require.Equal(t, whole, append(before, tail...))
+
+	b, err := e.AppendBefore([]byte("x"), &p, make([]byte, MaxBroadcast))
+	var large *TooLargeError
+	require.ErrorAs(t, err, &large)
+	require.Equal(t, MaxBroadcast+len(before)-1, large.Size)
+	require.Equal(t, "x", string(b))
+
+	p.Broadcast.Floor = broadcast.MaxTime + 1
+	b, err = e.AppendCast([]byte("x"), p.Broadcast)
+	require.ErrorIs(t, err, ErrRange)
+	require.Equal(t, "x", string(b))
+}

@@ -25,7 +25,8 @@ const (
 // by the difference of two instants stays within 64 bits.
 const maxShown = 1 << 62
 
-// body writes the frames of p in the order of their types.
+// body writes the frames of p in the order of their types, but for the broadcast's,
+// which is the last.
 func (w *writer) body(p *Packet) {
 	w.hello(p)
 	if p.Frames&^AllFrames != 0 {
@@ -60,9 +61,6 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameLeaving) {
 		w.open(wireLeaving, 0)
 		w.close()
-	}
-	if p.Has(FrameBroadcast) {
-		w.cast(p.Broadcast)
 	}
 	if p.Has(FrameUTC) {
 		w.utc(&p.UTC)

@@ -24,7 +24,6 @@ const (
 	FrameLine                         // Line
 	FrameReply                        // Reply and Report
 	FrameLeaving                      // the sender leaves for good
-	FrameBroadcast                    // Broadcast
 	FrameUTC                          // UTC, with Line
 	FrameSamples                      // Samples, with Reply
 	FrameQuorum                       // Quorum: what the sender's votes are for
@@ -32,6 +31,7 @@ const (
 	FrameQuestion                     // Question: does the destination lead?
 	FrameAnswer                       // Answer
 	FrameSuccessor                    // Release is in favour of Successor
+	FrameBroadcast                    // Broadcast
 	frameEnd
 )
 

@@ -21,6 +21,10 @@ type Packet struct {
 	Buf []byte
 	// N is the length of the datagram, in bytes of Buf.
 	N int
+	// Tail, if not empty, is sent behind the first N bytes of Buf, as part of the
+	// datagram: what is the same in packets to several addresses is there once.
+	// Reading leaves it empty.
+	Tail []byte
 	// Addr is the other end. IPv4 addresses are plain, never mapped to IPv6.
 	Addr netip.AddrPort
 	// Received is when the datagram counts as received, on the hardware clock:
@@ -28,6 +32,9 @@ type Packet struct {
 	// Writing ignores it.
 	Received timed.Instant
 }
+
+// size is the length of the whole datagram.
+func (p *Packet) size() int { return p.N + len(p.Tail) }
 
 // Options are the choices at [Listen]. The zero value is sensible.
 type Options struct {

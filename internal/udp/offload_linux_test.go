@@ -125,6 +125,44 @@ func TestPacketsToSeveralAddressesAreCoupledAndKeepTheirOrder(t *testing.T) {
 	require.Greater(t, a.Stats().Get("sent_together"), uint64(len(out)*9/10))
 }
 
+// Packets may share what they end with, and the kernel may refuse to cut them.
+func TestTailsArriveAsPartsOfTheirPackets(t *testing.T) {
+	offloads(t, func(t *testing.T, opts Options) {
+		for _, refused := range []bool{false, true} {
+			a := listen(t, "127.0.0.1:0", opts)
+			conns := []*Conn{listen(t, "127.0.0.1:0", opts), listen(t, "127.0.0.1:0", opts)}
+			if refused {
+				require.NoError(t, a.sock.raw.Control(func(fd uintptr) {
+					require.NoError(t, unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_NO_CHECK, 1))
+				}))
+			}
+			var out []Packet
+			want := make([][]Packet, len(conns))
+			for i := range 40 {
+				tail := bytes.Repeat([]byte{byte(i)}, 500+i/10)
+				if i%7 == 0 {
+					tail = nil
+				}
+				for e, c := range conns {
+					p := packetTo(c.LocalAddr(), fmt.Sprintf("packet %03d to %d", i, e))
+					p.Tail = tail
+					out = append(out, p)
+					whole := append([]byte(nil), p.Buf[:p.N]...)
+					whole = append(whole, tail...)
+					want[e] = append(want[e], Packet{Buf: whole, N: len(whole)})
+				}
+			}
+			sent, err := a.WriteBatch(out)
+			require.NoError(t, err)
+			require.Equal(t, len(out), sent)
+			for e, c := range conns {
+				inTurn(t, c, a.LocalAddr(), want[e], room(64))
+			}
+			require.Equal(t, a.Stats().Get("sent_bytes"), conns[0].Stats().Get("received_bytes")+conns[1].Stats().Get("received_bytes"))
+		}
+	})
+}
+
 // A socket that makes no checksums is one that the kernel cuts nothing for.
 func TestARefusedTrainIsSentPacketByPacket(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{SendBuffer: 4 << 20}), listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 4 << 20})

@@ -48,7 +48,6 @@ func (w *sender) init(opts *Options, family, room int, offload bool, count *coun
 		w.headers[i].header.Name = (*byte)(unsafe.Pointer(&w.names[i]))
 		w.controls[i].init()
 	}
-	w.single.SetIovlen(1)
 	w.control = w.send
 }
 
@@ -59,26 +58,45 @@ func (w *sender) fill(pkts []Packet) (taken int) {
 	at := 0
 	for i := range w.trains {
 		t := &w.trains[i]
-		t.vectors = w.vectors[at : at : at+t.packets]
-		at += t.packets
+		n := t.packets * t.pieces
+		t.vectors = w.vectors[at : at : at+n]
+		at += n
 	}
 	for i, m := range w.places {
 		if m == nowhere {
 			continue
 		}
 		t, p := &w.trains[m], &pkts[i]
-		v := unix.Iovec{Base: unsafe.SliceData(p.Buf[:p.N])}
-		v.SetLen(p.N)
-		t.vectors = append(t.vectors, v)
+		t.vectors = append(t.vectors, vectorOf(p.Buf[:p.N]))
+		if t.pieces > 1 {
+			t.vectors = append(t.vectors, vectorOf(p.Tail))
+		}
 	}
 	for i := range w.trains {
 		t, h := &w.trains[i], &w.headers[i].header
 		h.Namelen = t.nameLength
 		h.Iov = unsafe.SliceData(t.vectors)
-		h.SetIovlen(t.packets)
+		h.SetIovlen(len(t.vectors))
 		w.controls[i].attach(h, t)
 	}
 	return taken
+}
+
+func vectorOf(b []byte) unix.Iovec {
+	v := unix.Iovec{Base: unsafe.SliceData(b)}
+	v.SetLen(len(b))
+	return v
+}
+
+// packet returns the pieces of a packet of the train.
+func (t *train) packet(i int) []unix.Iovec { return t.vectors[i*t.pieces:][:t.pieces] }
+
+// length returns how many bytes a packet of the train has.
+func (t *train) length(i int) (n int) {
+	for _, v := range t.packet(i) {
+		n += int(v.Len)
+	}
+	return n
 }
 
 // setName writes an address as the kernel wants it, IPv4 mapped to IPv6 if the
@@ -153,7 +171,7 @@ func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
 		return 0
 	}
 	apart := errno == unix.EINVAL || errno == unix.EIO || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP
-	for i := range t.vectors {
+	for i := range t.packets {
 		if apart {
 			errno = w.sendOne(fd, at, i)
 		}
@@ -162,7 +180,7 @@ func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
 			continue
 		}
 		w.sent++
-		bytes += int(t.vectors[i].Len)
+		bytes += t.length(i)
 		if i == 0 && w.offload {
 			w.offload = false
 			w.count.refused.Add(1)
@@ -174,7 +192,9 @@ func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
 // sendOne sends one packet of a train by itself.
 func (w *sender) sendOne(fd uintptr, at, i int) unix.Errno {
 	h := &w.headers[at].header
-	w.single.Name, w.single.Namelen, w.single.Iov = h.Name, h.Namelen, &w.trains[at].vectors[i]
+	pieces := w.trains[at].packet(i)
+	w.single.Name, w.single.Namelen, w.single.Iov = h.Name, h.Namelen, &pieces[0]
+	w.single.SetIovlen(len(pieces))
 	for second := false; ; {
 		_, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&w.single)),
 			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
@@ -193,6 +213,6 @@ func (w *sender) sendOne(fd uintptr, at, i int) unix.Errno {
 func (w *sender) lose(t *train, i int, errno unix.Errno) {
 	w.count.sendErrors.add(errno)
 	if errno == unix.EMSGSIZE && w.tooLong != nil {
-		w.tooLong(t.addr, int(t.vectors[i].Len))
+		w.tooLong(t.addr, t.length(i))
 	}
 }

@@ -17,12 +17,13 @@ import (
 
 // socket is the portable socket: one packet a call, no kernel stamps.
 type socket struct {
-	conn  *net.UDPConn
-	clock *hwclock.Clock
-	count *counters
-	opts  Options
-	whole []byte        // any datagram fits, so that too long ones are noticed
-	armed timed.Instant // when the read deadline expires; of the reader
+	conn   *net.UDPConn
+	clock  *hwclock.Clock
+	count  *counters
+	opts   Options
+	whole  []byte        // any datagram fits, so that too long ones are noticed
+	joined []byte        // a packet with its tail; of the writer
+	armed  timed.Instant // when the read deadline expires; of the reader
 }
 
 func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters) (*socket, netip.AddrPort, error) {
@@ -102,7 +103,13 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 		return 0, err
 	}
 	for i := range pkts {
-		n, err := s.conn.WriteToUDPAddrPort(pkts[i].Buf[:pkts[i].N], pkts[i].Addr)
+		p := &pkts[i]
+		b := p.Buf[:p.N]
+		if len(p.Tail) > 0 {
+			s.joined = append(append(s.joined[:0], b...), p.Tail...)
+			b = s.joined
+		}
+		n, err := s.conn.WriteToUDPAddrPort(b, p.Addr)
 		switch {
 		case err == nil:
 			sent++
@@ -115,7 +122,7 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 		default:
 			s.count.sendErrors.addError(err)
 			if s.opts.TooLong != nil && errors.Is(err, syscall.EMSGSIZE) {
-				s.opts.TooLong(pkts[i].Addr, pkts[i].N)
+				s.opts.TooLong(p.Addr, p.size())
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type train struct {
 	nameLength uint32
 	size       int // of the first packet
 	packets    int
+	pieces     int // of each packet: 1, or 2 with tails
 	bytes      int // of all packets
 	ended      bool
 	vectors    []unix.Iovec
@@ -42,10 +43,17 @@ const nowhere place = -1
 // address keep their order: a packet joins only the latest train to its address.
 func (w *sender) couple(pkts []Packet) (taken int) {
 	w.trains, w.places = w.trains[:0], w.places[:0]
-	for i := range pkts[:min(len(pkts), len(w.vectors))] {
-		p := &pkts[i]
+	vectors := 0
+	for i := range pkts {
+		p, pieces := &pkts[i], 1
+		if len(p.Tail) > 0 {
+			pieces = 2
+		}
+		if vectors += pieces; vectors > len(w.vectors) {
+			break
+		}
 		if w.offload {
-			if m := w.latest(p.Addr); m != nowhere && w.trains[m].join(p.N, w.maxBytes) {
+			if m := w.latest(p.Addr); m != nowhere && w.trains[m].join(p.size(), pieces, w.maxBytes) {
 				w.places = append(w.places, m)
 				continue
 			}
@@ -60,8 +68,8 @@ func (w *sender) couple(pkts []Packet) (taken int) {
 			w.places = append(w.places, nowhere)
 			continue
 		}
-		w.trains = append(w.trains, train{addr: p.Addr, nameLength: length, size: p.N, packets: 1, bytes: p.N,
-			ended: p.N == 0})
+		w.trains = append(w.trains, train{addr: p.Addr, nameLength: length, size: p.size(), packets: 1, pieces: pieces,
+			bytes: p.size(), ended: p.size() == 0})
 		w.places = append(w.places, place(m))
 	}
 	return len(w.places)
@@ -77,10 +85,10 @@ func (w *sender) latest(addr netip.AddrPort) place {
 	return nowhere
 }
 
-// join couples a packet of n bytes, if the train then has no more than limit. An
-// empty packet cannot be cut off.
-func (t *train) join(n, limit int) bool {
-	if t.ended || n == 0 || n > t.size || t.packets == maxTrain || t.bytes+n > limit {
+// join couples a packet of n bytes in pieces like those of the others, if the train
+// then has no more than limit bytes. An empty packet cannot be cut off.
+func (t *train) join(n, pieces, limit int) bool {
+	if t.ended || n == 0 || pieces != t.pieces || n > t.size || t.packets == maxTrain || t.bytes+n > limit {
 		return false
 	}
 	t.packets++

@@ -25,6 +25,7 @@ func TestCouplingLosesAndReordersNothing(t *testing.T) {
 			n := rapid.SampledFrom([]int{0, 1, 40, 40, 40, 1000, 1000, 20_000, 65_507}).Draw(t, "size")
 			host := byte(rapid.IntRange(0, hosts).Draw(t, "host"))
 			pkts[i] = Packet{Buf: make([]byte, n), N: n, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, host}), 9)}
+			pkts[i].Tail = make([]byte, rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(t, "tail"))
 			if host == 0 {
 				pkts[i].Addr = netip.MustParseAddrPort("[::1]:9") // not of this socket
 			}
@@ -33,29 +34,37 @@ func TestCouplingLosesAndReordersNothing(t *testing.T) {
 			taken := w.fill(pkts)
 			require.Positive(t, taken)
 			require.LessOrEqual(t, len(w.trains), batch)
-			unplaced := map[netip.AddrPort][]*byte{} // beginnings of packets, in order
+			unplaced := map[netip.AddrPort][]Packet{} // in order
 			total := 0
 			for _, p := range pkts[:taken] {
 				if p.Addr.Addr().Is4() {
-					unplaced[p.Addr] = append(unplaced[p.Addr], unsafe.SliceData(p.Buf))
+					unplaced[p.Addr] = append(unplaced[p.Addr], p)
 					total++
 				}
 			}
 			for i := range w.trains {
 				tr := &w.trains[i]
-				require.Len(t, tr.vectors, tr.packets)
+				require.Len(t, tr.vectors, tr.packets*tr.pieces)
 				require.LessOrEqual(t, tr.packets, maxTrain)
 				bytes := 0
-				for j, v := range tr.vectors {
-					require.Same(t, unplaced[tr.addr][0], v.Base)
+				for j := range tr.packets {
+					p, pieces := unplaced[tr.addr][0], tr.packet(j)
 					unplaced[tr.addr] = unplaced[tr.addr][1:]
-					bytes += int(v.Len)
+					require.Same(t, unsafe.SliceData(p.Buf), pieces[0].Base)
+					require.EqualValues(t, p.N, pieces[0].Len)
+					if len(p.Tail) > 0 {
+						require.Len(t, pieces, 2)
+						require.Same(t, unsafe.SliceData(p.Tail), pieces[1].Base)
+					}
+					n := tr.length(j)
+					require.Equal(t, p.N+len(p.Tail), n)
+					bytes += n
 					total--
 					if j < tr.packets-1 {
-						require.EqualValues(t, tr.size, v.Len)
+						require.Equal(t, tr.size, n)
 					} else {
-						require.LessOrEqual(t, int(v.Len), tr.size)
-						require.True(t, v.Len > 0 || j == 0)
+						require.LessOrEqual(t, n, tr.size)
+						require.True(t, n > 0 || j == 0)
 					}
 				}
 				require.Equal(t, bytes, tr.bytes)

@@ -174,7 +174,7 @@ func (c *conn) WriteBatch(pkts []udp.Packet) (int, error) {
 	now := c.n.now()
 	for i := range pkts {
 		c.sentPackets++
-		c.sentBytes += uint64(pkts[i].N)
+		c.sentBytes += uint64(pkts[i].N + len(pkts[i].Tail))
 		c.send(now, &pkts[i])
 	}
 	return len(pkts), nil
@@ -202,7 +202,7 @@ func (c *conn) send(now int64, p *udp.Packet) {
 	if f.late {
 		n.stats.Late++
 	}
-	data := slices.Clone(p.Buf[:p.N])
+	data := slices.Concat(p.Buf[:p.N], p.Tail)
 	to.expect(now, packet{now + int64(max(f.delay, n.floor)), c.addr, data})
 	if f.twice {
 		n.stats.Duplicated++
