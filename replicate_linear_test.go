@@ -1,0 +1,185 @@
+package failaware_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// number is a state that is one number, the last that was written.
+type number struct{ value uint64 }
+
+func (n *number) Apply(op failaware.Operation) any {
+	before := n.value
+	n.value = binary.BigEndian.Uint64(op.Payload)
+	return before
+}
+
+func (n *number) Snapshot() ([]byte, error) { return binary.BigEndian.AppendUint64(nil, n.value), nil }
+
+func (n *number) Restore(b []byte) error {
+	n.value = binary.BigEndian.Uint64(b)
+	return nil
+}
+
+func (n *number) Merge([]failaware.StateBranch) error {
+	return errors.New("merged in spite of RequireQuorum")
+}
+
+// step is what a client did: a write, or a read if it is none.
+type step struct{ write, result uint64 }
+
+// numberModel is a register whose writes return what was there before. An output of
+// nil is not known.
+var numberModel = porcupine.Model{
+	Init: func() any { return uint64(0) },
+	Step: func(state, input, output any) (bool, any) {
+		in, out := input.(step), output.(*step)
+		if in.write == 0 {
+			return out.result == state, state
+		}
+		return out == nil || out.result == state, in.write
+	},
+}
+
+// history is what clients did, in the order of a counter: nothing is concurrent that
+// was not.
+type history struct {
+	mu     sync.Mutex
+	clock  int64
+	ops    []porcupine.Operation
+	values uint64
+	known  int
+}
+
+func (h *history) tick() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock++
+	return h.clock
+}
+
+func (h *history) value() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.values++
+	return h.values
+}
+
+func (h *history) add(client int, in step, out *step, call, end int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if out != nil {
+		h.known++
+	}
+	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: call, Return: end})
+}
+
+// client writes and reads at a node until the context ends.
+func (h *history) client(ctx context.Context, id int, r *failaware.Replica, app *number, local bool, rnd *rand.Rand) {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		call := h.tick()
+		if rnd.IntN(2) == 0 {
+			in := step{write: h.value()}
+			a, err := r.Submit(one, binary.BigEndian.AppendUint64(nil, in.write))
+			switch {
+			case err == nil:
+				h.add(id, in, &step{result: a.Result.(uint64)}, call, h.tick())
+			case errors.Is(err, failaware.ErrOutcomeUnknown):
+				h.add(id, in, nil, call, 1<<62)
+			}
+		} else {
+			var out step
+			read := func() { out.result = app.value }
+			var err error
+			if local {
+				r.Read(read)
+			} else {
+				_, err = r.ReadLatest(one, read)
+			}
+			if err == nil {
+				h.add(id, step{}, &out, call, h.tick())
+			}
+		}
+		cancel()
+		time.Sleep(time.Duration(rnd.IntN(20)) * time.Millisecond)
+	}
+}
+
+// playNumbers has five clients of five nodes write and read, while the network is
+// split in random ways and loses packets. It returns whether what they saw could be
+// one number, and how many answers there were.
+func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 5
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		net := memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})
+		var group []failaware.NodeID
+		for id := failaware.NodeID(1); id <= count; id++ {
+			group = append(group, id)
+		}
+		var h history
+		var clients sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		var bounds failaware.Bounds
+		for i, id := range group {
+			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(),
+				Broadcast: &failaware.BroadcastConfig{RequireQuorum: group}})
+			require.NoError(t, err)
+			app := &number{}
+			r, err := failaware.Replicate(n, app, failaware.ReplicaConfig{})
+			require.NoError(t, err)
+			defer r.Close()
+			bounds = n.Bounds()
+			own := rand.New(rand.NewPCG(seed, uint64(id)))
+			clients.Go(func() { h.client(ctx, i, r, app, local, own) })
+		}
+		time.Sleep(bounds.Ready + bounds.View)
+		net.Loss(0.01)
+		for range 8 {
+			rnd.Shuffle(count, func(i, j int) { group[i], group[j] = group[j], group[i] })
+			net.Partition(group[:rnd.IntN(count)])
+			time.Sleep(time.Duration(rnd.Int64N(int64(3 * bounds.View))))
+		}
+		net.Heal()
+		time.Sleep(2 * bounds.View)
+		stop()
+		clients.Wait()
+		ok, known = porcupine.CheckOperations(numberModel, h.ops), h.known
+	})
+	return ok, known
+}
+
+// What Submit and ReadLatest say of quorums is linearizable over the whole group.
+func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
+	known := 0
+	for seed := range uint64(6) {
+		ok, n := playNumbers(t, seed, false)
+		require.True(t, ok, "seed %d", seed)
+		known += n
+	}
+	require.Greater(t, known, 600, "too few answers to tell anything")
+}
+
+// The check sees the difference: reads that ask nobody are not linearizable.
+func TestLocalReadsAreNotLinearizable(t *testing.T) {
+	for seed := range uint64(20) {
+		if ok, _ := playNumbers(t, seed, true); !ok {
+			return
+		}
+	}
+	require.Fail(t, fmt.Sprintf("not noticed in %d worlds", 20))
+}
