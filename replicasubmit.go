@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/mutant"
 )
 
 // Errors of replicas, to compare with [errors.Is].
@@ -101,7 +102,7 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts Broadcast
 		return Applied{}, err
 	}
 	a := Applied{ID: id, Result: v.result, Transitional: v.op.Transitional, Lasting: v.lasting, Stamp: v.op.Stamp, Deviation: v.op.Deviation}
-	if r.quorum && !v.lasting && opts.Atomicity == StrictAtomicity {
+	if r.quorum && !v.lasting && opts.Atomicity == StrictAtomicity && !mutant.On(mutant.ReplicaUnconfirmed) {
 		if err := r.confirm(ctx, id, v.restores); err != nil {
 			return Applied{}, err
 		}
@@ -198,7 +199,8 @@ func (r *Replica) confirm(ctx context.Context, id MessageID, restores uint64) er
 func (r *Replica) barrier(ctx context.Context, at func()) (verdict, error) {
 	opts := BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity}
 	good := func(v verdict) bool {
-		return v.unknown == "" && !v.op.Transitional && (v.lasting || !r.quorum)
+		kept := !v.op.Transitional && (v.lasting || !r.quorum)
+		return v.unknown == "" && (kept || mutant.On(mutant.ReplicaAnyBarrier))
 	}
 	var place func(verdict)
 	if at != nil {

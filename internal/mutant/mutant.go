@@ -196,6 +196,8 @@ const (
 	ReplicaTransitionalLasts
 	ReplicaSilentSkip
 	ReplicaBarrierStateless
+	ReplicaUnconfirmed
+	ReplicaAnyBarrier
 	count
 )
 

@@ -175,6 +175,8 @@ var planted = [...]struct{ name, layer, rule string }{
 	ReplicaTransitionalLasts: {"ReplicaTransitionalLasts", "replica", "what lasts was delivered as regular and strict"},
 	ReplicaSilentSkip:        {"ReplicaSilentSkip", "replica", "every operation of a node is applied by it, or told as skipped"},
 	ReplicaBarrierStateless:  {"ReplicaBarrierStateless", "replica", "a barrier counts where its sender has the state"},
+	ReplicaUnconfirmed:       {"ReplicaUnconfirmed", "library", "with RequireQuorum, Submit returns what lasts"},
+	ReplicaAnyBarrier:        {"ReplicaAnyBarrier", "library", "with RequireQuorum, what is read lasts"},
 }
 
 // String returns the name of the planted bug.

@@ -212,4 +212,6 @@ var Table = []Kill{
 	by("clocksync/ntpserver", mutant.NTPRoundsDown),
 	by("clocksync/ntpserver", mutant.NTPAnswersAnything),
 	by("clocksync/ntpserver", mutant.NTPWithoutLimit),
+	{Mutant: mutant.ReplicaUnconfirmed, Package: ".", Test: "TestLinearizabilityNoticesUnconfirmed"},
+	{Mutant: mutant.ReplicaAnyBarrier, Package: ".", Test: "TestLinearizabilityNoticesAnyBarrier"},
 }

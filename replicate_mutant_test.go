@@ -1,0 +1,31 @@
+//go:build mutants
+
+package failaware_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+// notLinearizable wants some world to show that a rule is missing.
+func notLinearizable(t *testing.T, id mutant.ID) {
+	mutant.Set(id)
+	defer mutant.Set(mutant.None)
+	const worlds = 200 // five times what is needed
+	for seed := range uint64(worlds) {
+		if ok, _ := playNumbers(t, seed, false); !ok {
+			t.Logf("noticed by seed %d", seed)
+			return
+		}
+	}
+	require.Fail(t, "not noticed")
+}
+
+func TestLinearizabilityNoticesUnconfirmed(t *testing.T) {
+	notLinearizable(t, mutant.ReplicaUnconfirmed)
+}
+
+func TestLinearizabilityNoticesAnyBarrier(t *testing.T) { notLinearizable(t, mutant.ReplicaAnyBarrier) }
