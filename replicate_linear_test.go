@@ -166,12 +166,12 @@ func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 // What Submit and ReadLatest say of quorums is linearizable over the whole group.
 func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 	known := 0
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		ok, n := playNumbers(t, seed, false)
 		require.True(t, ok, "seed %d", seed)
 		known += n
 	}
-	require.Greater(t, known, 600, "too few answers to tell anything")
+	require.Greater(t, known, 300, "too few answers to tell anything")
 }
 
 // The check sees the difference: reads that ask nobody are not linearizable.
