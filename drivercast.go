@@ -9,11 +9,16 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castTurn is how much one turn of the loop hands to the machine of what callers
-// have left in a lane, payloads and laneOverhead for each. It bounds a turn, so
-// that leases are renewed in time, and spreads out what is sent: a receiver's
-// socket holds some hundred packets.
-const castTurn = 64 << 10
+// castTurn is how much one turn of the loop sends of what callers have left in a
+// lane, payloads and laneOverhead for each, to all members together: a turn takes
+// as long as its sending. It bounds a turn, so that leases are renewed in time, and
+// spreads out what is sent: a receiver's socket holds some hundred packets. Larger
+// turns wake up loops and applications less often. A turn may take castTurnLeast,
+// however many members there are.
+const (
+	castTurn      = 256 << 10
+	castTurnLeast = 32 << 10
+)
 
 // castReceive is the size of the socket's receive buffer with broadcast, in bytes,
 // which the system may limit: what the other members can send while a loop is
@@ -49,9 +54,13 @@ func (d *driver) supply() {
 	}
 	c.out.some.Store(false) // what comes from now on wakes the loop again
 	c.more, c.stalled = false, false
+	turn := castTurn
+	if v := d.stack.Cast().View(); v != nil {
+		turn = max(castTurn/max(1, len(v.Members)-1), castTurnLeast)
+	}
 	for class := broadcast.ClassUnordered; class <= broadcast.ClassOrdered; class++ {
 		l := &c.out.lanes[class]
-		for left := castTurn; c.out.refill(class); l.pop() {
+		for left := turn; c.out.refill(class); l.pop() {
 			if left <= 0 {
 				c.more = true
 				break

@@ -6,8 +6,11 @@ import (
 )
 
 const (
-	chunkBytes = 256 << 10 // payloads are copied into chunks of this size
-	spareMost  = 16        // chunks that are kept when they are empty
+	// chunkBytes is the size of the chunks that payloads are copied into. Those that
+	// are empty are kept for half of the Backlog: who lags by more is not in a steady
+	// state.
+	chunkBytes = 256 << 10
+	leastRing  = 64
 	// itemOverhead is what an item counts against the Backlog besides its payload,
 	// as the machine reckons.
 	itemOverhead = 64
@@ -25,8 +28,9 @@ const (
 type inbox struct {
 	limit int // the Backlog
 
-	// Of the loop.
-	stage   []item
+	// Of the loop. Staged items stand in the ring behind its tail.
+	staged  int
+	free    int      // places behind them that are known to be
 	chunk   *chunk   // payloads go here
 	retired []*chunk // full in this turn
 
@@ -34,7 +38,7 @@ type inbox struct {
 	some    atomic.Bool  // the application has given items back
 
 	mu       sync.Mutex
-	ring     []item // from head to tail; its size is a power of two
+	ring     []item // from head to tail, and what is staged; its size is a power of two
 	head     uint64 // the first that was not given back
 	lent     uint64 // the first that is not borrowed
 	tail     uint64
@@ -66,13 +70,35 @@ type chunk struct {
 }
 
 func newInbox(limit int) *inbox {
-	return &inbox{limit: limit, ready: make(chan struct{}, 1), ring: make([]item, 64)}
+	return &inbox{limit: limit, ready: make(chan struct{}, 1), ring: make([]item, leastRing), free: leastRing}
 }
 
-// add returns the next item to stage.
+// add returns the next item to stage, which is zero. It stays where it is until the
+// next one is added.
 func (b *inbox) add() *item {
-	b.stage = append(b.stage, item{})
-	return &b.stage[len(b.stage)-1]
+	if b.free == 0 {
+		b.makeRoom()
+	}
+	it := b.at(b.tail + uint64(b.staged))
+	b.staged++
+	b.free--
+	return it
+}
+
+// makeRoom looks how much the consumer has given back, and doubles the ring if that
+// is nothing.
+func (b *inbox) makeRoom() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	end := b.tail + uint64(b.staged)
+	if end-b.head == uint64(len(b.ring)) {
+		old := b.ring
+		b.ring = make([]item, 2*len(old))
+		for i := b.head; i != end; i++ {
+			*b.at(i) = old[i&uint64(len(old)-1)]
+		}
+	}
+	b.free = len(b.ring) - int(end-b.head)
 }
 
 // copied moves the payload of an item into memory of the inbox.
@@ -108,7 +134,7 @@ func (b *inbox) fresh(n int) *chunk {
 // drop lets go of a reference. The lock is held.
 func (b *inbox) drop(c *chunk) {
 	c.refs--
-	if c.refs == 0 && cap(c.buf) == chunkBytes && len(b.spare) < spareMost {
+	if c.refs == 0 && cap(c.buf) == chunkBytes && len(b.spare)*chunkBytes <= b.limit/2 {
 		c.buf, c.refs = c.buf[:0], 1
 		b.spare = append(b.spare, c)
 	}
@@ -117,22 +143,18 @@ func (b *inbox) drop(c *chunk) {
 // handOver gives the staged items to the consumer. It reports whether that woke the
 // consumer.
 func (b *inbox) handOver() (woke bool) {
-	if len(b.stage) == 0 {
+	if b.staged == 0 {
 		return false
 	}
 	weight := int64(0)
 	b.mu.Lock()
-	for uint64(len(b.stage)) > uint64(len(b.ring))-(b.tail-b.head) {
-		b.grow()
-	}
-	for i := range b.stage {
-		s := &b.stage[i]
+	for range b.staged {
+		s := b.at(b.tail)
 		s.life = b.life
 		if s.home != nil {
 			s.home.refs++
 		}
 		weight += s.weight()
-		*b.at(b.tail) = *s
 		b.tail++
 	}
 	for _, c := range b.retired {
@@ -142,9 +164,8 @@ func (b *inbox) handOver() (woke bool) {
 	woke = b.waiting
 	b.waiting = false
 	b.mu.Unlock()
-	clear(b.stage) // they hold views
 	clear(b.retired)
-	b.stage, b.retired = b.stage[:0], b.retired[:0]
+	b.staged, b.retired = 0, b.retired[:0]
 	if woke {
 		b.wake()
 	}
@@ -153,15 +174,6 @@ func (b *inbox) handOver() (woke bool) {
 
 // at returns the place of an item.
 func (b *inbox) at(i uint64) *item { return &b.ring[i&uint64(len(b.ring)-1)] }
-
-// grow doubles the ring.
-func (b *inbox) grow() {
-	old := b.ring
-	b.ring = make([]item, 2*len(old))
-	for i := b.head; i != b.tail; i++ {
-		*b.at(i) = old[i&uint64(len(old)-1)]
-	}
-}
 
 func (b *inbox) wake() {
 	select {
