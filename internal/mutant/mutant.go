@@ -198,6 +198,15 @@ const (
 	ReplicaBarrierStateless
 	ReplicaUnconfirmed
 	ReplicaAnyBarrier
+
+	// epochs
+	EpochVoteWedged
+	EpochWedgeBound
+	EpochCountAnyWedge
+	EpochForgetLatest
+	EpochNoteOld
+	EpochReportUnwritten
+	EpochEnterUnwedged
 	count
 )
 

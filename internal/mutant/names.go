@@ -177,6 +177,13 @@ var planted = [...]struct{ name, layer, rule string }{
 	ReplicaBarrierStateless:  {"ReplicaBarrierStateless", "replica", "a barrier counts where its sender has the state"},
 	ReplicaUnconfirmed:       {"ReplicaUnconfirmed", "library", "with RequireQuorum, Submit returns what lasts"},
 	ReplicaAnyBarrier:        {"ReplicaAnyBarrier", "library", "with RequireQuorum, what is read lasts"},
+	EpochVoteWedged:          {"EpochVoteWedged", "epoch 4", "who has wedged votes no more"},
+	EpochWedgeBound:          {"EpochWedgeBound", "epoch 3", "who is bound by a vote does not wedge"},
+	EpochCountAnyWedge:       {"EpochCountAnyWedge", "epoch 5", "wedges count for one successor"},
+	EpochForgetLatest:        {"EpochForgetLatest", "epoch 2", "the latest proposal is proposed again"},
+	EpochNoteOld:             {"EpochNoteOld", "epoch 1", "no proposal is noted from before a vote for another"},
+	EpochReportUnwritten:     {"EpochReportUnwritten", "epoch 6", "what is reported is on the disk"},
+	EpochEnterUnwedged:       {"EpochEnterUnwedged", "epoch 5", "an epoch begins when a quorum of the old one has wedged"},
 }
 
 // String returns the name of the planted bug.

@@ -27,6 +27,7 @@ var below = map[string][]string{
 	"datagram":           {"timed"},
 	"leader":             {"timed", "datagram", "leader/quorum"},
 	"leader/edict":       {"timed"},
+	"leader/epoch":       {"timed", "leader/edict"},
 	"leader/edict/fence": {"leader/edict", "timed", "internal/durable"},
 	"membership":         {"timed", "datagram", "leader"},
 	"clocksync":          {"timed", "datagram", "leader"},
@@ -43,7 +44,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "leader/quorum"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "leader/quorum", "leader/epoch"}
 
 type listed struct {
 	ImportPath string

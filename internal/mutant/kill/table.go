@@ -201,6 +201,14 @@ var Table = []Kill{
 	by("leader/edict", mutant.EdictObeyIncomparable),
 	by("leader/edict/fence", mutant.FenceObeyFirst),
 
+	by("leader/epoch", mutant.EpochVoteWedged),
+	by("leader/epoch", mutant.EpochWedgeBound),
+	by("leader/epoch", mutant.EpochCountAnyWedge),
+	by("leader/epoch", mutant.EpochForgetLatest),
+	by("leader/epoch", mutant.EpochNoteOld),
+	by("leader/epoch", mutant.EpochReportUnwritten),
+	by("leader/epoch", mutant.EpochEnterUnwedged),
+
 	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
 	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
 

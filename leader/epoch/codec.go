@@ -1,0 +1,113 @@
+package epoch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+// The binary form of a state: the version, the phase with a bit for "agreed", the
+// epoch as a uvarint, and then, each preceded by its length as a uvarint, the two
+// texts, the edict (nothing if there is none) and the dead, one byte each, in
+// ascending order. Checksums are the business of what carries it.
+
+const (
+	codecVersion = 1
+	agreedBit    = 0x80
+)
+
+// MaxSize is the size in bytes of the largest state.
+const MaxSize = 2 + binary.MaxVarintLen64 + 2*(2+MaxSystem) + 2 + edict.MaxSize + 2 + timed.MaxNodes
+
+// ErrMalformed: the bytes are no state.
+var ErrMalformed = errors.New("epoch: malformed state")
+
+// Append appends the binary form of a state to b.
+func Append(b []byte, s *State) []byte {
+	phase := byte(s.Phase)
+	if s.Agreed {
+		phase |= agreedBit
+	}
+	b = append(b, codecVersion, phase)
+	b = binary.AppendUvarint(b, s.Epoch)
+	for _, text := range [...]string{s.System, s.Next} {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+	}
+	var e []byte
+	if s.Phase == Noted {
+		e = edict.Append(nil, &s.Edict)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e)))
+	b = append(b, e...)
+	b = binary.AppendUvarint(b, uint64(s.Dead.Len()))
+	for id := s.Dead.Next(0); id != 0; id = s.Dead.Next(id) {
+		b = append(b, byte(id))
+	}
+	return b
+}
+
+// Decode reads the binary form. The error matches [ErrMalformed]. The state shares
+// nothing with b.
+func Decode(b []byte) (State, error) {
+	var s State
+	if len(b) < 2 || b[0] != codecVersion {
+		return s, fmt.Errorf("%w: its version is not %d", ErrMalformed, codecVersion)
+	}
+	s.Phase, s.Agreed = Phase(b[1]&^agreedBit), b[1]&agreedBit != 0
+	r := reader{rest: b[2:]}
+	s.Epoch = r.uvarint()
+	s.System = string(r.bytes(MaxSystem))
+	s.Next = string(r.bytes(MaxSystem))
+	e := r.bytes(edict.MaxSize)
+	dead := r.bytes(timed.MaxNodes)
+	if r.bad || len(r.rest) > 0 {
+		return s, fmt.Errorf("%w: its length is wrong, or a number is not in its shortest form", ErrMalformed)
+	}
+	for i, id := range dead {
+		if id == 0 || i > 0 && id <= dead[i-1] {
+			return s, fmt.Errorf("%w: the dead are not in the order of nodes", ErrMalformed)
+		}
+		s.Dead.Add(timed.NodeID(id))
+	}
+	if len(e) > 0 {
+		var err error
+		if s.Edict, err = edict.Decode(e); err != nil {
+			return s, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+	}
+	if err := s.check(); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return s, nil
+}
+
+type reader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if r.bad || n <= 0 || n > 1 && r.rest[n-1] == 0 {
+		r.bad = true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// bytes takes at most so many, preceded by their number.
+func (r *reader) bytes(most int) []byte {
+	n := r.uvarint()
+	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {
+		r.bad = true
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}

@@ -1,0 +1,260 @@
+package epoch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+const three = "majority 1,2,3"
+
+func inc(id timed.NodeID) timed.Incarnation {
+	return timed.Incarnation{Node: id, Boot: timed.BootID(100 + uint64(id))}
+}
+
+func config(id timed.NodeID) Config {
+	return Config{Self: inc(id), Counter: 1, ReadyAt: 1000, Parse: parseMajority,
+		Period: time.Microsecond, IdlePeriod: time.Millisecond, Retry: time.Microsecond}
+}
+
+func machine(t testing.TB, id timed.NodeID, s State) *Machine {
+	t.Helper()
+	m, err := New(config(id), s, 0)
+	require.NoError(t, err)
+	return m
+}
+
+func first() State { return State{Epoch: 1, System: three} }
+
+func stamp(id timed.NodeID, at timed.Instant) edict.Stamp {
+	return edict.Stamp{Node: id, Counter: 1, Boot: inc(id).Boot, At: at}
+}
+
+func digest(text string) uint64 {
+	s, err := parseMajority(text)
+	if err != nil {
+		panic(err)
+	}
+	return s.Digest()
+}
+
+// kinds returns the kinds of effects in their order.
+func kinds(out []Effect) (all []Kind) {
+	for _, e := range out {
+		all = append(all, e.Kind)
+	}
+	return all
+}
+
+func told(out []Effect, k EventKind) bool {
+	for _, e := range out {
+		if e.Kind == Tell && e.Event.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+func TestOnlySoundMachinesAreMade(t *testing.T) {
+	for want, change := range map[string]func(*Config, *State){
+		"Self":                   func(c *Config, _ *State) { c.Self = timed.Incarnation{} },
+		"Counter":                func(c *Config, _ *State) { c.Counter = 0 },
+		"Parse":                  func(c *Config, _ *State) { c.Parse = nil },
+		"must be above 0":        func(c *Config, _ *State) { c.Retry = 0 },
+		"never written":          func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Chosen, three, true },
+		"has no quorum system":   func(_ *Config, s *State) { s.System = "" },
+		"it is no majority":      func(_ *Config, s *State) { s.System = "all" },
+		`"majority 2,1" is writ`: func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Wedged, "majority 2,1", true },
+	} {
+		c, s := config(1), first()
+		change(&c, &s)
+		_, err := New(c, s, 0)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// noteOld requires that a proposal from before a vote for another is not noted,
+// though its proposer has got the vote again.
+func noteOld(t testing.TB) {
+	m := machine(t, 2, first())
+	m.HandleVoted(inc(1), 1010, 1090)
+	m.HandleVoted(inc(3), 1100, 1180)
+	m.HandleVoted(inc(1), 1200, 1280)
+	late := proposal(1, "majority 1,2", stamp(1, 1), stamp(2, 1010))
+	require.Empty(t, m.HandleReport(1210, inc(1), &late, nil))
+	m.HandleVoted(inc(1), 1220, 1300)
+	now := proposal(1, "majority 1,2", stamp(1, 2), stamp(2, 1200))
+	require.Empty(t, m.HandleReport(1230, inc(3), &now, nil), "it comes from another")
+	other := proposal(1, "majority 1,2", stamp(1, 2), edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1200})
+	require.Empty(t, m.HandleReport(1230, inc(1), &other, nil), "the vote is another incarnation's")
+	require.Equal(t, []Kind{Persist, Broadcast}, kinds(m.HandleReport(1230, inc(1), &now, nil)))
+	require.Empty(t, m.HandleReport(1240, inc(1), &now, nil), "once is enough")
+}
+
+func TestNoProposalIsNotedFromBeforeAVoteForAnother(t *testing.T) { noteOld(t) }
+
+// wedgesOnce requires the order of a voter's steps when the successor is known.
+func wedgesOnce(t testing.TB) {
+	m := machine(t, 2, first())
+	require.True(t, m.Votes(1, digest(three)))
+	require.False(t, m.Votes(1, digest("majority 1,2")))
+	require.False(t, m.Votes(2, digest(three)))
+	m.HandleVoted(inc(1), 1010, 1090)
+	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
+	out := m.HandleReport(1020, inc(1), &chosen, nil)
+	require.Equal(t, []Kind{Tell, Broadcast}, kinds(out))
+	require.False(t, m.Votes(1, digest(three)), "no vote when the successor is known")
+	for now := timed.Instant(1021); now < 1090; now++ {
+		for _, e := range m.HandleTimeout(now, nil) {
+			require.Equal(t, Chosen, e.State.Phase, "a vote binds")
+		}
+	}
+	require.EqualValues(t, 1090, timed.Later(m.Deadline(), 1090))
+	out = m.HandleTimeout(1090, nil)
+	require.Equal(t, []Kind{Persist, Broadcast}, kinds(out))
+	require.Equal(t, Wedged, out[0].State.Phase)
+
+	m, err := New(config(2), out[0].State, 2000)
+	require.NoError(t, err)
+	require.False(t, m.Votes(1, digest(three)), "not after a restart either")
+	other := out[0].State
+	require.True(t, told(m.HandleReport(2010, inc(3), &other, nil), Entered), "two of three")
+	require.True(t, m.Votes(2, digest("majority 1,2")))
+}
+
+func TestAVoterWedgesWhenItIsBoundNoMore(t *testing.T) { wedgesOnce(t) }
+
+func TestAVoteGivenBackBindsNoMore(t *testing.T) {
+	m := machine(t, 2, first())
+	m.HandleVoted(inc(1), 1010, 1090)
+	m.HandleFreed(1020, inc(3))
+	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
+	m.HandleReport(1030, inc(1), &chosen, nil)
+	require.Equal(t, Chosen, m.State().Phase)
+	m.HandleFreed(1040, inc(1))
+	m.HandleTimeout(1040, nil)
+	require.Equal(t, Wedged, m.State().Phase)
+}
+
+func TestProposalsAreRefusedWithTheReason(t *testing.T) {
+	m := machine(t, 1, first())
+	require.ErrorIs(t, m.Propose("majority 1,2"), ErrNotLeader)
+	m.HandleVoted(inc(1), 1010, 1090)
+	win := func(now, number timed.Instant) []Effect {
+		m.HandleReply(inc(2), number, nil)
+		return m.HandleWon(now, number, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
+	}
+	require.Empty(t, win(1011, 1010))
+	require.ErrorIs(t, m.Propose("all"), ErrSystem)
+	require.ErrorIs(t, m.Propose("majority 2,1"), ErrSystem)
+	require.ErrorIs(t, m.Propose(three), ErrSystem)
+	require.NoError(t, m.Propose("majority 1,2"))
+	require.ErrorIs(t, m.Propose("majority 1"), ErrUnderWay)
+	require.NoError(t, m.Propose("majority 1,2"), "again")
+	require.Empty(t, m.HandleWon(1012, 1012, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil), "the voter's report of the round is missing")
+	require.Equal(t, []Kind{Persist, Broadcast, Tell}, kinds(win(1012, 1010)))
+	require.Empty(t, win(1013, 1010), "it waits for the voters")
+	require.ErrorIs(t, m.Propose("majority 1"), ErrUnderWay)
+	m.HandleLost()
+	require.ErrorIs(t, m.Propose("majority 1,2"), ErrNotLeader)
+	joiner := machine(t, 4, State{})
+	require.ErrorIs(t, joiner.Propose(three), ErrSystem)
+}
+
+func TestALeaderProposesAgainUnderItsLatestVotes(t *testing.T) {
+	m := machine(t, 1, first())
+	m.HandleVoted(inc(1), 1010, 1090)
+	m.HandleReply(inc(2), 1010, nil)
+	m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
+	require.NoError(t, m.Propose("majority 1,2"))
+	old := m.HandleWon(1012, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)[0].State
+	m.HandleVoted(inc(1), 3000, 3080)
+	m.HandleReply(inc(3), 3000, nil)
+	out := m.HandleWon(3010, 3000, []edict.Stamp{stamp(1, 3000), stamp(3, 8)}, nil)
+	require.True(t, told(out, Proposed))
+	require.Equal(t, edict.After, edict.Compare(out[0].State.Edict, old.Edict))
+	require.Empty(t, m.HandleReport(3011, inc(2), &old, nil), "who has noted the old one does not count")
+	require.True(t, told(m.HandleReport(3012, inc(3), &out[0].State, nil), Decided))
+}
+
+func TestProposalsThatDoNotCompareAreToldOnce(t *testing.T) {
+	m := machine(t, 1, first())
+	m.HandleVoted(inc(1), 1010, 1090)
+	a := proposal(1, "majority 1,2", edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1})
+	b := proposal(1, "majority 1,3", edict.Stamp{Node: 2, Counter: 1, Boot: 8, At: 1})
+	m.HandleReply(inc(2), 1010, &a)
+	m.HandleReply(inc(3), 1010, &b)
+	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5), stamp(3, 5)}
+	require.True(t, told(m.HandleWon(1011, 1010, stamps, nil), Unordered))
+	require.Empty(t, m.HandleWon(1012, 1010, stamps, nil))
+}
+
+func TestWhoIsBehindIsTold(t *testing.T) {
+	m := machine(t, 1, State{Epoch: 3, System: three})
+	old := first()
+	out := m.HandleReport(10, inc(2), &old, nil)
+	require.Equal(t, []Effect{{Kind: Send, To: 2, State: m.State()}}, out)
+	joiner := machine(t, 4, State{})
+	require.Nil(t, joiner.System())
+	require.False(t, joiner.Votes(0, 0))
+	require.Equal(t, []Kind{Broadcast}, kinds(joiner.HandleTimeout(0, nil)))
+	require.Empty(t, joiner.HandleReport(5, inc(5), &State{}, nil), "neither knows")
+	require.Equal(t, []Kind{Tell, Persist, Broadcast}, kinds(joiner.HandleReport(10, inc(1), &out[0].State, nil)))
+	require.False(t, joiner.Votes(3, digest(three)), "it is no member")
+	mixed := State{Epoch: 3, System: "majority 1,2"}
+	require.True(t, told(m.HandleReport(20, inc(2), &mixed, nil), Conflict))
+	require.Empty(t, m.HandleReport(21, inc(2), &mixed, nil), "once")
+	strange := State{Epoch: 4, System: "grid 2x2"}
+	joiner.HandleReport(30, inc(1), &strange, nil)
+	require.EqualValues(t, 3, joiner.State().Epoch, "what cannot be read is not entered")
+}
+
+func TestForce(t *testing.T) {
+	m := machine(t, 1, first())
+	for want, c := range map[string]struct {
+		next string
+		dead timed.Set
+	}{
+		"nobody is declared dead": {"majority 1,2", timed.Set{}},
+		"are no members":          {"majority 1", timed.SetOf(3, 4)},
+		"no survivor":             {"majority 2", timed.SetOf(1)},
+		"it has no quorum":        {"majority 2,3,4", timed.SetOf(2, 3)},
+		"it rules already":        {three, timed.SetOf(3)},
+	} {
+		out, err := m.Force(2000, c.next, c.dead, nil)
+		require.ErrorIs(t, err, ErrSystem)
+		require.ErrorContains(t, err, want)
+		require.Empty(t, out)
+	}
+	noted := proposal(1, "majority 1,2,3,4", stamp(1, 1100), stamp(2, 1))
+	m.HandleVoted(inc(2), 1100, 1190)
+	require.NotEmpty(t, m.HandleReport(1110, inc(2), &noted, nil))
+	out, err := m.Force(2000, "majority 1", timed.SetOf(3), nil)
+	require.NoError(t, err, "what is merely noted gives way")
+	require.Equal(t, []Kind{Tell, Persist, Broadcast}, kinds(out))
+	require.Equal(t, Wedged, m.State().Phase)
+	_, err = m.Force(2000, "majority 2", timed.SetOf(3), nil)
+	require.ErrorIs(t, err, ErrUnderWay)
+	out, err = m.Force(2100, "majority 1", timed.SetOf(2, 3), nil)
+	require.NoError(t, err)
+	require.True(t, told(out, Entered), "the other survivor died too")
+	require.EqualValues(t, 2, m.State().Epoch)
+
+	alive := machine(t, 3, first())
+	forced := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Dead: timed.SetOf(3)}
+	require.True(t, told(alive.HandleReport(2200, inc(1), &forced, nil), DeclaredDead))
+	require.Equal(t, Wedged, alive.State().Phase, "it stops all the same")
+	_, err = machine(t, 4, State{}).Force(0, three, timed.SetOf(1), nil)
+	require.ErrorIs(t, err, ErrSystem)
+}
+
+// A group of one that crashed between wedging and entering goes on by itself.
+func TestASingleMemberGoesOn(t *testing.T) {
+	m := machine(t, 1, State{Epoch: 5, System: "majority 1", Phase: Wedged, Next: "majority 1,2", Agreed: true})
+	require.True(t, told(m.HandleTimeout(0, nil), Entered))
+	require.EqualValues(t, 6, m.State().Epoch)
+}

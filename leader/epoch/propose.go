@@ -1,0 +1,186 @@
+package epoch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+// Errors to compare with [errors.Is].
+var (
+	// ErrNotLeader: this node does not lead its epoch.
+	ErrNotLeader = errors.New("epoch: this node does not lead by a quorum")
+	// ErrUnderWay: another change is under way, and must come to its end first.
+	ErrUnderWay = errors.New("epoch: another change is under way")
+	// ErrSystem: the quorum system cannot be the successor.
+	ErrSystem = errors.New("epoch: it cannot succeed")
+)
+
+// Propose asks this node, which leads its epoch, to propose a quorum system as
+// the successor, from the next round of votes on. What becomes of it is told by
+// events; a lead that ends before the system is known to be chosen leaves that
+// open, and the caller looks at the next epoch. The error matches [ErrNotLeader],
+// [ErrUnderWay] or [ErrSystem]; then nothing changes.
+func (m *Machine) Propose(next string) error {
+	if err := m.checkNext(next); err != nil {
+		return err
+	}
+	if !m.leading {
+		return ErrNotLeader
+	}
+	under := m.state.Next
+	if under == "" {
+		under = m.wish
+	}
+	if under != "" && under != next {
+		return fmt.Errorf("%w: to %s", ErrUnderWay, under)
+	}
+	m.wish = next
+	return nil
+}
+
+// checkNext checks that a text can be that of the successor, as far as this node
+// knows.
+func (m *Machine) checkNext(next string) error {
+	if m.system == nil {
+		return fmt.Errorf("%w: this node knows of no epoch", ErrSystem)
+	}
+	switch system, err := m.parse(next); {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrSystem, err)
+	case system.Members().Empty():
+		return fmt.Errorf("%w: it has no members", ErrSystem)
+	case next == m.state.System:
+		return fmt.Errorf("%w: it rules already", ErrSystem)
+	}
+	return nil
+}
+
+// HandleReply takes a stamped vote of a peer for this node's round of that
+// number, and the state that came with it; nil means that the voter had noted
+// nothing.
+func (m *Machine) HandleReply(from timed.Incarnation, number timed.Instant, s *State) {
+	r := report{from: from, number: number}
+	if s != nil {
+		r.state = *s
+	}
+	i, found := slices.BinarySearchFunc(m.reports, from.Node, func(r report, id timed.NodeID) int { return int(r.from.Node) - int(id) })
+	if !found {
+		m.reports = slices.Insert(m.reports, i, r)
+		return
+	}
+	m.reports[i] = r
+}
+
+// HandleWon notes that this node has won the round of that number by a quorum,
+// with these stamps, its own among them, sorted by node.
+func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []edict.Stamp, out []Effect) []Effect {
+	m.leading = true
+	if m.state.Phase >= Chosen || m.wish == "" && m.state.Phase == Idle && !m.othersNoted(stamps) {
+		return out
+	}
+	latest, between := m.latest(number, stamps)
+	switch {
+	case between == edict.Incomparable && !m.unordered:
+		m.unordered = true
+		return append(out, Effect{Kind: Tell, Event: Event{Kind: Unordered, Epoch: m.state.Epoch}})
+	case between != edict.After:
+		return out
+	}
+	if m.own && latest.Phase == Noted && edict.Compare(latest.Edict, m.state.Edict) == edict.Same && now < m.proposed.Add(m.cfg.Retry) {
+		return out
+	}
+	next := m.wish
+	if latest.Phase == Noted && !(mutant.On(mutant.EpochForgetLatest) && next != "") {
+		next = latest.Next
+	}
+	if next == "" {
+		return out
+	}
+	if m.wish != "" && next != m.wish {
+		out = append(out, Effect{Kind: Tell, Event: Event{Kind: Superseded, Epoch: m.state.Epoch, System: next}})
+		m.wish = ""
+	}
+	proposal := State{Epoch: m.state.Epoch, System: m.state.System, Phase: Noted, Next: next,
+		Edict: edict.Edict{Epoch: m.state.Epoch, Stamps: slices.Clone(stamps), Digest: edict.Sum(Proposal(m.state.Epoch, next))}}
+	before := len(out)
+	if out = m.note(now, m.cfg.Self, &proposal, out); len(out) == before {
+		return out // it is not this node's to propose: it has voted for another since
+	}
+	m.own, m.noted, m.proposed = true, timed.Set{}, now
+	out = append(out, Effect{Kind: Tell, Event: Event{Kind: Proposed, Epoch: m.state.Epoch, System: next}})
+	return m.handleNoted(now, m.cfg.Self.Node, out)
+}
+
+// othersNoted reports whether a voter has noted a proposal.
+func (m *Machine) othersNoted(stamps []edict.Stamp) bool {
+	for i := range stamps {
+		if r := m.reportOf(stamps[i].Node); r != nil && r.state.Phase != Idle {
+			return true
+		}
+	}
+	return false
+}
+
+// latest returns the latest proposal that the voters of a round had noted when
+// they voted: whatever was chosen before was noted by one of them. It comes with
+// After if it is surely the latest, with Incomparable if that cannot be told, and
+// with Before if not all voters have been heard.
+func (m *Machine) latest(number timed.Instant, stamps []edict.Stamp) (latest State, between edict.Order) {
+	if m.state.Phase == Noted {
+		latest = m.state
+	}
+	for i := range stamps {
+		id := stamps[i].Node
+		if id == m.cfg.Self.Node {
+			continue
+		}
+		r := m.reportOf(id)
+		if r == nil || r.number != number || r.from.Boot != stamps[i].Boot {
+			return latest, edict.Before
+		}
+		if s := &r.state; s.Phase == Noted && s.Epoch == m.state.Epoch {
+			if latest.Phase != Noted {
+				latest = *s
+				continue
+			}
+			switch edict.Compare(s.Edict, latest.Edict) {
+			case edict.After:
+				latest = *s
+			case edict.Incomparable:
+				return latest, edict.Incomparable
+			}
+		}
+	}
+	return latest, edict.After
+}
+
+func (m *Machine) reportOf(id timed.NodeID) *report {
+	for i := range m.reports {
+		if m.reports[i].from.Node == id {
+			return &m.reports[i]
+		}
+	}
+	return nil
+}
+
+// handleNoted counts those that have noted this leader's proposal.
+func (m *Machine) handleNoted(now timed.Instant, id timed.NodeID, out []Effect) []Effect {
+	m.noted.Add(id)
+	if !m.system.IsQuorum(m.noted) {
+		return out
+	}
+	s := m.state
+	s.Phase, s.Edict, s.Agreed = Chosen, edict.Edict{}, true
+	out = m.learn(now, m.cfg.Self.Node, &s, out)
+	return m.enterNext(now, out)
+}
+
+// HandleLost notes that this node does not lead its epoch any more.
+func (m *Machine) HandleLost() {
+	m.leading, m.own, m.wish = false, false, ""
+}

@@ -1,0 +1,101 @@
+package epoch
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+// System is a quorum system: any two of its quorums have a member in common.
+type System interface {
+	// Members are those whose votes count.
+	Members() timed.Set
+	// IsQuorum reports whether the set holds a quorum; nodes that are no members
+	// do not count.
+	IsQuorum(timed.Set) bool
+	// Digest tells quorum systems apart.
+	Digest() uint64
+	// String is the one text from which the system can be read again.
+	String() string
+}
+
+// MaxSystem is the length in bytes of the longest text of a quorum system.
+const MaxSystem = 1024
+
+// Phase says how far a change of the quorum system has come, as a node knows.
+type Phase uint8
+
+const (
+	// Idle: the node knows of no change.
+	Idle Phase = iota
+	// Noted: the node has noted a leader's proposal, durably.
+	Noted
+	// Chosen: the node knows which successor is chosen, and gives no more votes.
+	Chosen
+	// Wedged: besides, it never votes in this epoch again, durably.
+	Wedged
+)
+
+func (p Phase) String() string {
+	switch p {
+	case Noted:
+		return "noted"
+	case Chosen:
+		return "chosen"
+	case Wedged:
+		return "wedged"
+	}
+	return "idle"
+}
+
+// State is what a node knows of the epoch that it has entered. It is what a node
+// reports to others, and, but for what is merely [Chosen], what it writes down.
+type State struct {
+	// Epoch is the number of the epoch; 0 means that the node knows none yet.
+	Epoch uint64
+	// System is the text of the quorum system that rules it.
+	System string
+	Phase  Phase
+	// Next is the text of its successor: proposed, or chosen.
+	Next string
+	// Edict is that of the proposal noted.
+	Edict edict.Edict
+	// Agreed: a quorum has noted Next under one edict.
+	Agreed bool
+	// Dead are members that an administrator has declared dead to force Next.
+	Dead timed.Set
+}
+
+// Proposal returns the payload of the edict under which a successor of an epoch
+// is proposed.
+func Proposal(epoch uint64, next string) []byte {
+	return fmt.Appendf(nil, "failaware epoch %d: %s", epoch+1, next)
+}
+
+// check returns an error if the state is none that a node can be in.
+func (s *State) check() error {
+	switch {
+	case s.Epoch == 0 && (s.System != "" || s.Phase != Idle):
+		return fmt.Errorf("epoch: there is no epoch, but a state of it")
+	case s.Epoch > 0 && s.System == "":
+		return fmt.Errorf("epoch: epoch %d has no quorum system", s.Epoch)
+	case len(s.System) > MaxSystem || len(s.Next) > MaxSystem:
+		return fmt.Errorf("epoch: the text of a quorum system is longer than %d bytes", MaxSystem)
+	case s.Phase > Wedged:
+		return fmt.Errorf("epoch: there is no phase %d", s.Phase)
+	case (s.Phase == Idle) != (s.Next == ""):
+		return fmt.Errorf("epoch: a successor in phase %v", s.Phase)
+	case s.Phase < Chosen && (s.Agreed || !s.Dead.Empty()):
+		return fmt.Errorf("epoch: agreed or forced in phase %v", s.Phase)
+	case s.Phase >= Chosen && !s.Agreed && s.Dead.Empty():
+		return fmt.Errorf("epoch: %v, but neither agreed nor forced", s.Phase)
+	case s.Phase != Noted && len(s.Edict.Stamps) > 0:
+		return fmt.Errorf("epoch: an edict in phase %v", s.Phase)
+	case s.Phase != Noted:
+		return nil
+	case s.Edict.Epoch != s.Epoch || s.Edict.Digest != edict.Sum(Proposal(s.Epoch, s.Next)):
+		return fmt.Errorf("epoch: the edict of the proposal was made for another")
+	}
+	return s.Edict.Validate()
+}

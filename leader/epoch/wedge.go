@@ -1,0 +1,120 @@
+package epoch
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+// wedges counts who has wedged for one successor.
+type wedges struct {
+	next   string
+	by     timed.Set
+	agreed bool
+	dead   timed.Set
+}
+
+// maxSuccessors bounds for how many successors wedges are counted. There is one,
+// unless changes were forced that contradict each other.
+const maxSuccessors = 4
+
+// learn takes what somebody knows to be the successor.
+func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Effect) []Effect {
+	if m.state.Phase >= Chosen && m.state.Next != s.Next {
+		return m.tellConflict(from, s.Next, out)
+	}
+	known := m.state.Phase >= Chosen
+	if known && (m.state.Agreed || !s.Agreed) && s.Dead.Subset(m.state.Dead) {
+		return out
+	}
+	if !known {
+		if _, err := m.parse(s.Next); err != nil {
+			return out
+		}
+		m.state.Phase, m.state.Next, m.state.Edict = Chosen, s.Next, edict.Edict{}
+		m.own, m.wish = false, ""
+		out = append(out, Effect{Kind: Tell, Event: Event{Decided, m.state.Epoch, s.Next, from}})
+	}
+	if s.Dead.Has(m.cfg.Self.Node) && !m.state.Dead.Has(m.cfg.Self.Node) {
+		out = append(out, Effect{Kind: Tell, Event: Event{DeclaredDead, m.state.Epoch, s.Next, from}})
+	}
+	m.state.Agreed = m.state.Agreed || s.Agreed
+	m.state.Dead = m.state.Dead.Union(s.Dead)
+	switch {
+	case m.state.Phase == Wedged: // now for a further reason
+		m.wedge(m.cfg.Self.Node, &m.state)
+		return m.persist(now, out)
+	case m.mayWedge() && now >= m.unboundAt():
+		return m.wedgeSelf(now, out)
+	}
+	return m.report(now, out)
+}
+
+// mayWedge reports that nothing but the votes given keeps this node from wedging.
+func (m *Machine) mayWedge() bool {
+	return m.state.Phase == Chosen && m.system.Members().Has(m.cfg.Self.Node)
+}
+
+// unboundAt returns when no vote of this node binds any more, those of earlier
+// incarnations included.
+func (m *Machine) unboundAt() timed.Instant {
+	if mutant.On(mutant.EpochWedgeBound) {
+		return m.cfg.ReadyAt
+	}
+	return timed.Later(m.cfg.ReadyAt, m.bound)
+}
+
+// wedgeSelf gives up voting in this epoch for good.
+func (m *Machine) wedgeSelf(now timed.Instant, out []Effect) []Effect {
+	m.state.Phase = Wedged
+	m.wedge(m.cfg.Self.Node, &m.state)
+	out = m.persist(now, out)
+	return m.enterNext(now, out)
+}
+
+// wedge counts that a member has wedged.
+func (m *Machine) wedge(by timed.NodeID, s *State) {
+	if !m.system.Members().Has(by) {
+		return
+	}
+	for i := range m.wedges {
+		if w := &m.wedges[i]; w.next == s.Next || mutant.On(mutant.EpochCountAnyWedge) {
+			w.by.Add(by)
+			w.agreed = w.agreed || s.Agreed
+			w.dead = w.dead.Union(s.Dead)
+			return
+		}
+	}
+	if len(m.wedges) < maxSuccessors {
+		m.wedges = append(m.wedges, wedges{s.Next, timed.SetOf(by), s.Agreed, s.Dead})
+	}
+}
+
+// enterNext begins the next epoch if the old one has ended: if a quorum has
+// wedged for one successor, or, where that was forced, all that were not declared
+// dead.
+func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
+	for i := range m.wedges {
+		w := &m.wedges[i]
+		agreed := w.agreed && m.system.IsQuorum(w.by)
+		forced := !w.dead.Empty() && m.system.Members().Minus(w.dead).Subset(w.by)
+		if agreed || forced || mutant.On(mutant.EpochEnterUnwedged) {
+			return m.enter(now, m.state.Epoch+1, w.next, out)
+		}
+	}
+	return out
+}
+
+// enter begins an epoch of which it is known that all before have ended.
+func (m *Machine) enter(now timed.Instant, epoch uint64, text string, out []Effect) []Effect {
+	system, err := m.parse(text)
+	if err != nil {
+		return m.tellConflict(timed.NoNode, text, out) // written by a program that knows more
+	}
+	m.state, m.system = State{Epoch: epoch, System: text}, system
+	m.votedFor, m.since = timed.Incarnation{}, 0
+	m.wedges, m.reports, m.noted, m.conflict, m.unordered = nil, nil, timed.Set{}, false, false
+	m.HandleLost()
+	out = append(out, Effect{Kind: Tell, Event: Event{Kind: Entered, Epoch: epoch, System: text}})
+	return m.persist(now, out)
+}
