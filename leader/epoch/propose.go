@@ -68,7 +68,7 @@ func (m *Machine) HandleReply(from timed.Incarnation, number timed.Instant, s *S
 	if s != nil {
 		r.state = *s
 	}
-	i, found := slices.BinarySearchFunc(m.reports, from.Node, func(r report, id timed.NodeID) int { return int(r.from.Node) - int(id) })
+	i, found := m.findReport(from.Node)
 	if !found {
 		m.reports = slices.Insert(m.reports, i, r)
 		return
@@ -159,11 +159,14 @@ func (m *Machine) latest(number timed.Instant, stamps []edict.Stamp) (latest Sta
 	return latest, edict.After
 }
 
+func (m *Machine) findReport(id timed.NodeID) (int, bool) {
+	return slices.BinarySearchFunc(m.reports, id, func(r report, id timed.NodeID) int { return int(r.from.Node) - int(id) })
+}
+
+// reportOf returns what a voter had noted when it voted last, or nil.
 func (m *Machine) reportOf(id timed.NodeID) *report {
-	for i := range m.reports {
-		if m.reports[i].from.Node == id {
-			return &m.reports[i]
-		}
+	if i, found := m.findReport(id); found {
+		return &m.reports[i]
 	}
 	return nil
 }
