@@ -1,0 +1,61 @@
+// Command fenced is a key-value store over HTTP that obeys the latest leader only.
+// It runs no node: each write carries an edict, and the store refuses what a leader
+// of the past still sends, after a restart too.
+//
+//	go run ./examples/fenced -dir /tmp/store -listen 127.0.0.1:8080
+//
+// A leader makes the edict for the payload "PUT KEY\n" and the value, and writes:
+//
+//	curl -X PUT -H "Failaware-Edict: $EDICT" --data-binary @value http://127.0.0.1:8080/KEY
+//
+// The answer is 204 when it is written, 409 when the edict is not later than the
+// latest one, and 400 when it is none, or was made for something else. Without an
+// answer, send the same request again. Whoever can reach the store can forge
+// edicts, so it listens on loopback.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "fenced:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir := flag.String("dir", "", "the directory of the store")
+	listen := flag.String("listen", "127.0.0.1:8080", "the address to listen at")
+	flag.Parse()
+	if *dir == "" {
+		return errors.New("-dir is needed")
+	}
+	s, err := openStore(*dir)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	server := &http.Server{Addr: *listen, Handler: s, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-ctx.Done()
+		_ = server.Shutdown(context.Background())
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-ended // the last requests have got their answers
+	return nil
+}
