@@ -16,6 +16,26 @@
 // something has changed. Reports may be lost, repeated, late and out of order: all
 // that they say stays true.
 //
+// # Driving a machine
+//
+// Requests for votes name the candidate's epoch and the digest of its quorum system.
+//
+//   - A voter asks [Machine.Votes] whether its vote may carry a stamp, and says with
+//     [Machine.HandleVoted] that it has given one, before the vote leaves. With the
+//     vote goes [Machine.State], unless the machine is not [Machine.Busy]. A candidate
+//     does the same for the vote that it gives itself. When a candidate gives votes
+//     back, [Machine.HandleFreed] is told.
+//   - A candidate hands the state of each stamped vote to [Machine.HandleReply], with
+//     the number of the round, and when a quorum has voted the stamps of exactly those
+//     votes to [Machine.HandleWon]; it does so for every round that it wins. When it
+//     leads by a quorum no more, it calls [Machine.HandleLost].
+//   - States that come by themselves, from accepted incarnations, go to
+//     [Machine.HandleReport].
+//   - At [Machine.Deadline], [Machine.HandleTimeout] is due.
+//   - Effects are performed in their order, and [Persist] is done before the next one.
+//     After the event [Entered] the election goes on with [Machine.System]; what was
+//     led or voted for in the epoch before counts no more.
+//
 // The idea is that of epochs in van Renesse, Schneider and Gehrke, "Nerio: Leader
 // Election and Edict Ordering"; that the leader's own lease and its edicts choose the
 // successor is ours.

@@ -122,11 +122,16 @@ func (m *Machine) System() System { return m.system }
 // its state.
 func (m *Machine) Busy() bool { return m.state.Phase != Idle }
 
-// Votes reports whether this node's vote for a candidate of the given epoch and
-// quorum system may carry a stamp, and thus count in a quorum. Votes without one
-// may be given all the same: they make local leaders.
-func (m *Machine) Votes(epoch, digest uint64) bool {
-	if m.system == nil || epoch != m.state.Epoch || digest != m.system.Digest() || !m.system.Members().Has(m.cfg.Self.Node) {
+// Votes reports whether this node's vote for a candidate, whose request names the
+// given epoch and quorum system, may carry a stamp, and thus count in a quorum:
+// both must be members. Votes without one may be given all the same: they make
+// local leaders.
+func (m *Machine) Votes(candidate timed.NodeID, epoch, digest uint64) bool {
+	if m.system == nil || epoch != m.state.Epoch || digest != m.system.Digest() {
+		return false
+	}
+	// Who leads by the quorum system must be able to note what it proposes.
+	if members := m.system.Members(); !members.Has(m.cfg.Self.Node) || !members.Has(candidate) {
 		return false
 	}
 	return m.state.Phase < Chosen || m.state.Phase == Wedged && mutant.On(mutant.EpochVoteWedged)

@@ -100,14 +100,15 @@ func TestNoProposalIsNotedFromBeforeAVoteForAnother(t *testing.T) { noteOld(t) }
 // wedgesOnce requires the order of a voter's steps when the successor is known.
 func wedgesOnce(t testing.TB) {
 	m := machine(t, 2, first())
-	require.True(t, m.Votes(1, digest(three)))
-	require.False(t, m.Votes(1, digest("majority 1,2")))
-	require.False(t, m.Votes(2, digest(three)))
+	require.True(t, m.Votes(1, 1, digest(three)))
+	require.False(t, m.Votes(1, 1, digest("majority 1,2")))
+	require.False(t, m.Votes(4, 1, digest(three)), "only members lead by a quorum")
+	require.False(t, m.Votes(1, 2, digest(three)))
 	m.HandleVoted(inc(1), 1010, 1090)
 	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
 	out := m.HandleReport(1020, inc(1), &chosen, nil)
 	require.Equal(t, []Kind{Tell, Broadcast}, kinds(out))
-	require.False(t, m.Votes(1, digest(three)), "no vote when the successor is known")
+	require.False(t, m.Votes(1, 1, digest(three)), "no vote when the successor is known")
 	for now := timed.Instant(1021); now < 1090; now++ {
 		for _, e := range m.HandleTimeout(now, nil) {
 			require.Equal(t, Chosen, e.State.Phase, "a vote binds")
@@ -120,10 +121,10 @@ func wedgesOnce(t testing.TB) {
 
 	m, err := New(config(2), out[0].State, 2000)
 	require.NoError(t, err)
-	require.False(t, m.Votes(1, digest(three)), "not after a restart either")
+	require.False(t, m.Votes(1, 1, digest(three)), "not after a restart either")
 	other := out[0].State
 	require.True(t, told(m.HandleReport(2010, inc(3), &other, nil), Entered), "two of three")
-	require.True(t, m.Votes(2, digest("majority 1,2")))
+	require.True(t, m.Votes(1, 2, digest("majority 1,2")))
 }
 
 func TestAVoterWedgesWhenItIsBoundNoMore(t *testing.T) { wedgesOnce(t) }
@@ -200,11 +201,11 @@ func TestWhoIsBehindIsTold(t *testing.T) {
 	require.Equal(t, []Effect{{Kind: Send, To: 2, State: m.State()}}, out)
 	joiner := machine(t, 4, State{})
 	require.Nil(t, joiner.System())
-	require.False(t, joiner.Votes(0, 0))
+	require.False(t, joiner.Votes(4, 0, 0))
 	require.Equal(t, []Kind{Broadcast}, kinds(joiner.HandleTimeout(0, nil)))
 	require.Empty(t, joiner.HandleReport(5, inc(5), &State{}, nil), "neither knows")
 	require.Equal(t, []Kind{Tell, Persist, Broadcast}, kinds(joiner.HandleReport(10, inc(1), &out[0].State, nil)))
-	require.False(t, joiner.Votes(3, digest(three)), "it is no member")
+	require.False(t, joiner.Votes(1, 3, digest(three)), "it is no member")
 	mixed := State{Epoch: 3, System: "majority 1,2"}
 	require.True(t, told(m.HandleReport(20, inc(2), &mixed, nil), Conflict))
 	require.Empty(t, m.HandleReport(21, inc(2), &mixed, nil), "once")

@@ -327,7 +327,7 @@ func (w *world) timeout(n *node) {
 		return
 	}
 	system := n.m.System()
-	if system == nil || n.lockedTo != n.inc && w.now < n.lockedUntil || !n.m.Votes(n.m.State().Epoch, system.Digest()) {
+	if system == nil || n.lockedTo != n.inc && w.now < n.lockedUntil || !n.m.Votes(n.id, n.m.State().Epoch, system.Digest()) {
 		return
 	}
 	if n.stamps == nil && w.random.IntN(3) > 0 || n.stamps != nil && w.rivals && w.random.IntN(3) > 0 {
@@ -356,7 +356,7 @@ func (w *world) free(n *node, by timed.Incarnation, number timed.Instant) {
 func (w *world) receive(n *node, m message) {
 	switch m.kind {
 	case request:
-		if w.now < n.readyAt || w.now < n.lockedUntil && n.lockedTo != m.from || !n.m.Votes(m.epoch, m.digest) ||
+		if w.now < n.readyAt || w.now < n.lockedUntil && n.lockedTo != m.from || !n.m.Votes(m.from.Node, m.epoch, m.digest) ||
 			n.lockedTo == m.from && m.number < n.lockRequest {
 			return
 		}
