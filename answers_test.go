@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -114,6 +115,24 @@ func BenchmarkNow(b *testing.B) {
 	for n := benchNode(b); b.Loop(); {
 		n.Now()
 	}
+}
+
+// BenchmarkNowSingle shows the median and the 99th percentile of single calls, by
+// the differences of what they return.
+func BenchmarkNowSingle(b *testing.B) {
+	n := benchNode(b)
+	took := make([]float64, 0, 1<<20)
+	last := n.Now().Time
+	for b.Loop() {
+		now := n.Now().Time
+		if len(took) < cap(took) {
+			took = append(took, float64(now-last))
+		}
+		last = now
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2], "p50-ns")
+	b.ReportMetric(took[len(took)*99/100], "p99-ns")
 }
 
 func BenchmarkLeads(b *testing.B) {

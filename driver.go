@@ -76,7 +76,7 @@ func newDriver(n *Node) *driver {
 		d.cast.look, _ = n.conn.(lookout)
 	}
 	d.routes.self, d.routes.limit = c.ID, c.MaxPeers
-	d.post.encoder.MaxPacket = c.MaxPacket
+	d.post.encoder.MaxPacket, d.post.bulk = c.MaxPacket, c.Broadcast != nil
 	d.in = make([]udp.Packet, inBatch)
 	r := n.clock.Read()
 	d.now, d.epoch = r.Now, r.Epoch

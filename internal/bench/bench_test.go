@@ -109,5 +109,8 @@ func TestClock(t *testing.T) {
 	require.Positive(t, r.Checked)
 	require.Zero(t, r.Wrong)
 	require.Positive(t, r.Now.Nanoseconds)
+	require.Positive(t, r.Now.Single.P50)
+	require.GreaterOrEqual(t, r.Now.Single.Min, r.Now.SingleHardware.Min, "it reads the hardware clock")
+	require.Positive(t, r.Now.SingleHardware.Min, "which takes a while")
 	readable(t, r, func(b *strings.Builder) { r.Text(b) })
 }

@@ -40,6 +40,10 @@ type Cost struct {
 	Bytes       float64 `json:"bytes"`
 	// HardwareClock is what the reading of the hardware clock in it costs.
 	HardwareClock float64 `json:"hardware_clock_ns"`
+	// Single and SingleHardware are of single calls, of Now and of the hardware
+	// clock.
+	Single         Summary `json:"single"`
+	SingleHardware Summary `json:"single_hardware_clock"`
 }
 
 // cost times calls of Now, while the node runs. It takes the best of several
@@ -69,7 +73,33 @@ func (c *nodeChild) cost(calls int) *Cost {
 			best = k
 		}
 	}
+	best.Single, best.SingleHardware = c.singles(calls)
 	return &best
+}
+
+// singles times calls one by one, by what they return: two readings of a clock that
+// follow each other differ by what the second one takes. It is exact to the
+// nanosecond, but for the slewing of the node's clock, which is a part in a thousand
+// at most. Differences to another timeline mean nothing, and are left out.
+func (c *nodeChild) singles(calls int) (now, hardware Summary) {
+	took := make([]time.Duration, 0, calls)
+	last := c.node.Now()
+	for range calls {
+		r := c.node.Now()
+		if r.Timeline == last.Timeline {
+			took = append(took, r.Time.Sub(last.Time))
+		}
+		last = r
+	}
+	now = summarize(took)
+	took = took[:0]
+	before := c.clock.Read().Now
+	for range calls {
+		after := c.clock.Read().Now
+		took = append(took, after.Sub(before))
+		before = after
+	}
+	return now, summarize(took)
 }
 
 // truth knows group time by the leader's own samples.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -64,4 +65,13 @@ func TestTruthLiesBetweenTheLeadersSamples(t *testing.T) {
 	require.False(t, ok, "nothing is known beyond the last sample")
 	_, _, ok = known.bounds(&sample{Before: 500_000, After: 500_020, Timeline: clocksync.TimelineID{Leader: 2}})
 	require.False(t, ok, "another timeline")
+}
+
+func TestSummariesTravelToTheNanosecond(t *testing.T) {
+	want := summarize([]time.Duration{1, 146, 1234567, 98765432101, 7})
+	b, err := json.Marshal(want)
+	require.NoError(t, err)
+	var got Summary
+	require.NoError(t, json.Unmarshal(b, &got))
+	require.Equal(t, want, got)
 }

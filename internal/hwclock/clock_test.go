@@ -1,6 +1,7 @@
 package hwclock
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -204,6 +205,25 @@ func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		c.Read()
 	}
+}
+
+// BenchmarkReadSingle shows the median and the 99th percentile of single readings,
+// which are the differences between one and the next.
+func BenchmarkReadSingle(b *testing.B) {
+	c, err := New()
+	require.NoError(b, err)
+	took := make([]time.Duration, 0, 1<<20)
+	last := c.Now()
+	for b.Loop() {
+		now := c.Now()
+		if len(took) < cap(took) {
+			took = append(took, now.Sub(last))
+		}
+		last = now
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
+	b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
 }
 
 func BenchmarkReadParallel(b *testing.B) {
