@@ -130,7 +130,8 @@ func (o outputs) close() (err error) {
 	return err
 }
 
-// watchOutputs logs that the NTP server has ended before the node, which goes on.
+// watchOutputs logs where the NTP server is, and what it has done when it has ended;
+// should it end before the node, the node goes on.
 func (n *Node) watchOutputs() {
 	if n.outputs.ntp == nil {
 		return
@@ -143,6 +144,9 @@ func (n *Node) watchOutputs() {
 			n.log.Error("the NTP server has ended", "error", err)
 		}
 	}
+	c := n.outputs.ntp.Stats()
+	n.log.Info("NTP server ended", "requests", c.Requests, "answered", c.Answered, "unsynchronized", c.Unsynchronized,
+		"kisses", c.Kisses, "limited", c.LimitedSource+c.LimitedAll, "malformed", c.BadLength+c.BadMode+c.BadVersion)
 }
 
 // NTPAddr returns the address of the node's NTP server, which is not valid if it

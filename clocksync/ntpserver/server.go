@@ -41,9 +41,8 @@ const (
 )
 
 const (
-	// batch is how many requests are read together. All their answers are stamped
-	// before the first is sent, so that it is small.
-	batch = 8
+	// batch is how many requests are read together.
+	batch = 32
 	// maxWait is how long a request may have waited. Its client has given up.
 	maxWait = time.Second
 	// waitSlack is the rate error, one part in 64, that no clock of a node exceeds:
@@ -84,7 +83,7 @@ type Server struct {
 	count  counters
 
 	in  [batch]udp.Packet
-	out [batch]udp.Packet
+	out [1]udp.Packet
 
 	closing atomic.Bool
 	done    chan struct{}
@@ -115,9 +114,6 @@ func Listen(addr string, source serve.Source, opts Options) (*Server, error) {
 	s := &Server{conn: conn, clock: clock, source: source, done: make(chan struct{}),
 		id: identity{stratum: opts.Stratum, precision: precision(clock.Now), referenceID: opts.ReferenceID}}
 	s.limits.each, s.limits.all, s.limits.seed = opts.PerSource, opts.Total, maphash.MakeSeed()
-	for i := range s.out {
-		s.out[i].Buf = make([]byte, 0, packetSize)
-	}
 	go s.run()
 	return s, nil
 }
@@ -154,9 +150,10 @@ func (s *Server) run() {
 	}
 }
 
-// serve answers a batch.
+// serve answers a batch. Each answer leaves at once when it has been stamped: the
+// kernel takes some microseconds for each, which would count as the delay of those
+// that wait behind it.
 func (s *Server) serve(in []udp.Packet) error {
-	n := 0
 	for i := range in {
 		var p protocol.Packet
 		if !s.consider(&p, &in[i]) {
@@ -166,16 +163,14 @@ func (s *Server) serve(in []udp.Packet) error {
 		if err != nil {
 			return err
 		}
-		s.out[n].Buf = append(s.out[n].Buf[:0], b...)
-		s.out[n].N, s.out[n].Addr = len(b), in[i].Addr
-		n++
+		s.out[0] = udp.Packet{Buf: b, N: len(b), Addr: in[i].Addr}
+		sent, err := s.conn.WriteBatch(s.out[:])
+		if err != nil {
+			return err
+		}
+		s.count.notSent.Add(uint64(len(s.out) - sent))
 	}
-	if n == 0 {
-		return nil
-	}
-	sent, err := s.conn.WriteBatch(s.out[:n])
-	s.count.notSent.Add(uint64(n - sent))
-	return err
+	return nil
 }
 
 // consider fills in the answer to a packet, or returns false if there is none.

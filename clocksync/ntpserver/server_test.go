@@ -65,11 +65,12 @@ func TestAClientRefusesTheServerWhenNotExternal(t *testing.T) {
 
 func TestWhoAsksTooOftenIsToldSoAndThenIgnored(t *testing.T) {
 	s := listen(t, fake(1, true), Options{PerSource: Limit{PerSecond: 1, Burst: 3}})
-	var kinds []string
-	for range 4 {
-		kinds = append(kinds, query(t, s, 4).KissCode)
+	answered := 0
+	for query(t, s, 4).KissCode != "RATE" { // on a busy machine, more than a second may pass between two
+		answered++
 	}
-	require.Equal(t, []string{"", "", "", "RATE"}, kinds)
+	require.GreaterOrEqual(t, answered, 3)
+	require.Equal(t, Stats{Requests: uint64(answered) + 1, Answered: uint64(answered), Kisses: 1}, s.Stats())
 }
 
 func TestAFloodOfJunkAndRequestsStaysWithinTheLimits(t *testing.T) {
