@@ -150,7 +150,7 @@ func (s *state) readingAt(r hwclock.Reading) Reading {
 // unknown takes all claims from a reading.
 func unknown(t Reading) Reading {
 	t.Deviation, t.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
-	t.Status, t.Holdover = clocksync.Unsynchronized, true
+	t.Status, t.Holdover, t.Leap = clocksync.Unsynchronized, true, clocksync.NoLeap
 	return t
 }
 

@@ -52,6 +52,10 @@ type Config struct {
 	Weight uint16
 	// Clock configures the synchronized clock.
 	Clock ClockConfig
+	// References are the external references of UTC that this node asks, at most
+	// [reference.MaxConfigs]. One node with references brings all of its partition to
+	// UTC. A node with a Transport can have none.
+	References []Reference
 
 	// NTP has the node answer NTP clients, and ClockBound has it keep a shared-memory
 	// segment up to date; nil leaves them off. They tell other programs the node's
@@ -115,6 +119,13 @@ type ClockConfig struct {
 	// StepThreshold is the difference above which a change of leader steps the
 	// clock instead of slewing it. Zero means 10 ms.
 	StepThreshold time.Duration
+	// MaxUTCError is the proven distance from UTC up to which a reading is
+	// [External]. Zero means 50 ms.
+	MaxUTCError time.Duration
+	// MinReferences is how many references, at all nodes of a partition together, are
+	// needed before any is believed. With 2f+1, f that lie change nothing in any
+	// partition. Zero means 1. It should be the same everywhere.
+	MinReferences int
 }
 
 // Defaults of the configuration.
@@ -156,6 +167,12 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Clock.StepThreshold == 0 {
 		c.Clock.StepThreshold = clocksync.DefaultStepThreshold
+	}
+	if c.Clock.MaxUTCError == 0 {
+		c.Clock.MaxUTCError = clocksync.DefaultMaxUTCError
+	}
+	if c.Clock.MinReferences == 0 {
+		c.Clock.MinReferences = clocksync.DefaultMinReferences
 	}
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
@@ -204,6 +221,7 @@ func (c Config) Validate() (Bounds, error) {
 	}
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)
+	errs = append(errs, c.checkReferences()...)
 	if c.EventBuffer < 1 || c.EventBuffer > maxEventBuffer {
 		bad("EventBuffer: %d is outside [1, %d]", c.EventBuffer, maxEventBuffer)
 	}
@@ -289,6 +307,12 @@ func (c ClockConfig) check() (errs []error) {
 	}
 	if c.StepThreshold < 0 || c.StepThreshold > timed.MaxDuration {
 		bad("Clock.StepThreshold: %v is outside (0, %v]", c.StepThreshold, timed.MaxDuration)
+	}
+	if c.MaxUTCError < 0 || c.MaxUTCError > timed.MaxDuration {
+		bad("Clock.MaxUTCError: %v is outside (0, %v]", c.MaxUTCError, timed.MaxDuration)
+	}
+	if c.MinReferences < 1 || c.MinReferences > clocksync.MaxReferences {
+		bad("Clock.MinReferences: %d is outside [1, %d]", c.MinReferences, clocksync.MaxReferences)
 	}
 	return errs
 }

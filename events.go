@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
@@ -153,6 +154,31 @@ type ClockFault struct {
 	Peer  NodeID
 	Boot  BootID
 	Bound time.Duration // the delay bound that came out, or [UnknownDelay]
+}
+
+// UTCChanged: what is known of UTC has changed, from here on to State. That bounds
+// get too wide with time is no event.
+type UTCChanged struct {
+	EventHeader
+	State clocksync.UTCState
+}
+
+// Falseticker: an external reference contradicts what most references say, and is
+// left out.
+type Falseticker struct {
+	EventHeader
+	Name   string // as configured; empty if only another node knows it
+	Source clocksync.SourceID
+	Node   NodeID        // that asks it
+	Off    time.Duration // of the middle of its interval from that of the others
+}
+
+// Truechimer: a falseticker agrees with the others again.
+type Truechimer struct {
+	EventHeader
+	Name   string
+	Source clocksync.SourceID
+	Node   NodeID
 }
 
 // Mismatch: a peer has another ρ or Δ, and is not heard.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
 )
 
@@ -25,6 +26,9 @@ func (ViewStale) Kind() string     { return "view-stale" }
 func (ClockAdopted) Kind() string  { return "clock-adopted" }
 func (ClockStepped) Kind() string  { return "clock-stepped" }
 func (ClockFault) Kind() string    { return "clock-fault" }
+func (UTCChanged) Kind() string    { return "clock-utc" }
+func (Falseticker) Kind() string   { return "clock-falseticker" }
+func (Truechimer) Kind() string    { return "clock-truechimer" }
 func (Mismatch) Kind() string      { return "mismatch" }
 func (Restarted) Kind() string     { return "restarted" }
 func (SlowConsumer) Kind() string  { return "slow-consumer" }
@@ -121,6 +125,31 @@ func (e ClockStepped) String() string {
 func (e ClockFault) String() string {
 	return fmt.Sprintf("clock fault: the clocks of this node and of node %v contradict the drift bound (delay bound %s)",
 		e.Peer, boundText(e.Bound))
+}
+
+func (e UTCChanged) String() string {
+	switch e.State {
+	case clocksync.UTCKnown:
+		return "UTC is known: most references agree"
+	case clocksync.UTCDisputed:
+		return "UTC is not known: no majority of the references agrees"
+	}
+	return "UTC is not known"
+}
+
+func (e Falseticker) String() string {
+	return fmt.Sprintf("%s is a falseticker: it is off by %v from what most references say", referenceText(e.Name, e.Source, e.Node), e.Off)
+}
+
+func (e Truechimer) String() string {
+	return fmt.Sprintf("%s agrees with most references again", referenceText(e.Name, e.Source, e.Node))
+}
+
+func referenceText(name string, source clocksync.SourceID, node NodeID) string {
+	if name == "" {
+		name = fmt.Sprintf("%016x", uint64(source))
+	}
+	return fmt.Sprintf("reference %s of node %v", name, node)
 }
 
 func (e Mismatch) String() string {

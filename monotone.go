@@ -14,7 +14,7 @@ import (
 type shown struct{ latest atomic.Int64 }
 
 // after returns r, or the latest reading if r would run back behind it; what it
-// lacks is added to the deviation, so that the claim still holds.
+// lacks is added to the bounds, so that the claims still hold.
 func (h *shown) after(r Reading) Reading {
 	for {
 		last := h.latest.Load()
@@ -23,6 +23,9 @@ func (h *shown) after(r Reading) Reading {
 			r.Time = clocksync.Time(last)
 			if r.Deviation != clocksync.UnknownBound {
 				r.Deviation += back
+			}
+			if r.UTCBound != clocksync.UnknownBound {
+				r.UTCBound += back
 			}
 			return r
 		}

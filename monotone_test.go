@@ -18,6 +18,7 @@ func TestReadingsNeverRunBack(t *testing.T) {
 	held := h.after(Reading{Time: 900, Deviation: 10})
 	require.Equal(t, clocksync.Time(1000), held.Time)
 	require.Equal(t, 110*time.Nanosecond, held.Deviation)
+	require.Equal(t, 150*time.Nanosecond, h.after(Reading{Time: 900, UTCBound: 50}).UTCBound)
 	none := h.after(Reading{Time: 900, Deviation: clocksync.UnknownBound})
 	require.Equal(t, clocksync.UnknownBound, none.Deviation)
 	require.Equal(t, clocksync.Time(1001), h.after(Reading{Time: 1001}).Time)

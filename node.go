@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/transport"
@@ -34,6 +35,7 @@ type Node struct {
 	inbox  *inbox  // nil without broadcast, and where deliveries are not wanted
 	book   atomic.Pointer[book]
 	finder *resolver
+	asked  []*reference.Poller // the references, in the order of the configuration
 
 	outputs outputs // to other programs
 
@@ -92,12 +94,16 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.files.close())
 	}
 	n.finder = newResolver(n)
+	for _, r := range cfg.References {
+		n.asked = append(n.asked, reference.New(r, n.clock, cfg.Timing.MaxDrift))
+	}
 	d := newDriver(n)
 	if n.outputs, err = cfg.startOutputs(ctx, n.utc); err != nil {
 		return nil, errors.Join(err, n.conn.Close(), n.files.close())
 	}
 	go d.run()
 	go n.watchOutputs()
+	n.askReferences()
 	if cfg.Transport == nil { // or else there are no names, and the kernel's clock means nothing
 		go n.finder.run()
 		go n.watchRate()

@@ -44,6 +44,12 @@ func (d *driver) translate(e *stack.Event) Event {
 		return ClockStepped{h, e.Timeline, e.Parent, e.Step}
 	case stack.EventClockFault:
 		return ClockFault{h, e.Peer, e.Boot, e.Bound}
+	case stack.EventUTCChanged:
+		return UTCChanged{h, e.UTC}
+	case stack.EventFalseticker:
+		return Falseticker{h, d.n.nameOf(e.Source), e.Source, e.Peer, e.Step}
+	case stack.EventTruechimer:
+		return Truechimer{h, d.n.nameOf(e.Source), e.Source, e.Peer}
 	case stack.EventSlowConsumer:
 		s := SlowConsumer{EventHeader: h, View: viewID(e.View)}
 		if d.cast.in != nil {
@@ -69,9 +75,9 @@ func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
 		log := n.log.Debug
 		switch e.(type) {
-		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled:
+		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer:
 			log = n.log.Info
-		case Unfit, ClockFault, PeerCloned, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed:
+		case Unfit, ClockFault, PeerCloned, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
 			log = n.log.Warn
 		}
 		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)

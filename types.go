@@ -30,6 +30,8 @@ type (
 	Branch = membership.Branch
 	// Reading is an answer of the clock.
 	Reading = clocksync.Reading
+	// Time is a reading of group time, in nanoseconds since the Unix epoch.
+	Time = clocksync.Time
 	// TimelineID names a timeline of the clock.
 	TimelineID = clocksync.TimelineID
 	// Mode chooses the specification of the election.

@@ -64,9 +64,13 @@ func (c *Sync) refs() *references {
 	return c.sources
 }
 
+// maxAhead is how far a sample may be ahead of the turn that takes it, whose
+// instant was read before it came.
+const maxAhead = time.Second
+
 // HandleSample takes a sample of one of this node's own references.
 func (c *Sync) HandleSample(now timed.Instant, s *Sample, out []Effect) []Effect {
-	if !s.Valid() || s.At > now {
+	if !s.Valid() || s.At > now.Add(maxAhead) {
 		return out
 	}
 	i := interval{s.At, s.Low, s.High}.project(now, c.snap.rho)
@@ -129,6 +133,34 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 // sameSample is by how much two mappings of one sample may differ; no reference
 // is asked as often.
 const sameSample = 100 * time.Millisecond
+
+// ReferenceInfo is what is known of one reference at an instant.
+type ReferenceInfo struct {
+	Source SourceID
+	// Node asks it: this one, or one whose samples it gets as the leader.
+	Node timed.NodeID
+	// UTC is between Low and High, if it tells the truth.
+	Low, High Time
+	// Age is how long ago its newest sample held.
+	Age  time.Duration
+	Leap Leap
+	// Liar: it contradicts what is known of UTC.
+	Liar bool
+}
+
+// References returns what is known of each reference at now.
+func (c *Sync) References(now timed.Instant) (list []ReferenceInfo) {
+	if c.sources == nil {
+		return nil
+	}
+	for k := range c.sources.list {
+		r := &c.sources.list[k]
+		i := r.project(now, c.snap.rho)
+		list = append(list, ReferenceInfo{Source: r.source, Node: r.node, Low: i.low, High: i.high,
+			Age: max(now.Sub(r.newest), 0), Leap: r.leap, Liar: r.liar})
+	}
+	return list
+}
 
 func (t *references) of(s SourceID) *reference {
 	for k := range t.list {

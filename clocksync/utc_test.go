@@ -179,7 +179,7 @@ func TestFollowersForwardWhatIsNewAndAgainFromTimeToTime(t *testing.T) {
 func TestForeignUTCIsRefused(t *testing.T) {
 	c := utcLeader()
 	require.Empty(t, c.HandleSample(start, &Sample{}, nil))
-	require.Empty(t, c.HandleSample(start, &Sample{Source: 1, At: start + 1, Low: wall, High: wall}, nil), "from the future")
+	require.Empty(t, c.HandleSample(start, &Sample{Source: 1, At: start.Add(2 * maxAhead), Low: wall, High: wall}, nil), "from the future")
 	require.Empty(t, c.HandleSample(start, &Sample{Source: 1, At: start, Low: wall, High: wall + Time(3*MaxError)}, nil))
 	f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 1, At: start, Low: wall, High: wall}}}
 	require.Empty(t, c.HandleForwarded(start, 2, &f, 1, 0, nil), "an empty interval")

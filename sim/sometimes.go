@@ -108,7 +108,7 @@ func (s Situation) needs(o *Options) bool {
 	case TwinsFound:
 		return o.Broadcast == nil
 	case UTCExternal, UTCDisputed, ServerNamed, LineBent:
-		return !o.Calm || o.Servers != nil
+		return o.Servers != nil // in other campaigns too few worlds have any
 	case MergedTwo, ViewShrank, TwoLeaders, Outranked, ProposalOvertaken, DeafPeer:
 		return o.Nodes >= 2
 	case MergedMore, ThreeLeaders:

@@ -80,7 +80,7 @@ func newClockCommand(g *globals) *cobra.Command {
 	var watch bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "clock", Short: "Shows group time and its proven deviation; the exit code is 1 if it is not synchronized",
+		Use: "clock", Short: "Shows group time with its proven distance from the group's and from UTC; the exit code is 1 if it is not synchronized",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every <= 0 {
@@ -121,6 +121,7 @@ func newClockCommand(g *globals) *cobra.Command {
 			}
 		},
 	}
+	cmd.AddCommand(newSourcesCommand(g))
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again and again")
 	cmd.Flags().DurationVar(&every, "every", clockEvery, "with --watch: how often")
 	return cmd

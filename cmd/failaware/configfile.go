@@ -117,7 +117,7 @@ func suggestion(key string) string {
 }
 
 func (p *configParser) value(s *setting, n *yaml.Node) {
-	if s.kind == kindPeer {
+	if s.list() {
 		if n.Kind != yaml.SequenceNode {
 			p.bad(n, s.key, "a list of %s is needed", s.kind)
 			return

@@ -55,7 +55,13 @@ func (s *setting) name() string { return "--" + s.flag }
 const (
 	kindBool = "bool"
 	kindPeer = "ID=HOST:PORT"
+
+	kindServer = "HOST[:PORT]"
+	kindPHC    = "DEVICE[:OFFSET[:ERROR]]"
 )
+
+// list reports whether the setting is a list of values.
+func (s *setting) list() bool { return s.kind == kindPeer || s.kind == kindServer || s.kind == kindPHC }
 
 // settings are all settings of a node, in the order in which they are applied:
 // the preset comes before the constants that replace parts of it.
@@ -87,6 +93,11 @@ var settings = []*setting{
 	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "up to which deviation the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
 	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
 	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},
+	{"clock.max_utc_error", "max-utc-error", "duration", "Clock.MaxUTCError", "up to which proven distance from UTC the clock counts as external (default 50ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxUTCError })},
+	{"clock.min_references", "min-references", "count", "Clock.MinReferences", "how many references of the partition are needed; 2f+1 stand f that lie (default 1)", integer(func(c *nodeConfig) *int { return &c.Clock.MinReferences })},
+	{"references.ntp", "ntp", kindServer, "References", "an NTP server to ask for UTC; can be repeated", addServer},
+	{"references.kernel_clock", "kernel-clock", kindBool, "References", "take UTC from the kernel's clock while a program disciplines it", setKernelClock},
+	{"references.phc", "phc", kindPHC, "References", "take UTC from a PTP hardware clock that is ahead of it by OFFSET (37s if it keeps TAI) and off by up to ERROR (default 1ms); can be repeated", addPHC},
 
 	{"broadcast.on", "broadcast", kindBool, "", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
 	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "messages of a view that are not at all members yet (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
@@ -292,7 +303,7 @@ func (v *settingValue) Type() string {
 }
 
 func (v *settingValue) Set(text string) error {
-	if v.s.kind != kindPeer {
+	if !v.s.list() {
 		delete(v.to, v.s.key)
 	}
 	v.to[v.s.key] = append(v.to[v.s.key], raw{text, "--" + v.s.flag})
@@ -308,7 +319,7 @@ func environment() source {
 			continue
 		}
 		parts := []string{v}
-		if s.kind == kindPeer {
+		if s.list() {
 			parts = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
 		}
 		for _, p := range parts {

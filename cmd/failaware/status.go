@@ -124,6 +124,12 @@ func clockText(c *api.Clock) string {
 		bound = "±" + briefUp(*c.DeviationNS)
 	}
 	text := fmt.Sprintf("%s %s, %s", c.Time, bound, c.Status)
+	if c.UTCBoundNS != nil {
+		text += ", UTC ±" + briefUp(*c.UTCBoundNS)
+	}
+	if c.Leap != "" && c.Leap != "none" {
+		text += ", leap second: " + c.Leap
+	}
 	if c.Timeline != "" {
 		text += ", timeline " + c.Timeline
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/api"
 )
 
@@ -20,8 +21,9 @@ const (
 
 // waiting are the options of `failaware wait`.
 type waiting struct {
-	bound   time.Duration
-	members int
+	bound    time.Duration
+	external bool
+	members  int
 }
 
 func newWaitCommand(g *globals) *cobra.Command {
@@ -31,7 +33,7 @@ func newWaitCommand(g *globals) *cobra.Command {
 		Short: "Waits until the clock is synchronized, a leader is known, or the view is up to date",
 		Long: `Waits until it holds, also for a node that has yet to start:
 
-  synced  the clock is synchronized, to --bound if given
+  synced  the clock is synchronized, to --bound if given; with --external to UTC
   leader  a leader is known, and that is up to date
   view    the view is up to date, and has at least --members members
 
@@ -47,6 +49,7 @@ never hold.`,
 		},
 	}
 	cmd.Flags().DurationVar(&o.bound, "bound", 0, "synced: the largest deviation (default: the node's max_deviation)")
+	cmd.Flags().BoolVar(&o.external, "external", false, "synced: to UTC; --bound is then that of the distance from UTC (default: the node's max_utc_error)")
 	cmd.Flags().IntVar(&o.members, "members", 1, "view: the least number of members")
 	return cmd
 }
@@ -63,6 +66,8 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 		return nil, &lineError{fmt.Errorf("wait: %q is none of synced, leader, view", what), cmd.CommandPath()}
 	case bounded && what != "synced":
 		return nil, wrong("wait %s: --bound is for synced only", what)
+	case o.external && what != "synced":
+		return nil, wrong("wait %s: --external is for synced only", what)
 	case counted && what != "view":
 		return nil, wrong("wait %s: --members is for view only", what)
 	case bounded && o.bound <= 0:
@@ -76,7 +81,12 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 			var a api.Clock
 			err := c.Get(ctx, "/v1/clock", &a)
 			holds := a.UpToDate
-			if bounded {
+			switch {
+			case o.external && bounded:
+				holds = a.UTCBoundNS != nil && *a.UTCBoundNS <= int64(o.bound)
+			case o.external:
+				holds = a.Status == clocksync.External.String()
+			case bounded:
 				holds = a.DeviationNS != nil && *a.DeviationNS <= int64(o.bound)
 			}
 			return a, "clock: " + clockText(&a), holds, err

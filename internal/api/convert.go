@@ -81,7 +81,7 @@ func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 	return Clock{TimeNS: int64(r.Time), Time: r.Time.Go().Format(time.RFC3339Nano),
 		DeviationNS: known(r.Deviation, clocksync.UnknownBound),
 		UTCBoundNS:  known(r.UTCBound, clocksync.UnknownBound),
-		Status:      r.Status.String(), Timeline: timelineText(r.Timeline), Holdover: r.Holdover,
+		Status:      r.Status.String(), Timeline: timelineText(r.Timeline), Holdover: r.Holdover, Leap: r.Leap.String(),
 		UpToDate:   r.Status != clocksync.Unsynchronized,
 		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
 }

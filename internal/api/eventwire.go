@@ -56,6 +56,13 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 		w.Peer, w.Reason = int(e.Peer), e.Difference.Error()
 	case failaware.Restarted:
 		w.Reason, w.PreviousBoot, w.Boot = string(e.Reason), bootText(e.Previous), bootText(e.Boot)
+	case failaware.UTCChanged:
+		w.State = e.State.String()
+	case failaware.Falseticker:
+		off := int64(e.Off)
+		w.Source, w.Name, w.Peer, w.StepNS = sourceText(e.Source), e.Name, int(e.Node), &off
+	case failaware.Truechimer:
+		w.Source, w.Name, w.Peer = sourceText(e.Source), e.Name, int(e.Node)
 	case failaware.SlowConsumer:
 		w.View, w.Count = viewText(e.View), uint64(e.Backlog)
 	case failaware.Missed:

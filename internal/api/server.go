@@ -49,6 +49,7 @@ type Server struct {
 	streams atomic.Int32
 	last    atomic.Uint64 // the sequence number up to which events are old
 	kept    *deliveryLog  // nil unless the node has deliveries
+	past    clockHistory
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -66,6 +67,7 @@ func NewServer(n *failaware.Node) *Server {
 			s.last.Store(e.Header().Sequence)
 		}
 	}()
+	go s.past.fill(s.ctx, n)
 	if b := n.Config().Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
@@ -87,6 +89,8 @@ var routes = []route{
 	{http.MethodGet, "/v1/leader", (*Server).leader},
 	{http.MethodGet, "/v1/view", (*Server).view},
 	{http.MethodGet, "/v1/clock", (*Server).clock},
+	{http.MethodGet, "/v1/clock/sources", (*Server).sources},
+	{http.MethodGet, "/v1/clock/history", (*Server).history},
 	{http.MethodGet, "/v1/members", (*Server).members},
 	{http.MethodGet, "/v1/events", (*Server).events},
 	{http.MethodPost, broadcastPath, (*Server).broadcast},

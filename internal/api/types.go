@@ -42,6 +42,7 @@ type Clock struct {
 	Status      string `json:"status"`
 	Timeline    string `json:"timeline,omitempty"`
 	Holdover    bool   `json:"holdover"`
+	Leap        string `json:"leap"`
 	UpToDate    bool   `json:"up_to_date"`
 	ValidForNS  int64  `json:"valid_for_ns"`
 }
@@ -170,7 +171,10 @@ type Event struct {
 	StepNS       *int64   `json:"step_ns,omitempty"`
 	BoundNS      *int64   `json:"bound_ns,omitempty"`
 	SilentForNS  *int64   `json:"silent_for_ns,omitempty"`
-	Deaf         bool     `json:"deaf,omitempty"` // the peer does not hear this node, which hears the peer
+	State        string   `json:"state,omitempty"`  // of UTC
+	Source       string   `json:"source,omitempty"` // a reference
+	Name         string   `json:"name,omitempty"`   // of the reference, where it is known
+	Deaf         bool     `json:"deaf,omitempty"`   // the peer does not hear this node, which hears the peer
 	Count        uint64   `json:"count,omitempty"`
 }
 

@@ -1,0 +1,79 @@
+package reference
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// disciplined is a kernel as some program would leave it.
+func disciplined(state int, status, maxerror int64) func(*unix.Timex) (int, error) {
+	return func(t *unix.Timex) (int, error) {
+		now := time.Now()
+		t.Time.Sec, t.Time.Usec = now.Unix(), int64(now.Nanosecond()/1000)
+		if status&unix.STA_NANO != 0 {
+			t.Time.Usec = int64(now.Nanosecond())
+		}
+		t.Status, t.Maxerror = int32(status), maxerror
+		return state, nil
+	}
+}
+
+func TestKernelClock(t *testing.T) {
+	k := newKernel(hardware(t), timed.LAN().MaxDrift).(*kernel)
+	for _, status := range []int64{0, unix.STA_NANO} {
+		k.read = disciplined(unix.TIME_DEL, status, 250)
+		x, err := k.ask(t.Context())
+		require.NoError(t, err)
+		now := time.Now().UnixNano() - int64(k.clock.Now()-x.At)
+		require.LessOrEqual(t, int64(x.Low), now+int64(time.Millisecond))
+		require.GreaterOrEqual(t, int64(x.High), now-int64(time.Millisecond))
+		require.GreaterOrEqual(t, x.High.Sub(x.Low), 500*time.Microsecond)
+		require.Equal(t, clocksync.LeapDelete, x.Leap)
+	}
+	for name, read := range map[string]func(*unix.Timex) (int, error){
+		"no program":   disciplined(unix.TIME_OK, unix.STA_UNSYNC, 250),
+		"an error":     disciplined(unix.TIME_ERROR, 0, 250),
+		"leap second":  disciplined(unix.TIME_OOP, 0, 250),
+		"after it":     disciplined(unix.TIME_WAIT, 0, 250),
+		"no bound":     disciplined(unix.TIME_OK, 0, 17_000_000),
+		"beyond sense": disciplined(unix.TIME_OK, 0, -1),
+	} {
+		k.read = read
+		_, err := k.ask(t.Context())
+		require.True(t, isRejected(err), name)
+	}
+	k.read = func(*unix.Timex) (int, error) { return 0, unix.EPERM }
+	_, err := k.ask(t.Context())
+	require.ErrorIs(t, err, unix.EPERM)
+}
+
+func TestPHC(t *testing.T) {
+	devices, _ := filepath.Glob("/dev/ptp*")
+	if len(devices) == 0 {
+		t.Skip("this machine has no PTP hardware clock")
+	}
+	p := newPHC(Config{PHC: devices[0]}, hardware(t), timed.LAN().MaxDrift)
+	x, err := p.ask(t.Context())
+	if os.IsPermission(err) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, x.High.Sub(x.Low), 2*DefaultPHCError)
+}
+
+func TestMissingPHC(t *testing.T) {
+	p := newPHC(Config{PHC: "/dev/null"}, hardware(t), timed.LAN().MaxDrift)
+	_, err := p.ask(t.Context())
+	require.ErrorContains(t, err, "/dev/null")
+	p = newPHC(Config{PHC: filepath.Join(t.TempDir(), "ptp0")}, hardware(t), timed.LAN().MaxDrift)
+	_, err = p.ask(t.Context())
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,105 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// script answers as it is told, and notes when it was asked.
+type script struct {
+	outcome func(n int) error
+	asked   []time.Time
+}
+
+func (s *script) ask(context.Context) (Sample, error) {
+	s.asked = append(s.asked, time.Now())
+	err := s.outcome(len(s.asked))
+	x := Sample{Address: "here", Delay: time.Millisecond, Distance: time.Microsecond, Stratum: 2}
+	x.Sample = clocksync.Sample{Source: 7}
+	return x, err
+}
+
+// play runs a poller for a time, in a bubble.
+func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time.Duration, st Status, delivered int) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{outcome: outcome}
+		p := &Poller{cfg: Config{NTP: "x"}, src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}}
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		p.Run(ctx, func(Sample) { delivered++ })
+		for i := 1; i < len(s.asked); i++ {
+			gaps = append(gaps, s.asked[i].Sub(s.asked[i-1]))
+		}
+		st = p.Status()
+	})
+	return gaps, st, delivered
+}
+
+func within(t *testing.T, want, got time.Duration) {
+	t.Helper()
+	require.InDelta(t, float64(want), float64(got), float64(want)/9)
+}
+
+func TestPollerBeginsQuicklyAndThenKeepsItsPace(t *testing.T) {
+	gaps, st, delivered := play(t, 5*time.Minute, func(int) error { return nil })
+	for i, gap := range gaps {
+		if i < burst-1 {
+			within(t, burstEvery, gap)
+		} else {
+			within(t, DefaultNTPPoll, gap)
+		}
+	}
+	require.Equal(t, int(st.Samples), delivered)
+	require.Greater(t, delivered, 15)
+	require.Equal(t, uint8(0xff), st.Reach)
+	require.Equal(t, clocksync.SourceID(7), st.Source)
+	require.Equal(t, 2, st.Stratum)
+	distinct := map[time.Duration]bool{}
+	for _, gap := range gaps[burst:] {
+		distinct[gap] = true
+	}
+	require.Greater(t, len(distinct), 1, "with jitter")
+}
+
+func TestPollerAsksLessWhoDoesNotAnswer(t *testing.T) {
+	gaps, st, delivered := play(t, 2*time.Hour, func(int) error { return errors.New("no answer") })
+	for i, gap := range gaps {
+		within(t, min(DefaultNTPPoll<<min(i, mostDoubling), MaxPoll), gap)
+	}
+	require.Zero(t, delivered)
+	require.Zero(t, st.Reach)
+	require.Equal(t, "no answer", st.Error)
+	require.Zero(t, st.Rejected)
+}
+
+func TestPollerSlowsDownForGood(t *testing.T) {
+	_, st, _ := play(t, time.Hour, func(n int) error {
+		if n == 5 {
+			return errSlow
+		}
+		return nil
+	})
+	require.Equal(t, 2*DefaultNTPPoll, st.Poll)
+	require.EqualValues(t, 1, st.Rejected)
+	require.Equal(t, errSlow.Error(), st.Reason)
+}
+
+func TestPollerEndsWhenNobodyIsLeft(t *testing.T) {
+	gaps, st, _ := play(t, 24*time.Hour, func(n int) error {
+		if n == 2 {
+			return errGone
+		}
+		return &RejectedError{"because"}
+	})
+	require.Len(t, gaps, 1)
+	require.True(t, st.Gone)
+	require.Equal(t, "rejected: because", st.Reason)
+	require.EqualValues(t, 1, st.Rejected)
+}

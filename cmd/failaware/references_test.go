@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+)
+
+func TestReferencesOfFlagsAndEnvironment(t *testing.T) {
+	t.Setenv("FAILAWARE_NTP", "a.example.com, b.example.com:124")
+	flags := source{"id": {{"1", "--id"}}, "references.kernel_clock": {{"true", "--kernel-clock"}},
+		"references.phc": {{"/dev/ptp0:37s:2us", "--phc"}, {"/dev/ptp1", "--phc"}}}
+	c, _, err := loadConfig("", flags)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []failaware.Reference{{NTP: "a.example.com"}, {NTP: "b.example.com:124"}, {KernelClock: true},
+		{PHC: "/dev/ptp0", Offset: 37 * time.Second, Error: 2 * time.Microsecond}, {PHC: "/dev/ptp1"}}, c.References)
+}
+
+func TestBadReferencesAreUsageErrors(t *testing.T) {
+	for flag, says := range map[string]string{
+		"--ntp=:123":              "a host is needed",
+		"--ntp=h:x":               "port",
+		"--phc=/dev/ptp0:soon":    "not a duration",
+		"--phc=/dev/ptp0:1s:1":    "not a duration",
+		"--phc=/dev/ptp0:1s:1h":   "Error",
+		"--phc=:1s":               "DEVICE",
+		"--kernel-clock=perhaps":  "neither true nor false",
+		"--min-references=65":     "MinReferences",
+		"--max-utc-error=-1ms":    "not above 0",
+		"--phc=/dev/ptp0:1s:1s:1": "DEVICE",
+	} {
+		code, _, err := cli("config", "check", "--id", "1", flag)
+		require.Equal(t, 2, code, flag)
+		require.Contains(t, err, says, flag)
+	}
+}
+
+func TestSourcesTable(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, writeSources(&b, &api.Sources{}))
+	require.Equal(t, "no references\n", b.String())
+	b.Reset()
+	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
+	require.NoError(t, writeSources(&b, &api.Sources{Sources: []api.Source{
+		{Name: "ntp a", Node: 1, Own: true, Verdict: "falseticker", OffsetNS: ns(10 * time.Second), BoundNS: ns(time.Millisecond),
+			AgeNS: ns(3 * time.Second), Reach: 0b101, Samples: 7, Error: "timeout"},
+		{Source: "00000000000000ff", Node: 3, Verdict: "none"},
+	}}))
+	for _, want := range []string{"ntp a", "falseticker", "10s", ".....x.x", "timeout", "00000000000000ff", "none"} {
+		require.Contains(t, b.String(), want)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newSourcesCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "sources", Short: "Lists the external references of time, and says which of them lie", Args: cobra.NoArgs,
+		Long: `Lists the references that the node asks, and, at a leader, those of other nodes.
+
+  REACH   for each of the last eight questions whether it was answered, the last at the right
+  OFFSET  the middle of the reference's interval less the time that the node shows
+  BOUND   half the width of the interval, now
+  ERROR   what the reference said of its own error`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var s api.Sources
+			if err := g.ask(cmd.Context(), "/v1/clock/sources", &s); err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
+				return err
+			}
+			return writeSources(cmd.OutOrStdout(), &s)
+		},
+	}
+}
+
+func writeSources(w io.Writer, s *api.Sources) error {
+	if len(s.Sources) == 0 {
+		_, err := fmt.Fprintln(w, "no references")
+		return err
+	}
+	t := newTable(w)
+	t.row("NAME", "NODE", "VERDICT", "OFFSET", "BOUND", "AGE", "REACH", "DELAY", "ERROR", "SAMPLES", "REJECTED", "LAST PROBLEM")
+	for i := range s.Sources {
+		x := &s.Sources[i]
+		row := []any{cmp.Or(x.Name, x.Source), fmt.Sprint(x.Node), x.Verdict, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		if x.OffsetNS != nil {
+			row[3], row[4], row[5] = brief(*x.OffsetNS), briefUp(*x.BoundNS), brief(*x.AgeNS)
+		}
+		if x.Own {
+			row[6] = strings.NewReplacer("0", ".", "1", "x").Replace(fmt.Sprintf("%08b", x.Reach))
+			row[9], row[10], row[11] = fmt.Sprint(x.Samples), fmt.Sprint(x.Rejected), cmp.Or(x.Error, x.Reason, "-")
+			if x.Samples > 0 {
+				row[7], row[8] = brief(x.DelayNS), briefUp(x.DistanceNS)
+			}
+		}
+		t.row(row...)
+	}
+	return t.Flush()
+}
