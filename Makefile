@@ -59,6 +59,12 @@ sim: build
 		run --seeds $(SIMSEEDS) --quorum random --mode $$mode --rank $$rank --roughness 2 --require-coverage; \
 	done; done; \
 	run --seeds 50 --quorum majority:1,2,3,4,5 --codec; \
+	run --seeds 100 --broadcast --roughness 2 --collate 2; \
+	for mode in available strict; do \
+		run --seeds $(SIMSEEDS) --nodes 9 --collate 2 --mode $$mode --roughness 2; \
+		run --topologies 100 --nodes 7 --collate 2 --mode $$mode; \
+	done; \
+	run --seeds 5 --nodes 32 --collate 3 --codec; \
 	run --seeds 30 --seconds 200 --preset wan
 	$(GO) test ./sim -count 1 -timeout 30m -run '^TestState' -state.seeds $(STATESEEDS)
 

@@ -50,6 +50,15 @@ type Config struct {
 	RankBy RankBy
 	// Weight makes this node preferred as leader over those of lower weight.
 	Weight uint16
+	// CollateAbove is the size of the alive group, this node included, above which
+	// replies to this node's requests are collated along a tree, which spares a
+	// leader of a large group most of the packets that it would receive: from
+	// CollateFanout + 1 to 254. Zero means never. Only the settings of the node
+	// that leads matter, so nodes may differ.
+	CollateAbove int
+	// CollateFanout is how many nodes each node of that tree answers for
+	// directly, 2 to 64. Zero means 4.
+	CollateFanout int
 	// Clock configures the synchronized clock.
 	Clock ClockConfig
 	// References are the external references of UTC that this node asks, at most
@@ -134,6 +143,8 @@ const (
 	DefaultListen      = "127.0.0.1:0"
 	DefaultEventBuffer = 1024
 	DefaultMaxPeers    = timed.MaxNodes - 1
+	// DefaultCollateFanout gives 128 nodes a tree of four levels.
+	DefaultCollateFanout = 4
 
 	maxEventBuffer = 1 << 20
 	maxName        = 255
@@ -158,6 +169,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Timing == (Timing{}) {
 		c.Timing = LAN()
+	}
+	if c.CollateFanout == 0 {
+		c.CollateFanout = DefaultCollateFanout
 	}
 	if c.Clock.MaxDeviation == 0 {
 		c.Clock.MaxDeviation = clocksync.DefaultMaxDeviation
@@ -218,6 +232,9 @@ func (c Config) Validate() (Bounds, error) {
 	}
 	if c.RankBy > leader.ByID {
 		bad("RankBy: %d is neither Stable nor ByID", c.RankBy)
+	}
+	if err := c.collation().Validate(); err != nil {
+		errs = append(errs, err)
 	}
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)
@@ -295,6 +312,11 @@ func (c Config) checkPeers(peers []Peer) (errs []error) {
 		bad("Peers: %d are more than MaxPeers = %d", others, c.MaxPeers)
 	}
 	return errs
+}
+
+// collation returns when and how replies are collated.
+func (c *Config) collation() leader.Collation {
+	return leader.Collation{Above: c.CollateAbove, Fanout: c.CollateFanout}
 }
 
 func (c ClockConfig) check() (errs []error) {

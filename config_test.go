@@ -39,6 +39,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"RankBy:":                    {ID: 1, RankBy: 9},
 		"MaxPeers:":                  {ID: 1, MaxPeers: 255},
 		"MaxPacket:":                 {ID: 1, MaxPacket: 100},
+		"CollateAbove:":              {ID: 1, CollateAbove: 4},
+		"CollateFanout:":             {ID: 1, CollateAbove: 90, CollateFanout: 65},
 		"EventBuffer:":               {ID: 1, EventBuffer: -1},
 		"Clock.MaxDeviation:":        {ID: 1, Clock: ClockConfig{MaxDeviation: -1}},
 		"Clock.MaxSlew:":             {ID: 1, Clock: ClockConfig{MaxSlew: 1_000_001}},

@@ -68,7 +68,7 @@ const (
 func newDriver(n *Node) *driver {
 	c := &n.cfg
 	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
-		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight,
+		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
 		MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 		MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences}}
 	if c.Broadcast != nil {

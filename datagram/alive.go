@@ -11,6 +11,7 @@ import (
 // that works one way only makes nobody alive on one side for longer.
 func (s *Service) hear(p *peer, h *Header, r timed.Instant) {
 	p.seat.lastFast, p.seat.hasFast = timed.Later(p.seat.lastFast, r), true
+	p.seat.direct = timed.Later(p.seat.direct, r)
 	if h.Stamp < p.seat.heardBy && !mutant.On(mutant.OldHearing) {
 		return // overtaken: a later packet has said more about its hearing
 	}
@@ -20,7 +21,7 @@ func (s *Service) hear(p *peer, h *Header, r timed.Instant) {
 		p.aliveUntil = r.Add(s.cfg.Timing.Expires)
 	} else if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
 		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
-		p.aliveUntil = r.Add(s.cfg.Timing.Expires - s.cfg.Timing.MaxDrift.Wait(age))
+		p.aliveUntil = timed.Later(r.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.around)
 	}
 	if r < p.aliveUntil {
 		s.alive.Add(h.Source)
@@ -104,7 +105,7 @@ func (st *seat) say(e *Echo, heard timed.Instant) {
 // Sent notes that a packet leaves for a peer.
 func (s *Service) Sent(id timed.NodeID, now timed.Instant) {
 	if p := s.peers[id]; p != nil {
-		p.lastSent = now
+		p.lastSent, p.lastDirect = now, now
 	}
 }
 

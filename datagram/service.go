@@ -38,7 +38,8 @@ type seat struct {
 	lastFast timed.Instant // when we last received a fast packet of it
 	heardBy  timed.Instant // its stamp of the packet that set aliveUntil
 	hasFast  bool
-	helper   Pair // best helper of our packets, as the peer echoed it
+	direct   timed.Instant // when its last fast packet came, while lastFast may be by way of others
+	helper   Pair          // best helper of our packets, as the peer echoed it
 	hasHelp  bool
 	fault    bool // evidence that one of the two clocks broke ρ, or of twins
 	twins    bool // two processes send as this incarnation
@@ -53,8 +54,10 @@ type peer struct {
 	accepted   bool
 	challenger seat
 	lastSent   timed.Instant
+	lastDirect timed.Instant // lastSent, but for what went by way of others
 	aliveUntil timed.Instant
-	word       word // about this node's id
+	around     timed.Instant // aliveUntil by what came by way of others
+	word       word          // about this node's id
 }
 
 // Verdict says what became of a packet.
@@ -209,7 +212,7 @@ func (s *Service) accept(p *peer, h *Header) {
 
 // bury takes a peer out of the alive set.
 func (s *Service) bury(p *peer, id timed.NodeID) {
-	p.aliveUntil = 0
+	p.aliveUntil, p.around = 0, 0
 	p.seat.hasFast = false
 	s.alive.Remove(id)
 }

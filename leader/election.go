@@ -23,6 +23,7 @@ type Config struct {
 	// Starts counts the starts of this node, if something outlives them that can
 	// count; 0: nothing does.
 	Starts uint64
+	Collation
 }
 
 // Vote is a vote that a member of the support set gave: the request that it
@@ -59,6 +60,7 @@ type Election struct {
 	target      timed.Set
 	replies     timed.Set
 	refusals    timed.Set
+	collated    collated
 
 	// The lease held.
 	leading    bool

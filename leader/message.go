@@ -11,6 +11,7 @@ import (
 type Request struct {
 	Number   timed.Instant
 	LockTime time.Duration // for how long the vote is to bind the voter
+	Tree     Tree          // along which replies are collated
 }
 
 // Reply answers a request.

@@ -21,5 +21,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.VoteForOtherQuorum:   oneQuorumSystem,
 		mutant.ObjectorsBlockQuorum: quorumIsEnough,
 		mutant.VouchWithoutDrift:    answersCount, // the question's delay hides it in the simulator
+		mutant.CollateFirst:         firstRoundIsDirect,
+		mutant.CollateTheSlow:       slowRoundsAreDirect,
+		mutant.RelayedWithoutBound:  relayedInTime,
 	})
 }

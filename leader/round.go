@@ -25,13 +25,14 @@ func (e *Election) request(now timed.Instant, alive timed.Set, out []Effect) []E
 	e.lockTime = lock
 	e.lockSelf()
 	e.open, e.alarm = true, e.lastRequest.Add(e.cfg.Timing.RoundTime())
+	tree := e.tree(now, alive) // while it is known who answered last
 	e.target, e.refusals = alive, timed.Set{}
 	e.replies = timed.SetOf(e.cfg.Self.Node)
 	e.record(e.cfg.Self)
 	if e.global != nil {
 		e.peers.edit(e.cfg.Self.Node).stamp = e.stamp(now)
 	}
-	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime}})
+	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime, Tree: tree}})
 	return e.check(now, alive, false, out)
 }
 
@@ -144,6 +145,12 @@ func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Repl
 	if (!fast && !mutant.On(mutant.SlowElections)) || !e.open || m.Number != e.lastRequest {
 		return out, false
 	}
+	e.note(from, m)
+	return e.check(now, alive, false, out), true
+}
+
+// note takes a reply that counts.
+func (e *Election) note(from timed.Incarnation, m Reply) {
 	id := from.Node
 	if m.Support {
 		e.replies.Add(id)
@@ -157,17 +164,22 @@ func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Repl
 		e.replies.Remove(id)
 		e.peers.edit(id).refusal = refusal{m.LockedTo, m.Prefers}
 	}
-	return e.check(now, alive, false, out), true
 }
 
 // check decides the round under way: after each reply, and once at the alarm.
 func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out []Effect) []Effect {
 	asked := alive.Union(e.target)
+	if atAlarm && e.cfg.Collation.Above > 0 {
+		e.noteSilent(now, asked)
+	}
 	missing := asked.Minus(e.replies)
 	for id := missing.Next(0); id != 0; id = missing.Next(id) {
 		if e.excused(id, alive, atAlarm) {
 			missing.Remove(id)
 		}
+	}
+	if missing.Empty() && !atAlarm && e.cfg.Collation.Above > 0 {
+		e.noteHops(now)
 	}
 	if missing.Empty() || atAlarm && e.holdsQuorum() && !mutant.On(mutant.ObjectorsBlockQuorum) {
 		return e.win(asked, atAlarm, out)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader"
 )
 
 // BenchmarkRun reports simulated events per second with five nodes and moderate
@@ -59,7 +61,7 @@ func BenchmarkEvent(b *testing.B) {
 }
 
 func TestEventsOfAWorldAtRestAllocateNothing(t *testing.T) {
-	for _, opt := range []Options{{}, {Broadcast: &Broadcast{Quiet: true}}} {
+	for _, opt := range []Options{{}, {Broadcast: &Broadcast{Quiet: true}}, {Nodes: 9, Collation: leader.Collation{Above: 3, Fanout: 2}}} {
 		w := settledWith(t, opt)
 		require.Zero(t, testing.AllocsPerRun(1, func() { // of one run, because the average is rounded down
 			for range 20_000 {

@@ -144,6 +144,8 @@ type caseFile struct {
 	Timing       *timingFile `json:"timing,omitempty"`
 	Codec        bool        `json:"codec,omitempty"`
 	BrokenClocks bool        `json:"broken_clocks,omitempty"`
+	Above        int         `json:"collate_above,omitempty"`
+	Fanout       int         `json:"collate_fanout,omitempty"`
 	Weather      weatherFile `json:"weather"`
 	Faults       []faultFile `json:"faults"`
 	// Later than the format, and absent where there is no broadcast, or no
@@ -215,6 +217,7 @@ func (c *Case) file() *caseFile {
 	o := c.Options.withDefaults()
 	f := &caseFile{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes,
 		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, Quorum: o.Quorum, BrokenClocks: o.BrokenClocks,
+		Above: o.Collation.Above, Fanout: o.Collation.Fanout,
 		Weather: weatherFile{span(c.Schedule.Weather.MinDelay), span(c.Schedule.Weather.MaxDelay), span(c.Schedule.Weather.Lateness)},
 		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic), Servers: serversToFile(c.Schedule.Servers)}
 	f.Preset, f.Timing = timingToFile(o.Timing)
@@ -292,6 +295,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	o := &c.Options
 	o.Nodes, o.Duration, o.Codec, o.BrokenClocks = f.Nodes, time.Duration(f.Duration), f.Codec, f.BrokenClocks
 	o.Quorum = f.Quorum
+	o.Collation = leader.Collation{Above: f.Above, Fanout: f.Fanout}
 	var err, e error
 	o.Mode, err = leader.ParseMode(f.Mode)
 	o.RankBy, e = leader.ParseRankBy(f.RankBy)

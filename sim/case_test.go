@@ -46,7 +46,7 @@ func TestSetsInCases(t *testing.T) {
 	require.NoError(t, c.Write(&b))
 	text := strings.Join(strings.Fields(b.String()), "")
 	require.Contains(t, text, `"blocks":[[1,2],[3,4,5]],"down":[5]`)
-	for _, wrong := range []string{"[0]", "[65]", "[-1]", "[1.5]", `"AQ=="`} {
+	for _, wrong := range []string{"[0]", "[256]", "[-1]", "[1.5]", `"AQ=="`} {
 		_, err := ReadCase(strings.NewReader(strings.Replace(text, "[5]", wrong, 1)))
 		require.Error(t, err, wrong)
 	}

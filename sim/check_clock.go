@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -54,10 +55,40 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 	if n.st.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)
 	}
+	if d.Fast && f.packet.Has(stack.FrameCollated) {
+		c.checkRelayed(n, f.packet.Collated, now)
+	}
 	if lo, hi, ok := n.st.Datagram().Offset(from, now); ok {
 		off := int64(p.clock.show(c.w.now) - now)
 		if int64(lo) > off+granularity || int64(hi) < off-granularity {
 			c.fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
+		}
+	}
+}
+
+// checkRelayed checks those for whom a packet speaks. They ran, and heard the
+// requester, after its request left, and no later time is certain.
+func (c *checker) checkRelayed(n *Node, said *stack.Collated, now timed.Instant) {
+	if said.Leader.Node != n.id {
+		return
+	}
+	if said.Number == n.st.Election().LastRequest() {
+		c.sometimes(RepliesCollated)
+	} else {
+		c.sometimes(CollatedLate)
+	}
+	alive := n.st.Datagram().Alive(now)
+	for i := range said.Replies {
+		v := said.Replies[i].Voter
+		p := c.w.nodes[v.Node-1]
+		if !p.up || p.boot != v.Boot || n.st.Datagram().Boot(v.Node) != v.Boot {
+			continue
+		}
+		if at := c.pair(n, p); said.Replies[i].Reply.Support {
+			c.heard[at] = max(c.heard[at], n.clock.when(said.Number))
+		}
+		if alive.Has(v.Node) {
+			c.checkAlive(n, p)
 		}
 	}
 }

@@ -11,7 +11,8 @@ type flight struct {
 	sent    int64 // true time
 	from    int32 // who sent it, or nobody
 	payload []byte
-	cargo   *freight // of the slot, for whatever packet is in it
+	cargo   *freight        // of the slot, for whatever packet is in it
+	basket  *stack.Collated // as well
 }
 
 // nobody sent what is forged.
@@ -24,14 +25,21 @@ type freight struct {
 	bytes  []byte
 }
 
-// stow copies what the packet of a flight says about broadcast into memory of
-// the flight's own.
+// stow copies what the packet of a flight says about broadcast, and the replies
+// that it collates, into memory of the flight's own.
 func (f *flight) stow() {
 	if f.packet.Has(stack.FrameBroadcast) {
 		if f.cargo == nil {
 			f.cargo = new(freight)
 		}
 		f.packet.Broadcast = f.cargo.take(f.packet.Broadcast)
+	}
+	if f.packet.Has(stack.FrameCollated) {
+		if f.basket == nil {
+			f.basket = new(stack.Collated)
+		}
+		f.packet.Collated.CopyTo(f.basket)
+		f.packet.Collated = f.basket
 	}
 }
 
@@ -68,9 +76,9 @@ func (c *freight) take(p *broadcast.Packet) *broadcast.Packet {
 func (w *World) copy(slot int32) int32 {
 	again := w.take()
 	f := w.slots[again]
-	cargo := f.cargo
+	cargo, basket := f.cargo, f.basket
 	*f = *w.slots[slot]
-	f.cargo = cargo
+	f.cargo, f.basket = cargo, basket
 	f.stow()
 	return again
 }

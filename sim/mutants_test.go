@@ -50,6 +50,11 @@ var worlds = map[string]struct {
 	"word-of-a-former-leader": {play: wordOfAFormerLeader},
 	"member-that-went-on":     {play: memberThatWentOn},
 	"taken-and-returned":      {play: takenAndReturned},
+
+	"collated":            {campaign, Options{Roughness: 4, Nodes: 7, Collation: leader.Collation{Above: 3, Fanout: 2}}},
+	"crashed-leaf":        {play: crashedLeaf},
+	"cut-from-the-parent": {play: cutFromTheParent},
+	"cut-from-the-leader": {play: cutFromTheLeader},
 }
 
 func TestMutantsAreKilled(t *testing.T) {

@@ -93,6 +93,7 @@ func (w *World) start(n *Node) {
 	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
+		Collation:    w.opt.Collation,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	Timing timed.Timing
 	Mode   leader.Mode
 	RankBy leader.RankBy
+	// Collation is when and how nodes collate the replies to their requests.
+	Collation leader.Collation
 	// Roughness scales the rates of all random faults: 1 is moderate, 3 a hard
 	// world in which little is led. Default 1.
 	Roughness float64
@@ -61,7 +63,7 @@ type Options struct {
 
 // Limits of a run.
 const (
-	MaxNodes  = 64
+	MaxNodes  = timed.MaxNodes
 	MaxFaults = 1 << 16
 	// maxProcesses counts rivals too; an event names a process in a byte.
 	maxProcesses = 255
@@ -88,6 +90,9 @@ func (o Options) Validate() error {
 	o = o.withDefaults()
 	if o.Nodes < 1 || o.Nodes > MaxNodes {
 		return fmt.Errorf("sim: %d nodes: must be 1 to %d", o.Nodes, MaxNodes)
+	}
+	if err := o.Collation.Validate(); err != nil {
+		return fmt.Errorf("sim: %w", err)
 	}
 	if o.Duration < 0 || o.Duration > MaxDuration {
 		return fmt.Errorf("sim: duration %v is outside (0, %v]", o.Duration, MaxDuration)

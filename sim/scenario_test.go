@@ -225,6 +225,10 @@ func TestScenarios(t *testing.T) {
 		"word of a former leader":        wordOfAFormerLeader,
 		"member that went on":            memberThatWentOn,
 		"taken and returned":             takenAndReturned,
+		"crashed leaf":                   crashedLeaf,
+		"crashed inner node":             crashedInner,
+		"cut from the parent":            cutFromTheParent,
+		"cut from the leader":            cutFromTheLeader,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
 			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {

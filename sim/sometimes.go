@@ -41,6 +41,8 @@ const (
 	UTCDisputed                             // no majority of the servers agreed
 	ServerNamed                             // a server that lies was named
 	LineBent                                // group time was bent towards UTC
+	RepliesCollated                         // replies of others came with one
+	CollatedLate                            // they came when the round was over
 
 	// Those of a broadcast.
 	CastUndelivered  // a view began with own messages of the old one undelivered
@@ -77,6 +79,7 @@ var situationNames = [Situations]string{
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
 	"a process and its clone were told to be two",
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
+	"replies came collated", "collated replies came when the round was over",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
@@ -102,6 +105,9 @@ func (s Situation) needs(o *Options) bool {
 	if s >= CastUndelivered {
 		return s.needsBroadcast(o)
 	}
+	if s.collates() {
+		return o.Collation.Above > 0 && o.Nodes > o.Collation.Above
+	}
 	switch s {
 	case ClockFaulty, BlamedItself:
 		return o.BrokenClocks
@@ -116,6 +122,9 @@ func (s Situation) needs(o *Options) bool {
 	}
 	return true
 }
+
+// collates reports whether the situation is one of collated replies.
+func (s Situation) collates() bool { return s == RepliesCollated || s == CollatedLate }
 
 // Expected returns the situations that a campaign with these options is to reach.
 func Expected(o Options) (out []Situation) {

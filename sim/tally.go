@@ -146,7 +146,7 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 	}
 	for i, n := range c.Sometimes {
 		if s := Situation(i); opt.Broadcast == nil && s >= CastUndelivered && s < LocalBesideGlobal ||
-			opt.Quorum == "" && s >= LocalBesideGlobal {
+			opt.Quorum == "" && s >= LocalBesideGlobal || opt.Collation.Above == 0 && s.collates() {
 			continue
 		}
 		t.Sometimes[Situation(i).String()] = n

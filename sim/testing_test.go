@@ -86,8 +86,8 @@ func TestTestSaysWhatCannotBeRun(t *testing.T) {
 	Test(f, Campaign{Topologies: true})
 	require.Equal(t, "sim: Test runs no topologies", f.fatal)
 	f = &fakeT{}
-	Test(f, Campaign{Options: Options{Nodes: 100}})
-	require.Equal(t, "sim: 100 nodes: must be 1 to 64", f.fatal)
+	Test(f, Campaign{Options: Options{Nodes: 256}})
+	require.Equal(t, "sim: 256 nodes: must be 1 to 255", f.fatal)
 	f = &fakeT{}
 	Test(f, Campaign{Jobs: -1})
 	require.Equal(t, "sim: -1 jobs: must be 1 to 1024", f.fatal)

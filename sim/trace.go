@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 // tracePacket writes a line for a packet about to be handled.
@@ -63,6 +64,12 @@ func describe(p *stack.Packet) string {
 	if p.Has(stack.FrameLeaving) {
 		add("leaving")
 	}
+	if p.Has(stack.FrameTree) {
+		add("tree of %d over %v", p.Request.Tree.Fanout, p.Request.Tree.Target)
+	}
+	if p.Has(stack.FrameCollated) {
+		add("%s", describeCollated(p.Collated))
+	}
 	if p.Has(stack.FrameBroadcast) && !p.Broadcast.Bare() {
 		add("%s", describeCast(p.Broadcast))
 	}
@@ -70,6 +77,14 @@ func describe(p *stack.Packet) string {
 		return "keepalive"
 	}
 	return strings.Join(parts, ", ")
+}
+
+func describeCollated(c *stack.Collated) string {
+	var from timed.Set
+	for i := range c.Replies {
+		from.Add(c.Replies[i].Voter.Node)
+	}
+	return fmt.Sprintf("replies of %v to %v for %d", from, c.Leader.Node, c.Number)
 }
 
 func describePart(p *membership.Part) string {

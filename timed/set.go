@@ -160,6 +160,12 @@ func (s Set) All() iter.Seq[NodeID] {
 	}
 }
 
+// Words returns the set as bits, those of the ids 0 to 63 first.
+func (s Set) Words() [4]uint64 { return [4]uint64{s.w0, s.w1, s.w2, s.w3} }
+
+// SetOfWords is the inverse of [Set.Words]; the bit of NoNode is left out.
+func SetOfWords(w [4]uint64) Set { return Set{w[0] &^ 1, w[1], w[2], w[3]} }
+
 // String lists the ids, as in "{1 2 7}".
 func (s Set) String() string {
 	var b strings.Builder

@@ -170,3 +170,10 @@ func TestNodeIDsAreParsedStrictly(t *testing.T) {
 	require.False(t, Incarnation{7, 0}.Valid())
 	require.True(t, Incarnation{7, 1}.Valid())
 }
+
+func TestASetIsItsWords(t *testing.T) {
+	s := SetOf(1, 63, 64, 130, 255)
+	require.Equal(t, [4]uint64{1<<1 | 1<<63, 1, 1 << 2, 1 << 63}, s.Words())
+	require.Equal(t, s, SetOfWords(s.Words()))
+	require.True(t, SetOfWords([4]uint64{1, 0, 0, 0}).Empty(), "no node has the id 0")
+}

@@ -90,6 +90,8 @@ var settings = []*setting{
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", setMode},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", setRank},
 	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", setWeight},
+	{"collate_above", "collate-above", "count", "CollateAbove", "while this node leads a larger group than this, replies are collated along a tree (default: never)", integer(func(c *nodeConfig) *int { return &c.CollateAbove })},
+	{"collate_fanout", "collate-fanout", "2-64", "CollateFanout", "how many nodes each node of the tree answers for directly (default 4)", integer(func(c *nodeConfig) *int { return &c.CollateFanout })},
 	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "up to which deviation the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
 	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
 	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},

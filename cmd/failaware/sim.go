@@ -33,6 +33,7 @@ type simFlags struct {
 	references   bool
 	broadcast    broadcastFlag
 	quorum       string
+	collate      int
 
 	trace           bool
 	shrink          bool
@@ -92,6 +93,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
 	f.broadcast.register(fl)
 	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
+	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with so many children, in groups of two more nodes than that; 0: never")
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
 	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
@@ -109,7 +111,7 @@ search with what it has found and exit code 1, the second at once.`,
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
 	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on,
-		Quorum: f.quorum}
+		Quorum: f.quorum, Collation: f.collation()}
 	if f.references {
 		opt.Servers = &sim.Servers{}
 	}
@@ -132,6 +134,8 @@ func (f *simFlags) options() (sim.Options, error) {
 		return opt, fmt.Errorf("--nodes: %d is outside [1, %d]", f.nodes, sim.MaxNodes)
 	case f.topologies > 0 && f.nodes > sim.MaxTopology:
 		return opt, fmt.Errorf("--nodes: %d is above %d, the most for which --topologies can compute a clique cover", f.nodes, sim.MaxTopology)
+	case f.collate != 0 && (f.collate < leader.MinFanout || f.collate > leader.MaxFanout):
+		return opt, fmt.Errorf("--collate: %d is neither 0 nor in [%d, %d]", f.collate, leader.MinFanout, leader.MaxFanout)
 	case f.jobs < 1 || f.jobs > sim.MaxJobs:
 		return opt, fmt.Errorf("--jobs: %d is outside [1, %d]", f.jobs, sim.MaxJobs)
 	case f.seeds < 1:
@@ -173,7 +177,19 @@ func (f *simFlags) world() string {
 	if f.references {
 		b.WriteString(" --references")
 	}
+	if f.collate != 0 {
+		fmt.Fprintf(&b, " --collate %d", f.collate)
+	}
 	return b.String() + f.broadcast.replay()
+}
+
+// collation returns when replies are collated: as soon as there is something to
+// collate.
+func (f *simFlags) collation() leader.Collation {
+	if f.collate == 0 {
+		return leader.Collation{}
+	}
+	return leader.Collation{Above: f.collate + 1, Fanout: f.collate}
 }
 
 func (f *simFlags) run(cmd *cobra.Command) error {

@@ -68,7 +68,7 @@ func TestSimTopologies(t *testing.T) {
 func TestSimWrongFlags(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"--mode fast", "--mode"}, {"--rank age", "--rank"}, {"--preset moon", "--preset"},
-		{"--nodes 0", "--nodes"}, {"--nodes 65", "--nodes"}, {"--seconds 0", "--seconds"}, {"--seconds NaN", "--seconds"},
+		{"--nodes 0", "--nodes"}, {"--nodes 256", "--nodes"}, {"--collate 1", "--collate"}, {"--collate 65", "--collate"}, {"--seconds 0", "--seconds"}, {"--seconds NaN", "--seconds"},
 		{"--roughness 0", "--roughness"}, {"--jobs 0", "--jobs"}, {"--seeds 0", "--seeds"}, {"--trace", "--seed"},
 		{"--topologies 5 --nodes 20", "--nodes"}, {"--bogus", "bogus"}, {"extra", "extra"},
 	} {

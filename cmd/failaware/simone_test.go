@@ -210,7 +210,7 @@ func TestSimWrongCombinations(t *testing.T) {
 	require.NoError(t, c.Write(&b))
 	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
 	bad := filepath.Join(dir, "bad.json")
-	require.NoError(t, os.WriteFile(bad, []byte(`{"failaware_case": 1, "nodes": 99, "mode": "strict", "rank": "id", "preset": "lan"}`), 0o600))
+	require.NoError(t, os.WriteFile(bad, []byte(`{"failaware_case": 1, "nodes": 300, "mode": "strict", "rank": "id", "preset": "lan"}`), 0o600))
 	for args, says := range map[string]string{
 		"--time 0s":                                  "--time: 0s is not above 0",
 		"--time -1s":                                 "--time: -1s is not above 0",
@@ -224,7 +224,7 @@ func TestSimWrongCombinations(t *testing.T) {
 		"--replay " + file + " --nodes 3":            "--nodes: the case of --replay says it",
 		"--replay " + file + " --calm":               "--calm: the case of --replay says it",
 		"--replay " + dir + "/none":                  "--replay: open " + dir + "/none: no such file",
-		"--replay " + bad:                            "--replay: " + bad + ": sim: 99 nodes: must be 1 to 64",
+		"--replay " + bad:                            "--replay: " + bad + ": sim: 300 nodes: must be 1 to 255",
 		"--replay Makefile":                          "--replay",
 		"--topologies 2 --seeds 3":                   "--seeds: --topologies says how many",
 		"--topologies 2 --broken-clocks":             "--topologies: has no random faults",

@@ -26,7 +26,7 @@ func (f *simFlags) together(output format) error {
 // whatRuns checks the flags that choose the runs.
 func (f *simFlags) whatRuns() error {
 	if f.replay != "" {
-		for _, flag := range []string{"seed", "seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies"} {
+		for _, flag := range []string{"seed", "seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies", "collate"} {
 			if f.given(flag) {
 				return fmt.Errorf("--%s: the case of --replay says it", flag)
 			}

@@ -207,6 +207,16 @@ const (
 	EpochNoteOld
 	EpochReportUnwritten
 	EpochEnterUnwedged
+	CollateFirst
+	CollateTheSilent
+	CollateTheSlow
+	CollateForEver
+	CollateSlowHops
+	RelayedOfAnyRound
+	RelayedOfAnyBoot
+	RelayedWithoutBound
+	RelayedFromReceipt
+	AroundForEver
 	count
 )
 

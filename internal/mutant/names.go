@@ -184,6 +184,16 @@ var planted = [...]struct{ name, layer, rule string }{
 	EpochNoteOld:             {"EpochNoteOld", "epoch 1", "no proposal is noted from before a vote for another"},
 	EpochReportUnwritten:     {"EpochReportUnwritten", "epoch 6", "what is reported is on the disk"},
 	EpochEnterUnwedged:       {"EpochEnterUnwedged", "epoch 5", "an epoch begins when a quorum of the old one has wedged"},
+	CollateFirst:             {"CollateFirst", "collation", "who has not answered the round before has no place in a tree"},
+	CollateTheSilent:         {"CollateTheSilent", "collation", "who kept silent answers directly until it is known who is alive"},
+	CollateTheSlow:           {"CollateTheSlow", "collation", "replies are collated where the tree is fast enough"},
+	CollateForEver:           {"CollateForEver", "collation", "an inner node waits for its share of a round only"},
+	CollateSlowHops:          {"CollateSlowHops", "collation", "every hop of a collated reply is fast"},
+	RelayedOfAnyRound:        {"RelayedOfAnyRound", "collation", "a relayed reply counts for its round only"},
+	RelayedOfAnyBoot:         {"RelayedOfAnyBoot", "collation", "a relayed reply is of the accepted incarnation"},
+	RelayedWithoutBound:      {"RelayedWithoutBound", "collation", "a relayed reply is no older than a round"},
+	RelayedFromReceipt:       {"RelayedFromReceipt", "collation", "a relayed sign of life is as old as the request"},
+	AroundForEver:            {"AroundForEver", "collation", "signs of life by way of others only prolong direct ones"},
 }
 
 // String returns the name of the planted bug.

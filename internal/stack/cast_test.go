@@ -31,6 +31,11 @@ type wired struct {
 }
 
 func newWired(n int, cfg *broadcast.Config) *wired {
+	return newWiredOf(n, Config{Broadcast: cfg})
+}
+
+// newWiredOf takes what is the same at all nodes beside timing and clocks.
+func newWiredOf(n int, cfg Config) *wired {
 	w := &wired{now: timed.Instant(time.Hour), count: make([]int, n)}
 	var all timed.Set
 	for i := range n {
@@ -38,9 +43,10 @@ func newWired(n int, cfg *broadcast.Config) *wired {
 	}
 	for i := range n {
 		id := timed.NodeID(i + 1)
-		w.nodes = append(w.nodes, New(Config{Self: incarnationOf(id), Group: 1, Timing: timed.LAN(),
-			MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
-			StepThreshold: clocksync.DefaultStepThreshold, Broadcast: cfg}, all.Without(id), w.now, 0))
+		cfg.Self, cfg.Group, cfg.Timing = incarnationOf(id), 1, timed.LAN()
+		cfg.MaxDeviation, cfg.MaxSlew = clocksync.DefaultMaxDeviation, clocksync.DefaultMaxSlew
+		cfg.StepThreshold = clocksync.DefaultStepThreshold
+		w.nodes = append(w.nodes, New(cfg, all.Without(id), w.now, 0))
 	}
 	return w
 }

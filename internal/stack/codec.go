@@ -35,9 +35,12 @@ const (
 	wireAnswer    = 15
 	wireSuccessor = 16
 
+	wireTree     = 17
+	wireCollated = 18
+
 	// The broadcast's frame is the last, so that one encoding of it serves all
 	// members.
-	wireCast = 17
+	wireCast = 19
 	wireEnd  = wireCast + 1
 
 	frameHead = 3 // type and length
@@ -64,7 +67,9 @@ type Encoder struct {
 
 // PacketFor returns how many bytes hold every packet of a group of n nodes,
 // whatever happens in it: all frames in one packet, every number as wide as can
-// be, every member from a view of its own whose leader is gone.
+// be, every member from a view of its own whose leader is gone. Where replies
+// are collated, requests take up to TreeBytes more; collated replies are packets
+// of their own, and small.
 func PacketFor(n int) int { return packetFixed + n*memberMost }
 
 // Append appends the packet to b: header and body, unsealed. It checks the body
@@ -127,13 +132,14 @@ func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error)
 type Decoder struct {
 	r    reader
 	cast broadcast.Packet // its memory is used again
+	coll Collated         // so is this
 }
 
 // Decode reads a whole unsealed packet into p, and overwrites all of p. The
 // error is one of those of [datagram.ParseHeader], or a [*FrameError]; p is zero
 // then. Decode allocates nothing but the view of a proposal or commit, which is
-// new each time and may be kept. Broadcast is the decoder's own and valid until
-// its next call; messages in it point into b, but reports, plans and commits may
+// new each time and may be kept. Broadcast and Collated are the decoder's own and
+// valid until its next call; messages in it point into b, but reports, plans and commits may
 // be kept.
 func (d *Decoder) Decode(b []byte, p *Packet) error {
 	h, body, err := datagram.ParseHeader(b)
@@ -179,6 +185,9 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 		d.r.begin(body[frameHead : frameHead+n])
 		if kind == wireCast {
 			p.Broadcast = &d.cast
+		}
+		if kind == wireCollated {
+			p.Collated = &d.coll
 		}
 		d.r.frame(kind, p)
 		if err := d.r.finish(); err != nil {

@@ -37,6 +37,10 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.utc(&p.UTC)
 	case wireSamples:
 		r.samples(&p.Samples)
+	case wireTree:
+		r.tree(p)
+	case wireCollated:
+		r.collated(p.Collated)
 	default:
 		r.global(kind, p)
 	}
@@ -123,13 +127,18 @@ func (r *reader) timeline() clocksync.TimelineID {
 
 func (r *reader) reply(p *Packet) {
 	r.array(replyLen, replyLen)
-	p.Reply = leader.Reply{
+	r.answer(&p.Reply, &p.Report)
+}
+
+// answer reads the replyLen values of a reply and its report.
+func (r *reader) answer(m *leader.Reply, v *membership.Report) {
+	*m = leader.Reply{
 		Number:   r.instant(),
 		Support:  r.bool(),
 		LockedTo: r.incarnation(),
 		Prefers:  r.node(0),
 	}
-	p.Report = membership.Report{
+	*v = membership.Report{
 		Acknowledged: r.viewID(),
 		Installed:    r.viewID(),
 		Sequence:     r.uint(0, membership.MaxSequence),

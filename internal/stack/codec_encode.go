@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -69,6 +70,12 @@ func (w *writer) body(p *Packet) {
 		w.samples(&p.Samples)
 	}
 	w.global(p)
+	if p.Has(FrameTree) {
+		w.tree(p)
+	}
+	if p.Has(FrameCollated) {
+		w.collated(p.Collated)
+	}
 }
 
 func (w *writer) hello(p *Packet) {
@@ -148,12 +155,17 @@ func (w *writer) timeline(t clocksync.TimelineID) {
 
 func (w *writer) reply(p *Packet) {
 	w.open(wireReply, replyLen)
-	w.instant(p.Reply.Number)
-	w.bool(p.Reply.Support)
-	w.incarnation(p.Reply.LockedTo)
-	w.uint(uint64(p.Reply.Prefers), 0, timed.MaxNodes)
-	w.viewID(p.Report.Acknowledged)
-	w.viewID(p.Report.Installed)
-	w.uint(p.Report.Sequence, 0, membership.MaxSequence)
+	w.answer(&p.Reply, &p.Report)
 	w.close()
+}
+
+// answer writes the replyLen values of a reply and its report.
+func (w *writer) answer(r *leader.Reply, v *membership.Report) {
+	w.instant(r.Number)
+	w.bool(r.Support)
+	w.incarnation(r.LockedTo)
+	w.uint(uint64(r.Prefers), 0, timed.MaxNodes)
+	w.viewID(v.Acknowledged)
+	w.viewID(v.Installed)
+	w.uint(v.Sequence, 0, membership.MaxSequence)
 }

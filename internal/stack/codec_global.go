@@ -44,8 +44,7 @@ func (w *writer) global(p *Packet) {
 	}
 	if p.Has(FrameStamp) {
 		w.open(wireStamp, stampLen)
-		w.uint(p.Stamp.Counter, 0, anyUint)
-		w.instant(p.Stamp.At)
+		w.stamp(p.Stamp)
 		w.close()
 	}
 	if p.Has(FrameQuestion) {
@@ -68,6 +67,15 @@ func (w *writer) global(p *Packet) {
 	}
 }
 
+func (w *writer) stamp(s leader.VoteStamp) {
+	w.uint(s.Counter, 0, anyUint)
+	w.instant(s.At)
+}
+
+func (r *reader) stamp() leader.VoteStamp {
+	return leader.VoteStamp{Counter: r.uint(0, anyUint), At: r.instant()}
+}
+
 // global reads the frames of global leadership, and of hand-over.
 func (r *reader) global(kind byte, p *Packet) {
 	switch kind {
@@ -76,7 +84,7 @@ func (r *reader) global(kind byte, p *Packet) {
 		p.Quorum = leader.QuorumID{Epoch: r.uint(0, anyUint), Digest: r.uint(0, anyUint)}
 	case wireStamp:
 		r.array(stampLen, stampLen)
-		p.Stamp = leader.VoteStamp{Counter: r.uint(0, anyUint), At: r.instant()}
+		p.Stamp = r.stamp()
 	case wireQuestion:
 		r.array(questionLen, questionLen)
 		p.Question.Asked = r.instant()

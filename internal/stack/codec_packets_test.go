@@ -127,7 +127,15 @@ func samples() map[string]Packet {
 	both := commitPacket(3, fromOwnViews)
 	both.Frames |= FrameReply | FrameRelease
 	both.Reply, both.Report = refusal.Reply, refusal.Report
+	branch, planted := basePacket(), renewalPacket()
+	branch.Frames = FrameCollated
+	branch.Collated = &Collated{Leader: incarnationOf(2), Number: both.Reply.Number, Replies: []Relayed{
+		{incarnationOf(5), replyPacket().Reply, replyPacket().Report}, {incarnationOf(6), replyPacket().Reply, replyPacket().Report},
+		{incarnationOf(7), refusal.Reply, refusal.Report}}}
+	planted.Frames |= FrameTree
+	planted.Request.Tree = leader.Tree{Fanout: 4, Target: timed.SetOf(2, 3, 64, 254)}
 	return map[string]Packet{
+		"collated replies": branch, "request with a tree": planted,
 		"keepalive": basePacket(), "global": global, "in use": inUse, "goodbye": goodbye, "request": requestPacket(),
 		"renewal": renewalPacket(), "reply": replyPacket(), "refusal": refusal,
 		"proposal": proposePacket(5), "commit after a crash": commitPacket(5, fromOneView),
@@ -250,7 +258,11 @@ func drawPacket(t *rapid.T) Packet {
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
 			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named")},
-		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ FrameBroadcast,
+		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated),
+	}
+	if rapid.Bool().Draw(t, "collated") {
+		p.Frames |= FrameCollated
+		p.Collated = drawCollated(t)
 	}
 	if p.Has(FrameInUse) {
 		p.InUse = drawBoot.Draw(t, "in use")
@@ -268,6 +280,11 @@ func drawPacket(t *rapid.T) Packet {
 		p.Request.Number = drawInstant.Draw(t, "number")
 		p.Request.LockTime = drawDuration.Draw(t, "lock time")
 		p.Part = drawPart(t)
+		if rapid.Bool().Draw(t, "tree") {
+			p.Frames |= FrameTree
+			p.Request.Tree = leader.Tree{Fanout: uint8(rapid.IntRange(leader.MinFanout, leader.MaxFanout).Draw(t, "fanout")),
+				Target: timed.SetOf(1, 255).With(drawNode.Draw(t, "target"))}
+		}
 	}
 	if p.Has(FrameLine) {
 		p.Line = clocksync.Line{Timeline: drawTimeline(t), Base: drawInstant.Draw(t, "base"),
@@ -282,10 +299,7 @@ func drawPacket(t *rapid.T) Packet {
 	}
 	drawGlobal(t, &p)
 	if p.Has(FrameReply) {
-		p.Reply = leader.Reply{Number: drawInstant.Draw(t, "number"), Support: rapid.Bool().Draw(t, "support"),
-			LockedTo: drawIncarnation.Draw(t, "locked to"), Prefers: timed.NodeID(rapid.Uint8().Draw(t, "prefers"))}
-		p.Report = membership.Report{Acknowledged: drawViewID.Draw(t, "acknowledged"),
-			Installed: drawViewID.Draw(t, "installed"), Sequence: rapid.Uint64Range(0, membership.MaxSequence).Draw(t, "known")}
+		p.Reply, p.Report = drawReply(t), drawReport(t)
 	}
 	if p.Has(FrameUTC) {
 		p.UTC = drawUTC(t)
@@ -316,4 +330,33 @@ func drawGlobal(t *rapid.T, p *Packet) {
 	if p.Has(FrameSuccessor) {
 		p.Successor = drawNode.Draw(t, "successor")
 	}
+}
+
+func drawReply(t *rapid.T) leader.Reply {
+	return leader.Reply{Number: drawInstant.Draw(t, "number"), Support: rapid.Bool().Draw(t, "support"),
+		LockedTo: drawIncarnation.Draw(t, "locked to"), Prefers: timed.NodeID(rapid.Uint8().Draw(t, "prefers"))}
+}
+
+func drawReport(t *rapid.T) membership.Report {
+	return membership.Report{Acknowledged: drawViewID.Draw(t, "acknowledged"),
+		Installed: drawViewID.Draw(t, "installed"), Sequence: rapid.Uint64Range(0, membership.MaxSequence).Draw(t, "known")}
+}
+
+func drawCollated(t *rapid.T) *Collated {
+	c := &Collated{Leader: timed.Incarnation{Node: drawNode.Draw(t, "leader"), Boot: drawBoot.Draw(t, "boot")},
+		Number: drawInstant.Draw(t, "number")}
+	for i := range rapid.IntRange(1, 40).Draw(t, "replies") {
+		v := Relayed{Voter: timed.Incarnation{Node: drawNode.Draw(t, "voter"), Boot: drawBoot.Draw(t, "boot")}}
+		if i > 0 && rapid.Bool().Draw(t, "again") {
+			v.Reply, v.Report = c.Replies[i-1].Reply, c.Replies[i-1].Report
+		} else {
+			v.Reply, v.Report = drawReply(t), drawReport(t)
+			v.Reply.Number = c.Number
+		}
+		if v.Reply.Stamp = (leader.VoteStamp{}); rapid.Bool().Draw(t, "stamped") {
+			v.Reply.Stamp = leader.VoteStamp{Counter: rapid.Uint64().Draw(t, "starts"), At: 1 + drawInstant.Draw(t, "voted")/2}
+		}
+		c.Replies = append(c.Replies, v)
+	}
+	return c
 }

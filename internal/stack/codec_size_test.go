@@ -60,6 +60,7 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 	require.Equal(t, e.MaxPacket-127, len(b), "ids up to 127 take a byte less")
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
+		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated), nil, leader.Tree{}
 		n := 0
 		if p.Part.View != nil {
 			n = len(p.Part.View.Members)
@@ -75,7 +76,7 @@ func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	somebody := timed.Incarnation{Node: 255, Boot: bootOf(255)}
-	p.Frames = AllFrames &^ FrameBroadcast
+	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated)
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: somebody, MaxLock: timed.MaxDuration}
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big
@@ -96,4 +97,16 @@ func fullestPacket(n int) Packet {
 	p.Answer = leader.Answer{Asked: datagram.MaxStamp, Asker: bootOf(255), Local: timed.MaxDuration, Global: timed.MaxDuration}
 	p.Report = membership.Report{Acknowledged: big, Installed: big, Sequence: membership.MaxSequence}
 	return p
+}
+
+func TestATreeTakesNoMoreThanItSays(t *testing.T) {
+	var e Encoder
+	p := requestPacket()
+	bare, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	p.Frames |= FrameTree
+	p.Request.Tree = leader.Tree{Fanout: leader.MaxFanout, Target: timed.SetOf(63, 127, 191, 255)}
+	b, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	require.Len(t, b, len(bare)+TreeBytes)
 }

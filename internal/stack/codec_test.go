@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -130,12 +131,27 @@ func framed(t *testing.T, kind byte, msg []byte) []byte {
 func TestHostileMessagesAreRefused(t *testing.T) {
 	boot := uint64(bootOf(1))
 	commit := func(members ...any) []byte { return message(t, 1, 1, 3, 7, 1, boot, 9, append([]any{}, members...)) }
+	tree := func(fanout int, word0, word1 uint64) []byte { return message(t, fanout, word0, word1, 0, 0) }
+	again := []any{4, 4}
+	whole := []any{4, 4, 9, true, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	for name, c := range map[string]struct {
 		kind byte
 		msg  []byte
 		err  error
 	}{
 		"unknown type":                   {wireEnd, []byte{0x90}, ErrUnknownFrame},
+		"tree without a request":         {wireTree, tree(2, 6, 0), ErrRange},
+		"chain for a tree":               {wireTree, tree(1, 6, 0), ErrRange},
+		"tree that is too wide":          {wireTree, tree(65, 6, 0), ErrRange},
+		"tree without targets":           {wireTree, tree(2, 2, 0), ErrRange},
+		"tree with node 0":               {wireTree, tree(2, 7, 0), ErrRange},
+		"tree of three words":            {wireTree, message(t, 2, 0, 0, 6), ErrLength},
+		"replies of nobody":              {wireCollated, message(t, 1, 5, 9, []any{}), ErrLength},
+		"replies to nobody":              {wireCollated, message(t, 0, 5, 9, []any{again}), ErrRange},
+		"a first reply like another":     {wireCollated, message(t, 1, 5, 9, []any{again}), ErrLength},
+		"a reply to another request":     {wireCollated, message(t, 1, 5, 8, []any{whole}), ErrRange},
+		"a reply of nobody":              {wireCollated, message(t, 1, 5, 9, []any{append([]any{0}, whole[1:]...)}), ErrRange},
+		"a reply that is too long":       {wireCollated, message(t, 1, 5, 9, []any{append(slices.Clone(whole), 1)}), ErrLength},
 		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
 		"second hello":                   {wireHello, []byte{0x90}, ErrFrameOrder},
 		"no message":                     {wireLeaving, nil, ErrTruncated},

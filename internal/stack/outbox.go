@@ -47,6 +47,11 @@ func (s *Stack) flush(now timed.Instant) {
 	} else if b.uni != 0 {
 		to.Add(b.to)
 	}
+	for i := range s.relay.outs[:s.relay.used] {
+		if id := s.relay.outs[i].to; s.dg.Peers().Has(id) {
+			to.Add(id)
+		}
+	}
 	// Who sends anyway sends the keepalives of this period along: peers then
 	// wake up once for the packets of all, instead of once for each. Where there
 	// is nobody, their time must pass all the same, or they are due for ever.
@@ -79,9 +84,16 @@ func (s *Stack) flush(now timed.Instant) {
 		if p.Has(FrameQuorum) {
 			p.Quorum = s.el.QuorumID()
 		}
+		if id == s.relay.boss {
+			s.relay.said = p.State
+		}
+		if p.Frames&^FrameBroadcast == 0 {
+			s.takeAlong(p)
+		}
 		s.dg.Sent(id, now)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
+	s.sendParcels(now)
 }
 
 // address returns a packet to be written for a peer, with what is in every

@@ -25,12 +25,14 @@ const (
 	FrameReply                        // Reply and Report
 	FrameLeaving                      // the sender leaves for good
 	FrameUTC                          // UTC, with Line
-	FrameSamples                      // Samples, with Reply
+	FrameSamples                      // Samples, with Reply unless that goes another way
 	FrameQuorum                       // Quorum: what the sender's votes are for
 	FrameStamp                        // Stamp of the vote in Reply
 	FrameQuestion                     // Question: does the destination lead?
 	FrameAnswer                       // Answer
 	FrameSuccessor                    // Release is in favour of Successor
+	FrameTree                         // the Tree of Request
+	FrameCollated                     // Collated
 	FrameBroadcast                    // Broadcast
 	frameEnd
 )
@@ -66,6 +68,9 @@ type Packet struct {
 	Question  leader.Question
 	Answer    leader.Answer
 	Successor timed.NodeID
+	// Collated lives until the next turn of the node that wrote it, or until the
+	// next packet is decoded.
+	Collated *Collated
 }
 
 // Has reports whether the packet carries a frame.

@@ -21,6 +21,7 @@ type Config struct {
 	Mode          leader.Mode
 	RankBy        leader.RankBy
 	Weight        uint16
+	Collation     leader.Collation
 	MaxDeviation  time.Duration
 	MaxSlew       int64
 	StepThreshold time.Duration
@@ -59,6 +60,7 @@ type Stack struct {
 	// The turn under way.
 	out    []Effect
 	box    outbox
+	relay  relay
 	more   morePackets       // written in this turn, unless the driver lends its own
 	events []Event           // reported in this turn
 	later  bool              // what the broadcast has to do waits for HandleTimeout
@@ -94,7 +96,8 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		cfg: cfg,
 		dg:  datagram.New(datagram.Config{Self: cfg.Self, Timing: cfg.Timing}, now),
 		el: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
-			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts}, now),
+			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts,
+			Collation: cfg.Collation}, now),
 		mb: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
 		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
 			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold,
@@ -134,7 +137,7 @@ func (s *Stack) Deadline() timed.Instant {
 // begin starts a turn.
 func (s *Stack) begin(now timed.Instant, out []Effect) {
 	s.out = out
-	s.more.used, s.events = 0, s.events[:0]
+	s.more.used, s.relay.used, s.events = 0, 0, s.events[:0]
 	if s.br != nil {
 		s.br.Reclaim()
 		s.brOut, s.later = s.brOut[:0], false
@@ -174,9 +177,13 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.perform(now, s.elOut)
 		due = s.el.Deadline(alive)
 	}
+	if s.relay.due() <= now {
+		s.relay.flush()
+	}
 	s.observe(now, alive)
 	s.flush(now)
 	due = timed.Earlier(due, s.mb.Deadline())
+	due = timed.Earlier(due, s.relay.due())
 	due = timed.Earlier(due, s.dg.Deadline(due))
 	if !s.ready {
 		due = timed.Earlier(due, s.el.ReadyAt())
@@ -291,12 +298,17 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 	}
 	if p.Has(FrameReply) {
 		s.handleReply(now, from, p, d, alive)
+	} else if p.Has(FrameSamples) {
+		s.handleSamples(now, from.Node, &p.Samples)
 	}
 	if p.Has(FrameQuestion) {
 		s.handleQuestion(now, from, p)
 	}
 	if p.Has(FrameAnswer) {
 		s.handleAnswer(now, from, p)
+	}
+	if p.Has(FrameCollated) {
+		s.handleCollated(now, received, p, d, alive)
 	}
 }
 
@@ -334,6 +346,11 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		}
 		s.forward(now, from)
 	}
+	if s.collate(now, received, from, p, alive) {
+		// Only what the references say goes directly.
+		s.box.to, s.box.uni = from.Node, s.box.uni&^FrameStamp
+		return
+	}
 	s.box.to, s.box.uni = from.Node, s.box.uni|FrameReply
 	s.mb.Report(&s.box.report)
 }
@@ -365,6 +382,9 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 		switch e.Kind {
 		case leader.SendRequest:
 			s.box.request, s.box.all = e.Request, s.box.all|FrameRequest
+			if e.Request.Tree.Fanout > 0 {
+				s.box.all |= FrameTree
+			}
 		case leader.SendRelease:
 			s.box.release, s.box.all = e.Number, s.box.all|FrameRelease
 			if e.By != timed.NoNode {

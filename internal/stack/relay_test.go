@@ -1,0 +1,192 @@
+package stack
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// collating is a group in which everybody who can answers by way of others; node
+// 1 leads it.
+func collating(t testing.TB, n int) *wired {
+	w := newWiredOf(n, Config{Collation: leader.Collation{Above: 3, Fanout: 2}})
+	w.pass(500 * time.Millisecond)
+	require.True(t, w.nodes[0].Leads(w.now))
+	require.Equal(t, n, w.nodes[0].Election().Support().Len())
+	return w
+}
+
+// catch lets time pass until a collated packet is on its way to a node, and takes
+// it from the wire.
+func (w *wired) catch(t testing.TB, to timed.NodeID) *Packet {
+	for range 1000 {
+		for i, b := range w.wire {
+			p := new(Packet)
+			require.NoError(t, new(Decoder).Decode(b, p))
+			if p.Has(FrameCollated) && p.Header.Destination == to {
+				w.wire, w.to = slices.Delete(w.wire, i, i+1), slices.Delete(w.to, i, i+1)
+				return p
+			}
+		}
+		w.turn()
+		w.now = w.now.Add(200 * time.Microsecond)
+	}
+	require.Fail(t, "nobody collates", "for node %d", to)
+	return nil
+}
+
+// forwarded returns the collated packets among the effects of a turn.
+func forwarded(out []Effect) (n int) {
+	for i := range out {
+		if p := out[i].Packet; p != nil && p.Has(FrameCollated) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestALeaderHearsItsChildrenAndSeldomTheOthers(t *testing.T) {
+	w := collating(t, 15)
+	direct, collated, from := 0, 0, w.now
+	var speakers timed.Set
+	for end := from.Add(800 * time.Millisecond); w.now < end; w.now = w.now.Add(200 * time.Microsecond) {
+		for i, b := range w.wire {
+			var p Packet
+			require.NoError(t, w.dec.Decode(b, &p))
+			if w.to[i] != 0 {
+				continue
+			}
+			if !p.Has(FrameCollated) {
+				direct++
+				continue
+			}
+			collated++
+			speakers.Add(p.Header.Source)
+			require.Len(t, p.Collated.Replies, 7, "one packet speaks for a whole branch")
+		}
+		w.turn()
+	}
+	require.Equal(t, timed.SetOf(2, 3), speakers)
+	// Twelve others have a packet for every eight keepalive periods of 25 ms.
+	require.InDelta(t, 12*4, direct, 12)
+	require.Greater(t, collated, 2*30)
+	require.Equal(t, 15, w.nodes[0].Election().Support().Len())
+	for _, s := range w.nodes {
+		require.True(t, s.Membership().UpToDate(w.now), "node %d", s.Self().Node)
+		require.Equal(t, 14, s.Datagram().Alive(w.now).Len(), "node %d", s.Self().Node)
+	}
+}
+
+func TestASlowHopIsNotPassedOn(t *testing.T) { slowHop(t) }
+
+func slowHop(t testing.TB) {
+	w := collating(t, 7)
+	p := w.catch(t, 2)
+	inTime := w.now
+	require.Positive(t, p.Collated.Replies[0].Voter.Node)
+	late := inTime.Add(2 * timed.LAN().FastThreshold)
+	out := w.nodes[1].HandlePacket(late, late, p, nil)
+	d, verdict := w.nodes[1].LastPacket()
+	require.Equal(t, datagram.Delivered, verdict)
+	require.False(t, d.Fast)
+	for i := range out {
+		if q := out[i].Packet; q != nil && q.Has(FrameCollated) {
+			require.NotContains(t, q.Collated.Replies, p.Collated.Replies[0], "it came too slowly to be passed on")
+		}
+	}
+}
+
+func TestARelayedReplyIsOfTheAcceptedIncarnation(t *testing.T) { otherBoot(t) }
+
+func otherBoot(t testing.TB) {
+	w := collating(t, 7)
+	p := w.catch(t, 1)
+	i := slices.IndexFunc(p.Collated.Replies, func(r Relayed) bool { return r.Voter.Node != p.Header.Source })
+	v := &p.Collated.Replies[i]
+	v.Voter.Boot++
+	w.nodes[0].HandlePacket(w.now, w.now, p, nil)
+	vote, ok := w.nodes[0].Election().Vote(v.Voter.Node)
+	require.True(t, ok)
+	require.NotEqual(t, v.Voter.Boot, vote.Boot, "another incarnation's vote counted")
+	counted, _ := w.nodes[0].Election().Vote(p.Header.Source)
+	require.Equal(t, p.Collated.Number, counted.Number, "the others count")
+}
+
+func TestWhatCannotWaitGoesToTheRequester(t *testing.T) {
+	w := collating(t, 7)
+	p := w.catch(t, 2)
+	// Another one's request is at hand: the replies go on at once.
+	other := *p
+	c := Collated{Leader: incarnationOf(4), Number: p.Collated.Number, Replies: p.Collated.Replies}
+	w.nodes[1].relay.open = true
+	other.Collated = &c
+	other.Header.Counter++
+	out := w.nodes[1].HandlePacket(w.now, w.now, &other, nil)
+	require.Equal(t, 1, forwarded(out))
+	for i := range out {
+		if q := out[i].Packet; q != nil && q.Has(FrameCollated) {
+			require.Equal(t, timed.NodeID(4), out[i].To)
+			require.Equal(t, c.Replies, q.Collated.Replies)
+		}
+	}
+}
+
+func TestRepliesThatOvertakeTheRequestWaitForIt(t *testing.T) {
+	w := collating(t, 7)
+	p := w.catch(t, 2)
+	s := w.nodes[1]
+	s.relay.flush()
+	c := *p.Collated
+	c.Number++
+	c.Replies = slices.Clone(c.Replies)
+	for i := range c.Replies {
+		c.Replies[i].Reply.Number = c.Number
+	}
+	p.Collated = &c
+	require.Zero(t, forwarded(s.HandlePacket(w.now, w.now, p, nil)))
+	due := s.Deadline()
+	require.LessOrEqual(t, due, w.now.Add(timed.LAN().FastThreshold/2))
+	sent := 0
+	for at := due; sent == 0 && at <= w.now.Add(timed.LAN().FastThreshold); at = timed.Later(at+1, s.Deadline()) {
+		sent = forwarded(s.HandleTimeout(at, nil))
+	}
+	require.Equal(t, 1, sent, "without the request they go to the requester")
+}
+
+// However different the replies are, each packet is within the smallest limit.
+func TestAsManyPacketsAsTheRepliesNeed(t *testing.T) {
+	var r relay
+	var replies []Relayed
+	for id := timed.NodeID(255); id > 0; id-- {
+		v := Relayed{Voter: timed.Incarnation{Node: id, Boot: anyUint}}
+		v.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true}
+		if id > 120 {
+			v.Reply.LockedTo = timed.Incarnation{Node: id, Boot: anyUint}
+			v.Reply.Prefers = id
+			v.Report.Acknowledged = fromStrangers(id)
+			v.Report.Installed = fromStrangers(id - 1)
+			v.Report.Sequence = v.Report.Acknowledged.Sequence
+		}
+		replies = append(replies, v)
+	}
+	r.send(1, incarnationOf(2), datagram.MaxStamp, replies)
+	var back []Relayed
+	var e Encoder
+	for i := range r.outs[:r.used] {
+		p := fullestPacket(1)
+		p.Frames, p.Collated = FrameCollated, &r.outs[i].packet
+		b, err := e.Append(nil, &p)
+		require.NoError(t, err)
+		var got Packet
+		require.NoError(t, new(Decoder).Decode(b, &got))
+		back = append(back, got.Collated.Replies...)
+	}
+	require.Equal(t, replies, back)
+	require.Less(t, r.used, 20)
+}
