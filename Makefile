@@ -112,6 +112,7 @@ bench: build
 	bin/failaware bench clock --nodes 5
 	bin/failaware bench idle --nodes 8
 	bin/failaware bench broadcast --nodes 3,5
+	bin/failaware bench collation
 
 build:
 	@mkdir -p bin

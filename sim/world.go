@@ -53,6 +53,7 @@ type World struct {
 	cast     *casting  // nil without a broadcast
 	external *external // nil without time servers
 	global   *globally // nil without a quorum system
+	meter    *roundsMeter
 }
 
 // Counters counts what happened in a run.
@@ -156,7 +157,7 @@ func (w *World) deliver(e event) {
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
-	out := n.st.HandlePacket(now, now, &f.packet, w.out[:0])
+	out := w.handle(n, now, &f.packet)
 	w.check.delivered(n, f, now)
 	if w.record != nil {
 		w.recordArrival(n, f)
@@ -166,6 +167,14 @@ func (w *World) deliver(e event) {
 	}
 	w.drop(e.arg)
 	w.after(n, now, out)
+}
+
+// handle lets a node handle a packet.
+func (w *World) handle(n *Node, now timed.Instant, p *stack.Packet) []stack.Effect {
+	if w.meter != nil {
+		return w.meter.handle(n, now, p, w.out[:0])
+	}
+	return n.st.HandlePacket(now, now, p, w.out[:0])
 }
 
 // drop frees a slot.
@@ -329,6 +338,9 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	f := w.slots[slot]
 	if f.packet.Frames&electing != 0 {
 		w.count.Electing++
+	}
+	if w.meter != nil {
+		w.meter.leaves(n, &f.packet)
 	}
 	f.packet.Header.Counter = n.counter
 	f.sent, f.from, f.payload = w.now, int32(n.index), nil

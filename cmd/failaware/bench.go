@@ -20,7 +20,7 @@ import (
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure elections, failover, splits, clocks, idle nodes and broadcast on this machine",
+		Short: "Measure elections, failover, splits, clocks, idle nodes, broadcast and collation on this machine",
 		Long: `Measure nodes over real UDP on the loopback interface of this machine, mostly
 with one process per node. Numbers are only worth as much as the machine is idle;
 the load before the benchmark is printed with them.`,
@@ -28,7 +28,7 @@ the load before the benchmark is printed with them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(benchElectionCommand(), benchFailoverCommand(), benchSplitCommand(), benchClockCommand(),
-		benchIdleCommand(), benchBroadcastCommand(), benchOutageCommand(), benchChildCommand())
+		benchIdleCommand(), benchBroadcastCommand(), benchOutageCommand(), benchCollationCommand(), benchChildCommand())
 	return cmd
 }
 

@@ -46,6 +46,8 @@ func TestBenchCommands(t *testing.T) {
 	}
 	r := benchSmoke(t, "election --nodes 2,3 --count 50 --first 1")
 	require.Len(t, r["sizes"], 2)
+	r = benchSmoke(t, "collation --nodes 6,9 --k 2 --rounds 3 --crashes 1")
+	require.Len(t, r["sizes"], 2)
 	r = benchSmoke(t, "idle --nodes 2 --preset wan --for 300ms")
 	require.Len(t, r["nodes"], 2)
 	if runtime.GOOS == "linux" {
@@ -57,7 +59,8 @@ func TestBenchCommands(t *testing.T) {
 func TestBenchRefusesNonsense(t *testing.T) {
 	for _, args := range []string{"election --nodes 0", "election --count 0", "failover --nodes 2", "failover --preset fast",
 		"split --count 0", "outage --nodes 2", "outage --size 7", "outage --atomicity x", "outage --for 0s", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
-		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "nothing"} {
+		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "collation --nodes 2", "collation --nodes 256",
+		"collation --k 1", "collation --rounds 0", "collation --delay 1s", "nothing"} {
 		var problems strings.Builder
 		code := run(strings.Fields("bench "+args), strings.NewReader(""), io.Discard, &problems)
 		require.Equal(t, 2, code, "%s: %s", args, problems.String())

@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// CollationOptions are the choices of [Collation].
+type CollationOptions struct {
+	Nodes    []int
+	Fanout   int
+	Preset   string
+	Timing   timed.Timing
+	Delay    time.Duration // the longest of a packet; the shortest is a fifth of it
+	Renewals int
+	Crashes  int
+	Limit    time.Duration
+	Progress func(format string, args ...any)
+}
+
+// CollationResult is what [Collation] found.
+type CollationResult struct {
+	Machine Machine         `json:"machine"`
+	Preset  string          `json:"preset"`
+	Fanout  int             `json:"fanout"`
+	DelayUS float64         `json:"delay_us"`
+	Sizes   []CollationSize `json:"sizes"`
+	Aims    []Aim           `json:"aims"`
+	Partial bool            `json:"partial,omitempty"` // there was no time for more
+}
+
+// CollationSize is one size of the group, with direct and with collated replies.
+type CollationSize struct {
+	Nodes    int           `json:"nodes"`
+	Direct   CollationCost `json:"direct"`
+	Collated CollationCost `json:"collated"`
+}
+
+// CollationCost is what a renewal of the lease costs.
+type CollationCost struct {
+	Received  float64 `json:"leader_received"`   // packets
+	Sent      float64 `json:"leader_sent"`       // packets
+	CPU       float64 `json:"leader_receive_us"` // to decode and handle what it received
+	Answers   float64 `json:"group_answers"`     // packets with replies, on all hops
+	Group     float64 `json:"group_sent"`        // all packets, keepalives included
+	Round     Summary `json:"round"`
+	Elections Summary `json:"elections"` // after a leader's crash
+}
+
+// Collation measures elections of simulated groups, with all replies sent to the
+// leader and with replies collated along a tree.
+func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, opt.Limit)
+	defer cancel()
+	r := &CollationResult{Machine: machine(), Preset: opt.Preset, Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
+	for _, n := range opt.Nodes {
+		size := CollationSize{Nodes: n}
+		for _, c := range []struct {
+			cost *CollationCost
+			leader.Collation
+		}{{&size.Direct, leader.Collation{}}, {&size.Collated, leader.Collation{Above: opt.Fanout + 1, Fanout: opt.Fanout}}} {
+			if opt.Progress != nil {
+				opt.Progress("%d nodes, collation above %d", n, c.Above)
+			}
+			world := sim.Options{Nodes: n, Timing: opt.Timing, Collation: c.Collation}
+			weather := sim.Weather{MinDelay: opt.Delay / 5, MaxDelay: opt.Delay, Lateness: opt.Delay / 5}
+			m, err := sim.MeasureRounds(ctx, 1, world, weather, opt.Renewals, opt.Crashes)
+			if ctx.Err() != nil {
+				r.Partial = true
+				r.judge()
+				return r, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("bench: %d nodes: %w", n, err)
+			}
+			*c.cost = CollationCost{Received: m.Received, Sent: m.Sent, CPU: micros(m.Receive), Answers: m.Answers,
+				Group: m.Group, Round: summarize(m.Times), Elections: summarize(m.Elections)}
+		}
+		r.Sizes = append(r.Sizes, size)
+	}
+	r.judge()
+	return r, nil
+}
+
+// judge holds what was found against the aims.
+func (r *CollationResult) judge() {
+	var small *CollationSize
+	for i := range r.Sizes {
+		s := &r.Sizes[i]
+		if s.Nodes == 8 {
+			small = s
+		}
+		if s.Nodes >= 32 {
+			limit := 1.0
+			if s.Nodes >= 128 {
+				limit = 0.5
+			}
+			name := fmt.Sprintf("at %d nodes, collated to direct: ", s.Nodes)
+			r.Aims = append(r.Aims, aim(name+"packets to the leader", s.Collated.Received/s.Direct.Received, limit, "×"),
+				aim(name+"its time to receive them", s.Collated.CPU/s.Direct.CPU, limit, "×"))
+		}
+		if s.Nodes == 128 && small != nil && small.Collated.Elections.Count > 0 {
+			r.Aims = append(r.Aims, aim("election after a crash, p99 at 128 nodes to that at 8",
+				float64(s.Collated.Elections.P99)/float64(small.Collated.Elections.P99), 2, "×"))
+		}
+	}
+}
+
+// Text prints the result for people.
+func (r *CollationResult) Text(w io.Writer) {
+	p := page{w}
+	p.machine(r.Machine)
+	p.line("simulated, preset %s, delays up to %v, trees of %d; per renewal of the leader's lease", r.Preset,
+		time.Duration(r.DelayUS*float64(time.Microsecond)), r.Fanout)
+	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "election p50", "p99"}}
+	for i := range r.Sizes {
+		s := &r.Sizes[i]
+		rows = append(rows, s.Direct.row(s.Nodes, "direct"), s.Collated.row(s.Nodes, "collated"))
+	}
+	p.table(rows)
+	if r.Partial {
+		p.line("the time limit came before all sizes were measured")
+	}
+	p.aims(r.Aims)
+}
+
+func (c *CollationCost) row(nodes int, how string) []string {
+	elect, worst := "-", "-"
+	if c.Elections.Count > 0 {
+		elect, worst = show(c.Elections.P50), show(c.Elections.P99)
+	}
+	return []string{fmt.Sprint(nodes), how, fmt.Sprintf("%.1f", c.Received), fmt.Sprintf("%.1f", c.Sent), fmt.Sprintf("%.1fµs", c.CPU),
+		fmt.Sprintf("%.1f", c.Answers), fmt.Sprintf("%.0f", c.Group), show(c.Round.P50), show(c.Round.P99), elect, worst}
+}

@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// Rounds is what the elections of a group in a still world cost. Times and
+// packets are of the simulated world, and depend on the seed alone; Receive is
+// measured with the clock of the machine that simulates.
+type Rounds struct {
+	Count     int             // renewals of the leader's lease that were measured
+	Times     []time.Duration // of each, in true time: from its request until it was won
+	Elections []time.Duration // from a leader's crash until all others support another
+	Received  float64         // packets that reached the leader, per renewal
+	Sent      float64         // packets that the leader sent, per renewal
+	Group     float64         // packets that all nodes sent, per renewal
+	Answers   float64         // of those, packets with replies
+	// Receive is the time in which the leader decoded and handled what it received
+	// from one renewal to the next. It is that of the median renewal, because a
+	// machine that does other things besides makes some take a thousand times as long.
+	Receive time.Duration
+}
+
+// roundsMeter counts what goes to one node, and takes the time that it costs.
+type roundsMeter struct {
+	node     *Node
+	wire     wire
+	received uint64
+	sent     uint64
+	group    uint64
+	answers  uint64
+	spent    time.Duration
+}
+
+// handle hands a packet to its node. What the meter's node receives is decoded
+// first, as packets from a socket are.
+func (m *roundsMeter) handle(n *Node, now timed.Instant, p *stack.Packet, out []stack.Effect) []stack.Effect {
+	if n != m.node {
+		return n.st.HandlePacket(now, now, p, out)
+	}
+	m.received++
+	b, err := m.wire.encode(p)
+	if err != nil {
+		return n.st.HandlePacket(now, now, p, out)
+	}
+	start := time.Now()
+	if m.wire.dec.Decode(b, &m.wire.junk) == nil {
+		out = n.st.HandlePacket(now, now, &m.wire.junk, out)
+	}
+	m.spent += time.Since(start)
+	return out
+}
+
+// leaves takes notice of a packet that a node sends.
+func (m *roundsMeter) leaves(n *Node, p *stack.Packet) {
+	m.group++
+	if n == m.node {
+		m.sent++
+	}
+	if p.Has(stack.FrameReply) || p.Has(stack.FrameCollated) {
+		m.answers++
+	}
+}
+
+// MeasureRounds measures renewals in a world without faults and with the given
+// weather, and then as many crashes of leaders as is said; crashed nodes come
+// back. It ends early, with what it has, when ctx is done.
+func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather Weather, renewals, crashes int) (*Rounds, error) {
+	opt.Calm, opt.Duration = true, MaxDuration
+	c, err := CaseOf(seed, opt)
+	if err != nil {
+		return nil, err
+	}
+	c.Schedule.Weather = weather
+	w, err := c.World()
+	if err != nil {
+		return nil, err
+	}
+	r := new(Rounds)
+	head, err := w.whole(ctx)
+	if err != nil {
+		return r, err
+	}
+	if err := r.renewals(ctx, w, head, renewals); err != nil {
+		return r, err
+	}
+	for range crashes {
+		began := w.now
+		w.crash(head)
+		if _, err := w.whole(ctx); err != nil {
+			return r, err
+		}
+		r.Elections = append(r.Elections, time.Duration(w.now-began))
+		w.restart(head)
+		if head, err = w.whole(ctx); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// whole lets time pass until somebody leads all that run.
+func (w *World) whole(ctx context.Context) (head *Node, err error) {
+	var up timed.Set
+	for _, n := range w.nodes {
+		if n.up {
+			up.Add(n.id)
+		}
+	}
+	limit := 2 * (w.bounds.View + w.bounds.Rejoin)
+	err = w.RunUntil(limit, func() bool {
+		if ctx.Err() != nil {
+			return true
+		}
+		for i, n := range w.nodes {
+			if w.check.leads(i) && w.check.claims[i].support == up {
+				head = n
+				return true
+			}
+		}
+		return false
+	})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return head, err
+}
+
+// renewals measures the next renewals of a leader, after a second in which the
+// group comes to rest.
+func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) error {
+	if !w.runUntil(w.now + int64(10*w.opt.Timing.Expires)) {
+		return w.check.failed
+	}
+	el := head.st.Election()
+	m := &roundsMeter{node: head}
+	m.wire.enc.MaxPacket = stack.PacketFor(timed.MaxNodes)
+	w.meter = m
+	defer func() { w.meter = nil }()
+	var request timed.Instant
+	var began int64
+	var spent []time.Duration
+	held, _ := el.Leading()
+	for r.Count < count && ctx.Err() == nil {
+		if !w.step() {
+			return w.check.failed
+		}
+		if now := el.LastRequest(); now != request {
+			request, began = now, w.now
+		}
+		until, leads := el.Leading()
+		if !leads {
+			return errors.New("sim: the leader lost its lease in a still world")
+		}
+		if until == held {
+			continue
+		}
+		held = until
+		if r.Count == 0 && r.Times == nil { // the first one began before the count
+			*m = roundsMeter{node: head, wire: m.wire}
+			r.Times = []time.Duration{}
+			continue
+		}
+		r.Count++
+		spent = append(spent, m.spent)
+		m.spent = 0
+		r.Times = append(r.Times, time.Duration(w.now-began))
+	}
+	n := float64(max(r.Count, 1))
+	r.Received, r.Sent, r.Group = float64(m.received)/n, float64(m.sent)/n, float64(m.group)/n
+	r.Answers = float64(m.answers) / n
+	if slices.Sort(spent); len(spent) > 0 {
+		r.Receive = spent[len(spent)/2]
+	}
+	return context.Cause(ctx)
+}
