@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/timed"
 )
 
 func endsOf(pairs ...[2]Time) (ends []bound) {
@@ -36,6 +38,31 @@ func TestHullOfMajorities(t *testing.T) {
 			require.Equal(t, [2]Time{c.low, c.high}, [2]Time{low, high}, name)
 		}
 	}
+}
+
+// An interval holds UTC at whatever instant, and by whatever other clock, it is
+// looked at.
+func TestIntervalsHoldUTCAtOtherTimesAndClocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))
+		a := testClock{start, rate.Draw(t, "rate")}
+		b := testClock{timed.Instant(rapid.Int64Range(1e9, 1<<50).Draw(t, "offset")), rate.Draw(t, "other rate")}
+		instant := rapid.Int64Range(0, 100e9)
+		said, told, read := instant.Draw(t, "said"), instant.Draw(t, "told"), instant.Draw(t, "read")
+		utc := func(t int64) Time { return wall + Time(t) }
+		wide := rapid.Int64Range(0, 1e6)
+		i := interval{a.at(said), utc(said) - Time(wide.Draw(t, "below")), utc(said) + Time(wide.Draw(t, "above"))}
+		holds := func(i interval, at int64) {
+			require.LessOrEqual(t, i.low, utc(at)+2)
+			require.GreaterOrEqual(t, i.high, utc(at)-2)
+		}
+		rho := timed.LAN().MaxDrift
+		holds(i.project(a.at(told), rho), told)
+		early, late := a.at(told)-timed.Instant(wide.Draw(t, "early")), a.at(told)+timed.Instant(wide.Draw(t, "late"))
+		j := i.mapped(b.at(told), early, late, rho)
+		holds(j, told)
+		holds(j.project(b.at(read), rho), read)
+	})
 }
 
 // While most intervals hold the truth, the hull does, wherever the others lie;

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.HoldoverWithoutSlew: readingsHold,
 		mutant.ForgetTimelines:     readingsHold,
 		mutant.LeaderJumps:         leaderGoesOn,
+		mutant.BendForeseenExactly: bendsComeLate,
 		mutant.ExternalAroundLeap:  leapSecond,
 		mutant.SilentFalsetickers:  liarIsNamed,
 	})

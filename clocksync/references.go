@@ -175,10 +175,9 @@ func (t *references) of(s SourceID) *reference {
 // everything when a leap second has come: then UTC has jumped against all clocks.
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
-		if t := c.sources; t != nil {
-			t.leapAt = monthEnd(u.low)
-			t.list, t.steer = t.list[:0], steering{}
-		}
+		t := c.refs() // who never had any may lead before it is over
+		t.leapAt = monthEnd(u.low)
+		t.list, t.steer = t.list[:0], steering{}
 		out = c.setUTC(utcBound{}, out)
 	}
 	t := c.sources

@@ -109,6 +109,24 @@ func TestBendsKeepPromises(t *testing.T) {
 	require.NotZero(t, line.Rate, "it does follow")
 }
 
+// A bend comes as late as the offset allows, and the reading is on the far side:
+// the claim holds all the same.
+func TestBendsComeWhenTheyCome(t *testing.T) { bendsComeLate(t) }
+
+func bendsComeLate(t testing.TB) {
+	_, line := leader(t, 1, wall)
+	line.Rate, line.Next = -DefaultMaxSlew, DefaultMaxSlew
+	line.Bend = start.Add(1500 * time.Microsecond)
+	f := New(config(2), start, wall+Time(6*time.Millisecond))
+	f.Settled()
+	// The leader's clock shows what the follower's does, at one end of the interval.
+	f.HandleLine(start, &line, 0, 2*time.Millisecond, nil)
+	for at := start; at < start.Add(10*time.Millisecond); at = at.Add(100 * time.Microsecond) {
+		r := f.Read(at)
+		require.LessOrEqual(t, r.Time.Sub(line.At(at)).Abs(), r.Deviation, at.Sub(start))
+	}
+}
+
 func TestLargeDifferencesStepOnlyWhenSure(t *testing.T) {
 	c := utcLeader()
 	says(c, 1, start, 30*time.Millisecond, 40*time.Millisecond, NoLeap)

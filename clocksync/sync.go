@@ -230,7 +230,7 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 	bend := l.Bend.Add(-lo - (hi-lo)/2)
 	unsure := (hi-lo)/2 + 2 + s.rho.Slack(bend.Sub(now), 2)
-	if bend.Add(unsure) > now {
+	if bend.Add(unsure) > now && !mutant.On(mutant.BendForeseenExactly) {
 		s.half += timed.Drift(max(l.Next-l.Rate, l.Rate-l.Next)).Slack(unsure, 1) + 1
 	}
 	if bend <= now {

@@ -35,9 +35,17 @@ type groupTime struct {
 	clock testClock
 }
 
-func (g *groupTime) at(t int64) Time {
-	h := int64(g.clock.at(t) - g.Base)
-	return g.Shown + Time(h+floorPPB(h, g.Rate))
+func (g *groupTime) at(t int64) Time { return g.shows(g.clock.at(t)) }
+
+// shows returns group time when the leader's clock shows h.
+func (g *groupTime) shows(h timed.Instant) Time {
+	run := func(from, to timed.Instant, rate int64) Time {
+		return Time(to-from) + Time(floorPPB(int64(to-from), rate))
+	}
+	if g.Bend == 0 || h <= g.Bend {
+		return g.Shown + run(g.Base, h, g.Rate)
+	}
+	return g.Shown + run(g.Base, g.Bend, g.Rate) + run(g.Bend, h, g.Next)
 }
 
 // follower is a node that follows one leader after the other, and leads at times.
@@ -122,7 +130,18 @@ func readingsHold(t testing.TB) {
 				if h < g.Until {
 					t.Skip("promised")
 				}
-				g.Base, g.Shown, g.Rate = h, g.at(f.now), slew.Draw(t, "slew")
+				g.Base, g.Shown, g.Rate, g.Bend, g.Next = h, g.at(f.now), slew.Draw(t, "slew"), 0, 0
+			},
+			"a leader announces a bend": func(t *rapid.T) { // where its promises end
+				g := leaders[rapid.IntRange(0, 2).Draw(t, "leader")]
+				h := g.clock.at(f.now)
+				if g.Bend != 0 && h < g.Bend {
+					t.Skip("bends already")
+				}
+				if g.Bend != 0 {
+					g.Base, g.Shown, g.Rate = g.Bend, g.shows(g.Bend), g.Next
+				}
+				g.Bend, g.Next = timed.Later(h, g.Until), slew.Draw(t, "next")
 			},
 			"is settled": func(*rapid.T) { f.c.Settled() },
 			"waits": func(t *rapid.T) {

@@ -115,6 +115,28 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, External, c.Read(after).Status)
 }
 
+// A follower without references that leads in the middle of it knows as well.
+func TestLeapSecondOutlivesTheLeader(t *testing.T) {
+	end := Time(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	begin := end - Time(LeapMargin) - Time(time.Minute)
+	_, line := leader(t, 2, begin)
+	c := New(utcConfig(1), start, begin)
+	c.HandleLine(start, &line, 0, 0, nil)
+	c.HandleUTC(start, &UTC{State: UTCKnown, At: start, Low: begin, High: begin, Leap: LeapDelete}, 0, 0, nil)
+	require.Equal(t, External, c.Read(start).Status)
+	at := start.Add(2 * time.Minute)
+	c.HandleLead(at, nil)
+	utc := begin + Time(2*time.Minute)
+	f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 1, At: at, Low: utc, High: utc}}}
+	c.HandleForwarded(at, 3, &f, 0, 0, nil)
+	require.Equal(t, UnknownBound, c.Read(at).UTCBound)
+	at = start.Add(2*LeapMargin + 2*time.Minute)
+	utc = begin + Time(at.Sub(start)) + Time(time.Second)
+	f.List[0] = Sample{Source: 1, At: at, Low: utc, High: utc}
+	c.HandleForwarded(at, 3, &f, 0, 0, nil)
+	require.NotEqual(t, UnknownBound, c.Read(at).UTCBound)
+}
+
 func TestOneAnnouncementOfALeapIsNoMajority(t *testing.T) {
 	c := utcLeader()
 	for s := SourceID(1); s <= 3; s++ {

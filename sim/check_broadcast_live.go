@@ -39,6 +39,9 @@ func (l *castLive) init(w *World, k *casting) {
 	l.w, l.k = w, k
 	l.spell = int64(deliveryBound(w.opt.Timing, w.opt.Nodes, slices.ContainsFunc(k.traffic.Mix,
 		func(o broadcast.Options) bool { return o.Order == broadcast.Timed })))
+	if w.external != nil {
+		l.spell += int64(w.external.spread(w.opt.Duration))
+	}
 }
 
 // deliveryBound returns within which true time a broadcast is delivered to all of

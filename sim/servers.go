@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -48,6 +49,19 @@ func (s *Servers) Outnumbered() bool {
 		}
 	}
 	return s.MinReferences > 2*liars
+}
+
+// spread is how far group time can be led astray, and so how long a message that
+// is ordered by its stamp may have to wait for clocks that were not.
+func (s *Servers) spread(run time.Duration) (most time.Duration) {
+	if s.Outnumbered() {
+		return 0
+	}
+	for i := range s.List {
+		x := &s.List[i]
+		most = max(most, x.Shift.Abs()+time.Duration(math.Abs(float64(x.Ramp))*float64(run)/1e9))
+	}
+	return 2 * most
 }
 
 // maxServers is how many servers a world has at most.

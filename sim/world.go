@@ -82,11 +82,11 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.check.w = w
 	w.check.reset()
 	w.global = newGlobally(seed, &opt)
-	if s.Traffic != nil {
-		w.cast = w.newCasting(s.Traffic)
-	}
 	if s.Servers != nil {
 		w.external = w.newExternal(s.Servers)
+	}
+	if s.Traffic != nil {
+		w.cast = w.newCasting(s.Traffic)
 	}
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)

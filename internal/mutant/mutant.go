@@ -110,6 +110,7 @@ const (
 	ExternalAroundLeap
 	SilentFalsetickers
 	BendAtOnce
+	BendForeseenExactly
 	UTCSkipsWidth
 
 	ReadRawLast

@@ -101,6 +101,7 @@ var planted = [...]struct{ name, layer, rule string }{
 	ExternalAroundLeap:       {"ExternalAroundLeap", "clocksync", "nothing is said of UTC around a leap second"},
 	SilentFalsetickers:       {"SilentFalsetickers", "clocksync", "an event names the reference that lies"},
 	BendAtOnce:               {"BendAtOnce", "clocksync", "a line bends when what was promised is over"},
+	BendForeseenExactly:      {"BendForeseenExactly", "clocksync", "when a line bends is known to the width of the offset"},
 	UTCSkipsWidth:            {"UTCSkipsWidth", "clocksync", "the bound on UTC reaches to the farther end"},
 	ReadRawLast:              {"ReadRawLast", "hwclock", "RAW is read before the other clocks"},
 	SnapshotOnce:             {"SnapshotOnce", "readers", "the snapshot is loaded twice"},

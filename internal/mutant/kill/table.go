@@ -131,6 +131,7 @@ var Table = []Kill{
 	in("servers", mutant.IntersectPerNode, "", 300),
 	in("servers", mutant.TooFewReferences, "", 100),
 	in("servers", mutant.BendAtOnce, "", 100),
+	by("clocksync", mutant.BendForeseenExactly),
 	by("clocksync", mutant.ExternalAroundLeap),
 	by("clocksync", mutant.SilentFalsetickers),
 
