@@ -8,7 +8,7 @@ import (
 
 // A packet is some fifty values, nearly all of them integers without a sign,
 // booleans and short arrays. The library reads and writes each through an
-// interface, byte by byte, which took two thirds of a small packet's time. So these
+// interface, byte by byte, which takes most of a small packet's time. So these
 // three are read and written here, in the bytes that the library uses; whatever
 // else there is, and whatever is wrong, is left to the library.
 
