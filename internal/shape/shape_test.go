@@ -39,6 +39,7 @@ var below = map[string][]string{
 	"leader/quorum":       {"timed"},
 	"clocksync/reference": {"timed", "clocksync", "internal/hwclock"},
 	"clocksync/hlc":       {"clocksync"},
+	"sim/lab":             {"timed", "datagram", "leader", "sim"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},

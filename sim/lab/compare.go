@@ -1,0 +1,160 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Plan is what [Compare] runs.
+type Plan struct {
+	Algorithms []Algorithm
+	Scenarios  []Scenario
+	First      uint64 // the first seed
+	Seeds      int    // 1 to MaxSeeds
+	Jobs       int    // runs side by side; below 1 counts as 1
+}
+
+// MaxSeeds bounds the seeds of a plan.
+const MaxSeeds = 1_000_000
+
+// Row is one algorithm in one scenario: the sums over all seeds.
+type Row struct {
+	Algorithm, Scenario string
+	Seeds               int
+	Specs               []Tally // in the order of [Specs]
+	Measure
+}
+
+// Tally is what the runs of a row say of a specification.
+type Tally struct {
+	Spec     SpecName
+	Promised bool // by the algorithm, in any scenario
+	Tested   int  // runs in which its premise held
+	Violated int  // runs that violated it
+	First    uint64
+	At       time.Duration // in the first of them
+	Detail   string
+}
+
+// Compare runs all algorithms in all scenarios. The rows are in the order of
+// scenarios and, for each, of algorithms, and the same whatever the jobs. It ends early
+// with the context's error.
+func Compare(ctx context.Context, p Plan) ([]Row, error) {
+	if p.Seeds < 1 || p.Seeds > MaxSeeds {
+		return nil, fmt.Errorf("lab: %d seeds: must be 1 to %d", p.Seeds, MaxSeeds)
+	}
+	var rows []Row
+	for _, s := range p.Scenarios {
+		for _, a := range p.Algorithms {
+			outcomes, err := p.runs(ctx, a, s)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, p.row(&a, &s, outcomes))
+		}
+	}
+	return rows, nil
+}
+
+// runs runs all seeds of a row.
+func (p *Plan) runs(ctx context.Context, a Algorithm, s Scenario) ([]Outcome, error) {
+	outcomes, errs := make([]Outcome, p.Seeds), make([]error, p.Seeds)
+	seeds := make(chan int)
+	var all sync.WaitGroup
+	for range min(max(p.Jobs, 1), p.Seeds) {
+		all.Go(func() {
+			for i := range seeds {
+				outcomes[i], errs[i] = Run(a, s, p.First+uint64(i))
+			}
+		})
+	}
+	for i := 0; i < p.Seeds && ctx.Err() == nil; i++ {
+		seeds <- i
+	}
+	close(seeds)
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", p.First+uint64(i), err)
+		}
+	}
+	return outcomes, nil
+}
+
+func (p *Plan) row(a *Algorithm, s *Scenario, outcomes []Outcome) Row {
+	row := Row{Algorithm: a.Name, Scenario: s.Name, Seeds: p.Seeds}
+	for _, name := range Specs() {
+		row.Specs = append(row.Specs, Tally{Spec: name, Promised: a.promises(name)})
+	}
+	for i := range outcomes {
+		o := &outcomes[i]
+		row.add(&o.Measure)
+		for j, v := range o.Verdicts {
+			t := &row.Specs[j]
+			if v.Tested {
+				t.Tested++
+			}
+			if v.Err == nil {
+				continue
+			}
+			if t.Violated++; t.Violated == 1 {
+				t.First, t.At, t.Detail = p.First+uint64(i), v.At, v.Err.Error()
+			}
+		}
+	}
+	return row
+}
+
+// Spec returns the tally of a specification.
+func (r *Row) Spec(name SpecName) Tally {
+	for _, t := range r.Specs {
+		if t.Spec == name {
+			return t
+		}
+	}
+	return Tally{Spec: name}
+}
+
+// MessagesPerElection is how many messages of the algorithm's own an election
+// took; 0 if there was none.
+func (m *Measure) MessagesPerElection() float64 {
+	return ratio(float64(m.Electing), float64(m.Elections))
+}
+
+// TimeToElect is how long it took on average, since connectivity had changed,
+// until all were led; 0 if there was no election.
+func (m *Measure) TimeToElect() time.Duration {
+	return time.Duration(ratio(float64(m.Elect), float64(m.Elections)))
+}
+
+// ChangesPerHour is how often processes began to lead.
+func (m *Measure) ChangesPerHour() float64 { return ratio(float64(m.Changes), m.Simulated.Hours()) }
+
+// LedShare is the share of process-time that was led.
+func (m *Measure) LedShare() float64 { return ratio(float64(m.Led), float64(m.Up)) }
+
+// TwoShare is the share of time with two leaders in one connected set: two that
+// had been connected with each other for longer than a Δ-partition has time to
+// agree on one.
+func (m *Measure) TwoShare() float64 { return ratio(float64(m.Two), float64(m.Simulated)) }
+
+// TwoAnyShare counts those that had not been connected for so long, too, as after
+// a merger.
+func (m *Measure) TwoAnyShare() float64 { return ratio(float64(m.TwoAny), float64(m.Simulated)) }
+
+// MessagesPerSecond counts all messages, those of failure detectors included.
+func (m *Measure) MessagesPerSecond() float64 {
+	return ratio(float64(m.Sent), m.Simulated.Seconds())
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

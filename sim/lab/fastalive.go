@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/timed"
+)
+
+// FastAlive is the platform's own detector, by itself: the alive set of its
+// fail-aware datagrams. A process is alive if a message of it, whose delay is
+// proven to be at most Δ, came within a time, and it says that it hears this one so.
+type FastAlive struct {
+	self    timed.Incarnation
+	service *datagram.Service
+	counter uint64
+	all     timed.Set
+	patient timed.Instant
+}
+
+// NewFastAlive returns the detector of one incarnation. It suspects nobody before
+// all have had the time to be heard.
+func NewFastAlive(self timed.Incarnation, all timed.Set, t timed.Timing, now timed.Instant) *FastAlive {
+	d := &FastAlive{self: self, service: datagram.New(datagram.Config{Self: self, Timing: t}, now), all: all, patient: now.Add(t.Expires)}
+	for id := range all.Without(self.Node).All() {
+		d.service.AddPeer(id, now)
+	}
+	d.service.SetReady()
+	return d
+}
+
+// HandleMessage implements [Detector].
+func (d *FastAlive) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, out []Effect) []Effect {
+	if m.Kind == Keepalive && m.Header.Source == from && m.Header.Destination == d.self.Node {
+		d.service.HandlePacket(now, &m.Header)
+	}
+	return out
+}
+
+// HandleTimeout implements [Detector].
+func (d *FastAlive) HandleTimeout(now timed.Instant, out []Effect) []Effect {
+	for id := range d.service.Due(now, false).All() {
+		d.counter++
+		m := Message{Kind: Keepalive, Header: datagram.Header{Version: datagram.Version, Group: 1, Source: d.self.Node, Destination: id,
+			Boot: d.self.Boot, Counter: d.counter, Stamp: now}}
+		d.service.Echo(&m.Header, now)
+		d.service.Sent(id, now)
+		out = append(out, Effect{id, m})
+	}
+	return out
+}
+
+// Deadline implements [Detector].
+func (d *FastAlive) Deadline() timed.Instant {
+	return d.service.Deadline(timed.Never)
+}
+
+// Alive implements [Detector].
+func (d *FastAlive) Alive(now timed.Instant) timed.Set {
+	if now < d.patient {
+		return d.all
+	}
+	return d.service.Alive(now).With(d.self.Node)
+}

@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"math/bits"
+
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// mask is a set of processes, at most [sim.MaxNodes]: bit i stands for id i+1.
+type mask uint64
+
+func bit(id timed.NodeID) mask { return 1 << (id - 1) }
+
+func (m mask) has(id timed.NodeID) bool { return m>>(id-1)&1 == 1 }
+
+func (m mask) len() int { return bits.OnesCount64(uint64(m)) }
+
+// next returns the smallest member above id, or 0.
+func (m mask) next(id timed.NodeID) timed.NodeID {
+	rest := m >> id
+	if rest == 0 || id >= sim.MaxNodes {
+		return 0
+	}
+	return id + 1 + timed.NodeID(bits.TrailingZeros64(uint64(rest)))
+}
+
+func (m mask) set() (s timed.Set) {
+	for id := m.next(0); id != 0; id = m.next(id) {
+		s.Add(id)
+	}
+	return s
+}
+
+func maskOf(s timed.Set) (m mask) {
+	for id := range s.All() {
+		m |= bit(id)
+	}
+	return m
+}
+
+// graph is who can communicate with whom, in true time. Row i is of id i+1, and
+// holds the process itself if it runs.
+type graph struct {
+	up        mask
+	connected [sim.MaxNodes]mask // within δ, both ways
+	touching  [sim.MaxNodes]mask // something may arrive, one way at least
+	near      [sim.MaxNodes]mask // something may arrive within Δ
+}
+
+func graphOf(w *sim.World, n int, delta timed.Timing) (g graph) {
+	for i := range n {
+		p := timed.NodeID(i + 1)
+		if !w.Node(p).Up() {
+			continue
+		}
+		g.up |= bit(p)
+		g.touching[i], g.near[i] = bit(p), bit(p)
+		for j := range n {
+			q := timed.NodeID(j + 1)
+			if w.Connected(p, q) {
+				g.connected[i] |= bit(q)
+			}
+			if p != q && !w.Disconnected(p, q, 0) {
+				g.touching[i] |= bit(q)
+			}
+			if p != q && !w.Disconnected(p, q, delta.FastThreshold) {
+				g.near[i] |= bit(q)
+			}
+		}
+	}
+	return g
+}
+
+func (g *graph) of(id timed.NodeID) mask { return g.connected[id-1] }
+
+// joined reports whether two different processes are connected.
+func (g *graph) joined(p, q timed.NodeID) bool { return g.connected[p-1].has(q) }
+
+// crisp reports whether every two running processes are either connected or
+// disconnected, as a stable system is.
+func (g *graph) crisp() bool { return g.connected == g.touching }
+
+// whole reports whether all running processes are connected with each other.
+func (g *graph) whole() bool {
+	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+		if g.of(id) != g.up {
+			return false
+		}
+	}
+	return g.up != 0
+}
+
+// reach returns all that are connected with a process directly or over others.
+func (g *graph) reach(id timed.NodeID) mask {
+	all := bit(id)
+	for todo := all; todo != 0; {
+		p := todo.next(0)
+		todo &^= bit(p)
+		fresh := g.of(p) &^ all
+		all |= fresh
+		todo |= fresh
+	}
+	return all
+}
+
+// partitions returns the Δ-partitions: sets of processes connected with each
+// other, and Δ-disconnected from all others.
+func (g *graph) partitions() (out []mask) {
+	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+		s := g.of(id)
+		if !s.has(id) || s.next(0) != id {
+			continue
+		}
+		good := true
+		for q := s.next(0); q != 0; q = s.next(q) {
+			good = good && g.of(q) == s && g.near[q-1] == s
+		}
+		if good {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cliques returns the maximal cliques of the running processes (Bron and
+// Kerbosch, with a pivot).
+func (g *graph) cliques() (out []mask) {
+	var grow func(r, p, x mask)
+	grow = func(r, p, x mask) {
+		if p == 0 {
+			if x == 0 && r != 0 {
+				out = append(out, r)
+			}
+			return
+		}
+		pivot := (p | x).next(0)
+		for id := (p &^ (g.of(pivot) &^ bit(pivot))).next(0); id != 0; id = (p &^ (g.of(pivot) &^ bit(pivot))).next(id) {
+			around := g.of(id) &^ bit(id)
+			grow(r|bit(id), p&around, x&around)
+			p &^= bit(id)
+			x |= bit(id)
+		}
+	}
+	var timely mask
+	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+		timely |= g.of(id) & bit(id)
+	}
+	grow(0, timely, 0)
+	return out
+}
+
+// MaxCover is the largest world for which a minimum clique cover is computed.
+const MaxCover = 14
+
+// cover returns the size of a minimum clique cover of the running processes, by
+// dynamic programming over their sets; 0 if there are too many.
+func (g *graph) cover() int {
+	var ids []timed.NodeID
+	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+		ids = append(ids, id)
+	}
+	n := len(ids)
+	if n > MaxCover {
+		return 0
+	}
+	clique := make([]bool, 1<<n)
+	best := make([]int, 1<<n)
+	clique[0] = true
+	for s := 1; s < 1<<n; s++ {
+		i := bits.TrailingZeros(uint(s))
+		rest := s &^ (1 << i)
+		clique[s] = clique[rest]
+		for j := i + 1; j < n && clique[s]; j++ {
+			clique[s] = rest>>j&1 == 0 || g.joined(ids[i], ids[j])
+		}
+		best[s] = n + 1
+		for sub := s; sub > 0; sub = (sub - 1) & s {
+			if sub>>i&1 == 1 && clique[sub] {
+				best[s] = min(best[s], best[s&^sub]+1)
+			}
+		}
+	}
+	return best[1<<n-1]
+}

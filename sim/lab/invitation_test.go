@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// Stoller's three nodes: 1–2–3 end up in the groups {1, 2} and {3}, although 2
+// and 3 are connected. Assertion 4 wants one group of them; Assertion 4' does not.
+func TestInvitationAndStollersCounterexample(t *testing.T) {
+	s := scenario(t, "stoller")
+	for seed := range uint64(5) {
+		o := outcome(t, "invitation", s, seed)
+		require.ErrorContains(t, o.violation(t, Assertion4), "no process of the clique {2 3} leads it: process 2 follows 1")
+		require.NoError(t, o.violation(t, Assertion4Prime))
+		require.NoError(t, o.violation(t, Assertion3))
+		require.NoError(t, violation(t, "local", s, seed, Assertion4Prime))
+	}
+}
+
+// Where connectivity is transitive Assertion 4 is satisfied, and two groups merge.
+func TestInvitationMerges(t *testing.T) {
+	o := outcome(t, "invitation", scenario(t, "partition"), 1)
+	for _, name := range []SpecName{Safety, Liveness, Assertion3, Assertion4, Assertion4Prime} {
+		require.NoError(t, o.violation(t, name))
+	}
+}
+
+// stillWorld draws a symmetric graph that is held still from the start on.
+func stillWorld(t *rapid.T, most int) Scenario {
+	n := rapid.IntRange(2, most).Draw(t, "n")
+	var faults []sim.Fault
+	for p := 1; p <= n; p++ {
+		for q := p + 1; q <= n; q++ {
+			if rapid.Bool().Draw(t, "cut") {
+				faults = append(faults, sim.Fault{Kind: sim.Cut, Node: timed.NodeID(p), Peer: timed.NodeID(q)},
+					sim.Fault{Kind: sim.Cut, Node: timed.NodeID(q), Peer: timed.NodeID(p)})
+			}
+		}
+	}
+	return Scenario{Name: "still", Nodes: n, Duration: 5 * time.Second, Faults: scripted(faults...)}
+}
+
+// Stoller's claim, and ours: in any graph held still, Assertion 4' is satisfied.
+func TestAssertion4PrimeInStillWorlds(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s, seed := stillWorld(r, 6), rapid.Uint64().Draw(r, "seed")
+		for _, name := range []string{"invitation", "local"} {
+			require.NoError(r, violation(t, name, s, seed, Assertion4Prime), name)
+		}
+		for _, name := range []SpecName{SO, LS, BI, T} {
+			for _, v := range outcome(t, "local-strict", s, seed).Verdicts {
+				require.True(r, v.Spec != name || v.Err == nil, "%s: %v", v.Spec, v.Err)
+			}
+		}
+	})
+}
+
+// The waits by priority keep leaders from inviting each other at once. Without
+// them elections take longer, and some do not end before the next fault.
+func TestInvitationWaitsByPriority(t *testing.T) {
+	a := algorithm(t, "invitation")
+	plain := a.Machine
+	a.Machine = func(self timed.NodeID, r *Ranking, p Pace) Machine {
+		m := plain(self, r, p).(*Invitation)
+		m.Priority = 0
+		return m
+	}
+	var with, without Measure
+	for seed := range uint64(6) {
+		s := scenario(t, "crash")
+		o, err := Run(a, s, seed)
+		require.NoError(t, err)
+		without.add(&o.Measure)
+		o = outcome(t, "invitation", s, seed)
+		with.add(&o.Measure)
+	}
+	require.Greater(t, with.Elections, without.Elections)
+	require.Less(t, with.Worst, without.Worst)
+}
+
+// A process that was invited and hears nothing more recovers by itself.
+func TestInvitedProcessRecovers(t *testing.T) {
+	p := PaceOf(timed.LAN())
+	v := NewInvitation(2, HighestID(3), p)
+	all := timed.SetOf(1, 2, 3)
+	v.Start(1, all, nil)
+	own := v.Claim(1).Group
+	g := Group{3, 77}
+	out := v.HandleMessage(2, 3, &Message{Kind: Invite, Candidate: 3, Group: g}, all, nil)
+	require.Equal(t, []Effect{{3, Message{Kind: Accept, Group: g}}}, out)
+	require.False(t, v.Claim(2).Normal)
+	require.Empty(t, v.HandleTimeout(v.Deadline(), all, nil))
+	c := v.Claim(v.Deadline())
+	require.True(t, c.Leads && c.Normal && c.Group != own && c.Group != g)
+	// The answer that comes too late is of no use.
+	require.Empty(t, v.HandleMessage(v.Deadline(), 3, &Message{Kind: AcceptReply, Group: g, Yes: true}, all, nil))
+	require.True(t, v.Claim(v.Deadline()).Leads)
+}

@@ -1,0 +1,123 @@
+package lab
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Majority is an election by votes and master leases, as that of Chubby's
+// replicas: who has the votes of a majority is the master for the time of the
+// lease, tells the others, and renews by winning again; the others promise not to
+// stand, or to vote for another, for so long.
+type Majority struct {
+	Self    timed.NodeID
+	Ranking *Ranking
+	// Lease binds a vote; Renew is the time between the ballots of a master;
+	// Stagger keeps candidates apart: each better process adds it to the wait.
+	Lease, Renew, Stagger time.Duration
+	Drift                 timed.Drift
+
+	vote   grant
+	ballot ballot
+	lead   lease
+	stands timed.Instant // when the process asks for votes next, if it is free
+	ready  timed.Instant // before this it does not vote: it may have voted before a crash
+}
+
+// NewMajority returns a replica.
+func NewMajority(self timed.NodeID, r *Ranking, p Pace) *Majority {
+	return &Majority{Self: self, Ranking: r, Lease: p.Lease, Renew: p.Period, Stagger: 3 * p.OneWay, Drift: p.Drift}
+}
+
+// Start implements [Machine]. The vote is not on disk, so that a process that
+// starts waits until one of its former life has ended.
+func (v *Majority) Start(now timed.Instant, _ timed.Set, out []Effect) []Effect {
+	v.ready = now.Add(v.Drift.Wait(v.Lease))
+	v.stands = v.ready.Add(v.patience())
+	return out
+}
+
+// patience is for how long a process lets better ones stand first.
+func (v *Majority) patience() time.Duration {
+	return time.Duration(v.Ranking.Place(v.Self)) * v.Stagger
+}
+
+// Elect implements [Machine]: the process asks for votes, if its own is free.
+func (v *Majority) Elect(now timed.Instant, _ timed.Set, out []Effect) []Effect {
+	v.stands = now.Add(v.Renew)
+	if now < v.ready || !v.vote.free(v.Self, now) {
+		return out
+	}
+	v.ballot = ballot{start: now, ends: now.Add(v.Drift.Trust(v.Lease)), votes: timed.SetOf(v.Self)}
+	v.vote.bind(v.Self, now, v.ballot.ends, now)
+	out = toAll(v.Ranking.others(v.Self), Message{Kind: VoteRequest, Start: now, Span: v.Lease, Yes: now < v.lead.until}, out)
+	return v.count(now, out)
+}
+
+// count looks whether the ballot is won.
+func (v *Majority) count(now timed.Instant, out []Effect) []Effect {
+	b := &v.ballot
+	if b.start == 0 || now >= b.ends || !v.Ranking.quorum(b.votes) {
+		return out
+	}
+	first := now >= v.lead.until
+	v.lead = lease{b.ends, b.votes}
+	if !first {
+		return out
+	}
+	v.stands = now.Add(v.Renew)
+	return toAll(v.Ranking.others(v.Self), Message{Kind: MasterIs}, out)
+}
+
+// HandleMessage implements [Machine].
+func (v *Majority) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, _ timed.Set, out []Effect) []Effect {
+	switch m.Kind {
+	case VoteRequest:
+		if m.Yes {
+			v.waitFor(now.Add(v.Lease))
+		}
+		if now < v.ready || !v.vote.free(from, now) || m.Span <= 0 || m.Span > v.Lease {
+			return out
+		}
+		v.vote.bind(from, now, now.Add(m.Span), m.Start)
+		v.waitFor(v.vote.until)
+		return append(out, Effect{from, Message{Kind: VoteGranted, Start: m.Start}})
+	case VoteGranted:
+		if v.ballot.start == m.Start && m.Start != 0 {
+			v.ballot.votes.Add(from)
+			return v.count(now, out)
+		}
+	case MasterIs:
+		v.waitFor(now.Add(v.Lease))
+	}
+	return out
+}
+
+// waitFor keeps the process from standing before another's lease can be over.
+func (v *Majority) waitFor(t timed.Instant) { v.stands = timed.Later(v.stands, t.Add(v.patience())) }
+
+// HandleTimeout implements [Machine].
+func (v *Majority) HandleTimeout(now timed.Instant, alive timed.Set, out []Effect) []Effect {
+	if now < v.stands {
+		return out
+	}
+	if now >= v.lead.until && !v.vote.free(v.Self, now) {
+		v.stands = v.vote.until.Add(v.patience())
+		return out
+	}
+	out = v.Elect(now, alive, out)
+	if now >= v.lead.until {
+		// Not to be asked again before the votes of a split ballot are free.
+		v.stands = now.Add(v.Drift.Wait(v.Lease) + v.patience())
+	}
+	return out
+}
+
+// Deadline implements [Machine].
+func (v *Majority) Deadline() timed.Instant { return v.stands }
+
+// Claim implements [Machine].
+func (v *Majority) Claim(now timed.Instant) Claim {
+	return v.lead.claim(v.Self, now, v.vote.claim(now))
+}

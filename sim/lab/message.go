@@ -1,0 +1,131 @@
+package lab
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/timed"
+)
+
+// Kind says what a message is.
+type Kind uint8
+
+// The messages of all algorithms. The comment says which fields count.
+const (
+	KindNone Kind = iota
+
+	RingElection // Candidate, Initiator, Hops
+	RingElected  // Candidate, Initiator, Hops
+
+	BullyElection
+	BullyAnswer
+	BullyCoordinator
+
+	AreYouCoordinator
+	CoordinatorReply // Yes
+	Invite           // Candidate: the new leader; Group
+	Accept           // Group
+	AcceptReply      // Group, Yes
+	Ready            // Group, Members
+	ReadyReply       // Group
+	AreYouThere      // Group
+	ThereReply       // Group, Yes
+
+	VoteRequest // Start, Span; Yes: of a master
+	VoteGranted // Start
+	MasterIs
+
+	GrantRequest // Start, Span
+	GrantOK      // Start
+	GrantRelease // Start
+
+	Ping // Start
+	Pong // Start
+	Heartbeat
+	Keepalive // Header
+
+	kinds
+)
+
+var kindNames = [kinds]string{RingElection: "election", RingElected: "elected", BullyElection: "election", BullyAnswer: "answer",
+	BullyCoordinator: "coordinator", AreYouCoordinator: "coordinator?", CoordinatorReply: "reply", Invite: "invitation", Accept: "accept",
+	AcceptReply: "answer", Ready: "ready", ReadyReply: "answer", AreYouThere: "there?", ThereReply: "reply", VoteRequest: "vote?",
+	VoteGranted: "vote", MasterIs: "master", GrantRequest: "grant?", GrantOK: "ok", GrantRelease: "release",
+	Ping: "ping", Pong: "pong", Heartbeat: "heartbeat", Keepalive: "keepalive"}
+
+// String returns what pictures call it.
+func (k Kind) String() string {
+	if k == KindNone || k >= kinds {
+		return "unknown"
+	}
+	return kindNames[k]
+}
+
+// detects reports whether messages of a kind serve to detect failures only.
+func (k Kind) detects() bool { return k >= Ping }
+
+// Message is what a process says to another one. Which fields count depends on
+// the kind; the others are zero.
+type Message struct {
+	Kind      Kind
+	Candidate timed.NodeID // who leads, or is to lead
+	Initiator timed.NodeID // who called for the election
+	Hops      uint8        // how often it was passed on
+	Yes       bool
+	Group     Group
+	Start     timed.Instant // of the sender's attempt, on its clock
+	Span      time.Duration // for how long votes are asked for
+	Members   timed.Set
+	Header    datagram.Header
+}
+
+const fixedSize = 5 + 9 + 8 + 8 + 1
+
+var errMessage = errors.New("lab: not a message")
+
+// Append appends the message in the form of [ParseMessage].
+func (m *Message) Append(b []byte) []byte {
+	yes := byte(0)
+	if m.Yes {
+		yes = 1
+	}
+	b = append(b, byte(m.Kind), byte(m.Candidate), byte(m.Initiator), m.Hops, yes, byte(m.Group.Leader))
+	b = binary.BigEndian.AppendUint64(b, m.Group.Number)
+	b = binary.BigEndian.AppendUint64(b, uint64(m.Start))
+	b = binary.BigEndian.AppendUint64(b, uint64(m.Span))
+	b = append(b, byte(m.Members.Len()))
+	for id := range m.Members.All() {
+		b = append(b, byte(id))
+	}
+	if m.Kind == Keepalive {
+		b = m.Header.Append(b)
+	}
+	return b
+}
+
+// ParseMessage reads what [Message.Append] wrote.
+func ParseMessage(b []byte) (m Message, err error) {
+	if len(b) < fixedSize || Kind(b[0]) >= kinds || b[0] == 0 || b[4] > 1 {
+		return Message{}, errMessage
+	}
+	m = Message{Kind: Kind(b[0]), Candidate: timed.NodeID(b[1]), Initiator: timed.NodeID(b[2]), Hops: b[3], Yes: b[4] == 1,
+		Group: Group{timed.NodeID(b[5]), binary.BigEndian.Uint64(b[6:])}, Start: timed.Instant(binary.BigEndian.Uint64(b[14:])),
+		Span: time.Duration(binary.BigEndian.Uint64(b[22:]))}
+	n := int(b[30])
+	if b = b[fixedSize:]; len(b) < n {
+		return Message{}, errMessage
+	}
+	for _, id := range b[:n] {
+		m.Members.Add(timed.NodeID(id))
+	}
+	b = b[n:]
+	if m.Kind == Keepalive {
+		m.Header, b, err = datagram.ParseHeader(b)
+	}
+	if err != nil || len(b) != 0 {
+		return Message{}, errMessage
+	}
+	return m, nil
+}

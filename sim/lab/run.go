@@ -1,0 +1,225 @@
+package lab
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// run is one algorithm in one world.
+type run struct {
+	alg          *Algorithm
+	ranking      *Ranking
+	pace         Pace
+	timing       timed.Timing
+	synchronized bool
+	skews        []time.Duration
+	hosts        []*host // by id, less 1; the present process
+	sent         [kinds]uint64
+	buf          []byte
+	book         *book
+	specs        []SpecName
+	observe      bool // once the world is made
+}
+
+// Outcome is what one run came to.
+type Outcome struct {
+	Measure
+	Verdicts []Verdict
+	Hash     uint64 // of the world's trace
+	Events   uint64
+}
+
+// Verdict is what a specification says to a run.
+type Verdict struct {
+	Spec   SpecName
+	Tested bool          // its premise held at some time
+	Err    error         // how it was violated; nil if it was not
+	At     time.Duration // true time of that
+}
+
+// Run runs an algorithm in a scenario with a seed, to its end. The error says
+// what is wrong with the scenario, or with the algorithm's code.
+func Run(a Algorithm, s Scenario, seed uint64) (Outcome, error) {
+	r, w, err := prepare(&a, &s, seed, nil)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := r.live(w, &s); err != nil {
+		return Outcome{}, err
+	}
+	return r.outcome(w), nil
+}
+
+// scenarioStream keeps what a scenario draws apart from what the simulator draws
+// for the same seed.
+const scenarioStream = 0x1ab
+
+// prepare makes the world of a run, before anything has happened in it. change,
+// if not nil, alters its case.
+func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*run, *sim.World, error) {
+	r := &run{alg: a, ranking: LowestID(s.Nodes), timing: timed.LAN(), synchronized: a.Synchronized, specs: Specs()}
+	r.pace = PaceOf(r.timing)
+	opt := sim.Options{Nodes: s.Nodes, Duration: s.Duration, Timing: r.timing, Mode: a.Mode, RankBy: leader.ByID, Bare: !a.Own(),
+		Calm: !s.Random, Without: []sim.Class{sim.ClassRival, sim.ClassClone, sim.ClassResign}, App: r.app}
+	c, err := sim.CaseOf(seed, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := rand.New(rand.NewPCG(seed, scenarioStream))
+	for range s.Nodes {
+		r.skews = append(r.skews, time.Duration(d.Int64N(int64(r.pace.Skew))))
+	}
+	c.Schedule.Faults = append(c.Schedule.Faults, s.Faults(d)...)
+	slices.SortStableFunc(c.Schedule.Faults, func(x, y sim.Fault) int { return int(x.At - y.At) })
+	if change != nil {
+		change(&c)
+	}
+	r.hosts = make([]*host, s.Nodes)
+	w, err := c.World()
+	if err != nil {
+		return nil, nil, fmt.Errorf("lab: scenario %s: %w", s.Name, err)
+	}
+	r.book = newBook(w, s.Nodes, r.timing, r.ranking, r.specs)
+	r.book.claim, r.book.acted, r.book.sent = r.claim, r.acted, func() (uint64, uint64) { return r.counted(w) }
+	r.book.sample()
+	r.book.begin(true)
+	r.book.changes-- // so that all processes are read at first
+	r.observe = true
+	r.book.observe()
+	return r, w, nil
+}
+
+// app is the application of the run's world.
+func (r *run) app(*sim.World) sim.App {
+	return sim.App{Start: r.start, Says: says, Invariants: []sim.Invariant{{Name: "lab", Check: func() error {
+		if r.observe {
+			r.book.observe()
+		}
+		return nil
+	}}}}
+}
+
+func (r *run) start(n *sim.Node) sim.Handlers {
+	if r.alg.Own() {
+		return sim.Handlers{}
+	}
+	h := &host{lab: r, node: n, skew: r.skews[n.ID()-1]}
+	begin := func() {
+		h.m = r.alg.Machine(n.ID(), r.ranking, r.pace)
+		h.d = r.detector(n)
+		r.hosts[n.ID()-1] = h
+		h.start()
+	}
+	begin()
+	// A machine that slept has missed its time-outs: the process begins anew, as
+	// the platform's own does.
+	return sim.Handlers{Deliver: h.deliver, Restarted: func(timed.BootID) { h.timer.Stop(); begin() }}
+}
+
+func (r *run) detector(n *sim.Node) Detector {
+	all, now := r.ranking.Members, n.Instant()
+	switch r.alg.Detector {
+	case ByPing:
+		return NewPingTimeout(n.ID(), all, r.pace, now)
+	case ByPhi:
+		return NewPhiAccrual(n.ID(), all, r.pace, now)
+	case ByFastMessages:
+		return NewFastAlive(n.Incarnation(), all, r.timing, now)
+	}
+	return Trusting(all)
+}
+
+// acted reports whether a process was called since its claim was read last.
+func (r *run) acted(n *sim.Node) bool { return r.alg.Own() || r.hosts[n.ID()-1].acted }
+
+// claim reads what a process claims, and the true times at which that ends.
+func (r *run) claim(n *sim.Node) (c Claim, vote, lead time.Duration) {
+	if !n.Up() {
+		return Claim{}, 0, 0
+	}
+	if r.alg.Own() {
+		c = ownClaim(n, r.alg.Global)
+		return c, n.When(c.Until), n.When(c.LeadUntil)
+	}
+	h := r.hosts[n.ID()-1]
+	h.acted = false
+	c = h.m.Claim(h.now())
+	return c, h.when(c.Until), h.when(c.LeadUntil)
+}
+
+// ownClaim is what a node of the platform claims.
+func ownClaim(n *sim.Node, global bool) (c Claim) {
+	if until := n.LeadsUntil(); until != 0 {
+		c = Claim{Elected: n.ID(), Until: until, Leads: true, LeadUntil: until, Support: n.Support()}
+		c.Leads = !global || 2*c.Support.Len() > len(n.World().Nodes())
+	} else if l := n.Follows(); l != 0 && l != n.ID() {
+		c = Claim{Elected: l, Until: n.FollowsUntil()}
+	}
+	c.Group, c.Normal = Group{Leader: c.Elected}, c.Elected != 0
+	if !c.Leads {
+		c.LeadUntil, c.Support = 0, timed.Set{}
+	}
+	return c
+}
+
+// counted returns how many messages there were: the algorithm's own, and all.
+func (r *run) counted(w *sim.World) (own, all uint64) {
+	if r.alg.Own() {
+		c := w.Counters()
+		return c.Electing, c.Sent
+	}
+	for k, n := range r.sent {
+		all += n
+		if !Kind(k).detects() {
+			own += n
+		}
+	}
+	return own, all
+}
+
+// live lets the world run to the end of the scenario.
+func (r *run) live(w *sim.World, s *Scenario) error {
+	// Stalls end without an event, so that who is connected is looked at then.
+	looks := []time.Duration{s.Duration}
+	for _, f := range w.Faults() {
+		if f.Kind == sim.Stall || f.Kind == sim.Suspend {
+			looks = append(looks, min(f.At+f.For, s.Duration))
+		}
+	}
+	if !s.Callers.Empty() {
+		looks = append(looks, s.Call)
+	}
+	slices.Sort(looks)
+	for _, at := range looks {
+		if err := w.Run(at - w.Time()); err != nil {
+			return fmt.Errorf("lab: %s in scenario %s: %w", r.alg.Name, s.Name, err)
+		}
+		r.book.pass(w.Time())
+		r.book.sample()
+		if at == s.Call && !r.alg.Own() {
+			for id := range s.Callers.All() {
+				if n := w.Node(id); n.Up() {
+					n.After(0, r.hosts[id-1].elect)
+				}
+			}
+		}
+	}
+	r.book.close()
+	return nil
+}
+
+func (r *run) outcome(w *sim.World) Outcome {
+	res := w.Result()
+	o := Outcome{Measure: r.book.m, Hash: res.Hash, Events: res.Events}
+	o.Algorithm, o.Sent = r.counted(w)
+	for _, v := range r.book.specs {
+		o.Verdicts = append(o.Verdicts, Verdict{v.name, v.tested, v.err, v.at})
+	}
+	return o
+}

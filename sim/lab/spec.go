@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// A spec is a specification of the literature as a checker of one run. It is
+// shown the world whenever something has changed, or enough time has passed that
+// something is owed. What it demands may have a premise: tested says whether that
+// was so.
+type spec interface {
+	// look sees a moment; v.now is when it begins.
+	look(v *vista) (tested bool, err error)
+	// close sees the last moment of a time in which connectivity was still.
+	close(v *vista) (tested bool, err error)
+}
+
+// vista is what a spec sees.
+type vista struct {
+	*state
+	g       *graph
+	ranking *Ranking
+	now     time.Duration
+	still   time.Duration                                     // since when connectivity has not changed
+	joined  [sim.MaxNodes + 1][sim.MaxNodes + 1]time.Duration // since when two are connected
+	changed bool                                              // the state, since the last look
+	// bound is κ, in which a Δ-partition owes a leader; settle is Stoller's c, in
+	// which groups owe to be what they will be.
+	bound, settle time.Duration
+	longest       time.Duration // for how long a vote binds at most
+	blocks        []mask        // the Δ-partitions of g
+	least         int           // a minimum clique cover of g; 0: not known
+}
+
+// connectedFor reports whether two processes have been connected for a time.
+func (v *vista) connectedFor(p, q timed.NodeID, d time.Duration) bool {
+	return v.g.joined(p, q) && v.now-v.joined[p][q] >= d
+}
+
+// stable reports whether connectivity has been still for the time to settle.
+func (v *vista) stable() bool { return v.now-v.still >= v.settle }
+
+// SpecName names a specification.
+type SpecName string
+
+// The specifications, in the order of tables.
+const (
+	// Safety and Liveness of the lectures, where all that run are connected: in the
+	// end nobody takes any but the best for the leader, and nobody has none.
+	Safety   SpecName = "safety"
+	Liveness SpecName = "liveness"
+	// Assertion3 of Garcia-Molina: who is in one group has one leader.
+	Assertion3 SpecName = "assertion 3"
+	// Assertion4: in the end each maximal clique of the connected is in one group
+	// that one of it leads.
+	Assertion4 SpecName = "assertion 4"
+	// Assertion4Prime of Stoller: in a stable system all are soon led by somebody
+	// whom they can reach, in no more groups than cliques cover them, and nothing
+	// changes any more.
+	Assertion4Prime SpecName = "assertion 4'"
+	// SO, LS, BI and T of Fetzer and Cristian: nobody supports two leaders; leaders
+	// support themselves; whoever is connected with a leader for κ supports it; a
+	// Δ-partition is led within κ.
+	SO SpecName = "SO"
+	LS SpecName = "LS"
+	BI SpecName = "BI"
+	T  SpecName = "T"
+	// Uniqueness, Stability and Eventual Election of Nerio: there is never more than
+	// one leader in the world; where all of a majority are connected a leader
+	// remains one, and there is one in the end.
+	Uniqueness SpecName = "uniqueness"
+	Stability  SpecName = "stability"
+	Eventual   SpecName = "eventual election"
+)
+
+// Specs lists the specifications in the order of tables.
+func Specs() []SpecName {
+	return []SpecName{Safety, Liveness, Assertion3, Assertion4, Assertion4Prime, SO, LS, BI, T, Uniqueness, Stability, Eventual}
+}
+
+func newSpec(name SpecName) spec {
+	switch name {
+	case Safety:
+		return atEnd(safety)
+	case Liveness:
+		return atEnd(liveness)
+	case Assertion3:
+		return always(assertion3)
+	case Assertion4:
+		return atEnd(assertion4)
+	case Assertion4Prime:
+		return new(prime)
+	case SO:
+		return always(supportOnce)
+	case LS:
+		return always(leaderSupports)
+	case BI:
+		return always(boundedInconsistency)
+	case T:
+		return new(timeliness)
+	case Uniqueness:
+		return always(uniqueness)
+	case Stability:
+		return new(stability)
+	case Eventual:
+		return atEnd(eventual)
+	}
+	panic(fmt.Sprintf("lab: there is no specification %q", name))
+}
+
+// always is a specification of every moment.
+type always func(v *vista) (bool, error)
+
+func (a always) look(v *vista) (bool, error)  { return a(v) }
+func (a always) close(v *vista) (bool, error) { return a(v) }
+
+// atEnd is a specification of the end of a still time that was long enough to
+// settle.
+type atEnd func(v *vista) (bool, error)
+
+func (a atEnd) look(*vista) (bool, error) { return false, nil }
+
+func (a atEnd) close(v *vista) (bool, error) {
+	if !v.stable() {
+		return false, nil
+	}
+	return a(v)
+}

@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+func assertion3(v *vista) (bool, error) {
+	for p := v.normal.next(0); p != 0; p = v.normal.next(p) {
+		for q := v.normal.next(p); q != 0; q = v.normal.next(q) {
+			if v.group[p] == v.group[q] && v.elected[p] != v.elected[q] {
+				return true, fmt.Errorf("processes %d and %d are in group %v, led by %d and %d", p, q, v.group[p], v.elected[p], v.elected[q])
+			}
+		}
+	}
+	return true, nil
+}
+
+func assertion4(v *vista) (bool, error) {
+	if !v.g.crisp() {
+		return false, nil
+	}
+	for _, r := range v.g.cliques() {
+		l := v.elected[r.next(0)]
+		if l == 0 || !r.has(l) || !v.leaders.has(l) {
+			return true, fmt.Errorf("no process of the clique %v leads it: process %d follows %d", r.set(), r.next(0), l)
+		}
+		for id := r.next(0); id != 0; id = r.next(id) {
+			if !v.normal.has(id) || v.elected[id] != l || v.group[id] != v.group[l] {
+				return true, fmt.Errorf("clique %v: process %d follows %d, and %d follows %d", r.set(), r.next(0), l, id, v.elected[id])
+			}
+		}
+	}
+	return true, nil
+}
+
+// prime is Assertion 4'.
+type prime struct {
+	still   time.Duration // the still time that was looked at last
+	settled bool          // in it, the state was seen that is to remain
+	elected [sim.MaxNodes + 1]timed.NodeID
+	group   [sim.MaxNodes + 1]Group
+}
+
+func (p *prime) look(v *vista) (bool, error) {
+	if !v.stable() || !v.g.crisp() || v.least == 0 {
+		return false, nil
+	}
+	if p.settled && p.still == v.still && (p.elected != v.elected || p.group != v.group) {
+		return true, fmt.Errorf("somebody changes its group %v after connectivity became still", v.now-v.still)
+	}
+	p.still, p.settled, p.elected, p.group = v.still, true, v.elected, v.group
+	groups := map[Group]bool{}
+	for id := v.up.next(0); id != 0; id = v.up.next(id) {
+		l := v.elected[id]
+		switch {
+		case !v.normal.has(id) || l == 0:
+			return true, fmt.Errorf("process %d is in no group", id)
+		case !v.up.has(l) || v.group[l] != v.group[id]:
+			return true, fmt.Errorf("process %d follows %d, which is not in its group", id, l)
+		case !v.g.reach(id).has(l):
+			return true, fmt.Errorf("process %d follows %d, which it cannot reach", id, l)
+		}
+		groups[v.group[id]] = true
+	}
+	if len(groups) > v.least {
+		return true, fmt.Errorf("%d groups, but %d cliques cover the graph", len(groups), v.least)
+	}
+	return true, nil
+}
+
+func (p *prime) close(v *vista) (bool, error) { return p.look(v) }
