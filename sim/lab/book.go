@@ -25,7 +25,8 @@ type book struct {
 	last    time.Duration
 	breaks  []time.Duration // when something comes to be owed, ascending
 	specs   []verdict
-	was     mask // the leaders at the last look
+	was     mask   // the leaders at the last look
+	lanes   *lanes // nil without a picture
 
 	m        Measure
 	led      int
@@ -196,6 +197,9 @@ func (b *book) look() {
 		if b.begin(b.fresh); !b.fresh {
 			b.m.Relapses++
 		}
+	}
+	if b.lanes != nil {
+		b.draw()
 	}
 	b.judge(spec.look)
 	b.changed = false

@@ -185,18 +185,28 @@ func (r *run) counted(w *sim.World) (own, all uint64) {
 
 // live lets the world run to the end of the scenario.
 func (r *run) live(w *sim.World, s *Scenario) error {
+	err := r.liveUntil(w, s, s.Duration)
+	r.book.close()
+	return err
+}
+
+// liveUntil lets the world run up to a time.
+func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 	// Stalls end without an event, so that who is connected is looked at then.
-	looks := []time.Duration{s.Duration}
+	looks := []time.Duration{end}
 	for _, f := range w.Faults() {
 		if f.Kind == sim.Stall || f.Kind == sim.Suspend {
-			looks = append(looks, min(f.At+f.For, s.Duration))
+			looks = append(looks, f.At+f.For)
 		}
 	}
 	if !s.Callers.Empty() {
 		looks = append(looks, s.Call)
 	}
 	slices.Sort(looks)
-	for _, at := range looks {
+	for _, at := range slices.Compact(looks) {
+		if at <= w.Time() || at > end {
+			continue
+		}
 		if err := w.Run(at - w.Time()); err != nil {
 			return fmt.Errorf("lab: %s in scenario %s: %w", r.alg.Name, s.Name, err)
 		}
@@ -210,7 +220,6 @@ func (r *run) live(w *sim.World, s *Scenario) error {
 			}
 		}
 	}
-	r.book.close()
 	return nil
 }
 

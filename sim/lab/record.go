@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// Record runs an algorithm in a scenario with a seed, and returns what happened in
+// the true time [from, to), for a picture: who led and who followed whom, and all
+// messages. Those of failure detectors are drawn as keepalives.
+func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.Recording, error) {
+	if from < 0 || to <= from || to > s.Duration {
+		return nil, fmt.Errorf("lab: there is no time from %v to %v in scenario %s of %v", from, to, s.Name, s.Duration)
+	}
+	r, w, err := prepare(&a, &s, seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.liveUntil(w, &s, from); err != nil {
+		return nil, err
+	}
+	rec := w.Record()
+	if !a.Own() {
+		r.book.lanes = &lanes{rec: rec}
+		r.book.draw()
+	}
+	if err := r.liveUntil(w, &s, to); err != nil {
+		return nil, err
+	}
+	rec.To = to
+	for i := range rec.Bars {
+		rec.Bars[i].To = min(rec.Bars[i].To, to)
+	}
+	return rec, nil
+}
+
+// lanes are the bars of a picture that are drawn by the claims of the machines.
+type lanes struct {
+	rec  *sim.Recording
+	open [sim.MaxNodes + 1]int // index of the bar of a process, plus 1; 0: it has none
+}
+
+// draw begins and ends bars by what is claimed now.
+func (b *book) draw() {
+	for _, n := range b.nodes {
+		id := n.ID()
+		bar, on := b.barOf(id)
+		rec, i := b.lanes.rec, b.lanes.open[id]-1
+		if i >= 0 {
+			old := &rec.Bars[i]
+			if on && old.Kind == bar.Kind && old.Leader == bar.Leader && old.Label == bar.Label {
+				continue
+			}
+			old.To = b.now
+		}
+		b.lanes.open[id] = 0
+		if on && len(rec.Bars) < sim.MaxRecorded {
+			rec.Bars = append(rec.Bars, bar)
+			b.lanes.open[id] = len(rec.Bars)
+		}
+	}
+}
+
+func (b *book) barOf(id timed.NodeID) (bar sim.RecordedBar, on bool) {
+	bar = sim.RecordedBar{Kind: sim.BarVote, Node: id, From: b.now, To: sim.Never, Leader: b.elected[id]}
+	if b.leaders.has(id) {
+		bar.Kind, bar.Leader, bar.Members = sim.BarLeads, id, b.followers(id).set()
+		bar.Label = bar.Members.String()
+	}
+	return bar, b.up.has(id) && bar.Leader != 0
+}
