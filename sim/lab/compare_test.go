@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -83,5 +84,28 @@ func TestClassicsHaveTwoLeaders(t *testing.T) {
 	for name, where := range map[string]string{"ring": "trio-cut", "ring-initiator": "partition", "ring-predecessor": "trio-cut",
 		"bully": "partition", "bully-phi": "partition", "bully-fast": "partition", "invitation": "bridge"} {
 		require.Greater(t, outcome(t, name, scenario(t, where), 2).Two, 2*time.Second, "%s in %s", name, where)
+	}
+}
+
+// Mode available is the worst in no column: strictly behind all others in none.
+func TestLocalIsNotTheWorst(t *testing.T) {
+	scenarios, err := FindScenarios("crash,stoller,trio-cut,trio-overload,one-way,partition")
+	require.NoError(t, err)
+	algs := slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return a.Own() && a.Name != "local" })
+	rows, err := Compare(context.Background(), Plan{Algorithms: algs, Scenarios: scenarios, First: 1, Seeds: 1, Jobs: 2})
+	require.NoError(t, err)
+	for name, cost := range map[string]func(*Row) float64{
+		"led":                   func(r *Row) float64 { return -r.LedShare() },
+		"two leaders":           func(r *Row) float64 { return r.TwoShare() },
+		"time to elect":         func(r *Row) float64 { return r.TimeToElect().Seconds() },
+		"messages per election": func(r *Row) float64 { return r.MessagesPerElection() },
+		"changes per hour":      func(r *Row) float64 { return r.ChangesPerHour() },
+		"messages per second":   func(r *Row) float64 { return r.MessagesPerSecond() },
+	} {
+		for of := range slices.Chunk(rows, len(algs)) {
+			own, others := of[len(algs)-1], of[:len(algs)-1]
+			require.Equal(t, "local", own.Algorithm)
+			require.True(t, slices.ContainsFunc(others, func(r Row) bool { return cost(&r) >= cost(&own) }), "%s, %s", own.Scenario, name)
+		}
 	}
 }
