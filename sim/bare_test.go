@@ -153,3 +153,26 @@ func TestWhenIsTheInverseOfTheClock(t *testing.T) {
 	require.GreaterOrEqual(t, n.Instant(), h)
 	require.Equal(t, Never, n.When(timed.Never))
 }
+
+// What a test of a bare world finds is shrunk, kept and run again as a bare world.
+func TestTestOfABareWorld(t *testing.T) {
+	t.Chdir(t.TempDir())
+	fragile := func(w *World) App {
+		return App{Invariants: []Invariant{{"all run", func() error {
+			for _, n := range w.Nodes() {
+				require.False(t, n.attended())
+				if !n.Up() {
+					return fmt.Errorf("node %d does not run", n.ID())
+				}
+			}
+			return nil
+		}}}}
+	}
+	c := Campaign{Seeds: 20, Options: Options{Duration: 4 * time.Second, Bare: true, App: fragile}}
+	bad := &fakeT{name: "bare"}
+	Test(bad, c)
+	require.Regexp(t, `^sim: seed \d+: all run broken`, bad.fatal)
+	again := &fakeT{name: "bare"}
+	Test(again, c)
+	require.Contains(t, again.fatal, "the kept case testdata/sim/bare/all-run-")
+}

@@ -85,7 +85,7 @@ func replay(dir string, c *Campaign) (string, error) {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		opt := c.optionsOf(k.Seed)
-		k.Options.App, k.Options.Trace = opt.App, opt.Trace
+		k.Options.App, k.Options.Bare, k.Options.Trace = opt.App, opt.Bare, opt.Trace
 		r, err := k.Run()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
