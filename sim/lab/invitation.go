@@ -158,7 +158,8 @@ func (v *Invitation) HandleMessage(now timed.Instant, from timed.NodeID, m *Mess
 }
 
 func (v *Invitation) handleInvite(now timed.Instant, m *Message, out []Effect) []Effect {
-	if v.status != statusNormal || m.Group.Leader == v.Self || m.Group.Leader != m.Candidate {
+	if v.status != statusNormal || m.Group.Leader == v.Self || m.Group.Leader != m.Candidate ||
+		!v.Ranking.Members.Has(m.Candidate) {
 		return out
 	}
 	if v.leader == v.Self {

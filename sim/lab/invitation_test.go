@@ -103,3 +103,56 @@ func TestInvitedProcessRecovers(t *testing.T) {
 	require.Empty(t, v.HandleMessage(v.Deadline(), 3, &Message{Kind: AcceptReply, Group: g, Yes: true}, all, nil))
 	require.True(t, v.Claim(v.Deadline()).Leads)
 }
+
+// A refusal makes a process recover at once: from the leader that it accepted,
+// and from one that does not count it any more.
+func TestRefusedProcessRecovers(t *testing.T) {
+	all := timed.SetOf(1, 2, 3)
+	g := Group{3, 77}
+	invited := func() *Invitation {
+		v := NewInvitation(2, HighestID(3), PaceOf(timed.LAN()))
+		v.Start(1, all, nil)
+		v.HandleMessage(2, 3, &Message{Kind: Invite, Candidate: 3, Group: g}, all, nil)
+		return v
+	}
+	v := invited()
+	v.HandleMessage(3, 3, &Message{Kind: AcceptReply, Group: g}, all, nil)
+	require.True(t, v.Claim(3).Leads)
+
+	v = invited()
+	v.HandleMessage(3, 3, &Message{Kind: AcceptReply, Group: g, Yes: true}, all, nil)
+	require.False(t, v.Claim(3).Normal)
+	out := v.HandleMessage(4, 3, &Message{Kind: Ready, Group: g, Members: timed.SetOf(2, 3)}, all, nil)
+	require.Equal(t, []Effect{{3, Message{Kind: ReadyReply, Group: g}}}, out)
+	require.Equal(t, timed.NodeID(3), v.Claim(4).Elected)
+	now := v.Deadline()
+	require.Equal(t, []Effect{{3, Message{Kind: AreYouThere, Group: g}}}, v.HandleTimeout(now, all, nil))
+	v.HandleMessage(now, 3, &Message{Kind: ThereReply, Group: g}, all, nil)
+	require.True(t, v.Claim(now).Leads, "the leader does not count it")
+}
+
+// A leader whose group is not what all have confirmed gives it up.
+func TestUnconfirmedLeaderRecovers(t *testing.T) {
+	all := timed.SetOf(1, 2, 3)
+	for _, confirms := range []bool{true, false} {
+		v := NewInvitation(3, HighestID(3), PaceOf(timed.LAN()))
+		v.Start(1, all, nil)
+		v.Elect(2, all, nil)
+		v.HandleMessage(3, 1, &Message{Kind: CoordinatorReply, Yes: true}, all, nil)
+		v.HandleMessage(3, 2, &Message{Kind: CoordinatorReply}, all, nil)
+		v.HandleTimeout(v.Deadline(), all, nil) // it found 1, and hesitates
+		out := v.HandleTimeout(v.Deadline(), all, nil)
+		require.Len(t, out, 1, "2 leads nobody")
+		g := out[0].Message.Group
+		require.Equal(t, Effect{1, Message{Kind: AcceptReply, Group: g, Yes: true}}, v.HandleMessage(v.due-1, 1, &Message{Kind: Accept, Group: g}, all, nil)[0])
+		out = v.HandleTimeout(v.Deadline(), all, nil)
+		require.Equal(t, []Effect{{1, Message{Kind: Ready, Group: g, Members: timed.SetOf(1, 3)}}}, out)
+		if confirms {
+			v.HandleMessage(v.due-1, 1, &Message{Kind: ReadyReply, Group: g}, all, nil)
+		}
+		v.HandleTimeout(v.Deadline(), all, nil)
+		c := v.Claim(v.due)
+		require.True(t, c.Leads)
+		require.Equal(t, confirms, c.Group == g)
+	}
+}

@@ -81,3 +81,17 @@ func TestRingWithoutRepairWaitsForTheDead(t *testing.T) {
 func TestRingKeepsTwoLeadersAfterAPartition(t *testing.T) {
 	require.ErrorContains(t, violation(t, "ring", scenario(t, "partition"), 1, Safety), "process 4 takes 4 for the leader, not the best, 1")
 }
+
+// With suppression by initiator, the election of a lower one ends where a higher
+// one's has come by, until that is over.
+func TestRingSuppressesLowerInitiators(t *testing.T) {
+	all := timed.SetOf(1, 2, 3, 4)
+	m := NewRing(2, HighestID(4), ByInitiator, NoRepair, PaceOf(timed.LAN()))
+	require.Len(t, m.HandleMessage(1, 1, &Message{Kind: RingElection, Candidate: 4, Initiator: 3}, all, nil), 1)
+	require.Empty(t, m.HandleMessage(2, 1, &Message{Kind: RingElection, Candidate: 4, Initiator: 1}, all, nil))
+	require.Empty(t, m.HandleMessage(2, 1, &Message{Kind: RingElected, Candidate: 4, Initiator: 1}, all, nil))
+	require.Zero(t, m.Claim(2).Elected)
+	require.Len(t, m.HandleMessage(3, 1, &Message{Kind: RingElected, Candidate: 4, Initiator: 3}, all, nil), 1)
+	require.Equal(t, timed.NodeID(4), m.Claim(3).Elected)
+	require.Len(t, m.HandleMessage(4, 1, &Message{Kind: RingElection, Candidate: 4, Initiator: 1}, all, nil), 1, "the next election")
+}
