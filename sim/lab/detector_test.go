@@ -121,3 +121,15 @@ func TestSquareRoot(t *testing.T) {
 		require.True(t, r*r <= x && (r+1)*(r+1) > x, "√%d = %d", x, r)
 	})
 }
+
+// The silence of a process that was down says nothing of its heartbeats.
+func TestPhiAccrualForgetsSilences(t *testing.T) {
+	p := PaceOf(timed.LAN())
+	d := NewPhiAccrual(1, timed.SetOf(1, 2), p, 0)
+	before := d.patience(d.heard[2])
+	d.HandleMessage(timed.Instant(10*time.Second), 2, &Message{Kind: Heartbeat}, nil)
+	require.Equal(t, before, d.patience(d.heard[2]))
+	require.True(t, d.Alive(timed.Instant(10*time.Second)).Has(2))
+	d.HandleMessage(timed.Instant(10*time.Second), 3, &Message{Kind: Heartbeat}, nil)
+	require.False(t, d.Alive(timed.Instant(10*time.Second)).Has(3), "a stranger")
+}

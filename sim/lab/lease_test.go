@@ -110,3 +110,35 @@ func TestNerioReleasesToABetterProcess(t *testing.T) {
 func TestMasterStays(t *testing.T) {
 	require.ErrorContains(t, violation(t, "majority", scenario(t, "crash"), 1, Safety), "takes 2 for the leader, not the best, 1")
 }
+
+// A leader that is not the best any more ends its lead at once, and frees all votes.
+func TestWeakLeaderReleases(t *testing.T) {
+	p, both, r := PaceOf(timed.LAN()), timed.SetOf(1, 2), HighestID(3)
+	m, v := NewNerio(2, r, BoundedDrift, p), NewNerio(1, r, BoundedDrift, p)
+	now := timed.Instant(time.Hour)
+	m.Start(now, both, nil)
+	v.Start(now, both, nil)
+	now = timed.Later(m.ready, v.ready)
+	out := m.HandleTimeout(now, both, nil)
+	require.Len(t, out, 2)
+	ok := v.HandleMessage(now, 2, &out[0].Message, both, nil)
+	m.HandleMessage(now, 1, &ok[0].Message, both, nil)
+	require.True(t, m.Claim(now).Leads)
+	require.Equal(t, timed.SetOf(1, 2), m.Claim(now).Support)
+
+	out = m.HandleTimeout(now+1, timed.SetOf(1, 2, 3), nil)
+	require.Len(t, out, 2)
+	require.Equal(t, GrantRelease, out[0].Message.Kind)
+	require.Zero(t, m.Claim(now+1))
+	v.HandleMessage(now+1, 2, &out[0].Message, both, nil)
+	require.Zero(t, v.Claim(now+1))
+	require.Len(t, v.HandleMessage(now+1, 3, &Message{Kind: GrantRequest, Start: 5, Span: p.Lease}, both, nil), 1)
+}
+
+// A replica that restarts does not stand in the master's way: it hears of it by
+// its renewals, although its own vote is not free.
+func TestRestartedReplicaFindsTheMaster(t *testing.T) {
+	for seed := range uint64(4) {
+		require.Less(t, outcome(t, "majority", scenario(t, "crash"), seed).Worst, 3*timed.LAN().LockTime, seed)
+	}
+}
