@@ -49,6 +49,8 @@ type state struct {
 	epoch uint32 // of the hardware clock: in another one, every lease is void
 	phase *phase
 	shown *shown // of the clock's timeline
+
+	globalPhase *phase // as phase, for whether this node leads globally
 }
 
 // phase is a time in which it does not change whether this node leads, or whom

@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -59,6 +60,16 @@ type Config struct {
 	// CollateFanout is how many nodes each node of that tree answers for
 	// directly, 2 to 64. Zero means 4.
 	CollateFanout int
+	// Quorum, if not nil, says whose votes make a leader a global one: at most one
+	// in the group leads globally ([Node.LeadsGlobally]), and other parts of a split
+	// group keep their local leaders. It must be the same at every node; nodes that
+	// differ do not vote for each other, and say so ([OtherQuorum]). Mode [Strict]
+	// does not keep BI then. With a StateDir, [Node.Timestamp] tells the starts of
+	// this node apart.
+	Quorum quorum.System
+	// QuorumEpoch numbers the quorum systems that the group has had; zero means 1.
+	// It must be the same at every node.
+	QuorumEpoch uint64
 	// Clock configures the synchronized clock.
 	Clock ClockConfig
 	// References are the external references of UTC that this node asks, at most
@@ -173,6 +184,9 @@ func (c Config) WithDefaults() Config {
 	if c.CollateFanout == 0 {
 		c.CollateFanout = DefaultCollateFanout
 	}
+	if c.Quorum != nil && c.QuorumEpoch == 0 {
+		c.QuorumEpoch = 1
+	}
 	if c.Clock.MaxDeviation == 0 {
 		c.Clock.MaxDeviation = clocksync.DefaultMaxDeviation
 	}
@@ -235,6 +249,9 @@ func (c Config) Validate() (Bounds, error) {
 	}
 	if err := c.collation().Validate(); err != nil {
 		errs = append(errs, err)
+	}
+	if c.Quorum == nil && c.QuorumEpoch != 0 {
+		bad("QuorumEpoch: %d without a Quorum", c.QuorumEpoch)
 	}
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)

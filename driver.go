@@ -33,8 +33,12 @@ type driver struct {
 
 	published *state
 	lost      *NotLeaderError // a lead ended in this turn
-	events    []stack.Event   // of this turn
-	after     []func()        // to be called when the turn's effects are performed
+
+	lostGlobal *NotLeaderError // and a global one
+	asked      []question      // whose answers somebody waits for
+
+	events []stack.Event // of this turn
+	after  []func()      // to be called when the turn's effects are performed
 
 	hold         timed.Instant // until when no incarnation begins
 	waiting      RestartReason
@@ -69,6 +73,7 @@ func newDriver(n *Node) *driver {
 	c := &n.cfg
 	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
 		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
+		Quorum: c.Quorum, Epoch: c.QuorumEpoch,
 		MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 		MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences}}
 	if c.Broadcast != nil {
@@ -304,6 +309,7 @@ func (d *driver) housekeeping() {
 
 // begin starts an incarnation.
 func (d *driver) begin() {
+	d.cfg.Starts = d.n.files.counter()
 	d.stack = stack.New(d.cfg, d.routes.known, d.now, clocksync.Time(time.Now().UnixNano()))
 	d.began, d.served, d.waiting = d.now, d.now, ""
 	d.readyAt = d.now.Add(d.cfg.Timing.ReadyTime())

@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/failaware/failaware/broadcast"
@@ -151,6 +152,11 @@ func (d *driver) note(e *stack.Event) {
 	switch e.Kind {
 	case stack.EventLeadLost:
 		d.lost = &NotLeaderError{Reason: e.Lost, By: e.Peer}
+	case stack.EventGlobalLost:
+		d.noteGlobal(e)
+	case stack.EventVerified:
+		d.noteGlobal(e)
+		return // told to who asked
 	case stack.EventRestart:
 		d.blame = PeersContradict
 		return // told as Restarted
@@ -238,11 +244,11 @@ func (d *driver) publish() {
 	case prev != nil: // what it knew last, without any claim
 		snap.Clock, snap.View = prev.Clock, prev.View
 	}
-	if prev != nil && prev.Snapshot == snap && prev.epoch == d.epoch && d.lost == nil {
+	if prev != nil && prev.Snapshot == snap && prev.epoch == d.epoch && d.lost == nil && d.lostGlobal == nil {
 		return
 	}
 	s := &state{Snapshot: snap, epoch: d.epoch}
-	s.phase = d.phaseOf(s)
+	s.phase, s.globalPhase = d.phaseOf(s), d.globalPhaseOf(s)
 	if prev != nil && prev.Clock.Timeline() == snap.Clock.Timeline() && prev.Self == s.Self {
 		s.shown = prev.shown
 	} else {
@@ -254,7 +260,11 @@ func (d *driver) publish() {
 		prev.phase.lost = d.lost
 		close(prev.phase.over)
 	}
-	d.lost = nil
+	if prev != nil && prev.globalPhase != s.globalPhase {
+		prev.globalPhase.lost = d.lostGlobal
+		close(prev.globalPhase.over)
+	}
+	d.lost, d.lostGlobal = nil, nil
 	d.audit(s)
 }
 
@@ -287,13 +297,21 @@ func (d *driver) leave() {
 	}
 }
 
-// resign is the command of [Node.Resign]; result is called when the others know.
-func (d *driver) resign(result func(error)) {
+// resign is the command of [Node.Resign] and [Node.HandOver]; result is called when the others know.
+func (d *driver) resign(to NodeID, result func(error)) {
 	if d.stack == nil || !d.stack.Leads(d.now) {
 		result(ErrNotLeader)
 		return
 	}
-	d.perform(d.stack.Resign(d.now, d.effects[:0]))
+	switch {
+	case to == NoNode:
+		d.perform(d.stack.Resign(d.now, d.effects[:0]))
+	case !d.routes.known.Has(to):
+		result(fmt.Errorf("%w: node %v is not known here", ErrSuccessor, to))
+		return
+	default:
+		d.perform(d.stack.HandOver(d.now, to, d.effects[:0]))
+	}
 	d.after = append(d.after, func() { result(nil) })
 }
 

@@ -16,6 +16,8 @@ var (
 	ErrClosed = errors.New("failaware: the node has stopped")
 	// ErrNotLeader: this node does not lead, or not surely for long enough.
 	ErrNotLeader = errors.New("failaware: this node does not lead")
+	// ErrSuccessor: the lead cannot be handed over to the named node.
+	ErrSuccessor = errors.New("failaware: no such successor")
 	// ErrDuplicateID: another process uses this node's id, and keeps it.
 	ErrDuplicateID = errors.New("failaware: the id is in use by another process")
 	// ErrMismatch: a peer has other settings that must be the same everywhere.
@@ -76,16 +78,21 @@ func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 type NotLeaderError struct {
 	Reason leader.Reason // NoReason when the lease was about to run out, or the node stopped
 	By     NodeID        // whose message or silence caused it, if anyone's
+	Global bool          // it is about the global lead
 }
 
 func (e *NotLeaderError) Error() string {
+	lead := "lead"
+	if e.Global {
+		lead = "lead globally"
+	}
 	switch {
 	case e.Reason == leader.NoReason:
-		return "failaware: this node does not lead: the lease was not renewed in time"
+		return fmt.Sprintf("failaware: this node does not %s: the lease was not renewed in time", lead)
 	case e.By == NoNode:
-		return fmt.Sprintf("failaware: this node does not lead any more: %v", e.Reason)
+		return fmt.Sprintf("failaware: this node does not %s any more: %v", lead, e.Reason)
 	}
-	return fmt.Sprintf("failaware: this node does not lead any more: %v (by node %v)", e.Reason, e.By)
+	return fmt.Sprintf("failaware: this node does not %s any more: %v (by node %v)", lead, e.Reason, e.By)
 }
 
 // Is reports whether target is ErrNotLeader.

@@ -95,6 +95,25 @@ type LeadLost struct {
 	By     NodeID // whose message or silence caused it, if anyone's
 }
 
+// GlobalElected: this node leads globally.
+type GlobalElected struct{ EventHeader }
+
+// GlobalLost: this node leads globally no more. It may lead on locally.
+type GlobalLost struct {
+	EventHeader
+	Reason leader.Reason
+	By     NodeID // whose message or silence caused it, if anyone's
+}
+
+// OtherQuorum: Peer is configured with another quorum system or epoch. The two do
+// not vote for each other.
+type OtherQuorum struct {
+	EventHeader
+	Peer   NodeID
+	Epoch  uint64 // 0: it has no quorum system
+	Digest uint64
+}
+
 // Following: this node's vote is bound to Leader, or to nobody.
 type Following struct {
 	EventHeader

@@ -18,6 +18,9 @@ func (PeerLeaving) Kind() string   { return "peer-leaving" }
 func (PeerCloned) Kind() string    { return "peer-cloned" }
 func (Elected) Kind() string       { return "elected" }
 func (LeadLost) Kind() string      { return "lead-lost" }
+func (GlobalElected) Kind() string { return "global-elected" }
+func (GlobalLost) Kind() string    { return "global-lost" }
+func (OtherQuorum) Kind() string   { return "other-quorum" }
 func (Following) Kind() string     { return "following" }
 func (Unfit) Kind() string         { return "unfit" }
 func (ViewInstalled) Kind() string { return "view-installed" }
@@ -80,6 +83,26 @@ func (e LeadLost) String() string {
 		return "this node leads no more: its clock cannot be trusted"
 	}
 	return fmt.Sprintf("this node leads no more: %v%s", e.Reason, by(e.By))
+}
+
+func (e GlobalElected) String() string { return "this node leads globally" }
+
+func (e GlobalLost) String() string {
+	switch e.Reason {
+	case leader.NoQuorum:
+		return "this node leads globally no more: no quorum has renewed its lease"
+	case leader.Resigned:
+		return "this node leads globally no more: it resigned"
+	}
+	return fmt.Sprintf("this node leads globally no more: %v%s", e.Reason, by(e.By))
+}
+
+func (e OtherQuorum) String() string {
+	if e.Digest == 0 {
+		return fmt.Sprintf("node %v has no quorum system: it and this node do not vote for each other", e.Peer)
+	}
+	return fmt.Sprintf("node %v has another quorum system (epoch %d, digest %016x): it and this node do not vote for each other",
+		e.Peer, e.Epoch, e.Digest)
 }
 
 func (e Following) String() string {

@@ -25,10 +25,22 @@ import (
 // and the cancel function are never nil, and the context is done then. Calling
 // the function releases resources, as with [context.WithCancel].
 func (n *Node) LeaderContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	return n.leaderContext(ctx, false)
+}
+
+// GlobalLeaderContext is as [Node.LeaderContext] for the global lead: the context
+// is done before this node's global lease can end. Its cause is then a
+// [*NotLeaderError] with Global set. It lasts over changes of the local lead's
+// support, as long as a quorum renews the lease.
+func (n *Node) GlobalLeaderContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	return n.leaderContext(ctx, true)
+}
+
+func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {
 	inner, cancel := context.WithCancelCause(ctx)
-	c := &leaderContext{Context: inner, cancel: cancel, n: n}
+	c := &leaderContext{Context: inner, cancel: cancel, n: n, global: global}
 	if s, _, ok := current(n.state.Load, n.clock.Read); ok {
-		c.phase = s.phase
+		c.phase, _ = s.lease(global)
 	}
 	var err error
 	if c.Err() != nil {
@@ -46,6 +58,7 @@ type leaderContext struct {
 	cancel context.CancelCauseFunc
 	n      *Node
 	phase  *phase // the lead; nil when there was none
+	global bool   // it is about the global lead
 }
 
 // Err implements [context.Context], and reads the clock.
@@ -70,8 +83,8 @@ func (c *leaderContext) check() time.Duration {
 	}
 	s, now, ok := current(c.n.state.Load, c.n.clock.Read)
 	margin := c.n.cfg.Timing.SchedulingDelay
-	if ok && c.phase != nil && s.phase == c.phase && s.Leading && now.Add(margin) < s.Expiration {
-		return s.Expiration.Sub(now) - margin
+	if phase, until := s.lease(c.global); ok && c.phase != nil && phase == c.phase && now.Add(margin) < until {
+		return until.Sub(now) - margin
 	}
 	c.cancel(c.why())
 	return 0
@@ -85,7 +98,7 @@ func (c *leaderContext) why() error {
 	case c.phase != nil && isClosed(c.phase.over) && c.phase.lost != nil:
 		return c.phase.lost
 	}
-	return &NotLeaderError{}
+	return &NotLeaderError{Global: c.global}
 }
 
 // watch ends the context in time for those who only wait for Done.

@@ -39,6 +39,9 @@ type Node struct {
 
 	outputs outputs // to other programs
 
+	stamping sync.Mutex
+	stamped  uint64 // timestamps made; under stamping
+
 	stop    sync.Once
 	closing atomic.Bool
 	done    chan struct{} // the loop has ended
@@ -156,9 +159,11 @@ func (n *Node) Leave(ctx context.Context) error {
 // Resign gives up the lead in favour of the next candidate; the node stays in
 // the group and may be elected again. It returns when the lead is given up, or
 // with an error: [ErrNotLeader], [ErrClosed], or the cause of ctx.
-func (n *Node) Resign(ctx context.Context) error {
+func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode) }
+
+func (n *Node) resignTo(ctx context.Context, to NodeID) error {
 	result := make(chan error, 1)
-	if !n.do(func(d *driver) { d.resign(func(err error) { result <- err }) }) {
+	if !n.do(func(d *driver) { d.resign(to, func(err error) { result <- err }) }) {
 		return ErrClosed
 	}
 	select {

@@ -56,6 +56,12 @@ func (d *driver) translate(e *stack.Event) Event {
 			s.Backlog = d.cast.in.backlog.Load()
 		}
 		return s
+	case stack.EventGlobalElected:
+		return GlobalElected{h}
+	case stack.EventGlobalLost:
+		return GlobalLost{h, e.Lost, e.Peer}
+	case stack.EventOtherQuorum:
+		return OtherQuorum{h, e.Peer, e.Quorum.Epoch, e.Quorum.Digest}
 	case stack.EventMismatch:
 		return Mismatch{h, e.Peer, d.mismatch(e)}
 	}
@@ -75,9 +81,9 @@ func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
 		log := n.log.Debug
 		switch e.(type) {
-		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer:
+		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost:
 			log = n.log.Info
-		case Unfit, ClockFault, PeerCloned, Mismatch, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
+		case Unfit, ClockFault, PeerCloned, Mismatch, OtherQuorum, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
 			log = n.log.Warn
 		}
 		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)

@@ -11,43 +11,6 @@ import (
 	"github.com/failaware/failaware/internal/api"
 )
 
-func newLeaderCommand(g *globals) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "leader", Short: "Says who leads; the exit code is 1 if that is not known", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var l api.Leader
-			if err := g.ask(cmd.Context(), "/v1/leader", &l); err != nil {
-				return err
-			}
-			done, err := writeJSON(cmd.OutOrStdout(), g.output, l)
-			if !done {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "leader: "+leaderText(&l, 0))
-			}
-			return verdict(err, l.UpToDate)
-		},
-	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "resign", Short: "Has the node give up the lead; it stays in the group", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := g.client()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
-			defer cancel()
-			if err := c.Post(ctx, "/v1/resign"); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, api.Done{Done: true}); done {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the node has resigned")
-			return err
-		},
-	})
-	return cmd
-}
-
 // verdict turns an answer that was printed into the exit code.
 func verdict(err error, yes bool) error {
 	if err == nil && !yes {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -89,6 +90,8 @@ var settings = []*setting{
 
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", setMode},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", setRank},
+	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", setQuorumSystem},
+	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", setQuorumEpoch},
 	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", setWeight},
 	{"collate_above", "collate-above", "count", "CollateAbove", "while this node leads a larger group than this, replies are collated along a tree (default: never)", integer(func(c *nodeConfig) *int { return &c.CollateAbove })},
 	{"collate_fanout", "collate-fanout", "2-64", "CollateFanout", "how many nodes each node of the tree answers for directly (default 4)", integer(func(c *nodeConfig) *int { return &c.CollateFanout })},
@@ -249,6 +252,20 @@ func setWeight(c *nodeConfig, s string) error {
 		return fmt.Errorf("%q is not a number from 0 to 65535", s)
 	}
 	c.Weight = uint16(n)
+	return nil
+}
+
+func setQuorumSystem(c *nodeConfig, s string) (err error) {
+	c.Quorum, err = quorum.Parse(s)
+	return err
+}
+
+func setQuorumEpoch(c *nodeConfig, s string) error {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number from 1 on", s)
+	}
+	c.QuorumEpoch = n
 	return nil
 }
 

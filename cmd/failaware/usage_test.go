@@ -46,6 +46,12 @@ func TestWrongUsageIsExplainedInFewLinesWithCode2(t *testing.T) {
 		{"node --id 1 --mode loose", []string{`--mode: mode "loose"`}},
 		{"node --id 1 --rank last", []string{`--rank: rank "last"`}},
 		{"node --id 1 --weight 70000", []string{`--weight: "70000" is not a number from 0 to 65535`}},
+		{"node --id 1 --quorum explicit:1/2", []string{"--quorum: quorum: the quorums {1} and {2} have no node in common"}},
+		{"node --id 1 --quorum-epoch 0", []string{`--quorum-epoch: "0" is not a number from 1 on`}},
+		{"node --id 1 --quorum-epoch 2", []string{"--quorum-epoch: QuorumEpoch: 2 without a Quorum"}},
+		{"sim --quorum majority:1,9", []string{"node 9 of a world with 5 nodes"}},
+		{"leader verify x", []string{`verify: node id "x"`}},
+		{"leader resign --to 0", []string{`--to: node id "0"`}},
 		{"node --id 1 --max-drift-ppb 99999999", []string{`--max-drift-ppb: "99999999" is not a number from 0 to 10000000`}},
 		{"node --id 1 --log-level loud", []string{`--log-level: "loud" is none of trace`}},
 		{"node --id 1 --listen 192.0.2.1:7000", []string{"--listen: Listen:", "only --insecure allows it"}},
@@ -120,7 +126,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 
 func TestNoNodeAtTheAddress(t *testing.T) {
 	socket := shortDir(t) + "/none"
-	for _, args := range []string{"status", "members", "leader", "leader resign", "view", "clock", "clock -w", "watch", "wait leader --timeout 50ms"} {
+	for _, args := range []string{"status", "members", "leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 2", "view", "clock", "clock -w", "watch", "wait leader --timeout 50ms"} {
 		code, out, err := cli(append(strings.Fields(args), "--addr", "unix:"+socket)...)
 		require.Equal(t, 1, code, args)
 		require.Empty(t, out)

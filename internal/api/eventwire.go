@@ -31,6 +31,12 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 		w.Peer, w.Boot = int(e.Peer), bootText(e.Boot)
 	case failaware.LeadLost:
 		w.Reason, w.By = e.Reason.String(), int(e.By)
+	case failaware.GlobalLost:
+		w.Reason, w.By = e.Reason.String(), int(e.By)
+	case failaware.GlobalElected:
+		w.Leader = number(node)
+	case failaware.OtherQuorum:
+		w.Peer, w.Reason = int(e.Peer), e.String()
 	case failaware.Elected:
 		w.Leader = number(node)
 	case failaware.Following:
@@ -80,7 +86,7 @@ func number(id failaware.NodeID) *int {
 // of them is always sent.
 var topics = map[string][]string{
 	"views":     {"view-"},
-	"leader":    {"elected", "lead-lost", "following", "unfit"},
+	"leader":    {"elected", "lead-lost", "following", "unfit", "global-", "other-quorum"},
 	"clock":     {"clock-"},
 	"peers":     {"peer-", "mismatch"},
 	"broadcast": {"slow-consumer"},

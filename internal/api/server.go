@@ -87,6 +87,8 @@ type route struct {
 var routes = []route{
 	{http.MethodGet, "/v1/status", (*Server).status},
 	{http.MethodGet, "/v1/leader", (*Server).leader},
+	{http.MethodGet, "/v1/global", (*Server).global},
+	{http.MethodGet, "/v1/verify", (*Server).verify},
 	{http.MethodGet, "/v1/view", (*Server).view},
 	{http.MethodGet, "/v1/clock", (*Server).clock},
 	{http.MethodGet, "/v1/clock/sources", (*Server).sources},
@@ -235,10 +237,20 @@ func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
 	defer cancel()
-	switch err := s.node.Resign(ctx); {
+	to, err := successor(q)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	if to == failaware.NoNode {
+		err = s.node.Resign(ctx)
+	} else {
+		err = s.node.HandOver(ctx, to)
+	}
+	switch {
 	case err == nil:
 		answer(w, http.StatusOK, Done{true})
-	case errors.Is(err, failaware.ErrNotLeader):
+	case errors.Is(err, failaware.ErrNotLeader), errors.Is(err, failaware.ErrSuccessor):
 		fail(w, http.StatusConflict, err)
 	default:
 		fail(w, http.StatusServiceUnavailable, err)

@@ -126,7 +126,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	s := NewServer(n)
 	defer s.Close()
 	h := s.Handler()
-	for path, v := range map[string]any{"/v1/status": &Status{}, "/v1/leader": &Leader{}, "/v1/view": &View{},
+	for path, v := range map[string]any{"/v1/status": &Status{}, "/v1/leader": &Leader{}, "/v1/global": &Global{}, "/v1/verify?node=1": &Verification{}, "/v1/view": &View{},
 		"/v1/clock": &Clock{}, "/v1/members": &Members{}, "/healthz": &Health{}} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -154,6 +154,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"POST", "/v1/status", "", 405, "for GET only"},
 		{"GET", "/v1/resign", "", 405, "for POST only"},
 		{"DELETE", "/v1/view", "", 405, "for GET only"},
+		{"GET", "/v1/verify", "", 400, `node: node id "" is not a number`},
+		{"GET", "/v1/verify?node=256", "", 400, `node: node id "256"`},
+		{"POST", "/v1/resign?to=x", "", 400, `to: node id "x"`},
+		{"POST", "/v1/resign?to=1", "", 409, "node 1 cannot hand over to node 1"},
 		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, broadcast, all"},
 		{"GET", "/v1/events?since=x", "", 400, "not the id of an event"},
 		{"GET", "/v1/events?since=-1", "", 400, "not the id of an event"},

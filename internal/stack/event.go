@@ -68,7 +68,7 @@ type Event struct {
 	FastThreshold time.Duration
 
 	Quorum    leader.QuorumID
-	Assurance *leader.Assurance // valid until the next call, as the event is
+	Assurance *leader.Assurance // may be kept
 }
 
 // EffectKind tells effects apart.

@@ -62,6 +62,14 @@ func (s *Stack) Verify(now timed.Instant, peer timed.NodeID, out []Effect) []Eff
 	return s.end(now)
 }
 
+// Vouch answers the node's own question whether it leads: its votes are kept for
+// that answer as for those to others.
+func (s *Stack) Vouch(now timed.Instant) leader.Assurance {
+	a := s.el.HandleQuestion(now, s.cfg.Self.Boot, leader.Question{Asked: now})
+	v, _ := s.el.HandleAnswer(now, s.cfg.Self, a)
+	return v
+}
+
 // HandOver gives up the lead as Resign does, in favour of a peer.
 func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
 	s.begin(now, out)

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
+	nodes := startThree(t, func(int) []string { return []string{"--quorum", "majority:1,2,3"} })
+	// Whoever leads may lose the lead at any time on a busy machine.
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		require.Eventually(t, ok, longEnough, 1e7, what)
+	}
+	led := func() {
+		until("one leads globally", func() bool {
+			code, out, _ := nodes[0].ask("leader", "--global")
+			if code == 0 {
+				require.Regexp(t, `^global leader: node [123], (this one, for .*|as was heard) \(majority:1,2,3\)\n$`, out)
+			}
+			return code == 0
+		})
+	}
+	led()
+	until("one answers that it leads", func() bool {
+		for _, id := range []string{"1", "2", "3"} {
+			code, out, _ := nodes[0].ask("leader", "verify", id)
+			if code == 0 {
+				require.Regexp(t, `^node [123]: nobody else leads (globally|its part of the group) for .*\n$`, out)
+				return true
+			}
+			require.Contains(t, out, "does not lead")
+		}
+		return false
+	})
+	until("a leader hands over", func() bool {
+		for i, n := range nodes {
+			to := []string{"2", "3", "1"}[i]
+			if code, out, _ := n.ask("leader", "resign", "--to", to); code == 0 {
+				require.Equal(t, "the node has resigned\n", out)
+				return true
+			}
+		}
+		return false
+	})
+	led()
+}

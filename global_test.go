@@ -1,0 +1,163 @@
+package failaware
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// startGlobalGroup starts nodes 1 to count, whose majorities are quorums.
+func startGlobalGroup(t testing.TB, count int) (nodes []*Node) {
+	t.Helper()
+	var all Set
+	for id := range count {
+		all.Add(NodeID(id + 1))
+	}
+	q, err := quorum.Majority(all)
+	require.NoError(t, err)
+	var peers []Peer
+	dir := t.TempDir()
+	for i := range count {
+		n := startNode(t, Config{ID: NodeID(i + 1), Peers: peers, Quorum: q, StateDir: dir, Timing: LAN()})
+		nodes = append(nodes, n)
+		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
+	}
+	return nodes
+}
+
+// globalLeaderOf returns the one of the nodes that leads globally, or nil.
+func globalLeaderOf(nodes ...*Node) *Node {
+	for _, n := range nodes {
+		if n.LeadsGlobally() {
+			return n
+		}
+	}
+	return nil
+}
+
+func TestGlobalLeader(t *testing.T) {
+	nodes := startGlobalGroup(t, 3)
+	eventually(t, "one leads globally, and all know it", func() bool {
+		l := globalLeaderOf(nodes...)
+		if l == nil || !inOneView(nodes...) {
+			return false
+		}
+		for _, n := range nodes {
+			if n.GlobalLeader().Leader != l.ID() {
+				return false
+			}
+		}
+		return true
+	})
+	a, err := nodes[2].WaitGlobalLeader(t.Context())
+	require.NoError(t, err)
+	l := nodes[a.Leader-1]
+	other := nodes[a.Leader%3]
+
+	lead, cancel, err := l.GlobalLeaderContext(t.Context())
+	require.NoError(t, err)
+	defer cancel()
+	_, cancelOther, err := other.GlobalLeaderContext(t.Context())
+	cancelOther()
+	require.ErrorIs(t, err, ErrNotLeader)
+
+	first, err := l.Timestamp()
+	require.NoError(t, err)
+	second, err := l.Timestamp()
+	require.NoError(t, err)
+	require.Equal(t, first.Counter+1, second.Counter)
+	require.Equal(t, uint64(1), first.Quorum.Epoch)
+	require.GreaterOrEqual(t, len(first.Quorum.Stamps), 2)
+	for _, s := range first.Quorum.Stamps {
+		require.Equal(t, uint64(1), s.Counter, "each voter has started once")
+	}
+	_, err = other.Timestamp()
+	require.ErrorContains(t, err, "does not lead globally")
+
+	v, err := other.Verify(t.Context(), l.ID())
+	require.NoError(t, err)
+	require.Equal(t, l.ID(), v.By.Node)
+	require.GreaterOrEqual(t, v.Local(), v.Global())
+	v, err = l.Verify(t.Context(), other.ID())
+	require.NoError(t, err)
+	require.Zero(t, v.Global(), "who does not lead assures nothing")
+	v, err = l.Verify(t.Context(), l.ID())
+	require.NoError(t, err)
+	require.Equal(t, l.ID(), v.By.Node)
+
+	require.Error(t, l.HandOver(t.Context(), l.ID()))
+	require.ErrorIs(t, other.HandOver(t.Context(), l.ID()), ErrNotLeader)
+	require.ErrorContains(t, l.HandOver(t.Context(), 9), "node 9 is not known")
+	require.NoError(t, l.HandOver(t.Context(), other.ID()))
+	<-lead.Done()
+	var lost *NotLeaderError
+	require.ErrorAs(t, context.Cause(lead), &lost)
+	require.True(t, lost.Global)
+	eventually(t, "somebody else leads globally", func() bool { return globalLeaderOf(nodes...) != nil })
+}
+
+// Who loses the quorum leads on locally, and knows that it is not global.
+func TestAMinorityLeadsLocallyOnly(t *testing.T) {
+	nodes := startGlobalGroup(t, 3)
+	eventually(t, "one leads globally", func() bool { return globalLeaderOf(nodes...) != nil && inOneView(nodes...) })
+	var last *Node
+	eventually(t, "one leads globally", func() bool { last = globalLeaderOf(nodes...); return last != nil })
+	for _, n := range nodes {
+		if n != last {
+			require.NoError(t, n.Close())
+		}
+	}
+	eventually(t, "it leads alone", func() bool {
+		a := last.Leader()
+		return a.Leads && a.Support == timed.SetOf(last.ID()) && !last.LeadsGlobally()
+	})
+	require.Equal(t, NoNode, last.GlobalLeader().Leader)
+	var kinds []string
+	for e := range last.hub.all() {
+		kinds = append(kinds, e.Kind())
+	}
+	require.Contains(t, kinds, "global-elected")
+	require.Contains(t, kinds, "global-lost")
+	require.NoError(t, last.Close())
+	_, err := last.Timestamp()
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = last.Verify(t.Context(), 1+last.ID()%3)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = last.Verify(t.Context(), NoNode)
+	require.ErrorContains(t, err, "1 to 255")
+}
+
+// Nodes with different quorum systems say so, and each leads its own kind.
+func TestOtherQuorumIsNoticed(t *testing.T) {
+	q := func(text string) quorum.System {
+		s, err := quorum.Parse(text)
+		require.NoError(t, err)
+		return s
+	}
+	a := startNode(t, Config{ID: 1, Quorum: q("majority:1,2,3"), Timing: LAN()})
+	b := startNode(t, Config{ID: 2, Quorum: q("explicit:2"), Timing: LAN(), Peers: []Peer{{1, a.Addr().String()}}})
+	for _, n := range []*Node{a, b} {
+		eventually(t, "the difference is told", func() bool {
+			for e := range n.hub.all() {
+				if o, ok := e.(OtherQuorum); ok {
+					return o.Peer == 3-n.ID() && o.Epoch == 1
+				}
+			}
+			return false
+		})
+	}
+	eventually(t, "both lead, and one of them globally", func() bool {
+		return a.Leads() && b.Leads() && b.LeadsGlobally() && !a.LeadsGlobally()
+	})
+}
+
+func TestQuorumEpochNeedsAQuorum(t *testing.T) {
+	_, err := Config{ID: 1, QuorumEpoch: 2}.Validate()
+	require.ErrorContains(t, err, "QuorumEpoch: 2 without a Quorum")
+	require.Contains(t, (&NotLeaderError{Reason: leader.NoQuorum, Global: true}).Error(), "does not lead globally any more: no quorum")
+}

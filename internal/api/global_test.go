@@ -1,0 +1,72 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+func TestGlobalAnswers(t *testing.T) {
+	q, err := quorum.Majority(timed.SetOf(1, 2))
+	require.NoError(t, err)
+	start := func(cfg failaware.Config) *failaware.Node {
+		cfg.Quorum = q // with the timing of a LAN, for machines that do other things too
+		n, err := failaware.Start(t.Context(), cfg)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = n.Close() })
+		return n
+	}
+	a := start(failaware.Config{ID: 1})
+	b := start(failaware.Config{ID: 2, Peers: []failaware.Peer{{ID: 1, Addr: a.Addr().String()}}})
+	clients := map[int]*Client{}
+	for id, n := range map[int]*failaware.Node{1: a, 2: b} {
+		_, clients[id] = serveNode(t, n)
+	}
+	ctx := t.Context()
+	ask := func(id int) (g Global) {
+		require.NoError(t, clients[id].Get(ctx, "/v1/global", &g))
+		require.Equal(t, "majority:1,2", g.Quorum)
+		require.Equal(t, uint64(1), g.Epoch)
+		return g
+	}
+	wait := func(what string, ok func() bool) {
+		for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+			require.True(t, time.Now().Before(end), "in vain: "+what)
+		}
+	}
+	// Whoever leads may lose the lead at any time on a busy machine.
+	leader := func() (lead int) {
+		wait("one leads globally, and the other one knows", func() bool {
+			x, y := ask(1), ask(2)
+			lead = x.Leader
+			return lead != 0 && lead == y.Leader && (x.Leads || y.Leads)
+		})
+		return lead
+	}
+	wait("the leader says so", func() bool {
+		lead := leader()
+		var v Verification
+		require.NoError(t, clients[3-lead].Get(ctx, fmt.Sprintf("/v1/verify?node=%d", lead), &v))
+		require.Equal(t, lead, v.Node)
+		require.GreaterOrEqual(t, v.LocalNS, v.GlobalNS)
+		return v.GlobalNS > 0
+	})
+	wait("the leader gives up its lead", func() bool {
+		lead := leader()
+		err := clients[lead].Post(ctx, fmt.Sprintf("/v1/resign?to=%d", 3-lead))
+		if err != nil {
+			var refused *StatusError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, http.StatusConflict, refused.Code)
+		}
+		return err == nil
+	})
+	leader()
+}
