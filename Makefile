@@ -56,8 +56,9 @@ sim: build
 	run --seeds $(SIMSEEDS) --broadcast --roughness 2; \
 	run --seeds $(SIMSEEDS) --references --roughness 2; \
 	for mode in available strict; do for rank in stable id; do \
-		run --seeds $(SIMSEEDS) --quorum random --mode $$mode --rank $$rank --roughness 2 --require-coverage; \
+		run --seeds $(SIMSEEDS) --quorum random --mode $$mode --rank $$rank --roughness 2; \
 	done; done; \
+	run --seeds 600 --quorum random --roughness 2 --require-coverage; \
 	run --seeds 50 --quorum majority:1,2,3,4,5 --codec; \
 	run --seeds 100 --broadcast --roughness 2 --collate 2; \
 	for mode in available strict; do \
@@ -74,7 +75,7 @@ sim: build
 sim-long: build
 	@case "$(TIME)" in *[!0-9hms]*|*[hms]?*|[hms]*|*[0-9]|"") echo "TIME: $(TIME) is not like 90s, 30m or 8h"; exit 2;; esac; \
 	total=$$(echo $(TIME) | awk '/h$$/ {print $$1*3600} /m$$/ {print $$1*60} /s$$/ {print $$1+0}'); \
-	share=$$(awk "BEGIN {print $${total:-0}/22}")s; failed=0; \
+	share=$$(awk "BEGIN {print $${total:-0}/26}")s; failed=0; \
 	printf '\n## %s: $(TIME)\n\n' "$$(date -u +%F)" >>$(REPORT); \
 	run() { echo "sim $$*"; bin/failaware sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
 	for mode in available strict; do \
@@ -90,6 +91,9 @@ sim-long: build
 	run --first-seed $(FIRST) --shrink --codec --roughness 2; \
 	run --first-seed $(FIRST) --shrink --broadcast --roughness 2; \
 	run --first-seed $(FIRST) --shrink --references --roughness 2; \
+	run --first-seed $(FIRST) --shrink --quorum random --roughness 2; \
+	run --first-seed $(FIRST) --shrink --quorum random --mode strict --rank id --roughness 4; \
+	run --first-seed $(FIRST) --shrink --nodes 9 --collate 2 --roughness 2; \
 	run --first-seed $(FIRST) --shrink --nodes 3 --rank id --roughness 4; \
 	$(GO) test ./sim -count 1 -timeout 0 -v -run '^TestState' -state.first $(FIRST) \
 		-state.time $$(awk "BEGIN {print $${share%s}/4}")s || failed=1; \
