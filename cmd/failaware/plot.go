@@ -25,6 +25,7 @@ func newPlotCommand() *cobra.Command {
 		Long: `Draw what benchmarks printed with -o json ("-" reads the standard input):
 
   bench election    the distribution of election times, their mean and 99th percentile
+  bench collation   what a renewal costs the leader, with direct and with collated replies
   bench split       how long a split takes to be noticed, and both sides to be led
 
 The files are written into a directory, named after what they show, and replaced if

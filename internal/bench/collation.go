@@ -26,6 +26,7 @@ type CollationOptions struct {
 
 // CollationResult is what [Collation] found.
 type CollationResult struct {
+	Kind    Kind            `json:"benchmark"`
 	Machine Machine         `json:"machine"`
 	Preset  string          `json:"preset"`
 	Fanout  int             `json:"fanout"`
@@ -58,7 +59,7 @@ type CollationCost struct {
 func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, opt.Limit)
 	defer cancel()
-	r := &CollationResult{Machine: machine(), Preset: opt.Preset, Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
+	r := &CollationResult{Kind: CollationKind, Machine: machine(), Preset: opt.Preset, Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
 	for _, n := range opt.Nodes {
 		size := CollationSize{Nodes: n}
 		for _, c := range []struct {

@@ -29,6 +29,8 @@ func Figures(result []byte) ([]NamedFigure, error) {
 		return read(result, (*ElectionResult).figures)
 	case SplitKind:
 		return read(result, (*SplitResult).figures)
+	case CollationKind:
+		return read(result, (*CollationResult).figures)
 	case "":
 		return nil, errors.New(`no "benchmark" in it: it is no result from which pictures are drawn`)
 	}
@@ -114,5 +116,40 @@ func (r *SplitResult) figures() ([]NamedFigure, error) {
 	return []NamedFigure{{"split-times", &figure.Figure{Title: "After a split", Notes: notes, Panels: []figure.Panel{
 		panel("exclusion: nobody counts the other side as alive", &r.NoticeDistribution),
 		panel("election: each side has a leader that all its nodes follow", &r.ElectedDistribution),
+	}}}}, nil
+}
+
+// figures draws what a renewal costs the leader, and how long it takes, with direct
+// and with collated replies (Fetzer & Cristian, figure 29, for larger groups).
+func (r *CollationResult) figures() ([]NamedFigure, error) {
+	type line = func(*CollationCost) float64
+	panel := func(title, y string, what line) figure.Panel {
+		p := figure.Panel{Title: title, X: "nodes", Y: y, LogX: true, LogY: true}
+		for i, way := range []struct {
+			name string
+			of   func(*CollationSize) *CollationCost
+		}{{"direct", func(s *CollationSize) *CollationCost { return &s.Direct }},
+			{"collated", func(s *CollationSize) *CollationCost { return &s.Collated }}} {
+			series := figure.Series{Name: way.name, Dots: true, Colour: i + 1}
+			for j := range r.Sizes {
+				if v := what(way.of(&r.Sizes[j])); v > 0 {
+					series.Points = append(series.Points, figure.Point{X: float64(r.Sizes[j].Nodes), Y: v})
+				}
+			}
+			if len(series.Points) > 0 {
+				p.Series = append(p.Series, series)
+			}
+		}
+		return p
+	}
+	if len(r.Sizes) == 0 {
+		return nil, errors.New("the result has no groups")
+	}
+	notes := r.Machine.notes(fmt.Sprintf("simulated network, preset %s, delays of %g to %g µs, replies collated along a tree with %d children",
+		r.Preset, r.DelayUS/5, r.DelayUS, r.Fanout))
+	return []NamedFigure{{"collation", &figure.Figure{Title: "Direct and collated replies: a renewal of the lease", Notes: notes, Panels: []figure.Panel{
+		panel("packets that the leader gets", "packets", func(c *CollationCost) float64 { return c.Received }),
+		panel("processor time of the leader for them", "time (µs)", func(c *CollationCost) float64 { return c.CPU }),
+		panel("time until all have voted, 99th percentile", "time (µs)", func(c *CollationCost) float64 { return micros(c.Round.P99) }),
 	}}}}, nil
 }

@@ -55,11 +55,16 @@ func results() (*ElectionResult, *SplitResult) {
 
 func TestFiguresOfResults(t *testing.T) {
 	e, p := results()
+	cost := func(n float64) CollationCost {
+		return CollationCost{Received: n, CPU: 2 * n, Round: e.Sizes[1].Election}
+	}
+	c := &CollationResult{Kind: CollationKind, Machine: machine(), Preset: "lan", Fanout: 4, Sizes: []CollationSize{
+		{Nodes: 8, Direct: cost(7), Collated: cost(4)}, {Nodes: 16, Direct: cost(15), Collated: cost(5)}}}
 	for _, c := range []struct {
 		result any
 		names  []string
 		series int // in the first panel of the first figure
-	}{{e, []string{"election-times", "election-means"}, 3}, {p, []string{"split-times"}, 1}} {
+	}{{e, []string{"election-times", "election-means"}, 3}, {p, []string{"split-times"}, 1}, {c, []string{"collation"}, 2}} {
 		data, err := json.Marshal(c.result)
 		require.NoError(t, err)
 		figures, err := Figures(data)

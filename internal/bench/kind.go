@@ -6,6 +6,7 @@ type Kind string
 
 // The kinds of results from which pictures are drawn.
 const (
-	ElectionKind Kind = "election"
-	SplitKind    Kind = "split"
+	ElectionKind  Kind = "election"
+	SplitKind     Kind = "split"
+	CollationKind Kind = "collation"
 )
