@@ -47,7 +47,8 @@ func read[R any](result []byte, draw func(*R) ([]NamedFigure, error)) ([]NamedFi
 
 // notes say where data are from.
 func (m *Machine) notes(what string) []string {
-	return []string{what, fmt.Sprintf("%d cores (%s), %s, kernel %s, %s", m.Cores, orUnknown(m.CPU), m.System, orUnknown(m.Kernel), m.Go)}
+	return []string{what, fmt.Sprintf("%d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
+		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))}
 }
 
 // density returns a histogram as how many of the samples there are per unit of
@@ -63,10 +64,37 @@ func (h *Histogram) density(unit time.Duration) []figure.Point {
 	return append(points, figure.Point{X: end})
 }
 
+// densityOfLog is the density over the logarithm of time: how many of the samples
+// there are per per cent of the time. On a logarithmic axis, equal areas are equally
+// many samples.
+func (h *Histogram) densityOfLog(unit time.Duration) []figure.Point {
+	points := h.density(unit)
+	for i := range points {
+		middle := points[i].X + float64(h.Width)/float64(unit)/2
+		points[i].Y *= middle / 100
+	}
+	return points
+}
+
+// cumulated returns the share of samples up to the end of each bin.
+func (h *Histogram) cumulated(unit time.Duration) []figure.Point {
+	all := h.Beyond
+	for _, n := range h.Counts {
+		all += n
+	}
+	points, sum := []figure.Point{{X: float64(h.From) / float64(unit)}}, 0
+	for i, n := range h.Counts {
+		sum += n
+		points = append(points, figure.Point{X: float64(h.From+time.Duration(i+1)*h.Width) / float64(unit), Y: 100 * float64(sum) / float64(all)})
+	}
+	return points
+}
+
 // figures draws the distribution of election times for each size, and their mean
 // and 99th percentile over the sizes (Fetzer & Cristian, figures 25 and 26).
 func (r *ElectionResult) figures() ([]NamedFigure, error) {
-	dist := figure.Panel{X: "election time (µs)", Y: "elections per µs"}
+	dist := figure.Panel{Title: "how many", X: "election time (µs)", Y: "elections per 1 % of the time", LogX: true}
+	share := figure.Panel{Title: "how many within a time", X: "election time (µs)", Y: "elections (%)", LogX: true}
 	mean, p99, floor := figure.Series{Name: "mean", Dots: true}, figure.Series{Name: "99th percentile", Dots: true},
 		figure.Series{Name: "scatter and gather without a protocol, mean", Dots: true, Dashed: true}
 	count := 0
@@ -84,19 +112,20 @@ func (r *ElectionResult) figures() ([]NamedFigure, error) {
 		}
 		if s.Nodes > 1 { // alone, there is nothing to wait for: a needle at 0
 			dist.Series = append(dist.Series, figure.Series{Name: fmt.Sprintf("%d processes", s.Nodes),
-				Points: s.Distribution.density(time.Microsecond), Steps: true})
+				Points: s.Distribution.densityOfLog(time.Microsecond), Steps: true})
+			share.Series = append(share.Series, figure.Series{Points: s.Distribution.cumulated(time.Microsecond)})
 		}
 	}
 	if len(dist.Series) == 0 {
 		return nil, errors.New("the result has no elections of two processes or more")
 	}
-	means := figure.Panel{X: "processes", Y: "time (µs)", Series: []figure.Series{mean, p99}}
+	means := figure.Panel{X: "processes", Y: "time (µs)", Rises: true, Series: []figure.Series{mean, p99}}
 	if len(floor.Points) > 0 {
 		means.Series = append(means.Series, floor)
 	}
-	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; of a distribution the slowest 1 %% are left out", count))
+	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; the slowest 1 %% are not drawn", count))
 	return []NamedFigure{
-		{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist}}},
+		{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist, share}}},
 		{"election-means", &figure.Figure{Title: "Election time by the number of processes", Notes: notes, Panels: []figure.Panel{means}}},
 	}, nil
 }
@@ -124,7 +153,7 @@ func (r *SplitResult) figures() ([]NamedFigure, error) {
 func (r *CollationResult) figures() ([]NamedFigure, error) {
 	type line = func(*CollationCost) float64
 	panel := func(title, y string, what line) figure.Panel {
-		p := figure.Panel{Title: title, X: "nodes", Y: y, LogX: true, LogY: true}
+		p := figure.Panel{Title: title, X: "nodes", Y: y, Rises: true}
 		for i, way := range []struct {
 			name string
 			of   func(*CollationSize) *CollationCost

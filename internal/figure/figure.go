@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -24,7 +25,7 @@ type Point struct{ X, Y float64 }
 
 // Series is one line.
 type Series struct {
-	Name   string
+	Name   string // in the legend; empty: none
 	Points []Point
 	// Steps draws the line as a staircase: each point is the beginning of a bin.
 	Steps bool
@@ -42,6 +43,7 @@ type Panel struct {
 	X, Y   string // what the axes show, with units
 	LogX   bool
 	LogY   bool
+	Rises  bool // the lines end high: their names go to the left
 	Series []Series
 }
 
@@ -172,6 +174,8 @@ func (pn *Panel) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pn.Title, pn.X, pn.Y
 	p.X.Padding, p.Y.Padding = 4, 4
+	p.X.Tick.Marker, p.Y.Tick.Marker = plainTicks{}, plainTicks{}
+	p.Legend.Left = pn.Rises
 	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, 2, 18
 	for text, size := range map[*draw.TextStyle]font.Length{&p.Title.TextStyle: 10, &p.Legend.TextStyle: 8,
 		&p.X.Label.TextStyle: 9, &p.Y.Label.TextStyle: 9, &p.X.Tick.Label: 8, &p.Y.Tick.Label: 8} {
@@ -192,11 +196,38 @@ func (pn *Panel) plot() (*plot.Plot, error) {
 			return nil, fmt.Errorf("panel %q: series %q: %w", pn.Title, s.Name, err)
 		}
 	}
-	if !pn.LogY {
+	room := headroom * float64(pn.named()) / 2
+	if pn.LogY {
+		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, room)
+	} else {
 		p.Y.Min = math.Min(p.Y.Min, 0)
-		p.Y.Max += headroom * float64(len(pn.Series)) * (p.Y.Max - p.Y.Min) / 2
+		p.Y.Max += room * (p.Y.Max - p.Y.Min)
 	}
 	return p, nil
+}
+
+// named returns how many series the legend names.
+func (pn *Panel) named() (n int) {
+	for i := range pn.Series {
+		if pn.Series[i].Name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// plainTicks are the usual ticks with numbers as people write them.
+type plainTicks struct{}
+
+// Ticks implements [plot.Ticker].
+func (plainTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'f', -1, 64)
+		}
+	}
+	return ticks
 }
 
 // add draws a series and names it in the legend.

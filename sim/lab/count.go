@@ -70,8 +70,8 @@ const quietTimes = 20
 const called = time.Second
 
 func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, error) {
-	if n < 2 || n > sim.MaxNodes {
-		return Count{}, fmt.Errorf("lab: a counted election of %d processes: must be 2 to %d", n, sim.MaxNodes)
+	if n < 2 || n > MaxProcesses {
+		return Count{}, fmt.Errorf("lab: a counted election of %d processes: must be 2 to %d", n, MaxProcesses)
 	}
 	s := Scenario{Name: "count", Nodes: n, Duration: called + 5*time.Minute}
 	s.Faults = noFaults

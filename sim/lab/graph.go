@@ -7,7 +7,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// mask is a set of processes, at most [sim.MaxNodes]: bit i stands for id i+1.
+// MaxProcesses is how many processes a run of the laboratory has at most.
+const MaxProcesses = 64
+
+// mask is a set of processes: bit i stands for id i+1.
 type mask uint64
 
 func bit(id timed.NodeID) mask { return 1 << (id - 1) }
@@ -19,7 +22,7 @@ func (m mask) len() int { return bits.OnesCount64(uint64(m)) }
 // next returns the smallest member above id, or 0.
 func (m mask) next(id timed.NodeID) timed.NodeID {
 	rest := m >> id
-	if rest == 0 || id >= sim.MaxNodes {
+	if rest == 0 || id >= MaxProcesses {
 		return 0
 	}
 	return id + 1 + timed.NodeID(bits.TrailingZeros64(uint64(rest)))
@@ -43,9 +46,9 @@ func maskOf(s timed.Set) (m mask) {
 // holds the process itself if it runs.
 type graph struct {
 	up        mask
-	connected [sim.MaxNodes]mask // within δ, both ways
-	touching  [sim.MaxNodes]mask // something may arrive, one way at least
-	near      [sim.MaxNodes]mask // something may arrive within Δ
+	connected [MaxProcesses]mask // within δ, both ways
+	touching  [MaxProcesses]mask // something may arrive, one way at least
+	near      [MaxProcesses]mask // something may arrive within Δ
 }
 
 func graphOf(w *sim.World, n int, delta timed.Timing) (g graph) {

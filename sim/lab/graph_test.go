@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -65,7 +64,7 @@ func (g *graph) cheapest(rest mask) int {
 	if rest == 0 {
 		return 0
 	}
-	first, best := bit(rest.next(0)), sim.MaxNodes
+	first, best := bit(rest.next(0)), MaxProcesses
 	for sub := rest; sub > 0; sub = (sub - 1) & rest {
 		if sub&first != 0 && g.isClique(sub) {
 			best = min(best, 1+g.cheapest(rest&^sub))

@@ -40,7 +40,7 @@ func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.
 // lanes are the bars of a picture that are drawn by the claims of the machines.
 type lanes struct {
 	rec  *sim.Recording
-	open [sim.MaxNodes + 1]int // index of the bar of a process, plus 1; 0: it has none
+	open [MaxProcesses + 1]int // index of the bar of a process, plus 1; 0: it has none
 }
 
 // draw begins and ends bars by what is claimed now.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -26,7 +25,7 @@ type vista struct {
 	ranking *Ranking
 	now     time.Duration
 	still   time.Duration                                     // since when connectivity has not changed
-	joined  [sim.MaxNodes + 1][sim.MaxNodes + 1]time.Duration // since when two are connected
+	joined  [MaxProcesses + 1][MaxProcesses + 1]time.Duration // since when two are connected
 	changed bool                                              // the state, since the last look
 	// bound is κ, in which a Δ-partition owes a leader; settle is Stoller's c, in
 	// which groups owe to be what they will be.

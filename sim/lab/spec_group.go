@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -41,8 +40,8 @@ func assertion4(v *vista) (bool, error) {
 type prime struct {
 	still   time.Duration // the still time that was looked at last
 	settled bool          // in it, the state was seen that is to remain
-	elected [sim.MaxNodes + 1]timed.NodeID
-	group   [sim.MaxNodes + 1]Group
+	elected [MaxProcesses + 1]timed.NodeID
+	group   [MaxProcesses + 1]Group
 }
 
 func (p *prime) look(v *vista) (bool, error) {

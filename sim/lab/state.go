@@ -9,19 +9,19 @@ import (
 
 // state is what all processes claim at one instant of true time.
 type state struct {
-	elected [sim.MaxNodes + 1]timed.NodeID
-	group   [sim.MaxNodes + 1]Group
-	support [sim.MaxNodes + 1]mask // of leaders that count votes
+	elected [MaxProcesses + 1]timed.NodeID
+	group   [MaxProcesses + 1]Group
+	support [MaxProcesses + 1]mask // of leaders that count votes
 	normal  mask
 	leaders mask
 	up      mask
-	life    [sim.MaxNodes + 1]timed.BootID
-	born    [sim.MaxNodes + 1]time.Duration // when that life began
+	life    [MaxProcesses + 1]timed.BootID
+	born    [MaxProcesses + 1]time.Duration // when that life began
 }
 
 // terms are the true times at which claims end by themselves.
 type terms struct {
-	vote, lead [sim.MaxNodes + 1]time.Duration
+	vote, lead [MaxProcesses + 1]time.Duration
 }
 
 // take writes the claim of one process down, with the true times of its ends. It
