@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -63,8 +64,17 @@ func (w *words) Merge(branches []failaware.StateBranch) error {
 // holder is a node with its replica.
 type holder struct {
 	*failaware.Replica
-	app              *words
-	restored, merged atomic.Int64
+	app      *words
+	restored atomic.Int64
+	mu       sync.Mutex
+	merges   []failaware.ReplicaEvent
+}
+
+// merged returns what the node has merged so far, in the order of its views.
+func (h *holder) merged() []failaware.ReplicaEvent {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.merges)
 }
 
 // latest returns the words of the node, with all that was submitted before.
@@ -86,7 +96,9 @@ func replicate(t testing.TB, cfg failaware.Config, c failaware.ReplicaConfig, ap
 		case replica.EventRestored:
 			h.restored.Add(1)
 		case replica.EventMerged:
-			h.merged.Add(1)
+			h.mu.Lock()
+			h.merges = append(h.merges, e)
+			h.mu.Unlock()
 		case replica.EventDiverged, replica.EventCorrupt:
 			t.Errorf("node %v: %+v", cfg.ID, e)
 		}
@@ -151,14 +163,31 @@ func TestReplicasSplitAndMerge(t *testing.T) {
 		net.Heal()
 		time.Sleep(4 * b.View)
 		submit(t, all[1], "whole")
+		meeting := failaware.ReplicaEvent{}
 		for _, h := range all {
 			_, err := h.ReadLatest(within(t, time.Minute), func() {
 				require.Equal(t, []string{"left", "one", "right", "two", "whole"}, h.app.list)
 			})
 			require.NoError(t, err)
-			require.EqualValues(t, 1, h.merged.Load())
 			require.True(t, h.Read(func() {}).UpToDate)
+			// While the network splits and heals, some may part and meet again on the
+			// way. But no view merges twice, and in the end all meet in one.
+			merges := h.merged()
+			require.NotEmpty(t, merges)
+			for i := range merges[1:] {
+				require.NotEqual(t, merges[i].View, merges[i+1].View, "node %v", h.Node().ID())
+			}
+			last := merges[len(merges)-1]
+			if meeting.View.None() {
+				meeting = last
+			}
+			require.Equal(t, meeting, last, "node %v", h.Node().ID())
 		}
+		met := failaware.Set{}
+		for _, branch := range meeting.Branches {
+			met = met.Union(branch)
+		}
+		require.Equal(t, len(all), met.Len(), "%v", meeting.Branches)
 	})
 }
 
