@@ -57,6 +57,7 @@ type state struct {
 // it follows.
 type phase struct {
 	leads  bool
+	since  timed.Instant     // the turn in which it began
 	leader timed.Incarnation // whom the node follows, if it does not lead
 	over   chan struct{}     // closed after the state of the next phase was published
 	lost   *NotLeaderError   // why a lead ended; set before over is closed

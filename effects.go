@@ -272,7 +272,7 @@ func (d *driver) publish() {
 // happened to it. A lead that ended in this turn is over, even if another one
 // has begun since; and so is one whose lease ran out before it was renewed.
 func (d *driver) phaseOf(s *state) *phase {
-	next := &phase{leads: s.Leading && d.now < s.Expiration, over: make(chan struct{})}
+	next := &phase{leads: s.Leading && d.now < s.Expiration, since: d.now, over: make(chan struct{})}
 	if !next.leads && s.Following != s.Self {
 		next.leader = s.Following
 	}

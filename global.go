@@ -111,7 +111,7 @@ func (d *driver) globalPhaseOf(s *state) *phase {
 		(!leads || d.lostGlobal == nil && prev.epoch == s.epoch && prev.Self == s.Self && d.now < prev.GlobalUntil) {
 		return prev.globalPhase
 	}
-	return &phase{leads: leads, over: make(chan struct{})}
+	return &phase{leads: leads, since: d.now, over: make(chan struct{})}
 }
 
 // lease returns the phase that a lead belongs to, and until when it lasts; zero:

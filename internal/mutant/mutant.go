@@ -218,6 +218,8 @@ const (
 	RelayedWithoutBound
 	RelayedFromReceipt
 	AroundForEver
+	HoldOfTheSnapshot
+	HoldFromTheAnswer
 	count
 )
 

@@ -195,6 +195,8 @@ var planted = [...]struct{ name, layer, rule string }{
 	RelayedWithoutBound:      {"RelayedWithoutBound", "collation", "a relayed reply is no older than a round"},
 	RelayedFromReceipt:       {"RelayedFromReceipt", "collation", "a relayed sign of life is as old as the request"},
 	AroundForEver:            {"AroundForEver", "collation", "signs of life by way of others only prolong direct ones"},
+	HoldOfTheSnapshot:        {"HoldOfTheSnapshot", "library", "no vote is freed while a hold lasts"},
+	HoldFromTheAnswer:        {"HoldFromTheAnswer", "program", "a hold counts from before it was asked for"},
 }
 
 // String returns the name of the planted bug.

@@ -233,4 +233,6 @@ var Table = []Kill{
 	by("leader", mutant.RelayedWithoutBound),
 	in("collated", mutant.RelayedFromReceipt, "alive", 500),
 	in("cut-from-the-leader", mutant.AroundForEver, "", 20),
+	{Mutant: mutant.HoldOfTheSnapshot, Package: ".", Test: "TestHandOverNoticesHoldOfTheSnapshot"},
+	by("internal/api", mutant.HoldFromTheAnswer),
 }

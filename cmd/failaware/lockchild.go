@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+
+	"github.com/spf13/cobra"
+)
+
+// child is the command of `failaware lock`, with its process group.
+type child struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended, and its group was killed
+
+	mu   sync.Mutex
+	gone bool // its id may be another one's by now
+}
+
+func startChild(parent *cobra.Command, path string, args, env []string) (*child, error) {
+	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
+		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
+		SysProcAttr: groupOfItsOwn()}, ended: make(chan struct{})}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(c.ended)
+		c.collect()
+	}()
+	return c, nil
+}
+
+// do does something to the group unless it is gone.
+func (c *child) do(f func(*os.Process)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone {
+		f(c.cmd.Process)
+	}
+}
+
+func (c *child) kill()              { c.do(killGroup) }
+func (c *child) terminate()         { c.do(terminateGroup) }
+func (c *child) signal(s os.Signal) { c.do(func(p *os.Process) { signalGroup(p, s) }) }
+
+// code returns the exit code after the end.
+func (c *child) code() exitCode {
+	if n := endedBySignal(c.cmd.ProcessState); n != 0 {
+		return exitCode(128 + n)
+	}
+	return exitCode(c.cmd.ProcessState.ExitCode())
+}

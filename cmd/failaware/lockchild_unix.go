@@ -1,0 +1,39 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// commandSignals returns the signals that a command gets that runs under a lock.
+// Those that stop a terminal's job are among them: they are to stop the command,
+// and never the process that has to kill it.
+func commandSignals() (<-chan os.Signal, func()) {
+	c := make(chan os.Signal, 16)
+	signal.Notify(c, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+		syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
+	return c, func() { signal.Stop(c) }
+}
+
+// ends reports whether a signal ends a lock that has no command yet.
+func ends(s os.Signal) bool {
+	return s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
+}
+
+func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
+
+func killGroup(p *os.Process)      { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+func terminateGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
+
+func signalGroup(p *os.Process, s os.Signal) { _ = syscall.Kill(-p.Pid, s.(syscall.Signal)) }
+
+// endedBySignal returns the signal that ended a process, or 0.
+func endedBySignal(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return int(w.Signal())
+	}
+	return 0
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+// renewal is what came of a question for another hold.
+type renewal struct {
+	held *api.Held
+	err  error
+}
+
+// watch is a command that runs under a hold.
+type watch struct {
+	l     *locking
+	child *child
+	held  *api.Held
+	last  error // why the hold was not renewed, the last time that it was not
+
+	lost   error     // why the command is to end
+	killBy time.Time // when SIGTERM has had its time; it is no matter of safety
+	killed bool
+}
+
+// run runs the command under a hold, which it renews, until the command has ended.
+// lost says why the command was ended; else code is its own.
+func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost error, code exitCode, err error) {
+	// The kernel kills the child when the thread that started it ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	env := []string{fmt.Sprintf("FAILAWARE_LEADER=%d", l.node)}
+	if held.Edict != "" {
+		env = append(env, "FAILAWARE_EDICT="+held.Edict)
+	}
+	c, err := startChild(l.cmd, path, l.args, env)
+	if err != nil {
+		return nil, 0, wrong("lock: %w", err)
+	}
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	renewals := make(chan renewal)
+	go l.renew(asking, l.timing, renewals)
+	w := &watch{l: l, child: c, held: held}
+	for {
+		timer := time.NewTimer(w.look())
+		select {
+		case <-c.ended:
+			timer.Stop()
+			return w.outcome(), c.code(), nil
+		case r := <-renewals:
+			w.take(r)
+		case s := <-l.signals:
+			c.signal(s)
+		case <-ctx.Done():
+			w.lose(context.Cause(ctx))
+			ctx = context.Background() // it was heard
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// renew asks for holds until ctx is done.
+func (l *locking) renew(ctx context.Context, t lockTiming, to chan<- renewal) {
+	tick := time.NewTicker(t.renew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		asking, cancel := context.WithTimeout(ctx, t.longer)
+		h, err := l.client.Hold(asking, l.clock, t.drift, l.global, "")
+		cancel()
+		select {
+		case to <- renewal{h, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take takes an answer to a question for another hold. Only an answer of the node
+// ends the lead; silence lets the hold run out.
+func (w *watch) take(r renewal) {
+	switch {
+	case refused(r.err):
+		w.lose(r.err)
+	case r.err != nil:
+		w.last = r.err
+	case !r.held.SameLead(w.held):
+		w.lose(fmt.Errorf("node %d lost the lead, and leads anew", w.l.node))
+	case r.held.Until > w.held.Until:
+		w.held, w.last = r.held, nil
+	}
+}
+
+func (w *watch) lose(why error) {
+	if w.lost == nil {
+		w.lost = why
+	}
+}
+
+// forever is a wait for something else.
+const forever = time.Hour
+
+// look does what is due, and returns for how long nothing else is.
+func (w *watch) look() time.Duration {
+	if w.killed {
+		return forever
+	}
+	left := w.held.Left() - w.l.timing.margin
+	if left <= w.l.termBefore && w.lost == nil {
+		w.lose(w.silence())
+	}
+	switch {
+	case w.lost == nil:
+		return left - w.l.termBefore
+	case w.l.termBefore == 0 || left <= 0:
+	case w.killBy.IsZero():
+		w.killBy = time.Now().Add(w.l.termBefore)
+		w.child.terminate()
+		return min(left, w.l.termBefore)
+	case time.Now().Before(w.killBy):
+		return min(left, time.Until(w.killBy))
+	}
+	w.killed = true
+	w.child.kill()
+	return forever
+}
+
+// silence says why a hold ran out.
+func (w *watch) silence() error {
+	if w.last == nil {
+		w.last = errors.New("there was no answer in time")
+	}
+	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
+}
+
+// outcome says why the command was ended, if it was, and for how long it may have
+// run without the lead.
+func (w *watch) outcome() error {
+	over := w.l.clock.Now().Sub(w.held.Until)
+	switch {
+	case w.held.Left() == 0:
+		w.lose(w.silence())
+		return fmt.Errorf("%w; %w", w.lost, &overrunError{over})
+	case w.lost != nil && w.killed:
+		return fmt.Errorf("%w; %s was killed", w.lost, w.l.args[0])
+	}
+	return w.lost
+}
+
+// overrunError tells that the command may have run on when its hold was over.
+type overrunError struct{ by time.Duration }
+
+func (e *overrunError) Error() string {
+	if e.by <= 0 {
+		return "the machine slept, and the command may have run without the lead"
+	}
+	return fmt.Sprintf("the command may have run for up to %v without the lead", e.by.Round(time.Microsecond))
+}
+
+// signalCode is the exit code of what a signal ended, as shells have it.
+func signalCode(s os.Signal) exitCode { return exitCode(128 + numberOf(s)) }

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/timed"
+)
+
+const holdPath = "/v1/leader/hold"
+
+// Hold is the answer of POST /v1/leader/hold. Boot and SinceNS name the lead.
+type Hold struct {
+	Node       int    `json:"node"`
+	Boot       string `json:"boot"`
+	SinceNS    int64  `json:"since_ns"` // the hardware clock
+	Global     bool   `json:"global"`
+	ValidForNS int64  `json:"valid_for_ns"`
+	Edict      string `json:"edict,omitempty"`
+}
+
+func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
+	query := q.URL.Query()
+	global, err := false, error(nil)
+	if text := query.Get("global"); text != "" {
+		if global, err = strconv.ParseBool(text); err != nil {
+			fail(w, http.StatusBadRequest, fmt.Errorf("global: %q is neither true nor false", text))
+			return
+		}
+	}
+	token := query.Get("token")
+	if token != "" && !global {
+		fail(w, http.StatusBadRequest, errors.New("token: edicts are of global leaders: global=true is needed"))
+		return
+	}
+	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
+	defer cancel()
+	h, e, err := grant(ctx, s.node, global, token)
+	switch {
+	case err == nil:
+		answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
+			Global: h.Global, ValidForNS: int64(h.Left()), Edict: e})
+	case errors.Is(err, failaware.ErrNotLeader):
+		fail(w, http.StatusConflict, refusal(s.node, global))
+	default:
+		fail(w, http.StatusServiceUnavailable, err)
+	}
+}
+
+// grant asks a node for a hold, and for an edict if a token is wanted.
+func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h failaware.Hold, e string, err error) {
+	if !global {
+		h, err = n.Hold(ctx)
+		return h, "", err
+	}
+	if h, err = n.HoldGlobally(ctx); err != nil || token == "" {
+		return h, "", err
+	}
+	t, err := n.Timestamp()
+	if err != nil {
+		return h, "", err
+	}
+	made := edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: edict.Sum([]byte(token))}
+	for _, s := range t.Quorum.Stamps {
+		made.Stamps = append(made.Stamps, edict.Stamp(s))
+	}
+	return h, made.String(), nil
+}
+
+// refusal says that a node does not lead, and who does as far as it knows.
+func refusal(n *failaware.Node, global bool) error {
+	what, who := "", n.Leader().Leader
+	if global {
+		what, who = " globally", n.GlobalLeader().Leader
+	}
+	if who == failaware.NoNode || who == n.ID() {
+		return fmt.Errorf("node %v does not lead%s, and knows of nobody who does", n.ID(), what)
+	}
+	return fmt.Errorf("node %v does not lead%s; node %v does, as far as it knows", n.ID(), what, who)
+}
+
+// Held is a hold as something to rely on by the clock of this process.
+type Held struct {
+	Hold
+	// Until is when it ends, on that clock.
+	Until timed.Instant
+
+	epoch uint32
+	clock *hwclock.Clock
+}
+
+// Left returns for how long the hold lasts from now on; 0: it is over, or the
+// machine has slept meanwhile.
+func (h *Held) Left() time.Duration {
+	if h.clock == nil {
+		return 0
+	}
+	if r := h.clock.Read(); r.Epoch == h.epoch {
+		return max(h.Until.Sub(r.Now), 0)
+	}
+	return 0
+}
+
+// SameLead reports whether two holds are of one uninterrupted lead.
+func (h *Held) SameLead(o *Held) bool { return h.Boot == o.Boot && h.SinceNS == o.SinceNS }
+
+// Hold asks the node for a hold: one of the global lead if global, with an edict
+// for token if that is not empty. What the answer promises counts from before it
+// was asked for, by a clock that drifts by at most drift, as the node's does.
+func (c *Client) Hold(ctx context.Context, clock *hwclock.Clock, drift timed.Drift, global bool, token string) (*Held, error) {
+	query := url.Values{"global": {strconv.FormatBool(global)}}
+	if token != "" {
+		query.Set("token", token)
+	}
+	asked := clock.Read()
+	h := &Held{epoch: asked.Epoch, clock: clock}
+	if err := c.do(ctx, http.MethodPost, holdPath+"?"+query.Encode(), &h.Hold); err != nil {
+		return nil, err
+	}
+	if mutant.On(mutant.HoldFromTheAnswer) {
+		asked = clock.Read()
+	}
+	h.Until = asked.Now.Add(drift.Trust(time.Duration(h.ValidForNS)))
+	return h, nil
+}
