@@ -1,0 +1,215 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// triesEnv names the variable that says how many writers are stopped.
+	triesEnv     = "FAILAWARE_STALE_TRIES"
+	defaultTries = 1000
+	// groups of three nodes are at work side by side, since a try is mostly waiting.
+	groups = 2
+	// patience is for a machine that does a hundred other things.
+	patience = 60 * time.Second
+)
+
+// writerProcess is a node in a process of its own, which writes when it leads.
+type writerProcess struct {
+	id    int
+	cmd   *exec.Cmd
+	stdin io.Writer
+	lines chan string // closed at its end
+}
+
+// say gives an order.
+func (w *writerProcess) say(t *testing.T, order string) {
+	t.Helper()
+	_, err := fmt.Fprintln(w.stdin, order)
+	require.NoError(t, err)
+}
+
+// hear returns the next thing that it says, which begins with one of some words.
+func (w *writerProcess) hear(t *testing.T, words ...string) string {
+	t.Helper()
+	for end := time.After(patience); ; {
+		select {
+		case line, ok := <-w.lines:
+			require.True(t, ok, "writer %d has ended", w.id)
+			for _, word := range words {
+				if strings.HasPrefix(line, word) {
+					return line
+				}
+			}
+			require.True(t, strings.HasPrefix(line, "checked"), "writer %d says %q", w.id, line)
+		case <-end:
+			require.FailNow(t, "in vain", "writer %d does not say %q", w.id, words)
+		}
+	}
+}
+
+// group is three nodes of which two are a quorum, and two stores that they write
+// to: one with a fence, and one that believes who says that it has checked.
+type group struct {
+	t       *testing.T
+	writers [3]*writerProcess
+	naive   atomic.Value // the value of the store without a fence
+	fenced  string       // URL
+}
+
+func newGroup(t *testing.T) *group {
+	g := &group{t: t}
+	g.fenced, _ = serve(t, t.TempDir())
+	naive := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		g.naive.Store(string(b))
+	}))
+	t.Cleanup(naive.Close)
+	state, addrs := t.TempDir(), freePorts(t, len(g.writers))
+	for i := range g.writers {
+		g.writers[i] = startWriter(t, i+1, writerEnv+"="+strings.Join([]string{
+			strconv.Itoa(i + 1), state, g.fenced, naive.URL, strings.Join(addrs, ",")}, " "))
+	}
+	return g
+}
+
+// freePorts returns UDP addresses of the loopback that nobody uses just now.
+func freePorts(t *testing.T, count int) (addrs []string) {
+	t.Helper()
+	for range count {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer c.Close() // only when all have been chosen, or else one could come twice
+		addrs = append(addrs, c.LocalAddr().String())
+	}
+	return addrs
+}
+
+func startWriter(t *testing.T, id int, env string) *writerProcess {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	w := &writerProcess{id: id, cmd: exec.Command(self), lines: make(chan string, 16)}
+	w.cmd.Env = append(os.Environ(), env)
+	w.cmd.Stderr = os.Stderr
+	w.stdin, err = w.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := w.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, w.cmd.Start())
+	go func() {
+		defer close(w.lines)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			w.lines <- lines.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		_ = w.cmd.Wait()
+	})
+	return w
+}
+
+// first returns which of some writers is the first to lead, and so has checked.
+func (g *group) first(among ...*writerProcess) *writerProcess {
+	g.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
+		for _, w := range among {
+			select {
+			case line, ok := <-w.lines:
+				require.True(g.t, ok, "writer %d has ended", w.id)
+				require.Equal(g.t, "checked", line)
+				return w
+			default:
+			}
+		}
+		require.True(g.t, time.Now().Before(end), "nobody leads")
+	}
+}
+
+// try stops a leader between its check and its write, lets the next one write,
+// and has the first one go on. It reports what became of its write, and whether the
+// store without a fence fell for it.
+func (g *group) try(n int) (answer string, fellForIt bool) {
+	t := g.t
+	for _, w := range g.writers {
+		w.say(t, fmt.Sprintf("check value-%d-of-%d", n, w.id))
+	}
+	stale := g.first(g.writers[:]...)
+	require.NoError(t, stale.cmd.Process.Signal(syscall.SIGSTOP))
+	var others []*writerProcess
+	for _, w := range g.writers {
+		if w != stale {
+			others = append(others, w)
+		}
+	}
+	next := g.first(others...)
+	next.say(t, "go")
+	require.Equal(t, "wrote 204 ", next.hear(t, "wrote"), "the next leader's write")
+	require.NoError(t, stale.cmd.Process.Signal(syscall.SIGCONT))
+	stale.say(t, "go")
+	answer = stale.hear(t, "wrote")
+	for _, w := range others {
+		if w != next {
+			w.say(t, "cancel")
+			w.hear(t, "cancelled")
+		}
+	}
+	code, value := get(t, g.fenced, "k")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, fmt.Sprintf("value-%d-of-%d", n, next.id), value, "what the store keeps")
+	return answer, g.naive.Load() == fmt.Sprintf("value-%d-of-%d", n, stale.id)
+}
+
+// Leaders that are stopped between the check and the write never get their writes
+// past the fence, and always past a store without one.
+func TestStaleWritesAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes for half a minute; not with -short")
+	}
+	tries := defaultTries
+	if text := os.Getenv(triesEnv); text != "" {
+		var err error
+		tries, err = strconv.Atoi(text)
+		require.NoError(t, err, triesEnv)
+	}
+	var made, refused, fell atomic.Int64
+	begun := time.Now()
+	t.Run("groups", func(t *testing.T) {
+		for i := range groups {
+			t.Run(strconv.Itoa(i+1), func(t *testing.T) {
+				t.Parallel()
+				g := newGroup(t)
+				for n := made.Add(1); n <= int64(tries); n = made.Add(1) {
+					answer, fellForIt := g.try(int(n))
+					require.True(t, strings.HasPrefix(answer, "wrote 409 "), "try %d: the stale write: %s", n, answer)
+					require.Contains(t, answer, "a later edict was obeyed before")
+					refused.Add(1)
+					if fellForIt {
+						fell.Add(1)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d stale writes: %d refused with the fence, %d accepted without one, in %v",
+		tries, refused.Load(), fell.Load(), time.Since(begun).Round(time.Millisecond))
+	require.EqualValues(t, tries, refused.Load())
+	require.EqualValues(t, tries, fell.Load(), "a test of stale writes needs some")
+}
