@@ -20,6 +20,10 @@ type Published struct {
 	Leading   bool
 	LeadUntil timed.Instant
 	Support   Set
+	// Global tells that the node leads globally while the clock is before
+	// GlobalUntil.
+	Global      bool
+	GlobalUntil timed.Instant
 	// View is the view installed last, or nil. It is up to date while the clock is
 	// before ViewUntil. It must not be changed.
 	View      *View
@@ -31,6 +35,7 @@ func (d *driver) audit(s *state) {
 	if f := d.n.cfg.OnPublish; f != nil {
 		f(Published{Turn: d.now, Done: d.n.clock.Now(), Epoch: s.epoch, Self: s.Self,
 			Leading: s.Leading, LeadUntil: s.Expiration, Support: s.Support,
+			Global: s.Global, GlobalUntil: s.GlobalUntil,
 			View: s.View, ViewUntil: s.ValidUntil})
 	}
 }

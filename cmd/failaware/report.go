@@ -14,7 +14,7 @@ import (
 // [GrantedAt, Until) of the machine's hardware clock, or until a line with the
 // kind's end comes. See docs/report.md.
 type claim struct {
-	Kind      string `json:"kind"` // lead, lead_end, view, view_end
+	Kind      string `json:"kind"` // lead, global, view, and each with _end
 	Node      int    `json:"node"`
 	Boot      string `json:"boot"`
 	Epoch     uint32 `json:"epoch"`
@@ -34,6 +34,14 @@ type reporter struct {
 	log  hclog.Logger
 	lead leadClaim
 	view viewClaim
+
+	global globalClaim
+}
+
+type globalClaim struct {
+	self  failaware.Incarnation
+	epoch uint32
+	until timed.Instant
 }
 
 type leadClaim struct {
@@ -61,6 +69,7 @@ func openReport(path string, log hclog.Logger) (*reporter, error) {
 // published notes what a node's answers rest on from now on.
 func (r *reporter) published(p failaware.Published) {
 	r.leads(&p)
+	r.globally(&p)
 	r.views(&p)
 }
 
@@ -83,6 +92,27 @@ func (r *reporter) leads(p *failaware.Published) {
 	if next.self.Valid() {
 		r.write(claim{Kind: "lead", Node: int(next.self.Node), Boot: next.self.Boot.String(), Epoch: next.epoch,
 			GrantedAt: int64(p.Turn), Until: int64(next.until), Renewal: renewal, Support: idsOf(next.support)})
+	}
+}
+
+func (r *reporter) globally(p *failaware.Published) {
+	var next globalClaim
+	if p.Global && p.Turn < p.GlobalUntil {
+		next = globalClaim{p.Self, p.Epoch, p.GlobalUntil}
+	}
+	before := r.global
+	if next == before {
+		return
+	}
+	r.global = next
+	renewal := next.self == before.self && next.epoch == before.epoch && p.Turn < before.until && next.until >= before.until
+	if before.self.Valid() && !renewal {
+		r.write(claim{Kind: "global_end", Node: int(before.self.Node), Boot: before.self.Boot.String(),
+			Epoch: before.epoch, At: int64(timed.Earlier(p.Done, before.until))})
+	}
+	if next.self.Valid() {
+		r.write(claim{Kind: "global", Node: int(next.self.Node), Boot: next.self.Boot.String(), Epoch: next.epoch,
+			GrantedAt: int64(p.Turn), Until: int64(next.until), Renewal: renewal})
 	}
 }
 

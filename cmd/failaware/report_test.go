@@ -61,10 +61,11 @@ func audit(t *testing.T, paths []string) {
 	}
 	leads, views := 0, 0
 	for i, a := range all {
-		if a.Kind == "lead" {
+		switch a.Kind {
+		case "lead":
 			leads++
 			require.Contains(t, a.Support, a.Node)
-		} else {
+		case "view":
 			views++
 			require.Contains(t, a.Members, a.Node)
 		}
@@ -74,6 +75,10 @@ func audit(t *testing.T, paths []string) {
 			}
 			if a.Kind == "lead" && (a.Node != b.Node || a.Boot != b.Boot) {
 				require.False(t, common(a.Support, b.Support), "two leaders: %+v %+v", a, b)
+			}
+			if a.Kind == "global" {
+				require.Equal(t, a.Node, b.Node, "two global leaders: %+v %+v", a, b)
+				require.Equal(t, a.Boot, b.Boot, "two global leaders: %+v %+v", a, b)
 			}
 			if a.Kind == "view" && a.View != b.View {
 				require.False(t, common(a.Members, b.Members), "two views: %+v %+v", a, b)
@@ -101,13 +106,16 @@ func TestReportSaysGrantsRenewalsAndEnds(t *testing.T) {
 	state.Turn, state.Done, state.LeadUntil, state.View, state.ViewUntil = 50, 51, 150, v, 140
 	r.published(state)
 	state.Turn, state.Done, state.Support = 60, 61, timed.SetOf(1, 2, 3)
+	state.Global, state.GlobalUntil = true, 145
 	r.published(state)
-	state.Turn, state.Done, state.Leading, state.ViewUntil = 70, 73, false, 0
+	state.Turn, state.Done, state.GlobalUntil = 62, 63, 150
+	r.published(state)
+	state.Turn, state.Done, state.Leading, state.ViewUntil, state.Global = 70, 73, false, 0, false
 	r.published(state)
 	r.published(state)
 
 	all := spans(t, path)
-	require.Len(t, all, 4)
+	require.Len(t, all, 6)
 	type short struct {
 		kind       string
 		from, end  int64
@@ -126,6 +134,8 @@ func TestReportSaysGrantsRenewalsAndEnds(t *testing.T) {
 		{"lead", 50, 61, true, boot, "", 0, 1, 2},
 		{"view", 50, 73, false, boot, v.ID.String(), 0, 1, 2},
 		{"lead", 60, 73, false, boot, "", 0, 1, 3},
+		{"global", 60, 73, false, boot, "", 0, 1, 0},
+		{"global", 62, 73, true, boot, "", 0, 1, 0},
 	}, got)
 }
 

@@ -111,7 +111,7 @@ func TestReportsOfKilledProcessesKeepTheRules(t *testing.T) {
 	dir := shortDir(t)
 	addrs := freePorts(t, 3)
 	args := func(i int) string {
-		s := fmt.Sprintf("node --id %d --listen %s --api %s/%d --report %s/%d.report --state-dir %s/state", i+1, addrs[i], dir, i, dir, i, dir)
+		s := fmt.Sprintf("node --id %d --listen %s --api %s/%d --report %s/%d.report --state-dir %s/state --quorum majority:1,2,3", i+1, addrs[i], dir, i, dir, i, dir)
 		for j, a := range addrs {
 			if j != i {
 				s += fmt.Sprintf(" --peer %d=%s", j+1, a)

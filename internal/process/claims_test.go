@@ -105,19 +105,36 @@ func collide(all []interval) error {
 	return nil
 }
 
+// contradict returns two claims of global leaders that must not both hold at one
+// instant: any two, unless they are of one incarnation.
+func contradict(all []interval) error {
+	sort.Slice(all, func(a, b int) bool { return all[a].from < all[b].from })
+	for i := range all {
+		for j := i + 1; j < len(all) && all[j].from < all[i].to; j++ {
+			if all[i].what != all[j].what {
+				return fmt.Errorf("two lead globally:\n%v\n%v", all[i], all[j])
+			}
+		}
+	}
+	return nil
+}
+
 // audit holds the claims of all nodes against each other.
 func (g *group) audit() (leads, views int) {
 	g.t.Helper()
-	var led, viewed []interval
+	var led, viewed, global []interval
 	for i := range g.ports {
 		cs := readClaims(g.t, g.report(i+1))
 		led = append(led, intervals(cs, "lead")...)
 		viewed = append(viewed, intervals(cs, "view")...)
+		global = append(global, intervals(cs, "global")...)
 	}
 	require.NotEmpty(g.t, led)
 	require.NotEmpty(g.t, viewed)
 	require.NoError(g.t, collide(led), "two leaders of one logical partition")
 	require.NoError(g.t, collide(viewed), "two up-to-date views that overlap")
+	require.NoError(g.t, contradict(global))
+	g.t.Logf("%d global leads, one at a time", len(global))
 	return len(led), len(viewed)
 }
 
@@ -132,6 +149,11 @@ func TestAuditSeesOverlaps(t *testing.T) {
 	require.NoError(t, collide(append(ended, intervals([]claim{lead(2, 99, 200, 2, 3)}, "lead")...)))
 	apart := append(intervals([]claim{lead(1, 0, 100, 1, 3)}, "lead"), intervals([]claim{lead(2, 50, 200, 2)}, "lead")...)
 	require.NoError(t, collide(apart))
+	global := func(node int, from, until int64) claim {
+		return claim{Kind: "global", Node: node, Boot: "b", GrantedAt: from, Until: until}
+	}
+	require.Error(t, contradict(append(intervals([]claim{global(1, 0, 100)}, "global"), intervals([]claim{global(2, 99, 200)}, "global")...)))
+	require.NoError(t, contradict(append(intervals([]claim{global(1, 0, 100)}, "global"), intervals([]claim{global(2, 100, 200)}, "global")...)))
 	view := func(node int, id string, from, until int64, members ...int) claim {
 		return claim{Kind: "view", Node: node, View: id, GrantedAt: from, Until: until, Members: members}
 	}

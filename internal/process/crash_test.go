@@ -9,10 +9,10 @@ import (
 )
 
 // The leader is killed twenty times and stopped for two seconds ten times.
-// Whatever happens, no two processes may ever claim the same node at one
-// instant, and a leader that was stopped knows it at once when it goes on.
+// Whatever happens, no two processes may ever claim the same node, or to lead
+// globally, at one instant, and a leader that was stopped knows it at once when it goes on.
 func TestKilledAndStoppedLeaders(t *testing.T) {
-	g := newGroup(t, program(t), "local", 5)
+	g := newGroup(t, program(t), "local", 5, "--quorum", "majority:1,2,3,4,5", "--state-dir", t.TempDir())
 	leader := g.await(1, 2, 3, 4, 5)
 	for i := range 20 {
 		g.kill(g.procs[leader-1])

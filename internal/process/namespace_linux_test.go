@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
@@ -92,52 +94,132 @@ func newGroupOn(h *hosts, bin, preset string, extra ...string) *group {
 	return g
 }
 
-// since returns how long after an instant the last of some nodes began to claim an
-// up-to-date view of just them.
-func (g *group) since(at int64, ids []int) time.Duration {
+// claimed returns how long after an instant a node of some began to claim what
+// fits, and fails if none does.
+func (g *group) claimed(kind string, at int64, ids []int, fits func(*claim) bool) time.Duration {
 	g.t.Helper()
-	last := int64(0)
+	first := int64(0)
 	for _, id := range ids {
-		first := int64(0)
-		for _, i := range intervals(readClaims(g.t, g.report(id)), "view") {
-			whole := len(i.set) == len(ids)
-			for _, member := range ids {
-				whole = whole && i.set[member]
-			}
-			if whole && i.from > at && (first == 0 || i.from < first) {
-				first = i.from
+		for _, c := range readClaims(g.t, g.report(id)) {
+			if c.Kind == kind && c.GrantedAt > at && fits(&c) {
+				if first == 0 || c.GrantedAt < first {
+					first = c.GrantedAt
+				}
+				break
 			}
 		}
-		require.NotZero(g.t, first, "node %d claims no view of %v", id, ids)
-		last = max(last, first)
 	}
-	return time.Duration(last - at)
+	require.NotZero(g.t, first, "none of %v claims a %s", ids, kind)
+	return time.Duration(first - at)
+}
+
+// led returns how long after an instant some nodes had a leader that all of them
+// support.
+func (g *group) led(at int64, ids []int) time.Duration {
+	g.t.Helper()
+	return g.claimed("lead", at, ids, func(c *claim) bool { return slices.Equal(c.Support, ids) })
+}
+
+// viewed returns how long after an instant the last of some nodes began to claim an
+// up-to-date view of just them.
+func (g *group) viewed(at int64, ids []int) (last time.Duration) {
+	g.t.Helper()
+	for _, id := range ids {
+		last = max(last, g.claimed("view", at, []int{id}, func(c *claim) bool { return slices.Equal(c.Members, ids) }))
+	}
+	return last
+}
+
+// globals returns who claimed to lead globally at some time in [from, to).
+func (g *group) globals(from, to int64) (ids []int) {
+	g.t.Helper()
+	for id := 1; id <= len(g.ports); id++ {
+		for _, i := range intervals(readClaims(g.t, g.report(id)), "global") {
+			if i.from < to && i.to > from {
+				ids = append(ids, id)
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// globally returns how long after an instant some nodes had a global leader whom
+// all of them support.
+func (g *group) globally(at int64, ids []int) time.Duration {
+	g.t.Helper()
+	led := g.led(at, ids)
+	return led + g.claimed("global", at+int64(led)-1, ids, func(*claim) bool { return true }) - 1
+}
+
+// awaitGlobal waits until one of the nodes says that it leads globally, and
+// returns which.
+func (g *group) awaitGlobal(ids []int) (leader int) {
+	g.t.Helper()
+	require.Eventually(g.t, func() bool {
+		for _, id := range ids {
+			var a api.Global
+			if g.procs[id-1].client.Get(g.t.Context(), "/v1/global", &a) == nil && a.Leads {
+				leader = id
+				return true
+			}
+		}
+		return false
+	}, patience, 2*time.Millisecond)
+	return leader
 }
 
 // A network of eight hosts is split into 4+4 and into 5+3, and healed: each side
-// has a leader of its own and one view, and no claims conflict.
+// has a leader of its own and one view, a side with a majority of all has the
+// global leader, and no claims conflict.
 func TestSplitHosts(t *testing.T) {
 	bin := program(t)
 	h := newHosts(t, 8)
-	g := newGroupOn(h, bin, "lan")
+	g := newGroupOn(h, bin, "lan", "--quorum", "majority:1,2,3,4,5,6,7,8", "--state-dir", t.TempDir())
 	all := []int{1, 2, 3, 4, 5, 6, 7, 8}
 	g.await(all...)
 	clock, err := hwclock.New()
 	require.NoError(t, err)
 	status, err := g.procs[0].status(patience)
 	require.NoError(t, err)
-	bound := time.Duration(status.Bounds.ViewNS)
+	bounds := status.Bounds
+	t.Logf("the bounds: depose %v, elect %v, view %v", time.Duration(bounds.DeposeNS), time.Duration(bounds.ElectNS), time.Duration(bounds.ViewNS))
 	for _, sides := range [][2][]int{{{1, 2, 3, 4}, {5, 6, 7, 8}}, {{1, 4, 5, 7, 8}, {2, 3, 6}}} {
+		g.awaitGlobal(all)
+		h.split(sides[1]) // one after the other: the cut is complete when all are
 		cut := int64(clock.Now())
-		h.split(sides[1])
 		first, second := g.await(sides[0]...), g.await(sides[1]...)
 		require.Contains(t, sides[0], first)
 		require.Contains(t, sides[1], second)
-		healed := int64(clock.Now())
+		majority := len(sides[0]) > len(all)/2
+		if majority {
+			require.Contains(t, sides[0], g.awaitGlobal(all))
+		}
+		// A leader of before the cut leads on for the lease that it has.
+		settled := int64(clock.Now())
+		if lease := cut + bounds.DeposeNS; lease > settled {
+			time.Sleep(time.Duration(lease - settled))
+			settled = lease
+		}
+		time.Sleep(time.Second) // for as long as nobody else may lead globally
+		healing := int64(clock.Now())
 		h.heal()
+		healed := int64(clock.Now())
 		g.await(all...)
-		t.Logf("split into %v and %v: one view each after %v and %v; healed: one view of all after %v; the bound is %v",
-			sides[0], sides[1], g.since(cut, sides[0]), g.since(cut, sides[1]), g.since(healed, all), bound)
+		g.awaitGlobal(all)
+
+		t.Logf("split into %v and %v: led after %v and %v, one view each after %v and %v", sides[0], sides[1],
+			g.led(cut, sides[0]), g.led(cut, sides[1]), g.viewed(cut, sides[0]), g.viewed(cut, sides[1]))
+		globals := g.globals(settled, healing)
+		if majority {
+			require.NotEmpty(t, globals)
+			require.Subset(t, sides[0], globals, "who leads globally with a minority")
+			t.Logf("led globally by all of %v after %v, and by nobody else", sides[0], g.globally(cut, sides[0]))
+		} else {
+			require.Empty(t, globals, "who leads globally with half of all")
+			t.Log("nobody led globally")
+		}
+		t.Logf("healed: led by all after %v, globally after %v, one view after %v", g.led(healed, all), g.globally(healed, all), g.viewed(healed, all))
 	}
 	leads, views := g.audit()
 	t.Logf("%d leads and %d up-to-date views, none in conflict", leads, views)
