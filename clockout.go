@@ -90,7 +90,7 @@ func (c *Config) checkOutputs() (errs []error) {
 // utc is what other programs are told.
 func (n *Node) utc() serve.Answer {
 	r := n.Clock()
-	return serve.Answer{Time: r.Time, Bound: r.UTCBound, External: r.Status == clocksync.External}
+	return serve.Answer{Time: r.Time, Bound: r.UTCBound, External: r.Status == clocksync.External, Leap: r.Leap}
 }
 
 // ErrServeTime is matched by the error of [Start] when the NTP server or the

@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/serve"
+	"github.com/failaware/failaware/internal/ntptest"
 )
 
 func askNTP(t *testing.T, addr string) *ntp.Response {
@@ -94,6 +95,23 @@ func TestANodeWithUTCServesIt(t *testing.T) {
 	if cfg.ClockBound != nil {
 		require.Equal(t, clockbound.Unknown, segmentStatus(t, cfg.ClockBound.Path))
 	}
+}
+
+// What a node's references say reaches the clients of its NTP server: the time, its
+// bound, and the leap second.
+func TestANodeServesWhatItsReferencesSay(t *testing.T) {
+	middle := time.Date(2027, time.June, 15, 0, 0, 0, 0, time.UTC) // the end of the month is far
+	ref := ntptest.Start(t, ntptest.Behaviour{Shift: time.Until(middle), Dispersion: time.Millisecond, Leap: uint8(ntp.LeapAddSecond)})
+	n, err := Start(t.Context(), Config{ID: 1, NTP: &NTPConfig{Listen: "127.0.0.1:0"}, References: []Reference{{NTP: ref.Addr()}}})
+	require.NoError(t, err)
+	defer n.Close()
+	eventually(t, "external", func() bool { return n.Clock().Status == clocksync.External })
+	r := askNTP(t, n.NTPAddr().String())
+	require.NoError(t, r.Validate())
+	require.Equal(t, ntp.LeapAddSecond, r.Leap)
+	require.GreaterOrEqual(t, r.RootDispersion, time.Millisecond)
+	require.LessOrEqual(t, r.RootDispersion, clocksync.DefaultMaxUTCError)
+	require.LessOrEqual(t, r.Time.Sub(middle).Abs(), time.Hour)
 }
 
 func TestSettingsOfTheOutputsAreChecked(t *testing.T) {

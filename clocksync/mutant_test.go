@@ -17,5 +17,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.BendForeseenExactly: bendsComeLate,
 		mutant.ExternalAroundLeap:  leapSecond,
 		mutant.SilentFalsetickers:  liarIsNamed,
+		mutant.JudgeIgnoresUTC:     heldReadings,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -128,7 +129,7 @@ func (s *Snapshot) Judge(r *Reading) {
 	switch {
 	case r.Deviation > s.epsilon:
 		r.Status = Unsynchronized
-	case r.Status == External && r.UTCBound > s.maxUTC:
+	case r.Status == External && r.UTCBound > s.maxUTC && !mutant.On(mutant.JudgeIgnoresUTC):
 		r.Status = Internal
 	}
 }

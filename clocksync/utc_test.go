@@ -60,6 +60,29 @@ func TestReferenceMakesReadingsExternal(t *testing.T) {
 	require.NotEqual(t, UnknownBound, late.UTCBound)
 }
 
+// Who makes the bounds of a reading wider, to keep time from running back, asks
+// what is left of its status.
+func TestHeldReadingsAreJudgedAgain(t *testing.T) { heldReadings(t) }
+
+func heldReadings(t testing.TB) {
+	cfg := utcConfig(1)
+	cfg.MaxUTCError = DefaultMaxDeviation / 2
+	c := New(cfg, start, wall)
+	c.HandleLead(start, nil)
+	says(c, 1, start, 0, DefaultMaxDeviation/4, NoLeap)
+	s := c.Snapshot()
+	for _, w := range []struct {
+		by   time.Duration
+		want Status
+	}{{0, External}, {DefaultMaxDeviation / 8, External}, {DefaultMaxDeviation / 2, Internal}, {DefaultMaxDeviation + 1, Unsynchronized}} {
+		r := s.Read(start)
+		require.Equal(t, External, r.Status)
+		r.Deviation, r.UTCBound = r.Deviation+w.by, r.UTCBound+w.by
+		s.Judge(&r)
+		require.Equal(t, w.want, r.Status, w.by)
+	}
+}
+
 func TestLiarIsNamed(t *testing.T) { liarIsNamed(t) }
 
 func liarIsNamed(t testing.TB) {

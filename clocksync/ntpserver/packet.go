@@ -137,8 +137,8 @@ func (id *identity) kiss(p *protocol.Packet, r *request) {
 		RxTimeSec: r.sentSec, RxTimeFrac: r.sentFrac, TxTimeSec: r.sentSec, TxTimeFrac: r.sentFrac}
 }
 
-func leapIndicator(l serve.Leap) uint8 {
-	if l > serve.DeleteLeap {
+func leapIndicator(l clocksync.Leap) uint8 {
+	if l > clocksync.LeapDelete {
 		return leapAlarm
 	}
 	return uint8(l)

@@ -88,7 +88,7 @@ func whoIsNotExternalSaysSo(t testing.TB) {
 		require.Equal(t, uint32(1<<32-1), p.RootDispersion, name)
 	}
 	var p protocol.Packet
-	require.True(t, id.answer(&p, &r, serve.Answer{Time: 1, Bound: 5, External: true, Leap: serve.DeleteLeap}, 0))
+	require.True(t, id.answer(&p, &r, serve.Answer{Time: 1, Bound: 5, External: true, Leap: clocksync.LeapDelete}, 0))
 	require.Equal(t, protocol.Packet{Settings: 2<<6 | 3<<3 | 4, Stratum: 2, Poll: 9, Precision: -20, RootDispersion: 1, ReferenceID: 99,
 		RefTimeSec: epochToUnix, OrigTimeSec: 5, OrigTimeFrac: 6, RxTimeSec: epochToUnix, RxTimeFrac: 4, TxTimeSec: epochToUnix, TxTimeFrac: 4}, p)
 }
@@ -147,7 +147,7 @@ func FuzzAnswer(f *testing.F) {
 		require.Equal(t, uint8(3), b[0]&7)
 		var p protocol.Packet
 		id := identity{stratum: 4, precision: -20}
-		ok := id.answer(&p, &r, serve.Answer{Time: clocksync.Time(now), Bound: time.Duration(bound), External: flags&1 != 0, Leap: serve.Leap(flags >> 1)}, 0)
+		ok := id.answer(&p, &r, serve.Answer{Time: clocksync.Time(now), Bound: time.Duration(bound), External: flags&1 != 0, Leap: clocksync.Leap(flags >> 1)}, 0)
 		out, err := p.Bytes()
 		require.NoError(t, err)
 		require.Len(t, out, 48, "as long as the request")

@@ -55,6 +55,23 @@ func TestKernelClock(t *testing.T) {
 	require.ErrorIs(t, err, unix.EPERM)
 }
 
+// The kernel of this machine answers without privileges: with a sample, or that
+// nobody disciplines it.
+func TestKernelOfThisMachine(t *testing.T) {
+	k := newKernel(hardware(t), timed.LAN().MaxDrift).(*kernel)
+	before := time.Now().UnixNano()
+	x, err := k.ask(t.Context())
+	after := time.Now().UnixNano()
+	if err != nil {
+		require.True(t, isRejected(err), "%v", err)
+		t.Log("not used: ", err)
+		return
+	}
+	require.LessOrEqual(t, int64(x.Low), after)
+	require.GreaterOrEqual(t, int64(x.High), before)
+	t.Logf("within %v", x.High.Sub(x.Low)/2)
+}
+
 func TestPHC(t *testing.T) {
 	devices, _ := filepath.Glob("/dev/ptp*")
 	if len(devices) == 0 {

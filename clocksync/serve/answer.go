@@ -8,15 +8,6 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Leap announces a leap second at the end of the current UTC day.
-type Leap uint8
-
-const (
-	NoLeap     Leap = iota // the day has 86,400 seconds
-	InsertLeap             // its last minute has 61
-	DeleteLeap             // its last minute has 59
-)
-
 // Answer is UTC at one instant of the call that returned it.
 type Answer struct {
 	// Time is the estimate of UTC.
@@ -26,8 +17,9 @@ type Answer struct {
 	Bound time.Duration
 	// External tells that Bound is as small as the configuration asks for.
 	External bool
-	// Leap means something only while External.
-	Leap Leap
+	// Leap is the leap second at the end of the UTC month; it means something only
+	// while External.
+	Leap clocksync.Leap
 }
 
 // Known reports whether there is a bound.

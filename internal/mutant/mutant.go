@@ -112,6 +112,7 @@ const (
 	BendAtOnce
 	BendForeseenExactly
 	UTCSkipsWidth
+	JudgeIgnoresUTC
 
 	ReadRawLast
 

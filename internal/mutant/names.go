@@ -103,6 +103,7 @@ var planted = [...]struct{ name, layer, rule string }{
 	BendAtOnce:               {"BendAtOnce", "clocksync", "a line bends when what was promised is over"},
 	BendForeseenExactly:      {"BendForeseenExactly", "clocksync", "when a line bends is known to the width of the offset"},
 	UTCSkipsWidth:            {"UTCSkipsWidth", "clocksync", "the bound on UTC reaches to the farther end"},
+	JudgeIgnoresUTC:          {"JudgeIgnoresUTC", "clocksync", "a reading that was held is External only within the bound"},
 	ReadRawLast:              {"ReadRawLast", "hwclock", "RAW is read before the other clocks"},
 	SnapshotOnce:             {"SnapshotOnce", "readers", "the snapshot is loaded twice"},
 	SegmentNeverOdd:          {"SegmentNeverOdd", "clockbound", "the generation is odd while the segment changes"},

@@ -18,15 +18,7 @@ const chronydEnv = "FAILAWARE_CHRONYD"
 // missing.
 func Chronyd(t testing.TB) (addr string) {
 	t.Helper()
-	bin := os.Getenv(chronydEnv)
-	if bin == "" {
-		var err error
-		if bin, err = exec.LookPath("chronyd"); err != nil {
-			if bin, err = exec.LookPath("/usr/sbin/chronyd"); err != nil {
-				t.Skip("chronyd is not installed (and " + chronydEnv + " does not name one)")
-			}
-		}
-	}
+	bin := chronydPath(t)
 	if os.Getuid() != 0 {
 		t.Skip("chronyd needs to be root")
 	}
@@ -60,6 +52,15 @@ func Chronyd(t testing.TB) (addr string) {
 		}
 	}
 	return addr
+}
+
+// chronydPath returns the chronyd to use.
+func chronydPath(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv(chronydEnv); path != "" {
+		return path
+	}
+	return find(t, "chronyd")
 }
 
 func freeAddr(t testing.TB) string {

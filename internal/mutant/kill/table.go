@@ -134,6 +134,7 @@ var Table = []Kill{
 	by("clocksync", mutant.BendForeseenExactly),
 	by("clocksync", mutant.ExternalAroundLeap),
 	by("clocksync", mutant.SilentFalsetickers),
+	by("clocksync", mutant.JudgeIgnoresUTC),
 
 	in("broadcast", mutant.BroadcastNoFreeze, "", 100),
 	in("broadcast-rough", mutant.BroadcastLateHave, "", 1000),
