@@ -13,17 +13,23 @@ type serversFile struct {
 }
 
 type serverFile struct {
-	Nodes  idList `json:"nodes"`
-	Every  span   `json:"every"`
-	Delay  span   `json:"delay"`
-	Error  span   `json:"error"`
-	Bias   span   `json:"bias"`
-	Shift  span   `json:"shift,omitzero"`
-	Ramp   int64  `json:"ramp_ppb,omitempty"`
-	From   span   `json:"from,omitzero"`
-	Until  span   `json:"until,omitzero"`
-	Silent span   `json:"silent,omitzero"`
-	Back   span   `json:"back,omitzero"`
+	Nodes  idList  `json:"nodes"`
+	Every  span    `json:"every"`
+	Least  span    `json:"min_delay,omitzero"`
+	Delay  span    `json:"delay"`
+	Tail   span    `json:"tail,omitzero"`
+	Index  float64 `json:"tail_index,omitempty"`
+	Skew   float64 `json:"asymmetry,omitempty"`
+	Loss   float64 `json:"loss,omitempty"`
+	Burst  int     `json:"burst,omitempty"`
+	Error  span    `json:"error"`
+	Bias   span    `json:"bias"`
+	Shift  span    `json:"shift,omitzero"`
+	Ramp   int64   `json:"ramp_ppb,omitempty"`
+	From   span    `json:"from,omitzero"`
+	Until  span    `json:"until,omitzero"`
+	Silent span    `json:"silent,omitzero"`
+	Back   span    `json:"back,omitzero"`
 }
 
 func serversToFile(s *Servers) *serversFile {
@@ -33,7 +39,7 @@ func serversToFile(s *Servers) *serversFile {
 	f := &serversFile{MinReferences: s.MinReferences, List: []serverFile{}}
 	for i := range s.List {
 		x := &s.List[i]
-		f.List = append(f.List, serverFile{idList(x.Nodes), span(x.Every), span(x.Delay), span(x.Error), span(x.Bias),
+		f.List = append(f.List, serverFile{idList(x.Nodes), span(x.Every), span(x.MinDelay), span(x.Delay), span(x.Tail), x.Index, x.Asymmetry, x.Loss, x.Burst, span(x.Error), span(x.Bias),
 			span(x.Shift), x.Ramp, span(x.From), span(x.Until), span(x.Silent), span(x.Back)})
 	}
 	return f
@@ -46,7 +52,8 @@ func (f *serversFile) servers() *Servers {
 	s := &Servers{MinReferences: f.MinReferences}
 	for i := range f.List {
 		x := &f.List[i]
-		s.List = append(s.List, Server{Nodes: timed.Set(x.Nodes), Every: time.Duration(x.Every), Delay: time.Duration(x.Delay),
+		s.List = append(s.List, Server{Nodes: timed.Set(x.Nodes), Every: time.Duration(x.Every), MinDelay: time.Duration(x.Least), Delay: time.Duration(x.Delay),
+			Tail: time.Duration(x.Tail), Index: x.Index, Asymmetry: x.Skew, Loss: x.Loss, Burst: x.Burst,
 			Error: time.Duration(x.Error), Bias: time.Duration(x.Bias), Shift: time.Duration(x.Shift), Ramp: x.Ramp,
 			From: time.Duration(x.From), Until: time.Duration(x.Until), Silent: time.Duration(x.Silent), Back: time.Duration(x.Back)})
 	}

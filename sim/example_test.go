@@ -111,7 +111,7 @@ func Example() {
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
-	// faults: 76 before, 2 after
+	// faults: 79 before, 2 after
 	//    6s suspend 4 for 70ms
 	//    6.7s split {2 3 4} {1}
 	// careful: 2000 seeds, broken: false <nil>

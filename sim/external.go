@@ -14,6 +14,7 @@ type external struct {
 	honest   bool // nobody can be deceived
 	waiting  []exchange
 	free     []int32
+	asked    []int         // how often each server was
 	promised timed.Instant // by the line that was announced in the turn under way
 }
 
@@ -29,13 +30,21 @@ type exchange struct {
 func utc(t int64) clocksync.Time { return clocksync.Time(t) }
 
 func (w *World) newExternal(s *Servers) *external {
-	o := &external{Servers: s, rand: newStream(w.seed, streamExchanges), honest: s.Outnumbered()}
+	o := &external{Servers: s, rand: newStream(w.seed, streamExchanges), honest: s.Outnumbered(), asked: make([]int, len(s.List))}
 	for i := range s.List {
 		for id := range s.List[i].Nodes.All() {
-			w.schedule(w.now+o.rand.below(int64(s.List[i].Every)), asks, int(id)-1, int32(i))
+			w.schedule(w.now+o.rand.below(int64(s.List[i].first())), asks, int(id)-1, int32(i))
 		}
 	}
 	return o
+}
+
+// first is within what time a node asks first.
+func (s *Server) first() time.Duration {
+	if s.Burst > 0 {
+		return min(s.Every, burstEvery)
+	}
+	return s.Every
 }
 
 // shows returns what a server's clock shows at a true time.
@@ -47,14 +56,32 @@ func (s *Server) shows(t int64) clocksync.Time {
 	return x
 }
 
+// patience is how long a node waits for an answer, as those do that ask real servers.
+const patience = 2 * time.Second
+
+// delay draws the delay of a message, which has so much of the tail.
+func (s *Server) delay(r stream, share float64) int64 {
+	d := int64(s.MinDelay) + r.below(int64(s.Delay-s.MinDelay)+1)
+	if s.Tail > 0 {
+		d += r.tail(share*float64(s.Tail), s.Index)
+	}
+	return d
+}
+
 // asks sends a node's question to a server.
 func (w *World) asks(e event) {
 	o, n := w.external, w.nodes[e.node()]
 	s := &o.List[e.arg]
-	w.schedule(w.now+int64(s.Every)/2+o.rand.below(int64(s.Every)), asks, e.node(), e.arg)
-	there, served, back := o.rand.below(int64(s.Delay)+1), o.rand.below(int64(50*time.Microsecond)), o.rand.below(int64(s.Delay)+1)
+	o.asked[e.arg]++
+	next := int64(s.Every)
+	if o.asked[e.arg] < s.Burst*s.Nodes.Len() {
+		next = min(next, int64(burstEvery))
+	}
+	w.schedule(w.now+next/2+o.rand.below(next), asks, e.node(), e.arg)
+	there, served, back := s.delay(o.rand, 1+s.Asymmetry), o.rand.below(int64(50*time.Microsecond)), s.delay(o.rand, 1-s.Asymmetry)
+	lost := o.rand.chance(1-(1-s.Loss)*(1-s.Loss)) || there+served+back > int64(patience)
 	at := time.Duration(w.now - origin)
-	if !n.up || n.stalledUntil > w.now || n.upset || at >= s.Silent && at < s.Back {
+	if !n.up || n.stalledUntil > w.now || n.upset || at >= s.Silent && at < s.Back || lost {
 		return
 	}
 	x := exchange{server: e.arg, boot: n.boot, sent: n.tick(w.now), arrived: s.shows(w.now + there), left: s.shows(w.now + there + served)}

@@ -26,6 +26,9 @@ const (
 	Duplicate FaultKind = "duplicate"
 	// Replay delivers a packet again up to Extra later, with probability Rate.
 	Replay FaultKind = "replay"
+	// Tail adds a random time to every delay, whose mean is Extra: exponential, or with
+	// Rate > 0 of a Pareto distribution of shape 1/Rate.
+	Tail FaultKind = "tail"
 	// Slow adds Extra to every delay, in one direction.
 	Slow FaultKind = "slow"
 	// Clog holds all packets back until the fault ends, and then delivers them
@@ -94,6 +97,9 @@ const (
 const (
 	// Wander gives the clock another rate: Rate parts per billion, within ρ.
 	Wander FaultKind = "wander"
+	// Warm changes its rate by Rate parts per billion and back, at a constant pace, in
+	// the time of the fault; it does not leave ρ.
+	Warm FaultKind = "warm"
 	// ClockRate gives it a rate beyond ρ; ClockJump moves it by Extra, which may
 	// be negative; ClockStop lets it stand still. Only worlds whose options have
 	// BrokenClocks take them.
@@ -133,6 +139,7 @@ var faultShapes = map[FaultKind]faultShape{
 	Loss: {link: true, rate: true, size: true, class: ClassLoss}, Late: {link: true, rate: true, extra: true, class: ClassLate},
 	Reorder: {link: true, rate: true, class: ClassReorder}, Duplicate: {link: true, rate: true, class: ClassDuplicate},
 	Replay: {link: true, rate: true, extra: true, class: ClassReplay}, Slow: {link: true, extra: true, class: ClassAsymmetry},
+	Tail: {link: true, rate: true, extra: true, class: ClassLate}, Warm: {node: true, rate: true, class: ClassWander},
 	Clog: {link: true, class: ClassClog}, Cut: {link: true, class: ClassOneWay}, Flap: {link: true, extra: true, class: ClassFlap},
 	Mute: {node: true, class: ClassOneWay}, Deaf: {node: true, class: ClassOneWay},
 	Split: {blocks: true, class: ClassSplit}, SlowSplit: {blocks: true, extra: true, class: ClassSplit},
@@ -173,6 +180,9 @@ func (f *Fault) Validate(nodes int) error {
 		return fmt.Errorf("sim: %s of %v parts per billion: outside ±%d", f.Kind, f.Rate, int64(maxRate))
 	case f.Kind == Flap && f.Extra < 2:
 		return fmt.Errorf("sim: flap: the period (Extra) is missing")
+	}
+	if err := f.validateKind(); err != nil {
+		return err
 	}
 	for _, b := range append(f.Blocks[:len(f.Blocks):len(f.Blocks)], f.Down) {
 		for id := range b.All() {
@@ -221,7 +231,7 @@ func (f Fault) Label() string {
 		fmt.Fprintf(&b, ", down %v", f.Down)
 	}
 	switch {
-	case s.rate && (f.Kind == Wander || f.Kind == ClockRate):
+	case s.rate && (f.Kind == Wander || f.Kind == Warm || f.Kind == ClockRate):
 		fmt.Fprintf(&b, " %+.0f ppb", f.Rate)
 	case s.rate:
 		fmt.Fprintf(&b, " %.3g%%", f.Rate*100)

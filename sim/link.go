@@ -23,6 +23,8 @@ type link struct {
 // rare is what few links have.
 type rare struct {
 	reorder   float64
+	tail      float64 // mean of what is added to every delay; 0: nothing
+	index     float64 // of the tail
 	burst     float64 // mean length of a burst of losses, above 1
 	bursting  bool
 	clogUntil int64
@@ -69,6 +71,9 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 	if l.late > 0 && w.net.chance(l.late) {
 		w.count.Late++
 		d += w.net.between(0, l.lateMax)
+	}
+	if l.odd && l.rare.tail > 0 {
+		d += w.net.tail(l.rare.tail, l.rare.index)
 	}
 	if l.odd && w.net.chance(l.rare.reorder) {
 		w.count.Reordered++

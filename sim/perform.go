@@ -64,6 +64,9 @@ func (w *World) perform(i int32) {
 	case Wander:
 		w.bend(w.node(f.Node), int64(f.Rate))
 		return
+	case Warm:
+		w.warms(i, 1)
+		return // it ends by itself
 	case ClockRate, ClockStop, ClockJump:
 		w.breakClock(w.node(f.Node), f)
 		if f.Kind == ClockJump {

@@ -11,6 +11,7 @@ const (
 	talk                // node broadcasts by itself
 	asks                // node asks time server arg
 	hears               // the answer of exchange arg reaches node
+	warms               // node's clock takes the next step of fault arg
 )
 
 // event is something that is going to happen. Events are ordered by time, and

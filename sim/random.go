@@ -24,6 +24,8 @@ const (
 	streamServers
 	streamExchanges
 	streamQuorum
+	streamSeasons
+	streamTails
 )
 
 func newStream(seed, name uint64) stream {

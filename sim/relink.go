@@ -69,6 +69,8 @@ func (l *link) suffer(f *Fault) {
 		l.loss, r.burst = f.Rate, float64(f.Size)
 	case Late:
 		l.late, l.lateMax = f.Rate, int64(f.Extra)
+	case Tail:
+		r.tail, r.index = float64(f.Extra), f.Rate
 	case Reorder:
 		r.reorder = f.Rate
 	case Duplicate:

@@ -59,6 +59,7 @@ func Draw(seed uint64, opt Options) Schedule {
 	if !opt.Calm {
 		f.classes()
 		f.phases()
+		f.seasons()
 	}
 	if opt.Broadcast != nil {
 		s.Traffic = f.traffic()

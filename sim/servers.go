@@ -22,8 +22,17 @@ type Server struct {
 	Nodes timed.Set
 	// Every is the mean time between two questions of one node.
 	Every time.Duration
-	// Delay is the largest delay of a message, either way.
-	Delay time.Duration
+	// MinDelay and Delay are the least and the largest delay of a message, either way.
+	MinDelay, Delay time.Duration
+	// Tail is the mean of what is added to each delay, by an exponential distribution or,
+	// with an Index above 0, a Pareto distribution of shape 1/Index. Asymmetry is how much
+	// of it goes from the answer's way to the question's: 1 is all, and −1 the reverse.
+	Tail             time.Duration
+	Index, Asymmetry float64
+	// Loss is the probability that a message is lost, either way.
+	Loss float64
+	// Burst is how many questions a node asks at first, burstEvery apart.
+	Burst int
 	// Error is how far off the server says that it is at most, and Bias how far it
 	// is while it tells the truth.
 	Error, Bias time.Duration
@@ -89,6 +98,18 @@ func (s *Server) validate(nodes int) error {
 		return errors.New("field Nodes: nobody asks it")
 	case s.Every < leastEvery || s.Every > MaxDuration:
 		return fmt.Errorf("field Every: %v is outside [%v, %v]", s.Every, leastEvery, MaxDuration)
+	case s.MinDelay < 0 || s.MinDelay > s.Delay:
+		return fmt.Errorf("field MinDelay: %v is outside [0, Delay]", s.MinDelay)
+	case s.Tail < 0 || s.Tail > timed.MaxDuration:
+		return fmt.Errorf("field Tail: %v is outside [0, %v]", s.Tail, timed.MaxDuration)
+	case validTail(s.Index) != nil:
+		return fmt.Errorf("field Index: %w", validTail(s.Index))
+	case !(s.Asymmetry >= -1 && s.Asymmetry <= 1):
+		return fmt.Errorf("field Asymmetry: %v is outside [-1, 1]", s.Asymmetry)
+	case !(s.Loss >= 0 && s.Loss <= 1):
+		return fmt.Errorf("field Loss: %v is outside [0, 1]", s.Loss)
+	case s.Burst < 0 || s.Burst > maxBurst:
+		return fmt.Errorf("field Burst: %d is outside [0, %d]", s.Burst, maxBurst)
 	case s.Delay < 0 || s.Delay > timed.MaxDuration:
 		return fmt.Errorf("field Delay: %v is outside [0, %v]", s.Delay, timed.MaxDuration)
 	case s.Error < 0 || s.Error > timed.MaxDuration:
@@ -107,6 +128,11 @@ func (s *Server) validate(nodes int) error {
 	}
 	return nil
 }
+
+const (
+	maxBurst   = 16
+	burstEvery = 2 * time.Second
+)
 
 // leastEvery is the shortest mean time between two questions.
 const leastEvery = 200 * time.Millisecond
@@ -144,7 +170,19 @@ func (f *forecaster) servers() *Servers {
 	for i := range n {
 		out.List = append(out.List, f.server(s, i < liars))
 	}
+	out.worsen(newStream(f.seed, streamTails))
 	return out
+}
+
+// worsen gives some servers worse ways: delays with tails, mostly unlike for
+// questions and answers, and losses.
+func (s *Servers) worsen(r stream) {
+	for i := range s.List {
+		if x := &s.List[i]; r.chance(tailedServers) {
+			x.Tail, x.Index = time.Duration(r.logUniform(1e4, 1e7)), r.index()
+			x.Asymmetry, x.Loss = 2*r.unit()-1, r.unit()/2
+		}
+	}
 }
 
 func (f *forecaster) server(s stream, lies bool) Server {

@@ -101,19 +101,22 @@ func TestTooFewReferencesAreNoUTC(t *testing.T) {
 }
 
 func TestCasesKeepServers(t *testing.T) {
-	c, err := CaseOf(3, Options{Servers: &Servers{}, Duration: time.Second})
-	require.NoError(t, err)
-	require.NotNil(t, c.Schedule.Servers)
-	var b bytes.Buffer
-	require.NoError(t, c.Write(&b))
-	again, err := ReadCase(&b)
-	require.NoError(t, err)
-	require.Equal(t, c.Schedule.Servers, again.Schedule.Servers)
-	first, err := c.Run()
-	require.NoError(t, err)
-	second, err := again.Run()
-	require.NoError(t, err)
-	require.Equal(t, first.Hash, second.Hash)
+	for seed := uint64(1); seed <= 4; seed++ { // with tails, and without
+		c, err := CaseOf(seed, Options{Servers: &Servers{}, Duration: time.Second})
+		require.NoError(t, err)
+		require.NotNil(t, c.Schedule.Servers)
+		c.Schedule.Servers.List[0].Burst, c.Schedule.Servers.List[0].MinDelay = 3, time.Microsecond
+		var b bytes.Buffer
+		require.NoError(t, c.Write(&b))
+		again, err := ReadCase(&b)
+		require.NoError(t, err)
+		require.Equal(t, c.Schedule.Servers, again.Schedule.Servers)
+		first, err := c.Run()
+		require.NoError(t, err)
+		second, err := again.Run()
+		require.NoError(t, err)
+		require.Equal(t, first.Hash, second.Hash)
+	}
 }
 
 func TestBadServersAreNamed(t *testing.T) {

@@ -124,6 +124,8 @@ func (w *World) step() bool {
 		w.asks(e)
 	case hears:
 		w.answered(e)
+	case warms:
+		w.warmed(e)
 	}
 	w.settle()
 	return w.check.failed == nil
