@@ -272,7 +272,7 @@ func TestSendOnlyNodeKeepsNothing(t *testing.T) {
 // comes back when the application has caught up. The others go on meanwhile, and
 // it misses nothing that it had delivered.
 func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
-	nodes := startCast(t, 3, BroadcastConfig{Window: 48 << 10, MaxPayload: 1 << 10, Backlog: 8 << 10, SlowAfter: 50 * time.Millisecond}, LAN())
+	nodes := startCast(t, 3, BroadcastConfig{Window: 48 << 10, MaxPayload: 1 << 10, Backlog: 8 << 10, SlowAfter: 50 * time.Millisecond}, WAN())
 	slow, fast := nodes[2], nodes[:2]
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -306,8 +306,10 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	}
 	require.True(t, warned)
 	eventually(t, "a view of the others", func() bool { return inOneView(fast...) })
-	_, err := fast[0].BroadcastAndWait(bounded(t), nil, BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
-	require.NoError(t, err)
+	eventually(t, "an outcome", func() bool { // unknown should a busy machine part them
+		_, err := fast[0].BroadcastAndWait(bounded(t), nil, BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
+		return err == nil
+	})
 	require.Equal(t, Overrun, slow.Status().Waiting, "it waits for its application")
 	require.Less(t, slow.inbox.backlog.Load(), int64(8<<10+2*48<<10), "the backlog and a window")
 

@@ -2,6 +2,7 @@ package failaware
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -44,8 +45,30 @@ func nextMessage(t testing.TB, n *Node) Delivery {
 	return Delivery{}
 }
 
+// undisturbed repeats a run, with nodes of its own, until no view has ended that
+// should have lasted: a machine that is busy with other things may keep nodes
+// waiting for longer than their timing bears, and then they part, as they must.
+func undisturbed(t *testing.T, what string, run func(t *testing.T) bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		said := false
+		if !t.Run("run", func(t *testing.T) { said = run(t) }) || said {
+			return
+		}
+		if time.Now().After(end) {
+			require.FailNow(t, "in vain: "+what)
+		}
+	}
+}
+
 func TestAllCombinationsAreDeliveredInOneOrder(t *testing.T) {
-	nodes := startCast(t, 3, BroadcastConfig{}, LAN())
+	undisturbed(t, "a view that lasts", allCombinations)
+}
+
+// allCombinations reports whether one view lasted until all was delivered.
+func allCombinations(t *testing.T) bool {
+	nodes := startCast(t, 3, BroadcastConfig{}, WAN())
+	view := nodes[0].View().View.ID
 	const each = 20
 	ctx := bounded(t)
 	total := 0
@@ -67,8 +90,14 @@ func TestAllCombinationsAreDeliveredInOneOrder(t *testing.T) {
 		got := map[string]int{}
 		var sequence []string
 		last := map[string]uint64{}
-		for len(got) < total {
-			d := nextMessage(t, n)
+		for d, err := range n.Deliveries(bounded(t)) {
+			require.NoError(t, err)
+			if d.Kind == NewIncarnation || d.Kind == TransitionBegins && d.View.ID == view {
+				return false
+			}
+			if d.Kind != Message {
+				continue
+			}
 			text := string(d.Payload)
 			got[text]++
 			require.Equal(t, 1, got[text], "%s is delivered twice", text)
@@ -81,18 +110,36 @@ func TestAllCombinationsAreDeliveredInOneOrder(t *testing.T) {
 				require.NotZero(t, d.Position)
 			}
 			require.Contains(t, d.View.Members, d.View.Members[d.ID.Sender-1])
+			if len(got) == total {
+				break
+			}
 		}
 		sequences = append(sequences, sequence)
 	}
 	require.Equal(t, sequences[0], sequences[1])
 	require.Equal(t, sequences[0], sequences[2])
+	return true
 }
 
 func TestOutcomeOfABroadcast(t *testing.T) {
-	nodes := startCast(t, 3, BroadcastConfig{}, LAN())
+	undisturbed(t, "a view that lasts", outcomeOfABroadcast)
+}
+
+// outcomeOfABroadcast reports whether the message was ordered in the view of all
+// that there was when it was sent, and that lasted.
+func outcomeOfABroadcast(t *testing.T) bool {
+	nodes := startCast(t, 3, BroadcastConfig{}, WAN())
+	view := nodes[1].View().View
 	ctx := bounded(t)
 	out, err := nodes[1].BroadcastAndWait(ctx, []byte("x"), BroadcastOptions{TotalOrder, StrictAtomicity, false})
+	if errors.Is(err, ErrOutcomeUnknown) {
+		return false
+	}
 	require.NoError(t, err)
+	if nodes[1].View().View.ID != view.ID || len(view.Members) != len(nodes) {
+		return false
+	}
+	require.Equal(t, view.ID, out.View.ID)
 	require.False(t, out.Transitional)
 	require.NotZero(t, out.Position)
 	require.Equal(t, nodes[1].ID(), out.ID.Sender)
@@ -102,12 +149,19 @@ func TestOutcomeOfABroadcast(t *testing.T) {
 	require.Equal(t, out.Position, d.Position)
 	require.Equal(t, out.Stamp, d.Stamp)
 	require.Equal(t, out.View.ID, d.View.ID)
+	return true
 }
 
 // A member that is killed under load holds the others up for a view change only,
 // and what they deliver stays the same.
 func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
-	nodes := startCast(t, 3, BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}, LAN())
+	undisturbed(t, "survivors that move together", survivors)
+}
+
+// survivors reports whether the survivors moved from one view to the next together
+// with messages, which is what has something to say.
+func survivors(t *testing.T) bool {
+	nodes := startCast(t, 3, BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}, WAN())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var senders, receivers sync.WaitGroup
@@ -122,15 +176,19 @@ func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 	type step struct{ from, to ViewID } // none: the view that the test ends in
 	var streams [2]map[step][]MessageID
 	killed := make(chan struct{})
+	listening, parted := context.WithCancel(bounded(t))
+	defer parted()
 	for i, n := range nodes[:2] {
 		receivers.Go(func() {
 			streams[i] = map[step][]MessageID{}
 			var view ViewID
 			var ids []MessageID
 			count := 0
-			for d, err := range n.Deliveries(bounded(t)) {
+			for d, err := range n.Deliveries(listening) {
 				if err != nil {
-					t.Error(err)
+					if !errors.Is(err, context.Canceled) {
+						t.Error(err)
+					}
 					return
 				}
 				switch d.Kind {
@@ -150,21 +208,29 @@ func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 			}
 		})
 	}
-	<-killed
+	select {
+	case <-killed:
+	case <-bounded(t).Done():
+		require.FailNow(t, "in vain: messages")
+	}
 	require.NoError(t, nodes[2].Close())
 	eventually(t, "a view of the others", func() bool { return inOneView(nodes[:2]...) })
 	stop()
 	senders.Wait()
-	_, err := nodes[1].BroadcastAndWait(bounded(t), []byte(last), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
+	out, err := nodes[1].BroadcastAndWait(bounded(t), []byte(last), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
+	if errors.Is(err, ErrOutcomeUnknown) || err == nil && (out.Transitional || len(out.View.Members) < 2) {
+		parted() // one of them may never deliver it
+		receivers.Wait()
+		return false
+	}
 	require.NoError(t, err)
 	receivers.Wait()
-	together := 0
+	together := false
 	for s, ids := range streams[0] {
-		// A machine that is busy otherwise may part them for a while.
 		if other, ok := streams[1][s]; ok {
 			require.Equal(t, ids, other, "%v", s)
-			together++
+			together = together || !s.to.None() && len(ids) > 0
 		}
 	}
-	require.Greater(t, together, 1)
+	return together
 }
