@@ -143,12 +143,12 @@ func Replicate(node *Node, app Application, cfg ReplicaConfig) (*Replica, error)
 func newReplica(n *Node, app Application, cfg ReplicaConfig) (*Replica, error) {
 	b := n.cfg.Broadcast
 	c := replica.Config{MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
-		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, RequireQuorum: b.machine().RequireQuorum}
-	if c.ChunkBytes == 0 {
+		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, RequireQuorum: b.machine().RequireQuorum, MaxPayload: b.MaxPayload}
+	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
 		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)
 	}
 	c.Self = n.state.Load().Self // only looked at here; each life has its own
-	if err := c.Validate(b.MaxPayload); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("failaware: invalid ReplicaConfig: %w", err)
 	}
 	if n.inbox.touched() {

@@ -379,6 +379,9 @@ func TestReplicateRefuses(t *testing.T) {
 			break
 		}
 		require.ErrorIs(t, try(n, &words{}, failaware.ReplicaConfig{}), failaware.ErrLateReplica)
+		small := start(5, &failaware.BroadcastConfig{MaxPayload: 300})
+		require.ErrorContains(t, try(small, &words{}, failaware.ReplicaConfig{}),
+			fmt.Sprintf("MaxPayload: 300 is below %d", replica.LeastPayload))
 		m := start(4, &failaware.BroadcastConfig{MaxPayload: 1000})
 		require.NoError(t, try(m, &words{}, failaware.ReplicaConfig{}), "chunks become as small as they must")
 		require.ErrorIs(t, try(m, &words{}, failaware.ReplicaConfig{}), failaware.ErrConsumer)

@@ -153,9 +153,9 @@ func (s *stateWorld) start(n *Node) Handlers {
 func (s *stateWorld) begin(n *Node) {
 	m := &stateMember{n: n, inc: n.Incarnation(), app: newStateApp(), must: map[opID]bool{}, promises: newStatePromises()}
 	t := &s.temper
-	cfg := replica.Config{Self: m.inc, ChunkBytes: t.chunk, Rate: t.rate, Window: t.window, MaxQueued: t.queued, HashEvery: 3,
+	cfg := replica.Config{Self: m.inc, MaxPayload: t.cast.MaxPayload, ChunkBytes: t.chunk, Rate: t.rate, Window: t.window, MaxQueued: t.queued, HashEvery: 3,
 		RequireQuorum: t.cast.RequireQuorum}
-	if err := cfg.Validate(t.cast.MaxPayload); err != nil {
+	if err := cfg.Validate(); err != nil {
 		s.check.fail("config", m, "%v", err)
 	}
 	m.r = replica.New(cfg)

@@ -11,7 +11,12 @@ import (
 const (
 	viewBytes = 8 + 1 + 8
 	nameBytes = 16 + viewBytes + 8
-	maxCopies = 255 // that a report lists
+	copyBytes = nameBytes + 16 + 8
+	maxCopies = 255 // that a list of a report names
+
+	// reportBytes is the largest report but for its lists: kind, view, standing,
+	// label, rank, load, mates, base, old label and rank, and the lists' lengths.
+	reportBytes = 1 + viewBytes + 1 + 16 + 8 + 8 + 1 + timed.MaxNodes + nameBytes + 16 + 8 + 2
 )
 
 // errMessage is why a payload is none of this package's messages.
@@ -32,7 +37,6 @@ func appendName(b []byte, n Name) []byte {
 }
 
 func appendCopies(b []byte, cs []copyOf) []byte {
-	cs = cs[:min(len(cs), maxCopies)]
 	b = append(b, byte(len(cs)))
 	for i := range cs {
 		b = append(appendName(b, cs[i].name), cs[i].digest[:]...)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -12,10 +13,13 @@ import (
 type Config struct {
 	Self timed.Incarnation
 
+	// MaxPayload is that of the broadcast, at least LeastPayload. It must be the
+	// same at all members.
+	MaxPayload int
 	// MaxSnapshot is the largest snapshot, in bytes, that is sent or taken.
 	MaxSnapshot int
 	// ChunkBytes is how many bytes of a snapshot travel in one message. With what
-	// goes with them (ChunkOverhead) they must fit into the broadcast's MaxPayload.
+	// goes with them (ChunkOverhead) they must fit into MaxPayload.
 	ChunkBytes int
 	// Rate is how many bytes of snapshots this node sends in a second.
 	Rate int
@@ -57,11 +61,19 @@ const (
 	MostHashEvery = 1 << 32
 )
 
+// LeastPayload is the least MaxPayload: what a member says at the begin of a view
+// fits, with one snapshot that it holds and one that it has in part. Where there is
+// room it names more of them, up to 255 each, for transfers that go on.
+const LeastPayload = reportBytes + 2*copyBytes
+
 // ChunkOverhead is how many bytes a message with a chunk takes beside the chunk.
 const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 
 // perDelivery is what a delivery that waits costs beside its payload.
 const perDelivery = 64
+
+// copies is how many snapshots each list of a report names at most.
+func (c *Config) copies() int { return min(1+(c.MaxPayload-LeastPayload)/(2*copyBytes), maxCopies) }
 
 // WithDefaults returns the configuration with its defaults filled in.
 func (c Config) WithDefaults() Config {
@@ -70,6 +82,7 @@ func (c Config) WithDefaults() Config {
 			*v = d
 		}
 	}
+	def(&c.MaxPayload, broadcast.DefaultMaxPayload)
 	def(&c.MaxSnapshot, DefaultMaxSnapshot)
 	def(&c.ChunkBytes, DefaultChunkBytes)
 	def(&c.Rate, DefaultRate)
@@ -79,14 +92,22 @@ func (c Config) WithDefaults() Config {
 }
 
 // Validate reports every field that is out of its range, by name. It looks at
-// the configuration with its defaults. maxPayload is the broadcast's MaxPayload.
-func (c Config) Validate(maxPayload int) error {
+// the configuration with its defaults.
+func (c Config) Validate() error {
 	c = c.WithDefaults()
 	var errs []error
 	in := func(name string, v, lo, hi int) {
 		if v < lo || v > hi {
 			errs = append(errs, fmt.Errorf("replica: %s: %d is outside [%d, %d]", name, v, lo, hi))
 		}
+	}
+	most := c.MaxPayload - ChunkOverhead
+	switch {
+	case c.MaxPayload < LeastPayload:
+		errs = append(errs, fmt.Errorf("replica: MaxPayload: %d is below %d, which a member takes to say what state it has", c.MaxPayload, LeastPayload))
+	case c.ChunkBytes > most:
+		errs = append(errs, fmt.Errorf("replica: ChunkBytes: %d is above the %d that a payload of the broadcast takes (MaxPayload %d)",
+			c.ChunkBytes, most, c.MaxPayload))
 	}
 	in("MaxSnapshot", c.MaxSnapshot, 1, MostSnapshot)
 	in("ChunkBytes", c.ChunkBytes, MinChunkBytes, MaxChunkBytes)
@@ -96,10 +117,6 @@ func (c Config) Validate(maxPayload int) error {
 	in("HashEvery", c.HashEvery, 0, MostHashEvery)
 	if !c.Self.Valid() {
 		errs = append(errs, fmt.Errorf("replica: Self: %v is no incarnation", c.Self))
-	}
-	if most := maxPayload - ChunkOverhead; c.ChunkBytes > most {
-		errs = append(errs, fmt.Errorf("replica: ChunkBytes: %d is above the %d that a payload of the broadcast takes (MaxPayload %d)",
-			c.ChunkBytes, most, maxPayload))
 	}
 	return errors.Join(errs...)
 }

@@ -1,14 +1,18 @@
 package replica
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 func TestConfigNamesWhatIsWrong(t *testing.T) {
 	self := incarnation(0)
-	require.NoError(t, Config{Self: self}.Validate(1<<20))
+	require.NoError(t, Config{Self: self}.Validate())
 	for field, c := range map[string]Config{
 		"MaxSnapshot": {Self: self, MaxSnapshot: -1},
 		"ChunkBytes":  {Self: self, ChunkBytes: 1},
@@ -18,7 +22,30 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		"HashEvery":   {Self: self, HashEvery: -1},
 		"Self":        {},
 	} {
-		require.ErrorContains(t, c.Validate(1<<20), "replica: "+field+":")
+		require.ErrorContains(t, c.Validate(), "replica: "+field+":")
 	}
-	require.ErrorContains(t, Config{Self: self}.Validate(1000), "MaxPayload 1000")
+	require.ErrorContains(t, Config{Self: self, MaxPayload: 1000}.Validate(), "(MaxPayload 1000)")
+	small := Config{Self: self, MaxPayload: LeastPayload, ChunkBytes: MinChunkBytes}
+	require.NoError(t, small.Validate())
+	small.MaxPayload--
+	require.ErrorContains(t, small.Validate(), fmt.Sprintf("replica: MaxPayload: %d is below %d", LeastPayload-1, LeastPayload))
+}
+
+// Whatever a member has to say of the state fits into a payload.
+func TestTheLargestReportFits(t *testing.T) {
+	r := report{view: membership.ViewID{Sequence: membership.MaxSequence, Leader: timed.MaxNodes, Boot: 1}}
+	for id := range timed.MaxNodes {
+		r.mates.Add(timed.NodeID(id + 1))
+	}
+	for payload, want := range map[int]int{LeastPayload: 1, LeastPayload + 2*copyBytes - 1: 1, LeastPayload + 2*copyBytes: 2, 1 << 20: maxCopies} {
+		c := Config{MaxPayload: payload}
+		require.Equal(t, want, c.copies())
+		r.held, r.parts = make([]copyOf, c.copies()), make([]copyOf, c.copies())
+		b := encode(&message{kind: kindReport, report: r})
+		require.Len(t, b, LeastPayload+2*(want-1)*copyBytes)
+		require.LessOrEqual(t, len(b), payload)
+		var got message
+		require.NoError(t, decode(b, &got))
+		require.Equal(t, r, got.report)
+	}
 }

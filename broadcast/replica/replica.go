@@ -183,13 +183,20 @@ func (m *Replica) begin(v *membership.View) {
 	if m.standing == Pending && mutant.On(mutant.ReplicaPendingHolds) {
 		r.standing = Holder
 	}
-	for i := range m.held {
+	most := m.cfg.copies()
+	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]
 		r.held = append(r.held, copyOf{h.name, h.digest, uint64(len(h.state))})
 	}
 	for _, p := range m.incoming {
 		p.again, p.seen = true, false
-		r.parts = append(r.parts, copyOf{p.name, p.digest, uint64(len(p.data))})
+		c := copyOf{p.name, p.digest, uint64(len(p.data))}
+		switch {
+		case len(r.parts) < most:
+			r.parts = append(r.parts, c)
+		case p.name == m.base:
+			r.parts[0] = c // which this node's queue goes on from
+		}
 	}
 	if !group.Empty() && mutant.On(mutant.ReplicaRankUnsettled) {
 		m.rank = v.ID.Sequence
