@@ -7,18 +7,19 @@ import (
 )
 
 // takeReport takes what a member of this node's proposal leaves its view with.
-// The first report of each counts: the member may say more later, but has
-// promised no more.
+// The first report of each counts, as soon as all its pieces are here: the member
+// may say more later, but has promised no more.
 func (s *Service) takeReport(now timed.Instant, from timed.Incarnation, r *Report) {
 	f := &s.freeze
-	if !f.on || !f.lead || r.Proposal != f.proposal {
+	if !f.on || !f.lead || !r.Valid() || r.Proposal != f.proposal && !mutant.On(mutant.BroadcastMixProposals) {
 		return
 	}
 	for i := range f.view.Members {
-		if f.view.Members[i].Incarnation != from || f.reports[i] != nil {
+		if f.view.Members[i].Incarnation != from || f.reports[i] != nil || !f.parts[i].put(r.Piece, r) {
 			continue
 		}
-		f.reports[i] = r
+		f.reports[i] = joinReport(f.parts[i].pieces)
+		f.parts[i].pieces = nil
 		if f.missing--; f.missing == 0 {
 			s.makePlan(now)
 		}
@@ -62,12 +63,12 @@ func (s *Service) makePlan(now timed.Instant) {
 		}
 		c.Ordered, c.Unordered = append(c.Ordered, base), append(c.Unordered, ubase)
 	}
-	f.commit = c
+	f.commit, f.terms = c, cutCommit(c, s.cfg.PacketBytes)
 	if f.lacking.Empty() || mutant.On(mutant.BroadcastCommitUnflushed) {
 		f.flushed, f.news = true, true
 		return
 	}
-	f.plan, f.news = p, true
+	f.plan, f.news = cutPlan(p, s.cfg.PacketBytes), true
 	s.follow(now, p)
 }
 
@@ -126,12 +127,18 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 func (f *freeze) fills(g *Group, sender timed.Incarnation) {
 	most, holder := uint64(0), timed.NoNode
 	for j, r := range f.reports {
-		if n := find(r.Unordered, sender); r.Previous == g.Previous && n > most {
+		if r.Previous != g.Previous {
+			continue // before looking for the mark: in large groups that costs
+		}
+		if n := find(r.Unordered, sender); n > most {
 			most, holder = n, f.view.Members[j].Node
 		}
 	}
 	for j, r := range f.reports {
-		if n := find(r.Unordered, sender); r.Previous == g.Previous && n < most {
+		if r.Previous != g.Previous {
+			continue
+		}
+		if n := find(r.Unordered, sender); n < most {
 			g.Fill = append(g.Fill, Fill{Member: f.view.Members[j].Node, Holder: holder,
 				Sender: sender.Node, Boot: sender.Boot, From: n, To: most})
 		}
@@ -148,13 +155,4 @@ func (s *Service) takeDone(from timed.Incarnation, id membership.ViewID) {
 	if f.lacking.Empty() && !f.flushed {
 		f.flushed, f.news = true, true
 	}
-}
-
-// Commit returns the terms of the view that this node led to, which go with the
-// announcement of the view, or nil.
-func (s *Service) Commit(id membership.ViewID) *Commit {
-	if s.committed == nil || s.committed.Proposal != id {
-		return nil
-	}
-	return s.committed
 }

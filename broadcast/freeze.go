@@ -15,12 +15,14 @@ import (
 type freeze struct {
 	on       bool
 	proposal membership.ViewID // acknowledged last
-	report   *Report
-	group    *Group  // what the plan says of those that come from this view
-	planned  bool    // the plan has come
-	done     bool    // this node has what the plan wants
-	commit   *Commit // of the proposal
-	news     bool    // there is something to say at once
+	report   []*Report         // in pieces
+	group    *Group            // what the plan says of those that come from this view
+	planned  bool              // the plan has come
+	done     bool              // this node has what the plan wants
+	commit   *Commit           // of the proposal
+	plans    puzzle[Plan]
+	commits  puzzle[Commit]
+	news     bool // there is something to say at once
 	due      timed.Instant
 	since    timed.Instant
 
@@ -28,8 +30,10 @@ type freeze struct {
 	lead    bool
 	view    *membership.View
 	reports []*Report // by the members' positions in view
+	parts   []puzzle[Report]
 	missing int       // reports
-	plan    *Plan
+	plan    []*Plan   // in pieces
+	terms   []*Commit // in pieces
 	lacking timed.Set
 	flushed bool
 }
@@ -49,11 +53,14 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 			r.Acks = append(r.Acks, Mark{m.Node, m.Boot, m.ack})
 		}
 	}
-	s.freeze = freeze{on: true, proposal: p.ID, report: r, news: true, due: now, since: now, lead: lead}
+	s.freeze = freeze{on: true, proposal: p.ID, report: cutReport(r, s.cfg.PacketBytes), news: true, due: now, since: now, lead: lead}
 	if lead {
 		f := &s.freeze
-		f.view, f.reports, f.missing = p, make([]*Report, len(p.Members)), len(p.Members)
-		s.takeReport(now, s.cfg.Self, r)
+		f.view, f.missing = p, len(p.Members)
+		f.reports, f.parts = make([]*Report, f.missing), make([]puzzle[Report], f.missing)
+		for _, r := range f.report {
+			s.takeReport(now, s.cfg.Self, r)
+		}
 	}
 }
 
@@ -77,10 +84,13 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		switch {
 		case f.lead && f.plan != nil && !f.flushed:
 			for i := range f.view.Members {
-				if id := f.view.Members[i].Node; id != s.cfg.Self.Node {
-					p := s.Blank(reading)
-					p.Plan = f.plan
-					out = append(out, Effect{Kind: Send, To: id, Packet: p})
+				id := f.view.Members[i].Node
+				for _, plan := range f.plan {
+					if id != s.cfg.Self.Node {
+						p := s.Blank(reading)
+						p.Plan = plan
+						out = append(out, Effect{Kind: Send, To: id, Packet: p})
+					}
 				}
 			}
 		case f.lead:
@@ -90,21 +100,26 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 			p.Done = f.proposal
 			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
 		case !f.planned:
-			p := s.Blank(reading)
-			p.Report = f.report
-			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+			for _, r := range f.report {
+				p := s.Blank(reading)
+				p.Report = r
+				out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+			}
 		}
 	}
 	return s.ask(now, reading, out)
 }
 
-// takePlan takes the word of the proposal's leader on who lacks what.
+// takePlan takes the word of the proposal's leader on who lacks what, once all its
+// pieces are here.
 func (s *Service) takePlan(now timed.Instant, from timed.Incarnation, p *Plan) {
 	f := &s.freeze
 	if !f.on || f.planned || p.Proposal != f.proposal || from.Node != f.proposal.Leader || from.Boot != f.proposal.Boot {
 		return
 	}
-	s.follow(now, p)
+	if p.Valid() && f.plans.put(p.Piece, p) {
+		s.follow(now, joinPlan(f.plans.pieces))
+	}
 }
 
 // follow does what a plan asks of this node.
@@ -194,8 +209,9 @@ func (s *Service) flushed(now timed.Instant) {
 // takeCommit keeps the terms of the view that this node has acknowledged last.
 func (s *Service) takeCommit(from timed.Incarnation, c *Commit) {
 	f := &s.freeze
-	if f.on && c.Proposal == f.proposal && from.Node == f.proposal.Leader && from.Boot == f.proposal.Boot {
-		f.commit = c
+	if f.on && c.Proposal == f.proposal && from.Node == f.proposal.Leader && from.Boot == f.proposal.Boot &&
+		f.commit == nil && c.Valid() && f.commits.put(c.Piece, c) {
+		f.commit = joinCommit(f.commits.pieces)
 	}
 }
 

@@ -15,7 +15,7 @@ func (s *Service) Install(v *membership.View, out []Effect) []Effect {
 	}
 	s.committed = nil
 	if s.freeze.lead {
-		s.committed = c
+		s.committed = s.freeze.terms
 	}
 	out = s.rebase(v, c, out)
 	s.beginView(v)

@@ -50,3 +50,17 @@ func TestPromiseUnsentIsNoticed(t *testing.T) {
 	mutant.Set(mutant.BroadcastPromiseUnsent)
 	require.False(t, promiseHolds())
 }
+
+func TestAMissingPieceIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, missingPieceHoldsUp())
+	mutant.Set(mutant.BroadcastPieceMissing)
+	require.False(t, missingPieceHoldsUp())
+}
+
+func TestMixedProposalsAreNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, keepsProposalsApart())
+	mutant.Set(mutant.BroadcastMixProposals)
+	require.False(t, keepsProposalsApart())
+}

@@ -161,6 +161,7 @@ type Mark struct {
 // Report is what a member says when it has acknowledged a proposal. From then on
 // it keeps still in the view that it comes from.
 type Report struct {
+	Piece
 	Proposal  membership.ViewID
 	Previous  membership.ViewID // none for a node without a view
 	Have      uint64
@@ -172,6 +173,7 @@ type Report struct {
 
 // Plan says who lacks what of its previous view, and who has it.
 type Plan struct {
+	Piece
 	Proposal membership.ViewID
 	Groups   []Group
 }
@@ -203,6 +205,7 @@ type Fill struct {
 
 // Commit is what members need to know to install a view.
 type Commit struct {
+	Piece
 	Proposal  membership.ViewID
 	Branches  []Branch
 	Ordered   []Mark // base: where the members begin, by sender

@@ -58,7 +58,7 @@ type Service struct {
 	asking    []*Packet
 	answers   []answer
 	freeze    freeze
-	committed *Commit // of the view that this node led to
+	committed []*Commit // terms, in pieces, of the view that this node led to
 	slow      slowness
 
 	// Of the turn under way.

@@ -64,10 +64,12 @@ func (t *trio) install(v *membership.View) {
 		t.turn()
 		t.now = t.now.Add(3 * time.Millisecond)
 	}
-	commit := t.nodes[lead].freeze.commit
+	terms := t.nodes[lead].freeze.terms
 	for _, m := range v.Members {
 		i := int(m.Node) - 1
-		t.nodes[i].takeCommit(incarnation(lead), commit)
+		for _, c := range terms {
+			t.nodes[i].takeCommit(incarnation(lead), c)
+		}
 		if !t.nodes[i].CanInstall(v.ID) {
 			panic("a member cannot install the view")
 		}

@@ -158,6 +158,8 @@ const (
 	BroadcastNoFill
 	BroadcastSlowAcks
 	BroadcastOrderMinority
+	BroadcastPieceMissing
+	BroadcastMixProposals
 
 	// replicated state
 	ReplicaKeepLabel

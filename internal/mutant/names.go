@@ -143,6 +143,8 @@ var planted = [...]struct{ name, layer, rule string }{
 	BroadcastNoFill:          {"BroadcastNoFill", "broadcast", "the flush takes Unordered messages along"},
 	BroadcastSlowAcks:        {"BroadcastSlowAcks", "broadcast", "a slow consumer stops its acknowledgements"},
 	BroadcastOrderMinority:   {"BroadcastOrderMinority", "broadcast", "RequireQuorum orders in quorums only"},
+	BroadcastPieceMissing:    {"BroadcastPieceMissing", "broadcast", "a report counts when all its pieces are there"},
+	BroadcastMixProposals:    {"BroadcastMixProposals", "broadcast", "a report counts for its proposal"},
 	ReplicaKeepLabel:         {"ReplicaKeepLabel", "replica", "a state that was added to has another label"},
 	ReplicaDropQueued:        {"ReplicaDropQueued", "replica", "what waits when a view ends is applied"},
 	ReplicaApplyUnsettled:    {"ReplicaApplyUnsettled", "replica", "nothing is applied before it is known which states meet"},

@@ -123,13 +123,20 @@ func (s *Stack) sendCastTo(now timed.Instant, id timed.NodeID, c *broadcast.Pack
 	s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 }
 
-// fillBroadcast puts the broadcast's header, and the terms of a view with its
-// announcement, into what goes to everybody.
+// fillBroadcast puts the broadcast's header into what goes to everybody. The terms
+// of a view go with its announcement, or, where they would make the packet too large,
+// just before it. Should they be overtaken, the next announcement finds them there.
 func (s *Stack) fillBroadcast(now timed.Instant) {
 	b := &s.box
 	b.cast = s.br.Blank(s.ck.Read(now))
 	if b.all&FrameRequest != 0 && b.part.Kind == membership.Commit {
-		b.cast.Commit = s.br.Commit(b.part.ID)
+		var apart []*broadcast.Commit
+		b.cast.Commit, apart = s.br.Terms(b.part.ID)
+		for _, c := range apart {
+			p := s.br.Blank(s.ck.Read(now))
+			p.Commit = c
+			s.sendCast(now, &broadcast.Effect{Kind: broadcast.Send, Packet: p})
+		}
 	}
 	b.all |= FrameBroadcast
 }

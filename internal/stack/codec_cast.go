@@ -36,6 +36,7 @@ const (
 	markLen     = 3
 	lackLen     = 2
 	fillLen     = 6
+	pieceLen    = 2
 )
 
 // Limits of the lists in a broadcast frame.
@@ -215,8 +216,15 @@ func (w *writer) marks(marks []broadcast.Mark) {
 	}
 }
 
+// piece writes which part of a report, plan or commit follows.
+func (w *writer) piece(p broadcast.Piece) {
+	w.uint(uint64(p.Of), 1, broadcast.MaxPieces)
+	w.uint(uint64(p.Number), 0, uint64(max(1, p.Of))-1)
+}
+
 func (w *writer) castReport(r *broadcast.Report) {
-	w.array(2*viewIDLen + 6)
+	w.array(pieceLen + 2*viewIDLen + 6)
+	w.piece(r.Piece)
 	w.viewID(r.Proposal)
 	w.viewID(r.Previous)
 	w.sequence(r.Have)
@@ -227,7 +235,8 @@ func (w *writer) castReport(r *broadcast.Report) {
 }
 
 func (w *writer) castPlan(p *broadcast.Plan) {
-	w.array(viewIDLen + 1)
+	w.array(pieceLen + viewIDLen + 1)
+	w.piece(p.Piece)
 	w.viewID(p.Proposal)
 	w.list(len(p.Groups), timed.MaxNodes)
 	for i := range p.Groups {
@@ -255,7 +264,8 @@ func (w *writer) castPlan(p *broadcast.Plan) {
 }
 
 func (w *writer) castCommit(c *broadcast.Commit) {
-	w.array(viewIDLen + 3)
+	w.array(pieceLen + viewIDLen + 3)
+	w.piece(c.Piece)
 	w.viewID(c.Proposal)
 	w.list(len(c.Branches), timed.MaxNodes)
 	for i := range c.Branches {

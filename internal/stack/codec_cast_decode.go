@@ -147,15 +147,21 @@ func (r *reader) proposal() membership.ViewID {
 	return id
 }
 
+func (r *reader) piece() (p broadcast.Piece) {
+	p.Of = uint16(r.uint(1, broadcast.MaxPieces))
+	p.Number = uint16(r.uint(0, uint64(max(1, p.Of))-1))
+	return p
+}
+
 func (r *reader) castReport() *broadcast.Report {
-	r.array(2*viewIDLen+6, 2*viewIDLen+6)
-	return &broadcast.Report{Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(), Stable: r.pair(),
+	r.array(pieceLen+2*viewIDLen+6, pieceLen+2*viewIDLen+6)
+	return &broadcast.Report{Piece: r.piece(), Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(), Stable: r.pair(),
 		Acks: r.marks(), Ordered: r.marks(), Unordered: r.marks()}
 }
 
 func (r *reader) castPlan() *broadcast.Plan {
-	r.array(viewIDLen+1, viewIDLen+1)
-	p := &broadcast.Plan{Proposal: r.proposal()}
+	r.array(pieceLen+viewIDLen+1, pieceLen+viewIDLen+1)
+	p := &broadcast.Plan{Piece: r.piece(), Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
 		r.array(viewIDLen+4, viewIDLen+4)
 		g := broadcast.Group{Previous: r.proposal(), End: r.sequence(), Source: r.node(1)}
@@ -179,8 +185,8 @@ func (r *reader) castPlan() *broadcast.Plan {
 }
 
 func (r *reader) castCommit() *broadcast.Commit {
-	r.array(viewIDLen+3, viewIDLen+3)
-	c := &broadcast.Commit{Proposal: r.proposal()}
+	r.array(pieceLen+viewIDLen+3, pieceLen+viewIDLen+3)
+	c := &broadcast.Commit{Piece: r.piece(), Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
 		r.array(viewIDLen+4, viewIDLen+4)
 		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Stable: r.pair(), Acks: r.marks()}

@@ -33,11 +33,11 @@ func castPacket() Packet {
 		Wants: []broadcast.Want{{Sender: 2, Boot: bootOf(2), Class: 1, From: 3, To: 9}},
 		Log:   broadcast.Span{From: 3, To: 4},
 		Done:  viewOf(5, 1),
-		Report: &broadcast.Report{Proposal: viewOf(5, 1), Previous: viewOf(4, 1), Have: 8, Stable: [2]uint64{5, 4}, Acks: marks, Ordered: marks,
+		Report: &broadcast.Report{Piece: broadcast.Piece{Number: 2, Of: 3}, Proposal: viewOf(5, 1), Previous: viewOf(4, 1), Have: 8, Stable: [2]uint64{5, 4}, Acks: marks, Ordered: marks,
 			Unordered: marks[:1]},
-		Plan: &broadcast.Plan{Proposal: viewOf(5, 1), Groups: []broadcast.Group{{Previous: viewOf(4, 1), End: 8, Source: 2,
+		Plan: &broadcast.Plan{Piece: broadcast.Piece{Of: 1}, Proposal: viewOf(5, 1), Groups: []broadcast.Group{{Previous: viewOf(4, 1), End: 8, Source: 2,
 			Lack: []broadcast.Lack{{Node: 1, Have: 4}}, Fill: []broadcast.Fill{{Member: 1, Holder: 2, Sender: 3, Boot: bootOf(3), From: 4, To: 9}}}}},
-		Commit: &broadcast.Commit{Proposal: viewOf(5, 1), Branches: []broadcast.Branch{{Previous: viewOf(4, 1), End: 8, Stable: [2]uint64{5, 4}, Acks: marks}},
+		Commit: &broadcast.Commit{Piece: broadcast.Piece{Of: 1}, Proposal: viewOf(5, 1), Branches: []broadcast.Branch{{Previous: viewOf(4, 1), End: 8, Stable: [2]uint64{5, 4}, Acks: marks}},
 			Ordered: marks, Unordered: marks},
 	}
 	return p
@@ -129,6 +129,9 @@ func TestWrongBroadcastFramesAreNotSent(t *testing.T) {
 		"decision zero":        func(p *Packet) { p.Broadcast.Decisions[0].Number = 0 },
 		"a want turned round":  func(p *Packet) { p.Broadcast.Wants[0].To = 1 },
 		"a plan from nowhere":  func(p *Packet) { p.Broadcast.Plan.Groups[0].Source = timed.NoNode },
+		"no piece":             func(p *Packet) { p.Broadcast.Report.Piece = broadcast.Piece{} },
+		"a piece after all":    func(p *Packet) { p.Broadcast.Plan.Number = 1 },
+		"too many pieces":      func(p *Packet) { p.Broadcast.Commit.Of = broadcast.MaxPieces + 1 },
 		"a sequence too large": func(p *Packet) { p.Broadcast.Tails[1] = broadcast.MaxSequence + 1 },
 	} {
 		p := castPacket()

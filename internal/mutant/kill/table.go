@@ -165,6 +165,8 @@ var Table = []Kill{
 	{Mutant: mutant.BroadcastPromiseUnsent, Package: "broadcast", Test: "TestPromiseUnsentIsNoticed"},
 	{Mutant: mutant.BroadcastRoleAlwaysMoves, Package: "broadcast", Test: "TestARoleThatAlwaysMovesIsNoticed"},
 	{Mutant: mutant.BroadcastQuietDecisions, Package: "broadcast", Test: "TestQuietDecisionsAreNoticed"},
+	{Mutant: mutant.BroadcastPieceMissing, Package: "broadcast", Test: "TestAMissingPieceIsNoticed"},
+	{Mutant: mutant.BroadcastMixProposals, Package: "broadcast", Test: "TestMixedProposalsAreNoticed"},
 
 	in("state", mutant.ReplicaKeepLabel, "", 300),
 	in("state", mutant.ReplicaDropQueued, "", 300),

@@ -1,0 +1,246 @@
+package broadcast
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/membership"
+)
+
+// Piece tells which part of a report, plan or commit something is. In a large
+// group these do not fit into one packet, and what relies on fragments of the
+// network never arrives where those are dropped; so they travel in pieces of up to
+// PacketBytes. The whole is one piece of one.
+type Piece struct {
+	Number uint16 // from 0
+	Of     uint16 // how many there are
+}
+
+// MaxPieces is more than anything takes in a group of the largest size, whatever
+// has happened to it, in the smallest packets.
+const MaxPieces = 1 << 14
+
+// Valid reports whether there is such a piece.
+func (p Piece) Valid() bool { return p.Number < p.Of && p.Of <= MaxPieces }
+
+// What parts of reports, plans and commits take in a packet at most, in bytes.
+const (
+	viewWeight   = 9 + 2 + 9
+	markWeight   = 1 + 2 + 9 + 9
+	reportWeight = 1 + 6 + 2*viewWeight + 3*9 + 3*3
+	planWeight   = 1 + 6 + viewWeight + 3
+	groupWeight  = 1 + viewWeight + 9 + 2 + 2*3
+	lackWeight   = 1 + 2 + 9
+	fillWeight   = 1 + 2*2 + 2 + 3*9
+	commitWeight = 1 + 6 + viewWeight + 3*3
+	branchWeight = 1 + viewWeight + 3*9 + 3
+)
+
+// cutter makes pieces one after the other, each as full as may be.
+type cutter[T any] struct {
+	bytes int      // what a piece has room for besides what all say
+	blank func() T // a piece with what all say
+	left  int
+	out   []*T
+}
+
+// cut returns a cutter that has begun the first piece.
+func cut[T any](bytes int, blank func() T) *cutter[T] {
+	c := &cutter[T]{bytes: bytes, blank: blank}
+	c.next()
+	return c
+}
+
+func (c *cutter[T]) next() {
+	t := c.blank()
+	c.out, c.left = append(c.out, &t), c.bytes
+}
+
+// room returns the piece in which something of a weight has its place.
+func (c *cutter[T]) room(weight int) *T {
+	if c.left < weight {
+		c.next()
+	}
+	c.left -= weight
+	return c.out[len(c.out)-1]
+}
+
+// marks adds each of a list to where a piece keeps it.
+func (c *cutter[T]) marks(list []Mark, in func(*T) *[]Mark) {
+	for _, m := range list {
+		to := in(c.room(markWeight))
+		*to = append(*to, m)
+	}
+}
+
+// done returns the pieces, numbered.
+func (c *cutter[T]) done(piece func(*T) *Piece) []*T {
+	for i, t := range c.out {
+		*piece(t) = Piece{uint16(i), uint16(len(c.out))}
+	}
+	return c.out
+}
+
+// cutReport returns the pieces of a report for packets with some bytes of messages.
+func cutReport(r *Report, bytes int) []*Report {
+	c := cut(bytes-reportWeight, func() Report {
+		return Report{Proposal: r.Proposal, Previous: r.Previous, Have: r.Have, Stable: r.Stable}
+	})
+	c.marks(r.Acks, func(t *Report) *[]Mark { return &t.Acks })
+	c.marks(r.Ordered, func(t *Report) *[]Mark { return &t.Ordered })
+	c.marks(r.Unordered, func(t *Report) *[]Mark { return &t.Unordered })
+	return c.done(func(t *Report) *Piece { return &t.Piece })
+}
+
+// cutPlan does the same with a plan. A group that is in several pieces goes on
+// where it stopped.
+func cutPlan(p *Plan, bytes int) []*Plan {
+	c := cut(bytes-planWeight, func() Plan { return Plan{Proposal: p.Proposal} })
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		at := func(weight int) *Group {
+			t := c.room(groupWeight + weight)
+			if n := len(t.Groups); n > 0 && t.Groups[n-1].Previous == g.Previous {
+				c.left += groupWeight
+			} else {
+				t.Groups = append(t.Groups, Group{Previous: g.Previous, End: g.End, Source: g.Source})
+			}
+			return &t.Groups[len(t.Groups)-1]
+		}
+		at(0)
+		for _, l := range g.Lack {
+			to := at(lackWeight)
+			to.Lack = append(to.Lack, l)
+		}
+		for _, f := range g.Fill {
+			to := at(fillWeight)
+			to.Fill = append(to.Fill, f)
+		}
+	}
+	return c.done(func(t *Plan) *Piece { return &t.Piece })
+}
+
+// cutCommit does the same with the terms of a view.
+func cutCommit(m *Commit, bytes int) []*Commit {
+	c := cut(bytes-commitWeight, func() Commit { return Commit{Proposal: m.Proposal} })
+	for i := range m.Branches {
+		b := &m.Branches[i]
+		at := func(weight int) *Branch {
+			t := c.room(branchWeight + weight)
+			if n := len(t.Branches); n > 0 && t.Branches[n-1].Previous == b.Previous {
+				c.left += branchWeight
+			} else {
+				t.Branches = append(t.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
+			}
+			return &t.Branches[len(t.Branches)-1]
+		}
+		at(0)
+		for _, a := range b.Acks {
+			to := at(markWeight)
+			to.Acks = append(to.Acks, a)
+		}
+	}
+	c.marks(m.Ordered, func(t *Commit) *[]Mark { return &t.Ordered })
+	c.marks(m.Unordered, func(t *Commit) *[]Mark { return &t.Unordered })
+	return c.done(func(t *Commit) *Piece { return &t.Piece })
+}
+
+// puzzle is what has come of the pieces of one thing, from one incarnation, for one
+// proposal: these never change, so pieces that came before the others were lost
+// are kept.
+type puzzle[T any] struct {
+	pieces  []*T
+	missing int
+}
+
+// put takes a piece, and reports whether with it the whole is there.
+func (z *puzzle[T]) put(p Piece, t *T) bool {
+	if z.pieces == nil {
+		z.pieces, z.missing = make([]*T, p.Of), int(p.Of)
+	}
+	if len(z.pieces) != int(p.Of) || z.pieces[p.Number] != nil {
+		return false
+	}
+	z.pieces[p.Number] = t
+	z.missing--
+	return z.missing == 0 || mutant.On(mutant.BroadcastPieceMissing)
+}
+
+// joinReport returns the whole of a report. Pieces are not changed.
+func joinReport(pieces []*Report) *Report {
+	var r Report
+	for _, p := range pieces {
+		if p == nil { // with a planted bug
+			continue
+		}
+		r.Proposal, r.Previous, r.Have, r.Stable = p.Proposal, p.Previous, p.Have, p.Stable
+		r.Acks = append(r.Acks, p.Acks...)
+		r.Ordered = append(r.Ordered, p.Ordered...)
+		r.Unordered = append(r.Unordered, p.Unordered...)
+	}
+	return &r
+}
+
+// joinPlan returns the whole of a plan.
+func joinPlan(pieces []*Plan) *Plan {
+	p := &Plan{}
+	for _, t := range pieces {
+		if t == nil {
+			continue
+		}
+		p.Proposal = t.Proposal
+		for i := range t.Groups {
+			g := &t.Groups[i]
+			if n := len(p.Groups); n == 0 || p.Groups[n-1].Previous != g.Previous {
+				p.Groups = append(p.Groups, Group{Previous: g.Previous, End: g.End, Source: g.Source})
+			}
+			to := &p.Groups[len(p.Groups)-1]
+			to.Lack, to.Fill = append(to.Lack, g.Lack...), append(to.Fill, g.Fill...)
+		}
+	}
+	return p
+}
+
+// joinCommit returns the whole of a view's terms.
+func joinCommit(pieces []*Commit) *Commit {
+	c := &Commit{}
+	for _, t := range pieces {
+		if t == nil {
+			continue
+		}
+		c.Proposal = t.Proposal
+		for i := range t.Branches {
+			b := &t.Branches[i]
+			if n := len(c.Branches); n == 0 || c.Branches[n-1].Previous != b.Previous {
+				c.Branches = append(c.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
+			}
+			to := &c.Branches[len(c.Branches)-1]
+			to.Acks = append(to.Acks, b.Acks...)
+		}
+		c.Ordered, c.Unordered = append(c.Ordered, t.Ordered...), append(c.Unordered, t.Unordered...)
+	}
+	return c
+}
+
+// Terms returns the terms of the view that this node led to, in pieces that go
+// before the announcement of the view; or, where they are one piece that leaves
+// room for an announcement in the same packet, that one, to ride on it.
+func (s *Service) Terms(id membership.ViewID) (ride *Commit, apart []*Commit) {
+	if len(s.committed) == 0 || s.committed[0].Proposal != id {
+		return nil, nil
+	}
+	c := s.committed[0]
+	weight := commitWeight + len(s.members)*announceWeight + markWeight*(len(c.Ordered)+len(c.Unordered))
+	for i := range c.Branches {
+		weight += branchWeight + markWeight*len(c.Branches[i].Acks)
+	}
+	if len(s.committed) == 1 && weight <= s.cfg.PacketBytes-announceFixed {
+		return c, nil
+	}
+	return nil, s.committed
+}
+
+// What the announcement of a view takes in a packet, as a rule: besides what every
+// packet has, the request, the line of group time, and for each member an entry.
+const (
+	announceFixed  = 150
+	announceWeight = 32
+)
