@@ -196,6 +196,7 @@ func (d *Driver) loop(ctx context.Context, items <-chan Item) {
 			return
 		case it := <-in:
 			if it.View != nil {
+				d.r.SetLoad(uint64(d.calls.len())) // a snapshot would have to wait for these
 				out = d.r.HandleInstalled(d.group.Now(), it.View, nil)
 			} else {
 				out = d.r.HandleDelivery(d.group.Now(), it.Delivery, nil)

@@ -24,11 +24,17 @@ var total = broadcast.Options{Order: broadcast.Total}
 type words struct {
 	list []string
 	fail error
+	gate chan struct{} // if not nil, Apply waits until it is closed
 }
 
-func (w *words) Apply(op broadcast.Delivery) { w.list = append(w.list, string(op.Payload)) }
-func (w *words) Snapshot() ([]byte, error)   { return []byte(strings.Join(w.list, " ")), nil }
-func (w *words) Hash() uint64                { return uint64(len(w.list)) }
+func (w *words) Apply(op broadcast.Delivery) {
+	if w.gate != nil {
+		<-w.gate
+	}
+	w.list = append(w.list, string(op.Payload))
+}
+func (w *words) Snapshot() ([]byte, error) { return []byte(strings.Join(w.list, " ")), nil }
+func (w *words) Hash() uint64              { return uint64(len(w.list)) }
 func (w *words) Restore(b []byte) error {
 	w.list = strings.Fields(string(b))
 	return w.fail
@@ -82,6 +88,28 @@ func TestGroupSplitsAndMerges(t *testing.T) {
 			require.Equal(t, replica.Working, status.Situation)
 			require.False(t, status.Waits)
 		}
+	})
+}
+
+// Who lags makes no snapshots for others if somebody else can.
+func TestAJoinerGetsTheStateFromWhoLagsLeast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub := local.NewHub()
+		slow, quick, joiner := join(t, hub, 1), join(t, hub, 2), join(t, hub, 3)
+		slow.app.gate = make(chan struct{})
+		hub.View(slow.group, quick.group)
+		for _, word := range []string{"one", "two", "three"} {
+			require.NoError(t, quick.Submit(t.Context(), []byte(word), total))
+		}
+		synctest.Wait()
+		require.NotZero(t, slow.Behind())
+		hub.View(slow.group, quick.group, joiner.group)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"one", "two", "three"}, joiner.app.list)
+		close(slow.app.gate)
+		synctest.Wait()
+		require.Equal(t, joiner.app.list, slow.app.list)
 	})
 }
 
