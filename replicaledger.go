@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/failaware/failaware/broadcast"
@@ -10,7 +11,8 @@ import (
 type ledger struct {
 	mu      sync.Mutex
 	over    bool
-	sending int // calls that broadcast something whose id is not known yet
+	begun   uint64              // calls of send
+	sending map[uint64]struct{} // those that broadcast something whose id is not known yet
 	waiting map[MessageID]*claim
 	early   []notice // what has come while somebody was sending, and nobody waited for
 }
@@ -37,6 +39,7 @@ type notice struct {
 	id   MessageID
 	from uint64 // the first sequence of the range
 	boot BootID // all but those of this one, if it is not 0
+	at   uint64 // the last call of send by then
 	verdict
 }
 
@@ -47,23 +50,51 @@ func (n *notice) about(id MessageID) bool {
 	return id.Boot == n.id.Boot && id.Class == n.id.Class && n.from <= id.Sequence && id.Sequence <= n.id.Sequence
 }
 
-// send is called before a message is broadcast that somebody will wait for.
-func (l *ledger) send() {
+// send is called before a message is broadcast that somebody will wait for. It
+// returns a number for sent.
+func (l *ledger) send() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sending++
+	if l.sending == nil {
+		l.sending = map[uint64]struct{}{}
+	}
+	l.begun++
+	l.sending[l.begun] = struct{}{}
+	return l.begun
+}
+
+// hurry keeps what has come for those who are sending. The lock is held.
+func (l *ledger) hurry(n notice) {
+	if len(l.sending) > 0 {
+		n.at = l.begun
+		l.early = append(l.early, n)
+	}
+}
+
+// prune lets go of what came before any of those who are sending began: where
+// many callers always send, there is no time at which nobody does. The lock is held.
+func (l *ledger) prune() {
+	if len(l.early) == 0 {
+		return
+	}
+	oldest := l.begun + 1
+	for call := range l.sending {
+		oldest = min(oldest, call)
+	}
+	k := 0
+	for k < len(l.early) && l.early[k].at < oldest {
+		k++
+	}
+	l.early = slices.Delete(l.early, 0, k)
 }
 
 // sent is called when the message has its id, or failed to get one. What became of
 // it may have been told already.
-func (l *ledger) sent(id MessageID, err error, at func(verdict)) *claim {
+func (l *ledger) sent(call uint64, id MessageID, err error, at func(verdict)) *claim {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sending--
-	early := l.early
-	if l.sending == 0 {
-		l.early = nil
-	}
+	defer l.prune()
+	delete(l.sending, call)
 	if err != nil {
 		return nil
 	}
@@ -72,9 +103,9 @@ func (l *ledger) sent(id MessageID, err error, at func(verdict)) *claim {
 		c.verdict <- verdict{unknown: NodeStopped}
 		return c
 	}
-	for i := range early {
-		if early[i].about(id) {
-			v := early[i].verdict
+	for i := range l.early {
+		if n := &l.early[i]; n.at >= call && n.about(id) {
+			v := n.verdict
 			v.late = true
 			c.verdict <- v
 			return c
@@ -103,8 +134,8 @@ func (l *ledger) settle(op *broadcast.Delivery, v verdict) {
 	v.op.Payload = nil
 	l.mu.Lock()
 	c := l.waiting[op.ID]
-	if c == nil && l.sending > 0 {
-		l.early = append(l.early, notice{id: op.ID, from: op.Sequence, verdict: v})
+	if c == nil {
+		l.hurry(notice{id: op.ID, from: op.Sequence, verdict: v})
 	}
 	delete(l.waiting, op.ID)
 	l.mu.Unlock()
@@ -131,9 +162,7 @@ func (l *ledger) restart(boot BootID) {
 func (l *ledger) tell(n notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.sending > 0 {
-		l.early = append(l.early, n)
-	}
+	l.hurry(n)
 	for id, c := range l.waiting {
 		if n.about(id) {
 			delete(l.waiting, id)

@@ -118,9 +118,9 @@ func (r *Replica) send(ctx context.Context, payload []byte, opts BroadcastOption
 		if err := r.accepting(ctx, opts.NoWait); err != nil {
 			return MessageID{}, verdict{}, err
 		}
-		r.ledger.send()
+		call := r.ledger.send()
 		id, err := r.n.Broadcast(ctx, payload, opts)
-		c := r.ledger.sent(id, err, at)
+		c := r.ledger.sent(call, id, err, at)
 		switch {
 		case errors.Is(err, ErrNoQuorum):
 			if err := r.pause(ctx, opts.NoWait); err != nil {
