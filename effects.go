@@ -300,7 +300,7 @@ func (d *driver) leave() {
 // resign is the command of [Node.Resign] and [Node.HandOver]; result is called when the others know.
 func (d *driver) resign(to NodeID, result func(error)) {
 	if d.stack == nil || !d.stack.Leads(d.now) {
-		result(ErrNotLeader)
+		result(d.n.refuse(false))
 		return
 	}
 	switch {

@@ -16,6 +16,8 @@ var (
 	ErrClosed = errors.New("failaware: the node has stopped")
 	// ErrNotLeader: this node does not lead, or not surely for long enough.
 	ErrNotLeader = errors.New("failaware: this node does not lead")
+	// ErrNoLeader: no leader was found in time.
+	ErrNoLeader = errors.New("failaware: no leader was found")
 	// ErrSuccessor: the lead cannot be handed over to the named node.
 	ErrSuccessor = errors.New("failaware: no such successor")
 	// ErrDuplicateID: another process uses this node's id, and keeps it.
@@ -74,11 +76,17 @@ func (e *MismatchError) detail() string {
 // Is reports whether target is ErrMismatch.
 func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
-// NotLeaderError says why a leader context ended. It matches [ErrNotLeader].
+// NotLeaderError says why a leader context ended, or that what only a leader may do
+// was refused, and who leads instead. It matches [ErrNotLeader].
 type NotLeaderError struct {
 	Reason leader.Reason // NoReason when the lease was about to run out, or the node stopped
 	By     NodeID        // whose message or silence caused it, if anyone's
 	Global bool          // it is about the global lead
+	// Leader is who leads instead, as far as the node knows, in a refusal.
+	// [Node.FindLeader] makes sure of it.
+	Leader NodeID
+
+	refused bool // nothing is said of a lead of before
 }
 
 func (e *NotLeaderError) Error() string {
@@ -87,6 +95,10 @@ func (e *NotLeaderError) Error() string {
 		lead = "lead globally"
 	}
 	switch {
+	case e.refused && e.Leader == NoNode:
+		return fmt.Sprintf("failaware: this node does not %s, and knows of nobody who does", lead)
+	case e.refused:
+		return fmt.Sprintf("failaware: this node does not %s; node %v does, as far as it knows", lead, e.Leader)
 	case e.Reason == leader.NoReason:
 		return fmt.Sprintf("failaware: this node does not %s: the lease was not renewed in time", lead)
 	case e.By == NoNode:

@@ -63,7 +63,7 @@ func (n *Node) Timestamp() (leader.Timestamp, error) {
 		if isClosed(n.done) {
 			return leader.Timestamp{}, ErrClosed
 		}
-		return leader.Timestamp{}, &NotLeaderError{Global: true}
+		return leader.Timestamp{}, n.refuse(true)
 	}
 	n.stamped = made
 	return leader.Timestamp{Quorum: s.Stamps, Counter: made}, nil

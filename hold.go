@@ -61,7 +61,7 @@ func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
 	select {
 	case h := <-result:
 		if h == nil {
-			return Hold{}, &NotLeaderError{Global: global}
+			return Hold{}, n.refuse(global)
 		}
 		return *h, nil
 	case <-n.done:

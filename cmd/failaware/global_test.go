@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,39 @@ func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
 				return true
 			}
 			require.Contains(t, out, "does not lead")
+		}
+		return false
+	})
+	until("a follower says whom it follows", func() bool {
+		for _, id := range []string{"1", "2", "3"} {
+			if _, out, _ := nodes[0].ask("leader", "verify", id); strings.Contains(out, "it follows node ") {
+				require.Regexp(t, `^node [123] does not lead; it follows node [123]\n$`, out)
+				return true
+			}
+		}
+		return false
+	})
+	until("all find the leader", func() bool {
+		found := map[string]bool{}
+		for _, n := range nodes {
+			for _, flag := range []string{"--global", "--global=false"} {
+				code, out, err := n.ask("leader", "find", flag)
+				require.Contains(t, []int{0, 1}, code, err)
+				if code == 1 {
+					return false
+				}
+				require.Regexp(t, `^node [123]: nobody else leads`, out)
+				found[out[:len("node 1")]] = true
+			}
+		}
+		return len(found) == 1
+	})
+	until("a follower does not resign, and says who leads", func() bool {
+		for _, n := range nodes {
+			if code, _, err := n.ask("leader", "resign", "--to", "9"); code == 1 && strings.Contains(err, "as far as it knows") {
+				require.Regexp(t, `^failaware: this node does not lead; node [123] does, as far as it knows\n$`, err)
+				return true
+			}
 		}
 		return false
 	})

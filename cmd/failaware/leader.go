@@ -32,7 +32,7 @@ globally, as far as the node knows. The exit code is 1 if nobody is known to.`,
 		},
 	}
 	cmd.Flags().BoolVar(&global, "global", false, "who leads globally, with the votes of a quorum")
-	cmd.AddCommand(newResignCommand(g), newVerifyCommand(g))
+	cmd.AddCommand(newResignCommand(g), newVerifyCommand(g), newFindCommand(g))
 	return cmd
 }
 
@@ -119,6 +119,9 @@ func verificationText(v *api.Verification) string {
 		return fmt.Sprintf("node %d: nobody else leads globally for %v", v.Node, short(v.GlobalNS))
 	case v.LocalNS > 0:
 		return fmt.Sprintf("node %d: nobody else leads its part of the group for %v", v.Node, short(v.LocalNS))
+	}
+	if v.Names != 0 && v.Names != v.Node {
+		return fmt.Sprintf("node %d does not lead; it follows node %d", v.Node, v.Names)
 	}
 	return fmt.Sprintf("node %d does not lead", v.Node)
 }

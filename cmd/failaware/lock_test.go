@@ -92,7 +92,7 @@ func TestLockWithoutALeader(t *testing.T) {
 	n := startProcess(t, "--id", "1") // without a quorum system
 	code, _, err = n.ask("lock", "--global", "--timeout", "500ms", "--", "true")
 	require.Equal(t, 1, code)
-	require.Contains(t, err, "node 1 does not lead globally, and knows of nobody who does")
+	require.Contains(t, err, "this node does not lead globally, and knows of nobody who does")
 	cmd, _, _ := realProcess(t, "lock --addr "+n.socket+" --global -- true")
 	time.Sleep(100 * time.Millisecond) // until it waits; before, the signal ends it as well
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))

@@ -132,7 +132,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 
 func TestNoNodeAtTheAddress(t *testing.T) {
 	socket := shortDir(t) + "/none"
-	for _, args := range []string{"status", "members", "leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 2", "view", "clock", "clock -w", "watch", "wait leader --timeout 50ms"} {
+	for _, args := range []string{"status", "members", "leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 2", "leader find", "leader find --global", "view", "clock", "clock -w", "watch", "wait leader --timeout 50ms"} {
 		code, out, err := cli(append(strings.Fields(args), "--addr", "unix:"+socket)...)
 		require.Equal(t, 1, code, args)
 		require.Empty(t, out)

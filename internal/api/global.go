@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -26,10 +27,12 @@ type Verification struct {
 	Boot     string `json:"boot"`
 	GlobalNS int64  `json:"global_ns"`
 	LocalNS  int64  `json:"local_ns"`
+	Names    int    `json:"names"` // whom the node said that it follows
 }
 
-// verifyLimit is how long a node waits for another one's answer.
-const verifyLimit = 5 * time.Second
+// verifyLimit is how long a node waits for another one's answer: less than clients
+// wait for its own.
+const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
 	cfg, a := s.node.Config(), s.node.GlobalLeader()
@@ -51,14 +54,65 @@ func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 	v, err := s.node.Verify(ctx, id)
 	switch {
 	case err == nil:
-		local, global := v.Local(), v.Global() // in this order: each reads the clock, and local is the larger
-		answer(w, http.StatusOK, Verification{Node: int(v.By.Node), Boot: bootText(v.By.Boot),
-			GlobalNS: int64(global), LocalNS: int64(local)})
+		answer(w, http.StatusOK, s.verified(v))
 	case errors.Is(err, failaware.ErrClosed):
 		fail(w, http.StatusServiceUnavailable, err)
 	default:
 		fail(w, http.StatusGatewayTimeout, err)
 	}
+}
+
+func (s *Server) verified(v failaware.Verification) Verification {
+	local, global := v.Local(), v.Global() // in this order: each reads the clock, and local is the larger
+	a := Verification{Node: int(v.By.Node), Boot: bootText(v.By.Boot), GlobalNS: int64(global), LocalNS: int64(local)}
+	if local > 0 {
+		return a
+	}
+	status := s.node.Status()
+	if v.By.Node == s.node.ID() {
+		a.Names = int(status.Leader.Leader)
+	}
+	for i := range status.Peers {
+		if p := &status.Peers[i]; p.ID == v.By.Node {
+			a.Names = int(p.LockedTo)
+		}
+	}
+	return a
+}
+
+func (s *Server) find(w http.ResponseWriter, q *http.Request) {
+	global, err := flag(q, "global")
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(q.Context(), verifyLimit, fmt.Errorf("within %v", verifyLimit))
+	defer cancel()
+	search := s.node.FindLeader
+	if global {
+		search = s.node.FindGlobalLeader
+	}
+	v, err := search(ctx)
+	switch {
+	case err == nil:
+		answer(w, http.StatusOK, s.verified(v))
+	case errors.Is(err, failaware.ErrClosed):
+		fail(w, http.StatusServiceUnavailable, err)
+	default:
+		fail(w, http.StatusGatewayTimeout, err)
+	}
+}
+
+// flag reads a parameter that is false if it is not there.
+func flag(q *http.Request, name string) (on bool, err error) {
+	text := q.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
+	}
+	if on, err = strconv.ParseBool(text); err != nil {
+		err = fmt.Errorf("%s: %.100q is neither true nor false", name, text)
+	}
+	return on, err
 }
 
 // successor reads who a leader that resigns is to hand over to, if anybody.

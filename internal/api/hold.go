@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,15 +28,12 @@ type Hold struct {
 }
 
 func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
-	query := q.URL.Query()
-	global, err := false, error(nil)
-	if text := query.Get("global"); text != "" {
-		if global, err = strconv.ParseBool(text); err != nil {
-			fail(w, http.StatusBadRequest, fmt.Errorf("global: %q is neither true nor false", text))
-			return
-		}
+	global, err := flag(q, "global")
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
 	}
-	token := query.Get("token")
+	token := q.URL.Query().Get("token")
 	if token != "" && !global {
 		fail(w, http.StatusBadRequest, errors.New("token: edicts are of global leaders: global=true is needed"))
 		return
@@ -50,7 +46,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 		answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
 			Global: h.Global, ValidForNS: int64(h.Left()), Edict: e})
 	case errors.Is(err, failaware.ErrNotLeader):
-		fail(w, http.StatusConflict, refusal(s.node, global))
+		fail(w, http.StatusConflict, err)
 	default:
 		fail(w, http.StatusServiceUnavailable, err)
 	}
@@ -74,18 +70,6 @@ func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h
 		made.Stamps = append(made.Stamps, edict.Stamp(s))
 	}
 	return h, made.String(), nil
-}
-
-// refusal says that a node does not lead, and who does as far as it knows.
-func refusal(n *failaware.Node, global bool) error {
-	what, who := "", n.Leader().Leader
-	if global {
-		what, who = " globally", n.GlobalLeader().Leader
-	}
-	if who == failaware.NoNode || who == n.ID() {
-		return fmt.Errorf("node %v does not lead%s, and knows of nobody who does", n.ID(), what)
-	}
-	return fmt.Errorf("node %v does not lead%s; node %v does, as far as it knows", n.ID(), what, who)
 }
 
 // Held is a hold as something to rely on by the clock of this process.

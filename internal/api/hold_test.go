@@ -74,7 +74,7 @@ func TestHoldsOfRealNodes(t *testing.T) {
 				var refused *StatusError
 				require.ErrorAs(t, err, &refused)
 				require.Equal(t, http.StatusConflict, refused.Code)
-				require.Contains(t, refused.Text, "node 1 does not lead")
+				require.Contains(t, refused.Text, "this node does not lead")
 				return false
 			}
 			require.Equal(t, 1, h.Node)

@@ -88,6 +88,7 @@ var routes = []route{
 	{http.MethodGet, "/v1/status", (*Server).status},
 	{http.MethodGet, "/v1/leader", (*Server).leader},
 	{http.MethodPost, holdPath, (*Server).hold},
+	{http.MethodGet, "/v1/leader/find", (*Server).find},
 	{http.MethodGet, "/v1/global", (*Server).global},
 	{http.MethodGet, "/v1/verify", (*Server).verify},
 	{http.MethodGet, "/v1/view", (*Server).view},

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+func newFindCommand(g *globals) *cobra.Command {
+	var global bool
+	cmd := &cobra.Command{
+		Use: "find", Short: "Searches for the leader from node to node; the exit code is 1 if none is found", Args: cobra.NoArgs,
+		Long: `Asks the node that this one follows whether it leads, then whom that one follows, and
+so on, until one answers that it does. Unlike 'failaware leader', what is printed is the
+leader's own word, and holds for as long as it says.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var v api.Verification
+			if err := g.ask(cmd.Context(), fmt.Sprintf("/v1/leader/find?global=%t", global), &v); err != nil {
+				return err
+			}
+			done, err := writeJSON(cmd.OutOrStdout(), g.output, v)
+			if !done {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), verificationText(&v))
+			}
+			return verdict(err, v.GlobalNS > 0 || !global && v.LocalNS > 0)
+		},
+	}
+	cmd.Flags().BoolVar(&global, "global", false, "who leads globally, with the votes of a quorum")
+	return cmd
+}
