@@ -18,5 +18,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		mutant.ExternalAroundLeap:  leapSecond,
 		mutant.SilentFalsetickers:  liarIsNamed,
 		mutant.JudgeIgnoresUTC:     heldReadings,
+		mutant.HoldoverIgnoresRate: readingsHold,
+		mutant.ContradictedSample:  samplesOfOneSource,
+		mutant.CurvesAsLines:       curvesAreNoLines,
+		mutant.LiarsSteer:          liarsDoNotSteer,
 	})
 }

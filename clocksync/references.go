@@ -110,8 +110,8 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 		r = &t.list[len(t.list)-1]
 	}
 	old := r.project(now, c.snap.rho)
-	if !old.meets(i) || i.half() <= old.half() || now.Sub(r.at) > SampleLife/2 {
-		r.interval = i
+	if r.interval = i; old.meets(i) || mutant.On(mutant.ContradictedSample) {
+		r.interval = old.and(i)
 	}
 	// Samples come again, and are mapped a little differently then.
 	fresh := r.newest == 0 || at > r.newest.Add(sameSample)
@@ -125,7 +125,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 		out = c.compare(now, out)
 	}
 	if r := t.of(s.Source); fresh && r != nil && !r.liar {
-		t.steer.add(i)
+		t.steer.add(s.Source, i)
 	}
 	return out
 }
@@ -276,6 +276,9 @@ func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 			e := Effect{Kind: Truechimer, Source: r.source, Node: r.node, Step: i.middle().Sub(utc.middle())}
 			if liar {
 				e.Kind = Falseticker
+				if !mutant.On(mutant.LiarsSteer) {
+					t.steer.forget(r.source)
+				}
 			}
 			out = append(out, e)
 		}

@@ -100,3 +100,8 @@ func (i interval) half() time.Duration { return i.high.Sub(i.low)/2 + 1 }
 func (i interval) middle() Time { return i.low + (i.high-i.low)/2 }
 
 func (i interval) meets(j interval) bool { return i.low <= j.high && j.low <= i.high }
+
+// and returns what two intervals that meet, at one instant, have in common.
+func (i interval) and(j interval) interval {
+	return interval{i.at, max(i.low, j.low), min(i.high, j.high)}
+}

@@ -127,6 +127,54 @@ func bendsComeLate(t testing.TB) {
 	}
 }
 
+// A server that is found to lie has no part in where group time is steered to,
+// whatever it said before it was found out.
+func TestLiarsDoNotSteer(t *testing.T) { liarsDoNotSteer(t) }
+
+func liarsDoNotSteer(t testing.TB) {
+	cfg := utcConfig(1)
+	cfg.MinReferences = 3
+	c := New(cfg, start, wall)
+	c.HandleLead(start, nil)
+	for i := range 8 {
+		at := start.Add(time.Duration(i) * time.Second)
+		says(c, 3, at, 10*time.Second, time.Millisecond, NoLeap)
+		says(c, 1, at, 0, time.Millisecond, NoLeap)
+	}
+	at := start.Add(8 * time.Second)
+	says(c, 2, at, 0, time.Millisecond, NoLeap)
+	require.Equal(t, External, c.Read(at).Status)
+	later := at.Add(10 * time.Second)
+	require.InDelta(t, float64(wall+Time(later.Sub(start))), float64(c.sources.steer.at(later)), float64(100*time.Microsecond))
+}
+
+// While the rate of a clock changes, samples of long ago do not count; while it
+// does not, all do.
+func TestCurvesAreNoLines(t *testing.T) { curvesAreNoLines(t) }
+
+func curvesAreNoLines(t testing.TB) {
+	r := rand.New(rand.NewPCG(1, 1))
+	guess := func(curve float64) (s steering, off float64) {
+		var at timed.Instant
+		var truth float64
+		for k := range 200 {
+			at = start.Add(time.Duration(k) * 16 * time.Second)
+			truth = 0.5 * curve * math.Pow(16*float64(k), 2)
+			half := 200 * time.Microsecond
+			noise := r.NormFloat64() * 50e3
+			utc := wall + Time(at.Sub(start)) + Time(truth*1e9+noise)
+			s.add(1, interval{at, utc - Time(half), utc + Time(half)})
+		}
+		return s, math.Abs(float64(s.at(at)-wall-Time(at.Sub(start))) - truth*1e9)
+	}
+	s, off := guess(0)
+	require.GreaterOrEqual(t, s.n, observations*3/4)
+	require.Less(t, off, 50e3)
+	s, off = guess(5e-8) // 60 ppm in 20 minutes
+	require.Less(t, s.n, observations/2)
+	require.Less(t, off, 500e3, "all samples would be off by 2 ms")
+}
+
 func TestLargeDifferencesStepOnlyWhenSure(t *testing.T) {
 	c := utcLeader()
 	says(c, 1, start, 30*time.Millisecond, 40*time.Millisecond, NoLeap)

@@ -24,9 +24,10 @@ type steering struct {
 
 // observation is the middle of a sample that told the truth, as far as known.
 type observation struct {
-	at   timed.Instant
-	utc  Time
-	half time.Duration
+	source SourceID
+	at     timed.Instant
+	utc    Time
+	half   time.Duration
 }
 
 const (
@@ -44,16 +45,40 @@ func (s *steering) ready(now timed.Instant) bool {
 
 func (s *steering) last() int { return (s.head + observations - 1) % observations }
 
+// sample returns a sample that counts, the oldest of which is number 0.
+func (s *steering) sample(k int) *observation {
+	return &s.list[(s.head+observations-s.n+k)%observations]
+}
+
 // lost forgets everything but the rate: whoever was believed may have lied.
 func (s *steering) lost() { *s = steering{rate: s.rate, due: s.due} }
 
+// forget leaves out what a source said, which was found to lie.
+func (s *steering) forget(source SourceID) {
+	var kept [observations]observation
+	n := 0
+	for k := range s.n {
+		if o := s.sample(k); o.source != source {
+			kept[n] = *o
+			n++
+		}
+	}
+	if n == s.n {
+		return
+	}
+	s.list, s.n, s.head, s.fitted = kept, n, n%observations, n > 0
+	if n > 0 {
+		s.refit(kept[n-1].at)
+	}
+}
+
 // add takes a sample and fits the line anew.
-func (s *steering) add(i interval) {
-	o := observation{at: i.at, utc: i.middle(), half: i.half()}
+func (s *steering) add(source SourceID, i interval) {
+	o := observation{source: source, at: i.at, utc: i.middle(), half: i.half()}
 	s.list[s.head] = o
 	s.head = (s.head + 1) % observations
 	s.n = min(s.n+1, observations)
-	s.fit(i.at)
+	s.refit(i.at)
 }
 
 // Floors and units of the fit.
@@ -74,8 +99,8 @@ func (s *steering) fit(now timed.Instant) {
 	origin := s.list[s.last()].offset()
 	least := time.Duration(1 << 62)
 	for k := range s.n {
-		if now.Sub(s.list[k].at) <= observationLife {
-			least = min(least, s.list[k].half)
+		if o := s.sample(k); now.Sub(o.at) <= observationLife {
+			least = min(least, o.half)
 		}
 	}
 	var w, wt, wy float64
@@ -87,7 +112,7 @@ func (s *steering) fit(now timed.Instant) {
 		return 1 / float64(noise*noise)
 	}
 	for k := range s.n {
-		o := &s.list[k]
+		o := s.sample(k)
 		p := weight(o)
 		w += p
 		wt += float64(p * seconds(o.at, now))
@@ -96,7 +121,7 @@ func (s *steering) fit(now timed.Instant) {
 	t, y := wt/w, wy/w
 	var tt, ty float64
 	for k := range s.n {
-		o := &s.list[k]
+		o := s.sample(k)
 		p, dt := weight(o), seconds(o.at, now)-t
 		tt += float64(float64(p*dt) * dt)
 		ty += float64(float64(p*dt) * (float64(o.offset()-origin) - y))

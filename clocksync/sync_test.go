@@ -94,9 +94,15 @@ func TestHoldoverGrowsByItself(t *testing.T) {
 	require.False(t, early.Holdover)
 	require.True(t, late.Holdover)
 	require.Equal(t, Unsynchronized, late.Status, "the flag drops without any message")
-	// Before the promise ends 2ρ, after it 2ρ + 2·slew.
-	want := 10*time.Microsecond + 2*100*time.Microsecond*2 + 2*500*2*time.Microsecond
+	// Before the promise ends 2ρ, after it also what the leader may slew, against the
+	// rate that it announced.
+	want := 10*time.Microsecond + 2*100*time.Microsecond*2 + 500*2*time.Microsecond
 	require.InDelta(t, float64(want), float64(late.Deviation), float64(100*time.Microsecond))
+	line.Rate = -200_000
+	f = New(config(2), start, wall)
+	f.HandleLine(start, &line, -10*time.Microsecond, 10*time.Microsecond, nil)
+	late = f.Read(start.Add(2 * time.Second))
+	require.InDelta(t, float64(want+200*2*time.Microsecond), float64(late.Deviation), float64(100*time.Microsecond))
 }
 
 func TestNewLeaderGoesOnWithoutAJump(t *testing.T) { leaderGoesOn(t) }

@@ -60,6 +60,29 @@ func TestReferenceMakesReadingsExternal(t *testing.T) {
 	require.NotEqual(t, UnknownBound, late.UTCBound)
 }
 
+// What the samples of one source have in common is where UTC is, and if they contradict
+// each other the last one counts.
+func TestSamplesOfOneSource(t *testing.T) { samplesOfOneSource(t) }
+
+func samplesOfOneSource(t testing.TB) {
+	c := utcLeader()
+	bounds := func() (low, high time.Duration) {
+		i := c.References(start)[0]
+		return i.Low.Sub(wall), i.High.Sub(wall)
+	}
+	for _, s := range []struct{ off, half, low, high time.Duration }{
+		{off: 2, half: 10, low: -8, high: 12}, // milliseconds
+		{off: -3, half: 8, low: -8, high: 5},
+		{off: 0, half: 20, low: -8, high: 5},
+		{off: 50, half: 10, low: 40, high: 60},
+	} {
+		says(c, 1, start, s.off*time.Millisecond, s.half*time.Millisecond, NoLeap)
+		low, high := bounds()
+		require.Equal(t, s.low*time.Millisecond, low)
+		require.Equal(t, s.high*time.Millisecond, high)
+	}
+}
+
 // Who makes the bounds of a reading wider, to keep time from running back, asks
 // what is left of its status.
 func TestHeldReadingsAreJudgedAgain(t *testing.T) { heldReadings(t) }

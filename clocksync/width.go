@@ -13,8 +13,8 @@ const rounding = 5 * time.Nanosecond
 
 // width returns half the width of the interval that contains group time, at
 // now. It grows with the age of the evidence: the leader's clock may run 2ρ
-// faster or slower than ours, and once its promise is over it may also slew,
-// against us, while we slew against it.
+// faster or slower than ours, and once its promise is over it may also slew as fast
+// as it likes, while the middle goes on at the rate that was announced.
 func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration {
 	if s.own {
 		return 0
@@ -33,7 +33,20 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 	// every slew that is allowed.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)
 	if late := now.Sub(s.until); late > 0 && !mutant.On(mutant.HoldoverWithoutSlew) {
-		half += timed.Drift(2*s.maxSlew).Slack(late, 1)
+		half += timed.Drift(s.maxSlew+s.follows()).Slack(late, 1)
 	}
 	return half + rounding
+}
+
+// follows returns the largest rate of the middle, either way. Which of its two rates
+// counts when does not matter enough to find out.
+func (s *Snapshot) follows() int64 {
+	if mutant.On(mutant.HoldoverIgnoresRate) {
+		return 0
+	}
+	rate := max(s.rate, -s.rate)
+	if s.bend != 0 {
+		rate = max(rate, s.next, -s.next)
+	}
+	return rate
 }

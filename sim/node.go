@@ -89,7 +89,7 @@ func (w *World) start(n *Node) {
 			peers.Add(id)
 		}
 	}
-	wall := clocksync.Time(w.now + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
+	wall := clocksync.Time(w.now + int64(w.opt.ahead) + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,

@@ -54,7 +54,8 @@ type Options struct {
 	// has a view, and its reading of group time is not synchronized.
 	Bare bool
 
-	halt *atomic.Bool // ends a run before its time
+	halt  *atomic.Bool  // ends a run before its time
+	ahead time.Duration // of the wall clocks when processes start
 	// Codec makes every packet pass through the wire format. Slower.
 	Codec bool
 	// Trace, if not nil, gets a line for every event.

@@ -26,6 +26,7 @@ const (
 	streamQuorum
 	streamSeasons
 	streamTails
+	streamWander
 )
 
 func newStream(seed, name uint64) stream {

@@ -71,7 +71,7 @@ search with what it has found and exit code 1, the second at once.`,
 			return f.run(cmd)
 		},
 	}
-	cmd.AddCommand(newSimExhaustCommand())
+	cmd.AddCommand(newSimExhaustCommand(), newSimClocksCommand())
 	fl := cmd.Flags()
 	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
 	fl.DurationVar(&f.time, "time", 0, "for how long to begin new seeds")

@@ -113,6 +113,10 @@ const (
 	BendForeseenExactly
 	UTCSkipsWidth
 	JudgeIgnoresUTC
+	HoldoverIgnoresRate
+	ContradictedSample
+	CurvesAsLines
+	LiarsSteer
 
 	ReadRawLast
 

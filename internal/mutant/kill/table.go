@@ -135,6 +135,10 @@ var Table = []Kill{
 	by("clocksync", mutant.ExternalAroundLeap),
 	by("clocksync", mutant.SilentFalsetickers),
 	by("clocksync", mutant.JudgeIgnoresUTC),
+	by("clocksync", mutant.HoldoverIgnoresRate),
+	by("clocksync", mutant.ContradictedSample),
+	by("clocksync", mutant.CurvesAsLines),
+	by("clocksync", mutant.LiarsSteer),
 
 	in("broadcast", mutant.BroadcastNoFreeze, "", 100),
 	in("broadcast-rough", mutant.BroadcastLateHave, "", 1000),

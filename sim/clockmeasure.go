@@ -1,0 +1,185 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// ClockSample is what one node's clock said at one instant, and what was true.
+type ClockSample struct {
+	At    time.Duration // true time since the start
+	Node  int
+	Error time.Duration // Time − UTC
+	clocksync.Reading
+}
+
+// ClockResult is what came of the runs of one trial, over all nodes and once a second.
+type ClockResult struct {
+	Scenario string `json:"scenario"`
+	Seeds    int    `json:"seeds"`
+	Samples  int    `json:"samples"`   // readings
+	Bounded  int    `json:"bounded"`   // of them, bound the distance from UTC
+	Outside  int    `json:"outside"`   // of those, by less than it was
+	Monotone bool   `json:"monotone"`  // no clock ever ran back within a timeline
+	Timely   int    `json:"in_minute"` // readings from the first minute on, of which the error is below
+	RMSNS    int64  `json:"rms_ns"`    // root mean square of the error from the first minute on
+	WorstNS  int64  `json:"worst_ns"`  // the largest error from then on
+
+	// When the first minute began in which all nodes were External and within 1 ms, and
+	// within 100 µs, of UTC; the latest of all seeds, or null if a seed had none.
+	Within1msNS   *int64 `json:"within_1ms_ns"`
+	Within100usNS *int64 `json:"within_100us_ns"`
+
+	// Quantiles of the bounds on the distances from UTC and from group time.
+	BoundP50NS     int64 `json:"bound_p50_ns"`
+	BoundP99NS     int64 `json:"bound_p99_ns"`
+	DeviationP50NS int64 `json:"deviation_p50_ns"`
+	DeviationP99NS int64 `json:"deviation_p99_ns"`
+
+	// Violation is the promise that a run has broken, all of which are checked after every
+	// event, and its seed; empty if none.
+	Violation string `json:"violation,omitempty"`
+
+	squares            float64
+	bounds, deviations []int64
+}
+
+// Contained reports whether every bound has held what it claims to.
+func (r *ClockResult) Contained() bool { return r.Outside == 0 && r.Violation == "" }
+
+// sampleEvery is how often the clocks are read, and how long a clock's rate stays
+// between two steps of its wander.
+const sampleEvery = time.Second
+
+// trialMinute is from when on errors count, and for how long all must be well to be called
+// synchronized.
+const trialMinute = time.Minute
+
+// Run measures the trial with some seeds, the first of which is 1. Each, if not nil,
+// is told of every sample of the first. It ends early when ctx is done, with its error.
+func (t *ClockTrial) Run(ctx context.Context, seeds int, each func(*ClockSample)) (*ClockResult, error) {
+	r := &ClockResult{Scenario: t.Name, Monotone: true, Within1msNS: new(int64), Within100usNS: new(int64)}
+	for seed := uint64(1); seed <= uint64(seeds) && r.Violation == ""; seed++ {
+		if err := t.measure(ctx, r, seed, each); err != nil {
+			return nil, err
+		}
+		r.Seeds, each = r.Seeds+1, nil
+	}
+	if r.Timely > 0 {
+		r.RMSNS = int64(math.Sqrt(r.squares / float64(r.Timely)))
+	}
+	r.BoundP50NS, r.BoundP99NS = quantiles(r.bounds)
+	r.DeviationP50NS, r.DeviationP99NS = quantiles(r.deviations)
+	return r, nil
+}
+
+// measure adds one seed.
+func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, each func(*ClockSample)) error {
+	w, err := t.world(seed)
+	if err != nil {
+		return err
+	}
+	noise, rests := newStream(seed, streamWander), make([]float64, trialNodes)
+	good := [2]spell{{limit: time.Millisecond}, {limit: 100 * time.Microsecond}}
+	for w.Time() < t.Length {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.Run(sampleEvery); err != nil {
+			v, broken := errors.AsType[*Violation](err)
+			if !broken {
+				return err
+			}
+			r.Violation = v.Error()
+			r.Monotone = v.Check != "monotone"
+			return nil
+		}
+		worst := time.Duration(0)
+		for i, n := range w.nodes {
+			s := ClockSample{At: w.Time(), Node: i + 1, Reading: n.st.Clock().Read(n.clock.show(w.now))}
+			s.Error = s.Time.Sub(utc(w.now))
+			r.add(&s)
+			worst = max(worst, s.Error.Abs())
+			if s.Status != clocksync.External {
+				worst = math.MaxInt64
+			}
+			if each != nil {
+				each(&s)
+			}
+			rests[i] += t.wander * noise.normal()
+			step := math.Round(rests[i])
+			rests[i] -= step
+			w.bend(n, min(max(n.clock.rate+int64(step), slowest(t.drift)), fastest(t.drift)))
+		}
+		for i := range good {
+			good[i].take(w.Time(), worst)
+		}
+	}
+	r.Within1msNS, r.Within100usNS = good[0].latest(r.Within1msNS), good[1].latest(r.Within100usNS)
+	return nil
+}
+
+// add takes one sample.
+func (r *ClockResult) add(s *ClockSample) {
+	r.Samples++
+	if s.Deviation != clocksync.UnknownBound {
+		r.deviations = append(r.deviations, int64(s.Deviation))
+	}
+	if s.UTCBound != clocksync.UnknownBound {
+		r.Bounded++
+		r.bounds = append(r.bounds, int64(s.UTCBound))
+		if s.Error.Abs() > s.UTCBound+granularity {
+			r.Outside++
+		}
+	}
+	if s.At > trialMinute {
+		r.Timely++
+		r.squares += float64(s.Error) * float64(s.Error)
+		r.WorstNS = max(r.WorstNS, int64(s.Error.Abs()))
+	}
+}
+
+// spell looks for the first time in which all is well for long enough.
+type spell struct {
+	limit, since time.Duration
+	good, found  bool
+}
+
+func (p *spell) take(now, worst time.Duration) {
+	switch {
+	case p.found:
+	case worst > p.limit:
+		p.good = false
+	case !p.good:
+		p.good, p.since = true, now
+	default:
+		p.found = now-p.since >= trialMinute
+	}
+}
+
+// latest returns the later of two beginnings, of which either may not exist.
+func (p *spell) latest(other *int64) *int64 {
+	if !p.found || other == nil {
+		return nil
+	}
+	return new(max(*other, int64(p.since)))
+}
+
+// normal draws from the standard normal distribution.
+func (s stream) normal() float64 {
+	return math.Sqrt(2*s.exponential()) * math.Cos(2*math.Pi*s.unit())
+}
+
+// quantiles returns the median and the 99th percentile.
+func quantiles(all []int64) (p50, p99 int64) {
+	if len(all) == 0 {
+		return 0, 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2], all[len(all)*99/100]
+}
