@@ -69,8 +69,8 @@ func (n *Node) leaveMessage(ctx context.Context, payload []byte, opts BroadcastO
 		return MessageID{}, context.Cause(ctx)
 	}
 	class := opts.Order.Class()
-	for waited := false; ; waited = true {
-		id, first, err := o.put(payload, opt, w, !opts.NoWait, waited)
+	for at := comes; ; {
+		id, first, err := o.put(payload, opt, w, !opts.NoWait, &at)
 		if first {
 			n.conn.Wake()
 		}
@@ -80,7 +80,7 @@ func (n *Node) leaveMessage(ctx context.Context, payload []byte, opts BroadcastO
 		select {
 		case <-o.lanes[class].room:
 		case <-ctx.Done():
-			o.unwait(class)
+			o.unwait(class, at)
 			return MessageID{}, fmt.Errorf("%w: %w", ErrWindowFull, context.Cause(ctx))
 		}
 	}

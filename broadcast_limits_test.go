@@ -307,9 +307,7 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	require.True(t, warned)
 	eventually(t, "a view of the others", func() bool { return inOneView(fast...) })
 	eventually(t, "an outcome", func() bool { // unknown should a busy machine part them
-		t0 := time.Now()
 		_, err := fast[0].BroadcastAndWait(bounded(t), nil, BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
-		println("OUT", time.Since(t0).String(), fmt.Sprint(err))
 		return err == nil
 	})
 	require.Equal(t, Overrun, slow.Status().Waiting, "it waits for its application")

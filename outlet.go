@@ -41,6 +41,7 @@ type lane struct {
 	last    uint64 // sequence given
 	in      parcel // filled by callers
 	waiting int    // callers that wait for room
+	passed  int    // of them, those that were called and found none: others had been faster
 	room    chan struct{}
 
 	// Of the loop.
@@ -77,27 +78,39 @@ func (o *outlet) fragments(n int) uint64 {
 	return uint64(max(1, (n+o.packetBytes-1)/o.packetBytes))
 }
 
+// place is a caller's place among those that wait for room in a lane.
+type place uint8
+
+const (
+	comes  place = iota // it has not waited
+	waits               // it is among those that wait
+	passed              // it was called and found no room
+)
+
 // put leaves a message. first tells that the loop has to be woken. Who finds the
-// lane full and is to wait is counted as waiting until its next call, with waited,
-// or unwait.
-func (o *outlet) put(payload []byte, opt broadcast.Options, w *waiter, wait, waited bool) (id MessageID, first bool, err error) {
+// lane full and is to wait is counted as waiting until its next call, with the
+// place that this one gave it, or unwait.
+//
+// Who comes along may be faster than who is called: that saves a switch of
+// goroutines for every message. But who was passed by once is not passed by again.
+func (o *outlet) put(payload []byte, opt broadcast.Options, w *waiter, wait bool, at *place) (id MessageID, first bool, err error) {
 	class := opt.Order.Class()
 	l := &o.lanes[class]
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if waited {
-		l.waiting--
-	}
+	was := *at
+	l.leave(was)
 	switch {
 	case o.closed:
 		err = ErrClosed
 	case o.refuses && class == broadcast.ClassOrdered:
 		err = ErrNoQuorum
-	case l.in.weight >= laneBytes:
+	case l.in.weight >= laneBytes || was != passed && l.passed > 0:
 		if wait {
-			l.waiting++
+			*at = min(was+1, passed)
+			l.join(*at)
 		}
-		return MessageID{}, false, ErrWindowFull
+		err = ErrWindowFull
 	default:
 		l.in.bytes = append(l.in.bytes, payload...)
 		l.in.each = append(l.in.each, message{len(payload), opt})
@@ -114,11 +127,28 @@ func (o *outlet) put(payload []byte, opt broadcast.Options, w *waiter, wait, wai
 	return id, first, err
 }
 
+// join and leave count a caller that waits.
+func (l *lane) join(at place) {
+	l.waiting++
+	if at == passed {
+		l.passed++
+	}
+}
+
+func (l *lane) leave(at place) {
+	if at != comes {
+		l.waiting--
+	}
+	if at == passed {
+		l.passed--
+	}
+}
+
 // unwait takes back that a caller waits for room.
-func (o *outlet) unwait(class broadcast.Class) {
+func (o *outlet) unwait(class broadcast.Class, at place) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lanes[class].waiting--
+	o.lanes[class].leave(at)
 	o.passOn(class)
 }
 
