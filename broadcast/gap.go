@@ -28,6 +28,9 @@ func (g *gap) note(now timed.Instant, at, want uint64, wait timed.Instant) {
 // maxWants is how many missing ranges are asked for at once, for each stream.
 const maxWants = 16
 
+// wantWeight is what a range that is asked for takes in a packet at most, in bytes.
+const wantWeight = 1 + 2 + 9 + 1 + 9 + 9
+
 // wanted returns how far the messages of a member are known to go. A frozen node
 // wants what the plan says.
 func (s *Service) wanted(i int, c Class) uint64 {
@@ -131,12 +134,13 @@ func (s *Service) ask(now timed.Instant, reading clocksync.Reading, out []Effect
 	return out
 }
 
-// request returns the packet in which a member is asked, or nil for nobody.
+// request returns the packet in which a member is asked, with room for what a
+// stream lacks, or nil for nobody.
 func (s *Service) request(i int, reading clocksync.Reading, out []Effect) (*Packet, []Effect) {
 	if i < 0 || i == s.me {
 		return nil, out
 	}
-	if s.asking[i] == nil {
+	if p := s.asking[i]; p == nil || len(p.Wants) > 0 && wantWeight*(len(p.Wants)+maxWants) > s.cfg.PacketBytes {
 		s.asking[i] = s.Blank(reading)
 		out = append(out, Effect{Kind: Send, To: s.members[i].Node, Packet: s.asking[i]})
 	}

@@ -13,6 +13,9 @@ const (
 	lengthWeight   = 3
 	decisionWeight = 32
 	rangeWeight    = 12
+	// smallDecision is what a packet that is full of messages takes besides.
+	smallRanges   = 8
+	smallDecision = decisionWeight + smallRanges*rangeWeight
 )
 
 // load is what a packet under way weighs.
@@ -158,6 +161,57 @@ func (s *Service) successor(ranges []Range) uint8 {
 	return uint8((s.me + 1) % len(s.members))
 }
 
+// countRanges returns how many ranges there are to order.
+func (s *Service) countRanges() (n int) {
+	for i := range s.members {
+		for c := range classes {
+			if m := &s.members[i]; s.orderable(i, m, c) > m.stream(c).ordered {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// roomFor reports whether a decision with some ranges may go with the messages of
+// a packet.
+func (s *Service) roomFor(p *Packet, ranges int) bool {
+	if len(p.Decisions) > 0 {
+		return false
+	}
+	weight := decisionWeight + rangeWeight*ranges
+	if weight <= smallDecision {
+		return true
+	}
+	for i := range p.Runs {
+		weight += runWeight + len(p.Runs[i].Payload) + lengthWeight*p.Runs[i].Count
+	}
+	return weight <= s.cfg.PacketBytes+smallDecision
+}
+
+// skipped returns the members whose messages are left to the next decisions because
+// a packet does not hold so many ranges. Who decides begins with itself, so that
+// nobody is always left out.
+func (s *Service) skipped(ranges int) (skip timed.Set) {
+	room := (s.cfg.PacketBytes - decisionWeight) / rangeWeight
+	if ranges <= room {
+		return skip
+	}
+	for k := range s.members {
+		i := (s.me + k) % len(s.members)
+		m := &s.members[i]
+		for c := range classes {
+			if s.orderable(i, m, c) > m.stream(c).ordered {
+				room--
+			}
+		}
+		if room < 0 {
+			skip.Add(m.Node)
+		}
+	}
+	return skip
+}
+
 // decide issues the next decision, in the packet that was filled last if it is
 // small enough.
 func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
@@ -167,8 +221,12 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	if !s.mayDecide() && !(s.turning() && now >= s.since.Add(s.cfg.Timing.ElectionPeriod)) {
 		return out
 	}
+	count := int(classes) * len(s.members)
+	if count > smallRanges {
+		count = s.countRanges()
+	}
 	var p *Packet
-	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].To == timed.NoNode && len(out[k-1].Packet.Decisions) == 0 {
+	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].To == timed.NoNode && s.roomFor(out[k-1].Packet, count) {
 		p = out[k-1].Packet
 	} else {
 		p = s.take()
@@ -178,7 +236,11 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	}
 	d := Decision{Number: s.known + 1}
 	ranges := p.Ranges(2 * len(s.members))[:0]
+	skip := s.skipped(count)
 	for i := range s.members {
+		if skip.Has(s.members[i].Node) {
+			continue
+		}
 		m := &s.members[i]
 		for c := range classes {
 			st := m.stream(c)
