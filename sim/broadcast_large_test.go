@@ -18,7 +18,7 @@ import (
 // said anything larger.
 func broadcastInSmallPackets(seed uint64, nodes int) error {
 	cfg := broadcast.Config{}
-	c, err := CaseOf(seed, Options{Nodes: nodes, Calm: true, Duration: 4 * time.Second, Broadcast: &Broadcast{Config: &cfg}})
+	c, err := CaseOf(seed, Options{Nodes: nodes, Calm: true, Duration: 3 * time.Second, Broadcast: &Broadcast{Config: &cfg}})
 	if err != nil {
 		return err
 	}
@@ -28,10 +28,10 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 	}
 	c.Schedule.Faults = []Fault{
 		{Kind: BlackHole, Size: datagram.MaxPacket},
-		{At: 1500 * time.Millisecond, For: time.Second, Kind: Split, Blocks: halves[:]},
+		{At: 900 * time.Millisecond, For: 700 * time.Millisecond, Kind: Split, Blocks: halves[:]},
 	}
 	t := c.Schedule.Traffic
-	t.Rate, t.Mix, t.Largest, t.Hush = 100/float64(nodes), allOptions(), 200, false
+	t.Rate, t.Mix, t.Largest, t.Hush = 200/float64(nodes), allOptions(), 5000, false
 	w, err := c.World()
 	if err != nil {
 		return err
@@ -48,19 +48,19 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 		}
 		return nil
 	}
-	for at, views := range [][]timed.Set{1: {group(nodes)}, 2: halves[:], 4: {group(nodes)}} {
-		if views == nil {
-			continue
-		}
-		if err := w.Run(time.Duration(at)*time.Second + 400*time.Millisecond - w.Time()); err != nil {
+	for _, step := range []struct {
+		at    time.Duration
+		views []timed.Set
+	}{{850 * time.Millisecond, []timed.Set{group(nodes)}}, {1550 * time.Millisecond, halves[:]}, {2500 * time.Millisecond, []timed.Set{group(nodes)}}} {
+		if err := w.Run(step.at - w.Time()); err != nil {
 			return err
 		}
-		if err := inViews(views...); err != nil {
+		if err := inViews(step.views...); err != nil {
 			return err
 		}
 	}
 	for id, m := range w.cast.check.sent {
-		if age := time.Duration(w.now - m.at); !m.outcome && age > time.Second {
+		if age := time.Duration(w.now - m.at); !m.outcome && age > time.Second/2 {
 			return fmt.Errorf("seed %d: %v has no outcome after %v", seed, id, age)
 		}
 	}
