@@ -67,6 +67,7 @@ sim: build
 	done; \
 	run --seeds 5 --nodes 32 --collate 3 --codec; \
 	run --seeds 30 --seconds 200 --preset wan
+	bin/failaware sim clocks --seeds 2
 	$(GO) test ./sim -count 1 -timeout 30m -run '^TestState' -state.seeds $(STATESEEDS)
 
 # Random worlds for TIME in all (90s, 30m, 8h), in equal shares. Each campaign

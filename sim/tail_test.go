@@ -15,7 +15,7 @@ import (
 func TestTails(t *testing.T) {
 	last := 0.0
 	for _, index := range []float64{0, 0.2, 0.45} {
-		const n = 1 << 20
+		const n = 1 << 17
 		s, sum, all := newStream(1, streamTails), 0.0, make([]float64, n)
 		for i := range all {
 			all[i] = s.tailed(index)
