@@ -60,6 +60,11 @@ sim: build
 	done; done; \
 	run --seeds 600 --quorum random --roughness 2 --require-coverage; \
 	run --seeds 50 --quorum majority:1,2,3,4,5 --codec; \
+	for mode in available strict; do for rank in stable id; do \
+		run --seeds $(SIMSEEDS) --quorum random --epochs --mode $$mode --rank $$rank --roughness 2; \
+	done; done; \
+	run --seeds 600 --quorum random --epochs --roughness 2 --require-coverage; \
+	run --seeds 100 --quorum random --epochs --nodes 7 --collate 2 --codec --roughness 2; \
 	run --seeds 100 --broadcast --roughness 2 --collate 2; \
 	for mode in available strict; do \
 		run --seeds $(SIMSEEDS) --nodes 9 --collate 2 --mode $$mode --roughness 2; \
@@ -76,7 +81,7 @@ sim: build
 sim-long: build
 	@case "$(TIME)" in *[!0-9hms]*|*[hms]?*|[hms]*|*[0-9]|"") echo "TIME: $(TIME) is not like 90s, 30m or 8h"; exit 2;; esac; \
 	total=$$(echo $(TIME) | awk '/h$$/ {print $$1*3600} /m$$/ {print $$1*60} /s$$/ {print $$1+0}'); \
-	share=$$(awk "BEGIN {print $${total:-0}/26}")s; failed=0; \
+	share=$$(awk "BEGIN {print $${total:-0}/27}")s; failed=0; \
 	printf '\n## %s: $(TIME)\n\n' "$$(date -u +%F)" >>$(REPORT); \
 	run() { echo "sim $$*"; bin/failaware sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
 	for mode in available strict; do \
@@ -94,6 +99,7 @@ sim-long: build
 	run --first-seed $(FIRST) --shrink --references --roughness 2; \
 	run --first-seed $(FIRST) --shrink --quorum random --roughness 2; \
 	run --first-seed $(FIRST) --shrink --quorum random --mode strict --rank id --roughness 4; \
+	run --first-seed $(FIRST) --shrink --quorum random --epochs --roughness 2; \
 	run --first-seed $(FIRST) --shrink --nodes 9 --collate 2 --roughness 2; \
 	run --first-seed $(FIRST) --shrink --nodes 3 --rank id --roughness 4; \
 	$(GO) test ./sim -count 1 -timeout 0 -v -run '^TestState' -state.first $(FIRST) \

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -20,6 +21,10 @@ type Config struct {
 	Quorum quorum.System
 	// Epoch numbers the quorum systems of a group; 0 means 1.
 	Epoch uint64
+	// Epochs, if not nil, says which votes count in a quorum, and is told of all
+	// that do; Quorum and Epoch are then its own. The machine remains the
+	// caller's: it hands it what others say, and performs its effects.
+	Epochs *epoch.Machine
 	// Starts counts the starts of this node, if something outlives them that can
 	// count; 0: nothing does.
 	Starts uint64
@@ -94,7 +99,8 @@ type Election struct {
 
 // New returns the election of an incarnation that starts at now.
 func New(cfg Config, now timed.Instant) *Election {
-	e := &Election{cfg: cfg, global: newGlobalLead(&cfg)}
+	e := &Election{cfg: cfg}
+	e.newGlobalLead()
 	e.readyAt = now.Add(cfg.Timing.ReadyTime())
 	// Keepalives that say "heard" are exchanged only once nodes are ready: a
 	// request before that would find nobody.
@@ -160,7 +166,7 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 func (e *Election) Describe(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
 	st.Leading, st.Support, st.Named = false, 0, e.named
-	st.Global = e.LeadsGlobally(now)
+	st.Global, st.Say = e.LeadsGlobally(now), e.hasSay()
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(e.support.Len())
 	}

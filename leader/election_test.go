@@ -96,13 +96,13 @@ func TestLockStartsWhenTheRequestWasSent(t *testing.T) {
 func TestReleaseFreesVotesUpToItsNumberOnly(t *testing.T) {
 	e, alive, now := voter()
 	ask(e, now, incarnation(1), alive)
-	e.HandleRelease(incarnation(1), now-1)
+	e.HandleRelease(now, incarnation(1), now-1)
 	to, _ := e.Locked(now)
 	require.Equal(t, incarnation(1), to, "an older release does not free a newer vote")
-	e.HandleRelease(timed.Incarnation{Node: 1, Boot: 11}, now)
+	e.HandleRelease(now, timed.Incarnation{Node: 1, Boot: 11}, now)
 	to, _ = e.Locked(now)
 	require.Equal(t, incarnation(1), to, "nor does another incarnation's")
-	e.HandleRelease(incarnation(1), now)
+	e.HandleRelease(now, incarnation(1), now)
 	to, _ = e.Locked(now)
 	require.False(t, to.Valid())
 }

@@ -21,14 +21,22 @@ type globalLead struct {
 	made   uint64        // timestamps made
 
 	lastStamp timed.Instant // the latest that this node gave as a voter
+
+	// Where quorum systems are replaced, votes may be given that do not count.
+	asked   QuorumID  // what the round under way began with
+	counted timed.Set // whose votes in it have a stamp
 }
 
-// newGlobalLead returns nil without a quorum system.
-func newGlobalLead(cfg *Config) *globalLead {
-	if cfg.Quorum == nil {
-		return nil
+// newGlobalLead begins without a global lead; it leaves none without a quorum
+// system.
+func (e *Election) newGlobalLead() {
+	switch {
+	case e.cfg.Epochs != nil:
+		e.global = &globalLead{}
+		e.takeSystem()
+	case e.cfg.Quorum != nil:
+		e.global = &globalLead{id: QuorumID{Epoch: max(e.cfg.Epoch, 1), Digest: e.cfg.Quorum.Digest()}}
 	}
-	return &globalLead{id: QuorumID{Epoch: max(cfg.Epoch, 1), Digest: cfg.Quorum.Digest()}}
 }
 
 // QuorumID returns what this node votes for.
@@ -64,7 +72,8 @@ func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
 // holdsQuorum reports whether the votes of the round under way are enough to
 // lead globally.
 func (e *Election) holdsQuorum() bool {
-	return e.global != nil && (e.cfg.Quorum.IsQuorum(e.replies) || mutant.On(mutant.GlobalWithoutQuorum))
+	return e.global != nil && e.cfg.Quorum != nil &&
+		(e.cfg.Quorum.IsQuorum(e.inQuorum()) || mutant.On(mutant.GlobalWithoutQuorum))
 }
 
 // winGlobally begins or renews the global lease after a round that was won with
@@ -88,6 +97,9 @@ func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect
 	}
 	g.held, g.until, g.stamps = false, 0, nil
 	e.topValid = false
+	if e.cfg.Epochs != nil {
+		e.cfg.Epochs.HandleLost()
+	}
 	return append(out, Effect{Kind: GlobalLost, Reason: why, By: by})
 }
 
@@ -100,12 +112,19 @@ func (e *Election) HandleQuorum(from timed.NodeID, id QuorumID) (differs bool) {
 	}
 	p.quorumKnown, p.quorum = true, id
 	e.topValid = false
+	if e.cfg.Epochs != nil && id.Epoch != e.global.id.Epoch {
+		return false // one of the two has not heard of the other's epoch yet
+	}
 	return id != e.QuorumID()
 }
 
 // foreign reports that a peer is known to vote for something else. It follows a
-// leader of its own kind, or none.
-func (e *Election) foreign(id timed.NodeID) bool {
+// leader of its own kind, or none. Where quorum systems are replaced nobody is
+// foreign: votes across epochs have no stamp, and make local leaders.
+func (e *Election) foreign(id timed.NodeID) bool { return e.cfg.Epochs == nil && e.differs(id) }
+
+// differs reports that a peer is known to vote for something else.
+func (e *Election) differs(id timed.NodeID) bool {
 	p := e.peers.of(id)
 	return p.quorumKnown && p.quorum != e.QuorumID() && !mutant.On(mutant.VoteForOtherQuorum)
 }

@@ -167,12 +167,12 @@ func answersCount(t testing.TB) {
 func TestTheNamedSuccessorComesFirst(t *testing.T) {
 	e, alive, now := voter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
-	require.True(t, e.HandleRelease(incarnation(1), now))
-	require.False(t, e.HandleRelease(incarnation(1), now), "once")
+	require.True(t, e.HandleRelease(now, incarnation(1), now))
+	require.False(t, e.HandleRelease(now, incarnation(1), now), "once")
 	e.HandleState(incarnation(1), &State{})
 	e.HandleSuccessor(now, 3)
 	require.True(t, ask(e, now, incarnation(3), alive).Support, "although node 2 has the smaller id")
-	require.True(t, e.HandleRelease(incarnation(3), now+timed.Instant(time.Hour)))
+	require.True(t, e.HandleRelease(now, incarnation(3), now+timed.Instant(time.Hour)))
 
 	e, alive, now = voter()
 	require.Equal(t, timed.Never, e.Deadline(alive), "node 1 comes before it")

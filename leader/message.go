@@ -34,8 +34,8 @@ const (
 	// SendRelease: broadcast that votes for requests up to Number are free, in
 	// favour of By if that is a node.
 	SendRelease
-	// Won: the round was won, for the first time if First. The lease and the
-	// support set are those of the machine now.
+	// Won: the round Number was won, for the first time if First. The lease and
+	// the support set are those of the machine now.
 	Won
 	// GiveUp: leadership, if there was any, is over, for Reason. No view of
 	// before may be renewed from now on.
@@ -93,4 +93,5 @@ type Effect struct {
 	First   bool
 	Reason  Reason
 	By      timed.NodeID // whose message or silence caused it, if anyone's
+	Stamps  *QuorumStamp // of Won: those of the round Number if a quorum voted in it
 }

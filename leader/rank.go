@@ -77,6 +77,7 @@ type State struct {
 	Contender bool   // it may become leader
 	Global    bool   // it leads globally
 	Named     bool   // a leader that resigned has named it as its successor
+	Say       bool   // quorum systems are replaced here, and it can lead by its own
 	Support   uint8  // size of its support set while it leads
 	Weight    uint16 // configured preference; larger is preferred
 	LockedTo  timed.Incarnation
@@ -91,7 +92,8 @@ type rank uint64
 const (
 	rankNamed  rank = 1 << 24 // below all who lead
 	rankLeads  rank = 1 << 32
-	rankGlobal rank = 1 << 33
+	rankSay    rank = 1 << 33
+	rankGlobal rank = 1 << 34
 )
 
 // rank returns the rank of a candidate: what counts most is in the highest bits.
@@ -103,15 +105,20 @@ func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16
 	return k
 }
 
-// standing returns what being the global leader, or a named successor, adds to a
-// rank. Whoever holds a quorum keeps it, in both rankings: a group that could
-// act only in its favour must not be made to wait for another election.
-func standing(global, leading, named bool) rank {
+// standing returns what being the global leader, a named successor, or one that
+// can lead globally, adds to a rank. Whoever holds a quorum keeps it, in both
+// rankings: a group that could act only in its favour must not be made to wait for
+// another election. And a leader that cannot lead globally must not stand in the
+// way of those who can.
+func standing(global, leading, named, say bool) (k rank) {
 	switch {
 	case global && !mutant.On(mutant.QuorumRanksNothing):
-		return rankGlobal
+		k = rankGlobal
 	case named && !leading:
-		return rankNamed
+		k = rankNamed
 	}
-	return 0
+	if say {
+		k |= rankSay
+	}
+	return k
 }

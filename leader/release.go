@@ -63,6 +63,7 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 	}
 	if e.lockedTo == e.cfg.Self {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+		e.freed(now, e.cfg.Self)
 	}
 	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest, By: to})
 }
@@ -99,9 +100,10 @@ func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
 
 // HandleRelease takes a peer's word that its votes up to a request are free. It
 // reports whether that freed this node's vote.
-func (e *Election) HandleRelease(from timed.Incarnation, number timed.Instant) (freed bool) {
+func (e *Election) HandleRelease(now timed.Instant, from timed.Incarnation, number timed.Instant) (freed bool) {
 	if e.lockedTo == from && (e.lockRequest <= number || mutant.On(mutant.OldReleaseFrees)) {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+		e.freed(now, from)
 		return true
 	}
 	return false

@@ -30,7 +30,7 @@ func (e *Election) request(now timed.Instant, alive timed.Set, out []Effect) []E
 	e.replies = timed.SetOf(e.cfg.Self.Node)
 	e.record(e.cfg.Self)
 	if e.global != nil {
-		e.peers.edit(e.cfg.Self.Node).stamp = e.stamp(now)
+		e.stampSelf(now)
 	}
 	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime, Tree: tree}})
 	return e.check(now, alive, false, out)
@@ -88,7 +88,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 		e.vote(from, m, started)
 		reply.Support = true
 		if e.global != nil {
-			reply.Stamp = e.stamp(now)
+			reply.Stamp = e.stampFor(now, from)
 		}
 	}
 	return out, true
@@ -158,6 +158,7 @@ func (e *Election) note(from timed.Incarnation, m Reply) {
 		e.record(from)
 		if e.global != nil {
 			e.peers.edit(id).stamp = m.Stamp
+			e.count(id, m.Stamp)
 		}
 	} else {
 		e.refusals.Add(id)
@@ -206,7 +207,7 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 	if !e.refusals.Has(id) {
 		return (e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesSilence)) && atAlarm && !mutant.On(mutant.SilenceBlocks)
 	}
-	if e.foreign(id) {
+	if e.differs(id) {
 		return true
 	}
 	r := e.peers.of(id).refusal
@@ -246,8 +247,10 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
 	e.endNamed()
+	won := Effect{Kind: Won, First: first, Number: e.lastRequest}
 	if e.holdsQuorum() {
 		e.winGlobally()
+		won.Stamps = e.global.stamps
 	} else if e.global != nil && mutant.On(mutant.StampsOfAnyRound) {
 		e.keepStamps()
 	}
@@ -264,7 +267,7 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	if atAlarm {
 		e.afterSilence(asked)
 	}
-	return append(out, Effect{Kind: Won, First: first})
+	return append(out, won)
 }
 
 // afterSilence starts the next round at once if some of those asked kept silent:
@@ -294,13 +297,13 @@ func (e *Election) rank() rank {
 		support = e.support.Len()
 	}
 	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight) |
-		standing(e.global != nil && e.global.held, e.leading, e.named)
+		standing(e.global != nil && e.global.held, e.leading, e.named, e.hasSay())
 }
 
 // rankOf returns the rank of a peer.
 func (e *Election) rankOf(id timed.NodeID) rank {
 	st := &e.peers.of(id).state
-	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(st.Global, st.Leading, st.Named)
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(st.Global, st.Leading, st.Named, st.Say)
 }
 
 // best returns the highest-ranked contender among the alive, or NoNode.

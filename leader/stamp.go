@@ -76,7 +76,7 @@ func (e *Election) stamp(now timed.Instant) VoteStamp {
 // keepStamps notes the stamps of the votes of the round that was won, of those
 // who have a say. Readers keep them, so each round has its own.
 func (e *Election) keepStamps() {
-	who := e.replies.Intersect(e.cfg.Quorum.Members())
+	who := e.inQuorum().Intersect(e.cfg.Quorum.Members())
 	stamps := make([]Stamp, 0, who.Len())
 	for id := who.Next(0); id != 0; id = who.Next(id) {
 		p := e.peers.of(id)

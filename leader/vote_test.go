@@ -53,7 +53,7 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 			},
 			"release": func(t *rapid.T) {
 				from, number := draw(t), now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older"))*time.Millisecond)
-				e.HandleRelease(from, number)
+				e.HandleRelease(now, from, number)
 				if from == given.to && given.number <= number {
 					given = promise{}
 				}

@@ -153,6 +153,7 @@ type caseFile struct {
 	Traffic *trafficFile `json:"traffic,omitempty"`
 	Servers *serversFile `json:"servers,omitempty"`
 	Quorum  string       `json:"quorum,omitempty"`
+	Epochs  bool         `json:"epochs,omitempty"`
 }
 
 type weatherFile struct {
@@ -216,7 +217,7 @@ func (c *Case) Write(w io.Writer) error {
 func (c *Case) file() *caseFile {
 	o := c.Options.withDefaults()
 	f := &caseFile{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes,
-		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, Quorum: o.Quorum, BrokenClocks: o.BrokenClocks,
+		Duration: span(o.Duration), Mode: o.Mode.String(), RankBy: o.RankBy.String(), Codec: o.Codec, Quorum: o.Quorum, Epochs: o.Epochs, BrokenClocks: o.BrokenClocks,
 		Above: o.Collation.Above, Fanout: o.Collation.Fanout,
 		Weather: weatherFile{span(c.Schedule.Weather.MinDelay), span(c.Schedule.Weather.MaxDelay), span(c.Schedule.Weather.Lateness)},
 		Faults:  []faultFile{}, Traffic: trafficToFile(c.Schedule.Traffic), Servers: serversToFile(c.Schedule.Servers)}
@@ -294,7 +295,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	c := Case{Seed: f.Seed, Check: f.Check, Detail: f.Detail, Note: f.Note}
 	o := &c.Options
 	o.Nodes, o.Duration, o.Codec, o.BrokenClocks = f.Nodes, time.Duration(f.Duration), f.Codec, f.BrokenClocks
-	o.Quorum = f.Quorum
+	o.Quorum, o.Epochs = f.Quorum, f.Epochs
 	o.Collation = leader.Collation{Above: f.Above, Fanout: f.Fanout}
 	var err, e error
 	o.Mode, err = leader.ParseMode(f.Mode)

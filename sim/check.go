@@ -212,6 +212,8 @@ func (c *checker) event(n *Node, e *stack.Event) bool {
 		}
 	case stack.EventVerified:
 		c.verified(n, e)
+	case stack.EventEpoch:
+		c.epoch(n, e)
 	case stack.EventOtherQuorum:
 		c.fail("mismatch", n, "thinks that node %d has another quorum system", e.Peer)
 	case stack.EventRestart:

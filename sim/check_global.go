@@ -36,6 +36,7 @@ func (c *checker) lookGlobal(n *Node, now timed.Instant) {
 		c.checkBound(n, &stamps.Stamps[i])
 	}
 	if fresh {
+		c.checkEpoch(n, stamps.Epoch)
 		c.checkStamps(n, stamps)
 	}
 }
@@ -63,8 +64,8 @@ func (c *checker) checkUnique(n *Node) {
 // oneVoter reports whether two rounds count on the vote of one process: any two
 // quorums do, but where an id is used twice its processes vote on their own.
 func (c *checker) oneVoter(a, b *leader.QuorumStamp) bool {
-	if a == nil || b == nil {
-		return true
+	if a == nil || b == nil || c.w.change != nil {
+		return true // of two epochs one must be over, and none has rivals
 	}
 	for _, s := range a.Stamps {
 		for _, t := range b.Stamps {
@@ -108,7 +109,8 @@ func (c *checker) checkFreed(q *Node) {
 // mark is the latest stamp of a voter behind a global lease.
 type mark struct {
 	leader.Stamp
-	of timed.Incarnation // the leader
+	of    timed.Incarnation // the leader
+	epoch uint64
 }
 
 // checkStamps demands that a new quorum timestamp is of a quorum, and that each
@@ -119,13 +121,16 @@ func (c *checker) checkStamps(n *Node, q *leader.QuorumStamp) {
 	for _, s := range q.Stamps {
 		who.Add(s.Node)
 	}
-	if !g.system.IsQuorum(who) {
-		c.fail("stamps", n, "leads globally with the stamps of %v, which are no quorum of %v", who, g.system)
+	if system := c.w.ruledBy(n); !system.IsQuorum(who) {
+		c.fail("stamps", n, "leads globally with the stamps of %v, which are no quorum of %v", who, system)
 		return
 	}
 	for _, s := range q.Stamps {
 		last := g.stamped[s.Node]
-		g.stamped[s.Node] = mark{s, timed.Incarnation{Node: n.id, Boot: n.boot}}
+		g.stamped[s.Node] = mark{s, timed.Incarnation{Node: n.id, Boot: n.boot}, q.Epoch}
+		if last.epoch != q.Epoch && c.w.change != nil && c.w.change.forced {
+			continue // a voter that was lost counts anew
+		}
 		if c.usedTwice(s.Node) || last.Node == timed.NoNode {
 			continue
 		}
@@ -177,5 +182,8 @@ func (c *checker) leadsGlobally(i int) bool { return c.w.now < c.claims[i].globa
 // exactly if it holds a quorum.
 func (c *checker) globalAsDue(i int, block timed.Set) bool {
 	g := c.w.global
+	if c.w.change != nil {
+		return c.globalInEpoch(i, block)
+	}
 	return g == nil || c.leadsGlobally(i) == g.system.IsQuorum(block)
 }

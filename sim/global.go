@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -39,12 +40,15 @@ func newGlobally(seed uint64, opt *Options) *globally {
 	} else {
 		g.system, _ = quorum.Parse(opt.Quorum)
 	}
-	g.counts = !g.rand.chance(uncountedWorlds)
+	g.counts = !g.rand.chance(uncountedWorlds) || opt.Epochs
 	return g
 }
 
 // validateQuorum reports a quorum system that no world of these options has.
 func (o *Options) validateQuorum() error {
+	if o.Epochs && o.Quorum == "" {
+		return errors.New("sim: Epochs: needs a Quorum to begin with")
+	}
 	if o.Quorum == "" || o.Quorum == RandomQuorum {
 		return nil
 	}

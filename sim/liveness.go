@@ -13,7 +13,8 @@ import (
 type liveness struct {
 	w      *World
 	stable bool
-	since  int64 // true time at which the stable period began
+	since  int64 // true time from which on the bounds count
+	began  int64 // true time at which the stable period began
 	blocks []timed.Set
 	elect  int64 // bound, and when it was reached (0: not yet)
 	view   int64
@@ -47,6 +48,7 @@ func (l *liveness) begin(blocks []timed.Set, rejoin bool) {
 	}
 	l.ledAt, l.viewAt, l.dirty = 0, 0, true
 	l.periods++
+	l.began = l.since
 	if l.w.cast != nil {
 		l.w.cast.live.begin()
 	}
@@ -55,7 +57,9 @@ func (l *liveness) begin(blocks []timed.Set, rejoin bool) {
 // end finishes a stable period. Both must have been reached in time, and held.
 func (l *liveness) end() {
 	l.observe(l.w.now)
-	if l.ledAt == 0 || l.viewAt == 0 {
+	if l.w.change != nil {
+		l.endChange()
+	} else if l.ledAt == 0 || l.viewAt == 0 {
 		l.miss("leader reached after %v, view after %v (0: never); bounds %v and %v",
 			time.Duration(l.ledAt), time.Duration(l.viewAt), time.Duration(l.elect), time.Duration(l.view))
 	}

@@ -31,6 +31,7 @@ var worlds = map[string]struct {
 	"wire":            {campaign, Options{Roughness: 4, Codec: true}},
 	"servers":         {campaign, Options{Roughness: 2, Servers: &Servers{}}},
 	"global":          {campaign, Options{Roughness: 4, Quorum: RandomQuorum}},
+	"epochs":          {campaign, Options{Roughness: 2, Quorum: RandomQuorum, Epochs: true}},
 	"topology":        {topology, Options{Nodes: 6}},
 	"topology-strict": {topology, Options{Nodes: 6, Mode: leader.Strict}},
 

@@ -35,6 +35,7 @@ type Node struct {
 	told     told
 	lives    uint64 // counts the starts and ends of processes
 	starts   uint64 // of the machine's process, where that is counted
+	state    stateDir
 
 	// What the broadcast has delivered and the application has not taken.
 	owedBytes, owedCount int
@@ -107,6 +108,9 @@ func (w *World) start(n *Node) {
 	if w.global != nil {
 		w.global.configure(n, &cfg)
 	}
+	if w.change != nil {
+		w.change.configure(n, &cfg)
+	}
 	if w.opt.Bare {
 		return
 	}
@@ -154,7 +158,7 @@ func (w *World) crash(n *Node) {
 
 // restart starts the process again.
 func (w *World) restart(n *Node) {
-	if n.up {
+	if n.up || w.change != nil && w.change.banned(n) {
 		return
 	}
 	w.check.live.account(w.now)

@@ -45,6 +45,10 @@ type Options struct {
 	// Quorum, if not empty, is the quorum system by which leaders lead globally,
 	// as [quorum.Parse] reads it, or [RandomQuorum]. BI is not checked then.
 	Quorum string
+	// Epochs has an administrator replace the quorum system now and then, and
+	// leaders create edicts. All nodes have a state directory then, and each id
+	// belongs to one process.
+	Epochs bool
 	// App, if not nil, makes the application of a world. It is called when the
 	// world has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App

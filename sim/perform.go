@@ -35,6 +35,11 @@ func (w *World) perform(i int32) {
 		n.stalledUntil = max(n.stalledUntil, w.endOf(f))
 		n.upset = n.upset || f.Kind == Suspend && n.up
 		w.recordStall(n, f.Kind)
+		if w.change != nil && w.check.leadsGlobally(n.index) {
+			for range stoppedDrafts { // it is stopped between a look at its lease and what it does by it
+				w.change.prepare(n)
+			}
+		}
 		return // they end by themselves
 	case Crash, Reboot:
 		w.crash(w.node(f.Node))
@@ -184,7 +189,7 @@ func (w *World) heal(i int32) {
 	w.still = true
 	up := w.all()
 	for _, n := range w.nodes[:w.opt.Nodes] {
-		if !n.up && f.Down.Has(n.id) && up.Len() > 1 {
+		if !n.up && (f.Down.Has(n.id) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
 			n.dead = true
 			up.Remove(n.id)
 		}

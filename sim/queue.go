@@ -12,6 +12,8 @@ const (
 	asks                // node asks time server arg
 	hears               // the answer of exchange arg reaches node
 	warms               // node's clock takes the next step of fault arg
+	strikes             // fault arg begins
+	decides             // what the application of node has prepared as arg becomes an edict
 )
 
 // event is something that is going to happen. Events are ordered by time, and

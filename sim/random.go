@@ -27,6 +27,7 @@ const (
 	streamSeasons
 	streamTails
 	streamWander
+	streamEpochs
 )
 
 func newStream(seed, name uint64) stream {

@@ -102,6 +102,9 @@ func (f *forecaster) classes() {
 	for _, c := range f.opt.Without {
 		f.on[c] = false
 	}
+	if f.opt.Epochs {
+		f.on[ClassRival], f.on[ClassClone] = false, false // each would have a vote
+	}
 	f.loss = min(0.6, s.unit()*0.25*r)
 	f.lateRate = min(0.5, s.unit()*0.15*r)
 	f.oddRate = min(0.5, s.logUniform(0.002, 0.05)*r)
@@ -147,7 +150,11 @@ func (f *forecaster) phases() {
 // still returns how long a still period takes: what is promised, and then some
 // to see that it lasts.
 func (f *forecaster) still() time.Duration {
-	return f.bounds.View + f.bounds.Rejoin + 4*f.opt.Timing.Expires
+	d := f.bounds.View + f.bounds.Rejoin + 4*f.opt.Timing.Expires
+	if f.opt.Epochs { // a change comes to its end, and then all that again
+		d += f.bounds.View + f.bounds.Rejoin + 2*f.opt.Timing.MaxLockTime
+	}
+	return d
 }
 
 func (f *forecaster) heal(still time.Duration) {

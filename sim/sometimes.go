@@ -63,6 +63,12 @@ const (
 	LocalBesideGlobal // somebody leads a part of the group while another leads globally
 	GlobalOutlived    // a global lease ended, and the local one did not
 	AssuredBeyond     // somebody relied on an answer of a leader that leads no more
+
+	// Those of epochs.
+	EpochChanged      // a node entered an epoch
+	EpochForced       // one that was forced
+	EpochRepeated     // a leader proposed what another had proposed before it
+	EdictAcrossEpochs // edicts of two epochs were compared
 	situationEnd
 )
 
@@ -86,6 +92,7 @@ var situationNames = [Situations]string{
 	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
 	"one led locally while another led globally", "a global lease ended before the local one",
 	"an answer was good beyond the lead that it was about",
+	"an epoch began", "a forced epoch began", "a leader repeated another's proposal", "edicts of two epochs were compared",
 }
 
 // String says what the situation is.
@@ -98,6 +105,9 @@ func (s Situation) String() string {
 
 // needs says for which options a situation can come about.
 func (s Situation) needs(o *Options) bool {
+	if s >= EpochChanged {
+		return o.Epochs
+	}
 	if s >= LocalBesideGlobal {
 		// In mode strict a leader does not leave out whom it was elected by.
 		return o.Quorum != "" && o.Nodes >= 3 && (s != GlobalOutlived || o.Mode == leader.Available)
@@ -111,8 +121,10 @@ func (s Situation) needs(o *Options) bool {
 	switch s {
 	case ClockFaulty, BlamedItself:
 		return o.BrokenClocks
+	case RivalStopped:
+		return !o.Epochs
 	case TwinsFound:
-		return o.Broadcast == nil
+		return o.Broadcast == nil && !o.Epochs
 	case UTCExternal, UTCDisputed, ServerNamed, LineBent:
 		return o.Servers != nil // in other campaigns too few worlds have any
 	case MergedTwo, ViewShrank, TwoLeaders, Outranked, ProposalOvertaken, DeafPeer:

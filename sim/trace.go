@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -69,6 +70,9 @@ func describe(p *stack.Packet) string {
 	}
 	if p.Has(stack.FrameCollated) {
 		add("%s", describeCollated(p.Collated))
+	}
+	if p.Has(stack.FrameEpoch) {
+		add("epoch %d %v %s", p.Epoch.Epoch, p.Epoch.Phase, p.Epoch.Next)
 	}
 	if p.Has(stack.FrameBroadcast) && !p.Broadcast.Bare() {
 		add("%s", describeCast(p.Broadcast))
@@ -163,10 +167,16 @@ func eventText(n *Node, e *stack.Event) string {
 		return fmt.Sprintf("node %d answers how long it leads: %v, globally %v", e.Peer, e.Assurance.Local, e.Assurance.Global)
 	case stack.EventOtherQuorum:
 		return fmt.Sprintf("node %d votes in another quorum system", e.Peer)
+	case stack.EventEpoch:
+		return fmt.Sprintf("epoch %d: %s %s", e.Change.Epoch, epochTexts[e.Change.Kind], e.Change.System)
 	case stack.EventOverrun:
 		return "must leave: its application is too slow"
 	}
 	return fmt.Sprintf("event %d", e.Kind)
 }
+
+var epochTexts = map[epoch.EventKind]string{epoch.Proposed: "proposes", epoch.Superseded: "another is proposed:",
+	epoch.Decided: "the successor is", epoch.Entered: "is entered, ruled by", epoch.DeclaredDead: "is declared dead, for",
+	epoch.Conflict: "CONFLICT with", epoch.Unordered: "proposals do not compare"}
 
 func uintText(n uint64) string { return strconv.FormatUint(n, 10) }

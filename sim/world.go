@@ -53,6 +53,7 @@ type World struct {
 	cast     *casting  // nil without a broadcast
 	external *external // nil without time servers
 	global   *globally // nil without a quorum system
+	change   *changing // nil where it is not replaced
 	meter    *roundsMeter
 }
 
@@ -82,6 +83,7 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w.check.w = w
 	w.check.reset()
 	w.global = newGlobally(seed, &opt)
+	w.change = w.newChanging()
 	if s.Servers != nil {
 		w.external = w.newExternal(s.Servers)
 	}
@@ -126,6 +128,10 @@ func (w *World) step() bool {
 		w.answered(e)
 	case warms:
 		w.warmed(e)
+	case strikes:
+		w.perform(e.arg)
+	case decides:
+		w.decide(e)
 	}
 	w.settle()
 	return w.check.failed == nil
@@ -214,6 +220,9 @@ func (w *World) wake(e event) {
 	if w.global != nil {
 		w.verifies(n)
 	}
+	if w.change != nil {
+		w.administers(n)
+	}
 }
 
 // after performs the effects of a turn, checks the world, and arms the timer.
@@ -239,6 +248,11 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 				w.send(n, e, slot)
 			}
 			sent++
+		case stack.Persist:
+			if w.persist(n, e.Epoch) {
+				w.dies(n, sent)
+				return
+			}
 		case stack.Cast:
 			w.casts(n, e.Cast)
 		case stack.Notify:

@@ -33,6 +33,7 @@ type simFlags struct {
 	references   bool
 	broadcast    broadcastFlag
 	quorum       string
+	epochs       bool
 	collate      int
 
 	trace           bool
@@ -93,6 +94,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
 	f.broadcast.register(fl)
 	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
+	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system now and then, and leaders create edicts")
 	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with so many children, in groups of two more nodes than that; 0: never")
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
@@ -111,7 +113,7 @@ search with what it has found and exit code 1, the second at once.`,
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
 	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on,
-		Quorum: f.quorum, Collation: f.collation()}
+		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation()}
 	if f.references {
 		opt.Servers = &sim.Servers{}
 	}
@@ -176,6 +178,12 @@ func (f *simFlags) world() string {
 	}
 	if f.references {
 		b.WriteString(" --references")
+	}
+	if f.quorum != "" {
+		fmt.Fprintf(&b, " --quorum %s", f.quorum)
+	}
+	if f.epochs {
+		b.WriteString(" --epochs")
 	}
 	if f.collate != 0 {
 		fmt.Fprintf(&b, " --collate %d", f.collate)

@@ -215,6 +215,11 @@ const (
 	EpochNoteOld
 	EpochReportUnwritten
 	EpochEnterUnwedged
+	EpochCountUnstamped
+	EpochStrangersRank
+	EpochVoteWithoutState
+	EpochSayFirst
+	EdictWithoutLastRead
 	CollateFirst
 	CollateTheSilent
 	CollateTheSlow

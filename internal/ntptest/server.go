@@ -48,6 +48,13 @@ func (s *Server) Addr() string { return s.conn.LocalAddr().String() }
 // AddrPort returns the same.
 func (s *Server) AddrPort() netip.AddrPort { return netip.MustParseAddrPort(s.Addr()) }
 
+// Set changes how it answers.
+func (s *Server) Set(how Behaviour) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.how = how
+}
+
 // Asked returns how often it was asked.
 func (s *Server) Asked() int {
 	s.mu.Lock()

@@ -38,9 +38,11 @@ const (
 	wireTree     = 17
 	wireCollated = 18
 
+	wireEpoch = 19
+
 	// The broadcast's frame is the last, so that one encoding of it serves all
 	// members.
-	wireCast = 19
+	wireCast = 20
 	wireEnd  = wireCast + 1
 
 	frameHead = 3 // type and length
@@ -69,7 +71,7 @@ type Encoder struct {
 // whatever happens in it: all frames in one packet, every number as wide as can
 // be, every member from a view of its own whose leader is gone. Where replies
 // are collated, requests take up to TreeBytes more; collated replies are packets
-// of their own, and small.
+// of their own, and small. So are reports of epochs, which take [ReportFor] bytes.
 func PacketFor(n int) int { return packetFixed + n*memberMost }
 
 // Append appends the packet to b: header and body, unsealed. It checks the body

@@ -41,6 +41,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.tree(p)
 	case wireCollated:
 		r.collated(p.Collated)
+	case wireEpoch:
+		p.Epoch = r.epoch()
 	default:
 		r.global(kind, p)
 	}
@@ -59,7 +61,7 @@ func (r *reader) hello(p *Packet) {
 		MaxLock:   r.duration(),
 	}
 	standing := r.uint(0, standingAll)
-	p.State.Global, p.State.Named = standing&standingGlobal != 0, standing&standingNamed != 0
+	p.State.Global, p.State.Named, p.State.Say = standing&standingGlobal != 0, standing&standingNamed != 0, standing&standingSay != 0
 }
 
 // view reads a frame that names a view.

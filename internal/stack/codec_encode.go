@@ -76,6 +76,9 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameCollated) {
 		w.collated(p.Collated)
 	}
+	if p.Has(FrameEpoch) {
+		w.epoch(p.Epoch)
+	}
 }
 
 func (w *writer) hello(p *Packet) {

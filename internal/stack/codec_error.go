@@ -15,6 +15,7 @@ var (
 	ErrType         = errors.New("a value of another type was expected")
 	ErrLength       = errors.New("an array of another length was expected")
 	ErrRange        = errors.New("a value is out of range")
+	ErrEpoch        = errors.New("its epoch is not in a state that can exist")
 	ErrView         = errors.New("its view is not one that can exist")
 )
 

@@ -18,7 +18,8 @@ const (
 const (
 	standingGlobal = 1 << iota
 	standingNamed
-	standingAll = standingGlobal | standingNamed
+	standingSay
+	standingAll = standingGlobal | standingNamed | standingSay
 )
 
 func standingOf(s *leader.State) (v uint64) {
@@ -27,6 +28,9 @@ func standingOf(s *leader.State) (v uint64) {
 	}
 	if s.Named {
 		v |= standingNamed
+	}
+	if s.Say {
+		v |= standingSay
 	}
 	return v
 }

@@ -134,8 +134,12 @@ func samples() map[string]Packet {
 		{incarnationOf(7), refusal.Reply, refusal.Report}}}
 	planted.Frames |= FrameTree
 	planted.Request.Tree = leader.Tree{Fanout: 4, Target: timed.SetOf(2, 3, 64, 254)}
+	change := replyPacket()
+	change.Frames |= FrameEpoch | FrameStamp
+	change.Stamp, change.Epoch = leader.VoteStamp{Counter: 9, At: change.Header.Stamp}, notedState()
 	return map[string]Packet{
-		"collated replies": branch, "request with a tree": planted,
+		"vote of a node that has noted a proposal": change,
+		"collated replies":                         branch, "request with a tree": planted,
 		"keepalive": basePacket(), "global": global, "in use": inUse, "goodbye": goodbye, "request": requestPacket(),
 		"renewal": renewalPacket(), "reply": replyPacket(), "refusal": refusal,
 		"proposal": proposePacket(5), "commit after a crash": commitPacket(5, fromOneView),
@@ -257,12 +261,15 @@ func drawPacket(t *rapid.T) Packet {
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
-			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named")},
-		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated),
+			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named"), Say: rapid.Bool().Draw(t, "say")},
+		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch),
 	}
 	if rapid.Bool().Draw(t, "collated") {
 		p.Frames |= FrameCollated
 		p.Collated = drawCollated(t)
+	}
+	if rapid.Bool().Draw(t, "epoch") {
+		p.Frames, p.Epoch = p.Frames|FrameEpoch, notedState()
 	}
 	if p.Has(FrameInUse) {
 		p.InUse = drawBoot.Draw(t, "in use")

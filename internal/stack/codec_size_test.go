@@ -60,7 +60,8 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 	require.Equal(t, e.MaxPacket-127, len(b), "ids up to 127 take a byte less")
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
-		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated), nil, leader.Tree{}
+		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated|FrameEpoch), nil, leader.Tree{}
+		p.Epoch = nil
 		n := 0
 		if p.Part.View != nil {
 			n = len(p.Part.View.Members)
@@ -76,7 +77,7 @@ func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	somebody := timed.Incarnation{Node: 255, Boot: bootOf(255)}
-	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated)
+	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated | FrameEpoch)
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: somebody, MaxLock: timed.MaxDuration}
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big
@@ -91,7 +92,7 @@ func fullestPacket(n int) Packet {
 	p.Line.Rate, p.Line.Until = -clocksync.MaxSlewLimit, datagram.MaxStamp
 	fillUTC(&p)
 	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: somebody, Prefers: 255}
-	p.State.Global, p.State.Named = true, true
+	p.State.Global, p.State.Named, p.State.Say = true, true, true
 	p.Quorum, p.Stamp = leader.QuorumID{Epoch: anyUint, Digest: anyUint}, leader.VoteStamp{Counter: anyUint, At: datagram.MaxStamp}
 	p.Question, p.Successor = leader.Question{Asked: datagram.MaxStamp}, 255
 	p.Answer = leader.Answer{Asked: datagram.MaxStamp, Asker: bootOf(255), Local: timed.MaxDuration, Global: timed.MaxDuration}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -72,6 +73,8 @@ func TestWhatNoFrameFieldMayHoldIsNotWritten(t *testing.T) {
 		err    error
 	}{
 		"frame that does not exist":   {basePacket(), func(p *Packet) { p.Frames = frameEnd }, ErrUnknownFrame},
+		"epoch without a state":       {basePacket(), func(p *Packet) { p.Frames = FrameEpoch }, ErrEpoch},
+		"epoch that cannot be":        {basePacket(), func(p *Packet) { p.Frames, p.Epoch = FrameEpoch, &epoch.State{Epoch: 1} }, ErrEpoch},
 		"negative drift":              {basePacket(), func(p *Packet) { p.MaxDrift = -1 }, ErrRange},
 		"drift above the limit":       {basePacket(), func(p *Packet) { p.MaxDrift = timed.MaxDrift + 1 }, ErrRange},
 		"negative duration":           {basePacket(), func(p *Packet) { p.FastThreshold = -1 }, ErrRange},
@@ -152,6 +155,8 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 		"a reply to another request":     {wireCollated, message(t, 1, 5, 8, []any{whole}), ErrRange},
 		"a reply of nobody":              {wireCollated, message(t, 1, 5, 9, []any{append([]any{0}, whole[1:]...)}), ErrRange},
 		"a reply that is too long":       {wireCollated, message(t, 1, 5, 9, []any{append(slices.Clone(whole), 1)}), ErrLength},
+		"an epoch of no state":           {wireEpoch, message(t, []byte{1, 0}), ErrEpoch},
+		"an epoch of a string":           {wireEpoch, message(t, "x"), ErrType},
 		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
 		"second hello":                   {wireHello, []byte{0x90}, ErrFrameOrder},
 		"no message":                     {wireLeaving, nil, ErrTruncated},

@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -43,6 +44,7 @@ const (
 	EventGlobalLost                         // this node leads globally no more: Lost, Peer
 	EventOtherQuorum                        // Peer votes in another quorum system or epoch: Quorum
 	EventVerified                           // Peer has answered whether it leads: Assurance
+	EventEpoch                              // the quorum system is being replaced: Change
 )
 
 // Event is something that an application may want to know. It is a flat value;
@@ -69,6 +71,7 @@ type Event struct {
 
 	Quorum    leader.QuorumID
 	Assurance *leader.Assurance // may be kept
+	Change    epoch.Event
 }
 
 // EffectKind tells effects apart.
@@ -85,6 +88,10 @@ const (
 	// Cast: deliveries and outcomes of the broadcast, in Cast. It is valid until
 	// the next call.
 	Cast
+	// Persist: write Epoch down, durably, before the next effect is performed. If
+	// that fails, the node must stop without performing any further one. It is
+	// valid for ever.
+	Persist
 )
 
 // Effect is something for the driver to do, in order.
@@ -94,4 +101,5 @@ type Effect struct {
 	Packet *Packet
 	Event  *Event
 	Cast   *broadcast.Effect
+	Epoch  *epoch.State
 }

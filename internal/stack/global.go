@@ -12,7 +12,7 @@ func (s *Stack) noteQuorum(from timed.Incarnation, p *Packet) {
 	switch {
 	case p.Has(FrameQuorum):
 		id = p.Quorum
-	case s.cfg.Quorum == nil || !p.Has(FrameRequest):
+	case !s.quorate() || !p.Has(FrameRequest):
 		return
 	}
 	if s.el.HandleQuorum(from.Node, id) {
@@ -29,6 +29,9 @@ func (b *outbox) toOne(p *Packet) {
 	if b.uni&FrameStamp != 0 {
 		p.Stamp = b.reply.Stamp
 	}
+	if b.uni&FrameEpoch != 0 {
+		p.Epoch = b.epoch
+	}
 	if b.uni&(FrameQuestion|FrameAnswer) != 0 {
 		p.Question, p.Answer = b.question, b.answer
 	}
@@ -36,7 +39,7 @@ func (b *outbox) toOne(p *Packet) {
 
 // handleRelease takes a peer's votes back, and who it gives them up for.
 func (s *Stack) handleRelease(now timed.Instant, from timed.Incarnation, p *Packet) {
-	if s.el.HandleRelease(from, p.Release) && p.Has(FrameSuccessor) {
+	if s.el.HandleRelease(now, from, p.Release) && p.Has(FrameSuccessor) {
 		s.el.HandleSuccessor(now, p.Successor)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -13,6 +14,9 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 	if alive != s.alive {
 		for id := range alive.Minus(s.alive).All() {
 			s.notify(Event{Kind: EventPeerAlive, Peer: id, Bound: s.dg.LastDelay(id).Bound})
+		}
+		if s.ep.machine != nil {
+			s.box.told = s.box.told.Union(alive.Minus(s.alive)) // they may have missed an epoch
 		}
 		for id := range s.alive.Minus(alive).All() {
 			age, heard := s.dg.LastFast(id, now)
@@ -27,7 +31,7 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 		s.leading = true
 		s.notify(Event{Kind: EventElected, Peer: s.cfg.Self.Node})
 	}
-	if s.cfg.Quorum != nil {
+	if s.quorate() {
 		s.observeGlobal(now)
 	}
 	if to, _ := s.el.Locked(now); to != s.following && (to != s.cfg.Self || s.leading) {
@@ -102,6 +106,7 @@ type Snapshot struct {
 	ValidUntil  timed.Instant // the view is up to date before
 	Alive       timed.Set
 	Clock       clocksync.Snapshot
+	Epoch       *epoch.State // nil where the quorum system is not replaced
 }
 
 // Snapshot returns the state to publish after a turn at now.
@@ -109,11 +114,12 @@ func (s *Stack) Snapshot(now timed.Instant) Snapshot {
 	snap := Snapshot{Self: s.cfg.Self, Ready: s.ready, Support: s.el.Support(),
 		View: s.mb.View(), ValidUntil: s.mb.ValidUntil(), Alive: s.alive, Clock: s.ck.Snapshot()}
 	snap.Expiration, snap.Leading = s.el.Leading()
-	if s.cfg.Quorum != nil {
+	if s.quorate() {
 		snap.GlobalUntil, snap.Global = s.el.LeadingGlobally()
 		snap.Stamps, _ = s.el.QuorumStamp(now)
 		snap.Globally = s.GlobalLeader(now)
 	}
+	snap.Epoch = s.ep.state
 	snap.Following, snap.LockedUntil = s.el.Locked(now)
 	return snap
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -33,6 +34,9 @@ type outbox struct {
 	answer   leader.Answer
 
 	beat timed.Set // to whom a bare packet is to go
+
+	epoch *epoch.State // with uni
+	told  timed.Set    // to whom it goes in a packet of its own
 }
 
 // flush turns the outbox into packets, one for each destination.
@@ -63,7 +67,7 @@ func (s *Stack) flush(now timed.Instant) {
 	}
 	if b.all&FrameRequest != 0 {
 		s.fillRequest(now)
-		if s.cfg.Quorum != nil {
+		if s.quorate() {
 			b.all |= FrameQuorum
 		}
 	}

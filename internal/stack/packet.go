@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -33,6 +34,7 @@ const (
 	FrameSuccessor                    // Release is in favour of Successor
 	FrameTree                         // the Tree of Request
 	FrameCollated                     // Collated
+	FrameEpoch                        // Epoch
 	FrameBroadcast                    // Broadcast
 	frameEnd
 )
@@ -71,6 +73,8 @@ type Packet struct {
 	// Collated lives until the next turn of the node that wrote it, or until the
 	// next packet is decoded.
 	Collated *Collated
+	// Epoch is never changed once it is written, and may be kept.
+	Epoch *epoch.State
 }
 
 // Has reports whether the packet carries a frame.

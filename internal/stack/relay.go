@@ -106,8 +106,8 @@ func (r *relay) due() timed.Instant {
 // reports whether the tree takes its reply along. A refusal goes directly: it
 // tells more than a vote does, by what the packet says about the node.
 func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *Packet, alive timed.Set) bool {
-	if !p.Has(FrameTree) {
-		return false
+	if !p.Has(FrameTree) || s.box.uni&FrameEpoch != 0 {
+		return false // what the voter has noted goes with its vote, and collated ones have no room for it
 	}
 	place, ok := p.Request.Tree.Place(s.cfg.Self.Node)
 	if !ok {
@@ -226,6 +226,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *Collated, alive ti
 		if !s.accepts(v.Voter) {
 			continue
 		}
+		s.noteVote(v.Voter, &v.Reply, nil)
 		if !s.el.NoteRelayed(received, v.Voter, v.Reply) {
 			s.mb.Learn(v.Report.Sequence)
 			continue

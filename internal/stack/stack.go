@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -34,6 +35,11 @@ type Config struct {
 	Quorum quorum.System
 	Epoch  uint64
 	Starts uint64
+	// Epochs, if not nil, is what was written down last of the epochs of the group:
+	// the quorum system is then that of the state, and may be replaced. It must be
+	// one that [CheckEpoch] accepts, and Starts above 0; Quorum and Epoch are not
+	// looked at.
+	Epochs *epoch.State
 }
 
 // Stack is the state of one incarnation of a node. It is a pure machine for one
@@ -45,6 +51,7 @@ type Stack struct {
 	mb  *membership.Service
 	ck  *clocksync.Sync
 	br  *broadcast.Service // nil without broadcast
+	ep  epochs
 
 	lastTurn  timed.Instant
 	ready     bool
@@ -92,12 +99,14 @@ type Dropped struct {
 // New returns the node of an incarnation that starts at now, when the wall
 // clock shows wall, with the given peers.
 func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *Stack {
+	ep := newEpochs(&cfg, now)
 	s := &Stack{
 		cfg: cfg,
+		ep:  ep,
 		dg:  datagram.New(datagram.Config{Self: cfg.Self, Timing: cfg.Timing}, now),
 		el: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
 			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts,
-			Collation: cfg.Collation}, now),
+			Collation: cfg.Collation, Epochs: ep.machine}, now),
 		mb: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
 		ck: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
 			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold,
@@ -142,7 +151,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 		s.br.Reclaim()
 		s.brOut, s.later = s.brOut[:0], false
 	}
-	s.box.all, s.box.uni, s.box.to, s.box.beat = 0, 0, 0, timed.Set{}
+	s.box.all, s.box.uni, s.box.to, s.box.beat, s.box.told = 0, 0, 0, timed.Set{}, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.el.Stalled(now) // silence proves nothing about the peers
 	}
@@ -166,6 +175,9 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	if s.br != nil && !s.later {
 		s.actBroadcast(now)
 	}
+	if s.ep.due() <= now {
+		s.performEpochs(now, s.ep.machine.HandleTimeout(now, s.ep.out[:0]))
+	}
 	// A round that is won may want the next one at once, to say something
 	// about views; more than that waits for the next turn.
 	due := s.el.Deadline(alive)
@@ -182,6 +194,8 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	}
 	s.observe(now, alive)
 	s.flush(now)
+	s.tellEpoch(now)
+	due = timed.Earlier(due, s.ep.due())
 	due = timed.Earlier(due, s.mb.Deadline())
 	due = timed.Earlier(due, s.relay.due())
 	due = timed.Earlier(due, s.dg.Deadline(due))
@@ -293,6 +307,9 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 	if p.Has(FrameQuorum | FrameRequest) {
 		s.noteQuorum(from, p)
 	}
+	if p.Has(FrameEpoch) && s.ep.machine != nil {
+		s.performEpochs(now, s.ep.machine.HandleReport(now, from, p.Epoch, s.ep.out[:0]))
+	}
 	if p.Has(FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
@@ -323,8 +340,9 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	if !answer {
 		return
 	}
-	if reply.Support && s.cfg.Quorum != nil {
+	if reply.Support && reply.Stamp != (leader.VoteStamp{}) {
 		s.box.uni |= FrameStamp
+		s.voteWithState()
 	}
 	if reply.OtherQuorum {
 		s.box.uni |= FrameQuorum
@@ -360,6 +378,7 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet
 	if p.Has(FrameStamp) {
 		p.Reply.Stamp = p.Stamp
 	}
+	s.noteVote(from, &p.Reply, p)
 	var counted bool
 	s.elOut, counted = s.el.HandleReply(now, from, p.Reply, d.Fast, alive, s.elOut[:0])
 	if !counted {
@@ -392,6 +411,7 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 			}
 		case leader.Won:
 			s.won(now)
+			s.wonEpoch(now, e)
 		case leader.GiveUp:
 			s.gaveUp(now, e)
 		case leader.Unfit:

@@ -95,7 +95,7 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 		return out
 	}
 	next := m.wish
-	if latest.Phase == Noted && !(mutant.On(mutant.EpochForgetLatest) && next != "") {
+	if latest.Phase == Noted && !mutant.On(mutant.EpochForgetLatest) {
 		next = latest.Next
 	}
 	if next == "" {

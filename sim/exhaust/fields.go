@@ -52,6 +52,8 @@ var noState = map[string]string{
 	"stack.Stack.brOut":               "nodes of the model do not broadcast",
 	"stack.Stack.cfg.Quorum":          "nodes of the model have no quorum system",
 	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
+	"stack.Stack.ep":                  "nodes of the model have no quorum system",
+	"stack.Packet.Epoch":              "nodes of the model have no quorum system",
 	"stack.Stack.elOut":               "emptied before use",
 	"stack.Stack.mbOut":               "emptied before use",
 	"stack.Stack.ckOut":               "emptied before use",

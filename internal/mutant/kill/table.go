@@ -217,6 +217,16 @@ var Table = []Kill{
 	by("leader/epoch", mutant.EpochReportUnwritten),
 	by("leader/epoch", mutant.EpochEnterUnwedged),
 
+	in("epochs", mutant.EpochWedgeBound, "", 1000),
+	in("epochs", mutant.EpochCountAnyWedge, "Epochs", 1000),
+	in("epochs", mutant.EpochForgetLatest, "", 100),
+	in("epochs", mutant.EpochEnterUnwedged, "", 100),
+	in("epochs", mutant.EpochCountUnstamped, "", 100),
+	in("epochs", mutant.EpochStrangersRank, "", 100),
+	in("epochs", mutant.EpochVoteWithoutState, "", 500),
+	in("epochs", mutant.EpochSayFirst, "", 4000),
+	in("epochs", mutant.EdictWithoutLastRead, "edicts", 1000),
+
 	{Mutant: mutant.ReadRawLast, Package: "internal/hwclock", Test: "TestReadingRAWLastIsNoticed"},
 	{Mutant: mutant.SnapshotOnce, Package: ".", Test: "TestRaceNoticesSnapshotOnce"},
 

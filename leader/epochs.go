@@ -1,0 +1,102 @@
+package leader
+
+import (
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// ParseSystem reads a quorum system for [epoch.Config]: what [Election.Epochs] can
+// lead by.
+func ParseSystem(text string) (epoch.System, error) {
+	s, err := quorum.Parse(text)
+	if err != nil {
+		return nil, err // and no System that holds none
+	}
+	return s, nil
+}
+
+// Epochs returns the machine that says which votes count, or nil.
+func (e *Election) Epochs() *epoch.Machine { return e.cfg.Epochs }
+
+// takeSystem takes the quorum system that rules the node's epoch.
+func (e *Election) takeSystem() {
+	e.cfg.Quorum, e.global.id = nil, QuorumID{}
+	if s, ok := e.cfg.Epochs.System().(quorum.System); ok {
+		e.cfg.Quorum, e.global.id = s, QuorumID{Epoch: e.cfg.Epochs.State().Epoch, Digest: s.Digest()}
+	}
+}
+
+// HandleEpoch goes on with the quorum system of the epoch that the node has
+// entered. What was led or voted for in the one before counts no more; the local
+// lead goes on.
+func (e *Election) HandleEpoch(out []Effect) []Effect {
+	out = e.endGlobal(NoQuorum, timed.NoNode, out)
+	e.takeSystem()
+	e.global.counted, e.topValid = timed.Set{}, false
+	e.RequestSoon()
+	return out
+}
+
+// inQuorum returns those of the supporters of the round under way whose votes
+// count in a quorum.
+func (e *Election) inQuorum() timed.Set {
+	if e.cfg.Epochs == nil || mutant.On(mutant.EpochCountUnstamped) {
+		return e.replies
+	}
+	return e.replies.Intersect(e.global.counted)
+}
+
+// count notes whether a vote counts in a quorum: if it has a stamp, and was asked
+// for in the present epoch.
+func (e *Election) count(id timed.NodeID, s VoteStamp) {
+	g := e.global
+	if s != (VoteStamp{}) && g.asked == g.id {
+		g.counted.Add(id)
+	} else {
+		g.counted.Remove(id)
+	}
+}
+
+// stampFor returns the stamp of the vote that this node has just given, or none
+// if that does not count in a quorum.
+func (e *Election) stampFor(now timed.Instant, to timed.Incarnation) VoteStamp {
+	m := e.cfg.Epochs
+	if m == nil {
+		return e.stamp(now)
+	}
+	id := e.peers.of(to.Node).quorum
+	if to == e.cfg.Self {
+		id = e.global.id
+	}
+	if !m.Votes(to.Node, id.Epoch, id.Digest) {
+		return VoteStamp{}
+	}
+	s := e.stamp(now)
+	m.HandleVoted(to, s.At, e.lockedUntil)
+	return s
+}
+
+// stampSelf stamps this node's own vote in the round that begins.
+func (e *Election) stampSelf(now timed.Instant) {
+	g := e.global
+	g.asked, g.counted = g.id, timed.Set{}
+	s := e.stampFor(now, e.cfg.Self)
+	e.peers.edit(e.cfg.Self.Node).stamp = s
+	e.count(e.cfg.Self.Node, s)
+}
+
+// freed tells that the votes for a candidate bind this node no more.
+func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
+	if e.cfg.Epochs != nil {
+		e.cfg.Epochs.HandleFreed(now, by)
+	}
+}
+
+// hasSay reports whether this node can lead globally: where quorum systems are
+// replaced only members can. What counts is what a node says of itself, so that
+// all rank it alike while some have not heard of an epoch.
+func (e *Election) hasSay() bool {
+	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node) && !mutant.On(mutant.EpochStrangersRank)
+}

@@ -1,0 +1,101 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
+)
+
+// changing returns a ready node 1 of majority:1,2,3 whose quorum system may be
+// replaced, with its first round under way.
+func changing(t testing.TB) (e *Election, alive timed.Set, now timed.Instant) {
+	timing := timed.LAN()
+	m, err := epoch.New(epoch.Config{Self: incarnation(1), Counter: 1, ReadyAt: start.Add(timing.ReadyTime()), Parse: ParseSystem,
+		Period: time.Second, IdlePeriod: time.Second, Retry: time.Second}, epoch.State{Epoch: 1, System: "majority:1,2,3"}, start)
+	require.NoError(t, err)
+	e = New(Config{Self: incarnation(1), Timing: timing, Epochs: m, Starts: 1}, start)
+	require.Same(t, m, e.Epochs())
+	alive = timed.SetOf(2, 3)
+	for id := range alive.All() {
+		e.HandleState(incarnation(id), &State{Contender: true, Say: true, MaxLock: timing.MaxLockTime})
+	}
+	now = e.Deadline(alive)
+	e.HandleTimeout(now, alive, nil)
+	return e, alive, now
+}
+
+func TestVotesWithoutAStampMakeLocalLeaders(t *testing.T) {
+	e, alive, now := changing(t)
+	for id := range alive.All() {
+		e.HandleReply(now, incarnation(id), Reply{Number: e.LastRequest(), Support: true}, true, alive, nil)
+	}
+	require.True(t, e.Leads(now))
+	require.False(t, e.LeadsGlobally(now))
+}
+
+func TestARoundIsOfTheEpochThatItBeganIn(t *testing.T) {
+	e, alive, now := changing(t)
+	out := e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+	require.NotEmpty(t, out)
+	e.HandleEpoch(nil)
+	require.Equal(t, uint64(2), e.QuorumID().Epoch)
+	for id := range alive.All() {
+		supported(e, now, id, alive)
+	}
+	require.True(t, e.Leads(now))
+	require.False(t, e.LeadsGlobally(now), "the votes were asked for in epoch 1")
+	now = e.Deadline(alive)
+	e.HandleTimeout(now, alive, nil)
+	for id := range alive.All() {
+		supported(e, now, id, alive)
+	}
+	require.True(t, e.LeadsGlobally(now))
+	q, ok := e.QuorumStamp(now)
+	require.True(t, ok)
+	require.Equal(t, uint64(2), q.Epoch)
+	require.Len(t, q.Stamps, 2, "those of members")
+}
+
+func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
+	for _, c := range []struct {
+		id    QuorumID
+		stamp bool
+	}{{QuorumID{}, false}, {QuorumID{1, membership(t, "majority:1,2,3")}, true}, {QuorumID{2, membership(t, "majority:1,2,3")}, false},
+		{QuorumID{1, membership(t, "majority:2,3,4")}, false}} {
+		e, alive, now := changing(t)
+		e.HandleTimeout(e.Deadline(alive), alive, nil) // the round fails, and its votes are given back
+		now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
+		e.HandleState(incarnation(2), &State{Contender: true, Say: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+		require.Equal(t, c.id.Epoch == 1 && !c.stamp, e.HandleQuorum(2, c.id), "%v", c.id)
+		var reply Reply
+		_, answer := e.HandleRequest(now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive, &reply, nil)
+		require.True(t, answer)
+		require.True(t, reply.Support, "%v", c.id)
+		require.Equal(t, c.stamp, reply.Stamp != VoteStamp{}, "%v", c.id)
+	}
+}
+
+func membership(t testing.TB, text string) uint64 {
+	s, err := ParseSystem(text)
+	require.NoError(t, err)
+	return s.Digest()
+}
+
+func TestOnlyWhoCanLeadGloballyHasASay(t *testing.T) {
+	e, _, now := changing(t)
+	var s State
+	e.Describe(now, &s)
+	require.True(t, s.Say)
+	e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:2,3"}, nil)
+	e.HandleEpoch(nil)
+	e.Describe(now, &s)
+	require.False(t, s.Say)
+	e.HandleState(incarnation(3), &State{Contender: true, Say: true})
+	require.True(t, e.outranksMe(3))
+	_, err := ParseSystem("none")
+	require.Error(t, err)
+}

@@ -1,0 +1,221 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// changing is what a world has whose quorum systems are replaced.
+type changing struct {
+	w       *World
+	rand    stream
+	systems map[uint64]string // that rule, or ruled
+	latest  uint64            // epoch of a global leader
+
+	proposed map[uint64]timed.NodeID // who proposed last in an epoch
+
+	proposals           float64
+	forces, contradicts bool   // what the administrator of this world does
+	forced              bool   // it has
+	lostIn              uint64 // the epoch in which members were lost for good
+
+	drafts []draft // of the edicts under way; slots are not used again
+	edicts []edict.Edict
+	made   uint64
+}
+
+// stateDir is what a process finds again when it restarts.
+type stateDir struct {
+	epoch epoch.State
+	lost  bool // it was, and the node is to be no member again before the epoch is over
+}
+
+// What administrators, applications and machines do, as shares.
+const (
+	joiningWorlds = 0.5  // of nodes that are no members begin without an epoch
+	forcingWorlds = 0.3  // have changes forced when members are down
+	doubleForcing = 0.3  // of those, several, which contradict each other
+	eagerWorlds   = 0.4  // have administrators who want something of every new leader
+	proposals     = 0.03 // of a global leader's timeouts
+	eagerly       = 0.5  // of them, there
+	forcings      = 0.03 // of timeouts while members are down
+	decisions     = 0.3  // of a global leader's timeouts begin an edict
+	writeCrashes  = 0.04 // of writes, before or after the disk has it
+	proposerFalls = 0.3  // of leaders that have proposed are gone, or mute, soon after
+	stoppedDrafts = 8    // of edicts are under way in a leader that is stopped
+	keptEdicts    = 64   // with how many each new one is compared
+)
+
+// newChanging returns nil where quorum systems stay.
+func (w *World) newChanging() *changing {
+	if w.global == nil || !w.opt.Epochs {
+		return nil
+	}
+	c := &changing{w: w, rand: newStream(w.seed, streamEpochs), systems: map[uint64]string{1: w.global.system.String()},
+		proposed: map[uint64]timed.NodeID{}}
+	c.forces = !w.opt.Calm && c.rand.chance(forcingWorlds)
+	c.contradicts = c.forces && c.rand.chance(doubleForcing)
+	c.proposals = proposals
+	if c.rand.chance(eagerWorlds) {
+		c.proposals = eagerly
+	}
+	return c
+}
+
+// configure gives a node that starts what its state directory has.
+func (c *changing) configure(n *Node, cfg *stack.Config) {
+	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.id) || !c.rand.chance(joiningWorlds)) {
+		n.state.epoch = epoch.State{Epoch: 1, System: c.systems[1]}
+	}
+	state := n.state.epoch
+	cfg.Quorum, cfg.Epochs = nil, &state
+}
+
+// banned reports that a node has lost its state directory in an epoch that is not
+// known to be over.
+func (c *changing) banned(n *Node) bool { return n.state.lost && c.systems[c.lostIn+1] == "" }
+
+// persist writes a node's state down, and reports whether the machine crashes at
+// that.
+func (w *World) persist(n *Node, s *epoch.State) bool {
+	c := w.change
+	c.checkWrite(n, s)
+	w.check.live.begins()
+	crash := !w.still && !w.opt.Calm && !n.upset && c.rand.chance(writeCrashes)
+	if !crash || c.rand.chance(0.5) {
+		n.state.epoch = *s
+	}
+	return crash
+}
+
+// dies crashes a machine in the middle of a turn: what it has not sent of it, and
+// what it has not told, is lost.
+func (w *World) dies(n *Node, sent int) {
+	for _, slot := range w.lent[sent:] {
+		w.drop(slot)
+	}
+	w.out, w.lent = w.out[:0], w.lent[:0]
+	d := time.Duration(w.change.rand.logUniform(0.2, 10) * float64(w.opt.Timing.Expires))
+	w.faults = append(w.faults, Fault{At: w.Time(), Kind: Crash, Node: n.id, For: d})
+	w.perform(int32(len(w.faults) - 1))
+}
+
+// falls lets a leader that has just proposed be gone soon, or heard by nobody: what
+// becomes of the proposal is then for others to find out.
+func (w *World) falls(n *Node) {
+	c := w.change
+	if w.still || w.opt.Calm || !c.rand.chance(proposerFalls) {
+		return
+	}
+	f := Fault{At: w.Time(), Kind: Crash, Node: n.id,
+		For: time.Duration(c.rand.logUniform(1, 10) * float64(w.opt.Timing.LockTime))}
+	if c.rand.chance(0.5) {
+		f.Kind = Mute
+	}
+	w.faults = append(w.faults, f)
+	w.schedule(w.now+c.rand.below(int64(2*w.opt.Timing.FastThreshold)), strikes, n.index, int32(len(w.faults)-1))
+}
+
+// administers lets an administrator look at a node that just ran, and its
+// application decide something.
+func (w *World) administers(n *Node) {
+	c := w.change
+	if !n.up || n.upset {
+		return
+	}
+	if w.check.leadsGlobally(n.index) && c.rand.chance(decisions) {
+		c.prepare(n)
+	}
+	if w.still {
+		return
+	}
+	if n.st.LeadsGlobally(n.tick(w.now)) && c.rand.chance(c.proposals) {
+		// That it rules already, or that another is under way, are no mistakes.
+		_ = n.st.Propose(drawQuorum(c.rand, w.opt.Nodes).String())
+		return
+	}
+	if c.forces && c.rand.chance(forcings) {
+		c.force(n)
+	}
+}
+
+// force replaces the quorum system at a survivor, if nothing that the documents
+// warn of is the case. The state directories of the dead are gone.
+func (c *changing) force(n *Node) {
+	at := n.st.Epoch()
+	if at.Epoch == 0 || c.forced && !c.contradicts {
+		return
+	}
+	system, _ := quorum.Parse(at.System)
+	dead := system.Members()
+	for _, m := range c.w.nodes {
+		s := &m.state.epoch
+		if m.up {
+			dead.Remove(m.id)
+			s = m.st.Epoch()
+		}
+		if s.Epoch > at.Epoch || !m.up && s.Phase != epoch.Idle {
+			return
+		}
+	}
+	next := drawQuorum(c.rand, c.w.opt.Nodes)
+	now := n.tick(c.w.now)
+	out, err := n.st.Force(now, next.String(), dead, c.w.out[:0])
+	if err == nil {
+		c.forced, c.lostIn = true, at.Epoch
+		for id := range dead.All() {
+			m := c.w.node(id)
+			m.state, m.starts = stateDir{lost: true}, 0
+			c.w.global.stamped[id] = mark{}
+		}
+	}
+	c.w.after(n, now, out)
+}
+
+// draft is an edict that an application has prepared: what it read before it came
+// to read the clock.
+type draft struct {
+	boot   timed.BootID
+	stamps *leader.QuorumStamp
+	until  timed.Instant
+}
+
+// prepare begins an edict. The application is another thread than the node's loop,
+// and reads the clock when the scheduler lets it.
+func (c *changing) prepare(n *Node) {
+	cl := &c.w.check.claims[n.index]
+	c.drafts = append(c.drafts, draft{n.boot, cl.stamps, cl.globalEnd})
+	delay := int64(c.rand.logUniform(1000, 2*float64(c.w.opt.Timing.LockTime)))
+	c.w.schedule(c.w.now+delay, decides, n.index, int32(len(c.drafts)-1))
+}
+
+// decide reads the clock, and makes the edict if the node has led all the while.
+func (w *World) decide(e event) {
+	c, n := w.change, w.nodes[e.node()]
+	if n.stalledUntil > w.now {
+		w.schedule(n.stalledUntil+n.jitter(w), decides, e.node(), e.arg)
+		return
+	}
+	d := &c.drafts[e.arg]
+	cl := &w.check.claims[n.index]
+	if !n.up || n.upset || n.boot != d.boot || cl.stamps != d.stamps || cl.globalEnd != d.until {
+		return
+	}
+	if n.clock.show(w.now) >= d.until && !mutant.On(mutant.EdictWithoutLastRead) {
+		return
+	}
+	c.made++ // one count for all orders those of one round as well as one of each leader
+	made := edict.Edict{Epoch: d.stamps.Epoch, Counter: c.made, Digest: edict.Sum(fmt.Append(nil, c.made))}
+	for _, s := range d.stamps.Stamps {
+		made.Stamps = append(made.Stamps, edict.Stamp(s))
+	}
+	c.checkEdict(n, &made)
+}
