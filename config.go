@@ -65,8 +65,15 @@ type Config struct {
 	// group keep their local leaders. It must be the same at every node; nodes that
 	// differ do not vote for each other, and say so ([OtherQuorum]). Mode [Strict]
 	// does not keep BI then. With a StateDir, [Node.Timestamp] tells the starts of
-	// this node apart.
+	// this node apart, and quorum systems can be replaced ([Node.ChangeQuorum]): from
+	// the first start on the state directory says which is in use, and Quorum is not
+	// looked at ([QuorumChange] tells if it differs).
 	Quorum quorum.System
+	// JoinQuorum tells that this node is new in a group that has a quorum system: it
+	// begins without one, and learns that in use from the others. It needs a
+	// StateDir, and no Quorum. Once the state directory knows an epoch it has no
+	// effect.
+	JoinQuorum bool
 	// QuorumEpoch numbers the quorum systems that the group has had; zero means 1.
 	// It must be the same at every node.
 	QuorumEpoch uint64
@@ -252,6 +259,9 @@ func (c Config) Validate() (Bounds, error) {
 	}
 	if c.Quorum == nil && c.QuorumEpoch != 0 {
 		bad("QuorumEpoch: %d without a Quorum", c.QuorumEpoch)
+	}
+	if c.JoinQuorum && (c.Quorum != nil || c.StateDir == "") {
+		bad("JoinQuorum: needs a StateDir, and no Quorum")
 	}
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)

@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -53,6 +54,7 @@ type driver struct {
 	leaving      bool
 	cast         *caster // nil without broadcast
 	ended        bool
+	unwritten    bool // the state directory did not take what was to be written: nothing more is said
 	failure      error
 
 	served  timed.Instant // the last HandleTimeout
@@ -69,11 +71,11 @@ const (
 	cleanEvery = 10 * time.Second
 )
 
-func newDriver(n *Node) *driver {
+func newDriver(n *Node, epochs *epoch.State) *driver {
 	c := &n.cfg
 	d := &driver{n: n, cfg: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
 		Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
-		Quorum: c.Quorum, Epoch: c.QuorumEpoch,
+		Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
 		MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 		MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences}}
 	if c.Broadcast != nil {

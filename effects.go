@@ -129,7 +129,12 @@ func (d *driver) perform(effects []stack.Effect) {
 	d.effects = effects
 	d.post.cast = nil // the stack uses the memory of its packets again
 	for i := range effects {
+		if d.unwritten {
+			return
+		}
 		switch e := &effects[i]; e.Kind {
+		case stack.Persist:
+			d.persist(e.Epoch)
 		case stack.Send:
 			t := &d.routes.to[e.To]
 			d.post.add(e.Packet, t.addr, &d.count)
@@ -237,7 +242,7 @@ func (d *driver) flush() {
 // publish makes the state of the loop what readers answer from, if it changed.
 func (d *driver) publish() {
 	prev := d.published
-	snap := stack.Snapshot{Self: d.cfg.Self}
+	snap := stack.Snapshot{Self: d.cfg.Self, Epoch: d.cfg.Epochs}
 	switch {
 	case d.stack != nil:
 		snap = d.stack.Snapshot(d.now)

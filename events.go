@@ -114,6 +114,31 @@ type OtherQuorum struct {
 	Digest uint64
 }
 
+// QuorumChange: the quorum system is being replaced ([Node.ChangeQuorum]), or
+// something is wrong about that.
+type QuorumChange struct {
+	EventHeader
+	Step   QuorumStep
+	Epoch  uint64 // in which this was, or that has begun
+	System string // the quorum system that it is about
+	Peer   NodeID // who told, if anybody
+}
+
+// QuorumStep is what a [QuorumChange] is.
+type QuorumStep string
+
+// The steps of a change, and what can be wrong.
+const (
+	QuorumProposed   QuorumStep = "proposed"   // this node, which leads globally, has proposed System
+	QuorumSuperseded QuorumStep = "superseded" // what was asked for here is not proposed: System was before
+	QuorumDecided    QuorumStep = "decided"    // System is known to be the successor
+	QuorumEntered    QuorumStep = "entered"    // Epoch has begun here, and System rules it
+	QuorumDead       QuorumStep = "dead"       // an administrator has declared this node dead, wrongly
+	QuorumConflict   QuorumStep = "conflict"   // Peer knows System as another quorum system of Epoch, or successor of it
+	QuorumUnordered  QuorumStep = "unordered"  // proposals do not compare: members have lost their state directories
+	QuorumIgnored    QuorumStep = "ignored"    // the configuration names another quorum system than System, which is in use
+)
+
 // Following: this node's vote is bound to Leader, or to nobody.
 type Following struct {
 	EventHeader

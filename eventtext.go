@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 )
 
 // Kinds of events.
@@ -21,6 +22,7 @@ func (LeadLost) Kind() string      { return "lead-lost" }
 func (GlobalElected) Kind() string { return "global-elected" }
 func (GlobalLost) Kind() string    { return "global-lost" }
 func (OtherQuorum) Kind() string   { return "other-quorum" }
+func (QuorumChange) Kind() string  { return "quorum-change" }
 func (Following) Kind() string     { return "following" }
 func (Unfit) Kind() string         { return "unfit" }
 func (ViewInstalled) Kind() string { return "view-installed" }
@@ -103,6 +105,31 @@ func (e OtherQuorum) String() string {
 	}
 	return fmt.Sprintf("node %v has another quorum system (epoch %d, digest %016x): it and this node do not vote for each other",
 		e.Peer, e.Epoch, e.Digest)
+}
+
+var quorumSteps = map[epoch.EventKind]QuorumStep{epoch.Proposed: QuorumProposed, epoch.Superseded: QuorumSuperseded,
+	epoch.Decided: QuorumDecided, epoch.Entered: QuorumEntered, epoch.DeclaredDead: QuorumDead, epoch.Conflict: QuorumConflict,
+	epoch.Unordered: QuorumUnordered}
+
+func (e QuorumChange) String() string {
+	switch e.Step {
+	case QuorumProposed:
+		return fmt.Sprintf("this node proposes %s as the successor of epoch %d", e.System, e.Epoch)
+	case QuorumSuperseded:
+		return fmt.Sprintf("what was asked for is not proposed: %s was before, as the successor of epoch %d", e.System, e.Epoch)
+	case QuorumDecided:
+		return fmt.Sprintf("%s is the successor of epoch %d", e.System, e.Epoch)
+	case QuorumEntered:
+		return fmt.Sprintf("epoch %d has begun, ruled by %s", e.Epoch, e.System)
+	case QuorumDead:
+		return fmt.Sprintf("this node was declared dead in epoch %d: it votes no more, until %s rules", e.Epoch, e.System)
+	case QuorumConflict:
+		return fmt.Sprintf("node %v knows %s as another quorum system of epoch %d, or successor of it, than this node: "+
+			"a change was forced wrongly, or groups are mixed up", e.Peer, e.System, e.Epoch)
+	case QuorumUnordered:
+		return fmt.Sprintf("proposals of epoch %d do not compare: members have lost their state directories", e.Epoch)
+	}
+	return fmt.Sprintf("the configuration names another quorum system than %s of epoch %d, which is in use: it has no effect", e.System, e.Epoch)
 }
 
 func (e Following) String() string {

@@ -93,6 +93,11 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 			return nil, err
 		}
 	}
+	epochs, err := n.files.readEpoch(&cfg)
+	if err != nil {
+		return nil, errors.Join(err, n.files.close())
+	}
+	n.warnQuorum(epochs)
 	if err = n.open(); err != nil {
 		return nil, errors.Join(err, n.files.close())
 	}
@@ -100,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	for _, r := range cfg.References {
 		n.asked = append(n.asked, reference.New(r, n.clock, cfg.Timing.MaxDrift))
 	}
-	d := newDriver(n)
+	d := newDriver(n, epochs)
 	if n.outputs, err = cfg.startOutputs(ctx, n.utc); err != nil {
 		return nil, errors.Join(err, n.conn.Close(), n.files.close())
 	}

@@ -60,6 +60,8 @@ func (d *driver) translate(e *stack.Event) Event {
 		return GlobalElected{h}
 	case stack.EventGlobalLost:
 		return GlobalLost{h, e.Lost, e.Peer}
+	case stack.EventEpoch:
+		return QuorumChange{h, quorumSteps[e.Change.Kind], e.Change.Epoch, e.Change.System, e.Change.Peer}
 	case stack.EventOtherQuorum:
 		return OtherQuorum{h, e.Peer, e.Quorum.Epoch, e.Quorum.Digest}
 	case stack.EventMismatch:
@@ -81,7 +83,7 @@ func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
 		log := n.log.Debug
 		switch e.(type) {
-		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost:
+		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost, QuorumChange:
 			log = n.log.Info
 		case Unfit, ClockFault, PeerCloned, Mismatch, OtherQuorum, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
 			log = n.log.Warn

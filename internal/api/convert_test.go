@@ -67,6 +67,7 @@ func TestEveryKindOfEventHasAWireForm(t *testing.T) {
 		failaware.GlobalElected{EventHeader: h},
 		failaware.GlobalLost{EventHeader: h, Reason: leader.NoQuorum},
 		failaware.OtherQuorum{EventHeader: h, Peer: 2, Epoch: 1, Digest: 5},
+		failaware.QuorumChange{EventHeader: h, Step: failaware.QuorumEntered, Epoch: 2, System: "majority:1"},
 		failaware.Unfit{EventHeader: h},
 		failaware.ViewInstalled{EventHeader: h, View: v, Previous: id, Transitional: timed.SetOf(2), Merged: v.Merged()},
 		failaware.ViewFresh{EventHeader: h, View: id},

@@ -35,6 +35,8 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 		w.Reason, w.By = e.Reason.String(), int(e.By)
 	case failaware.GlobalElected:
 		w.Leader = number(node)
+	case failaware.QuorumChange:
+		w.Peer, w.Reason = int(e.Peer), string(e.Step)
 	case failaware.OtherQuorum:
 		w.Peer, w.Reason = int(e.Peer), e.String()
 	case failaware.Elected:
@@ -86,7 +88,7 @@ func number(id failaware.NodeID) *int {
 // of them is always sent.
 var topics = map[string][]string{
 	"views":     {"view-"},
-	"leader":    {"elected", "lead-lost", "following", "unfit", "global-", "other-quorum"},
+	"leader":    {"elected", "lead-lost", "following", "unfit", "global-", "other-quorum", "quorum-change"},
 	"clock":     {"clock-"},
 	"peers":     {"peer-", "mismatch"},
 	"broadcast": {"slow-consumer"},

@@ -1,0 +1,159 @@
+package failaware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+// EpochAnswer is what a node knows of the quorum system in use.
+type EpochAnswer struct {
+	// Epoch is the number of the quorum system; 0 while the node knows of none.
+	Epoch uint64
+	// System is the text of the quorum system, which [quorum.Parse] reads.
+	System string
+	// Phase is how far a change has come, as far as this node knows, and Next the
+	// text of the successor: proposed, or chosen.
+	Phase epoch.Phase
+	Next  string
+	// Dead are members that were declared dead to force Next.
+	Dead Set
+	// Static tells that this node's quorum system cannot be replaced, because it
+	// has no state directory, or no quorum system.
+	Static bool
+}
+
+// Epoch returns what the node knows of the quorum system in use. After the first
+// start that is what the state directory says, and not [Config.Quorum]. It is
+// safe for concurrent use.
+func (n *Node) Epoch() EpochAnswer {
+	if s := n.state.Load().Snapshot.Epoch; s != nil {
+		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead}
+	}
+	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
+	if n.cfg.Quorum != nil {
+		a.System = n.cfg.Quorum.String()
+	}
+	return a
+}
+
+// ChangeQuorum has this node, which must lead globally, replace the quorum system,
+// and returns when this node has entered the next epoch. An error after the
+// proposal leaves open what becomes of it: [Node.Epoch] tells, here or elsewhere.
+//
+// The error is [ErrStaticQuorum]; [ErrNotLeader], also when the lead has ended
+// before anything was proposed; [ErrSuperseded], if the next epoch has another
+// quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
+// ctx; or says that packets are too small for the change. It is safe for concurrent use.
+func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
+	before, err := n.change(ctx, next, func(d *driver, text string) error { return d.stack.Propose(text) })
+	if err != nil {
+		return err
+	}
+	look := time.NewTicker(n.cfg.Timing.ElectionPeriod)
+	defer look.Stop()
+	for {
+		switch now := n.Epoch(); {
+		case now.Epoch > before.Epoch+1:
+			return fmt.Errorf("%w: epoch %d has begun", ErrSuperseded, now.Epoch)
+		case now.Epoch > before.Epoch && now.System != next.String():
+			return fmt.Errorf("%w: epoch %d is ruled by %s", ErrSuperseded, now.Epoch, now.System)
+		case now.Epoch > before.Epoch:
+			return nil
+		case now.Phase == epoch.Idle && !n.LeadsGlobally():
+			return fmt.Errorf("%w any more: nothing was proposed", &NotLeaderError{Global: true})
+		case now.Next != "" && now.Next != next.String():
+			return fmt.Errorf("%w: %s is proposed", ErrSuperseded, now.Next)
+		}
+		select {
+		case <-look.C:
+		case <-n.done:
+			return ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// ForceQuorum replaces the quorum system without a leader, when so many members
+// are lost for good that none can be elected. It returns when the members that
+// are not declared dead are being told; they enter the next epoch when all of them
+// have answered. Nothing can check what the caller says, and everything rests on
+// it: read [epoch.Machine.Force] and docs/epochs.md first, and force at one node
+// only. The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem],
+// [ErrClosed], the cause of ctx, or says that packets are too small.
+func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
+	_, err := n.change(ctx, next, func(d *driver, text string) error {
+		effects, err := d.stack.Force(d.now, text, dead, d.effects[:0])
+		d.perform(effects)
+		return err
+	})
+	return err
+}
+
+// change lets the loop begin a change, and returns what was before.
+func (n *Node) change(ctx context.Context, next quorum.System, begin func(*driver, string) error) (EpochAnswer, error) {
+	if next == nil {
+		return EpochAnswer{}, errors.New("failaware: a change needs a quorum system")
+	}
+	before, result := n.Epoch(), make(chan error, 1)
+	if before.Static {
+		return before, ErrStaticQuorum
+	}
+	ok := n.do(func(d *driver) {
+		switch {
+		case d.stack == nil:
+			result <- &NotLeaderError{Global: true} // a new incarnation is about to begin
+		case d.cfg.Epochs.System != "":
+			if err := stack.CheckChange(d.cfg.Epochs.System, next.String(), n.cfg.MaxPacket); err != nil {
+				result <- fmt.Errorf("failaware: %w", err)
+				return
+			}
+			fallthrough
+		default:
+			result <- begin(d, next.String())
+		}
+	})
+	if !ok {
+		return before, ErrClosed
+	}
+	select {
+	case err := <-result:
+		if errors.Is(err, epoch.ErrNotLeader) {
+			err = &NotLeaderError{Global: true}
+		}
+		return before, err
+	case <-n.done:
+		return before, ErrClosed
+	case <-ctx.Done():
+		return before, context.Cause(ctx)
+	}
+}
+
+// Edict returns an edict of the global leader for a payload: the proof for a store
+// of when this was decided. All else about the decision must be ready: the clock is
+// read last. Edicts of later calls are later, at whichever node they are made, as
+// [edict.Compare] says; see docs/edicts.md. The error is that of [Node.Timestamp].
+// It is safe for concurrent use.
+func (n *Node) Edict(payload []byte) (edict.Edict, error) { return n.EdictOf(edict.Sum(payload)) }
+
+// EdictOf is as Edict for a payload of which only the digest is known.
+func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
+	t, err := n.Timestamp()
+	if err != nil {
+		return edict.Edict{}, err
+	}
+	// What follows only writes down what was decided in the call above: the stamps
+	// are those of the lease that the clock was held against.
+	e := edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: make([]edict.Stamp, len(t.Quorum.Stamps))}
+	for i, s := range t.Quorum.Stamps {
+		e.Stamps[i] = edict.Stamp(s)
+	}
+	return e, nil
+}

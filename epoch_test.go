@@ -1,0 +1,186 @@
+package failaware
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/edict/fence"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+const before, after = "majority:1,2,3", "majority:2,3,4"
+
+func system(t testing.TB, text string) quorum.System {
+	s, err := quorum.Parse(text)
+	require.NoError(t, err)
+	return s
+}
+
+// startEpochs starts nodes 1 to 4; node 4 is new in the group of the others.
+func startEpochs(t testing.TB, dir string) (nodes []*Node) {
+	var peers []Peer
+	for id := NodeID(1); id <= 4; id++ {
+		cfg := Config{ID: id, Peers: peers, StateDir: dir, Timing: LAN()}
+		if cfg.JoinQuorum = id == 4; id < 4 {
+			cfg.Quorum = system(t, before)
+		}
+		n := startNode(t, cfg)
+		nodes = append(nodes, n)
+		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
+	}
+	return nodes
+}
+
+func inEpoch(t testing.TB, number uint64, text string, nodes []*Node) *Node {
+	t.Helper()
+	eventually(t, "all are in the epoch, and one leads globally", func() bool {
+		for _, n := range nodes {
+			if a := n.Epoch(); a.Epoch != number || a.System != text || a.Phase != epoch.Idle || a.Static {
+				return false
+			}
+		}
+		return globalLeaderOf(nodes...) != nil
+	})
+	return globalLeaderOf(nodes...)
+}
+
+// edictOf makes an edict at whichever node leads globally.
+func edictOf(t testing.TB, payload string, nodes []*Node) (e edict.Edict) {
+	eventually(t, "a global leader makes an edict", func() bool {
+		for _, n := range nodes {
+			var err error
+			if e, err = n.Edict([]byte(payload)); err == nil {
+				return true
+			}
+			require.ErrorIs(t, err, ErrNotLeader)
+		}
+		return false
+	})
+	return e
+}
+
+// The quorum system is replaced, the whole group is killed and started again with
+// its old configuration, and a store refuses what a leader of the old epoch had
+// decided once it has obeyed one of the new.
+func TestAQuorumSystemIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	nodes := startEpochs(t, dir)
+	inEpoch(t, 1, before, nodes)
+	old := edictOf(t, "old", nodes)
+	require.Equal(t, uint64(1), old.Epoch)
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, n := range nodes {
+		if !n.LeadsGlobally() {
+			require.ErrorIs(t, n.ChangeQuorum(ctx, system(t, after)), ErrNotLeader, "node %v", n.ID())
+			break
+		}
+	}
+	eventually(t, "a global leader replaces its quorum system", func() bool {
+		l := globalLeaderOf(nodes...)
+		if l == nil {
+			return false
+		}
+		err := l.ChangeQuorum(ctx, system(t, after))
+		return err == nil || l.Epoch().System == after
+	})
+	l := inEpoch(t, 2, after, nodes)
+	require.ErrorIs(t, l.ChangeQuorum(ctx, system(t, after)), epoch.ErrSystem, "it rules already")
+	require.NotEqual(t, NodeID(1), l.ID(), "node 1 has no say any more")
+	steps := map[QuorumStep]bool{}
+	for _, n := range nodes {
+		for e := range n.EventsSince(ctx, 0) {
+			if c, ok := e.(QuorumChange); ok {
+				steps[c.Step] = true
+				if c.Step == QuorumEntered && c.Epoch == 2 {
+					break
+				}
+			}
+		}
+	}
+	require.Subset(t, steps, map[QuorumStep]bool{QuorumProposed: true, QuorumDecided: true, QuorumEntered: true})
+
+	for _, n := range nodes {
+		require.NoError(t, n.Close())
+	}
+	nodes = startEpochs(t, dir)
+	inEpoch(t, 2, after, nodes)
+	for e := range nodes[0].EventsSince(ctx, 0) {
+		if c, ok := e.(QuorumChange); ok {
+			require.Equal(t, QuorumIgnored, c.Step)
+			require.Contains(t, c.String(), after)
+			break
+		}
+	}
+	fresh := edictOf(t, "new", nodes)
+	require.Equal(t, uint64(2), fresh.Epoch)
+	require.Equal(t, edict.Before, edict.Compare(old, fresh))
+
+	f, err := fence.Open(filepath.Join(dir, "fence"))
+	require.NoError(t, err)
+	obey := func(edict.Verdict) error { return nil }
+	_, err = f.Do("volume", &fresh, edict.Sum([]byte("new")), obey)
+	require.NoError(t, err)
+	_, err = f.Do("volume", &old, edict.Sum([]byte("old")), obey)
+	require.ErrorIs(t, err, edict.ErrStale)
+	require.NoError(t, f.Close())
+}
+
+// Two of three members are gone for good: an administrator says so.
+func TestAQuorumSystemIsForced(t *testing.T) {
+	nodes := startEpochs(t, t.TempDir())
+	inEpoch(t, 1, before, nodes)
+	require.NoError(t, nodes[1].Close())
+	require.NoError(t, nodes[2].Close())
+	rest := []*Node{nodes[0], nodes[3]}
+	next := system(t, "majority:1,4")
+	require.ErrorIs(t, nodes[0].ForceQuorum(t.Context(), next, Set{}), epoch.ErrSystem)
+	require.NoError(t, nodes[0].ForceQuorum(t.Context(), next, timed.SetOf(2, 3)))
+	inEpoch(t, 2, "majority:1,4", rest)
+}
+
+func TestWhereAQuorumSystemStays(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), Timing: LAN()})
+	require.Equal(t, EpochAnswer{Epoch: 1, System: "majority:1", Static: true}, n.Epoch())
+	require.ErrorIs(t, n.ChangeQuorum(t.Context(), system(t, before)), ErrStaticQuorum)
+	require.ErrorIs(t, n.ForceQuorum(t.Context(), system(t, before), Set{}), ErrStaticQuorum)
+	_, err := Start(t.Context(), Config{ID: 1, JoinQuorum: true, Timing: LAN()})
+	require.ErrorContains(t, err, "JoinQuorum: needs a StateDir")
+}
+
+func TestADamagedEpochIsNoEpoch(t *testing.T) {
+	dir := t.TempDir()
+	cfg := Config{ID: 1, Quorum: system(t, "majority:1"), StateDir: dir, Timing: LAN(), Listen: "127.0.0.1:0"}
+	n, err := Start(t.Context(), cfg)
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+	path := filepath.Join(dir, "node-1.epoch")
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	b[len(b)/2] ^= 1
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	_, err = Start(t.Context(), cfg)
+	require.ErrorIs(t, err, ErrDamaged)
+}
+
+// A node that cannot write what it was to write stops, and has said nothing of it.
+func TestANodeThatCannotWriteStops(t *testing.T) {
+	dir := t.TempDir()
+	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), StateDir: dir, Timing: LAN()})
+	eventually(t, "it leads globally", n.LeadsGlobally)
+	path := filepath.Join(dir, "node-1.epoch")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.MkdirAll(filepath.Join(path, "taken"), 0o700))
+	require.Error(t, n.ChangeQuorum(t.Context(), system(t, "majority:1,2")))
+	<-n.Done()
+	require.ErrorContains(t, n.Err(), "cannot write the epoch")
+}
