@@ -20,7 +20,7 @@ func newEdictCommand(g *globals) *cobra.Command {
 		Use: "edict", Short: "Shows and orders what leaders have decided", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newEdictShowCommand(g), newEdictVerifyCommand(g))
+	cmd.AddCommand(newEdictShowCommand(g), newEdictCreateCommand(g), newEdictVerifyCommand(g))
 	return cmd
 }
 

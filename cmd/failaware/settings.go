@@ -91,6 +91,7 @@ var settings = []*setting{
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", setMode},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", setRank},
 	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", setQuorumSystem},
+	{"join_quorum", "join-quorum", kindBool, "JoinQuorum", "this node is new in a group that has a quorum system: it learns that from the others, and has no quorum setting of its own", boolean(func(c *nodeConfig) *bool { return &c.JoinQuorum })},
 	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", setQuorumEpoch},
 	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", setWeight},
 	{"collate_above", "collate-above", "count", "CollateAbove", "while this node leads a larger group than this, replies are collated along a tree (default: never)", integer(func(c *nodeConfig) *int { return &c.CollateAbove })},

@@ -77,6 +77,12 @@ func (c *Client) Post(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodPost, path, &Done{})
 }
 
+// Edict has the node create an edict for the SHA-256, in hexadecimal digits, of a
+// payload.
+func (c *Client) Edict(ctx context.Context, sha256 string) (e Edict, err error) {
+	return e, c.do(ctx, http.MethodPost, "/v1/edict?sha256="+sha256, &e)
+}
+
 func (c *Client) do(ctx context.Context, method, path string, v any) error {
 	return c.exchange(ctx, method, path, nil, v)
 }

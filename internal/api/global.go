@@ -35,12 +35,8 @@ type Verification struct {
 const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
-	cfg, a := s.node.Config(), s.node.GlobalLeader()
-	g := Global{Leader: int(a.Leader), Leads: a.Leads, ValidForNS: int64(a.ValidFor), Epoch: cfg.QuorumEpoch}
-	if cfg.Quorum != nil {
-		g.Quorum = cfg.Quorum.String()
-	}
-	answer(w, http.StatusOK, g)
+	e, a := s.node.Epoch(), s.node.GlobalLeader()
+	answer(w, http.StatusOK, Global{Leader: int(a.Leader), Leads: a.Leads, ValidForNS: int64(a.ValidFor), Quorum: e.System, Epoch: e.Epoch})
 }
 
 func (s *Server) verify(w http.ResponseWriter, q *http.Request) {

@@ -59,7 +59,7 @@ func readDocument(t *testing.T) *document {
 
 // answers are the types of all answers, as the document is to name them.
 var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Bounds{}, Timing{},
-	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Failure{}, Health{}}
+	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Epoch{}, Edict{}, Failure{}, Health{}}
 
 func TestDocumentHasEveryPathAndNoOther(t *testing.T) {
 	d := readDocument(t)

@@ -31,7 +31,7 @@ const (
 	headerTimeout = 5 * time.Second
 	writeTimeout  = 10 * time.Second // an answer, or one event of a stream
 	idleTimeout   = time.Minute
-	commandLimit  = 30 * time.Second // resign, leave
+	commandLimit  = CommandLimit // resign, leave, epoch/change
 	closeTimeout  = time.Second
 	heartbeat     = 15 * time.Second // of silent streams
 )
@@ -100,6 +100,9 @@ var routes = []route{
 	{http.MethodPost, broadcastPath, (*Server).broadcast},
 	{http.MethodGet, "/v1/deliveries", (*Server).deliveries},
 	{http.MethodPost, "/v1/resign", (*Server).resign},
+	{http.MethodGet, "/v1/epoch", (*Server).epoch},
+	{http.MethodPost, "/v1/epoch/change", (*Server).changeQuorum},
+	{http.MethodPost, "/v1/edict", (*Server).edict},
 	{http.MethodPost, "/v1/leave", (*Server).leave},
 	{http.MethodGet, "/healthz", (*Server).healthz},
 	{http.MethodGet, "/readyz", (*Server).readyz},

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+func newEpochCommand(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "epoch", Short: "Shows and replaces the quorum system in use", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "show", Short: "Says which quorum system rules, and how far a change has come", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var e api.Epoch
+			if err := g.ask(cmd.Context(), "/v1/epoch", &e); err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, e); done {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), epochText(&e))
+			return err
+		},
+	}, newEpochChangeCommand(g))
+	return cmd
+}
+
+func epochText(e *api.Epoch) string {
+	switch {
+	case e.Static && e.Quorum == "":
+		return "the node has no quorum system"
+	case e.Static:
+		return fmt.Sprintf("epoch %d: %s, which cannot be replaced here: the node has no state directory", e.Epoch, e.Quorum)
+	case e.Epoch == 0:
+		return "the node has not heard of an epoch yet"
+	case len(e.Dead) > 0:
+		return fmt.Sprintf("epoch %d: %s; %s: %s, forced, with %v declared dead", e.Epoch, e.Quorum, e.Phase, e.Next, e.Dead)
+	case e.Next != "":
+		return fmt.Sprintf("epoch %d: %s; %s: %s", e.Epoch, e.Quorum, e.Phase, e.Next)
+	}
+	return fmt.Sprintf("epoch %d: %s", e.Epoch, e.Quorum)
+}
+
+func newEpochChangeCommand(g *globals) *cobra.Command {
+	var force bool
+	var dead string
+	cmd := &cobra.Command{
+		Use: "change SYSTEM", Short: "Replaces the quorum system, at its leader or by force", Args: cobra.ExactArgs(1),
+		Long: `Has the node, which must lead globally, propose a quorum system as the successor of
+the one in use, and waits until the node has entered the next epoch.
+
+With --force, a survivor replaces it without a leader, when so many members are lost
+for good that none can be elected. Nothing checks what you say about the dead:
+
+  * The dead must be off, and stay off, and their state directories gone. One that is
+    merely cut off, or is started again with its old state, may lead by the old quorum
+    system while another leads by the new.
+  * No later epoch may have begun. Look at every node that might be a member of one.
+  * Force at one survivor only. Survivors that are told different successors never
+    come to an end; the way out is a new group.
+  * Edicts that the dead created last, and that no survivor knows, are earlier than
+    all of the new epoch, even if they have not arrived yet.
+
+If a further member dies before the epoch has ended, force again, with the same
+successor and more dead.`,
+		Example: `  failaware epoch change majority:2,3,4
+  failaware epoch change majority:1,2,5 --force --dead 3,4`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			next, err := quorum.Parse(args[0])
+			switch {
+			case err != nil:
+				return wrong("SYSTEM: %w", err)
+			case force && dead == "":
+				return wrong("--force: --dead is needed: which members are off for good")
+			case !force && dead != "":
+				return wrong("--dead is for --force")
+			}
+			query := url.Values{"system": {next.String()}}
+			if force {
+				query.Set("dead", dead)
+			}
+			c, err := g.client()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := g.within(cmd.Context(), api.CommandLimit+defaultTimeout)
+			defer cancel()
+			if err := c.Post(ctx, "/v1/epoch/change?"+query.Encode()); err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, api.Done{Done: true}); done {
+				return err
+			}
+			text := "the node is in the next epoch: " + next.String()
+			if force {
+				text = "the survivors are being told: " + next.String()
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "without a leader; read what must be true")
+	cmd.Flags().StringVar(&dead, "dead", "", "with --force: the members that are off for good, as 3,4")
+	return cmd
+}
+
+func newEdictCreateCommand(g *globals) *cobra.Command {
+	var payload string
+	cmd := &cobra.Command{
+		Use: "create", Short: "Has the node, which leads globally, create an edict for a payload", Args: cobra.NoArgs,
+		Long: `Has the node create an edict for the SHA-256 of a file, and prints it. The exit code
+is 1 if the node does not lead globally.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := readPayload(cmd.InOrStdin(), payload)
+			if err != nil {
+				return wrong("--payload: %w", err)
+			}
+			digest := edict.Sum(b)
+			c, err := g.client()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
+			defer cancel()
+			e, err := c.Edict(ctx, hex.EncodeToString(digest[:]))
+			if err != nil {
+				return err
+			}
+			if done, err := writeJSON(cmd.OutOrStdout(), g.output, e); done {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), e.Edict)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&payload, "payload", "-", "the file that the edict is for ('-': standard input)")
+	return cmd
+}

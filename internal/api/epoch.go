@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// Epoch is the answer of /v1/epoch.
+type Epoch struct {
+	Epoch  uint64 `json:"epoch"`
+	Quorum string `json:"quorum,omitempty"`
+	Phase  string `json:"phase"`
+	Next   string `json:"next,omitempty"`
+	Dead   []int  `json:"dead,omitempty"`
+	Static bool   `json:"static"`
+}
+
+// CommandLimit is how long a node takes for a command at most.
+const CommandLimit = 30 * time.Second
+
+// Edict is the answer of /v1/edict.
+type Edict struct {
+	Edict string `json:"edict"`
+	Epoch uint64 `json:"epoch"`
+}
+
+func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
+	a := s.node.Epoch()
+	answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static})
+}
+
+// changeQuorum replaces the quorum system: by its leader, or by force if members
+// are declared dead.
+func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
+	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the change has not come to its end within %v; it goes on", commandLimit))
+	defer cancel()
+	next, err := quorum.Parse(q.URL.Query().Get("system"))
+	if err != nil {
+		fail(w, http.StatusBadRequest, fmt.Errorf("system: %w", err))
+		return
+	}
+	if text := q.URL.Query().Get("dead"); text != "" {
+		var dead timed.Set
+		for f := range strings.SplitSeq(text, ",") {
+			id, err := timed.ParseNodeID(f)
+			if err != nil {
+				fail(w, http.StatusBadRequest, fmt.Errorf("dead: %w", err))
+				return
+			}
+			dead.Add(id)
+		}
+		err = s.node.ForceQuorum(ctx, next, dead)
+	} else {
+		err = s.node.ChangeQuorum(ctx, next)
+	}
+	switch {
+	case err == nil:
+		answer(w, http.StatusOK, Done{true})
+	case errors.Is(err, failaware.ErrClosed):
+		fail(w, http.StatusServiceUnavailable, err)
+	case errors.Is(err, epoch.ErrSystem):
+		fail(w, http.StatusBadRequest, err)
+	case ctx.Err() != nil:
+		fail(w, http.StatusGatewayTimeout, err)
+	default:
+		fail(w, http.StatusConflict, err)
+	}
+}
+
+// edict makes an edict for the digest of a payload, which stays where it is.
+func (s *Server) edict(w http.ResponseWriter, q *http.Request) {
+	b, err := hex.DecodeString(q.URL.Query().Get("sha256"))
+	if err != nil || len(b) != len(edict.Digest{}) {
+		fail(w, http.StatusBadRequest, fmt.Errorf("sha256: %d hexadecimal digits are needed", 2*len(edict.Digest{})))
+		return
+	}
+	e, err := s.node.EdictOf(edict.Digest(b))
+	switch {
+	case err == nil:
+		answer(w, http.StatusOK, Edict{Edict: e.String(), Epoch: e.Epoch})
+	case errors.Is(err, failaware.ErrClosed):
+		fail(w, http.StatusServiceUnavailable, err)
+	default:
+		fail(w, http.StatusConflict, err)
+	}
+}
