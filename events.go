@@ -139,6 +139,11 @@ const (
 	QuorumIgnored    QuorumStep = "ignored"    // the configuration names another quorum system than System, which is in use
 )
 
+// wrong reports that the step is something to be looked at.
+func (s QuorumStep) wrong() bool {
+	return s == QuorumDead || s == QuorumConflict || s == QuorumUnordered || s == QuorumIgnored
+}
+
 // Following: this node's vote is bound to Leader, or to nobody.
 type Following struct {
 	EventHeader

@@ -82,11 +82,15 @@ func viewID(v *View) ViewID {
 func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
 		log := n.log.Debug
-		switch e.(type) {
-		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost, QuorumChange:
+		switch e := e.(type) {
+		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost:
 			log = n.log.Info
 		case Unfit, ClockFault, PeerCloned, Mismatch, OtherQuorum, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
 			log = n.log.Warn
+		case QuorumChange:
+			if log = n.log.Info; e.Step.wrong() {
+				log = n.log.Warn
+			}
 		}
 		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)
 	}
