@@ -11,7 +11,6 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -61,13 +60,9 @@ func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h
 	if h, err = n.HoldGlobally(ctx); err != nil || token == "" {
 		return h, "", err
 	}
-	t, err := n.Timestamp()
+	made, err := n.Edict([]byte(token))
 	if err != nil {
 		return h, "", err
-	}
-	made := edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: edict.Sum([]byte(token))}
-	for _, s := range t.Quorum.Stamps {
-		made.Stamps = append(made.Stamps, edict.Stamp(s))
 	}
 	return h, made.String(), nil
 }
