@@ -88,6 +88,7 @@ var survivors = map[mutant.ID]string{
 	mutant.OldHearing:          "fast messages all take one tick, so that none overtakes another",
 	mutant.LateRefusals:        "one restart causes refusals for too short a time, late ones included",
 	mutant.AnyRival:            "needs several restarts, and refusals because of each that follow one another for long",
+	mutant.HoldoverIgnoresRate: "without references no leader announces a rate",
 	mutant.HoldoverWithoutSlew: "a timeline goes on as its line says, also when its leader has left it",
 	mutant.ExcuseTheDead:       "needs connectivity that is not transitive and lasts",
 	mutant.NoLockedElsewhere:   "needs connectivity that is not transitive and lasts",
@@ -136,6 +137,10 @@ var survivors = map[mutant.ID]string{
 	mutant.SilentFalsetickers:     "there are no references of UTC",
 	mutant.BendAtOnce:             "there are no references of UTC",
 	mutant.BendForeseenExactly:    "there are no references of UTC",
+	mutant.JudgeIgnoresUTC:        "there are no references of UTC",
+	mutant.ContradictedSample:     "there are no references of UTC",
+	mutant.CurvesAsLines:          "there are no references of UTC",
+	mutant.LiarsSteer:             "there are no references of UTC",
 	mutant.UTCSkipsWidth:          "there are no references of UTC",
 
 	mutant.TwinsUnseen:         "packets have no counters",
@@ -149,7 +154,7 @@ var survivors = map[mutant.ID]string{
 // without: they do not broadcast, have no quorum system, no files, too few peers to
 // collate replies, and tell no other program the time.
 var absent = []string{"broadcast", "replica", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "collation", "ntpserver", "clockbound"}
+	"durable", "program", "collation", "ntpserver", "clockbound"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
 	for id := mutant.ID(1); int(id) < mutant.Count; id++ {
