@@ -79,9 +79,23 @@ func (c *changing) configure(n *Node, cfg *stack.Config) {
 	cfg.Quorum, cfg.Epochs = nil, &state
 }
 
-// banned reports that a node has lost its state directory in an epoch that is not
-// known to be over.
-func (c *changing) banned(n *Node) bool { return n.state.lost && c.systems[c.lostIn+1] == "" }
+// banned reports that a node has lost its state directory in an epoch in which
+// somebody still is: from whom it could learn that epoch, and vote in it again.
+func (c *changing) banned(n *Node) bool {
+	if !n.state.lost {
+		return false
+	}
+	for _, m := range c.w.nodes {
+		at := m.state.epoch.Epoch
+		if m.up {
+			at = m.st.Epoch().Epoch
+		}
+		if m != n && at != 0 && at <= c.lostIn {
+			return true
+		}
+	}
+	return c.systems[c.lostIn+1] == ""
+}
 
 // persist writes a node's state down, and reports whether the machine crashes at
 // that.

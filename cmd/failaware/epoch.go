@@ -61,7 +61,8 @@ the one in use, and waits until the node has entered the next epoch.
 With --force, a survivor replaces it without a leader, when so many members are lost
 for good that none can be elected. Nothing checks what you say about the dead:
 
-  * The dead must be off, and stay off, and their state directories gone. One that is
+  * The dead must be off, and stay off until every survivor has entered the next
+    epoch, and their state directories gone. One that is
     merely cut off, or is started again with its old state, may lead by the old quorum
     system while another leads by the new.
   * No later epoch may have begun. Look at every node that might be a member of one.

@@ -218,9 +218,8 @@ var Table = []Kill{
 	by("leader/epoch", mutant.EpochEnterUnwedged),
 
 	in("epochs", mutant.EpochWedgeBound, "", 1000),
-	in("epochs", mutant.EpochCountAnyWedge, "Epochs", 1000),
 	in("epochs", mutant.EpochForgetLatest, "", 100),
-	in("epochs", mutant.EpochEnterUnwedged, "", 100),
+	in("epochs", mutant.EpochEnterUnwedged, "", 1000),
 	in("epochs", mutant.EpochCountUnstamped, "", 100),
 	in("epochs", mutant.EpochStrangersRank, "", 100),
 	in("epochs", mutant.EpochVoteWithoutState, "", 500),
