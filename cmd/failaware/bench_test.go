@@ -57,7 +57,7 @@ func TestBenchCommands(t *testing.T) {
 }
 
 func TestBenchRefusesNonsense(t *testing.T) {
-	for _, args := range []string{"election --nodes 0", "election --count 0", "failover --nodes 2", "failover --preset fast",
+	for _, args := range []string{"election --nodes 0", "election --count 0", "election --collate 1", "failover --nodes 2", "failover --preset fast",
 		"split --count 0", "outage --nodes 2", "outage --size 7", "outage --atomicity x", "outage --for 0s", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
 		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "collation --nodes 2", "collation --nodes 256",
 		"collation --k 1", "collation --rounds 0", "collation --delay 1s", "nothing"} {

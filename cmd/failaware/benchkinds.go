@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/bench"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -29,6 +30,9 @@ the same sizes are sent and answered at once, without any protocol: the floor.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(benchCheck("count", opt.Count, 1), benchCheck("first", opt.First, 0)); err != nil {
 				return err
+			}
+			if opt.Fanout != 0 && (opt.Fanout < leader.MinFanout || opt.Fanout > leader.MaxFanout) {
+				return wrong("--collate %d: it is 0, or %d to %d", opt.Fanout, leader.MinFanout, leader.MaxFanout)
 			}
 			for _, n := range opt.Nodes {
 				if err := benchCheck("nodes", n, 1); err != nil {
@@ -53,6 +57,7 @@ the same sizes are sent and answered at once, without any protocol: the floor.`,
 	f.IntSliceVar(&opt.Nodes, "nodes", []int{2, 4, 8}, "sizes of the group")
 	f.IntVar(&opt.Count, "count", 100_000, "elections per size")
 	f.IntVar(&opt.First, "first", 50, "elections per size where nobody led before")
+	f.IntVar(&opt.Fanout, "collate", 0, "measure each size above K+1 again, with replies collated along a tree with K children; 0: not")
 	f.BoolVar(&together, "one-process", false, "run all nodes as goroutines of one process")
 	benchLimit(cmd, &opt.Limit)
 	// A lease can run out long before the leader counts as dead.

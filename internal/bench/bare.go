@@ -48,6 +48,8 @@ type bare struct {
 	// Sizes in bytes of the latest packets of a round, as seen by the leader.
 	requestSize, replySize int
 
+	collated int // packets with the replies of others
+
 	gathered int    // answers of the present raw round
 	rawRound uint64 // its number
 }
@@ -141,6 +143,9 @@ func (b *bare) handle(now timed.Instant, pkt *udp.Packet) {
 	b.perform(b.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), &b.packet, b.effects[:0]))
 	if b.packet.Has(stack.FrameReply) {
 		b.replySize = pkt.N
+	}
+	if b.packet.Has(stack.FrameCollated) {
+		b.collated++
 	}
 	b.noteWin()
 }

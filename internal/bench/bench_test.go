@@ -62,7 +62,7 @@ func readable(t *testing.T, r any, text func(*strings.Builder)) {
 
 func TestElection(t *testing.T) {
 	for _, launch := range []Launcher{nil, launcher(t)} {
-		r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2, 4}, Count: 200, First: 2, Timing: patient(),
+		r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2, 4}, Count: 200, First: 2, Fanout: 2, Timing: patient(),
 			Limit: time.Minute, Launch: launch})
 		require.NoError(t, err)
 		require.Len(t, r.Sizes, 2)
@@ -74,6 +74,12 @@ func TestElection(t *testing.T) {
 			require.Positive(t, s.Election.Min)
 			require.Greater(t, s.RequestBytes, s.ReplyBytes)
 			require.LessOrEqual(t, s.First.Count, 2)
+			if n == 4 {
+				require.Equal(t, 200, s.Collated.Count)
+				require.Positive(t, s.CollatedPackets)
+			} else {
+				require.Zero(t, s.Collated.Count, "two children are all there is")
+			}
 		}
 		readable(t, r, func(b *strings.Builder) { r.Text(b) })
 	}

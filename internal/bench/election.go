@@ -7,14 +7,18 @@ import (
 	"io"
 	"time"
 
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
 
 // ElectionOptions are the choices of [Election].
 type ElectionOptions struct {
-	Nodes  []int // sizes of groups
-	Count  int   // rounds per size
-	First  int   // first elections per size
+	Nodes []int // sizes of groups
+	Count int   // rounds per size
+	First int   // first elections per size
+	// Fanout, if not 0, measures each size above it once more, with the replies
+	// collated along a tree with so many children.
+	Fanout int
 	Timing timed.Timing
 	Limit  time.Duration // per size
 	Launch Launcher
@@ -55,6 +59,11 @@ type ElectionSize struct {
 	Incomplete int  `json:"incomplete"`
 	Lost       int  `json:"lost"`
 	CutShort   bool `json:"cut_short"` // the time was up before Count was reached
+	// Collated is Election with collated replies, in a group of its own.
+	Collated             Summary   `json:"collated"`
+	CollatedDistribution Histogram `json:"collated_distribution"`
+	// CollatedPackets came to the leader with the replies of others, per round.
+	CollatedPackets float64 `json:"collated_packets"`
 }
 
 // Election measures elections. The leader is in this process, and each follower
@@ -68,9 +77,16 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 		r.Setup = "all nodes in one process, a goroutine each"
 	}
 	for _, n := range opt.Nodes {
-		s, err := electionOf(ctx, &opt, n)
+		s, err := electionOf(ctx, &opt, n, leader.Collation{})
 		if err != nil {
 			return nil, fmt.Errorf("bench: election of %d nodes: %w", n, err)
+		}
+		if c := (leader.Collation{Above: opt.Fanout + 1, Fanout: opt.Fanout}); opt.Fanout > 0 && n > c.Above {
+			t, err := electionOf(ctx, &opt, n, c)
+			if err != nil {
+				return nil, fmt.Errorf("bench: collated election of %d nodes: %w", n, err)
+			}
+			s.Collated, s.CollatedDistribution, s.CollatedPackets = t.Election, t.Distribution, t.CollatedPackets
 		}
 		r.Sizes = append(r.Sizes, *s)
 		if n == 8 {
@@ -82,7 +98,7 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 }
 
 // electionOf measures one size.
-func electionOf(ctx context.Context, opt *ElectionOptions, n int) (*ElectionSize, error) {
+func electionOf(ctx context.Context, opt *ElectionOptions, n int, c leader.Collation) (*ElectionSize, error) {
 	if n < 1 || n > timed.MaxNodes {
 		return nil, fmt.Errorf("a group has 1 to %d nodes", timed.MaxNodes)
 	}
@@ -94,6 +110,7 @@ func electionOf(ctx context.Context, opt *ElectionOptions, n int) (*ElectionSize
 		return nil, err
 	}
 	defer lead.conn.Close()
+	lead.cfg.Collation = c
 	peers := []address{{1, lead.conn.LocalAddr().String()}}
 	var children []*child
 	defer func() {
@@ -144,6 +161,9 @@ func (r *ElectionResult) Text(w io.Writer) {
 		n := fmt.Sprint(s.Nodes)
 		rows = append(rows, summaryRow(s.Election, n, "election"), summaryRow(s.Floor, n, "raw floor"),
 			summaryRow(s.First, n, "first election"))
+		if s.Collated.Count > 0 {
+			rows = append(rows, summaryRow(s.Collated, n, "collated"))
+		}
 	}
 	p.table(rows)
 	for _, s := range r.Sizes {

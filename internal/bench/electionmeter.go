@@ -58,6 +58,7 @@ func (m *electionMeter) measure() (*ElectionSize, error) {
 	s := &m.size
 	s.Election, s.Floor, s.First = summarize(m.rounds), summarize(m.floors), summarize(m.firsts)
 	s.Distribution = histogram(m.rounds)
+	s.CollatedPackets = float64(m.collated) / float64(max(len(m.rounds), 1))
 	if s.Floor.Mean > 0 {
 		s.Ratio = float64(s.Election.Mean) / float64(s.Floor.Mean)
 	}

@@ -124,10 +124,28 @@ func (r *ElectionResult) figures() ([]NamedFigure, error) {
 		means.Series = append(means.Series, floor)
 	}
 	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; the slowest 1 %% are not drawn", count))
-	return []NamedFigure{
+	figures := []NamedFigure{
 		{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist, share}}},
 		{"election-means", &figure.Figure{Title: "Election time by the number of processes", Notes: notes, Panels: []figure.Panel{means}}},
-	}, nil
+	}
+	for i := range r.Sizes {
+		if s := &r.Sizes[i]; s.Collated.Count > 0 {
+			figures = append(figures, s.collatedFigure(&r.Machine))
+		}
+	}
+	return figures, nil
+}
+
+// collatedFigure draws the times of elections with direct and with collated replies
+// (Fetzer & Cristian, figure 29).
+func (s *ElectionSize) collatedFigure(m *Machine) NamedFigure {
+	line := func(name string, h *Histogram) figure.Series {
+		return figure.Series{Name: name, Points: h.density(time.Microsecond), Steps: true}
+	}
+	return NamedFigure{fmt.Sprintf("election-collated-%d", s.Nodes), &figure.Figure{Title: fmt.Sprintf("Direct and collated replies, %d processes", s.Nodes),
+		Notes: m.notes(fmt.Sprintf("%d elections each, UDP on loopback; the slowest 1 %% are not drawn", s.Collated.Count)),
+		Panels: []figure.Panel{{X: "election time (µs)", Y: "elections per µs",
+			Series: []figure.Series{line("direct", &s.Distribution), line("collated", &s.CollatedDistribution)}}}}}
 }
 
 // figures draws the distributions of the times until a split is noticed and until

@@ -45,6 +45,9 @@ func results() (*ElectionResult, *SplitResult) {
 		if n > 1 {
 			s.Floor = s.Election
 		}
+		if n == 4 {
+			s.Collated, s.CollatedDistribution = s.Election, s.Distribution
+		}
 		e.Sizes = append(e.Sizes, s)
 	}
 	p := &SplitResult{Kind: SplitKind, Machine: machine(), Nodes: 8, Halves: [2]int{4, 4}, Preset: "local"}
@@ -64,7 +67,7 @@ func TestFiguresOfResults(t *testing.T) {
 		result any
 		names  []string
 		series int // in the first panel of the first figure
-	}{{e, []string{"election-times", "election-means"}, 3}, {p, []string{"split-times"}, 1}, {c, []string{"collation"}, 2}} {
+	}{{e, []string{"election-times", "election-means", "election-collated-4"}, 3}, {p, []string{"split-times"}, 1}, {c, []string{"collation"}, 2}} {
 		data, err := json.Marshal(c.result)
 		require.NoError(t, err)
 		figures, err := Figures(data)
