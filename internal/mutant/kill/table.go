@@ -141,7 +141,7 @@ var Table = []Kill{
 	by("clocksync", mutant.LiarsSteer),
 
 	in("broadcast", mutant.BroadcastNoFreeze, "", 100),
-	in("broadcast-rough", mutant.BroadcastLateHave, "", 1000),
+	in("broadcast-rough", mutant.BroadcastLateHave, "", 1200),
 	in("broadcast", mutant.BroadcastAcksFrozen, "", 200),
 	in("broadcast-rough", mutant.BroadcastDeliverFrozen, "", 100),
 	{Mutant: mutant.BroadcastThaw, Package: "broadcast", Test: "TestThawIsNoticed"},
