@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -109,11 +108,7 @@ func (w *writer) obey(value string) error {
 // check waits until the node leads globally, and makes an edict for the write.
 func (w *writer) check(value string) (e string, ok bool) {
 	for {
-		if t, err := w.node.Timestamp(); err == nil {
-			made := edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: edict.Sum(payload("k", []byte(value)))}
-			for _, s := range t.Quorum.Stamps {
-				made.Stamps = append(made.Stamps, edict.Stamp(s))
-			}
+		if made, err := w.node.Edict(payload("k", []byte(value))); err == nil {
 			return made.String(), true
 		}
 		select {
