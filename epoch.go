@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -151,9 +152,5 @@ func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
 	}
 	// What follows only writes down what was decided in the call above: the stamps
 	// are those of the lease that the clock was held against.
-	e := edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: make([]edict.Stamp, len(t.Quorum.Stamps))}
-	for i, s := range t.Quorum.Stamps {
-		e.Stamps[i] = edict.Stamp(s)
-	}
-	return e, nil
+	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: slices.Clone(t.Quorum.Stamps)}, nil
 }

@@ -2,18 +2,12 @@ package leader
 
 import (
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
 
-// Stamp says when a voter gave its vote, on its own clock. Of two stamps of one
-// node and boot id that with the larger At is later; of two boot ids that with the
-// larger Counter, if neither Counter is 0; and otherwise they do not compare.
-type Stamp struct {
-	Node    timed.NodeID
-	Counter uint64 // of the node's starts; 0: it keeps no count
-	Boot    timed.BootID
-	At      timed.Instant
-}
+// Stamp says when a voter gave its vote, on its own clock, as edicts have it.
+type Stamp = edict.Stamp
 
 // VoteStamp is what a reply says of a [Stamp]; who voted is in the packet.
 type VoteStamp struct {

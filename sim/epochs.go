@@ -227,9 +227,6 @@ func (w *World) decide(e event) {
 		return
 	}
 	c.made++ // one count for all orders those of one round as well as one of each leader
-	made := edict.Edict{Epoch: d.stamps.Epoch, Counter: c.made, Digest: edict.Sum(fmt.Append(nil, c.made))}
-	for _, s := range d.stamps.Stamps {
-		made.Stamps = append(made.Stamps, edict.Stamp(s))
-	}
+	made := edict.Edict{Epoch: d.stamps.Epoch, Counter: c.made, Digest: edict.Sum(fmt.Append(nil, c.made)), Stamps: d.stamps.Stamps}
 	c.checkEdict(n, &made)
 }

@@ -25,7 +25,7 @@ const module = "github.com/failaware/failaware"
 var below = map[string][]string{
 	"timed":               {},
 	"datagram":            {"timed"},
-	"leader":              {"timed", "datagram", "leader/quorum", "leader/epoch"},
+	"leader":              {"timed", "datagram", "leader/quorum", "leader/edict", "leader/epoch"},
 	"leader/edict":        {"timed"},
 	"leader/epoch":        {"timed", "leader/edict"},
 	"leader/edict/fence":  {"leader/edict", "timed", "internal/durable"},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
@@ -176,11 +175,7 @@ func (s *Stack) wonEpoch(now timed.Instant, e *leader.Effect) {
 	if s.ep.machine == nil || e.Stamps == nil || e.Stamps.Epoch != s.ep.state.Epoch {
 		return
 	}
-	stamps := make([]edict.Stamp, len(e.Stamps.Stamps))
-	for i, v := range e.Stamps.Stamps {
-		stamps[i] = edict.Stamp(v)
-	}
-	s.performEpochs(now, s.ep.machine.HandleWon(now, e.Number, stamps, s.ep.out[:0]))
+	s.performEpochs(now, s.ep.machine.HandleWon(now, e.Number, e.Stamps.Stamps, s.ep.out[:0]))
 }
 
 // CheckChange returns an error if reports of a change would not fit into packets
