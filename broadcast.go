@@ -23,6 +23,9 @@ import (
 // own delivery, or [OutcomeLost], or [NewIncarnation]. [Node.BroadcastAndWait]
 // waits for it.
 //
+// A message that comes alone is sent by the call itself, which takes some tens of
+// microseconds; others are left for the node's loop.
+//
 // Broadcast is safe for concurrent use. In the steady state it does not allocate.
 func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOptions) (MessageID, error) {
 	return n.leaveMessage(ctx, payload, opts, nil)
@@ -71,7 +74,7 @@ func (n *Node) leaveMessage(ctx context.Context, payload []byte, opts BroadcastO
 	class := opts.Order.Class()
 	for at := comes; ; {
 		id, first, err := o.put(payload, opt, w, !opts.NoWait, &at)
-		if first {
+		if first && !n.loop.lend() {
 			n.conn.Wake()
 		}
 		if err != ErrWindowFull || opts.NoWait {

@@ -118,8 +118,9 @@ type Config struct {
 	RaiseProcs bool
 	// OnPublish is for tests and audits. It is called with every state that
 	// answers are given from, when that has replaced the previous one and before
-	// any other node can hear of it. It is called by the node's loop, which it
-	// holds up, and must not call the node.
+	// any other node can hear of it. It is called by the node's loop, or a caller of
+	// Broadcast in its place, which it holds up, and must not call the node. There is
+	// one call at a time.
 	OnPublish func(Published)
 }
 

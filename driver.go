@@ -3,6 +3,7 @@ package failaware
 import (
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -14,11 +15,16 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// driver is the loop of a node: the only goroutine that touches the stack. Each
+// driver is the loop of a node: the only goroutine that touches the stack, but
+// for the turns that callers take in its place (see lend). Each
 // turn waits for packets or the earliest deadline, reads the clock once, lets
 // the stack handle what has come, publishes the new state, and only then lets
 // anybody know.
 type driver struct {
+	// mu is held by who takes a turn. The loop lets go of it while it waits for
+	// packets, and never after its end.
+	mu sync.Mutex
+
 	n       *Node
 	cfg     stack.Config
 	stack   *stack.Stack // nil while the node waits before it begins an incarnation
@@ -57,6 +63,7 @@ type driver struct {
 	unwritten    bool // the state directory did not take what was to be written: nothing more is said
 	failure      error
 
+	until   timed.Instant // until when the loop waits for packets
 	served  timed.Instant // the last HandleTimeout
 	hello   timed.Instant // when the next packets to strangers are due
 	cleanup timed.Instant // when learnt peers are looked through
@@ -115,17 +122,18 @@ func newBoot(random func() uint64) BootID {
 
 // run is the loop.
 func (d *driver) run() {
+	d.mu.Lock()
 	defer d.finish()
 	d.turn(nil, d.n.clock.Read())
 	for !d.ended {
 		if !d.n.gate.Pass() {
 			return
 		}
-		due := timed.Later(d.deadline(), d.now) // what was due in the last turn was served in it
+		d.until = timed.Later(d.deadline(), d.now) // what was due in the last turn was served in it
 		if d.cast != nil {
 			d.cast.expect(d.stack)
 		}
-		n, err := d.n.conn.ReadBatch(d.in, due)
+		n, err := d.wait()
 		switch {
 		case d.n.closing.Load() || errors.Is(err, net.ErrClosed):
 			return
@@ -134,12 +142,21 @@ func (d *driver) run() {
 			return
 		}
 		r := d.n.clock.Read()
-		d.measure(due, r.Now)
+		d.measure(d.until, r.Now)
 		d.turn(d.in[:n], r)
 		if n > 0 && d.cast != nil {
 			d.cast.yield(d.now)
 		}
 	}
+}
+
+// wait waits for packets until they come or something is due, and lets callers
+// take turns meanwhile.
+func (d *driver) wait() (n int, err error) {
+	until := d.until
+	d.mu.Unlock()
+	defer d.mu.Lock()
+	return d.n.conn.ReadBatch(d.in, until)
 }
 
 // deadline returns when the loop must run next.

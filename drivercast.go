@@ -30,10 +30,11 @@ type caster struct {
 	out      *outlet
 	in       *inbox // nil: the application wants no deliveries
 	outcomes []settled
-	unwanted tally // deliveries dropped in this turn
-	more     bool  // messages wait for nothing but the next turn
-	stalled  bool  // messages wait for the machine to take them
-	woke     bool  // the application was woken in this turn
+	unwanted tally         // deliveries dropped in this turn
+	more     bool          // messages wait for nothing but the next turn
+	stalled  bool          // messages wait for the machine to take them
+	took     timed.Instant // when the machine last took messages
+	woke     bool          // the application was woken in this turn
 
 	look  lookout       // nil: a transport that has none
 	since timed.Instant // when the loop last let others have its processor
@@ -71,6 +72,7 @@ func (d *driver) supply() {
 				break
 			}
 			left -= len(payload) + laneOverhead
+			c.took = d.now
 		}
 	}
 }

@@ -333,6 +333,7 @@ func (d *driver) judge(v hwclock.Verdict) {
 type counts struct {
 	malformed, foreign, sealed, insecure, early, tooMany uint64
 	unresolved, unencoded                                uint64
+	lent                                                 uint64        // turns that callers took
 	dropped                                              stack.Dropped // of earlier incarnations
 	cast                                                 broadcast.Dropped
 }

@@ -30,7 +30,8 @@ type Node struct {
 
 	state  atomic.Pointer[state] // what readers answer from
 	hub    *hub
-	desk   desk    // commands for the loop
+	desk   desk // commands for the loop
+	loop   *driver
 	outlet *outlet // nil without broadcast
 	inbox  *inbox  // nil without broadcast, and where deliveries are not wanted
 	book   atomic.Pointer[book]
@@ -109,6 +110,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.outputs, err = cfg.startOutputs(ctx, n.utc); err != nil {
 		return nil, errors.Join(err, n.conn.Close(), n.files.close())
 	}
+	n.loop = d
 	go d.run()
 	go n.watchOutputs()
 	n.askReferences()

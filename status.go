@@ -177,7 +177,8 @@ func (d *driver) counters() []Counter {
 			Counter{"broadcast_other_view", c.cast.OtherView},
 			Counter{"broadcast_stranger", c.cast.Stranger},
 			Counter{"broadcast_overflow", c.cast.Overflow},
-			Counter{"broadcast_invalid", c.cast.Invalid})
+			Counter{"broadcast_invalid", c.cast.Invalid},
+			Counter{"turns_lent", c.lent})
 	}
 	for _, x := range d.n.conn.Stats() {
 		list = append(list, Counter{x.Name, x.Value})

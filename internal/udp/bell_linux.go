@@ -30,10 +30,13 @@ type bell struct {
 	fd   uintptr // the socket
 	spec unix.ItimerSpec
 
+	sooner unix.ItimerSpec // of who hastens
+
 	// The wait under way. The function is made once, so that a call does not
 	// allocate.
 	listen     func(uintptr) bool
 	now, until timed.Instant
+	calls      *calls
 	waited     bool
 	err        error
 }
@@ -72,9 +75,10 @@ func newBell(fd int, in *receiver) (_ *bell, err error) {
 	return b, err
 }
 
-// wait lets the receiver read what is there or comes, until about the deadline.
-func (b *bell) wait(now, deadline timed.Instant) error {
-	b.now, b.until, b.waited, b.err = now, deadline, false, nil
+// wait lets the receiver read what is there or comes, until about the deadline or
+// an earlier one that is set meanwhile.
+func (b *bell) wait(now, deadline timed.Instant, calls *calls) error {
+	b.now, b.until, b.calls, b.waited, b.err = now, deadline, calls, false, nil
 	err := b.raw.Read(b.listen)
 	if errors.Is(err, os.ErrDeadlineExceeded) { // it was rung
 		err = b.file.SetReadDeadline(time.Time{})
@@ -98,13 +102,34 @@ func (b *bell) look() bool {
 
 // arm sets the timer. It does so before every wait: the timer counts another
 // clock than H, so it can have expired a little before the deadline.
+//
+// Whoever sets an earlier deadline stores it, and then sets the timer as well. It
+// is not lost: what was stored before the timer was set here is seen here.
 func (b *bell) arm() error {
-	b.spec = unix.ItimerSpec{} // disarmed
-	if b.until != timed.Never {
-		b.spec.Value = unix.NsecToTimespec(max(int64(b.until.Sub(b.now)), 1))
+	for {
+		if err := b.set(&b.spec, b.now, b.until); err != nil {
+			return err
+		}
+		earlier := b.calls.deadline()
+		if earlier >= b.until {
+			return nil
+		}
+		b.until = earlier
 	}
-	return os.NewSyscallError("timerfd_settime", unix.TimerfdSettime(b.timer, 0, &b.spec, nil))
 }
+
+// set lets the timer expire at a deadline.
+func (b *bell) set(spec *unix.ItimerSpec, now, deadline timed.Instant) error {
+	*spec = unix.ItimerSpec{} // disarmed
+	if deadline != timed.Never {
+		spec.Value = unix.NsecToTimespec(max(int64(deadline.Sub(now)), 1))
+	}
+	return os.NewSyscallError("timerfd_settime", unix.TimerfdSettime(b.timer, 0, spec, nil))
+}
+
+// hasten ends the wait under way at a deadline, if it lasts until then. A failure
+// means that the bell is closed.
+func (b *bell) hasten(now, deadline timed.Instant) { _ = b.set(&b.sooner, now, deadline) }
 
 // ring ends the wait under way, or else the next one.
 func (b *bell) ring() {

@@ -81,7 +81,7 @@ type Conn struct {
 	expects time.Duration // for how long the next one looks before it waits
 
 	waiting atomic.Bool // the reader is about to wait, or waits
-	woken   atomic.Bool // a wake has not been reported yet
+	calls   calls
 	closed  atomic.Bool
 }
 
@@ -114,7 +114,9 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("udp: cannot listen at %s: %w", resolved, err)
 	}
-	return &Conn{clock: clock, sock: sock, count: count, local: local}, nil
+	c := &Conn{clock: clock, sock: sock, count: count, local: local}
+	c.calls.hasten(timed.Never)
+	return c, nil
 }
 
 // LocalAddr returns the address that the socket is bound to.
@@ -151,6 +153,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 	}
 	expects := c.expects
 	c.waited, c.expects = false, 0
+	defer c.calls.hasten(timed.Never)
 	if !c.yielded && c.takeWake() {
 		return 0, nil
 	}
@@ -164,7 +167,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 			return 0, nil
 		}
 		now := c.sock.idle()
-		if now >= deadline {
+		if now >= timed.Earlier(deadline, c.calls.deadline()) {
 			return 0, nil
 		}
 		c.waited = true
@@ -185,10 +188,10 @@ func (c *Conn) readError(err error) error {
 
 // takeWake reports and clears a pending wake.
 func (c *Conn) takeWake() bool {
-	if !c.woken.Load() {
+	if !c.calls.woken.Load() {
 		return false
 	}
-	c.woken.Store(false)
+	c.calls.woken.Store(false)
 	c.yielded = true
 	return true
 }
@@ -197,7 +200,7 @@ func (c *Conn) takeWake() bool {
 // next one. Wakes that have not been reported yet count as one. What the caller
 // wrote before Wake is seen by the reader after that return. Wake never blocks.
 func (c *Conn) Wake() {
-	if c.woken.Swap(true) {
+	if c.calls.woken.Swap(true) {
 		return // whoever made it true sees to the rest
 	}
 	if c.waiting.Load() {

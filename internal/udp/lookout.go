@@ -20,7 +20,7 @@ func (c *Conn) Waited() bool { return c.waited }
 
 // lookOut looks for packets until an instant, or a wake.
 func (c *Conn) lookOut(pkts []Packet, end timed.Instant) (n int, err error) {
-	for n == 0 && err == nil && !c.woken.Load() && c.clock.Now() < end && yieldThread() {
+	for n == 0 && err == nil && !c.calls.woken.Load() && c.clock.Now() < end && yieldThread() {
 		n, err = c.sock.poll(pkts)
 	}
 	return n, err

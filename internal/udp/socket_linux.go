@@ -154,11 +154,12 @@ func (s *socket) poll(pkts []Packet) (n int, err error) {
 	return r.end()
 }
 
-// wait reads what is there or comes until the deadline, about, or a wake.
-func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err error) {
+// wait reads what is there or comes until the deadline, about, or an earlier one
+// that somebody sets meanwhile, or a wake.
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, calls *calls) (n int, err error) {
 	r := &s.in
 	r.begin(pkts)
-	if err := s.bell.wait(now, deadline); err != nil {
+	if err := s.bell.wait(now, deadline, calls); err != nil {
 		return 0, err
 	}
 	return r.end()
@@ -166,6 +167,9 @@ func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err er
 
 // wake ends the wait under way, or else the next one.
 func (s *socket) wake() { s.bell.ring() }
+
+// hasten ends the wait under way at the deadline.
+func (s *socket) hasten(now, deadline timed.Instant) { s.bell.hasten(now, deadline) }
 
 // idle reads the clock at a time when the socket has been found empty.
 func (s *socket) idle() timed.Instant { return s.in.stamps.idle() }

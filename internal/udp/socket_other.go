@@ -67,9 +67,14 @@ func (s *socket) arm(now, deadline timed.Instant) error {
 }
 
 // wait reads one packet, or waits for it until about the deadline, or a wake.
-func (s *socket) wait(pkts []Packet, now, deadline timed.Instant) (n int, err error) {
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, calls *calls) (n int, err error) {
+	deadline = timed.Earlier(deadline, calls.deadline())
 	if err := s.arm(now, deadline); err != nil {
 		return 0, err
+	}
+	if calls.woken.Load() || calls.deadline() < deadline { // setting the deadline may have undone its end
+		s.armed = unarmed
+		return 0, nil
 	}
 	n, from, err := s.conn.ReadFromUDPAddrPort(s.whole)
 	received := s.clock.Now()
@@ -146,6 +151,9 @@ func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
 // wake ends the wait under way, or else a later one. A failure means that the
 // socket is closed, which ends the wait too.
 func (s *socket) wake() { _ = s.conn.SetReadDeadline(longAgo) }
+
+// hasten ends the wait under way, so that the reader sees its new deadline.
+func (s *socket) hasten(_, _ timed.Instant) { s.wake() }
 
 func (s *socket) close() error { return s.conn.Close() }
 
