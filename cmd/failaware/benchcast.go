@@ -26,9 +26,19 @@ message, by the hardware clock that the processes share: at saturation, at 100
 messages per second of all senders together, and at half of the throughput, with
 what is due sent together once a millisecond.
 
-The raw floor is what the same number of processes carry over the same kind of
-sockets in packets of the same size, to the same number of receivers, without any
-protocol but flow control.
+Raw floors are what the same number of processes carry over the same kind of
+sockets to the same number of receivers, without any protocol but flow control:
+  plain    every message is a datagram of just its size, which passes through the
+           kernel by itself; the aim of 40 % is held against this one
+  offload  the same datagrams, several of which share a message of the kernel;
+           "-" if two are too large for that, or the kernel cannot do it
+  packed   packets as large as those of the broadcast, full of messages
+"of it %" is the throughput of the broadcast by that of the floor. The broadcast
+puts many small messages into one packet, so it can be above 100 for plain.
+
+The floor at 100 messages per second is the time from just before the system call
+that sends a datagram of the message's size until all receivers have read it.
+Everybody sleeps in between: it is what this machine takes to wake processes up.
 
 Packets are as large as the loopback interface and the library take, unless
 --packet says otherwise: 1200 is what any network carries. It needs Linux.`,
@@ -82,7 +92,7 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
 	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
 	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "half"}, "loads: saturated, slow (100 messages/s), half (of saturated)")
-	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table")
+	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table, and the floors for every one or two")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
 	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
 	return cmd

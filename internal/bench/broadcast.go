@@ -19,8 +19,9 @@ type BroadcastOptions struct {
 	Order       failaware.MessageOrder
 	Atomicities []failaware.Atomicity
 	All         []bool // who sends: the first member, or all
-	// Loads are what is measured, in this order; the raw floor comes with
-	// LoadSaturated, and LoadHalf needs it before.
+	// Loads are what is measured, in this order; the throughput of the raw floors
+	// comes with LoadSaturated, their latency with LoadSlow, and LoadHalf needs
+	// LoadSaturated before it.
 	Loads []CastLoadName
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
 	// the largest that the loopback interface and the library take.
@@ -55,13 +56,10 @@ const (
 	// castSlow is how many messages per second all senders together send, where
 	// latency without load is measured.
 	castSlow = 100
-	// castFloorWindow is how many bytes the raw floor has under way per sender:
-	// some of the largest packets.
-	castFloorWindow = 1 << 20
 )
 
 // Broadcast measures the atomic broadcast of whole nodes, a process each, and what
-// the sockets alone carry in the same run: see [Floor]. Throughput is what the
+// the sockets alone do in the same run: see [CastFloors]. Throughput is what the
 // application of the slowest member receives while the senders send as much as the
 // window takes. Latency is from the call of Broadcast until the applications of all
 // members have the message. It needs Linux, which tells what processes use.
@@ -158,14 +156,9 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 	number := uint32(0)
 	for _, size := range opt.Sizes {
 		for _, all := range opt.All {
-			var floor FloorCell
-			if slices.Contains(opt.Loads, LoadSaturated) {
-				f, err := Floor(ctx, FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Packet: opt.Packet,
-					Window: castFloorWindow, For: opt.For, Launch: opt.Launch})
-				if err != nil {
-					return err
-				}
-				floor = f.Cells[0]
+			floors, err := castFloors(ctx, opt, n, size, all)
+			if err != nil {
+				return err
 			}
 			for _, atomicity := range opt.Atomicities {
 				run := castRun{Size: size, Order: opt.Order, Atomicity: atomicity}
@@ -177,9 +170,7 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 				if err != nil {
 					return err
 				}
-				if c.Floor = floor; floor.Bytes > 0 {
-					c.Ratio = c.Saturated.Bytes / floor.Bytes
-				}
+				c.Floors = floors.against(&c.Saturated)
 				if opt.Progress != nil {
 					opt.Progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,
 						c.Saturated.Messages)

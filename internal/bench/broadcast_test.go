@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,17 @@ func TestBroadcast(t *testing.T) {
 			require.Positive(t, l.Latency.Min, "no message arrives before it is sent")
 		}
 		require.Less(t, c.Slow.Messages, 2.0*castSlow)
-		require.Positive(t, c.Ratio)
+		require.Equal(t, 64, c.Floors.Plain.Packet)
+		require.Equal(t, 64, c.Floors.Offload.Packet)
+		require.Zero(t, c.Floors.Plain.Together)
+		require.Positive(t, c.Floors.Offload.Together)
+		require.Greater(t, c.Floors.Packed.Packet, 1000)
+		for _, f := range []CastFloor{c.Floors.Plain, c.Floors.Offload, c.Floors.Packed} {
+			require.Equal(t, []int{3, c.Senders, 64}, []int{f.Members, f.Senders, f.Size})
+			require.InEpsilon(t, c.Saturated.Bytes, f.Share*f.Bytes, 1e-9)
+		}
+		require.Equal(t, []int{3, c.Senders, 64}, []int{c.Floors.Slow.Members, c.Floors.Slow.Senders, c.Floors.Slow.Size})
+		require.Positive(t, c.Floors.Slow.Latency.Count)
 	}
 	readable(t, r, func(b *strings.Builder) { r.Text(b) })
 }
@@ -76,13 +87,55 @@ func TestBroadcastSumsUpAtTheSlowestMember(t *testing.T) {
 		Missing: 1, Views: 1, Overflow: 3}, l)
 }
 
+// The aim is about datagrams that the kernel moves one by one.
 func TestBroadcastAims(t *testing.T) {
-	r := BroadcastResult{Cells: []BroadcastCell{{Members: 3, Senders: 1, Size: 64, Atomicity: "weak",
-		Saturated: CastLoad{Messages: 600e3}, Slow: CastLoad{Latency: summarize([]time.Duration{time.Millisecond})}}}}
+	floors := CastFloors{Plain: CastFloor{FloorCell{Bytes: 600e6}, 0}, Packed: CastFloor{FloorCell{Bytes: 3000e6}, 0}}
+	saturated := CastLoad{Messages: 300e3, Bytes: 300e6}
+	r := BroadcastResult{Cells: []BroadcastCell{
+		{Members: 3, Senders: 1, Size: 64, Atomicity: "weak", Saturated: CastLoad{Messages: 600e3},
+			Slow: CastLoad{Latency: summarize([]time.Duration{time.Millisecond})}},
+		{Members: 3, Senders: 1, Size: 1024, Atomicity: "weak", Saturated: saturated, Floors: floors.against(&saturated)},
+	}}
 	r.aim()
 	var met []bool
 	for _, a := range r.Aims {
 		met = append(met, a.Met)
 	}
-	require.Equal(t, []bool{true, false, false}, met, "%v", r.Aims)
+	require.Equal(t, []bool{true, false, false, true, true}, met, "%v", r.Aims)
+	last := r.Aims[len(r.Aims)-1]
+	require.Contains(t, last.Name, "of the plain floor")
+	require.InEpsilon(t, 50.0, last.Value, 1e-9)
+}
+
+// What was not measured is no number.
+func TestBroadcastFloorsInTheTable(t *testing.T) {
+	saturated := CastLoad{Bytes: 300e6}
+	floors := CastFloors{Plain: CastFloor{FloorCell{Bytes: 600e6}, 0}, Packed: CastFloor{FloorCell{Bytes: 3000e6}, 0}}
+	floors = floors.against(&saturated)
+	require.Len(t, castFloorHead, len(floors.row()))
+	require.Equal(t, []string{"600.0", "50", "-", "-", "3000.0", "10"}, floors.row())
+	text, err := json.Marshal(floors)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"plain":{"members"`)
+	require.NotContains(t, string(text), `"offload"`)
+}
+
+// Only what belongs to the loads is measured.
+func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
+	if err := new(usage).ofProcess(); err != nil {
+		t.Skip(err)
+	}
+	opt := &BroadcastOptions{Loads: []CastLoadName{LoadSlow}, Packet: minCastPacket, For: 100 * time.Millisecond, Launch: launcher(t)}
+	floors, err := castFloors(t.Context(), opt, 2, 64, false)
+	require.NoError(t, err)
+	require.Positive(t, floors.Slow.Latency.Count)
+	floors.Slow = FloorLatency{}
+	require.Zero(t, floors)
+	opt.Loads = []CastLoadName{LoadSaturated}
+	// Two of these are too long for a message of the kernel, so there is nothing to
+	// offload.
+	floors, err = castFloors(t.Context(), opt, 2, 50_000, false)
+	require.NoError(t, err)
+	require.Equal(t, []int{50_000, 0, minCastPacket}, []int{floors.Plain.Packet, floors.Offload.Packet, floors.Packed.Packet})
+	require.Zero(t, floors.Slow)
 }

@@ -164,7 +164,7 @@ func (c *castChild) send(ctx context.Context, r *castRun) error {
 	opt := failaware.BroadcastOptions{Order: r.Order, Atomicity: r.Atomicity}
 	begin := r.Begin
 	if r.Rate > 0 { // senders take turns, as far as there are few messages
-		begin = begin.Add(time.Duration(float64(c.place(r)) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
+		begin = begin.Add(time.Duration(float64(r.Senders.before(c.node.ID())) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
 	}
 	time.Sleep(begin.Sub(now))
 	gap := r.End.Sub(r.Measured) / castTraces
@@ -196,16 +196,6 @@ func (c *castChild) send(ctx context.Context, r *castRun) error {
 			return fmt.Errorf("broadcasting: %w", err)
 		}
 	}
-}
-
-// place returns how many senders come before this one.
-func (c *castChild) place(r *castRun) (n int) {
-	for id := range r.Senders.All() {
-		if id < c.node.ID() {
-			n++
-		}
-	}
-	return n
 }
 
 // nodeCounter returns a counter of a node.

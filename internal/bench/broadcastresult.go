@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -29,10 +30,8 @@ type BroadcastCell struct {
 	Saturated CastLoad `json:"saturated"` // as many messages as the window takes
 	Slow      CastLoad `json:"slow"`      // 100 messages a second
 	Half      CastLoad `json:"half_load"` // half of what was saturation
-	// Floor is what the sockets alone carried in the same run, and Ratio the bytes
-	// at saturation by those of the floor.
-	Floor FloorCell `json:"floor"`
-	Ratio float64   `json:"of_the_floor"`
+	// Floors is what the sockets alone did in the same run.
+	Floors CastFloors `json:"floors"`
 }
 
 // CastLoad is what was found under one load.
@@ -55,15 +54,7 @@ type CastLoad struct {
 
 // sumUpCast sums up what the members counted.
 func sumUpCast(counts []*castCount) (l CastLoad) {
-	type key struct {
-		sender timed.NodeID
-		number uint32
-	}
-	type way struct {
-		members int
-		took    time.Duration
-	}
-	ways := map[key]way{}
+	traces := make([][]castTrace, len(counts))
 	for i, c := range counts {
 		seconds := c.Elapsed.Seconds()
 		if had := float64(c.Messages) / seconds; i == 0 || had < l.Messages {
@@ -72,25 +63,44 @@ func sumUpCast(counts []*castCount) (l CastLoad) {
 		l.Cores += c.CPU.Seconds() / seconds
 		l.Views = max(l.Views, c.Views)
 		l.Overflow += c.Overflow
-		for _, t := range c.Traces {
-			k := key{t.Sender, t.Number}
-			w := ways[k]
-			ways[k] = way{w.members + 1, max(w.took, t.Had.Sub(t.Sent))}
-		}
+		traces[i] = c.Traces
 	}
 	if l.Messages > 0 {
 		l.PerMessage = time.Duration(l.Cores / l.Messages * float64(time.Second))
 	}
+	l.Latency, l.Missing = sumUpTraces(traces)
+	return l
+}
+
+// sumUpTraces sums up what each member traced: how long messages took to the last
+// of all members, and how many did not come to all.
+func sumUpTraces(members [][]castTrace) (latency Summary, missing int) {
+	type key struct {
+		sender timed.NodeID
+		number uint32
+		sent   timed.Instant
+	}
+	type way struct {
+		members int
+		took    time.Duration
+	}
+	ways := map[key]way{}
+	for _, traces := range members {
+		for _, t := range traces {
+			k := key{t.Sender, t.Number, t.Sent}
+			w := ways[k]
+			ways[k] = way{w.members + 1, max(w.took, t.Had.Sub(t.Sent))}
+		}
+	}
 	var all []time.Duration
 	for _, w := range ways {
-		if w.members < len(counts) {
-			l.Missing++
+		if w.members < len(members) {
+			missing++
 			continue
 		}
 		all = append(all, w.took)
 	}
-	l.Latency = summarize(all)
-	return l
+	return summarize(all), missing
 }
 
 // castAims are what a machine of two cores should reach: messages or bytes per
@@ -118,8 +128,8 @@ func (r *BroadcastResult) aim() {
 				r.Aims = append(r.Aims, aimLeast(name, c.Saturated.Bytes/1e6, a.bytes/1e6, "MB/s"))
 			}
 		}
-		if c.Size == 1024 && c.Floor.Bytes > 0 {
-			r.Aims = append(r.Aims, aimLeast(name+", of the floor", 100*c.Ratio, 40, "%"))
+		if c.Size == 1024 && c.Floors.Plain.Bytes > 0 {
+			r.Aims = append(r.Aims, aimLeast(name+", of the plain floor", 100*c.Floors.Plain.Share, 40, "%"))
 		}
 		if c.Members != 3 || c.Slow.Latency.Count == 0 {
 			continue
@@ -146,16 +156,18 @@ func (r *BroadcastResult) Text(w io.Writer) {
 	if r.Cut {
 		p.line("the time was up before all was measured")
 	}
-	rows := [][]string{{"members", "senders", "bytes", "atomicity", "messages/s", "MB/s", "CPU/message", "p50", "p99", "views", "lost",
-		"floor MB/s", "of floor %", "100/s p50", "p99", "half load p50", "p99"}}
+	p.line("raw floors: plain, a datagram per message; offload, the same with several in a message of the kernel;")
+	p.line("packed, packets as large as those of the broadcast, full of messages; of it: our MB/s by those of the floor")
+	rows := [][]string{slices.Concat([]string{"members", "senders", "bytes", "atomicity", "messages/s", "MB/s", "CPU/message", "p50", "p99",
+		"views", "lost"}, castFloorHead, []string{"100/s p50", "p99", "floor 100/s p50", "p99", "half load p50", "p99"})}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		s := &c.Saturated
-		rows = append(rows, []string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
+		slow, floor, half := &c.Slow.Latency, &c.Floors.Slow.Latency, &c.Half.Latency
+		rows = append(rows, slices.Concat([]string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
 			fmt.Sprintf("%.0f", s.Messages), fmt.Sprintf("%.1f", s.Bytes/1e6), show(s.PerMessage),
-			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow),
-			fmt.Sprintf("%.1f", c.Floor.Bytes/1e6), fmt.Sprintf("%.0f", 100*c.Ratio),
-			show(c.Slow.Latency.P50), show(c.Slow.Latency.P99), show(c.Half.Latency.P50), show(c.Half.Latency.P99)})
+			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow)}, c.Floors.row(),
+			[]string{show(slow.P50), show(slow.P99), show(floor.P50), show(floor.P99), show(half.P50), show(half.P99)}))
 	}
 	p.table(rows)
 	p.aims(r.Aims)

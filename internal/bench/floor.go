@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
-	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -21,7 +19,7 @@ type FloorOptions struct {
 	// messages share packets, large ones take several. Zero means 1,200.
 	Packet int
 	// Window is how many bytes a sender has under way to the slowest receiver at
-	// most. Zero means 256 KiB.
+	// most, as far as the receiver's buffer has room for them. Zero means 256 KiB.
 	Window int
 	// Buffer is the size in bytes of the receive and the send buffer of each
 	// socket. Zero means 4 MiB.
@@ -62,8 +60,10 @@ type FloorCell struct {
 	// Packets per second that arrived at all members together; each has been sent
 	// once and received once.
 	Packets float64 `json:"packets_per_second"`
-	// Lost is the part of the packets that never arrived.
-	Lost float64 `json:"lost"`
+	// Lost is the part of the packets that never arrived, and Together the part
+	// that shared messages of the kernel, by send offload.
+	Lost     float64 `json:"lost"`
+	Together float64 `json:"sent_together"`
 	// PerPacket is the processor time of all members by the packets that arrived,
 	// PerMessage that by the messages of the slowest member, and Cores is how many
 	// were busy.
@@ -86,10 +86,9 @@ func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
 	if opt.Plain {
 		r.Setup += ", without offload"
 	}
-	for _, n := range opt.Members {
-		if err := r.measure(ctx, &opt, n); err != nil {
-			return nil, fmt.Errorf("bench: the floor of %d members: %w", n, err)
-		}
+	err := opt.each(ctx, 0, func(run *floorRun, counts []floorCount) { r.Cells = append(r.Cells, floorCell(run, counts)) })
+	if err != nil {
+		return nil, fmt.Errorf("bench: the floor of broadcast: %w", err)
 	}
 	return r, nil
 }
@@ -127,78 +126,11 @@ func (o *FloorOptions) complete() error {
 	return nil
 }
 
-// measure measures a group with all sizes of messages.
-func (r *FloorResult) measure(ctx context.Context, opt *FloorOptions, n int) error {
-	clock, err := hwclock.New()
-	if err != nil {
-		return err
-	}
-	var children []*child
-	defer func() {
-		var done sync.WaitGroup
-		for _, c := range children {
-			done.Go(c.stop)
-		}
-		done.Wait()
-	}()
-	var peers []address
-	for id := timed.NodeID(1); int(id) <= n; id++ {
-		addr := make(chan string, 1)
-		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Buffer: opt.Buffer, Plain: opt.Plain}}
-		c, err := opt.Launch.start(j, func(r *report) {
-			if r.Addr != "" {
-				addr <- r.Addr
-			}
-		})
-		if err != nil {
-			return err
-		}
-		children = append(children, c)
-		select {
-		case a := <-addr:
-			peers = append(peers, address{id, a})
-		case <-c.over:
-			return c.err()
-		case <-time.After(answerWait):
-			return errors.New("a child did not start")
-		}
-	}
-	for i, size := range opt.Sizes {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		run := floorRun{Number: uint32(i + 1), Size: size, Packet: opt.Packet, Window: opt.Window}
-		run.Senders.Add(1)
-		for id := timed.NodeID(2); opt.All && int(id) <= n; id++ {
-			run.Senders.Add(id)
-		}
-		const untilAllKnow = 50 * time.Millisecond
-		run.Begin = clock.Now().Add(untilAllKnow)
-		run.Measured = run.Begin.Add(opt.For / 10)
-		run.End = run.Measured.Add(opt.For)
-		var waits []func() (*reply, error)
-		for _, c := range children {
-			waits = append(waits, c.ask(command{Do: doFloor, Peers: peers, Floor: &run,
-				Millis: int(run.End.Sub(clock.Now()).Milliseconds())}))
-		}
-		counts := make([]floorCount, n)
-		for i, wait := range waits {
-			reply, err := wait()
-			if err != nil {
-				return err
-			}
-			counts[i] = *reply.Floor
-		}
-		r.Cells = append(r.Cells, floorCell(&run, counts))
-	}
-	return nil
-}
-
 // floorCell sums up what the members counted.
 func floorCell(run *floorRun, counts []floorCount) FloorCell {
 	c := FloorCell{Members: len(counts), Size: run.Size, Packet: run.sizes()[0], Senders: run.Senders.Len()}
 	var cpu time.Duration
-	var packets, sent, lost uint64
+	var packets, sent, lost, together uint64
 	for i, m := range counts {
 		seconds := m.Elapsed.Seconds()
 		had := float64(m.OwnBytes+m.Bytes) / seconds
@@ -211,10 +143,12 @@ func floorCell(run *floorRun, counts []floorCount) FloorCell {
 		packets += m.Packets
 		sent += m.Sent
 		lost += m.Lost
+		together += m.Together
 	}
 	c.Messages = c.Bytes / float64(c.Size)
 	if sent > 0 {
 		c.Lost = float64(lost) / float64(sent)
+		c.Together = float64(together) / float64(sent)
 	}
 	if packets > 0 {
 		c.PerPacket = cpu / time.Duration(packets)
@@ -230,12 +164,12 @@ func (r *FloorResult) Text(w io.Writer) {
 	p := page{w}
 	p.machine(r.Machine)
 	p.line("setup: %s; at the slowest member", r.Setup)
-	rows := [][]string{{"members", "senders", "bytes", "packet", "messages/s", "MB/s", "all packets/s", "lost %", "CPU/packet",
-		"CPU/message", "cores"}}
+	rows := [][]string{{"members", "senders", "bytes", "packet", "messages/s", "MB/s", "all packets/s", "lost %", "together %",
+		"CPU/packet", "CPU/message", "cores"}}
 	for _, c := range r.Cells {
 		rows = append(rows, []string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), fmt.Sprint(c.Packet),
 			fmt.Sprintf("%.0f", c.Messages), fmt.Sprintf("%.1f", c.Bytes/1e6), fmt.Sprintf("%.0f", c.Packets),
-			fmt.Sprintf("%.2f", 100*c.Lost), show(c.PerPacket), show(c.PerMessage), fmt.Sprintf("%.2f", c.Cores)})
+			fmt.Sprintf("%.2f", 100*c.Lost), fmt.Sprintf("%.0f", 100*c.Together), show(c.PerPacket), show(c.PerMessage), fmt.Sprintf("%.2f", c.Cores)})
 	}
 	p.table(rows)
 }

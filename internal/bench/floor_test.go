@@ -31,6 +31,12 @@ func TestFloor(t *testing.T) {
 			require.Positive(t, c.Packets)
 			require.Positive(t, c.PerPacket)
 			require.Less(t, c.Lost, 1.0)
+			if opt.Plain {
+				require.Zero(t, c.Together)
+			} else {
+				require.Positive(t, c.Together)
+				require.LessOrEqual(t, c.Together, 1.0)
+			}
 			if all {
 				require.Equal(t, c.Members, c.Senders)
 			} else {
@@ -66,11 +72,11 @@ func TestFloorNamesWhatIsWrong(t *testing.T) {
 func TestFloorSumsUpAtTheSlowestMember(t *testing.T) {
 	run := &floorRun{Size: 100, Packet: 1000, Senders: idSet{timed.SetOf(1)}}
 	c := floorCell(run, []floorCount{
-		{Elapsed: time.Second, CPU: 300 * time.Millisecond, OwnBytes: 10_000, Sent: 20, Lost: 5},
+		{Elapsed: time.Second, CPU: 300 * time.Millisecond, OwnBytes: 10_000, Sent: 20, Lost: 5, Together: 15},
 		{Elapsed: time.Second, CPU: 100 * time.Millisecond, Bytes: 10_000, Packets: 10},
 		{Elapsed: 2 * time.Second, CPU: 200 * time.Millisecond, Bytes: 10_000, Packets: 10},
 	})
-	require.Equal(t, FloorCell{Members: 3, Size: 100, Packet: 1000, Senders: 1, Messages: 50, Bytes: 5000, Packets: 15, Lost: 0.25,
+	require.Equal(t, FloorCell{Members: 3, Size: 100, Packet: 1000, Senders: 1, Messages: 50, Bytes: 5000, Packets: 15, Lost: 0.25, Together: 0.75,
 		PerPacket: 30 * time.Millisecond, PerMessage: 10 * time.Millisecond, Cores: 0.5}, c)
 }
 
@@ -78,6 +84,19 @@ func TestMessagesFillPackets(t *testing.T) {
 	require.Equal(t, []int{1152}, (&floorRun{Size: 64, Packet: 1200}).sizes())
 	require.Equal(t, []int{1200, 1200, 600}, (&floorRun{Size: 3000, Packet: 1200}).sizes())
 	require.Equal(t, []int{1200}, (&floorRun{Size: 1200, Packet: 1200}).sizes())
+}
+
+// A window leaves room for those of all other senders in the receiver's buffer.
+func TestFloorWindowsFitTheBuffer(t *testing.T) {
+	run := &floorRun{Size: 64, Packet: 64, Window: 1 << 20, Senders: idSet{timed.SetOf(1)}}
+	require.Equal(t, uint64(1<<20/64), run.window(0), "nothing is known")
+	require.Equal(t, uint64(1<<20/64), run.window(64<<20))
+	require.Equal(t, uint64(1<<20/charged(64)), run.window(1<<20))
+	run.Senders.Add(2)
+	require.Equal(t, uint64(1<<20/charged(64)), run.window(1<<20), "each has one to listen to")
+	run.Senders.Add(3)
+	require.Equal(t, uint64(1<<20/charged(64)/2), run.window(1<<20))
+	require.Equal(t, uint64(1), run.window(1), "a sender that may send nothing measures nothing")
 }
 
 // What was given up and arrives after all makes no room twice.

@@ -13,19 +13,17 @@ import (
 )
 
 // A packet of the floor is data, or tells the sender of data how many packets of
-// it have arrived. The head is part of what data counts.
+// it have arrived, or is a message that says when it was sent. The head is part of
+// what data counts.
 //
-//	0  "F"   1  kind   2  sender (1)   3  zero   4  run (4)   8  packets (8)
+//	0  "F"   1  kind   2  sender (1)   3  zero   4  run (4)   8  number (8)
+//
+// The number is that of the packet, of packets, or an instant.
 const (
-	floorHead   = 16
-	floorData   = 'd'
-	floorCredit = 'c'
-
-	floorBatch   = 64 // packets to each receiver at a time
-	floorCredits = 8  // how often a window is told of
-	// floorPatience is how long a sender waits for news before it takes what is
-	// under way for lost.
-	floorPatience = 100 * time.Millisecond
+	floorHead    = 16
+	floorData    = 'd'
+	floorCredit  = 'c'
+	floorMessage = 'm'
 )
 
 // floorSetup says how a child opens its socket.
@@ -39,6 +37,7 @@ type floorRun struct {
 	Number               uint32 // tells packets of this run from those of others
 	Senders              idSet
 	Size, Packet, Window int           // in bytes
+	Rate                 float64       // messages per second of each sender; 0: as many as the window takes
 	Begin, Measured, End timed.Instant // counted is from Measured to End
 }
 
@@ -49,6 +48,10 @@ type floorCount struct {
 	Bytes, Packets uint64 // that arrived
 	OwnBytes       uint64 // that it sent, each counted once
 	Sent, Lost     uint64 // packets, to all receivers together
+	Together       uint64 // of those sent, that shared a message of the kernel
+	// Traces are of messages at a rate: one for each that this child sent, and one
+	// for each that it had.
+	Traces []castTrace
 }
 
 // sizes returns the sizes of packets that carry messages, again and again: one
@@ -63,7 +66,8 @@ func (r *floorRun) sizes() (sizes []int) {
 	return sizes
 }
 
-// floorChild is a member of the floor: one goroutine and a socket.
+// floorChild is a member of the floor: one goroutine and a socket, and another
+// goroutine that sends where that happens at a rate.
 type floorChild struct {
 	self  timed.NodeID
 	clock *hwclock.Clock
@@ -90,6 +94,9 @@ type floorPeer struct {
 	acked  uint64 // packets that arrived there
 	missed uint64 // packets that were given up
 	credit []byte
+
+	sent  timed.Instant // its latest message at a rate,
+	parts int           // and how many packets of that have arrived
 }
 
 // serveFloor is the job of a child.
@@ -114,8 +121,8 @@ func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
 		r := &reply{Number: cmd.Number, At: clock.Now()}
 		if cmd.Do != doFloor {
 			err = errors.New("no such command")
-		} else if err = f.prepare(&cmd); err == nil {
-			err = f.measure()
+		} else {
+			err = f.takePart(&cmd)
 		}
 		if err != nil {
 			r.Err = err.Error()
@@ -126,11 +133,23 @@ func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
 	}
 }
 
+// takePart takes part in a run.
+func (f *floorChild) takePart(cmd *command) error {
+	switch err := f.prepare(cmd); {
+	case err != nil:
+		return err
+	case cmd.Floor.Rate > 0:
+		return f.exchange()
+	}
+	return f.measure()
+}
+
 // prepare forgets the last run.
 func (f *floorChild) prepare(cmd *command) error {
 	f.run, f.sizes = cmd.Floor, cmd.Floor.sizes()
 	f.number, f.count, f.peers = 0, floorCount{}, nil
-	f.window = uint64(cmd.Floor.Window / f.sizes[0])
+	room, _ := f.conn.Buffers() // all members have the same
+	f.window = cmd.Floor.window(room)
 	for _, p := range cmd.Peers {
 		at, err := netip.ParseAddrPort(p.Addr)
 		if err != nil {
@@ -150,7 +169,7 @@ func (f *floorChild) prepare(cmd *command) error {
 	return nil
 }
 
-// measure takes part in a run, and counts in the second part of it.
+// measure sends as much as the window takes, and counts in the second part of a run.
 func (f *floorChild) measure() error {
 	if err := f.until(f.run.Measured); err != nil {
 		return err
@@ -159,7 +178,7 @@ func (f *floorChild) measure() error {
 	if err := before.ofProcess(); err != nil {
 		return err
 	}
-	start := f.clock.Now()
+	start, together := f.clock.Now(), f.conn.Stats().Get("sent_together")
 	f.count = floorCount{}
 	if err := f.until(f.run.End); err != nil {
 		return err
@@ -169,121 +188,20 @@ func (f *floorChild) measure() error {
 		return err
 	}
 	f.count.CPU = after.CPU - before.CPU
+	f.count.Together = f.conn.Stats().Get("sent_together") - together
 	return nil
 }
 
-// until sends and receives until an instant.
-func (f *floorChild) until(end timed.Instant) error {
-	sends := f.run.Senders.Has(f.self)
-	for {
-		now := f.clock.Now()
-		if now >= end {
-			return nil
-		}
-		wait := end
-		if sends && now < f.run.Begin {
-			wait = timed.Earlier(end, f.run.Begin)
-		} else if sends {
-			wait = timed.Earlier(end, f.push(now))
-		}
-		n, err := f.conn.ReadBatch(f.in, wait)
-		if err != nil {
-			return err
-		}
-		f.take(f.in[:n])
-		if err := f.tell(); err != nil {
-			return err
-		}
-	}
-}
-
-// push sends a batch of packets to all, if the slowest has room for them, and
-// returns until when there is nothing to send unless there is news.
-func (f *floorChild) push(now timed.Instant) timed.Instant {
-	room := f.room()
-	if room == 0 && now.Sub(f.news) >= floorPatience {
-		for _, p := range f.peers {
-			lost := f.number - p.acked - p.missed
-			p.missed += lost
-			f.count.Lost += lost
-		}
-		room = f.room()
-	}
-	if room == 0 {
-		return f.news.Add(floorPatience)
-	}
-	f.news = now
-	k := min(int(room), floorBatch)
-	f.out = f.out[:0]
-	for i := range k {
-		number := f.number + uint64(i)
-		size := f.sizes[number%uint64(len(f.sizes))]
-		f.put(f.data[i], floorData, number)
-		f.out = append(f.out, udp.Packet{Buf: f.data[i], N: size})
-		f.count.OwnBytes += uint64(size)
-	}
-	for i, p := range f.peers {
-		if i > 0 {
-			f.out = append(f.out, f.out[:k]...)
-		}
-		for j := i * k; j < len(f.out); j++ {
-			f.out[j].Addr = p.addr
-		}
-	}
-	f.number += uint64(k)
-	f.count.Sent += uint64(len(f.out))
-	// What was not sent is missed like what got lost, and a broken socket shows at
-	// the next reading.
-	_, _ = f.conn.WriteBatch(f.out)
-	if f.room() > 0 {
-		return now
-	}
-	return now.Add(floorPatience)
-}
-
-// room is how many packets may be sent to each peer.
-func (f *floorChild) room() uint64 {
-	room := f.window
-	for _, p := range f.peers {
-		room = min(room, f.window-min(f.number-p.acked-p.missed, f.window))
-	}
-	return room
-}
-
 // put writes the head of a packet.
-func (f *floorChild) put(b []byte, kind byte, packets uint64) {
+func (f *floorChild) put(b []byte, kind byte, number uint64) {
 	b[0], b[1], b[2], b[3] = 'F', kind, byte(f.self), 0
 	binary.BigEndian.PutUint32(b[4:], f.run.Number)
-	binary.BigEndian.PutUint64(b[8:], packets)
+	binary.BigEndian.PutUint64(b[8:], number)
 }
 
-// take counts what has arrived.
-func (f *floorChild) take(pkts []udp.Packet) {
-	var p *floorPeer
-	for i := range pkts {
-		b := pkts[i].Buf
-		if len(b) < floorHead || b[0] != 'F' || binary.BigEndian.Uint32(b[4:]) != f.run.Number {
-			continue
-		}
-		if p == nil || p.id != timed.NodeID(b[2]) {
-			if p = f.peer(timed.NodeID(b[2])); p == nil {
-				continue
-			}
-		}
-		switch b[1] {
-		case floorData:
-			p.had++
-			f.count.Packets++
-			f.count.Bytes += uint64(len(b))
-		case floorCredit:
-			p.acked = max(p.acked, binary.BigEndian.Uint64(b[8:]))
-			// What was given up may arrive after all.
-			if late := p.acked + p.missed; late > f.number {
-				p.missed -= late - f.number
-				f.count.Lost -= min(f.count.Lost, late-f.number)
-			}
-		}
-	}
+// ours reports whether a packet belongs to this run.
+func (f *floorChild) ours(b []byte) bool {
+	return len(b) >= floorHead && b[0] == 'F' && binary.BigEndian.Uint32(b[4:]) == f.run.Number
 }
 
 func (f *floorChild) peer(id timed.NodeID) *floorPeer {
@@ -293,21 +211,4 @@ func (f *floorChild) peer(id timed.NodeID) *floorPeer {
 		}
 	}
 	return nil
-}
-
-// tell tells senders what has arrived, several times per window.
-func (f *floorChild) tell() error {
-	f.out = f.out[:0]
-	for _, p := range f.peers {
-		if p.had-p.told >= max(f.window/floorCredits, 1) {
-			p.told = p.had
-			f.put(p.credit, floorCredit, p.had)
-			f.out = append(f.out, udp.Packet{Buf: p.credit, N: floorHead, Addr: p.addr})
-		}
-	}
-	if len(f.out) == 0 {
-		return nil
-	}
-	_, err := f.conn.WriteBatch(f.out)
-	return err
 }

@@ -148,3 +148,13 @@ func (s *idSet) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// before returns how many members of the set come before id.
+func (s idSet) before(id timed.NodeID) (n int) {
+	for other := range s.All() {
+		if other < id {
+			n++
+		}
+	}
+	return n
+}

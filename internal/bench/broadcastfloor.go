@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// CastFloors is what the sockets alone did in the same run as the broadcast, with
+// as many processes, senders and receivers. What was not measured is zero.
+type CastFloors struct {
+	// Plain sends every message as a datagram of just its size, which passes
+	// through the kernel by itself. Messages that no datagram holds take several.
+	Plain CastFloor `json:"plain,omitzero"`
+	// Offload sends the same datagrams, several of which share a message of the
+	// kernel where they can. It is zero where none can, as they are too large, or
+	// the kernel has no offload.
+	Offload CastFloor `json:"offload,omitzero"`
+	// Packed sends packets as large as those of the broadcast, full of messages or
+	// parts of them, with offload.
+	Packed CastFloor `json:"packed,omitzero"`
+	// Slow is the latency of datagrams like those of Plain, as many per second as
+	// in BroadcastCell.Slow.
+	Slow FloorLatency `json:"slow,omitzero"`
+}
+
+// CastFloor is what one floor carried, and the part of that which the broadcast
+// delivered at saturation.
+type CastFloor struct {
+	FloorCell
+	Share float64 `json:"share"`
+}
+
+const (
+	// castFloorWindow is how many bytes a floor has under way per sender: some of
+	// the largest packets.
+	castFloorWindow = 1 << 20
+	// castFloorBuffer is the size in bytes of the buffers of its sockets. The
+	// kernel charges them with several times of what is in small packets, and
+	// windows that are cut because of that must not slow the floor down.
+	castFloorBuffer = 8 << 20
+	// castFloorPart is which part of the time of other measurements one of the
+	// throughput of a floor takes, as there are several. Latency is measured as
+	// long as that of the broadcast: percentiles of as many messages compare.
+	castFloorPart = 2
+)
+
+// castFloors measures the floors that belong to the loads.
+func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all bool) (floors CastFloors, err error) {
+	datagram := min(size, loopbackPacket())
+	floor := FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,
+		For: opt.For / castFloorPart, Launch: opt.Launch}
+	if slices.Contains(opt.Loads, LoadSaturated) {
+		for _, way := range []struct {
+			into   *CastFloor
+			packet int
+			plain  bool
+		}{{&floors.Plain, datagram, true}, {&floors.Offload, datagram, false}, {&floors.Packed, opt.Packet, false}} {
+			floor.Packet, floor.Plain = way.packet, way.plain
+			r, err := Floor(ctx, floor)
+			if err != nil {
+				return floors, err
+			}
+			way.into.FloorCell = r.Cells[0]
+		}
+		if floors.Offload.Together == 0 {
+			floors.Offload = CastFloor{}
+		}
+	}
+	if slices.Contains(opt.Loads, LoadSlow) {
+		floor.Packet, floor.Plain, floor.For = datagram, false, opt.For
+		cells, err := MeasureFloorLatency(ctx, floor, castSlow)
+		if err != nil {
+			return floors, err
+		}
+		floors.Slow = cells[0]
+	}
+	return floors, nil
+}
+
+// against returns the floors with the parts of them that a load at saturation is.
+func (f CastFloors) against(l *CastLoad) CastFloors {
+	for _, floor := range []*CastFloor{&f.Plain, &f.Offload, &f.Packed} {
+		if floor.Bytes > 0 {
+			floor.Share = l.Bytes / floor.Bytes
+		}
+	}
+	return f
+}
+
+// castFloorHead and row are the columns of the floors' throughput.
+var castFloorHead = []string{"plain floor MB/s", "of it %", "offload MB/s", "of it %", "packed MB/s", "of it %"}
+
+func (f *CastFloors) row() (row []string) {
+	for _, floor := range []*CastFloor{&f.Plain, &f.Offload, &f.Packed} {
+		if floor.Bytes == 0 {
+			row = append(row, "-", "-")
+			continue
+		}
+		row = append(row, fmt.Sprintf("%.1f", floor.Bytes/1e6), fmt.Sprintf("%.0f", 100*floor.Share))
+	}
+	return row
+}

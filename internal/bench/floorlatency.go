@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+)
+
+// maxFloorRate bounds the traces of a run.
+const maxFloorRate = 1000
+
+// FloorLatency is how long messages took over the sockets alone, for one size of
+// the group and of messages.
+type FloorLatency struct {
+	Members int `json:"members"`
+	Size    int `json:"size"`
+	Packet  int `json:"packet"` // the largest, in bytes
+	Senders int `json:"senders"`
+	// Latency is from the instant at which the sender is about to send until the
+	// last receiver has read the message.
+	Latency Summary `json:"latency"`
+	// Missing is how many messages did not come to all receivers in time.
+	Missing int `json:"missing"`
+}
+
+// MeasureFloorLatency measures how long messages take over the sockets alone if
+// there are few: rate is how many all senders together send per second, in turn,
+// at most 1,000. The members sleep in between, so it is mostly what the machine
+// takes to wake them up. There is nothing but the messages, one system call for
+// all receivers of one, as there is in [Floor]. Members run in a process each.
+func MeasureFloorLatency(ctx context.Context, opt FloorOptions, rate float64) ([]FloorLatency, error) {
+	err := opt.complete()
+	if err == nil && !(rate > 0 && rate <= maxFloorRate) {
+		err = fmt.Errorf("a rate of %v messages per second is outside (0, %d]", rate, maxFloorRate)
+	}
+	var cells []FloorLatency
+	if err == nil {
+		err = opt.each(ctx, rate, func(run *floorRun, counts []floorCount) {
+			cells = append(cells, floorLatency(run, counts))
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bench: the floor's latency: %w", err)
+	}
+	return cells, nil
+}
+
+// floorLatency sums up what the members traced.
+func floorLatency(run *floorRun, counts []floorCount) FloorLatency {
+	l := FloorLatency{Members: len(counts), Size: run.Size, Packet: run.sizes()[0], Senders: run.Senders.Len()}
+	traces := make([][]castTrace, len(counts))
+	for i := range counts {
+		traces[i] = counts[i].Traces
+	}
+	l.Latency, l.Missing = sumUpTraces(traces)
+	return l
+}
