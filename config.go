@@ -116,6 +116,12 @@ type Config struct {
 	// process, unless it is already that high: goroutines that compute all the
 	// time then delay this node by 0.1 to 0.2 ms instead of 10 to 20 ms.
 	RaiseProcs bool
+	// Awake keeps all idle processors of this machine from sleeping while the node
+	// runs, so that what a packet wakes up runs sooner: in half the time on a virtual
+	// machine. They use power all the time then, and on a shared host the time of
+	// others. It needs Linux, and write access to /dev/cpu_dma_latency, which root has
+	// and a udev rule can give; without, [Start] fails ([ErrAwake]).
+	Awake bool
 	// OnPublish is for tests and audits. It is called with every state that
 	// answers are given from, when that has replaced the previous one and before
 	// any other node can hear of it. It is called by the node's loop, or a caller of

@@ -76,4 +76,7 @@
 // it 0.1 to 0.2 ms again; wider timing; or a node in a process of its own beside
 // the application. The node measures its lateness all the time: [Lateness] in
 // [Status].
+//
+// What is idle sleeps, and wakes up late and with cold caches: where tenths of a
+// millisecond matter, [Config.Awake] keeps processors from sleeping, at a price.
 package failaware

@@ -417,7 +417,7 @@ func (d *driver) finish() {
 		n.log.Error("what serves time did not end well", "error", err)
 	}
 	_ = n.conn.Close()
-	n.err = errors.Join(d.failure, n.files.close())
+	n.err = errors.Join(d.failure, n.release())
 	if d.failure != nil {
 		n.err = d.failure // typed, and as it is
 	}

@@ -33,6 +33,9 @@ var (
 	ErrInUse = errors.New("failaware: the state is locked by another process")
 	// ErrDamaged: a file of the state directory is not what was written there.
 	ErrDamaged = errors.New("failaware: damaged state")
+	// ErrAwake: processors cannot be kept from sleeping, as [Config.Awake] asks. The
+	// text says what is missing.
+	ErrAwake = errors.New("failaware: Awake: processors cannot be kept from sleeping")
 )
 
 // DuplicateIDError says which incarnation uses the id besides this one. It

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware/clocksync/reference"
+	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/transport"
@@ -24,9 +25,10 @@ type Node struct {
 	log    hclog.Logger
 	clock  *hwclock.Clock
 	conn   transport.Conn
-	random func() uint64 // of boot ids
-	files  *stateFiles   // nil without a state directory
-	gate   *pause.Gate   // nil but for tests and the demonstration
+	random func() uint64  // of boot ids
+	files  *stateFiles    // nil without a state directory
+	awake  *awake.Request // nil unless processors are kept from sleeping
+	gate   *pause.Gate    // nil but for tests and the demonstration
 
 	state  atomic.Pointer[state] // what readers answer from
 	hub    *hub
@@ -54,6 +56,9 @@ type Node struct {
 // have no transport of their own.
 var machineClock = sync.OnceValues(hwclock.New)
 
+// holdAwake is for tests to replace: not every machine has the device.
+var holdAwake = awake.Hold
+
 // Start starts a node. It returns at once; the node takes part as soon as its
 // waiting time is over ([Bounds.Ready], and see [Ready]). The node runs until
 // [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until
@@ -64,8 +69,8 @@ var machineClock = sync.OnceValues(hwclock.New)
 //
 // The error says which field of cfg is wrong, that the address is taken
 // ([syscall.EADDRINUSE]), that another process runs a node of this id
-// ([ErrInUse]), or that the state directory cannot be used ([ErrDamaged], or the
-// system's error).
+// ([ErrInUse]), that the state directory cannot be used ([ErrDamaged], or the
+// system's error), or that processors cannot be kept from sleeping ([ErrAwake]).
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	bounds, err := cfg.Validate()
 	if err != nil {
@@ -89,18 +94,26 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 			n.inbox = newInbox(b.Backlog)
 		}
 	}
+	if cfg.Awake {
+		if n.awake, err = holdAwake(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAwake, err)
+		}
+		if doubt := awake.Doubt(); doubt != "" {
+			n.log.Warn("Awake may have no effect", "because", doubt)
+		}
+	}
 	if cfg.StateDir != "" {
 		if n.files, err = openState(cfg.StateDir, cfg.ID, cfg.Timing.MaxLockTime); err != nil {
-			return nil, err
+			return nil, errors.Join(err, n.release())
 		}
 	}
 	epochs, err := n.files.readEpoch(&cfg)
 	if err != nil {
-		return nil, errors.Join(err, n.files.close())
+		return nil, errors.Join(err, n.release())
 	}
 	n.warnQuorum(epochs)
 	if err = n.open(); err != nil {
-		return nil, errors.Join(err, n.files.close())
+		return nil, errors.Join(err, n.release())
 	}
 	n.finder = newResolver(n)
 	for _, r := range cfg.References {
@@ -108,7 +121,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	d := newDriver(n, epochs)
 	if n.outputs, err = cfg.startOutputs(ctx, n.utc); err != nil {
-		return nil, errors.Join(err, n.conn.Close(), n.files.close())
+		return nil, errors.Join(err, n.conn.Close(), n.release())
 	}
 	n.loop = d
 	go d.run()
@@ -127,6 +140,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
+// release gives back what the node holds of its machine besides its sockets.
+func (n *Node) release() error { return errors.Join(n.files.close(), n.awake.Close()) }
+
 // raiseProcs makes room for the loops beside goroutines that compute all the
 // time.
 func raiseProcs() {
@@ -137,7 +153,8 @@ func raiseProcs() {
 
 // Close stops the node at once, as a crash would: the peers find out by its
 // silence, within [Bounds.Elect] and [Bounds.View]. When Close returns, no answer
-// says that the node leads, and the address and the state directory are free.
+// says that the node leads, the address and the state directory are free, and
+// processors may sleep.
 // Closing a stopped node does nothing. The error is always nil.
 func (n *Node) Close() error {
 	n.stop.Do(func() {

@@ -34,6 +34,8 @@ type Status struct {
 	Counters     []Counter
 	Lateness     Lateness
 
+	Awake bool // the node keeps processors from sleeping ([Config.Awake])
+
 	// Stopped tells that the node has stopped; Err why, if by itself.
 	Stopped bool
 	Err     error
@@ -104,6 +106,7 @@ func (n *Node) Status() Status {
 		s.Stopped, s.Err = true, n.err
 	default:
 	}
+	s.Awake = n.cfg.Awake && !s.Stopped
 	s.Age = -1
 	if s.at != 0 {
 		s.Age = max(n.clock.Now().Sub(s.at), 0)

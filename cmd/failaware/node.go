@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -172,6 +173,8 @@ func (r *nodeRun) startError(err error) error {
 		return wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
 		return wrong("%w", err)
+	case errors.Is(err, failaware.ErrAwake):
+		return wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
 	return wrong("%w", err) // whatever it is, it will be the same the next time
 }

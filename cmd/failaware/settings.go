@@ -122,6 +122,7 @@ var settings = []*setting{
 
 	{"state_dir", "state-dir", "directory", "StateDir", "keeps what must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
+	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: packets are handled sooner, for power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"api_token", "api-token", "file", "", "file with the token that a TCP address asks for; it is made if there is none", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},

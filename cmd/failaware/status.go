@@ -37,6 +37,9 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	t.row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
 	t.row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", brief(s.Lateness.AverageNS),
 		briefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, brief(s.Timing.SchedulingDelayNS)))
+	if s.Awake {
+		t.row("processors", "kept from sleeping")
+	}
 	t.row("guarantees", fmt.Sprintf("notice %s, depose %s, elect %s, view %s", briefUp(s.Bounds.NoticeNS),
 		briefUp(s.Bounds.DeposeNS), briefUp(s.Bounds.ElectNS), briefUp(s.Bounds.ViewNS)))
 	for _, m := range s.Members {

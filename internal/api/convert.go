@@ -158,7 +158,7 @@ func statusAnswer(n *failaware.Node, version string) Status {
 	s, cfg := n.Status(), n.Config()
 	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Group: s.Group,
 		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
-		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, AgeNS: int64(s.Age),
+		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, Awake: s.Awake, AgeNS: int64(s.Age),
 		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, &cfg),
 		Members: membersOfNode(&s, &cfg), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
 		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),

@@ -99,6 +99,7 @@ type Status struct {
 	Leaving      bool              `json:"leaving"`
 	Waiting      string            `json:"waiting,omitempty"`
 	Stopped      bool              `json:"stopped"`
+	Awake        bool              `json:"awake"`
 	Error        string            `json:"error,omitempty"`
 	AgeNS        int64             `json:"age_ns"`
 	Alive        []int             `json:"alive"`

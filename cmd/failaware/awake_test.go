@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/awake"
+)
+
+func TestAwakeIsSetEverywhereSettingsAre(t *testing.T) {
+	c, _, err := loadConfig("", source{"id": {{"1", "--id"}}})
+	require.NoError(t, err)
+	require.False(t, c.Awake, "what costs power is asked for")
+	c, _, err = loadConfig(writeFile(t, "id: 1\nawake: true\n"), source{})
+	require.NoError(t, err)
+	require.True(t, c.Awake)
+	t.Setenv("FAILAWARE_AWAKE", "false")
+	c, _, err = loadConfig(writeFile(t, "id: 1\nawake: true\n"), source{})
+	require.NoError(t, err)
+	require.False(t, c.Awake)
+}
+
+func TestTheFlagIsNamedIfProcessorsCannotBeKeptAwake(t *testing.T) {
+	err := new(nodeRun).startError(fmt.Errorf("%w: no device", failaware.ErrAwake))
+	require.Equal(t, exitWrong, codeOf(err))
+	require.EqualError(t, err, "--awake: Awake: processors cannot be kept from sleeping: no device")
+}
+
+// Where the kernel cannot be asked, the node must say so instead of running without.
+func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
+	r, err := awake.Hold()
+	if err != nil {
+		for _, args := range []string{"node --id 1 --api none --awake"} {
+			code, _, text := cli(strings.Fields(args)...)
+			require.Equal(t, 2, code, args)
+			require.Contains(t, text, "failaware: --awake: ", args)
+			require.Contains(t, text, awake.Device, args)
+		}
+		return
+	}
+	require.NoError(t, r.Close())
+	for _, on := range []bool{false, true} {
+		p := startProcess(t, "--id", "1", fmt.Sprintf("--awake=%v", on))
+		code, out, text := p.ask("status", "-o", "json")
+		require.Zero(t, code, text)
+		var s api.Status
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		require.Equal(t, on, s.Awake)
+		_, out, _ = p.ask("status")
+		if on {
+			require.Regexp(t, `\nprocessors +kept from sleeping\n`, out)
+		} else {
+			require.NotContains(t, out, "processors")
+		}
+	}
+}
