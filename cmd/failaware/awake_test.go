@@ -36,7 +36,7 @@ func TestTheFlagIsNamedIfProcessorsCannotBeKeptAwake(t *testing.T) {
 func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
 	r, err := awake.Hold()
 	if err != nil {
-		for _, args := range []string{"node --id 1 --api none --awake"} {
+		for _, args := range []string{"node --id 1 --api none --awake", "bench broadcast --awake"} {
 			code, _, text := cli(strings.Fields(args)...)
 			require.Equal(t, 2, code, args)
 			require.Contains(t, text, "failaware: --awake: ", args)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/bench"
 )
 
@@ -79,6 +80,13 @@ Packets are as large as the loopback interface and the library take, unless
 			if seconds <= 0 || seconds > 60 {
 				return wrong("--seconds %v: it must be above 0, and at most 60", seconds)
 			}
+			if opt.Awake { // or each node of the measurement would say what is missing
+				request, err := awake.Hold()
+				if err != nil {
+					return wrong("--awake: %w", err)
+				}
+				_ = request.Close()
+			}
 			opt.For = time.Duration(seconds * float64(time.Second))
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
 			return benchRun(cmd, &opt, &opt.Launch, bench.Broadcast)
@@ -93,6 +101,7 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
 	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "half"}, "loads: saturated, slow (100 messages/s), half (of saturated)")
 	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table, and the floors for every one or two")
+	f.BoolVar(&opt.Awake, "awake", false, "keep idle processors of the machine from sleeping, as node --awake does")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
 	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
 	return cmd

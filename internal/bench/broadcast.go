@@ -26,6 +26,7 @@ type BroadcastOptions struct {
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
 	// the largest that the loopback interface and the library take.
 	Packet int
+	Awake  bool // the nodes keep processors from sleeping
 	Preset string
 	Timing timed.Timing
 	For    time.Duration // of each measurement, after a tenth of it to get going
@@ -70,7 +71,7 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
 	r := &BroadcastResult{Machine: machine(), Preset: opt.Preset, Order: opt.Order.String(), Packet: opt.Packet,
-		Seconds: opt.For.Seconds()}
+		Awake: opt.Awake, Seconds: opt.For.Seconds()}
 	for _, n := range opt.Members {
 		err := r.measure(ctx, &opt, n)
 		if errors.Is(err, errLimit) && len(r.Cells) > 0 {
@@ -148,7 +149,7 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 	if err != nil {
 		return err
 	}
-	g.cast = &castSetup{Packet: opt.Packet}
+	g.cast = &castSetup{Packet: opt.Packet, Awake: opt.Awake}
 	defer g.stop()
 	if err := g.startAll(ctx); err != nil {
 		return err

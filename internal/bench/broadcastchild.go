@@ -15,7 +15,8 @@ import (
 
 // castSetup makes a node one that broadcasts.
 type castSetup struct {
-	Packet int // Config.MaxPacket
+	Packet int  // Config.MaxPacket
+	Awake  bool // Config.Awake
 }
 
 // castRun says what all children do at the same time. Messages are sent from

@@ -15,6 +15,7 @@ type BroadcastResult struct {
 	Preset  string          `json:"preset"`
 	Order   string          `json:"order"`
 	Packet  int             `json:"largest_packet"` // in bytes
+	Awake   bool            `json:"awake"`          // processors were kept from sleeping
 	Seconds float64         `json:"seconds"`        // of each measurement
 	Cut     bool            `json:"cut,omitempty"`  // the time was up
 	Cells   []BroadcastCell `json:"cells"`
@@ -153,6 +154,9 @@ func (r *BroadcastResult) Text(w io.Writer) {
 	p.machine(r.Machine)
 	p.line("setup: a process per member, timing %s, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
 		r.Preset, r.Order, r.Packet, r.Seconds)
+	if r.Awake {
+		p.line("processors were kept from sleeping (--awake)")
+	}
 	if r.Cut {
 		p.line("the time was up before all was measured")
 	}

@@ -34,6 +34,7 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 		RaiseProcs: true}
 	if j.Cast != nil {
 		cfg.MaxPacket, cfg.Broadcast = j.Cast.Packet, &failaware.BroadcastConfig{}
+		cfg.Awake = j.Cast.Awake
 	}
 	node, err := failaware.Start(ctx, cfg)
 	if err != nil {
