@@ -51,15 +51,16 @@ func TestBenchCommands(t *testing.T) {
 	r = benchSmoke(t, "idle --nodes 2 --preset wan --for 300ms")
 	require.Len(t, r["nodes"], 2)
 	if runtime.GOOS == "linux" {
-		r = benchSmoke(t, "broadcast --nodes 2 --size 64 --atomicity strong --order timed --senders all --seconds 0.2 --packet 1200 --preset wan")
+		r = benchSmoke(t, "broadcast --nodes 2 --size 64 --atomicity strong --order timed --senders all --seconds 0.2 --packet 1200 --preset wan --procs 3")
 		require.Len(t, r["cells"], 1)
+		require.EqualValues(t, 3, r["procs"])
 	}
 }
 
 func TestBenchRefusesNonsense(t *testing.T) {
 	for _, args := range []string{"election --nodes 0", "election --count 0", "election --collate 1", "failover --nodes 2", "failover --preset fast",
 		"split --count 0", "outage --nodes 2", "outage --size 7", "outage --atomicity x", "outage --for 0s", "clock --nodes x", "idle --for 0s", "broadcast --nodes 1", "broadcast --order x",
-		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "collation --nodes 2", "collation --nodes 256",
+		"broadcast --atomicity x", "broadcast --senders some", "broadcast --seconds 0", "broadcast --procs -1", "collation --nodes 2", "collation --nodes 256",
 		"collation --k 1", "collation --rounds 0", "collation --delay 1s", "nothing"} {
 		var problems strings.Builder
 		code := run(strings.Fields("bench "+args), strings.NewReader(""), io.Discard, &problems)

@@ -80,6 +80,9 @@ Packets are as large as the loopback interface and the library take, unless
 			if seconds <= 0 || seconds > 60 {
 				return wrong("--seconds %v: it must be above 0, and at most 60", seconds)
 			}
+			if opt.Procs < 0 || opt.Procs > bench.MaxProcs {
+				return wrong("--procs %d: it must be within 0 and %d", opt.Procs, bench.MaxProcs)
+			}
 			if opt.Awake { // or each node of the measurement would say what is missing
 				request, err := awake.Hold()
 				if err != nil {
@@ -102,6 +105,7 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "half"}, "loads: saturated, slow (100 messages/s), half (of saturated)")
 	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table, and the floors for every one or two")
 	f.BoolVar(&opt.Awake, "awake", false, "keep idle processors of the machine from sleeping, as node --awake does")
+	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: twice the number of cores, as in failaware node")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
 	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
 	return cmd

@@ -27,6 +27,9 @@ type BroadcastOptions struct {
 	// the largest that the loopback interface and the library take.
 	Packet int
 	Awake  bool // the nodes keep processors from sleeping
+	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means what
+	// Config.RaiseProcs makes it.
+	Procs  int
 	Preset string
 	Timing timed.Timing
 	For    time.Duration // of each measurement, after a tenth of it to get going
@@ -51,6 +54,8 @@ const (
 var CastLoads = []CastLoadName{LoadSaturated, LoadSlow, LoadHalf}
 
 const (
+	// MaxProcs bounds BroadcastOptions.Procs.
+	MaxProcs      = 256
 	maxCastFor    = time.Minute
 	minCastPacket = 1200
 	maxCastPacket = 60_000
@@ -98,6 +103,8 @@ func (o *BroadcastOptions) complete() error {
 		return errors.New("members need processes of their own")
 	case o.Packet < minCastPacket || o.Packet > maxCastPacket:
 		return fmt.Errorf("packets of %d bytes are outside [%d, %d]", o.Packet, minCastPacket, maxCastPacket)
+	case o.Procs < 0 || o.Procs > MaxProcs:
+		return fmt.Errorf("a GOMAXPROCS of %d is outside [0, %d]", o.Procs, MaxProcs)
 	case o.For <= 0 || o.For > maxCastFor:
 		return fmt.Errorf("a time of %v is outside (0, %v]", o.For, maxCastFor)
 	case o.Limit <= 0:
@@ -149,7 +156,7 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 	if err != nil {
 		return err
 	}
-	g.cast = &castSetup{Packet: opt.Packet, Awake: opt.Awake}
+	g.cast = &castSetup{Packet: opt.Packet, Awake: opt.Awake, Procs: opt.Procs}
 	defer g.stop()
 	if err := g.startAll(ctx); err != nil {
 		return err
@@ -171,6 +178,7 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 				if err != nil {
 					return err
 				}
+				r.Procs = max(r.Procs, c.Saturated.procs, c.Slow.procs)
 				c.Floors = floors.against(&c.Saturated)
 				if opt.Progress != nil {
 					opt.Progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,

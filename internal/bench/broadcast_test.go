@@ -53,12 +53,13 @@ func TestBroadcastNamesWhatIsWrong(t *testing.T) {
 	require.NoError(t, good.complete())
 	require.GreaterOrEqual(t, good.Packet, minCastPacket)
 	for text, change := range map[string]func(*BroadcastOptions){
-		"processes": func(o *BroadcastOptions) { o.Launch = nil },
-		"packets":   func(o *BroadcastOptions) { o.Packet = 1000 },
-		"time":      func(o *BroadcastOptions) { o.For = time.Hour },
-		"limit":     func(o *BroadcastOptions) { o.Limit = 0 },
-		"group":     func(o *BroadcastOptions) { o.Members = []int{1} },
-		"messages":  func(o *BroadcastOptions) { o.Sizes = []int{castHead - 1} },
+		"processes":  func(o *BroadcastOptions) { o.Launch = nil },
+		"GOMAXPROCS": func(o *BroadcastOptions) { o.Procs = MaxProcs + 1 },
+		"packets":    func(o *BroadcastOptions) { o.Packet = 1000 },
+		"time":       func(o *BroadcastOptions) { o.For = time.Hour },
+		"limit":      func(o *BroadcastOptions) { o.Limit = 0 },
+		"group":      func(o *BroadcastOptions) { o.Members = []int{1} },
+		"messages":   func(o *BroadcastOptions) { o.Sizes = []int{castHead - 1} },
 	} {
 		opt := good
 		change(&opt)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type castSetup struct {
 	Packet int  // Config.MaxPacket
 	Awake  bool // Config.Awake
+	Procs  int  // GOMAXPROCS; 0: Config.RaiseProcs
 }
 
 // castRun says what all children do at the same time. Messages are sent from
@@ -40,6 +42,7 @@ type castCount struct {
 	Bytes    uint64 // in them
 	Views    uint64 // that were installed
 	Overflow uint64 // messages of the kernel that a full socket buffer has cost
+	Procs    int    // GOMAXPROCS
 	Traces   []castTrace
 }
 
@@ -152,7 +155,8 @@ func (c *castChild) run(ctx context.Context, r *castRun) (*castCount, error) {
 	c.number = 0
 	return &castCount{Elapsed: stop.Sub(start), CPU: after.CPU - before.CPU, Messages: last.Messages - first.Messages,
 		Bytes: last.Bytes - first.Bytes, Views: last.Views - first.Views,
-		Overflow: nodeCounter(c.node, "received_overflow") - overflow, Traces: c.count.Traces}, nil
+		Overflow: nodeCounter(c.node, "received_overflow") - overflow, Traces: c.count.Traces,
+		Procs: runtime.GOMAXPROCS(0)}, nil
 }
 
 // send broadcasts from the beginning to the end of a run.

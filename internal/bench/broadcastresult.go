@@ -16,6 +16,7 @@ type BroadcastResult struct {
 	Order   string          `json:"order"`
 	Packet  int             `json:"largest_packet"` // in bytes
 	Awake   bool            `json:"awake"`          // processors were kept from sleeping
+	Procs   int             `json:"procs"`          // GOMAXPROCS of the nodes' processes
 	Seconds float64         `json:"seconds"`        // of each measurement
 	Cut     bool            `json:"cut,omitempty"`  // the time was up
 	Cells   []BroadcastCell `json:"cells"`
@@ -51,6 +52,7 @@ type CastLoad struct {
 	Missing  int    `json:"missing"`
 	Views    uint64 `json:"views"`    // installed at the member that had most of them
 	Overflow uint64 `json:"overflow"` // messages of the kernel lost to full buffers
+	procs    int
 }
 
 // sumUpCast sums up what the members counted.
@@ -64,6 +66,7 @@ func sumUpCast(counts []*castCount) (l CastLoad) {
 		l.Cores += c.CPU.Seconds() / seconds
 		l.Views = max(l.Views, c.Views)
 		l.Overflow += c.Overflow
+		l.procs = max(l.procs, c.Procs)
 		traces[i] = c.Traces
 	}
 	if l.Messages > 0 {
@@ -152,8 +155,8 @@ func (r *BroadcastResult) aim() {
 func (r *BroadcastResult) Text(w io.Writer) {
 	p := page{w}
 	p.machine(r.Machine)
-	p.line("setup: a process per member, timing %s, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
-		r.Preset, r.Order, r.Packet, r.Seconds)
+	p.line("setup: a process per member, timing %s, GOMAXPROCS %d, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
+		r.Preset, r.Procs, r.Order, r.Packet, r.Seconds)
 	if r.Awake {
 		p.line("processors were kept from sleeping (--awake)")
 	}

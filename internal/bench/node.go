@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -35,6 +36,10 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 	if j.Cast != nil {
 		cfg.MaxPacket, cfg.Broadcast = j.Cast.Packet, &failaware.BroadcastConfig{}
 		cfg.Awake = j.Cast.Awake
+		if j.Cast.Procs > 0 {
+			cfg.RaiseProcs = false
+			runtime.GOMAXPROCS(j.Cast.Procs)
+		}
 	}
 	node, err := failaware.Start(ctx, cfg)
 	if err != nil {
