@@ -69,7 +69,8 @@ type Delivery struct {
 	// synchronized.
 	Stamp     GroupTime
 	Deviation time.Duration
-	// Payload is that of a Message. It is borrowed: see [Node.Receive].
+	// Payload is that of a Message. It is borrowed, to be read only: see
+	// [Node.Receive].
 	Payload []byte
 	// View is where the item belongs; nil with NewIncarnation and before the first
 	// view. It must not be changed.
@@ -102,7 +103,7 @@ func (d Delivery) Clone() Delivery {
 	return d
 }
 
-// fill makes the item of a message. The payload is still the machine's.
+// fill makes the item of a message. The payload is the machine's.
 func (d *Delivery) fill(m *broadcast.Delivery, v *View) {
 	*d = Delivery{Kind: Message, Order: m.Order, Atomicity: m.Atomicity, Transitional: m.Transitional, ID: m.ID,
 		Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: m.Payload, View: v}

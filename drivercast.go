@@ -85,14 +85,19 @@ func (d *driver) consumed() {
 	t := d.cast.unwanted
 	d.cast.unwanted = tally{}
 	if d.cast.in != nil {
-		t = d.cast.in.taken()
+		var ended []returned
+		t, ended = d.cast.in.taken()
+		for _, r := range ended {
+			d.stack.GiveBack(r.loan, r.count)
+		}
 	}
 	if t.count > 0 {
 		d.stack.Consumed(d.now, t.bytes, t.count)
 	}
 }
 
-// deliver takes an effect of the broadcast. What it points to is the machine's.
+// deliver takes an effect of the broadcast. What it points to is the machine's;
+// payloads are lent to the application.
 func (d *driver) deliver(e *broadcast.Effect) {
 	c := d.cast
 	switch e.Kind {
@@ -107,8 +112,8 @@ func (d *driver) deliver(e *broadcast.Effect) {
 		}
 		for i := range e.Deliveries {
 			it := c.in.add()
+			it.loan = d.stack.Borrow(&e.Deliveries[i])
 			it.fill(&e.Deliveries[i], e.View)
-			c.in.copied(it)
 		}
 	case broadcast.Transition:
 		d.tell(Delivery{Kind: TransitionBegins, View: e.View,

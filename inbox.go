@@ -3,24 +3,23 @@ package failaware
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/failaware/failaware/broadcast"
 )
 
 const (
-	// chunkBytes is the size of the chunks that payloads are copied into. Those that
-	// are empty are kept for half of the Backlog: who lags by more is not in a steady
-	// state.
-	chunkBytes = 256 << 10
-	leastRing  = 64
+	leastRing = 64
 	// itemOverhead is what an item counts against the Backlog besides its payload,
 	// as the machine reckons.
 	itemOverhead = 64
 )
 
 // inbox holds the deliveries between the loop and the application. The loop
-// stages the items of a turn, copies their payloads once, and hands all over when
-// the turn's state is published; the consumer borrows them in batches, and gives
-// them back with its next call. Neither waits for the other, but for the moment
-// of moving items.
+// stages the items of a turn, whose payloads stay in the machine's memory, and
+// hands all over when the turn's state is published; the consumer borrows them in
+// batches, and gives them back with its next call. Neither waits for the other, but
+// for the moment of moving items. The machine hears from the loop what has been
+// given back.
 //
 // It has no bound of its own: the machine stops its acknowledgements when more
 // than the Backlog waits, and its incarnation ends when that lasts. The next one
@@ -29,10 +28,9 @@ type inbox struct {
 	limit int // the Backlog
 
 	// Of the loop. Staged items stand in the ring behind its tail.
-	staged  int
-	free    int      // places behind them that are known to be
-	chunk   *chunk   // payloads go here
-	retired []*chunk // full in this turn
+	staged int
+	free   int        // places behind them that are known to be
+	ended  []returned // what the machine was told last
 
 	backlog atomic.Int64 // bytes that were handed over and not given back
 	some    atomic.Bool  // the application has given items back
@@ -42,9 +40,9 @@ type inbox struct {
 	head     uint64 // the first that was not given back
 	lent     uint64 // the first that is not borrowed
 	tail     uint64
-	spare    []*chunk
 	life     uint32 // counts incarnations
 	consumed tally  // given back since the loop last looked, of this incarnation
+	returned []returned
 	waiting  bool
 	over     bool
 
@@ -54,7 +52,7 @@ type inbox struct {
 
 type item struct {
 	Delivery
-	home *chunk // of the payload
+	loan broadcast.Loan // of the payload
 	life uint32
 }
 
@@ -63,10 +61,10 @@ func (i *item) weight() int64 { return int64(len(i.Payload) + itemOverhead) }
 // tally is deliveries, as the machine wants to know them.
 type tally struct{ bytes, count int }
 
-// chunk is memory for payloads.
-type chunk struct {
-	buf  []byte
-	refs int // items in it, and one while it is being filled
+// returned is loans that are equal, as those of consecutive items mostly are.
+type returned struct {
+	loan  broadcast.Loan
+	count int
 }
 
 func newInbox(limit int) *inbox {
@@ -101,45 +99,6 @@ func (b *inbox) makeRoom() {
 	b.free = len(b.ring) - int(end-b.head)
 }
 
-// copied moves the payload of an item into memory of the inbox.
-func (b *inbox) copied(i *item) {
-	n := len(i.Payload)
-	if n == 0 {
-		return
-	}
-	if b.chunk == nil || len(b.chunk.buf)+n > cap(b.chunk.buf) {
-		if b.chunk != nil {
-			b.retired = append(b.retired, b.chunk)
-		}
-		b.chunk = b.fresh(n)
-	}
-	c := b.chunk
-	at := len(c.buf)
-	c.buf = append(c.buf, i.Payload...)
-	i.Payload, i.home = c.buf[at:at+n:at+n], c
-}
-
-// fresh returns an empty chunk that has room for n bytes.
-func (b *inbox) fresh(n int) *chunk {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if k := len(b.spare); k > 0 && n <= chunkBytes {
-		c := b.spare[k-1]
-		b.spare = b.spare[:k-1]
-		return c
-	}
-	return &chunk{buf: make([]byte, 0, max(n, chunkBytes)), refs: 1}
-}
-
-// drop lets go of a reference. The lock is held.
-func (b *inbox) drop(c *chunk) {
-	c.refs--
-	if c.refs == 0 && cap(c.buf) == chunkBytes && len(b.spare)*chunkBytes <= b.limit/2 {
-		c.buf, c.refs = c.buf[:0], 1
-		b.spare = append(b.spare, c)
-	}
-}
-
 // handOver gives the staged items to the consumer. It reports whether that woke the
 // consumer.
 func (b *inbox) handOver() (woke bool) {
@@ -151,21 +110,14 @@ func (b *inbox) handOver() (woke bool) {
 	for range b.staged {
 		s := b.at(b.tail)
 		s.life = b.life
-		if s.home != nil {
-			s.home.refs++
-		}
 		weight += s.weight()
 		b.tail++
-	}
-	for _, c := range b.retired {
-		b.drop(c)
 	}
 	b.backlog.Add(weight)
 	woke = b.waiting
 	b.waiting = false
 	b.mu.Unlock()
-	clear(b.retired)
-	b.staged, b.retired = 0, b.retired[:0]
+	b.staged = 0
 	if woke {
 		b.wake()
 	}
@@ -209,9 +161,7 @@ func (b *inbox) giveBack(end uint64) (eased bool) {
 		if i.life == b.life && i.Kind == Message {
 			b.consumed.bytes += len(i.Payload)
 			b.consumed.count++
-		}
-		if i.home != nil {
-			b.drop(i.home)
+			b.endLoan(i.loan)
 		}
 		*i = item{}
 	}
@@ -221,6 +171,15 @@ func (b *inbox) giveBack(end uint64) (eased bool) {
 		eased = before > int64(b.limit/2)
 	}
 	return eased
+}
+
+// endLoan notes that a loan has ended. The lock is held.
+func (b *inbox) endLoan(l broadcast.Loan) {
+	if n := len(b.returned); n > 0 && b.returned[n-1].loan == l {
+		b.returned[n-1].count++
+	} else if l != (broadcast.Loan{}) {
+		b.returned = append(b.returned, returned{l, 1})
+	}
 }
 
 // touched reports whether anything was ever borrowed.
@@ -239,29 +198,34 @@ func (b *inbox) unread(n int) (eased bool) {
 	return b.giveBack(b.lent - 1)
 }
 
-// taken returns what the application has taken since the last call. Only the loop
-// calls it.
-func (b *inbox) taken() (t tally) {
+// taken returns what the application has taken since the last call, and the loans
+// that have ended, until the next one. Only the loop calls it.
+func (b *inbox) taken() (t tally, ended []returned) {
 	if !b.some.Load() {
-		return t
+		return t, nil
 	}
 	b.some.Store(false)
+	clear(b.ended) // chunks that the machine has let go of
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t, b.consumed = b.consumed, tally{}
-	return t
+	b.ended, b.returned = b.returned, b.ended[:0]
+	return t, b.ended
 }
 
 // caughtUp reports whether little enough waits for another incarnation to begin.
 func (b *inbox) caughtUp() bool { return b.backlog.Load() <= int64(b.limit/2) }
 
 // restart begins the items of another incarnation: what is given back from now on
-// of those before is no concern of the machine's. Only the loop calls it.
+// of those before is no concern of the machine's, and goes with its memory to the
+// collector. Only the loop calls it.
 func (b *inbox) restart() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.life++
 	b.consumed = tally{}
+	clear(b.returned)
+	b.returned = b.returned[:0]
 }
 
 // close says that no more will come.

@@ -20,12 +20,11 @@ func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 		for n := 0; n < items; {
 			for range random.IntN(300) {
 				it := b.add()
-				if it.Payload != nil || it.home != nil || it.View != nil {
+				if it.Payload != nil || it.View != nil {
 					t.Errorf("item %d is not empty: %v", n, it)
 				}
 				it.Kind, it.Position = Message, uint64(n)
 				it.Payload = fmt.Appendf(nil, "payload %d", n)
-				b.copied(it)
 				n++
 			}
 			b.handOver()

@@ -10,7 +10,9 @@ import (
 // slice, and returns how many, at least one. Payloads are borrowed until the next
 // call of Receive, or of [Node.Deliveries]; that call also says that the
 // application is done with these items, which is what
-// [BroadcastConfig.Backlog] counts. Views and changes may be kept.
+// [BroadcastConfig.Backlog] counts. They must not be written to: they are the
+// memory from which the node sends them again to members that have lost them.
+// Views and changes may be kept.
 //
 // Deliveries have one consumer at a time: a second one gets [ErrConsumer]. An
 // application that takes them too slowly holds up its own node only; see

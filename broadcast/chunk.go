@@ -1,28 +1,84 @@
 package broadcast
 
-// chunk holds payloads of one stream, one after the other. It is used again once
-// the last entry that lives in it is gone.
+import "math/bits"
+
+// chunk holds payloads, one behind the other: of one stream, or of messages that
+// were put together from their fragments. Its memory stays where it is, and what
+// has been written stays as it is, as long as anything refers to it: an entry that
+// lives in it, a delivery of the turn under way, or a loan.
 type chunk struct {
-	buf  []byte
-	refs int
+	buf   []byte
+	refs  int
+	loans int  // of refs
+	open  bool // it is being filled: who fills it uses it again
 }
 
-// chunkSize holds any packet's messages, so that a run never spans two chunks.
-const chunkSize = 1 << 16
+const (
+	chunkBits = 16
+	// chunkSize holds any packet's messages, so that a run never spans two chunks.
+	// A message of many fragments may need a larger chunk when it is put together.
+	chunkSize = 1 << chunkBits
+	// chunkSizes are the sizes of chunks, which are powers of two, up to the one
+	// that holds LargestPayload.
+	chunkSizes = 11
+)
 
-// arena keeps chunks that are free. They are as many as the window ever needed.
-type arena struct{ free []*chunk }
+// add writes bytes behind those that are there. To slice beyond the capacity would
+// panic: what is lent never moves.
+func (c *chunk) add(b []byte) {
+	n := len(c.buf)
+	c.buf = c.buf[:n+len(b)]
+	copy(c.buf[n:], b)
+}
 
-func (a *arena) take() *chunk {
-	if k := len(a.free); k > 0 {
-		c := a.free[k-1]
-		a.free = a.free[:k-1]
+// arena keeps chunks that are free, up to some bytes: what a slow application has
+// kept is not kept for good.
+type arena struct {
+	free  [chunkSizes][]*chunk
+	spare int // bytes that are free
+	most  int
+}
+
+// size returns which size of chunks holds n bytes.
+func (*arena) size(n int) int { return bits.Len(uint(max(n, chunkSize)-1)) - chunkBits }
+
+// take returns an empty chunk for at least n bytes.
+func (a *arena) take(n int) *chunk {
+	f := &a.free[a.size(n)]
+	if k := len(*f); k > 0 {
+		c := (*f)[k-1]
+		(*f)[k-1] = nil
+		*f = (*f)[:k-1]
+		a.spare -= cap(c.buf)
 		return c
 	}
-	return &chunk{buf: make([]byte, 0, chunkSize)}
+	return &chunk{buf: make([]byte, 0, chunkSize<<a.size(n))}
 }
 
-func (a *arena) give(c *chunk) {
-	c.buf, c.refs = c.buf[:0], 0
-	a.free = append(a.free, c)
+// drop lets go of a reference.
+func (a *arena) drop(c *chunk) {
+	c.refs--
+	if c.refs > 0 || c.open || a.spare > a.most {
+		return
+	}
+	c.buf = c.buf[:0]
+	a.spare += cap(c.buf)
+	f := &a.free[a.size(cap(c.buf))]
+	*f = append(*f, c)
+}
+
+// room returns the chunk in which the next n bytes have their place, up to
+// chunkSize, given the one that is being filled, or nil.
+func (a *arena) room(c *chunk, n int) *chunk {
+	if c != nil && c.refs == 0 {
+		c.buf = c.buf[:0]
+	}
+	if c == nil || len(c.buf)+n > cap(c.buf) {
+		if c != nil {
+			c.open = false // it goes with its last reference, of which it has some
+		}
+		c = a.take(n)
+		c.open = true
+	}
+	return c
 }

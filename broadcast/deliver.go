@@ -129,35 +129,23 @@ func (s *Service) emit(i int, c Class, seq uint64, transitional bool) uint64 {
 	st := m.stream(c)
 	e := st.at(seq)
 	last := seq
-	payload := []byte(nil)
-	if e.flags&(begins|ends) == begins|ends {
-		payload = e.payload()
-	} else {
+	home, payload := e.home, e.payload()
+	if e.flags&(begins|ends) != begins|ends {
 		last = st.end(seq)
-		payload = s.join(st, seq, last)
+		home, payload = s.join(st, seq, last)
+	}
+	if len(payload) > 0 {
+		s.keep(home)
+	} else {
+		home = nil
 	}
 	d := Delivery{ID: ID{Sender: m.Node, Boot: m.Boot, Class: c, Sequence: last},
 		Options:      Options{e.flags.order(), e.flags.atomicity()},
-		Transitional: transitional, Stamp: e.stamp, Deviation: e.dev, Payload: payload}
+		Transitional: transitional, Stamp: e.stamp, Deviation: e.dev, Payload: payload, home: home}
 	if c == ClassOrdered {
 		s.position++
 		d.Position = s.position
 	}
 	s.deliveries = append(s.deliveries, d)
 	return last
-}
-
-// join puts the fragments of a message together, in a buffer that is used again
-// after Reclaim.
-func (s *Service) join(st *stream, from, to uint64) []byte {
-	if s.buffersOut == len(s.buffers) {
-		s.buffers = append(s.buffers, nil)
-	}
-	b := s.buffers[s.buffersOut][:0]
-	for seq := from; seq <= to; seq++ {
-		b = append(b, st.at(seq).payload()...)
-	}
-	s.buffers[s.buffersOut] = b
-	s.buffersOut++
-	return b
 }

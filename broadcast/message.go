@@ -121,8 +121,10 @@ type Delivery struct {
 	// sender's clock was synchronized ([clocksync.UnknownBound] otherwise).
 	Stamp     clocksync.Time
 	Deviation time.Duration
-	// Payload is borrowed until the next call.
+	// Payload is borrowed until Reclaim, or longer with Borrow. It must not be
+	// written to.
 	Payload []byte
+	home    *chunk // of the payload, unless that is empty
 }
 
 // Kind tells effects apart.

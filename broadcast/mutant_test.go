@@ -58,6 +58,13 @@ func TestAMissingPieceIsNoticed(t *testing.T) {
 	require.False(t, missingPieceHoldsUp())
 }
 
+func TestEndlessLendingIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, lendsWithinBounds(t))
+	mutant.Set(mutant.BroadcastLendEndlessly)
+	require.False(t, lendsWithinBounds(t))
+}
+
 func TestMixedProposalsAreNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.True(t, keepsProposalsApart())

@@ -14,7 +14,8 @@ import (
 //
 // Broadcast and HandlePacket only take notice; Act does what follows, so that a
 // batch of packets or of messages costs one decision, one acknowledgement, and
-// one batch of deliveries. What effects point to is valid until Reclaim.
+// one batch of deliveries. What effects point to is valid until Reclaim; Borrow keeps
+// payloads longer.
 type Service struct {
 	cfg Config
 
@@ -60,11 +61,12 @@ type Service struct {
 	freeze    freeze
 	committed []*Commit // terms, in pieces, of the view that this node led to
 	slow      slowness
+	joined    *chunk // messages put together from fragments
+	lent      int    // bytes of the chunks with payloads that the application has
 
 	// Of the turn under way.
 	deliveries []Delivery
-	buffers    [][]byte
-	buffersOut int
+	kept       []*chunk // with the payloads of deliveries
 	packets    []*Packet
 	packetsOut int
 
@@ -96,7 +98,10 @@ type member struct {
 // New returns the broadcast of one incarnation, without a view. The configuration
 // must be valid.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg.WithDefaults(), gapDue: timed.Never, ordered: minTime, floor: minTime, stamp: minTime}
+	s := &Service{cfg: cfg.WithDefaults(), gapDue: timed.Never, ordered: minTime, floor: minTime, stamp: minTime}
+	// Who lags by more than half of the Backlog is not in the steady state.
+	s.arena.most = 2*s.cfg.Window + s.cfg.Backlog/2
+	return s
 }
 
 // View returns the view that messages are exchanged in, or nil.
@@ -225,7 +230,11 @@ func (s *Service) Deadline() timed.Instant {
 func (s *Service) Reclaim() {
 	clear(s.deliveries) // they must not keep chunks from the collector
 	s.deliveries = s.deliveries[:0]
-	s.packetsOut, s.buffersOut = 0, 0
+	for _, c := range s.kept {
+		s.arena.drop(c)
+	}
+	clear(s.kept)
+	s.kept, s.packetsOut = s.kept[:0], 0
 }
 
 // Act does what has become due or possible. reading is what the node's clock

@@ -277,12 +277,19 @@ func TestOrderedElsewhere(t *testing.T) {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	for _, opt := range []Options{{Total, Weak}, {Timed, Strong}, {Unordered, Strict}} {
+	for opt, size := range map[Options]int{{Total, Weak}: 64, {Timed, Strong}: 64, {Unordered, Strict}: 64,
+		{Total, Strict}: 16 << 10, {Timed, Weak}: 200_000} {
 		g := newTrio(3, Config{})
-		payload := make([]byte, 64)
+		payload := make([]byte, size)
+		lent := make([][]Loan, 3)
+		g.take = func(i int, d *Delivery) { lent[i] = append(lent[i], g.nodes[i].Borrow(d)) }
 		step := func() {
 			for i := range g.nodes {
-				for range 20 {
+				for k := range lent[i] {
+					g.nodes[i].GiveBack(lent[i][k], 1)
+				}
+				lent[i] = lent[i][:0]
+				for range min(20, 1+100_000/size) {
 					_, _ = g.cast(i, payload, opt) // a full window is as good
 				}
 			}
@@ -292,7 +299,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		for range 3000 {
 			step()
 		}
-		require.Zero(t, testing.AllocsPerRun(200, step), "%v", opt)
+		require.Zero(t, testing.AllocsPerRun(200, step), "%v, %d bytes", opt, size)
 	}
 }
 

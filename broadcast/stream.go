@@ -44,8 +44,8 @@ func (f flags) order() Order         { return Order(f & orderMask) }
 func (f flags) atomicity() Atomicity { return Atomicity(f & atomicMask >> atomicShift) }
 func (f flags) urgent() bool         { return f.atomicity() != Weak || f.order() == Timed }
 
-// payload returns the bytes of the entry.
-func (e *entry) payload() []byte { return e.home.buf[e.off : e.off+e.size] }
+// payload returns the bytes of the entry. Who appends to them gets memory of its own.
+func (e *entry) payload() []byte { return e.home.buf[e.off : e.off+e.size : e.off+e.size] }
 
 // stream is what is held of one sender in one class: a ring of entries indexed by
 // sequence, and chunks for the bytes.
@@ -110,10 +110,7 @@ func (st *stream) drop(a *arena, to uint64) {
 			continue
 		}
 		st.bytes -= int(e.size) + perMessage
-		e.home.refs--
-		if e.home.refs == 0 && e.home != st.cur {
-			a.give(e.home)
-		}
+		a.drop(e.home)
 		*e = entry{}
 	}
 }
@@ -140,19 +137,6 @@ func (st *stream) reserve(seq uint64, most int) bool {
 	return true
 }
 
-// room returns the chunk in which the next n bytes have their place.
-func (st *stream) room(a *arena, n int) *chunk {
-	c := st.cur
-	if c != nil && c.refs == 0 {
-		c.buf = c.buf[:0]
-	}
-	if c == nil || len(c.buf)+n > cap(c.buf) {
-		c = a.take()
-		st.cur = c // the old one goes with its last entry, of which it has some
-	}
-	return c
-}
-
 // put takes the messages of a run that are not held yet. It returns whether there
 // were any.
 func (st *stream) put(a *arena, r *Run, most int) bool {
@@ -165,9 +149,11 @@ func (st *stream) put(a *arena, r *Run, most int) bool {
 		from += r.size(skip)
 		skip++
 	}
-	c := st.room(a, len(r.Payload)-from)
-	off := len(c.buf)
-	c.buf = append(c.buf, r.Payload[from:]...)
+	c := a.room(st.cur, len(r.Payload)-from)
+	st.cur = c
+	begin := len(c.buf)
+	off := begin
+	c.add(r.Payload[from:])
 	f, fresh := r.flags(), false
 	for i := skip; i < r.Count; i++ {
 		n := r.size(i)
@@ -178,6 +164,9 @@ func (st *stream) put(a *arena, r *Run, most int) bool {
 			fresh = true
 		}
 		off += n
+	}
+	if !fresh {
+		c.buf = c.buf[:begin] // duplicates take no place that would be lent with what is there
 	}
 	st.top = max(st.top, last)
 	st.extend()

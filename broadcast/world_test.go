@@ -20,6 +20,7 @@ type trio struct {
 	payloads  [][]string
 	count     []int
 	keep      bool
+	take      func(i int, d *Delivery) // the application takes a delivery
 	drop      func(from, to int, p *Packet) bool
 	effects   []Effect // other than Send and Deliver
 }
@@ -113,6 +114,9 @@ func (t *trio) perform(i int) {
 			bytes := 0
 			for d := range e.Deliveries {
 				bytes += len(e.Deliveries[d].Payload)
+				if t.take != nil {
+					t.take(i, &e.Deliveries[d])
+				}
 				if t.keep {
 					t.delivered[i] = append(t.delivered[i], e.Deliveries[d])
 					t.payloads[i] = append(t.payloads[i], string(e.Deliveries[d].Payload))

@@ -65,6 +65,7 @@ func (k *casting) configure(c *stack.Config) {
 // started takes a new incarnation.
 func (k *casting) started(n *Node) {
 	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
+	n.owed, n.borrowed = nil, nil // with the memory of the process
 	k.check.started(n.Incarnation(), n.st)
 }
 
@@ -81,6 +82,7 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 			}
 			w.cast.live.delivered(n, d)
 			c.delivered(inc, e.View, d)
+			n.owed = append(n.owed, borrowed{d.ID, n.st.Borrow(d), d.Payload})
 			n.owedBytes += len(d.Payload)
 			n.owedCount++
 			w.count.Deliveries++
@@ -102,9 +104,11 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 	}
 }
 
-// consume lets a node's application take what waits for it.
+// consume lets a node's application take what waits for it, and give back what it
+// took before.
 func (w *World) consume(n *Node) {
 	if n.owedCount > 0 && n.up {
+		w.giveBack(n)
 		n.st.Consumed(n.tick(w.now), n.owedBytes, n.owedCount)
 		n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
 	}

@@ -134,7 +134,7 @@ func (c *checker) pair(q, p *Node) int { return q.index*len(c.claims) + p.index 
 // always lists the checks that do not rest on clocks: they hold whatever clocks
 // do.
 var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
-	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory"}
+	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory", "borrowed"}
 
 // despite lists those that do not even rest on boot ids.
 var despite = []string{"codec", "forged", "mismatch", "liveness"}

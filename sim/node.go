@@ -41,6 +41,7 @@ type Node struct {
 	owedBytes, owedCount int
 	owedViews            int  // begun since it took anything
 	lazy                 bool // the application takes nothing
+	owed, borrowed       []borrowed
 }
 
 // addNode adds a process with an id to the world. Its index is that of the id,

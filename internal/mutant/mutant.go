@@ -164,6 +164,8 @@ const (
 	BroadcastOrderMinority
 	BroadcastPieceMissing
 	BroadcastMixProposals
+	BroadcastReuseLent
+	BroadcastLendEndlessly
 
 	// replicated state
 	ReplicaKeepLabel

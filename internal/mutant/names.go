@@ -149,6 +149,8 @@ var planted = [...]struct{ name, layer, rule string }{
 	BroadcastOrderMinority:   {"BroadcastOrderMinority", "broadcast", "RequireQuorum orders in quorums only"},
 	BroadcastPieceMissing:    {"BroadcastPieceMissing", "broadcast", "a report counts when all its pieces are there"},
 	BroadcastMixProposals:    {"BroadcastMixProposals", "broadcast", "a report counts for its proposal"},
+	BroadcastReuseLent:       {"BroadcastReuseLent", "broadcast", "what the application has borrowed stays as it is"},
+	BroadcastLendEndlessly:   {"BroadcastLendEndlessly", "broadcast", "what is lent is bounded, with the chunks that it is in"},
 	ReplicaKeepLabel:         {"ReplicaKeepLabel", "replica", "a state that was added to has another label"},
 	ReplicaDropQueued:        {"ReplicaDropQueued", "replica", "what waits when a view ends is applied"},
 	ReplicaApplyUnsettled:    {"ReplicaApplyUnsettled", "replica", "nothing is applied before it is known which states meet"},

@@ -27,6 +27,13 @@ func (s *Stack) Consumed(now timed.Instant, n, count int) {
 	}
 }
 
+// Borrow keeps the payload of a delivery of this turn until GiveBack: see
+// [broadcast.Service.Borrow].
+func (s *Stack) Borrow(d *broadcast.Delivery) broadcast.Loan { return s.br.Borrow(d) }
+
+// GiveBack says that the payloads of n loans that are equal are of no more use.
+func (s *Stack) GiveBack(l broadcast.Loan, n int) { s.br.GiveBack(l, n) }
+
 // Cast returns the broadcast's state, to look at, or nil.
 func (s *Stack) Cast() *broadcast.Service { return s.br }
 

@@ -171,6 +171,8 @@ var Table = []Kill{
 	{Mutant: mutant.BroadcastQuietDecisions, Package: "broadcast", Test: "TestQuietDecisionsAreNoticed"},
 	{Mutant: mutant.BroadcastPieceMissing, Package: "broadcast", Test: "TestAMissingPieceIsNoticed"},
 	{Mutant: mutant.BroadcastMixProposals, Package: "broadcast", Test: "TestMixedProposalsAreNoticed"},
+	in("broadcast", mutant.BroadcastReuseLent, "borrowed", 100),
+	{Mutant: mutant.BroadcastLendEndlessly, Package: "broadcast", Test: "TestEndlessLendingIsNoticed"},
 
 	in("state", mutant.ReplicaKeepLabel, "", 300),
 	in("state", mutant.ReplicaDropQueued, "", 300),

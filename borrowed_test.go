@@ -1,0 +1,115 @@
+package failaware
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+)
+
+// patterned returns a payload that tells what all of its bytes are.
+func patterned(number uint64, size int) []byte {
+	b := binary.BigEndian.AppendUint64(nil, number)
+	for i := len(b); i < size; i++ {
+		b = append(b, byte(number)+byte(i))
+	}
+	return b
+}
+
+func isPatterned(b []byte) bool {
+	return len(b) >= 8 && bytes.Equal(b, patterned(binary.BigEndian.Uint64(b), len(b)))
+}
+
+// Applications that keep what they borrow for as long as they may find it as it
+// was, while their nodes go on to send and to receive in the same memory.
+func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
+	const each = 1500
+	nodes := startCast(t, 3, BroadcastConfig{Window: 512 << 10, MaxPayload: 100 << 10}, WAN())
+	ctx, cancel := context.WithCancel(bounded(t))
+	var senders, readers sync.WaitGroup
+	for i, n := range nodes {
+		senders.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 7))
+			for k := range each {
+				size := 8 + random.IntN(2000)
+				if k%100 == 0 {
+					size = 80_000 // put together from fragments
+				}
+				if _, err := n.Broadcast(ctx, patterned(random.Uint64(), size), BroadcastOptions{Order: MessageOrder(k % 2)}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		readers.Go(func() {
+			into, got := make([]Delivery, 50), 0
+			for got < each {
+				k, err := n.Receive(ctx, into)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got%3 == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				for j := range k {
+					if into[j].Kind != Message {
+						continue
+					}
+					got++
+					if !isPatterned(into[j].Payload) {
+						t.Errorf("node %v: the payload of %v is not what was sent", n.ID(), into[j].ID)
+					}
+				}
+			}
+		})
+	}
+	senders.Wait()
+	readers.Wait()
+	cancel()
+}
+
+// What was borrowed from an incarnation that is over stays as it was as well, and
+// the next one does not mind that it is given back.
+func TestBorrowedPayloadsOutliveTheirIncarnation(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
+	send := func(from, to uint64) {
+		for i := from; i < to; i++ {
+			_, err := n.BroadcastAndWait(bounded(t), patterned(i, 1000), BroadcastOptions{Order: TotalOrder})
+			require.NoError(t, err)
+		}
+	}
+	send(0, 100)
+	into := make([]Delivery, 60)
+	k, err := n.Receive(bounded(t), into)
+	require.NoError(t, err)
+	was := make([]Delivery, k)
+	for i := range k {
+		was[i] = into[i].Clone()
+	}
+	boot := n.Status().Boot
+	n.do(func(d *driver) { d.restart(Suspended, hwclock.Reading{Now: d.now, Epoch: d.epoch}) })
+	eventually(t, "another incarnation", func() bool { s := n.Status(); return s.Boot != boot && s.Waiting == "" })
+	send(100, 300)
+	require.Equal(t, was, into[:k])
+	for next := uint64(0); next < 300; {
+		for _, d := range into[:k] {
+			if d.Kind == Message {
+				require.Equal(t, patterned(next, 1000), d.Payload)
+				next++
+			}
+		}
+		if next < 300 {
+			k, err = n.Receive(bounded(t), into)
+			require.NoError(t, err)
+		}
+	}
+	send(300, 400) // the loop has looked at what was given back
+}

@@ -1,0 +1,30 @@
+package sim
+
+import (
+	"bytes"
+
+	"github.com/failaware/failaware/broadcast"
+)
+
+// borrowed is a payload that was lent to an application. As with a node of the
+// library, it is borrowed from its delivery until the application takes more, and
+// a slow one has it for long.
+type borrowed struct {
+	id      broadcast.ID
+	loan    broadcast.Loan
+	payload []byte
+}
+
+// giveBack lets an application give back what it took last, which must still be what
+// was broadcast, and take what waits for it.
+func (w *World) giveBack(n *Node) {
+	for i := range n.borrowed {
+		b := &n.borrowed[i]
+		if m := w.cast.check.sent[b.id]; m != nil && !bytes.Equal(m.payload, b.payload) {
+			w.check.failAt("borrowed", n.id, "the payload of %v has changed while the application had it", b.id)
+		}
+		n.st.GiveBack(b.loan, 1)
+	}
+	clear(n.borrowed)
+	n.owed, n.borrowed = n.borrowed[:0], n.owed
+}
