@@ -61,17 +61,17 @@ func (d *driver) supply() {
 	}
 	for class := broadcast.ClassUnordered; class <= broadcast.ClassOrdered; class++ {
 		l := &c.out.lanes[class]
-		for left := turn; c.out.refill(class); l.pop() {
+		for left := turn; c.out.refill(class, d.stack); {
 			if left <= 0 {
 				c.more = true
 				break
 			}
-			payload, opt := l.first()
-			if _, err := d.stack.Broadcast(d.now, payload, opt); err != nil {
+			weight, err := l.give(d.now, d.stack)
+			if err != nil {
 				c.stalled = true
 				break
 			}
-			left -= len(payload) + laneOverhead
+			left -= weight
 			c.took = d.now
 		}
 	}

@@ -40,24 +40,27 @@ type outlet struct {
 type lane struct {
 	last    uint64 // sequence given
 	in      parcel // filled by callers
+	slabs   []slab // with room for payloads: the first is being filled
 	waiting int    // callers that wait for room
 	passed  int    // of them, those that were called and found none: others had been faster
 	room    chan struct{}
 
 	// Of the loop.
 	out  parcel
-	next int // message of out
-	at   int // its first byte
+	next int            // message of out
+	from broadcast.Slab // of the last message handed over that has one
 }
 
-// parcel is messages, one after the other.
+// parcel is messages, one after the other. The payloads of some stand in slabs.
 type parcel struct {
-	bytes  []byte
+	bytes  []byte // payloads for which no slab had room
 	each   []message
 	weight int
 }
 
 type message struct {
+	slab broadcast.Slab // none: in the bytes of the parcel
+	at   int            // the first byte of the payload
 	size int
 	opt  broadcast.Options
 }
@@ -112,8 +115,7 @@ func (o *outlet) put(payload []byte, opt broadcast.Options, w *waiter, wait bool
 		}
 		err = ErrWindowFull
 	default:
-		l.in.bytes = append(l.in.bytes, payload...)
-		l.in.each = append(l.in.each, message{len(payload), opt})
+		l.write(payload, opt)
 		l.in.weight += len(payload) + laneOverhead
 		l.last += o.fragments(len(payload))
 		id = MessageID{Sender: o.self, Boot: o.boot, Class: class, Sequence: l.last}
@@ -165,8 +167,9 @@ func (o *outlet) passOn(class broadcast.Class) {
 }
 
 // refill gives the loop what callers have left in a lane, when it has handed over
-// all of before. It reports whether there is something. Only the loop calls it.
-func (o *outlet) refill(class broadcast.Class) bool {
+// all of before, and callers room for more. It reports whether there is something.
+// Only the loop calls it.
+func (o *outlet) refill(class broadcast.Class, from slabs) bool {
 	l := &o.lanes[class]
 	if l.next < len(l.out.each) {
 		return true
@@ -175,21 +178,12 @@ func (o *outlet) refill(class broadcast.Class) bool {
 	defer o.mu.Unlock()
 	l.out.reset()
 	l.out, l.in = l.in, l.out
-	l.next, l.at = 0, 0
+	l.next = 0
+	if len(l.out.each) > 0 {
+		l.spread(from)
+	}
 	o.passOn(class)
 	return len(l.out.each) > 0
-}
-
-// first returns the message that the loop is to hand over next.
-func (l *lane) first() (payload []byte, opt broadcast.Options) {
-	e := &l.out.each[l.next]
-	return l.out.bytes[l.at : l.at+e.size], e.opt
-}
-
-// pop goes on to the next message.
-func (l *lane) pop() {
-	l.at += l.out.each[l.next].size
-	l.next++
 }
 
 // restart begins the messages of another incarnation. Those left for the old one
@@ -200,7 +194,8 @@ func (o *outlet) restart(boot BootID) {
 	o.boot, o.refuses = boot, false
 	for class := range o.lanes {
 		l := &o.lanes[class]
-		l.last, l.next, l.at = 0, 0, 0
+		l.last, l.next = 0, 0
+		l.slabs, l.from = nil, broadcast.Slab{} // of a machine that is no more
 		l.in.reset()
 		l.out.reset()
 		o.passOn(broadcast.Class(class))

@@ -12,6 +12,7 @@ import (
 // on a busy machine one of them was passed by for a minute.
 func TestWhoWaitsIsNotPassedByForEver(t *testing.T) {
 	o := newOutlet(1, &BroadcastConfig{MaxPayload: laneBytes, PacketBytes: laneBytes})
+	machine := broadcast.New(broadcast.Config{})
 	opt := broadcast.Options{Order: TotalOrder}
 	class := opt.Order.Class()
 	put := func(at *place) error {
@@ -27,7 +28,7 @@ func TestWhoWaitsIsNotPassedByForEver(t *testing.T) {
 		}
 	}
 	empty := func() {
-		o.refill(class)
+		o.refill(class, machine)
 		o.lanes[class].next = len(o.lanes[class].out.each)
 	}
 	var slow, other, third place
@@ -47,7 +48,8 @@ func TestWhoWaitsIsNotPassedByForEver(t *testing.T) {
 	empty()
 	require.True(t, called(), "and are called after it")
 	require.NoError(t, put(&other))
-	require.Equal(t, lane{in: o.lanes[class].in, out: o.lanes[class].out, last: 4, next: o.lanes[class].next, room: o.lanes[class].room},
+	require.Equal(t, lane{in: o.lanes[class].in, out: o.lanes[class].out, last: 4, next: o.lanes[class].next, room: o.lanes[class].room,
+		slabs: o.lanes[class].slabs},
 		o.lanes[class], "nobody waits")
 
 	// Who gives up does not hold up the others.

@@ -1,6 +1,10 @@
 package broadcast
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
 
 // chunk holds payloads, one behind the other: of one stream, or of messages that
 // were put together from their fragments. Its memory stays where it is, and what
@@ -58,7 +62,12 @@ func (a *arena) take(n int) *chunk {
 // drop lets go of a reference.
 func (a *arena) drop(c *chunk) {
 	c.refs--
-	if c.refs > 0 || c.open || a.spare > a.most {
+	a.reuse(c)
+}
+
+// reuse frees a chunk if nothing refers to it.
+func (a *arena) reuse(c *chunk) {
+	if c.refs > 0 || c.open && !mutant.On(mutant.BroadcastReuseOpen) || a.spare > a.most {
 		return
 	}
 	c.buf = c.buf[:0]

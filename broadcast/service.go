@@ -131,43 +131,6 @@ func (s *Service) index(i timed.Incarnation) int {
 	return -1
 }
 
-// Broadcast takes a payload, which it copies, and returns its id. reading is what
-// the node's clock shows at now. While a view changes, messages wait for the
-// next one. The errors are those of this package.
-func (s *Service) Broadcast(reading clocksync.Reading, payload []byte, opt Options) (ID, error) {
-	class := opt.Order.Class()
-	switch {
-	case !opt.Valid():
-		return ID{}, ErrOptions
-	case len(payload) > s.cfg.MaxPayload:
-		return ID{}, ErrTooLarge
-	case s.slow.leaving:
-		return ID{}, ErrLeaving
-	case class == ClassOrdered && s.view != nil && !s.quorate:
-		return ID{}, ErrNoQuorum
-	}
-	frags := s.cfg.fragments(len(payload))
-	st := &s.streamsOf(s.cfg.Self.Node)[class]
-	if st.boot == 0 {
-		st.begin(&s.arena, s.cfg.Self.Boot, 0)
-	}
-	if !s.fits(st, len(payload), frags) {
-		return ID{}, ErrWindowFull
-	}
-	stamp, dev := s.stampNow(reading)
-	r := Run{Sender: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Class: class, Options: opt, Count: 1, Stamp: stamp, Deviation: dev}
-	size := (len(payload) + frags - 1) / frags
-	for i := range frags {
-		// Fragments are of one size, or all but the last: the kernel carries
-		// packets of one size together, and others one by one.
-		part := payload[i*size : min(len(payload), (i+1)*size)]
-		s.own[class]++
-		r.First, r.Size, r.Payload, r.Begins, r.Ends = s.own[class], uint32(len(part)), part, i == 0, i == frags-1
-		st.put(&s.arena, &r, s.cfg.MaxMessages)
-	}
-	return ID{Sender: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Class: class, Sequence: s.own[class]}, nil
-}
-
 // fits reports whether the window has room: this node's share of it, or all of
 // the share for one message that is larger.
 func (s *Service) fits(st *stream, n, frags int) bool {

@@ -151,9 +151,18 @@ func (st *stream) put(a *arena, r *Run, most int) bool {
 	}
 	c := a.room(st.cur, len(r.Payload)-from)
 	st.cur = c
-	begin := len(c.buf)
-	off := begin
+	off := len(c.buf)
 	c.add(r.Payload[from:])
+	fresh := st.hold(c, off, r, skip)
+	if !fresh {
+		c.buf = c.buf[:off] // duplicates take no place that would be lent with what is there
+	}
+	return fresh
+}
+
+// hold takes the messages of a run, without the first few, that are not held yet. Their
+// bytes stand in a chunk. It returns whether there were any.
+func (st *stream) hold(c *chunk, off int, r *Run, skip int) bool {
 	f, fresh := r.flags(), false
 	for i := skip; i < r.Count; i++ {
 		n := r.size(i)
@@ -165,10 +174,7 @@ func (st *stream) put(a *arena, r *Run, most int) bool {
 		}
 		off += n
 	}
-	if !fresh {
-		c.buf = c.buf[:begin] // duplicates take no place that would be lent with what is there
-	}
-	st.top = max(st.top, last)
+	st.top = max(st.top, r.First+uint64(r.Count)-1)
 	st.extend()
 	return fresh
 }

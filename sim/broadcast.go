@@ -65,7 +65,7 @@ func (k *casting) configure(c *stack.Config) {
 // started takes a new incarnation.
 func (k *casting) started(n *Node) {
 	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
-	n.owed, n.borrowed = nil, nil // with the memory of the process
+	n.owed, n.borrowed, n.slabs = nil, nil, [2]slab{} // with the memory of the process
 	k.check.started(n.Incarnation(), n.st)
 }
 
@@ -191,7 +191,7 @@ func (w *World) attends(n *Node) bool {
 // broadcast has a node broadcast one message.
 func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broadcast.ID, error) {
 	now := n.tick(w.now)
-	id, err := n.st.Broadcast(now, payload, opt)
+	id, err := n.handOver(now, payload, opt)
 	w.mix(id.Sequence<<16 | uint64(len(payload)))
 	switch {
 	case errors.Is(err, broadcast.ErrWindowFull):

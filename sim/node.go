@@ -42,6 +42,7 @@ type Node struct {
 	owedViews            int  // begun since it took anything
 	lazy                 bool // the application takes nothing
 	owed, borrowed       []borrowed
+	slabs                [2]slab // for own messages, by class
 }
 
 // addNode adds a process with an id to the world. Its index is that of the id,

@@ -166,6 +166,7 @@ const (
 	BroadcastMixProposals
 	BroadcastReuseLent
 	BroadcastLendEndlessly
+	BroadcastReuseOpen
 
 	// replicated state
 	ReplicaKeepLabel

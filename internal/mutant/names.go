@@ -151,6 +151,7 @@ var planted = [...]struct{ name, layer, rule string }{
 	BroadcastMixProposals:    {"BroadcastMixProposals", "broadcast", "a report counts for its proposal"},
 	BroadcastReuseLent:       {"BroadcastReuseLent", "broadcast", "what the application has borrowed stays as it is"},
 	BroadcastLendEndlessly:   {"BroadcastLendEndlessly", "broadcast", "what is lent is bounded, with the chunks that it is in"},
+	BroadcastReuseOpen:       {"BroadcastReuseOpen", "broadcast", "memory that is being filled is not given to others"},
 	ReplicaKeepLabel:         {"ReplicaKeepLabel", "replica", "a state that was added to has another label"},
 	ReplicaDropQueued:        {"ReplicaDropQueued", "replica", "what waits when a view ends is applied"},
 	ReplicaApplyUnsettled:    {"ReplicaApplyUnsettled", "replica", "nothing is applied before it is known which states meet"},

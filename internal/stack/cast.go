@@ -18,6 +18,23 @@ func (s *Stack) Broadcast(now timed.Instant, payload []byte, opt broadcast.Optio
 	return id, err
 }
 
+// BroadcastSlab is Broadcast, with a payload of n bytes that stands in a slab: see
+// [broadcast.Service.BroadcastSlab].
+func (s *Stack) BroadcastSlab(now timed.Instant, b broadcast.Slab, off, n int, opt broadcast.Options) (broadcast.ID, error) {
+	id, err := s.br.BroadcastSlab(s.ck.Read(now), b, off, n, opt)
+	if err == nil && s.br.Pending() {
+		s.due = timed.Earlier(s.due, now)
+	}
+	return id, err
+}
+
+// TakeSlab returns memory for the payloads of own messages: see
+// [broadcast.Service.TakeSlab].
+func (s *Stack) TakeSlab() (broadcast.Slab, []byte) { return s.br.TakeSlab() }
+
+// CloseSlab says that no more messages will be handed over in a slab.
+func (s *Stack) CloseSlab(b broadcast.Slab) { s.br.CloseSlab(b) }
+
 // Consumed says that the application has taken count deliveries with payloads of
 // n bytes in all.
 func (s *Stack) Consumed(now timed.Instant, n, count int) {

@@ -173,6 +173,7 @@ var Table = []Kill{
 	{Mutant: mutant.BroadcastMixProposals, Package: "broadcast", Test: "TestMixedProposalsAreNoticed"},
 	in("broadcast", mutant.BroadcastReuseLent, "borrowed", 100),
 	{Mutant: mutant.BroadcastLendEndlessly, Package: "broadcast", Test: "TestEndlessLendingIsNoticed"},
+	in("broadcast", mutant.BroadcastReuseOpen, "", 100),
 
 	in("state", mutant.ReplicaKeepLabel, "", 300),
 	in("state", mutant.ReplicaDropQueued, "", 300),

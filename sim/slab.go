@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
+)
+
+// slab is memory of a machine for own messages.
+type slab struct {
+	broadcast.Slab
+	mem []byte // up to its length there are messages
+}
+
+// handOver gives a message to the machine, in one of the two ways in which the
+// library does: every other node writes it to a slab, and the others have it copied.
+func (n *Node) handOver(now timed.Instant, payload []byte, opt broadcast.Options) (broadcast.ID, error) {
+	if n.index%2 == 1 || len(payload) > broadcast.SlabBytes {
+		return n.st.Broadcast(now, payload, opt)
+	}
+	b := &n.slabs[opt.Order.Class()]
+	at := len(b.mem)
+	if at+len(payload) > cap(b.mem) {
+		if b.mem != nil {
+			n.st.CloseSlab(b.Slab)
+		}
+		b.Slab, b.mem = n.st.TakeSlab()
+		at = 0
+	}
+	mem := append(b.mem, payload...)
+	id, err := n.st.BroadcastSlab(now, b.Slab, at, len(payload), opt)
+	if err == nil {
+		b.mem = mem
+	}
+	return id, err
+}
