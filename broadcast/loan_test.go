@@ -64,7 +64,7 @@ func TestWhatIsLentStaysAsItIs(t *testing.T) {
 	sizes := []int{0, 1, 100, 900, 3000, 20_000, chunkSize - 1, chunkSize, chunkSize + 1, 200_000}
 	g := newTrio(3, Config{})
 	all := g.borrowers()
-	for n := range 3000 {
+	for n := range 1000 {
 		_, _ = g.cast(n%3, paint(n, sizes[random.IntN(len(sizes))]), Options{Order: Order(random.IntN(3))}) // a full window is as good
 		if n%5 == 0 {
 			g.turn()
@@ -77,7 +77,7 @@ func TestWhatIsLentStaysAsItIs(t *testing.T) {
 		}
 	}
 	g.run(100_000_000)
-	require.Greater(t, g.count[0], 1000)
+	require.Greater(t, g.count[0], 500)
 	for i := range all {
 		require.NotZero(t, all[i].s.lent)
 		for len(all[i].kept) > 0 {

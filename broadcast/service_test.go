@@ -296,10 +296,14 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			g.now = g.now.Add(100 * time.Microsecond)
 			g.turn()
 		}
-		for range 3000 {
+		for i := range 3000 { // rings grow, then what large payloads take
+			payload = payload[:min(size, 64)]
+			if i > 2900 {
+				payload = payload[:size]
+			}
 			step()
 		}
-		require.Zero(t, testing.AllocsPerRun(200, step), "%v, %d bytes", opt, size)
+		require.Zero(t, testing.AllocsPerRun(20, step), "%v, %d bytes", opt, size)
 	}
 }
 
