@@ -123,6 +123,7 @@ func (s *Service) beginView(v *membership.View) {
 		}
 		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime})
 	}
+	s.habit.begin(len(v.Members))
 	group := s.cfg.RequireQuorum
 	s.quorate = group.Empty() || 2*v.Set.Intersect(group).Len() > group.Len()
 	s.log.clear()

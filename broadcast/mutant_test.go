@@ -35,6 +35,13 @@ func TestARoleThatAlwaysMovesIsNoticed(t *testing.T) {
 	require.False(t, decidesAlone())
 }
 
+func TestARoleThatAlwaysStaysIsNoticed(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	require.True(t, decideInTurn(0, 1, 2))
+	mutant.Set(mutant.BroadcastRoleAlwaysStays)
+	require.False(t, decideInTurn(0, 1, 2))
+}
+
 // In a campaign keepalives make up for it, and a log is hardly ever full.
 func TestQuietDecisionsAreNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)

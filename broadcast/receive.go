@@ -142,6 +142,7 @@ func (s *Service) learn(now timed.Instant) {
 		}
 		if len(sl.Ranges) > 0 {
 			s.full = s.known
+			s.habit.note(sl.Ranges)
 		}
 		s.ordered = max(s.ordered, sl.Floor)
 		s.decider, s.since = int(sl.Next), now

@@ -74,6 +74,56 @@ func decidesAlone() bool {
 
 func TestTheOnlySenderDecides(t *testing.T) { require.True(t, decidesAlone()) }
 
+// decideInTurn reports whether the messages of members that speak in turn come to
+// the others together with the decisions that order them, when it is known who
+// follows whom.
+func decideInTurn(order ...int) bool {
+	g := newTrio(3, Config{})
+	g.keep = true
+	act := func(i int) {
+		g.nodes[i].Reclaim()
+		g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
+		g.perform(i)
+	}
+	for k := range 10 * len(order) {
+		sender := order[k%len(order)]
+		if _, err := g.cast(sender, []byte("x"), Options{Order: Total}); err != nil {
+			return false
+		}
+		listener := (sender + 1) % 3
+		before := len(g.delivered[listener])
+		act(sender)
+		act(listener) // nobody else has said anything
+		if k > 2*len(order) && len(g.delivered[listener]) != before+1 {
+			return false
+		}
+		for range 3 {
+			g.turn()
+		}
+	}
+	return true
+}
+
+func TestWhoIsLikelyToSendNextDecides(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2}, {1, 1}} {
+		require.True(t, decideInTurn(order...), order)
+	}
+}
+
+// Nothing of what members did in one view is expected of those of the next.
+func TestHabitsEndWithTheView(t *testing.T) {
+	var h habit
+	h.begin(3)
+	for _, who := range []uint8{0, 2, 0} {
+		h.note([]Range{{Member: who}})
+	}
+	require.Equal(t, []int{0, 1, 0}, []int{h.next(0), h.next(1), h.next(2)}, "0 has just sent")
+	h.note([]Range{{Member: 0}, {Member: 1}})
+	require.Equal(t, []int{2, 1, 0}, []int{h.next(0), h.next(1), h.next(2)})
+	h.begin(2)
+	require.Equal(t, habit{nobody, []int{nobody, nobody}}, h)
+}
+
 // The role comes back to the only sender after it has gone round behind its last
 // message.
 func TestTheRoleComesBackToTheOnlySender(t *testing.T) {

@@ -150,17 +150,6 @@ func (s *Service) turning() bool {
 	return s.decides() && s.full > 0 && s.known < s.full+uint64(len(s.members)) && len(s.members) > 1
 }
 
-// successor returns who is to issue the decision after the one with these ranges.
-// Who alone sends gets the role: its next message then travels together with the
-// decision that orders it, which spares members a wait for the decider. Otherwise
-// the role goes round.
-func (s *Service) successor(ranges []Range) uint8 {
-	if len(ranges) > 0 && ranges[0].Member == ranges[len(ranges)-1].Member && !mutant.On(mutant.BroadcastRoleAlwaysMoves) {
-		return ranges[0].Member
-	}
-	return uint8((s.me + 1) % len(s.members))
-}
-
 // countRanges returns how many ranges there are to order.
 func (s *Service) countRanges() (n int) {
 	for i := range s.members {

@@ -36,7 +36,8 @@ type Service struct {
 	log     decisionLog
 	known   uint64
 	have    uint64
-	decider int    // index of who may issue decision known+1
+	decider int // index of who may issue decision known+1
+	habit   habit
 	urgent  bool   // have moved over messages for which it is to be said at once
 	quiet   int    // bytes received since this node last said what it has
 	told    uint64 // what it had then

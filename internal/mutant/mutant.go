@@ -157,6 +157,7 @@ const (
 	BroadcastTotalOvertakes
 	BroadcastPromiseUnsent
 	BroadcastRoleAlwaysMoves
+	BroadcastRoleAlwaysStays
 	BroadcastQuietDecisions
 	BroadcastKeepStability
 	BroadcastNoFill

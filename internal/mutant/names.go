@@ -142,6 +142,7 @@ var planted = [...]struct{ name, layer, rule string }{
 	BroadcastTotalOvertakes:  {"BroadcastTotalOvertakes", "broadcast", "Total and Timed of one sender are in order"},
 	BroadcastPromiseUnsent:   {"BroadcastPromiseUnsent", "broadcast", "the floor counts messages that wait to be sent"},
 	BroadcastRoleAlwaysMoves: {"BroadcastRoleAlwaysMoves", "broadcast", "who alone sends gets the role of the decider"},
+	BroadcastRoleAlwaysStays: {"BroadcastRoleAlwaysStays", "broadcast", "who is likely to send next gets the role of the decider"},
 	BroadcastQuietDecisions:  {"BroadcastQuietDecisions", "broadcast", "members acknowledge before the log is full"},
 	BroadcastKeepStability:   {"BroadcastKeepStability", "broadcast", "what is stable is passed on"},
 	BroadcastNoFill:          {"BroadcastNoFill", "broadcast", "the flush takes Unordered messages along"},

@@ -168,6 +168,7 @@ var Table = []Kill{
 	in("broadcast-cut", mutant.BroadcastKeepStability, "", 10),
 	{Mutant: mutant.BroadcastPromiseUnsent, Package: "broadcast", Test: "TestPromiseUnsentIsNoticed"},
 	{Mutant: mutant.BroadcastRoleAlwaysMoves, Package: "broadcast", Test: "TestARoleThatAlwaysMovesIsNoticed"},
+	{Mutant: mutant.BroadcastRoleAlwaysStays, Package: "broadcast", Test: "TestARoleThatAlwaysStaysIsNoticed"},
 	{Mutant: mutant.BroadcastQuietDecisions, Package: "broadcast", Test: "TestQuietDecisionsAreNoticed"},
 	{Mutant: mutant.BroadcastPieceMissing, Package: "broadcast", Test: "TestAMissingPieceIsNoticed"},
 	{Mutant: mutant.BroadcastMixProposals, Package: "broadcast", Test: "TestMixedProposalsAreNoticed"},
