@@ -36,10 +36,10 @@ func TestTheFlagIsNamedIfProcessorsCannotBeKeptAwake(t *testing.T) {
 func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
 	r, err := awake.Hold()
 	if err != nil {
-		for _, args := range []string{"node --id 1 --api none --awake", "bench broadcast --awake"} {
+		for _, args := range []string{"node --id 1 --api none --awake", "bench broadcast --load awake"} {
 			code, _, text := cli(strings.Fields(args)...)
 			require.Equal(t, 2, code, args)
-			require.Contains(t, text, "failaware: --awake: ", args)
+			require.Contains(t, text, "awake: ", args)
 			require.Contains(t, text, awake.Device, args)
 		}
 		return
@@ -58,5 +58,14 @@ func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
 		} else {
 			require.NotContains(t, out, "processors")
 		}
+	}
+}
+
+func TestProcsAreRaisedUnlessSomebodyHasChosen(t *testing.T) {
+	for chosen, raised := range map[string]bool{"": true, "1": false} {
+		t.Setenv("GOMAXPROCS", chosen)
+		c, _, err := loadConfig(writeFile(t, "id: 1\n"), source{})
+		require.NoError(t, err)
+		require.Equal(t, raised, c.RaiseProcs, "GOMAXPROCS=%s", chosen)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/bench"
 )
 
@@ -24,8 +23,10 @@ func benchBroadcastCommand() *cobra.Command {
 receives while the senders send as much as the window takes. Latency is the time
 from the call of Broadcast until the applications of all members have the
 message, by the hardware clock that the processes share: at saturation, at 100
-messages per second of all senders together, and at half of the throughput, with
-what is due sent together once a millisecond.
+messages per second of all senders together, at the same rate while processors
+are kept from sleeping (awake; node --awake does that, and it needs the same
+permission), and at half of the throughput, with what is due sent together once
+a millisecond.
 
 Raw floors are what the same number of processes carry over the same kind of
 sockets to the same number of receivers, without any protocol but flow control:
@@ -70,7 +71,7 @@ Packets are as large as the loopback interface and the library take, unless
 			for i, name := range loads {
 				l := bench.CastLoadName(name)
 				if !slices.Contains(bench.CastLoads, l) {
-					return wrong("--load %q: there are saturated, slow and half", name)
+					return wrong("--load %q: there are saturated, slow, awake and half", name)
 				}
 				if l == bench.LoadHalf && !slices.Contains(opt.Loads[:i], bench.LoadSaturated) {
 					return wrong("--load half: it is half of saturated, which must come before it")
@@ -83,12 +84,10 @@ Packets are as large as the loopback interface and the library take, unless
 			if opt.Procs < 0 || opt.Procs > bench.MaxProcs {
 				return wrong("--procs %d: it must be within 0 and %d", opt.Procs, bench.MaxProcs)
 			}
-			if opt.Awake { // or each node of the measurement would say what is missing
-				request, err := awake.Hold()
-				if err != nil {
-					return wrong("--awake: %w", err)
-				}
-				_ = request.Close()
+			if !cmd.Flags().Changed("load") {
+				opt.Loads = nil
+			} else if err := bench.MayKeepAwake(); err != nil && slices.Contains(opt.Loads, bench.LoadAwake) {
+				return wrong("--load awake: %w", err)
 			}
 			opt.For = time.Duration(seconds * float64(time.Second))
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
@@ -102,12 +101,11 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringVar(&order, "order", "total", "order: unordered, total or timed")
 	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
 	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
-	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "half"}, "loads: saturated, slow (100 messages/s), half (of saturated)")
+	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "awake", "half"}, "loads: saturated, slow (100 messages/s), awake (the same, processors kept from sleeping), half (of saturated)")
 	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table, and the floors for every one or two")
-	f.BoolVar(&opt.Awake, "awake", false, "keep idle processors of the machine from sleeping, as node --awake does")
-	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: twice the number of cores, as in failaware node")
+	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: its share of the cores, at least 1")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
-	f.DurationVar(&opt.Limit, "limit", 10*time.Minute, "the longest time to take; what was measured until then is printed")
+	f.DurationVar(&opt.Limit, "limit", 20*time.Minute, "the longest time to take; what was measured until then is printed")
 	return cmd
 }
 

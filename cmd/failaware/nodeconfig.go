@@ -57,7 +57,7 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 func apply(values source) (nodeConfig, error) {
 	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
 	c.Timing = failaware.LAN()
-	c.RaiseProcs = true
+	c.RaiseProcs = os.Getenv("GOMAXPROCS") == "" // or somebody has chosen
 	var errs []error
 	for _, s := range settings {
 		for _, v := range values[s.key] {

@@ -3,9 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,48 +15,46 @@ import (
 	"github.com/failaware/failaware/internal/awake"
 )
 
-// All nodes of the measurement run with it, or there is no measurement.
+func TestProcessorsAreKeptAwakeWhileItLasts(t *testing.T) {
+	if err := MayKeepAwake(); err != nil {
+		t.Skip(err)
+	}
+	require.Zero(t, requests(t))
+	failed := errors.New("failed")
+	require.ErrorIs(t, keepAwake(func() error {
+		require.Equal(t, 1, requests(t))
+		return failed
+	}), failed)
+	require.Zero(t, requests(t))
+}
+
 func TestBroadcastAwake(t *testing.T) {
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}
-	request, missing := awake.Hold()
-	require.NoError(t, request.Close())
-	start := launcher(t)
-	var nodes []*exec.Cmd
-	holders := 0
 	r, err := Broadcast(t.Context(), BroadcastOptions{Members: []int{2}, Sizes: []int{64}, Order: failaware.TotalOrder,
-		Atomicities: []failaware.Atomicity{failaware.WeakAtomicity}, All: []bool{false}, Loads: []CastLoadName{LoadSlow},
-		Awake: true, Preset: "patient", Timing: patient(), For: 100 * time.Millisecond, Limit: time.Minute,
-		Launch: func() *exec.Cmd {
-			nodes = append(nodes, start())
-			return nodes[len(nodes)-1]
-		},
-		Progress: func(string, ...any) { // the nodes still run
-			for _, n := range nodes {
-				holders += holds(t, n.Process.Pid)
-			}
-		}})
-	if missing != nil {
+		Atomicities: []failaware.Atomicity{failaware.WeakAtomicity}, All: []bool{false}, Loads: []CastLoadName{LoadAwake},
+		Preset: "patient", Timing: patient(), For: 100 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)})
+	if missing := MayKeepAwake(); missing != nil {
 		require.ErrorContains(t, err, missing.Error())
 		return
 	}
 	require.NoError(t, err)
-	require.Equal(t, 2, holders)
-	require.True(t, r.Awake)
+	c := &r.Cells[0]
+	require.Positive(t, c.Awake.Latency.Count)
+	require.Positive(t, c.Floors.Awake.Latency.Count)
+	require.Zero(t, c.Slow)
+	require.Zero(t, c.Floors.Slow)
 	var b strings.Builder
 	r.Text(&b)
-	require.Contains(t, b.String(), "kept from sleeping")
+	require.Contains(t, b.String(), "awake p50")
 }
 
-// holds counts the requests of a process to the kernel.
-func holds(t *testing.T, pid int) (count int) {
+// requests counts those of this process to the kernel.
+func requests(t *testing.T) (count int) {
 	t.Helper()
-	descriptors := fmt.Sprintf("/proc/%d/fd", pid)
+	descriptors := fmt.Sprintf("/proc/%d/fd", os.Getpid())
 	list, err := os.ReadDir(descriptors)
-	if errors.Is(err, fs.ErrNotExist) { // one that carried the raw floor, and has ended
-		return 0
-	}
 	require.NoError(t, err)
 	for _, d := range list {
 		if to, err := os.Readlink(filepath.Join(descriptors, d.Name())); err == nil && to == awake.Device {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"time"
 
@@ -19,16 +20,17 @@ type BroadcastOptions struct {
 	Order       failaware.MessageOrder
 	Atomicities []failaware.Atomicity
 	All         []bool // who sends: the first member, or all
-	// Loads are what is measured, in this order; the throughput of the raw floors
-	// comes with LoadSaturated, their latency with LoadSlow, and LoadHalf needs
-	// LoadSaturated before it.
+	// Loads are what is measured, in this order; LoadHalf needs LoadSaturated before
+	// it. Throughput of the raw floors comes with LoadSaturated, their latency with
+	// LoadSlow and LoadAwake. None means CastLoads, without LoadAwake where that
+	// cannot be had.
 	Loads []CastLoadName
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
 	// the largest that the loopback interface and the library take.
 	Packet int
-	Awake  bool // the nodes keep processors from sleeping
-	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means what
-	// Config.RaiseProcs makes it.
+	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means its
+	// share of the cores, and at least one: more threads than that mostly wake
+	// each other.
 	Procs  int
 	Preset string
 	Timing timed.Timing
@@ -43,15 +45,17 @@ type BroadcastOptions struct {
 type CastLoadName string
 
 // The loads: as many messages as the window takes; 100 messages a second of all
-// senders together; half as many as the first.
+// senders together; the same while processors are kept from sleeping, as Config.Awake
+// keeps them; half as many as the first.
 const (
 	LoadSaturated CastLoadName = "saturated"
 	LoadSlow      CastLoadName = "slow"
+	LoadAwake     CastLoadName = "awake"
 	LoadHalf      CastLoadName = "half"
 )
 
 // CastLoads are all loads.
-var CastLoads = []CastLoadName{LoadSaturated, LoadSlow, LoadHalf}
+var CastLoads = []CastLoadName{LoadSaturated, LoadSlow, LoadAwake, LoadHalf}
 
 const (
 	// MaxProcs bounds BroadcastOptions.Procs.
@@ -76,7 +80,7 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
 	r := &BroadcastResult{Machine: machine(), Preset: opt.Preset, Order: opt.Order.String(), Packet: opt.Packet,
-		Awake: opt.Awake, Seconds: opt.For.Seconds()}
+		Seconds: opt.For.Seconds()}
 	for _, n := range opt.Members {
 		err := r.measure(ctx, &opt, n)
 		if errors.Is(err, errLimit) && len(r.Cells) > 0 {
@@ -110,8 +114,16 @@ func (o *BroadcastOptions) complete() error {
 	case o.Limit <= 0:
 		return errors.New("a limit is needed")
 	}
+	missing := MayKeepAwake()
 	if len(o.Loads) == 0 {
-		o.Loads = CastLoads
+		o.Loads = slices.Clone(CastLoads)
+		if missing != nil {
+			o.Loads = slices.DeleteFunc(o.Loads, func(l CastLoadName) bool { return l == LoadAwake })
+			o.progress("without the load %s: %v", LoadAwake, missing)
+		}
+	}
+	if missing != nil && slices.Contains(o.Loads, LoadAwake) {
+		return fmt.Errorf("the load %q: %w", LoadAwake, missing)
 	}
 	for i, l := range o.Loads {
 		switch {
@@ -150,13 +162,27 @@ func loopbackPacket() int {
 	return minCastPacket
 }
 
+func (o *BroadcastOptions) progress(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(format, args...)
+	}
+}
+
+// procs returns GOMAXPROCS of the processes of a group.
+func (o *BroadcastOptions) procs(members int) int {
+	if o.Procs > 0 {
+		return o.Procs
+	}
+	return max(1, runtime.NumCPU()/members)
+}
+
 // measure measures one size of the group.
 func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n int) error {
 	g, err := newGroup(opt.Launch, n, opt.Timing)
 	if err != nil {
 		return err
 	}
-	g.cast = &castSetup{Packet: opt.Packet, Awake: opt.Awake, Procs: opt.Procs}
+	g.cast = &castSetup{Packet: opt.Packet, Procs: opt.procs(n)}
 	defer g.stop()
 	if err := g.startAll(ctx); err != nil {
 		return err
@@ -178,59 +204,13 @@ func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n 
 				if err != nil {
 					return err
 				}
-				r.Procs = max(r.Procs, c.Saturated.procs, c.Slow.procs)
+				r.Procs = max(r.Procs, c.Saturated.procs, c.Slow.procs, c.Awake.procs)
 				c.Floors = floors.against(&c.Saturated)
-				if opt.Progress != nil {
-					opt.Progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,
-						c.Saturated.Messages)
-				}
+				opt.progress("%d members, %d senders, %d bytes, %v: %.0f messages/s", n, c.Senders, size, atomicity,
+					c.Saturated.Messages)
 				r.Cells = append(r.Cells, *c)
 			}
 		}
 	}
 	return nil
-}
-
-// castCell measures at saturation, at a few messages per second, and at half of
-// the former.
-func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun, number *uint32) (*BroadcastCell, error) {
-	c := &BroadcastCell{Members: g.all.Len(), Senders: run.Senders.Len(), Size: run.Size, Atomicity: run.Atomicity.String()}
-	const tracedApart = 16 // a reading of the clock for every message would show
-	for _, name := range opt.Loads {
-		load, rate := &c.Saturated, 0.0 // of all senders
-		switch name {
-		case LoadSlow:
-			load, rate = &c.Slow, castSlow
-		case LoadHalf:
-			load, rate = &c.Half, c.Saturated.Messages/2
-		}
-		if err := g.untilWhole(ctx); err != nil {
-			return nil, err
-		}
-		*number++
-		r := run
-		r.Number, r.Rate, r.Every = *number, rate/float64(run.Senders.Len()), tracedApart
-		if name == LoadSlow {
-			r.Every = 1
-		}
-		const untilAllKnow = 50 * time.Millisecond
-		r.Begin = g.clock.Now().Add(untilAllKnow)
-		r.Measured = r.Begin.Add(opt.For / 10)
-		r.End = r.Measured.Add(opt.For)
-		answers, err := g.askAll(g.all, func(timed.NodeID) command {
-			return command{Do: doCast, Cast: &r, Millis: int((r.End.Sub(g.clock.Now()) + castDrain).Milliseconds())}
-		})
-		if err != nil {
-			return nil, err
-		}
-		var counts []*castCount
-		for id := range g.all.All() {
-			counts = append(counts, answers[id].Cast)
-		}
-		*load = sumUpCast(counts)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
-	return c, nil
 }

@@ -16,9 +16,8 @@ import (
 
 // castSetup makes a node one that broadcasts.
 type castSetup struct {
-	Packet int  // Config.MaxPacket
-	Awake  bool // Config.Awake
-	Procs  int  // GOMAXPROCS; 0: Config.RaiseProcs
+	Packet int // Config.MaxPacket
+	Procs  int // GOMAXPROCS
 }
 
 // castRun says what all children do at the same time. Messages are sent from

@@ -22,6 +22,8 @@ type CastFloors struct {
 	// Slow is the latency of datagrams like those of Plain, as many per second as
 	// in BroadcastCell.Slow.
 	Slow FloorLatency `json:"slow,omitzero"`
+	// Awake is the same while processors are kept from sleeping.
+	Awake FloorLatency `json:"awake,omitzero"`
 }
 
 // CastFloor is what one floor carried, and the part of that which the broadcast
@@ -67,13 +69,23 @@ func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all boo
 			floors.Offload = CastFloor{}
 		}
 	}
-	if slices.Contains(opt.Loads, LoadSlow) {
-		floor.Packet, floor.Plain, floor.For = datagram, false, opt.For
+	floor.Packet, floor.Plain, floor.For = datagram, false, opt.For
+	slow := func(into *FloorLatency) error {
 		cells, err := MeasureFloorLatency(ctx, floor, castSlow)
-		if err != nil {
+		if err == nil {
+			*into = cells[0]
+		}
+		return err
+	}
+	if slices.Contains(opt.Loads, LoadSlow) {
+		if err := slow(&floors.Slow); err != nil {
 			return floors, err
 		}
-		floors.Slow = cells[0]
+	}
+	if slices.Contains(opt.Loads, LoadAwake) {
+		if err := keepAwake(func() error { return slow(&floors.Awake) }); err != nil {
+			return floors, err
+		}
 	}
 	return floors, nil
 }

@@ -15,7 +15,6 @@ type BroadcastResult struct {
 	Preset  string          `json:"preset"`
 	Order   string          `json:"order"`
 	Packet  int             `json:"largest_packet"` // in bytes
-	Awake   bool            `json:"awake"`          // processors were kept from sleeping
 	Procs   int             `json:"procs"`          // GOMAXPROCS of the nodes' processes
 	Seconds float64         `json:"seconds"`        // of each measurement
 	Cut     bool            `json:"cut,omitempty"`  // the time was up
@@ -31,6 +30,7 @@ type BroadcastCell struct {
 	Atomicity string   `json:"atomicity"`
 	Saturated CastLoad `json:"saturated"` // as many messages as the window takes
 	Slow      CastLoad `json:"slow"`      // 100 messages a second
+	Awake     CastLoad `json:"awake"`     // the same while processors are kept from sleeping
 	Half      CastLoad `json:"half_load"` // half of what was saturation
 	// Floors is what the sockets alone did in the same run.
 	Floors CastFloors `json:"floors"`
@@ -135,7 +135,7 @@ func (r *BroadcastResult) aim() {
 		if c.Size == 1024 && c.Floors.Plain.Bytes > 0 {
 			r.Aims = append(r.Aims, aimLeast(name+", of the plain floor", 100*c.Floors.Plain.Share, 40, "%"))
 		}
-		if c.Members != 3 || c.Slow.Latency.Count == 0 {
+		if c.Members != 3 {
 			continue
 		}
 		p50, p99 := 120*time.Microsecond, 500*time.Microsecond
@@ -146,8 +146,15 @@ func (r *BroadcastResult) aim() {
 		default:
 			continue
 		}
-		r.Aims = append(r.Aims, aimMillis(name+", 100/s, p50", c.Slow.Latency.P50, p50),
-			aimMillis(name+", 100/s, p99", c.Slow.Latency.P99, p99))
+		for _, load := range []struct {
+			name string
+			of   *Summary
+		}{{"100/s", &c.Slow.Latency}, {"100/s awake", &c.Awake.Latency}} {
+			if load.of.Count > 0 {
+				r.Aims = append(r.Aims, aimMillis(name+", "+load.name+", p50", load.of.P50, p50),
+					aimMillis(name+", "+load.name+", p99", load.of.P99, p99))
+			}
+		}
 	}
 }
 
@@ -157,24 +164,24 @@ func (r *BroadcastResult) Text(w io.Writer) {
 	p.machine(r.Machine)
 	p.line("setup: a process per member, timing %s, GOMAXPROCS %d, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
 		r.Preset, r.Procs, r.Order, r.Packet, r.Seconds)
-	if r.Awake {
-		p.line("processors were kept from sleeping (--awake)")
-	}
 	if r.Cut {
 		p.line("the time was up before all was measured")
 	}
 	p.line("raw floors: plain, a datagram per message; offload, the same with several in a message of the kernel;")
 	p.line("packed, packets as large as those of the broadcast, full of messages; of it: our MB/s by those of the floor")
 	rows := [][]string{slices.Concat([]string{"members", "senders", "bytes", "atomicity", "messages/s", "MB/s", "CPU/message", "p50", "p99",
-		"views", "lost"}, castFloorHead, []string{"100/s p50", "p99", "floor 100/s p50", "p99", "half load p50", "p99"})}
+		"views", "lost"}, castFloorHead, []string{"100/s p50", "p99", "floor 100/s p50", "p99",
+		"100/s awake p50", "p99", "floor awake p50", "p99", "half load p50", "p99"})}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		s := &c.Saturated
 		slow, floor, half := &c.Slow.Latency, &c.Floors.Slow.Latency, &c.Half.Latency
+		awake, awakeFloor := &c.Awake.Latency, &c.Floors.Awake.Latency
 		rows = append(rows, slices.Concat([]string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
 			fmt.Sprintf("%.0f", s.Messages), fmt.Sprintf("%.1f", s.Bytes/1e6), show(s.PerMessage),
 			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow)}, c.Floors.row(),
-			[]string{show(slow.P50), show(slow.P99), show(floor.P50), show(floor.P99), show(half.P50), show(half.P99)}))
+			[]string{show(slow.P50), show(slow.P99), show(floor.P50), show(floor.P99),
+				show(awake.P50), show(awake.P99), show(awakeFloor.P50), show(awakeFloor.P99), show(half.P50), show(half.P99)}))
 	}
 	p.table(rows)
 	p.aims(r.Aims)

@@ -35,7 +35,6 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 		RaiseProcs: true}
 	if j.Cast != nil {
 		cfg.MaxPacket, cfg.Broadcast = j.Cast.Packet, &failaware.BroadcastConfig{}
-		cfg.Awake = j.Cast.Awake
 		if j.Cast.Procs > 0 {
 			cfg.RaiseProcs = false
 			runtime.GOMAXPROCS(j.Cast.Procs)
