@@ -23,8 +23,9 @@ import (
 // own delivery, or [OutcomeLost], or [NewIncarnation]. [Node.BroadcastAndWait]
 // waits for it.
 //
-// A message that comes alone is sent by the call itself, which takes some tens of
-// microseconds; others are left for the node's loop.
+// A message that comes alone is sent by the call itself, in a turn of the node's
+// loop, which takes some tens of microseconds, and more if much else has come up;
+// others are left for the loop. A panic in such a turn ends the process, whoever recovers.
 //
 // Broadcast is safe for concurrent use. In the steady state it does not allocate.
 func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOptions) (MessageID, error) {

@@ -125,8 +125,8 @@ type Config struct {
 	// OnPublish is for tests and audits. It is called with every state that
 	// answers are given from, when that has replaced the previous one and before
 	// any other node can hear of it. It is called by the node's loop, or a caller of
-	// Broadcast in its place, which it holds up, and must not call the node. There is
-	// one call at a time.
+	// Broadcast in its place, which it holds up, and must not call the node, nor
+	// wait for anything that such a caller may hold. There is one call at a time.
 	OnPublish func(Published)
 }
 

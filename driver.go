@@ -3,6 +3,7 @@ package failaware
 import (
 	"errors"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -21,8 +22,9 @@ import (
 // the stack handle what has come, publishes the new state, and only then lets
 // anybody know.
 type driver struct {
-	// mu is held by who takes a turn. The loop lets go of it while it waits for
-	// packets, and never after its end.
+	// mu is held by who takes a turn: what is said to be of the loop is of whoever
+	// holds it. The loop lets go of it while it waits for packets, and at no other time:
+	// not while it stands at the gate, and never after its end.
 	mu sync.Mutex
 
 	n       *Node
@@ -125,37 +127,40 @@ func (d *driver) run() {
 	d.mu.Lock()
 	defer d.finish()
 	d.turn(nil, d.n.clock.Read())
+	got := 0
 	for !d.ended {
 		if !d.n.gate.Pass() {
 			return
 		}
 		d.until = timed.Later(d.deadline(), d.now) // what was due in the last turn was served in it
-		if d.cast != nil {
-			d.cast.expect(d.stack)
-		}
-		n, err := d.wait()
+		n, err := d.wait(got > 0)
 		switch {
-		case d.n.closing.Load() || errors.Is(err, net.ErrClosed):
+		case d.ended || d.n.closing.Load() || errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
 			d.failure = err
 			return
 		}
+		got = n
 		r := d.n.clock.Read()
 		d.measure(d.until, r.Now)
 		d.turn(d.in[:n], r)
-		if n > 0 && d.cast != nil {
-			d.cast.yield(d.now)
-		}
 	}
 }
 
 // wait waits for packets until they come or something is due, and lets callers
-// take turns meanwhile.
-func (d *driver) wait() (n int, err error) {
-	until := d.until
+// take turns meanwhile. busy tells that there were packets in the last turn.
+func (d *driver) wait(busy bool) (n int, err error) {
+	until, yields := d.until, false
+	if d.cast != nil {
+		d.cast.expect(d.stack)
+		yields = busy && d.cast.yields(d.now)
+	}
 	d.mu.Unlock()
 	defer d.mu.Lock()
+	if yields {
+		runtime.Gosched()
+	}
 	return d.n.conn.ReadBatch(d.in, until)
 }
 

@@ -1,7 +1,6 @@
 package failaware
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -198,18 +197,19 @@ func (c *caster) expect(s *stack.Stack) {
 	}
 }
 
-// yield lets other goroutines have the processor, if it is time: at once those of an
-// application that has just been woken, and in general before the loop holds them
-// up for long. Not more often, because that lets the runtime wake another thread
-// to run the loop, which costs more than most turns.
-func (c *caster) yield(now timed.Instant) {
+// yields reports whether it is time to let other goroutines have the processor: at
+// once those of an application that has just been woken, and in general before the
+// loop holds them up for long. Not more often, because that lets the runtime wake
+// another thread to run the loop, which costs more than most turns.
+func (c *caster) yields(now timed.Instant) bool {
 	if c.look != nil && c.look.Waited() {
 		c.since = now
 	}
-	if c.woke || c.look == nil || now.Sub(c.since) >= longestTurns {
-		c.woke, c.since = false, now
-		runtime.Gosched()
+	if !c.woke && c.look != nil && now.Sub(c.since) < longestTurns {
+		return false
 	}
+	c.woke, c.since = false, now
+	return true
 }
 
 // recast ends the broadcast of an incarnation, and begins that of the next one.

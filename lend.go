@@ -1,6 +1,8 @@
 package failaware
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -19,25 +21,34 @@ const aloneAfter = 200 * time.Microsecond
 
 // lend lets the caller of Broadcast, whose message waits for the loop, take the
 // turn that sends it, while the loop waits for packets: to wake the loop up takes
-// longer than such a turn, and the processor that runs the caller is awake already. It reports whether
-// the message was taken; if not, the loop is to be woken.
+// longer than such a turn, and the processor that runs the caller is awake already.
+// It reports whether the message was taken; if not, the loop is to be woken.
 //
-// A turn with something unusual about it is the loop's: when a timer is due, since
-// packets that are there must be handled before it; and when the clock is not to
-// be trusted.
+// A caller that computes a lot may be preempted in the middle of the turn, which
+// then holds up the loop, as long as goroutines that compute hold up others:
+// Config.RaiseProcs is against that. What answers say stays true meanwhile, since
+// they read the clock, and packets are stamped when they leave.
 func (d *driver) lend() bool {
 	h, ok := d.n.conn.(hastener)
 	if !ok || !d.mu.TryLock() {
 		return false // the loop is in a turn, or another caller, or it has ended
 	}
-	defer d.mu.Unlock()
 	r := d.n.clock.Read()
-	if d.stack == nil || d.leaving || d.n.closing.Load() || r.Epoch != d.epoch || r.Now < d.now || r.Now >= d.until ||
-		r.Now.Sub(d.cast.took) < aloneAfter {
+	if d.ended || d.stack == nil ||
+		!d.mayLend(r.Now) || r.Epoch != d.epoch || r.Now < d.now || r.Now >= d.until {
+		d.mu.Unlock()
 		return false
 	}
+	returned := false
+	defer func() {
+		if !returned {
+			crash(recover())
+		}
+		d.mu.Unlock()
+	}()
 	d.count.lent++
 	d.turn(nil, r)
+	d.cast.woke = false // the loop holds up nobody
 	switch next := d.deadline(); {
 	case d.ended:
 		d.n.conn.Wake()
@@ -45,5 +56,26 @@ func (d *driver) lend() bool {
 		d.until = next
 		h.Hasten(next)
 	}
+	returned = true
 	return true
+}
+
+// mayLend reports whether the next turn sends messages and does nothing else that
+// may take long. What the loop has been woken for anyway is left to it. A turn in
+// which a timer is due is the loop's too, since packets that are there must be
+// handled before it, and so is one with a clock that is not to be trusted: lend
+// looks at those.
+func (d *driver) mayLend(now timed.Instant) bool {
+	n := d.n
+	return !d.leaving && !n.closing.Load() && !n.desk.some.Load() && n.book.Load() == d.routes.book &&
+		now.Sub(d.cast.took) >= aloneAfter
+}
+
+// crash ends the process, as a panic in the loop does, although the caller in whose
+// goroutine it happened may recover from panics: half a turn must not be gone on
+// with.
+func crash(cause any) {
+	text := fmt.Sprintf("failaware: in a turn of the node: %v\n\n%s", cause, debug.Stack())
+	go func() { panic(text) }()
+	select {}
 }

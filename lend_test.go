@@ -2,6 +2,8 @@ package failaware
 
 import (
 	"net/netip"
+	"os"
+	"os/exec"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
 )
@@ -19,9 +22,15 @@ type lentConn struct {
 	wakes    int
 	written  int
 	hastened timed.Instant
+	read     func() // if not nil, called by ReadBatch
 }
 
-func (c *lentConn) ReadBatch([]udp.Packet, timed.Instant) (int, error) { return 0, nil }
+func (c *lentConn) ReadBatch([]udp.Packet, timed.Instant) (int, error) {
+	if c.read != nil {
+		c.read()
+	}
+	return 0, nil
+}
 func (c *lentConn) WriteBatch(pkts []udp.Packet) (int, error) {
 	c.written += len(pkts)
 	return len(pkts), nil
@@ -32,10 +41,8 @@ func (c *lentConn) Stats() udp.Stats              { return udp.Stats{} }
 func (c *lentConn) Close() error                  { return nil }
 func (c *lentConn) Hasten(deadline timed.Instant) { c.hastened = deadline }
 
-// unlookedConn is a transport whose wait cannot be made shorter.
-type unlookedConn struct{ *lentConn }
-
-func (unlookedConn) Hasten() {}
+// steadyConn is a transport whose wait cannot be made shorter.
+type steadyConn struct{ transport.Conn }
 
 // lentNode returns a node whose loop waits for packets until an instant, alone in
 // its view, and its transport.
@@ -102,7 +109,10 @@ func TestTurnsThatACallerDoesNotTake(t *testing.T) {
 		"the node is leaving":               func(n *Node, _ *lentConn) { n.loop.leaving = true },
 		"the node is closing":               func(n *Node, _ *lentConn) { n.closing.Store(true) },
 		"an incarnation is over":            func(n *Node, _ *lentConn) { n.loop.stack = nil },
-		"the wait cannot be made shorter":   func(n *Node, c *lentConn) { n.conn = unlookedConn{c} },
+		"the wait cannot be made shorter":   func(n *Node, c *lentConn) { n.conn = steadyConn{c} },
+		"the node has ended":                func(n *Node, _ *lentConn) { n.loop.ended = true },
+		"there is a command":                func(n *Node, _ *lentConn) { n.do(func(*driver) {}) },
+		"there are other peers":             func(n *Node, _ *lentConn) { n.book.Store(&book{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, c := lentNode(t)
@@ -125,13 +135,57 @@ func TestTheLoopIsWokenForWhatACallerDoesNotTake(t *testing.T) {
 	require.Equal(t, "a word", string(nextMessage(t, n).Payload))
 }
 
-// A turn that ends the node leaves the ending to the loop.
+// A turn that ends the node leaves the ending to the loop, which takes no other turn
+// before it.
 func TestALentTurnThatEndsTheNodeWakesTheLoop(t *testing.T) {
 	n, c := lentNode(t)
-	require.True(t, n.do(func(d *driver) { d.fail(ErrClosed) }))
-	c.wakes = 0
-	require.True(t, n.loop.lend())
+	d := n.loop
+	d.after = append(d.after, func() { d.fail(ErrClosed) })
+	require.True(t, d.lend())
 	require.Equal(t, 1, c.wakes)
+	c.advance(time.Second)
+	written, now := c.written, d.now
+	require.False(t, d.lend())
+	require.Equal(t, []any{written, now}, []any{c.written, d.now})
+}
+
+func TestTheLoopTakesNoTurnAfterTheLast(t *testing.T) {
+	n, c := lentNode(t)
+	d := n.loop
+	said := 0
+	c.read = func() { // a caller takes the last turn while the loop waits
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.ended, said = true, c.written
+		c.advance(time.Second)
+		d.after = append(d.after, func() { t.Error("another turn") })
+	}
+	d.run()
+	require.Equal(t, said, c.written)
+}
+
+// crashing is the environment variable that makes the test below the process that
+// is to crash.
+const crashing = "FAILAWARE_TEST_CRASH"
+
+func TestAPanicInALentTurnEndsTheProcess(t *testing.T) {
+	if os.Getenv(crashing) != "" {
+		n, _ := lentNode(t)
+		n.loop.after = append(n.loop.after, func() { panic("broken") })
+		func() {
+			defer func() { _ = recover() }() // as the server of the API does
+			n.loop.lend()
+		}()
+		os.Exit(0)
+	}
+	p := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
+	p.Env = append(os.Environ(), crashing+"=1")
+	out, err := p.CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit, "%s", out)
+	require.Equal(t, 2, exit.ExitCode(), "%s", out)
+	require.Contains(t, string(out), "broken")
+	require.Contains(t, string(out), "lend_test.go", "where it happened")
 }
 
 // Over UDP, messages with pauses between them are mostly taken by their callers.

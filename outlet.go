@@ -65,7 +65,10 @@ type message struct {
 	opt  broadcast.Options
 }
 
-func (p *parcel) reset() { p.bytes, p.each, p.weight = p.bytes[:0], p.each[:0], 0 }
+func (p *parcel) reset() {
+	clear(p.each) // slabs of an incarnation that is over are not kept
+	p.bytes, p.each, p.weight = p.bytes[:0], p.each[:0], 0
+}
 
 func newOutlet(id NodeID, c *BroadcastConfig) *outlet {
 	o := &outlet{self: id, maxPayload: c.MaxPayload, packetBytes: c.PacketBytes}

@@ -7,7 +7,9 @@ import (
 )
 
 // laneSlabs is how many slabs callers have in a lane after the loop has looked: as
-// much as comes into a lane until it looks again, and what is left of one.
+// much as comes into a lane until it looks again, and what is left of one, if
+// messages are small. Of large ones more goes through the bytes of a parcel. As many
+// that are full may wait for the loop to hand them over.
 const laneSlabs = laneBytes/broadcast.SlabBytes + 1
 
 // slab is memory of the machine to which callers copy payloads, so that they need

@@ -45,12 +45,15 @@ func (c *Conn) wait(pkts []Packet, now, deadline timed.Instant) (n int, err erro
 }
 
 // Hasten gives the call of ReadBatch under way, or else the next one, an earlier
-// deadline than its caller did. One call returns at that instant at the latest; a
+// deadline than its caller did: the given one must be earlier, or the call may
+// return after both. One call returns at that instant at the latest; a
 // slow Hasten may shorten a later call than it meant. It does not wake the reader
-// before, and never blocks. Any goroutine may call it, but not two at once.
+// before, and never blocks. Any goroutine may call it, but not two at once, and not
+// while Close is called or after it.
 func (c *Conn) Hasten(deadline timed.Instant) {
 	c.calls.hasten(deadline)
 	if c.waiting.Load() {
-		c.sock.hasten(c.clock.Now(), deadline)
+		now := c.clock.Now()
+		c.sock.hasten(now, timed.Earlier(deadline, now.Add(longestWait)))
 	}
 }
