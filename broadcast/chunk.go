@@ -67,13 +67,32 @@ func (a *arena) drop(c *chunk) {
 
 // reuse frees a chunk if nothing refers to it.
 func (a *arena) reuse(c *chunk) {
-	if c.refs > 0 || c.open && !mutant.On(mutant.BroadcastReuseOpen) || a.spare > a.most {
+	if c.refs > 0 || c.open && !mutant.On(mutant.BroadcastReuseOpen) || !a.makeRoom(cap(c.buf)) {
 		return
 	}
 	c.buf = c.buf[:0]
 	a.spare += cap(c.buf)
 	f := &a.free[a.size(cap(c.buf))]
 	*f = append(*f, c)
+}
+
+// makeRoom reports whether a chunk of a size may be kept. Larger ones that are free
+// make way for it: small ones are needed all the time.
+func (a *arena) makeRoom(size int) bool {
+	for k := len(a.free) - 1; a.spare+size > a.most; {
+		f := &a.free[k]
+		if chunkSize<<k <= size {
+			return false
+		}
+		if len(*f) == 0 {
+			k--
+			continue
+		}
+		a.spare -= chunkSize << k
+		(*f)[len(*f)-1] = nil
+		*f = (*f)[:len(*f)-1]
+	}
+	return true
 }
 
 // room returns the chunk in which the next n bytes have their place, up to

@@ -86,7 +86,7 @@ func TestWhatIsLentStaysAsItIs(t *testing.T) {
 		s := g.nodes[i]
 		s.Reclaim()
 		require.Zero(t, s.lent)
-		require.LessOrEqual(t, s.arena.spare, s.arena.most+chunkSize)
+		require.LessOrEqual(t, s.arena.spare, s.arena.most)
 		require.Zero(t, s.joined.refs)
 		for _, m := range s.members {
 			for c := range classes {
