@@ -62,7 +62,7 @@ func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
 }
 
 func TestProcsAreRaisedUnlessSomebodyHasChosen(t *testing.T) {
-	for chosen, raised := range map[string]bool{"": true, "1": false} {
+	for chosen, raised := range map[string]bool{"": true, "1": false, "0": true, "many": true} {
 		t.Setenv("GOMAXPROCS", chosen)
 		c, _, err := loadConfig(writeFile(t, "id: 1\n"), source{})
 		require.NoError(t, err)

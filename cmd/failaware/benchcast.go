@@ -102,7 +102,7 @@ Packets are as large as the loopback interface and the library take, unless
 	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
 	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
 	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "awake", "half"}, "loads: saturated, slow (100 messages/s), awake (the same, processors kept from sleeping), half (of saturated)")
-	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to three for each line of the table, and the floors for every one or two")
+	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to four for each line of the table, and the floors for every one or two")
 	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: its share of the cores, at least 1")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
 	f.DurationVar(&opt.Limit, "limit", 20*time.Minute, "the longest time to take; what was measured until then is printed")

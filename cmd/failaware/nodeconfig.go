@@ -57,7 +57,8 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 func apply(values source) (nodeConfig, error) {
 	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
 	c.Timing = failaware.LAN()
-	c.RaiseProcs = os.Getenv("GOMAXPROCS") == "" // or somebody has chosen
+	chosen, err := strconv.Atoi(os.Getenv("GOMAXPROCS"))
+	c.RaiseProcs = err != nil || chosen <= 0 // as Go takes it
 	var errs []error
 	for _, s := range settings {
 		for _, v := range values[s.key] {

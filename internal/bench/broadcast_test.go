@@ -126,7 +126,7 @@ func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}
-	opt := &BroadcastOptions{Loads: []CastLoadName{LoadSlow}, Packet: minCastPacket, For: 100 * time.Millisecond, Launch: launcher(t)}
+	opt := &BroadcastOptions{Loads: []CastLoadName{LoadSlow}, Packet: minCastPacket, Procs: 3, For: 100 * time.Millisecond, Launch: launcher(t)}
 	floors, err := castFloors(t.Context(), opt, 2, 64, false)
 	require.NoError(t, err)
 	require.Positive(t, floors.Slow.Latency.Count)
@@ -137,6 +137,7 @@ func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
 	// offload.
 	floors, err = castFloors(t.Context(), opt, 2, 50_000, false)
 	require.NoError(t, err)
+	require.Equal(t, []int{3, 3}, []int{floors.Plain.Procs, floors.Packed.Procs}, "as the nodes")
 	require.Equal(t, []int{50_000, 0, minCastPacket}, []int{floors.Plain.Packet, floors.Offload.Packet, floors.Packed.Packet})
 	require.Zero(t, floors.Slow)
 }

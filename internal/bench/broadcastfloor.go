@@ -51,7 +51,7 @@ const (
 func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all bool) (floors CastFloors, err error) {
 	datagram := min(size, loopbackPacket())
 	floor := FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,
-		For: opt.For / castFloorPart, Launch: opt.Launch}
+		Procs: opt.procs(n), For: opt.For / castFloorPart, Launch: opt.Launch}
 	if slices.Contains(opt.Loads, LoadSaturated) {
 		for _, way := range []struct {
 			into   *CastFloor

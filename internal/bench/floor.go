@@ -25,7 +25,9 @@ type FloorOptions struct {
 	// socket. Zero means 4 MiB.
 	Buffer int
 	// Plain moves every packet through the kernel by itself.
-	Plain  bool
+	Plain bool
+	// Procs is GOMAXPROCS of each process; zero leaves it to Go.
+	Procs  int
 	For    time.Duration // measured per group and size, after a tenth of it to get going
 	Launch Launcher
 }
@@ -64,6 +66,7 @@ type FloorCell struct {
 	// that shared messages of the kernel, by send offload.
 	Lost     float64 `json:"lost"`
 	Together float64 `json:"sent_together"`
+	Procs    int     `json:"procs"` // GOMAXPROCS of the processes
 	// PerPacket is the processor time of all members by the packets that arrived,
 	// PerMessage that by the messages of the slowest member, and Cores is how many
 	// were busy.
@@ -144,6 +147,7 @@ func floorCell(run *floorRun, counts []floorCount) FloorCell {
 		sent += m.Sent
 		lost += m.Lost
 		together += m.Together
+		c.Procs = max(c.Procs, m.Procs)
 	}
 	c.Messages = c.Bytes / float64(c.Size)
 	if sent > 0 {

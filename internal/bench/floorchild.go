@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
@@ -30,6 +31,7 @@ const (
 type floorSetup struct {
 	Buffer int
 	Plain  bool
+	Procs  int // GOMAXPROCS; 0: as it is
 }
 
 // floorRun says what all children do at the same time.
@@ -49,6 +51,7 @@ type floorCount struct {
 	OwnBytes       uint64 // that it sent, each counted once
 	Sent, Lost     uint64 // packets, to all receivers together
 	Together       uint64 // of those sent, that shared a message of the kernel
+	Procs          int    // GOMAXPROCS
 	// Traces are of messages at a rate: one for each that this child sent, and one
 	// for each that it had.
 	Traces []castTrace
@@ -104,6 +107,9 @@ func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
 	clock, err := hwclock.New()
 	if err != nil {
 		return err
+	}
+	if j.Floor.Procs > 0 {
+		runtime.GOMAXPROCS(j.Floor.Procs)
 	}
 	conn, err := udp.Listen(j.Listen, clock, udp.Options{ReceiveBuffer: j.Floor.Buffer, SendBuffer: j.Floor.Buffer,
 		NoSendOffload: j.Floor.Plain, NoReceiveOffload: j.Floor.Plain})
@@ -188,6 +194,7 @@ func (f *floorChild) measure() error {
 		return err
 	}
 	f.count.CPU = after.CPU - before.CPU
+	f.count.Procs = runtime.GOMAXPROCS(0)
 	f.count.Together = f.conn.Stats().Get("sent_together") - together
 	return nil
 }

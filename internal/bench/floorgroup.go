@@ -39,7 +39,7 @@ func (o *FloorOptions) measure(ctx context.Context, clock *hwclock.Clock, n int,
 	g := &floorGroup{clock: clock}
 	defer g.stop()
 	for id := timed.NodeID(1); int(id) <= n; id++ {
-		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Buffer: o.Buffer, Plain: o.Plain}}
+		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Buffer: o.Buffer, Plain: o.Plain, Procs: o.Procs}}
 		if err := g.start(o.Launch, j); err != nil {
 			return err
 		}
