@@ -197,10 +197,12 @@ func (st *stream) extend() {
 }
 
 // end returns the last sequence of the message that begins with seq. The message
-// is held as a whole.
+// is held as a whole, and it is better to crash than to look for its end for ever.
 func (st *stream) end(seq uint64) uint64 {
 	for st.at(seq).flags&ends == 0 {
-		seq++
+		if seq++; seq > st.top {
+			panic("broadcast: a message without an end")
+		}
 	}
 	return seq
 }
