@@ -48,6 +48,11 @@ func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(q.Context(), verifyLimit, fmt.Errorf("node %v has not answered within %v", id, verifyLimit))
 	defer cancel()
 	v, err := s.node.Verify(ctx, id)
+	s.answerVerified(w, v, err)
+}
+
+// answerVerified answers with what a node has said of itself, or why it has not.
+func (s *Server) answerVerified(w http.ResponseWriter, v failaware.Verification, err error) {
 	switch {
 	case err == nil:
 		answer(w, http.StatusOK, s.verified(v))
@@ -89,14 +94,7 @@ func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 		search = s.node.FindGlobalLeader
 	}
 	v, err := search(ctx)
-	switch {
-	case err == nil:
-		answer(w, http.StatusOK, s.verified(v))
-	case errors.Is(err, failaware.ErrClosed):
-		fail(w, http.StatusServiceUnavailable, err)
-	default:
-		fail(w, http.StatusGatewayTimeout, err)
-	}
+	s.answerVerified(w, v, err)
 }
 
 // flag reads a parameter that is false if it is not there.
