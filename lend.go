@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -34,8 +35,7 @@ func (d *driver) lend() bool {
 		return false // the loop is in a turn, or another caller, or it has ended
 	}
 	r := d.n.clock.Read()
-	if d.ended || d.stack == nil ||
-		!d.mayLend(r.Now) || r.Epoch != d.epoch || r.Now < d.now || r.Now >= d.until {
+	if !d.mayLend(r) {
 		d.mu.Unlock()
 		return false
 	}
@@ -60,15 +60,21 @@ func (d *driver) lend() bool {
 	return true
 }
 
-// mayLend reports whether the next turn sends messages and does nothing else that
-// may take long. What the loop has been woken for anyway is left to it. A turn in
-// which a timer is due is the loop's too, since packets that are there must be
-// handled before it, and so is one with a clock that is not to be trusted: lend
-// looks at those.
-func (d *driver) mayLend(now timed.Instant) bool {
+// mayLend reports whether a turn at a reading of the clock sends messages and does nothing else
+// that may take long. What the loop has been woken for anyway is left to it. A turn
+// in which a timer is due is the loop's too, since packets that are there must be
+// handled before it, and so is one with a clock that is not to be trusted.
+func (d *driver) mayLend(r hwclock.Reading) bool {
 	n := d.n
-	return !d.leaving && !n.closing.Load() && !n.desk.some.Load() && n.book.Load() == d.routes.book &&
-		now.Sub(d.cast.took) >= aloneAfter
+	switch {
+	case d.ended, d.stack == nil, d.leaving, n.closing.Load():
+		return false
+	case n.desk.some.Load(), n.book.Load() != d.routes.book:
+		return false
+	case r.Epoch != d.epoch, r.Now < d.now, r.Now >= d.until:
+		return false
+	}
+	return r.Now.Sub(d.cast.took) >= aloneAfter
 }
 
 // crash ends the process, as a panic in the loop does, although the caller in whose
