@@ -86,8 +86,10 @@ Packets are as large as the loopback interface and the library take, unless
 			}
 			if !cmd.Flags().Changed("load") {
 				opt.Loads = nil
-			} else if err := bench.MayKeepAwake(); err != nil && slices.Contains(opt.Loads, bench.LoadAwake) {
-				return wrong("--load awake: %w", err)
+			} else if slices.Contains(opt.Loads, bench.LoadAwake) {
+				if err := bench.MayKeepAwake(); err != nil {
+					return wrong("--load awake: %w", err)
+				}
 			}
 			opt.For = time.Duration(seconds * float64(time.Second))
 			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)

@@ -114,16 +114,18 @@ func (o *BroadcastOptions) complete() error {
 	case o.Limit <= 0:
 		return errors.New("a limit is needed")
 	}
-	missing := MayKeepAwake()
-	if len(o.Loads) == 0 {
+	chosen := len(o.Loads) > 0
+	if !chosen {
 		o.Loads = slices.Clone(CastLoads)
-		if missing != nil {
-			o.Loads = slices.DeleteFunc(o.Loads, func(l CastLoadName) bool { return l == LoadAwake })
-			o.progress("without the load %s: %v", LoadAwake, missing)
-		}
 	}
-	if missing != nil && slices.Contains(o.Loads, LoadAwake) {
-		return fmt.Errorf("the load %q: %w", LoadAwake, missing)
+	if at := slices.Index(o.Loads, LoadAwake); at >= 0 {
+		switch err := MayKeepAwake(); {
+		case err != nil && chosen:
+			return fmt.Errorf("the load %q: %w", LoadAwake, err)
+		case err != nil:
+			o.Loads = slices.Delete(o.Loads, at, at+1)
+			o.progress("without the load %s: %v", LoadAwake, err)
+		}
 	}
 	for i, l := range o.Loads {
 		switch {
