@@ -170,11 +170,12 @@ func (d *driver) handOver() {
 	}
 }
 
-// lookout is a transport that can look for packets without waiting: see the methods
-// of [udp.Conn].
+// lookout is a transport that can look for packets without waiting, and whose wait
+// can be made shorter while it lasts: see the methods of [udp.Conn].
 type lookout interface {
 	Expect(time.Duration)
 	Waited() bool
+	Hasten(deadline timed.Instant)
 }
 
 const (

@@ -6,14 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/timed"
 )
-
-// hastener is a transport whose wait for packets can be made shorter while it
-// lasts: see [udp.Conn.Hasten].
-type hastener interface {
-	Hasten(deadline timed.Instant)
-}
 
 // aloneAfter is how long after messages were last taken from callers one of them
 // may take a turn by itself. Messages that come faster are left for the loop, which
@@ -30,8 +23,7 @@ const aloneAfter = 200 * time.Microsecond
 // Config.RaiseProcs is against that. What answers say stays true meanwhile, since
 // they read the clock, and packets are stamped when they leave.
 func (d *driver) lend() bool {
-	h, ok := d.n.conn.(hastener)
-	if !ok || !d.mu.TryLock() {
+	if d.cast.look == nil || !d.mu.TryLock() {
 		return false // the loop is in a turn, or another caller, or it has ended
 	}
 	r := d.n.clock.Read()
@@ -54,7 +46,7 @@ func (d *driver) lend() bool {
 		d.n.conn.Wake()
 	case next < d.until:
 		d.until = next
-		h.Hasten(next)
+		d.cast.look.Hasten(next)
 	}
 	returned = true
 	return true

@@ -39,6 +39,8 @@ func (c *lentConn) Wake()                         { c.wakes++ }
 func (c *lentConn) LocalAddr() netip.AddrPort     { return netip.AddrPort{} }
 func (c *lentConn) Stats() udp.Stats              { return udp.Stats{} }
 func (c *lentConn) Close() error                  { return nil }
+func (c *lentConn) Expect(time.Duration)          {}
+func (c *lentConn) Waited() bool                  { return true }
 func (c *lentConn) Hasten(deadline timed.Instant) { c.hastened = deadline }
 
 // steadyConn is a transport whose wait cannot be made shorter.
@@ -109,7 +111,7 @@ func TestTurnsThatACallerDoesNotTake(t *testing.T) {
 		"the node is leaving":               func(n *Node, _ *lentConn) { n.loop.leaving = true },
 		"the node is closing":               func(n *Node, _ *lentConn) { n.closing.Store(true) },
 		"an incarnation is over":            func(n *Node, _ *lentConn) { n.loop.stack = nil },
-		"the wait cannot be made shorter":   func(n *Node, c *lentConn) { n.conn = steadyConn{c} },
+		"the wait cannot be made shorter":   func(n *Node, c *lentConn) { n.loop.cast.look, _ = transport.Conn(steadyConn{c}).(lookout) },
 		"the node has ended":                func(n *Node, _ *lentConn) { n.loop.ended = true },
 		"there is a command":                func(n *Node, _ *lentConn) { n.do(func(*driver) {}) },
 		"there are other peers":             func(n *Node, _ *lentConn) { n.book.Store(&book{}) },
