@@ -12,14 +12,36 @@ import (
 	"github.com/failaware/failaware"
 )
 
+// broadcastUndisturbed measures again if a machine that is busy with other things has
+// held up the nodes for all of a load's short time. What is never measured is
+// there to be found by the caller.
+func broadcastUndisturbed(t *testing.T, opt BroadcastOptions, loads func(*BroadcastCell) []*CastLoad) (r *BroadcastResult) {
+	t.Helper()
+	for again := 5; again > 0; again-- {
+		var err error
+		r, err = Broadcast(t.Context(), opt)
+		require.NoError(t, err)
+		held := false
+		for i := range r.Cells {
+			for _, l := range loads(&r.Cells[i]) {
+				held = held || l.Messages == 0 || l.Latency.Count == 0
+			}
+		}
+		if !held {
+			break
+		}
+	}
+	return r
+}
+
 func TestBroadcast(t *testing.T) {
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}
-	r, err := Broadcast(t.Context(), BroadcastOptions{Members: []int{3}, Sizes: []int{64}, Order: failaware.TotalOrder,
+	r := broadcastUndisturbed(t, BroadcastOptions{Members: []int{3}, Sizes: []int{64}, Order: failaware.TotalOrder,
 		Atomicities: []failaware.Atomicity{failaware.StrictAtomicity}, All: []bool{false, true}, Preset: "patient",
-		Timing: patient(), For: 200 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)})
-	require.NoError(t, err)
+		Timing: patient(), For: 200 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)},
+		func(c *BroadcastCell) []*CastLoad { return []*CastLoad{&c.Saturated, &c.Slow, &c.Half} })
 	require.False(t, r.Cut)
 	require.Len(t, r.Cells, 2)
 	for i, c := range r.Cells {
