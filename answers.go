@@ -5,7 +5,6 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
@@ -79,7 +78,7 @@ func current(load func() *state, read func() hwclock.Reading) (s *state, now tim
 	for range tries {
 		s = load()
 		r := read()
-		if mutant.On(mutant.SnapshotOnce) || load() == s {
+		if load() == s {
 			return s, r.Now, s.epoch == r.Epoch
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // Without the second load, the reader of [race] vouches for a lease that was
 // given up before it read its clock.
 func TestRaceNoticesSnapshotOnce(t *testing.T) {
-	mutant.Set(mutant.SnapshotOnce)
+	mutant.Set("SnapshotOnce")
 	defer mutant.Set(mutant.None)
 	l, v := race()
 	require.True(t, l.Leads)

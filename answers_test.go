@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -38,9 +37,6 @@ func race() (LeaderAnswer, ViewAnswer) {
 
 // docs/protocol.md, "Answers that race with the clock".
 func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
-	if mutant.On(mutant.SnapshotOnce) {
-		t.Skip("the rule is switched off")
-	}
 	l, v := race()
 	require.False(t, l.Leads || l.UpToDate)
 	require.False(t, v.UpToDate)

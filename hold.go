@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -80,10 +79,6 @@ func (d *driver) vouch(global bool) *Hold {
 		return nil
 	}
 	h := &Hold{By: s.Self, Since: p.since, Global: global, epoch: d.epoch, clock: d.n.clock}
-	if mutant.On(mutant.HoldOfTheSnapshot) {
-		_, h.until = s.lease(global)
-		return h
-	}
 	a := d.stack.Vouch(d.now)
 	if h.until = a.Local; global {
 		h.until = a.Global

@@ -11,7 +11,7 @@ import (
 )
 
 func TestHandOverNoticesHoldOfTheSnapshot(t *testing.T) {
-	mutant.Set(mutant.HoldOfTheSnapshot)
+	mutant.Set("HoldOfTheSnapshot")
 	defer mutant.Set(mutant.None)
 	const tries = 5
 	for range tries {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/broadcast/replica"
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 // Errors of replicas, to compare with [errors.Is].
@@ -102,7 +101,7 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts Broadcast
 		return Applied{}, err
 	}
 	a := Applied{ID: id, Result: v.result, Transitional: v.op.Transitional, Lasting: v.lasting, Stamp: v.op.Stamp, Deviation: v.op.Deviation}
-	if r.quorum && !v.lasting && opts.Atomicity == StrictAtomicity && !mutant.On(mutant.ReplicaUnconfirmed) {
+	if r.quorum && !v.lasting && opts.Atomicity == StrictAtomicity {
 		if err := r.confirm(ctx, id, v.restores); err != nil {
 			return Applied{}, err
 		}
@@ -200,7 +199,7 @@ func (r *Replica) barrier(ctx context.Context, at func()) (verdict, error) {
 	opts := BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity}
 	good := func(v verdict) bool {
 		kept := !v.op.Transitional && (v.lasting || !r.quorum)
-		return v.unknown == "" && (kept || mutant.On(mutant.ReplicaAnyBarrier))
+		return v.unknown == "" && kept
 	}
 	var place func(verdict)
 	if at != nil {

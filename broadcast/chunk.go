@@ -1,10 +1,6 @@
 package broadcast
 
-import (
-	"math/bits"
-
-	"github.com/failaware/failaware/internal/mutant"
-)
+import "math/bits"
 
 // chunk holds payloads, one behind the other: of one stream, or of messages that
 // were put together from their fragments. Its memory stays where it is, and what
@@ -67,7 +63,7 @@ func (a *arena) drop(c *chunk) {
 
 // reuse frees a chunk if nothing refers to it.
 func (a *arena) reuse(c *chunk) {
-	if c.refs > 0 || c.open && !mutant.On(mutant.BroadcastReuseOpen) || !a.makeRoom(cap(c.buf)) {
+	if c.refs > 0 || c.open || !a.makeRoom(cap(c.buf)) {
 		return
 	}
 	c.buf = c.buf[:0]

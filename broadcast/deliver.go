@@ -1,9 +1,5 @@
 package broadcast
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-)
-
 // cursor is the place in the log up to which messages have been delivered: the
 // decision under way, its range, and the message in it.
 type cursor struct {
@@ -70,7 +66,7 @@ func (s *Service) deliverOrdered(transitional bool) {
 			}
 			for c.seq <= r.To {
 				e := st.at(c.seq)
-				if e.flags.order() == Timed && !mutant.On(mutant.BroadcastTimedAsTotal) || m.waiting > 0 && !mutant.On(mutant.BroadcastTotalOvertakes) {
+				if e.flags.order() == Timed || m.waiting > 0 {
 					s.asides.push(aside{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
 					m.waiting++
 					sl.left++

@@ -1,7 +1,6 @@
 package broadcast
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -11,7 +10,7 @@ import (
 // may say more later, but has promised no more.
 func (s *Service) takeReport(now timed.Instant, from timed.Incarnation, r *Report) {
 	f := &s.freeze
-	if !f.on || !f.lead || !r.Valid() || r.Proposal != f.proposal && !mutant.On(mutant.BroadcastMixProposals) {
+	if !f.on || !f.lead || !r.Valid() || r.Proposal != f.proposal {
 		return
 	}
 	for i := range f.view.Members {
@@ -64,7 +63,7 @@ func (s *Service) makePlan(now timed.Instant) {
 		c.Ordered, c.Unordered = append(c.Ordered, base), append(c.Unordered, ubase)
 	}
 	f.commit, f.terms = c, cutCommit(c, s.cfg.PacketBytes)
-	if f.lacking.Empty() || mutant.On(mutant.BroadcastCommitUnflushed) {
+	if f.lacking.Empty() {
 		f.flushed, f.news = true, true
 		return
 	}
@@ -75,7 +74,7 @@ func (s *Service) makePlan(now timed.Instant) {
 // find returns how far a list of marks says that an incarnation has come.
 func find(marks []Mark, of timed.Incarnation) uint64 {
 	for _, m := range marks {
-		if m.Node == of.Node && (m.Boot == of.Boot || mutant.On(mutant.BroadcastIgnoreBoot)) {
+		if m.Node == of.Node && m.Boot == of.Boot {
 			return m.Sequence
 		}
 	}
@@ -111,9 +110,7 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 			}
 		}
 		b.Acks = append(b.Acks, a)
-		if !mutant.On(mutant.BroadcastNoFill) {
-			f.fills(&g, who)
-		}
+		f.fills(&g, who)
 	}
 	for j, r := range f.reports {
 		if r.Previous == g.Previous && r.Have < g.End {

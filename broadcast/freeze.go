@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -45,9 +44,6 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}
 	if s.view != nil {
 		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableSaid()
-		if mutant.On(mutant.BroadcastFlushKnown) {
-			r.Have = s.known
-		}
 		for i := range s.members {
 			m := &s.members[i]
 			r.Acks = append(r.Acks, Mark{m.Node, m.Boot, m.ack})
@@ -68,15 +64,8 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 // view is there.
 func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
 	f := &s.freeze
-	if mutant.On(mutant.BroadcastDeliverFrozen) && s.view != nil {
-		out = s.deliver(out)
-	}
 	s.moved, s.urgent = false, false
 	if !f.on {
-		return out
-	}
-	if mutant.On(mutant.BroadcastThaw) && s.view != nil && now.Sub(f.since) > 2*s.cfg.Timing.Expires {
-		f.on, s.moved = false, true
 		return out
 	}
 	if now >= f.due || f.news {
@@ -155,7 +144,7 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 
 // still reports whether this node keeps still in its view, because it has
 // acknowledged the proposal of another.
-func (s *Service) still() bool { return s.freeze.on && !mutant.On(mutant.BroadcastNoFreeze) }
+func (s *Service) still() bool { return s.freeze.on }
 
 // retrace forgets decisions after the end of the view.
 func (s *Service) retrace(end uint64) {
@@ -226,7 +215,7 @@ func (s *Service) CanInstall(id membership.ViewID) bool {
 		return true
 	}
 	b := f.commit.branch(s.view.ID)
-	return b != nil && (b.End == s.have || mutant.On(mutant.BroadcastCommitUnflushed))
+	return b != nil && b.End == s.have
 }
 
 // branch returns the end of a view, or nil.

@@ -1,7 +1,6 @@
 package broadcast
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -28,15 +27,11 @@ func (s *Service) Install(v *membership.View, out []Effect) []Effect {
 func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 	for i := range s.members {
 		m := &s.members[i]
-		if !mutant.On(mutant.BroadcastLocalAcks) {
-			m.ack = max(m.ack, find(b.Acks, m.Incarnation))
-		}
+		m.ack = max(m.ack, find(b.Acks, m.Incarnation))
 		u := m.stream(ClassUnordered)
 		u.reach = max(u.reach, u.delivered, u.through)
 	}
-	if !mutant.On(mutant.BroadcastLocalAcks) {
-		s.hear(b.Stable)
-	}
+	s.hear(b.Stable)
 	s.restable()
 	s.cover()
 	from := len(s.deliveries)
@@ -67,20 +62,14 @@ func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
 		m := v.Members[i].Incarnation
 		for class, marks := range [classes][]Mark{ClassUnordered: c.Unordered, ClassOrdered: c.Ordered} {
 			base := find(marks, m)
-			if mutant.On(mutant.BroadcastNoBase) {
-				base = find([]Mark{s.mark(Class(class), m.Node)}, m)
-			}
 			st := &s.streamsOf(m.Node)[class]
 			if m == s.cfg.Self && st.boot == m.Boot {
 				got := st.through
 				if Class(class) == ClassUnordered {
 					got = st.delivered
 				}
-				if base > got && !mutant.On(mutant.BroadcastSilentLoss) {
+				if base > got {
 					out = append(out, Effect{Kind: Elsewhere, View: s.view, Class: Class(class), From: got + 1, Through: base})
-				}
-				if mutant.On(mutant.BroadcastForgetUnsent) {
-					base = s.own[class]
 				}
 			}
 			st.begin(&s.arena, m.Boot, base)
@@ -103,9 +92,6 @@ func (s *Service) retireStrangers(v *membership.View) {
 		}
 		for c := range classes {
 			m.stream(c).begin(&s.arena, 0, 0)
-			if mutant.On(mutant.BroadcastForgetAbsent) {
-				s.marks[c][m.Node] = Mark{}
-			}
 		}
 	}
 }

@@ -1,10 +1,6 @@
 package broadcast
 
-import (
-	"bytes"
-
-	"github.com/failaware/failaware/internal/mutant"
-)
+import "bytes"
 
 // Loan keeps the payload of a delivery as it is until it is given back. The zero
 // value is that of a payload that needs no keeping.
@@ -20,11 +16,11 @@ type Loan struct{ home *chunk }
 // Backlog and lentChunks for each stream, the payload is copied to memory of its own.
 func (s *Service) Borrow(d *Delivery) Loan {
 	c := d.home
-	if c == nil || mutant.On(mutant.BroadcastReuseLent) {
+	if c == nil {
 		return Loan{}
 	}
 	if c.loans == 0 {
-		if s.lent+cap(c.buf) > s.mayLend() && !mutant.On(mutant.BroadcastLendEndlessly) {
+		if s.lent+cap(c.buf) > s.mayLend() {
 			d.Payload, d.home = bytes.Clone(d.Payload), nil
 			return Loan{}
 		}

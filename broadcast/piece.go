@@ -1,9 +1,6 @@
 package broadcast
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/membership"
-)
+import "github.com/failaware/failaware/membership"
 
 // Piece tells which part of a report, plan or commit something is. In a large
 // group these do not fit into one packet, and what relies on fragments of the
@@ -161,16 +158,13 @@ func (z *puzzle[T]) put(p Piece, t *T) bool {
 	}
 	z.pieces[p.Number] = t
 	z.missing--
-	return z.missing == 0 || mutant.On(mutant.BroadcastPieceMissing)
+	return z.missing == 0
 }
 
 // joinReport returns the whole of a report. Pieces are not changed.
 func joinReport(pieces []*Report) *Report {
 	var r Report
 	for _, p := range pieces {
-		if p == nil { // with a planted bug
-			continue
-		}
 		r.Proposal, r.Previous, r.Have, r.Stable = p.Proposal, p.Previous, p.Have, p.Stable
 		r.Acks = append(r.Acks, p.Acks...)
 		r.Ordered = append(r.Ordered, p.Ordered...)
@@ -183,9 +177,6 @@ func joinReport(pieces []*Report) *Report {
 func joinPlan(pieces []*Plan) *Plan {
 	p := &Plan{}
 	for _, t := range pieces {
-		if t == nil {
-			continue
-		}
 		p.Proposal = t.Proposal
 		for i := range t.Groups {
 			g := &t.Groups[i]
@@ -203,9 +194,6 @@ func joinPlan(pieces []*Plan) *Plan {
 func joinCommit(pieces []*Commit) *Commit {
 	c := &Commit{}
 	for _, t := range pieces {
-		if t == nil {
-			continue
-		}
 		c.Proposal = t.Proposal
 		for i := range t.Branches {
 			b := &t.Branches[i]

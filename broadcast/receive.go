@@ -1,15 +1,12 @@
 package broadcast
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // HandlePacket takes what a peer's accepted incarnation says, whether the packet
 // was fast or slow. What follows from it is done by Act.
 func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Packet) {
 	i := -1
-	if s.view != nil && (p.View == s.view.ID || mutant.On(mutant.BroadcastForeignHeaders)) {
+	if s.view != nil && p.View == s.view.ID {
 		i = s.index(from)
 	}
 	for j := range p.Runs {
@@ -78,11 +75,10 @@ func (s *Service) handleRun(r *Run) {
 func (s *Service) handleHeader(i int, h *Header) {
 	m := &s.members[i]
 	for c := range classes {
-		if st := m.stream(c); !mutant.On(mutant.BroadcastNoTails) {
-			st.tail = max(st.tail, min(h.Tails[c], st.floor+uint64(2*s.cfg.MaxMessages)))
-		}
+		st := m.stream(c)
+		st.tail = max(st.tail, min(h.Tails[c], st.floor+uint64(2*s.cfg.MaxMessages)))
 	}
-	if s.still() && !mutant.On(mutant.BroadcastAcksFrozen) {
+	if s.still() {
 		return // what is said from now on may be cut off by the commit
 	}
 	m.known = max(m.known, h.Known)
@@ -153,7 +149,7 @@ func (s *Service) learn(now timed.Instant) {
 // advance moves have over the decisions whose messages are all held.
 func (s *Service) advance(now timed.Instant) {
 	limit := s.known
-	if s.still() && !mutant.On(mutant.BroadcastLateHave) {
+	if s.still() {
 		// What was reported stays, but for what the plan asks for.
 		if s.freeze.group == nil {
 			return

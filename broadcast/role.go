@@ -1,9 +1,5 @@
 package broadcast
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-)
-
 // habit is what the log of a view tells of who sends after whom. It is the same at
 // all members, but nothing rests on that: a decision names the next decider, and
 // to name the wrong one costs time only.
@@ -33,14 +29,11 @@ func (h *habit) note(ranges []Range) {
 
 // next returns who is likely to send after a member that has just sent.
 func (h *habit) next(who int) int {
-	switch after := h.after[who]; {
-	case h.last == who || after == nobody: // it sends again and again
+	after := h.after[who]
+	if h.last == who || after == nobody { // it sends again and again
 		return who
-	case mutant.On(mutant.BroadcastRoleAlwaysStays):
-		return who
-	default:
-		return after
 	}
+	return after
 }
 
 // alone returns the member whose messages alone are in the ranges, or nobody.
@@ -58,7 +51,7 @@ func alone(ranges []Range) int {
 // times or answer each other, it is the next of them. While
 // many send at a time, the role goes round.
 func (s *Service) successor(ranges []Range) uint8 {
-	if who := alone(ranges); who != nobody && !mutant.On(mutant.BroadcastRoleAlwaysMoves) {
+	if who := alone(ranges); who != nobody {
 		return uint8(s.habit.next(who))
 	}
 	return uint8((s.me + 1) % len(s.members))

@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -129,14 +128,11 @@ func (s *Service) decides() bool {
 // orderable returns through which message of a member a decision of this node
 // can order: whole messages that are held, and of this node what it has sent.
 func (s *Service) orderable(i int, m *member, c Class) uint64 {
-	if c == ClassOrdered && !s.quorate && !mutant.On(mutant.BroadcastOrderMinority) {
+	if c == ClassOrdered && !s.quorate {
 		return 0
 	}
 	st := m.stream(c)
 	to := st.whole
-	if mutant.On(mutant.BroadcastSplitMessage) {
-		to = st.contig
-	}
 	if i == s.me {
 		to = min(to, s.sent[c]) // what is sent ends with a message
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -232,8 +231,7 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 // nothing is urgent: senders wait when the window is full, and the decider when the
 // log is.
 func (s *Service) tooQuiet() bool {
-	return s.quiet > s.cfg.Window/(4*len(s.members)) ||
-		s.have-s.told > logSize/4 && !mutant.On(mutant.BroadcastQuietDecisions)
+	return s.quiet > s.cfg.Window/(4*len(s.members)) || s.have-s.told > logSize/4
 }
 
 // Blank returns an empty packet with this node's header, valid until Reclaim.
@@ -260,9 +258,6 @@ func (s *Service) Header(reading clocksync.Reading) Header {
 		return Header{Floor: minTime}
 	}
 	h := Header{View: s.view.ID, Known: s.known, Have: s.said(), Stable: s.stableSaid(), Tails: s.sent, Floor: s.promiseNow(reading)}
-	if mutant.On(mutant.BroadcastAckUnheld) {
-		h.Have = s.known
-	}
 	if h.Known < h.Have {
 		h.Known = h.Have
 	}

@@ -1,9 +1,6 @@
 package broadcast
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // slowness watches how the application takes its deliveries. A node whose
 // application lags says no more that it has anything, so that the window closes
@@ -35,7 +32,7 @@ func (s *Service) Consumed(n, count int) {
 
 // said returns which decisions this node acknowledges.
 func (s *Service) said() uint64 {
-	if s.slow.on && !mutant.On(mutant.BroadcastSlowAcks) {
+	if s.slow.on {
 		return min(s.have, s.slow.said)
 	}
 	return s.have

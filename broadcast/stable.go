@@ -1,10 +1,6 @@
 package broadcast
 
-import (
-	"slices"
-
-	"github.com/failaware/failaware/internal/mutant"
-)
+import "slices"
 
 // restable computes from the acknowledgements which decisions are stable.
 func (s *Service) restable() {
@@ -20,12 +16,6 @@ func (s *Service) restable() {
 	for a := Strong; a <= Strict; a++ {
 		s.stable[a] = max(s.stable[a], s.heard[a])
 	}
-	if mutant.On(mutant.BroadcastStrongAsWeak) {
-		s.stable[Strong] = s.have
-	}
-	if mutant.On(mutant.BroadcastStrictAsStrong) {
-		s.stable[Strict] = s.stable[Strong]
-	}
 	s.moved = s.moved || s.stable != before
 }
 
@@ -36,7 +26,7 @@ func (s *Service) stableSaid() [2]uint64 { return [2]uint64{s.stable[Strong], s.
 // about the view; without it, two members that do not hear each other would wait
 // for each other's acknowledgements for as long as the view lasts.
 func (s *Service) hear(stable [2]uint64) bool {
-	if mutant.On(mutant.BroadcastKeepStability) || stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
+	if stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
 		return false
 	}
 	s.heard[Strong], s.heard[Strict] = max(s.heard[Strong], stable[0]), max(s.heard[Strict], stable[1])
@@ -68,9 +58,6 @@ func (s *Service) cover() {
 // release lets go of what all members have and this one has delivered.
 func (s *Service) release() {
 	limit := min(s.stable[Strict], s.have)
-	if mutant.On(mutant.BroadcastEarlyRelease) {
-		limit = s.have
-	}
 	for s.released < min(limit, s.cursor.next-1) {
 		sl := s.log.at(s.released + 1)
 		if sl.left > 0 {

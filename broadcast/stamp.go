@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 // minTime is before every stamp.
@@ -33,7 +32,7 @@ func (s *Service) stampNow(reading clocksync.Reading) (clocksync.Time, time.Dura
 // can have: that of the first that waits, or one not given yet.
 func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	next := s.sent[ClassOrdered] + 1
-	if next <= s.own[ClassOrdered] && !mutant.On(mutant.BroadcastPromiseUnsent) {
+	if next <= s.own[ClassOrdered] {
 		// It was stamped before, and what was promised since counts from it.
 		return min(s.streamsOf(s.cfg.Self.Node)[ClassOrdered].at(next).stamp, max(s.floor, s.stamp))
 	}

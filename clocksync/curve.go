@@ -1,9 +1,6 @@
 package clocksync
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 const (
 	// leastFit is how many samples a line is always fitted through.
@@ -17,7 +14,7 @@ const (
 // the temperature changes the rate of a clock, and what it was does not count then.
 func (s *steering) refit(now timed.Instant) {
 	s.fit(now)
-	for s.n > leastFit && s.curved(now) && !mutant.On(mutant.CurvesAsLines) {
+	for s.n > leastFit && s.curved(now) {
 		s.n = max(leastFit, s.n-s.n/4)
 		s.fit(now)
 	}

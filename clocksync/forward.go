@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -68,9 +67,6 @@ func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []
 	i := interval{u.At, u.Low, u.High}.mapped(now, now.Add(lo), now.Add(hi), c.snap.rho)
 	b := utcBound{interval: i, state: UTCKnown, leap: u.Leap}
 	b.void = b.voidFrom(u.Leap, c.snap.rho)
-	if mutant.On(mutant.ExternalAroundLeap) {
-		b.void = 0
-	}
 	out = c.setUTC(b, out)
 	return c.compare(now, out)
 }

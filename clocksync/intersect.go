@@ -1,7 +1,5 @@
 package clocksync
 
-import "github.com/failaware/failaware/internal/mutant"
-
 // bound is an end of an interval.
 type bound struct {
 	at  Time
@@ -28,9 +26,6 @@ func intersect(ends []bound) (low, high Time, ok bool) {
 		}
 	}
 	need := Majority(len(ends) / 2)
-	if mutant.On(mutant.LargestOverlap) {
-		need = deepest(ends)
-	}
 	depth := 0
 	for _, e := range ends {
 		if !e.end {
@@ -46,18 +41,4 @@ func intersect(ends []bound) (low, high Time, ok bool) {
 		depth--
 	}
 	return low, high, ok
-}
-
-// deepest returns how many intervals share a point at most.
-func deepest(ends []bound) (most int) {
-	depth := 0
-	for _, e := range ends {
-		if e.end {
-			depth--
-		} else {
-			depth++
-		}
-		most = max(most, depth)
-	}
-	return most
 }

@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -83,9 +82,6 @@ func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	st.due = now.Add(steerEvery)
 	line := c.line.straight(now)
 	bend := timed.Later(now, c.snap.until)
-	if mutant.On(mutant.BendAtOnce) {
-		bend = now
-	}
 	off := c.estimate(bend).Sub(line.At(bend))
 	rate := c.within(st.rate + int64(off)/int64(steerTime/time.Second))
 	if rate == line.Rate {
@@ -144,9 +140,6 @@ func (c *Sync) lead(now timed.Instant, shown Time) TimelineID {
 	parent := c.snap.id
 	c.sequence++
 	id := TimelineID{Leader: c.cfg.Self.Node, Boot: c.cfg.Self.Boot, Sequence: c.sequence}
-	if mutant.On(mutant.OneTimeline) {
-		id.Sequence = 1
-	}
 	c.line = Line{Timeline: id, Parent: parent, Base: now, Shown: shown}
 	if t := c.sources; t != nil {
 		c.line.Rate = c.within(t.steer.rate)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -129,7 +128,7 @@ func (s *Snapshot) Judge(r *Reading) {
 	switch {
 	case r.Deviation > s.epsilon:
 		r.Status = Unsynchronized
-	case r.Status == External && r.UTCBound > s.maxUTC && !mutant.On(mutant.JudgeIgnoresUTC):
+	case r.Status == External && r.UTCBound > s.maxUTC:
 		r.Status = Internal
 	}
 }

@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -110,7 +109,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 		r = &t.list[len(t.list)-1]
 	}
 	old := r.project(now, c.snap.rho)
-	if r.interval = i; old.meets(i) || mutant.On(mutant.ContradictedSample) {
+	if r.interval = i; old.meets(i) {
 		r.interval = old.and(i)
 	}
 	// Samples come again, and are mapped a little differently then.
@@ -197,7 +196,7 @@ func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 // nearLeap reports whether an interval lies around a leap second that was
 // announced, and forgets the leap second when it lies behind it.
 func (t *references) nearLeap(i interval) bool {
-	if t.leapAt == 0 || mutant.On(mutant.ExternalAroundLeap) {
+	if t.leapAt == 0 {
 		return false
 	}
 	if i.low.Sub(t.leapAt) > LeapMargin {
@@ -221,16 +220,13 @@ func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 // each node first would let a few nodes with liars outvote the others.
 func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
-	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences && !mutant.On(mutant.TooFewReferences) {
+	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
 		return out // what was known goes on, and gets wider
 	}
 	t.ends = t.ends[:0]
 	for k := range t.list {
 		i := t.list[k].project(now, c.snap.rho)
 		t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
-	}
-	if mutant.On(mutant.IntersectPerNode) {
-		t.perNode(now, c.snap.rho)
 	}
 	low, high, ok := intersect(t.ends)
 	if !ok {
@@ -239,9 +235,6 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	}
 	u := utcBound{interval: interval{now, low, high}, state: UTCKnown, leap: t.leap()}
 	u.void = u.voidFrom(u.leap, c.snap.rho)
-	if mutant.On(mutant.ExternalAroundLeap) {
-		u.void = 0
-	}
 	out = c.setUTC(u, out)
 	return c.compare(now, out)
 }
@@ -264,7 +257,7 @@ func (t *references) leap() Leap {
 // knows only its own ones.
 func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
-	if t == nil || c.snap.utc.state != UTCKnown || mutant.On(mutant.SilentFalsetickers) {
+	if t == nil || c.snap.utc.state != UTCKnown {
 		return out
 	}
 	utc := c.snap.utc.project(now, c.snap.rho)
@@ -276,32 +269,10 @@ func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 			e := Effect{Kind: Truechimer, Source: r.source, Node: r.node, Step: i.middle().Sub(utc.middle())}
 			if liar {
 				e.Kind = Falseticker
-				if !mutant.On(mutant.LiarsSteer) {
-					t.steer.forget(r.source)
-				}
+				t.steer.forget(r.source)
 			}
 			out = append(out, e)
 		}
 	}
 	return out
-}
-
-// perNode is the planted bug that intersects the references of each node first.
-func (t *references) perNode(now timed.Instant, rho timed.Drift) {
-	all := t.ends
-	t.ends = nil
-	for node := timed.NodeID(1); node.Valid(); node++ {
-		var ends []bound
-		for k := range t.list {
-			if t.list[k].node == node {
-				ends = append(ends, all[2*k], all[2*k+1])
-			}
-		}
-		if low, high, ok := intersect(ends); ok && len(ends) > 0 {
-			t.ends = append(t.ends, bound{low, false}, bound{high, true})
-		}
-		if node == timed.MaxNodes {
-			break
-		}
-	}
 }

@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -85,13 +84,6 @@ func (i interval) project(now timed.Instant, rho timed.Drift) interval {
 // mapped returns at the instant now of one clock what an interval says that was
 // given for another clock, which shows something in [early, late].
 func (i interval) mapped(now, early, late timed.Instant, rho timed.Drift) interval {
-	if mutant.On(mutant.UTCWithoutAgeing) {
-		rho = 0
-	}
-	if mutant.On(mutant.ForwardedWithoutOffset) {
-		early += (late - early) / 2
-		late = early
-	}
 	return interval{at: now, low: i.low + Time(rho.Lower(early.Sub(i.at))), high: i.high + Time(rho.Upper(late.Sub(i.at)))}
 }
 

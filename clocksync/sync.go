@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -105,9 +104,6 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	}
 	shown := c.snap.show(now)
 	c.leave(shown)
-	if mutant.On(mutant.LeaderJumps) && c.snap.known {
-		shown = c.snap.middle + Time(now.Sub(c.snap.seen))
-	}
 	id := c.lead(now, shown)
 	out = append(out, Effect{Kind: Adopted, Timeline: id, Parent: c.line.Parent})
 	if c.sources != nil {
@@ -171,9 +167,6 @@ func (c *Sync) leave(shown Time) {
 // least returns what a timeline must show at least.
 func (c *Sync) least(id TimelineID) Time {
 	least := Time(math.MinInt64)
-	if mutant.On(mutant.ForgetTimelines) {
-		return least
-	}
 	for i := range c.left {
 		if c.left[i].id == id && c.left[i].shown > least {
 			least = c.left[i].shown
@@ -209,16 +202,13 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	s.id, s.own, s.known = l.Timeline, false, true
 	first := !c.settled
 	c.settled = true
-	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) || mutant.On(mutant.ClockBackwards) {
+	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) {
 		to := max(s.middle, least)
 		c.correct(now, to, s.middle.Sub(to), s.rate)
-		if changed {
-			out = append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})
-		}
-		return out
+		return append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})
 	}
 	c.correct(now, shown, diff, s.rate)
-	if changed && !mutant.On(mutant.SilentAdoption) {
+	if changed {
 		out = append(out, Effect{Kind: Adopted, Timeline: l.Timeline, Parent: l.Parent})
 	}
 	return out
@@ -230,7 +220,7 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 	bend := l.Bend.Add(-lo - (hi-lo)/2)
 	unsure := (hi-lo)/2 + 2 + s.rho.Slack(bend.Sub(now), 2)
-	if bend.Add(unsure) > now && !mutant.On(mutant.BendForeseenExactly) {
+	if bend.Add(unsure) > now {
 		s.half += timed.Drift(max(l.Next-l.Rate, l.Rate-l.Next)).Slack(unsure, 1) + 1
 	}
 	if bend <= now {

@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -84,9 +83,6 @@ func (s *Snapshot) readUTC(now timed.Instant, r *Reading) {
 	}
 	i := u.project(now, s.rho)
 	r.UTCBound = max(r.Time.Sub(i.low), i.high.Sub(r.Time)) + rounding
-	if mutant.On(mutant.UTCSkipsWidth) {
-		r.UTCBound = r.Time.Sub(i.middle()).Abs()
-	}
 	r.Leap = u.leap
 	if r.Status == Internal && r.UTCBound <= s.maxUTC {
 		r.Status = External

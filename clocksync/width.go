@@ -3,7 +3,6 @@ package clocksync
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -20,19 +19,13 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 		return 0
 	}
 	half := s.half
-	if mutant.On(mutant.ClockNoHalfWidth) {
-		half = 0
-	}
-	if mutant.On(mutant.ClockWithoutAgeing) {
-		return half + rounding
-	}
 	if elapsed < 0 {
 		elapsed = -elapsed
 	}
 	// The line's own rate multiplies the drift; two parts in a thousand cover
 	// every slew that is allowed.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)
-	if late := now.Sub(s.until); late > 0 && !mutant.On(mutant.HoldoverWithoutSlew) {
+	if late := now.Sub(s.until); late > 0 {
 		half += timed.Drift(s.maxSlew+s.follows()).Slack(late, 1)
 	}
 	return half + rounding
@@ -41,9 +34,6 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 // follows returns the largest rate of the middle, either way. Which of its two rates
 // counts when does not matter enough to find out.
 func (s *Snapshot) follows() int64 {
-	if mutant.On(mutant.HoldoverIgnoresRate) {
-		return 0
-	}
 	rate := max(s.rate, -s.rate)
 	if s.bend != 0 {
 		rate = max(rate, s.next, -s.next)

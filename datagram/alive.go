@@ -1,9 +1,6 @@
 package datagram
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // hear notes a fast packet of a peer received at r. The peer is alive until
 // r + expires − heardAge(1+2ρ): a peer that no longer hears this node stops
@@ -12,14 +9,12 @@ import (
 func (s *Service) hear(p *peer, h *Header, r timed.Instant) {
 	p.seat.lastFast, p.seat.hasFast = timed.Later(p.seat.lastFast, r), true
 	p.seat.direct = timed.Later(p.seat.direct, r)
-	if h.Stamp < p.seat.heardBy && !mutant.On(mutant.OldHearing) {
+	if h.Stamp < p.seat.heardBy {
 		return // overtaken: a later packet has said more about its hearing
 	}
 	p.seat.heardBy = h.Stamp
 	p.aliveUntil = 0
-	if mutant.On(mutant.AliveWithoutHeard) {
-		p.aliveUntil = r.Add(s.cfg.Timing.Expires)
-	} else if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
+	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
 		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
 		p.aliveUntil = timed.Later(r.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.around)
 	}
@@ -79,7 +74,7 @@ func (s *Service) Echo(h *Header, now timed.Instant) {
 		return
 	}
 	heard := NotHeard
-	if p.seat.hasFast && !p.seat.fault && (s.ready || mutant.On(mutant.NotReadySaysHeard)) {
+	if p.seat.hasFast && !p.seat.fault && s.ready {
 		heard = p.seat.lastFast
 	}
 	p.seat.say(&h.Echo, heard)
@@ -97,9 +92,6 @@ func (s *Service) EchoChallenger(h *Header) {
 func (st *seat) say(e *Echo, heard timed.Instant) {
 	e.Boot, e.Latest, e.Heard = st.boot, st.latest, heard
 	e.Sent, e.Received = st.echo.Sent, st.echo.Received
-	if mutant.On(mutant.EchoWithoutLatest) {
-		e.Latest = st.echo.Sent
-	}
 }
 
 // Sent notes that a packet leaves for a peer.

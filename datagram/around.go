@@ -1,9 +1,6 @@
 package datagram
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // SentAround notes that a peer will hear of this node by way of others: the
 // keepalive that is due to it next may wait, unless the last direct packet is
@@ -23,14 +20,14 @@ func (s *Service) SentAround(id timed.NodeID, now timed.Instant) {
 // the accepted one.
 func (s *Service) HeardAround(from timed.Incarnation, since timed.Instant) bool {
 	p := s.peers[from.Node]
-	if p == nil || !p.accepted || p.seat.boot != from.Boot && !mutant.On(mutant.RelayedOfAnyBoot) {
+	if p == nil || !p.accepted || p.seat.boot != from.Boot {
 		return false
 	}
 	t, st := &s.cfg.Timing, &p.seat
 	if st.fault || !st.hasFast {
 		return true
 	}
-	if since.Sub(st.direct) > t.AroundPeriod()+t.Expires && !mutant.On(mutant.AroundForEver) {
+	if since.Sub(st.direct) > t.AroundPeriod()+t.Expires {
 		return true
 	}
 	st.lastFast = timed.Later(st.lastFast, since)

@@ -3,7 +3,6 @@ package datagram
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -27,7 +26,7 @@ type word struct {
 // latest is the stamp of ours that the peer echoed: a late word does not count.
 func (s *Service) Refused(from timed.NodeID, rival timed.BootID, latest, now timed.Instant) {
 	p := s.peers[from]
-	if p == nil || now.Sub(latest) > s.refusalAge() && !mutant.On(mutant.LateRefusals) {
+	if p == nil || now.Sub(latest) > s.refusalAge() {
 		return
 	}
 	p.word.refused, p.word.holder = now, rival
@@ -71,10 +70,10 @@ func (s *Service) Duplicate(now timed.Instant) (rival timed.BootID, stop bool) {
 		d.since, d.rival = 0, 0
 		return 0, false
 	}
-	if d.since == 0 || d.rival != rival && !mutant.On(mutant.AnyRival) {
+	if d.since == 0 || d.rival != rival {
 		d.since, d.rival = now, rival
 	}
-	return rival, mutant.On(mutant.DuplicateAtOnce) || now.Sub(d.since) > 2*s.cfg.Timing.Expires+recent
+	return rival, now.Sub(d.since) > 2*s.cfg.Timing.Expires+recent
 }
 
 // prevailing returns the incarnation that most of the recent refusals name; on

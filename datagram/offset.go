@@ -3,7 +3,6 @@ package datagram
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -21,9 +20,6 @@ func (s *Service) Offset(id timed.NodeID, now timed.Instant) (lo, hi time.Durati
 
 func (s *Service) offset(st *seat, now timed.Instant) (lo, hi time.Duration) {
 	rho, least := s.cfg.Timing.MaxDrift, s.leastDelay
-	if mutant.On(mutant.OffsetWithoutAgeing) {
-		rho = 0
-	}
 	// The peer's packet: its clock showed at least Sent + δmin(1−ρ) when ours
 	// showed Received, and loses at most 2ρ against ours since.
 	lo = st.echo.Sent.Sub(st.echo.Received) + least - rho.Slack(now.Sub(st.echo.Received), 2)

@@ -3,7 +3,6 @@ package datagram
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -123,11 +122,7 @@ func (s *Service) HandlePacket(r timed.Instant, h *Header) (Delay, Verdict) {
 		r.Sub(h.Echo.Latest) <= s.cfg.Timing.Expires
 	verdict := Delivered
 	if !p.accepted || p.seat.boot != h.Boot {
-		held := s.holds(p, r)
-		if mutant.On(mutant.AcceptWithoutEcho) {
-			fresh, held = true, false
-		}
-		if held || !fresh {
+		if !fresh || s.holds(p, r) {
 			p.challenge(r, h, s.cfg.Timing.MaxDrift)
 			return Delay{Bound: Unknown}, Challenged
 		}
@@ -169,9 +164,6 @@ func (s *Service) delay(st *seat, sent, r timed.Instant) Delay {
 	}
 	rho := s.cfg.Timing.MaxDrift
 	ub := bound(st.helper, sent, r, rho, s.cfg.Timing.MinDelay)
-	if mutant.On(mutant.FastByHalf) {
-		return Delay{Bound: ub, Fast: ub/2 <= s.cfg.Timing.FastThreshold}
-	}
 	return Delay{Bound: ub, Fast: ub <= s.cfg.Timing.FastThreshold && ub >= s.cfg.Timing.MinDelay}
 }
 
@@ -179,7 +171,7 @@ func (s *Service) delay(st *seat, sent, r timed.Instant) Delay {
 // bound below δmin, or an empty offset interval. Intervals only widen with time,
 // so an empty one shows when a pair is learnt.
 func (s *Service) disproved(st *seat, d Delay, learnt bool, now timed.Instant) bool {
-	if d.Bound == Unknown || mutant.On(mutant.NoClockFault) {
+	if d.Bound == Unknown {
 		return false
 	}
 	if d.Bound < s.cfg.Timing.MinDelay {
@@ -195,15 +187,10 @@ func (s *Service) disproved(st *seat, d Delay, learnt bool, now timed.Instant) b
 // accept gives the seat to the incarnation of h. What was known of an earlier
 // one, its clock, its hearing and its packets, goes with it.
 func (s *Service) accept(p *peer, h *Header) {
-	old := p.seat
 	if p.challenger.boot == h.Boot {
 		p.seat = p.challenger
 	} else {
 		p.seat = seat{boot: h.Boot}
-	}
-	if mutant.On(mutant.KeepPairsOverBoot) && old.boot != 0 {
-		p.seat = old
-		p.seat.boot = h.Boot
 	}
 	p.challenger = seat{}
 	p.accepted = true
@@ -289,9 +276,6 @@ func (s *Service) SentBefore(id timed.NodeID, sent, r timed.Instant) timed.Insta
 		return r
 	}
 	e := p.seat.echo
-	if mutant.On(mutant.LockFromBoundOnly) {
-		return timed.Earlier(r, e.Received.Add(-s.cfg.Timing.FastThreshold))
-	}
 	return timed.Earlier(r, e.Received.Add(s.cfg.Timing.MaxDrift.Wait(sent.Sub(e.Sent))))
 }
 

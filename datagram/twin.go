@@ -1,9 +1,6 @@
 package datagram
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // ledger is what an incarnation sent with its last counters. A process gives
 // each counter to one packet; two packets with the same counter and different
@@ -24,7 +21,7 @@ const ledgerSize = 8
 func (l *ledger) clash(h *Header) bool {
 	e := &l[h.Counter%ledgerSize]
 	if h.Counter == e.counter && h.Counter != 0 {
-		return h.Stamp != e.stamp && !mutant.On(mutant.TwinsUnseen)
+		return h.Stamp != e.stamp
 	}
 	if h.Counter > e.counter {
 		e.counter, e.stamp = h.Counter, h.Stamp

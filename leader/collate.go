@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -121,20 +120,14 @@ func (e *Election) tree(now timed.Instant, alive timed.Set) Tree {
 	if e.cfg.Collation.Above == 0 || alive.Len()+1 <= e.cfg.Collation.Above {
 		return Tree{}
 	}
-	t := Tree{Fanout: uint8(e.cfg.Collation.Fanout), Target: alive}
-	if !mutant.On(mutant.CollateFirst) {
-		t.Target = t.Target.Intersect(e.replies.Union(e.refusals))
-	}
-	if !mutant.On(mutant.CollateTheSilent) {
-		t.Target = t.Target.Minus(c.silent)
-	}
+	t := Tree{Fanout: uint8(e.cfg.Collation.Fanout), Target: alive.Intersect(e.replies.Union(e.refusals)).Minus(c.silent)}
 	if t.Target.Len() <= e.cfg.Collation.Fanout {
 		return Tree{} // all would be children of this node
 	}
 	// A tree that takes longer than a round would have its branches answer
 	// directly every other time. Twice the usual is within the usual variation.
 	levels := level(t.Target.Len()-1, e.cfg.Collation.Fanout)
-	if slow := c.hop == 0 || 2*c.hop*time.Duration(levels+1) > e.cfg.Timing.RoundTime(); slow && !mutant.On(mutant.CollateTheSlow) {
+	if c.hop == 0 || 2*c.hop*time.Duration(levels+1) > e.cfg.Timing.RoundTime() {
 		return Tree{}
 	}
 	c.levels = levels
@@ -166,8 +159,7 @@ func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 // last of the messages came: the request bounds how old the reply can be, and
 // one that could be older than a round is no fast word.
 func (e *Election) NoteRelayed(received timed.Instant, from timed.Incarnation, m Reply) bool {
-	if !e.open || m.Number != e.lastRequest && !mutant.On(mutant.RelayedOfAnyRound) ||
-		received > e.alarm && !mutant.On(mutant.RelayedWithoutBound) {
+	if !e.open || m.Number != e.lastRequest || received > e.alarm {
 		return false
 	}
 	e.note(from, m)

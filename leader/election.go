@@ -3,7 +3,6 @@ package leader
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
@@ -124,17 +123,11 @@ func (e *Election) ReadyAt() timed.Instant { return e.readyAt }
 // Leads reports whether this node leads its logical partition at now. No
 // message ends a lead: time does.
 func (e *Election) Leads(now timed.Instant) bool {
-	if mutant.On(mutant.LeadWithoutTime) {
-		return e.leading
-	}
 	return e.leading && now < e.expiration
 }
 
 // Leading returns whether the node holds a lease and, if so, when it ends.
 func (e *Election) Leading() (expiration timed.Instant, leading bool) {
-	if mutant.On(mutant.LeadWithoutTime) && e.leading {
-		return timed.Never, true
-	}
 	return e.expiration, e.leading
 }
 
@@ -203,9 +196,6 @@ func (e *Election) Peer(id timed.NodeID) State { return e.peers.of(id).state }
 // Stalled says that this node did not run for some time: it listens before it
 // concludes from the silence that it is alone.
 func (e *Election) Stalled(now timed.Instant) {
-	if mutant.On(mutant.NoGraceAfterStall) {
-		return
-	}
 	e.quietUntil = timed.Later(e.quietUntil, now.Add(e.grace()))
 }
 
@@ -217,9 +207,6 @@ func (e *Election) Granted(until timed.Instant) { e.granted = timed.Later(e.gran
 func (e *Election) GrantsDropped() {
 	e.granted = 0
 	e.releaseAt = e.bound()
-	if mutant.On(mutant.VouchDroppedWithGrants) {
-		e.releaseAt = 0
-	}
 }
 
 // Releasing reports that votes are about to be given back.
@@ -240,7 +227,7 @@ func (e *Election) Deadline(alive timed.Set) timed.Instant {
 	if e.releasing {
 		d = timed.Earlier(d, e.releaseAt)
 	}
-	if e.global != nil && e.global.held && !mutant.On(mutant.GlobalWithoutTime) {
+	if e.global != nil && e.global.held {
 		d = timed.Earlier(d, e.global.until)
 	}
 	if e.named {
@@ -255,17 +242,14 @@ func (e *Election) Deadline(alive timed.Set) timed.Instant {
 // requestAt returns when the next request is due, or Never while some contender
 // outranks this node.
 func (e *Election) requestAt(alive timed.Set) timed.Instant {
-	if e.open && !mutant.On(mutant.OverlappingRounds) || e.resigned || e.outranked(alive) {
+	if e.open || e.resigned || e.outranked(alive) {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)
 	if e.yields && e.best(alive) != timed.NoNode {
 		at = timed.Later(at, e.yieldUntil) // there is somebody to take over
 	}
-	if mutant.On(mutant.RequestNotReady) {
-		at = e.nextRequest
-	}
-	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && !mutant.On(mutant.VoteTwice) {
+	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self {
 		at = timed.Later(at, e.lockedUntil)
 	}
 	return at
@@ -276,7 +260,7 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 	if e.open && now >= e.alarm {
 		out = e.check(now, alive, true, out)
 	}
-	if e.leading && now >= e.expiration && !mutant.On(mutant.LeadWithoutTime) {
+	if e.leading && now >= e.expiration {
 		e.leading, e.topValid = false, false
 		if e.open {
 			// The round under way may still win; the views of the lost lease
@@ -286,7 +270,7 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 			out = e.release(now, LeaseExpired, timed.NoNode, out)
 		}
 	}
-	if e.global != nil && e.global.held && now >= e.global.until && !mutant.On(mutant.GlobalWithoutTime) {
+	if e.global != nil && e.global.held && now >= e.global.until {
 		out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	}
 	if e.named && now >= e.namedUntil {

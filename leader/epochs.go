@@ -1,7 +1,6 @@
 package leader
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
@@ -42,7 +41,7 @@ func (e *Election) HandleEpoch(out []Effect) []Effect {
 // inQuorum returns those of the supporters of the round under way whose votes
 // count in a quorum.
 func (e *Election) inQuorum() timed.Set {
-	if e.cfg.Epochs == nil || mutant.On(mutant.EpochCountUnstamped) {
+	if e.cfg.Epochs == nil {
 		return e.replies
 	}
 	return e.replies.Intersect(e.global.counted)
@@ -98,5 +97,5 @@ func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
 // replaced only members can. What counts is what a node says of itself, so that
 // all rank it alike while some have not heard of an epoch.
 func (e *Election) hasSay() bool {
-	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node) && !mutant.On(mutant.EpochStrangersRank)
+	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node)
 }

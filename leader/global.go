@@ -1,9 +1,6 @@
 package leader
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // QuorumID names what votes are counted for: the quorum system of an epoch. The
 // zero QuorumID stands for none. Votes of nodes that name another one do not
@@ -50,9 +47,6 @@ func (e *Election) QuorumID() QuorumID {
 // LeadsGlobally reports whether this node holds the votes of a quorum at now, so
 // that nobody else does. It reads nothing but time.
 func (e *Election) LeadsGlobally(now timed.Instant) bool {
-	if mutant.On(mutant.GlobalWithoutTime) && e.global != nil {
-		return e.global.held
-	}
 	return e.global != nil && now < e.global.until && e.Leads(now)
 }
 
@@ -63,17 +57,13 @@ func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
 	if g == nil || !g.held {
 		return 0, false
 	}
-	if mutant.On(mutant.GlobalWithoutTime) {
-		return timed.Never, true
-	}
 	return timed.Earlier(g.until, e.expiration), true
 }
 
 // holdsQuorum reports whether the votes of the round under way are enough to
 // lead globally.
 func (e *Election) holdsQuorum() bool {
-	return e.global != nil && e.cfg.Quorum != nil &&
-		(e.cfg.Quorum.IsQuorum(e.inQuorum()) || mutant.On(mutant.GlobalWithoutQuorum))
+	return e.global != nil && e.cfg.Quorum != nil && e.cfg.Quorum.IsQuorum(e.inQuorum())
 }
 
 // winGlobally begins or renews the global lease after a round that was won with
@@ -92,7 +82,7 @@ func (e *Election) winGlobally() {
 // that soon leads a few others again must not take the old lease for its own.
 func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect {
 	g := e.global
-	if g == nil || !g.held || mutant.On(mutant.GlobalAfterRelease) && why != NoQuorum {
+	if g == nil || !g.held {
 		return out
 	}
 	g.held, g.until, g.stamps = false, 0, nil
@@ -126,5 +116,5 @@ func (e *Election) foreign(id timed.NodeID) bool { return e.cfg.Epochs == nil &&
 // differs reports that a peer is known to vote for something else.
 func (e *Election) differs(id timed.NodeID) bool {
 	p := e.peers.of(id)
-	return p.quorumKnown && p.quorum != e.QuorumID() && !mutant.On(mutant.VoteForOtherQuorum)
+	return p.quorumKnown && p.quorum != e.QuorumID()
 }

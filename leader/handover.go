@@ -1,9 +1,6 @@
 package leader
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // HandOver gives up the lead in favour of a named peer: it is [Election.Yield],
 // and who it is for is told to all together with the votes' release. If that peer
@@ -20,9 +17,6 @@ func (e *Election) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []
 // preferred to all that do not lead; all who hear of it stand back at once too.
 // It is for the caller to see that this node's vote was among those given up.
 func (e *Election) HandleSuccessor(now timed.Instant, to timed.NodeID) {
-	if mutant.On(mutant.SuccessorIgnored) {
-		return
-	}
 	e.topValid = false
 	if to != e.cfg.Self.Node {
 		if e.peers.of(to).boot != 0 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -99,7 +98,7 @@ const (
 // rank returns the rank of a candidate: what counts most is in the highest bits.
 func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16) rank {
 	k := rank(weight)<<8 | rank(timed.MaxNodes-id)
-	if r == Stable && leading && !mutant.On(mutant.NewcomersDepose) {
+	if r == Stable && leading {
 		k |= rankLeads | rank(support)<<24
 	}
 	return k
@@ -112,7 +111,7 @@ func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16
 // way of those who can.
 func standing(global, leading, named, say bool) (k rank) {
 	switch {
-	case global && !mutant.On(mutant.QuorumRanksNothing):
+	case global:
 		k = rankGlobal
 	case named && !leading:
 		k = rankNamed

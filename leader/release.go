@@ -3,16 +3,13 @@ package leader
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
 // giveUp forgets the recorded support: votes that are about to be given back
 // must never carry a view again.
 func (e *Election) giveUp(why Reason, by timed.NodeID, out []Effect) []Effect {
-	if !mutant.On(mutant.KeepSupportOnRelease) {
-		e.forgetVotes()
-	}
+	e.forgetVotes()
 	out = e.endGlobal(why, by, out)
 	return append(out, Effect{Kind: GiveUp, Reason: why, By: by})
 }
@@ -43,9 +40,6 @@ func (e *Election) release(now timed.Instant, why Reason, by timed.NodeID, out [
 		e.successor = timed.NoNode
 	}
 	e.releaseAt = timed.Later(now, e.bound())
-	if mutant.On(mutant.ReleaseWithoutWait) {
-		e.releaseAt = now
-	}
 	if now >= e.releaseAt {
 		out = e.finishRelease(now, out)
 	}
@@ -56,9 +50,7 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 	e.releasing = false
 	to := e.successor
 	e.successor = timed.NoNode
-	if mutant.On(mutant.ReleaseLateNumber) {
-		e.releaseRequest = e.lastRequest
-	} else if e.lastRequest != e.releaseRequest || e.leading {
+	if e.lastRequest != e.releaseRequest || e.leading {
 		return out
 	}
 	if e.lockedTo == e.cfg.Self {
@@ -101,7 +93,7 @@ func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
 // HandleRelease takes a peer's word that its votes up to a request are free. It
 // reports whether that freed this node's vote.
 func (e *Election) HandleRelease(now timed.Instant, from timed.Incarnation, number timed.Instant) (freed bool) {
-	if e.lockedTo == from && (e.lockRequest <= number || mutant.On(mutant.OldReleaseFrees)) {
+	if e.lockedTo == from && e.lockRequest <= number {
 		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 		e.freed(now, from)
 		return true

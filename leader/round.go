@@ -3,7 +3,6 @@ package leader
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -68,12 +67,12 @@ func (e *Election) fitLock(alive timed.Set) (time.Duration, bool) {
 // then has written into reply.
 func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Request, fast bool,
 	started timed.Instant, alive timed.Set, reply *Reply, out []Effect) ([]Effect, bool) {
-	if !fast && !mutant.On(mutant.SlowElections) {
+	if !fast {
 		return out, false
 	}
 	// A peer that does not hear this node cannot count its vote, and a lock
 	// for it would only keep this node from others.
-	if !alive.Has(from.Node) && !mutant.On(mutant.SlowElections) {
+	if !alive.Has(from.Node) {
 		return out, false
 	}
 	if e.outranksMe(from.Node) && (e.leading || e.open) && !e.foreign(from.Node) {
@@ -96,21 +95,17 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 
 // mayVote decides on a vote, and notes the reason for a refusal.
 func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request, alive timed.Set, reply *Reply) bool {
-	if !e.Ready(now) && !mutant.On(mutant.VoteNotReady) {
+	if !e.Ready(now) {
 		return false
 	}
-	if m.LockTime > e.cfg.Timing.MaxLockTime && !mutant.On(mutant.VoteBeyondMaxLock) || m.LockTime <= 0 {
+	if m.LockTime > e.cfg.Timing.MaxLockTime || m.LockTime <= 0 {
 		return false
 	}
 	if e.foreign(from.Node) {
 		reply.OtherQuorum = true
 		return false
 	}
-	same := e.lockedTo == from
-	if mutant.On(mutant.LockIgnoresBoot) {
-		same = e.lockedTo.Node == from.Node
-	}
-	if now < e.lockedUntil && !same && !mutant.On(mutant.VoteTwice) {
+	if now < e.lockedUntil && e.lockedTo != from {
 		reply.LockedTo = e.lockedTo
 		return false
 	}
@@ -121,7 +116,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 	if top := e.best(alive); top != timed.NoNode && top != from.Node &&
 		e.rankOf(top) > e.rankOf(from.Node) {
 		reply.Prefers = top
-		return mutant.On(mutant.VoteForAnybody)
+		return false
 	}
 	return true
 }
@@ -142,7 +137,7 @@ func (e *Election) vote(from timed.Incarnation, m Request, started timed.Instant
 // whether the reply counted.
 func (e *Election) HandleReply(now timed.Instant, from timed.Incarnation, m Reply, fast bool,
 	alive timed.Set, out []Effect) ([]Effect, bool) {
-	if (!fast && !mutant.On(mutant.SlowElections)) || !e.open || m.Number != e.lastRequest {
+	if !fast || !e.open || m.Number != e.lastRequest {
 		return out, false
 	}
 	e.note(from, m)
@@ -182,7 +177,7 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 	if missing.Empty() && !atAlarm && e.cfg.Collation.Above > 0 {
 		e.noteHops(now)
 	}
-	if missing.Empty() || atAlarm && e.holdsQuorum() && !mutant.On(mutant.ObjectorsBlockQuorum) {
+	if missing.Empty() || atAlarm && e.holdsQuorum() {
 		return e.win(asked, atAlarm, out)
 	}
 	if !atAlarm {
@@ -191,10 +186,6 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 	e.open = false
 	if !e.leading {
 		return e.release(now, RoundFailed, missing.Min(), out)
-	}
-	if mutant.On(mutant.ReleaseOnFailedRenew) {
-		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
-		return append(out, Effect{Kind: SendRelease, Number: e.lastRequest})
 	}
 	// The older lease still counts on the votes: nothing is given back.
 	e.afterSilence(asked)
@@ -205,13 +196,13 @@ func (e *Election) check(now timed.Instant, alive timed.Set, atAlarm bool, out [
 // block it.
 func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool {
 	if !e.refusals.Has(id) {
-		return (e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesSilence)) && atAlarm && !mutant.On(mutant.SilenceBlocks)
+		return e.cfg.Mode == Available && atAlarm
 	}
 	if e.differs(id) {
 		return true
 	}
 	r := e.peers.of(id).refusal
-	if e.cfg.Mode == Available || mutant.On(mutant.StrictExcusesAbsent) {
+	if e.cfg.Mode == Available {
 		if e.elsewhere(r.lockedTo, id, alive) {
 			return true
 		}
@@ -220,10 +211,9 @@ func (e *Election) excused(id timed.NodeID, alive timed.Set, atAlarm bool) bool 
 		}
 	}
 	// A merge under way: its leader is about to abdicate in favour of this one.
-	if atAlarm && e.leading && !mutant.On(mutant.NoMergeExcuse) {
+	if atAlarm && e.leading {
 		l := r.lockedTo.Node
-		return l.Valid() && l != e.cfg.Self.Node && (alive.Has(l) || mutant.On(mutant.ExcuseTheDead)) && e.peers.of(l).boot == r.lockedTo.Boot &&
-			e.rank() > e.rankOf(l)
+		return l.Valid() && l != e.cfg.Self.Node && alive.Has(l) && e.peers.of(l).boot == r.lockedTo.Boot && e.rank() > e.rankOf(l)
 	}
 	return false
 }
@@ -241,9 +231,6 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	first := !e.leading
 	e.open, e.leading, e.topValid = false, true, false
 	lease := e.cfg.Timing.MaxDrift.Trust(e.lockTime)
-	if mutant.On(mutant.LeaseWithoutDrift) {
-		lease = e.lockTime
-	}
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
 	e.endNamed()
@@ -251,11 +238,6 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	if e.holdsQuorum() {
 		e.winGlobally()
 		won.Stamps = e.global.stamps
-	} else if e.global != nil && mutant.On(mutant.StampsOfAnyRound) {
-		e.keepStamps()
-	}
-	if mutant.On(mutant.LeadWithoutSelf) && !asked.Empty() {
-		e.support.Remove(e.cfg.Self.Node)
 	}
 	// The next round leaves a little before the period is over, so that the
 	// followers' keepalives ride on their replies; and in time for the answers
@@ -273,7 +255,7 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 // afterSilence starts the next round at once if some of those asked kept silent:
 // else one lost reply makes the view stale.
 func (e *Election) afterSilence(asked timed.Set) {
-	if !asked.Subset(e.replies.Union(e.refusals)) && !mutant.On(mutant.NoRoundAfterSilence) {
+	if !asked.Subset(e.replies.Union(e.refusals)) {
 		e.nextRequest = 0
 	}
 }
@@ -317,7 +299,7 @@ func (e *Election) best(alive timed.Set) timed.NodeID {
 		if !st.Contender || e.foreign(id) {
 			continue
 		}
-		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) && !mutant.On(mutant.NoLockedElsewhere) {
+		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id, alive) {
 			continue // it cannot lead, and its leader cannot reach me
 		}
 		if r := e.rankOf(id); best == timed.NoNode || r > highest {

@@ -1,7 +1,6 @@
 package leader
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -60,11 +59,7 @@ func (e *Election) Timestamp(now timed.Instant) (t Timestamp, ok bool) {
 func (e *Election) stamp(now timed.Instant) VoteStamp {
 	g := e.global
 	g.lastStamp = timed.Later(now, g.lastStamp+1)
-	s := VoteStamp{Counter: e.cfg.Starts, At: g.lastStamp}
-	if mutant.On(mutant.StampWithoutCounter) {
-		s.Counter = 0
-	}
-	return s
+	return VoteStamp{Counter: e.cfg.Starts, At: g.lastStamp}
 }
 
 // keepStamps notes the stamps of the votes of the round that was won, of those

@@ -3,7 +3,6 @@ package leader
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -56,18 +55,12 @@ func (e *Election) HandleAnswer(now timed.Instant, from timed.Incarnation, a Ans
 		return Assurance{}, false
 	}
 	s = Assurance{By: from, Asked: a.Asked}
-	since, drift := a.Asked, e.cfg.Timing.MaxDrift
-	if mutant.On(mutant.VouchFromReceipt) {
-		since = now
-	}
-	if mutant.On(mutant.VouchWithoutDrift) {
-		drift = 0
-	}
+	drift := e.cfg.Timing.MaxDrift
 	if a.Local > 0 {
-		s.Local = since.Add(drift.Trust(a.Local))
+		s.Local = a.Asked.Add(drift.Trust(a.Local))
 	}
 	if a.Global > 0 {
-		s.Global = since.Add(drift.Trust(a.Global))
+		s.Global = a.Asked.Add(drift.Trust(a.Global))
 	}
 	return s, true
 }
@@ -75,8 +68,5 @@ func (e *Election) HandleAnswer(now timed.Instant, from timed.Incarnation, a Ans
 // bound returns until when votes must not be given back: because view leases rest
 // on them, or answers to questions.
 func (e *Election) bound() timed.Instant {
-	if mutant.On(mutant.VouchWithoutWait) {
-		return e.granted
-	}
 	return timed.Later(e.granted, e.vouched)
 }

@@ -1,9 +1,6 @@
 package membership
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // HandleWon takes a round that this node won: its support set, the alive
 // peers and those who refused, and the accepted boot id of each node.
@@ -50,9 +47,6 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 		second = second.Union(s.proposal.Set)
 	}
 	second = second.Intersect(alive).Minus(refused).Minus(support)
-	if mutant.On(mutant.NoSecondChance) {
-		second = timed.Set{}
-	}
 	for id := second.Next(0); id != 0; id = second.Next(id) {
 		i := timed.Incarnation{Node: id, Boot: boot(id)}
 		if s.view.Has(i) || s.proposal.Has(i) {
@@ -65,19 +59,7 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 		if id == s.cfg.Self.Node {
 			b = s.cfg.Self.Boot
 		}
-		if mutant.On(mutant.MembersWithoutBoot) {
-			if m, ok := s.view.Member(id); ok {
-				b = m.Boot
-			}
-		}
 		v.Members = append(v.Members, Member{Incarnation: timed.Incarnation{Node: id, Boot: b}})
-		if mutant.On(mutant.ProposalWithLineage) {
-			for _, m := range s.lineage {
-				if m.Node == id {
-					v.Members[len(v.Members)-1].Previous = m.Previous
-				}
-			}
-		}
 	}
 	return v
 }
@@ -85,22 +67,13 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 // propose opens the next view. The leader's own flag drops with the proposal,
 // and no older view is ever renewed again.
 func (s *Service) propose(want *View, out []Effect) []Effect {
-	seq := s.sequence + 1
-	if mutant.On(mutant.OwnSequenceIgnored) {
-		seq = s.acked.Sequence + 1
-	} else {
-		s.sequence = seq
-	}
-	want.ID = ViewID{Sequence: seq, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
+	s.sequence++
+	want.ID = ViewID{Sequence: s.sequence, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
 	s.leaveBehind(want)
 	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
 	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.holding()})
-	if !mutant.On(mutant.OwnSequenceIgnored) {
-		s.acked = want.ID
-	}
-	if !mutant.On(mutant.RenewAfterPropose) {
-		out = s.drop(Proposed, s.cfg.Self.Node, out)
-	}
+	s.acked = want.ID
+	out = s.drop(Proposed, s.cfg.Self.Node, out)
 	return append(out, Effect{Kind: RequestSoon})
 }
 
@@ -133,7 +106,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	if p == nil {
 		// A member that has acknowledged another proposal since the commit
 		// refuses renewals for ever: the view needs a successor.
-		if supports && s.view.Has(from) && r.Acknowledged != s.view.ID && !mutant.On(mutant.IgnoreLaterAck) {
+		if supports && s.view.Has(from) && r.Acknowledged != s.view.ID {
 			return s.propose(s.view.again(), out)
 		}
 		return out
@@ -145,13 +118,10 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		if supports && !s.acks.Has(from.Node) {
 			s.acks.Add(from.Node)
 			s.lineage = append(s.lineage, Member{from, r.Installed})
-			if mutant.On(mutant.LineageOfTheLeader) {
-				s.lineage[len(s.lineage)-1].Previous = s.lineage[0].Previous
-			}
 		}
 		return s.tryCommit(now, votes, out)
 	}
-	if r.Sequence >= p.ID.Sequence && r.Sequence <= reachable && !mutant.On(mutant.IgnoreOvertaken) {
+	if r.Sequence >= p.ID.Sequence && r.Sequence <= reachable {
 		return s.propose(p.again(), out)
 	}
 	return out
@@ -174,14 +144,14 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	if p == nil || !s.leading {
 		return out
 	}
-	if s.acks != p.Set && !mutant.On(mutant.CommitWithoutAcks) {
+	if s.acks != p.Set {
 		return out
 	}
-	if now < s.wait && !mutant.On(mutant.CommitWithoutWait) {
+	if now < s.wait {
 		return out
 	}
 	s.tried = true
-	if s.acked != p.ID && !mutant.On(mutant.OwnSequenceIgnored) && !mutant.On(mutant.OneProposalVar) {
+	if s.acked != p.ID {
 		return out // this node has acknowledged another leader's proposal since
 	}
 	if s.lease(p, votes) <= now || !votes.Flushed(p.ID) {
@@ -196,11 +166,9 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
 	s.wait, s.carried = 0, 0
-	if !mutant.On(mutant.KeepResigned) {
-		// Late words about a view that was given up before say nothing about
-		// the leases that are granted from now on.
-		s.resigned = nil
-	}
+	// Late words about a view that was given up before say nothing about
+	// the leases that are granted from now on.
+	s.resigned = nil
 	s.spread = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
 	return append(out, Effect{Kind: RequestSoon})
@@ -216,9 +184,6 @@ func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []
 func (s *Service) lease(v *View, votes Votes) timed.Instant {
 	until := timed.Never
 	for i := range v.Members {
-		if mutant.On(mutant.LeaseOfTheLeader) && v.Members[i].Incarnation != s.cfg.Self {
-			continue
-		}
 		l, ok := votes.LeaseOf(v.Members[i].Incarnation)
 		if !ok {
 			return 0
@@ -236,7 +201,7 @@ func (s *Service) Part(now timed.Instant, leads bool, votes Votes, p *Part, out 
 	if !s.leading || !leads {
 		return 0, out
 	}
-	if s.proposal != nil && !(mutant.On(mutant.RenewAfterPropose) && s.view != nil && s.acks != s.proposal.Set) {
+	if s.proposal != nil {
 		p.Kind, p.ID, p.View = Propose, s.proposal.ID, s.proposal
 		return 0, out
 	}
@@ -268,26 +233,20 @@ func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, o
 			id = s.view.ID
 			s.resigned, s.dropped = s.view, timed.SetOf(s.cfg.Self.Node)
 			// Should this node lead again before that, its next view waits.
-			if !mutant.On(mutant.ForgetGrants) {
-				s.carried = timed.Later(s.carried, s.granted)
-			}
+			s.carried = timed.Later(s.carried, s.granted)
 		}
-		if s.installed == s.view && !mutant.On(mutant.RenewForgottenView) {
+		if s.installed == s.view {
 			out = s.drop(why, by, out)
 		}
 	}
-	if !mutant.On(mutant.OneProposalVar) {
-		s.proposal = nil
-	}
-	if !mutant.On(mutant.KeepSupportOnRelease) && !mutant.On(mutant.RenewForgottenView) {
-		s.view, s.granted = nil, 0
-	}
+	s.proposal = nil
+	s.view, s.granted = nil, 0
 	return out, id
 }
 
 // HandleDropped takes a member's word that it has dropped a resigned view.
 func (s *Service) HandleDropped(from timed.Incarnation, id ViewID, out []Effect) []Effect {
-	if s.resigned == nil || id != s.resigned.ID && !mutant.On(mutant.DroppedOfAnyView) {
+	if s.resigned == nil || id != s.resigned.ID {
 		return out
 	}
 	s.dropped.Add(from.Node)

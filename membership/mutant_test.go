@@ -5,12 +5,11 @@ package membership
 import (
 	"testing"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "membership", map[mutant.ID]func(testing.TB){
-		mutant.LineageOfTheLeader: viewsFollow,
+	kill.Units(t, "membership", map[string]func(testing.TB){
+		"LineageOfTheLeader": viewsFollow,
 	})
 }

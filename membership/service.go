@@ -3,7 +3,6 @@ package membership
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -213,20 +212,20 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	case Propose:
 		return s.acknowledge(p, out)
 	case Commit:
-		if p.View == nil || p.ID == s.over && !mutant.On(mutant.RenewResigned) {
+		if p.View == nil || p.ID == s.over {
 			return out
 		}
-		if (p.ID != s.acked || !p.View.Has(s.cfg.Self)) && !mutant.On(mutant.InstallForeign) {
+		if p.ID != s.acked || !p.View.Has(s.cfg.Self) {
 			return out
 		}
 		if s.installed == nil || s.installed.ID != p.ID {
 			out = s.install(p.View, out)
 		}
 	case Renew:
-		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.over && !mutant.On(mutant.RenewResigned) {
+		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.over {
 			return out
 		}
-		if p.ID != s.acked && !mutant.On(mutant.RenewAfterPropose) {
+		if p.ID != s.acked {
 			return out // a later proposal has been acknowledged: never again
 		}
 	}
@@ -238,9 +237,6 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 func (s *Service) leaseEnd(now, until, sent, received timed.Instant, bound time.Duration) timed.Instant {
 	rho := s.cfg.Timing.MaxDrift
 	remaining := until.Sub(sent)
-	if mutant.On(mutant.ViewLeaseFromNow) {
-		return now.Add(remaining)
-	}
 	if remaining <= 0 {
 		return 0
 	}
@@ -251,20 +247,14 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 	if p.View == nil || p.View.ID != p.ID {
 		return out
 	}
-	if !p.View.Has(s.cfg.Self) && !(mutant.On(mutant.MembersWithoutBoot) && p.View.Set.Has(s.cfg.Self.Node)) {
+	if !p.View.Has(s.cfg.Self) {
 		return out
 	}
-	if p.ID == s.acked || p.ID.Sequence <= s.acked.Sequence && !mutant.On(mutant.AckOlder) {
+	if p.ID == s.acked || p.ID.Sequence <= s.acked.Sequence {
 		return out // known, or overtaken: the report says by what
 	}
 	s.acked = p.ID
 	s.Learn(p.ID.Sequence)
-	if mutant.On(mutant.OneProposalVar) && s.proposal != nil {
-		s.proposal = p.View
-	}
-	if mutant.On(mutant.KeepFlagOnAck) {
-		return out
-	}
 	return s.drop(Proposed, p.ID.Leader, out)
 }
 

@@ -6,24 +6,20 @@ import (
 	"fmt"
 )
 
-// The worlds with a broadcast that the table of kills names.
+// The worlds with a broadcast that the table of planted bugs names.
 func init() {
 	for name, opt := range map[string]Options{
 		"broadcast":       {Broadcast: &Broadcast{}},
 		"broadcast-rough": {Roughness: 4, Broadcast: &Broadcast{}},
 	} {
-		w := worlds[name]
-		w.play, w.opt = mayPanic(campaign), opt
-		worlds[name] = w
+		worlds[name] = world{play: mayPanic(campaign), opt: opt}
 	}
 	for name, play := range map[string]func(uint64) error{
 		"broadcast-cut":       broadcastAroundACut,
 		"broadcast-fragments": broadcastFragments,
 		"broadcast-slow":      broadcastSlowConsumer,
 	} {
-		w := worlds[name]
-		w.play = mayPanic(func(seed uint64, _ Options) error { return play(seed) })
-		worlds[name] = w
+		worlds[name] = scenario(mayPanic(func(seed uint64, _ Options) error { return play(seed) }))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
@@ -223,7 +222,7 @@ func (w *World) decide(e event) {
 	if !n.up || n.upset || n.boot != d.boot || cl.stamps != d.stamps || cl.globalEnd != d.until {
 		return
 	}
-	if n.clock.show(w.now) >= d.until && !mutant.On(mutant.EdictWithoutLastRead) {
+	if n.clock.show(w.now) >= d.until {
 		return
 	}
 	c.made++ // one count for all orders those of one round as well as one of each leader

@@ -3,11 +3,13 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/planted"
 )
 
 // storedMutants is how many cases of planted bugs are kept at least.
@@ -17,18 +19,13 @@ const storedMutants = 8
 // does not any more guards nothing.
 func TestRegressionsOfMutants(t *testing.T) {
 	defer mutant.Set(mutant.None)
-	planted := map[string]mutant.ID{}
-	for id := mutant.ID(1); int(id) < mutant.Count; id++ {
-		planted[id.String()] = id
-	}
 	found := 0
 	for _, s := range storedCases(t) {
-		id, ok := planted[s.name]
-		if !ok {
+		if !slices.ContainsFunc(planted.All(), func(m *planted.Mutant) bool { return m.Name == s.name }) {
 			continue // it was a bug of the code
 		}
 		found++
-		mutant.Set(id)
+		mutant.Set(s.name)
 		broken := ""
 		for i := uint64(0); i < otherNumbers && broken != s.Check; i++ {
 			c := s.withSeed(i)

@@ -16,8 +16,8 @@ import (
 // be written and read, still fails, and passes without the bug.
 func TestShrinkBroadcastMutants(t *testing.T) {
 	defer mutant.Set(mutant.None)
-	for _, id := range []mutant.ID{mutant.BroadcastNoFill, mutant.BroadcastForgetAbsent, mutant.BroadcastDeliverFrozen} {
-		t.Run(id.String(), func(t *testing.T) {
+	for _, id := range []string{"BroadcastNoFill", "BroadcastForgetAbsent", "BroadcastDeliverFrozen"} {
+		t.Run(id, func(t *testing.T) {
 			mutant.Set(id)
 			opt := Options{Roughness: 4, Duration: 5 * time.Second, Broadcast: &Broadcast{}}
 			var c Case

@@ -1,9 +1,6 @@
 package replica
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // maxChecks is how many positions are compared at the same time: a member that
 // lags further behind is compared at a later one.
@@ -49,7 +46,7 @@ func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
 		return
 	}
 	for j := range c.sums {
-		if other := c.sums[j]; other.known && (i == self || j == i) && other.value != c.sums[self].value && !mutant.On(mutant.ReplicaSilentDivergence) {
+		if other := c.sums[j]; other.known && (i == self || j == i) && other.value != c.sums[self].value {
 			m.notify(Event{Kind: EventDiverged, Member: m.view.Members[j].Node, At: at, Ours: c.sums[self].value, Theirs: other.value})
 		}
 	}

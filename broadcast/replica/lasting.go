@@ -2,7 +2,6 @@ package replica
 
 import (
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -15,12 +14,9 @@ import (
 // them, whose state nobody else's outranks. Members that only wait for the state
 // do not count: without a holder, nobody can use what was delivered to them.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
-	group, have := m.cfg.RequireQuorum, m.holders
-	if mutant.On(mutant.ReplicaPendingLasts) {
-		have = m.view.Set
-	}
-	regular := !d.Transitional && d.Atomicity == broadcast.Strict || mutant.On(mutant.ReplicaTransitionalLasts)
-	return regular && !group.Empty() && 2*have.Intersect(group).Len() > group.Len()
+	group := m.cfg.RequireQuorum
+	regular := !d.Transitional && d.Atomicity == broadcast.Strict
+	return regular && !group.Empty() && 2*m.holders.Intersect(group).Len() > group.Len()
 }
 
 // takeHolds takes a member's word that it has the state of the view by now.
@@ -34,7 +30,7 @@ func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	switch {
 	case !m.own(&d):
-	case m.Current() || mutant.On(mutant.ReplicaBarrierStateless):
+	case m.Current():
 		m.emit(Effect{Kind: Barrier, Delivery: d, Lasting: m.lasts(&d)})
 	default:
 		m.skip(d)

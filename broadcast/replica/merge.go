@@ -1,9 +1,6 @@
 package replica
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // input returns the snapshot of a branch, if this node has all of it: the very
 // bytes that the branch's source sends, for the members of the branch too, so
@@ -46,9 +43,6 @@ func (m *Replica) checkInputs() {
 	}
 	m.saidReady = true
 	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: DigestOf(all)})
-	if mutant.On(mutant.ReplicaLocalMerge) {
-		m.merge()
-	}
 }
 
 // takeReady takes a member's word that it could merge.
@@ -82,13 +76,6 @@ func (m *Replica) merge() {
 		state, _, _ := m.input(b)
 		e.Branches = append(e.Branches, Branch{b.label, b.members, state})
 		sets = append(sets, b.members)
-	}
-	if mutant.On(mutant.ReplicaMergeOwnFirst) {
-		for i := range sets {
-			if sets[i].Has(m.cfg.Self.Node) {
-				e.Branches[0], e.Branches[i] = e.Branches[i], e.Branches[0]
-			}
-		}
 	}
 	m.emit(e)
 	m.notify(Event{Kind: EventMerged, Branches: sets})

@@ -3,7 +3,6 @@ package replica
 import (
 	"slices"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -19,7 +18,7 @@ type service struct {
 // takeReport takes what a member begins the view with. The last of them settles
 // what the view goes on with, at the same place of the order for all.
 func (m *Replica) takeReport(from timed.NodeID, r *report) {
-	if m.phase != reporting || r.view != m.view.ID && !mutant.On(mutant.ReplicaReportOfAnyView) {
+	if m.phase != reporting || r.view != m.view.ID {
 		return
 	}
 	i := m.view.Set.Rank(from)
@@ -38,7 +37,7 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 // settle decides what becomes of the states that meet.
 func (m *Replica) settle() {
 	m.branches = m.gather()
-	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 && !mutant.On(mutant.ReplicaMergeMinority) {
+	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 {
 		m.branches = []branch{m.newest(m.branches)}
 	}
 	var holders timed.Set
@@ -74,9 +73,6 @@ func (m *Replica) settle() {
 	}
 	// Only now: who leaves a view that was not settled has what it came with.
 	m.rank = m.view.ID.Sequence
-	if mutant.On(mutant.ReplicaSnapshotLate) && m.Current() {
-		m.drain()
-	}
 	m.plan(holders)
 	m.prune()
 	if m.Current() {
@@ -102,10 +98,9 @@ func (m *Replica) gather() []branch {
 	}
 	bs := m.group(func(r *report) (Label, uint64, bool) {
 		return r.label, r.rank, r.standing == Holder ||
-			r.standing == Tentative && !r.mates.Intersects(holders) && !mutant.On(mutant.ReplicaForgetTentative)
+			r.standing == Tentative && !r.mates.Intersects(holders)
 	})
-	oneLine := !m.cfg.RequireQuorum.Empty() && !mutant.On(mutant.ReplicaAnyHolderFirst)
-	if len(bs) > 0 && !oneLine || mutant.On(mutant.ReplicaForgetDiscarded) {
+	if len(bs) > 0 && m.cfg.RequireQuorum.Empty() {
 		return bs
 	}
 	return append(bs, m.group(func(r *report) (Label, uint64, bool) {
@@ -192,7 +187,7 @@ func find(cs []copyOf, n Name) (copyOf, bool) {
 // partOf returns how much of a snapshot a member has.
 func partOf(r *report, n Name, d Digest) uint64 {
 	for _, c := range r.parts {
-		if c.name == n && (c.digest == d || mutant.On(mutant.ReplicaResumeAnything)) {
+		if c.name == n && c.digest == d {
 			return c.got
 		}
 	}

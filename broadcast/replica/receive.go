@@ -1,9 +1,6 @@
 package replica
 
-import (
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // incoming is what has come of a snapshot.
 type incoming struct {
@@ -45,7 +42,7 @@ func (m *Replica) wants(n Name) bool {
 // comes of what is not confirmed.
 func (m *Replica) awaits(n Name) bool {
 	later := n.View == m.view.ID && (m.base.View != n.View || n.Position > m.base.Position)
-	return m.wants(n) || later && m.phase == settled && m.standing == Pending && !mutant.On(mutant.ReplicaDropEarly)
+	return m.wants(n) || later && m.phase == settled && m.standing == Pending
 }
 
 // part returns what has come of a snapshot, or nil.

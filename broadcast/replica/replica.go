@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -143,14 +142,11 @@ func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []E
 // leave ends the view. Whoever has a state of its own has delivered something on
 // top of it, merged or not, and takes it along.
 func (m *Replica) leave(next *membership.View) {
-	if m.ops && !mutant.On(mutant.ReplicaKeepLabel) {
+	if m.ops {
 		m.label = m.label.successor(m.view.ID, next.ID)
 	}
 	switch {
 	case m.standing == Holder:
-		if m.phase != settled && mutant.On(mutant.ReplicaDropQueued) {
-			m.skipQueue()
-		}
 		m.drain()
 	case m.standing == Blank && m.ops && m.phase == settled:
 		m.standing = Holder
@@ -180,9 +176,6 @@ func (m *Replica) begin(v *membership.View) {
 	m.phase = reporting
 	r := report{view: v.ID, standing: m.standing, label: m.label, rank: m.rank, load: m.load, mates: m.mates,
 		base: m.base, old: m.old, oldRank: m.oldRank}
-	if m.standing == Pending && mutant.On(mutant.ReplicaPendingHolds) {
-		r.standing = Holder
-	}
 	most := m.cfg.copies()
 	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]
@@ -197,9 +190,6 @@ func (m *Replica) begin(v *membership.View) {
 		case p.name == m.base:
 			r.parts[0] = c // which this node's queue goes on from
 		}
-	}
-	if !group.Empty() && mutant.On(mutant.ReplicaRankUnsettled) {
-		m.rank = v.ID.Sequence
 	}
 	m.say(marker, message{kind: kindReport, report: r})
 }
@@ -246,7 +236,7 @@ func (m *message) ordered() bool { return m.kind < kindChunk }
 // takeOp applies an operation, or lets it wait for the state that it changes.
 func (m *Replica) takeOp(d broadcast.Delivery) {
 	m.ops = true
-	if m.Current() || m.standing == Holder && m.phase == reporting && mutant.On(mutant.ReplicaApplyUnsettled) {
+	if m.Current() {
 		m.apply(d, true, m.lasts(&d))
 		return
 	}
@@ -256,7 +246,7 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 	}
 	m.queue = append(m.queue, d)
 	m.queued += len(d.Payload) + perDelivery
-	if m.phase == settled && m.queued > m.cfg.MaxQueued && !mutant.On(mutant.ReplicaEndlessQueue) {
+	if m.phase == settled && m.queued > m.cfg.MaxQueued {
 		m.startOver()
 	}
 }
@@ -290,7 +280,7 @@ func (m *Replica) skipQueue() {
 // skip says that operations are not applied, to who made them and may wait.
 func (m *Replica) skip(ds ...broadcast.Delivery) {
 	for i := range ds {
-		if m.own(&ds[i]) && !mutant.On(mutant.ReplicaSilentSkip) {
+		if m.own(&ds[i]) {
 			m.emit(Effect{Kind: Skip, Delivery: ds[i]})
 		}
 	}

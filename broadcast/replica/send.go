@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -100,13 +99,13 @@ func (m *Replica) mayFlow(s *stream) bool {
 	if s.next == size && s.begun {
 		return false
 	}
-	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window) || mutant.On(mutant.ReplicaNoWindow)
+	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window)
 }
 
 // pump sends what window and rate allow.
 func (m *Replica) pump() {
 	for _, s := range m.streams {
-		for m.mayFlow(s) && (m.nextAt <= m.now || mutant.On(mutant.ReplicaNoRate)) {
+		for m.mayFlow(s) && m.nextAt <= m.now {
 			state := s.from.state
 			end := min(uint64(len(state)), s.next+uint64(m.cfg.ChunkBytes))
 			m.say(free, message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next,
@@ -197,7 +196,7 @@ func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 	if s.standby == from {
 		m.services[i].standby = timed.NoNode
 	}
-	if s.source != from || mutant.On(mutant.ReplicaKeepRefused) {
+	if s.source != from {
 		return
 	}
 	if from != m.cfg.Self.Node {
@@ -277,9 +276,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	n := Name{Label: b.label, View: m.view.ID, Position: position}
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
 		m.base, m.overflowed = n, false
-		if !mutant.On(mutant.ReplicaQueueFromBegin) {
-			m.skipQueue()
-		}
+		m.skipQueue()
 		m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return p.name != n })
 		for _, p := range m.incoming {
 			m.proceed(p)

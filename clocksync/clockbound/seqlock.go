@@ -3,8 +3,6 @@ package clockbound
 import (
 	"errors"
 	"runtime"
-
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 // write replaces the record. Only one goroutine of one process may call it. The
@@ -14,11 +12,9 @@ import (
 func (s *segment) write(r *record) {
 	_, generation := s.header()
 	generation |= 1
-	if !mutant.On(mutant.SegmentNeverOdd) {
-		s.setHeader(layoutVersion, generation)
-	}
+	s.setHeader(layoutVersion, generation)
 	s.put(r)
-	if generation++; generation == 0 && !mutant.On(mutant.SegmentWrapsToZero) {
+	if generation++; generation == 0 {
 		generation = 2
 	}
 	s.setHeader(layoutVersion, generation)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync/serve"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -63,7 +62,7 @@ func (a *author) next() record {
 	r := a.measure()
 	// A step in the middle of the measurement has spoilt it. One that comes
 	// after this question is told by the kernel to who waits for it.
-	if a.steps.Stepped() && !mutant.On(mutant.SegmentIgnoresSteps) {
+	if a.steps.Stepped() {
 		return a.without(Disrupted)
 	}
 	return r
@@ -95,9 +94,6 @@ func (a *author) measure() record {
 	low := int64(utc.Time) - int64(utc.Bound) - max(before, after)
 	high := int64(utc.Time) + int64(utc.Bound) - min(before, after)
 	bound := max(-low, high)
-	if mutant.On(mutant.SegmentBoundOfTheGuess) {
-		bound = int64(utc.Bound)
-	}
 	switch {
 	case bound > noBound:
 		return a.record(mono, noBound, Unknown)

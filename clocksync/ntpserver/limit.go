@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -84,9 +83,6 @@ const (
 
 // ask decides about a request from an address.
 func (l *limiter) ask(from netip.Addr, now timed.Instant) word {
-	if mutant.On(mutant.NTPWithoutLimit) {
-		return mayPass
-	}
 	s := l.find(from, now)
 	if s.debt.pay(&l.each, now) {
 		if !l.total.pay(&l.all, now) {

@@ -5,15 +5,14 @@ package ntpserver
 import (
 	"testing"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "clocksync/ntpserver", map[mutant.ID]func(testing.TB){
-		mutant.NTPAlwaysSynchronized: whoIsNotExternalSaysSo,
-		mutant.NTPRoundsDown:         dispersionCoversTheBound,
-		mutant.NTPAnswersAnything:    onlyClientsAreAnswered,
-		mutant.NTPWithoutLimit:       sourcesKeepTheirLimit,
+	kill.Units(t, "clocksync/ntpserver", map[string]func(testing.TB){
+		"NTPAlwaysSynchronized": whoIsNotExternalSaysSo,
+		"NTPRoundsDown":         dispersionCoversTheBound,
+		"NTPAnswersAnything":    onlyClientsAreAnswered,
+		"NTPWithoutLimit":       sourcesKeepTheirLimit,
 	})
 }

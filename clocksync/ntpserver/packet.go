@@ -8,7 +8,6 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/serve"
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 const (
@@ -59,7 +58,7 @@ func parse(b []byte) (r request, v verdict) {
 	}
 	r = request{version: p.Settings >> 3 & 7, poll: p.Poll, sentSec: p.TxTimeSec, sentFrac: p.TxTimeFrac}
 	switch {
-	case p.Settings&7 != modeClient && !mutant.On(mutant.NTPAnswersAnything):
+	case p.Settings&7 != modeClient:
 		return r, badMode
 	case r.version < oldestVersion || r.version > newestVersion:
 		return r, badVersion
@@ -84,11 +83,8 @@ func stamp(t clocksync.Time) (sec, frac uint32) {
 // has no room for it.
 func short(d time.Duration) (units uint32, ok bool) {
 	hi, lo := bits.Mul64(uint64(max(d, 0)), 1<<shortUnitsShift)
-	if !mutant.On(mutant.NTPRoundsDown) {
-		var carry uint64
-		lo, carry = bits.Add64(lo, nanos-1, 0)
-		hi += carry
-	}
+	lo, carry := bits.Add64(lo, nanos-1, 0)
+	hi += carry
 	if hi >= nanos {
 		return 0, false
 	}
@@ -111,9 +107,6 @@ func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waite
 	arrived := a.Time - clocksync.Time(waited-waited/waitSlack)
 	units, fits := short(min(a.Bound, clocksync.UnknownBound-1) + 1)
 	synchronized = a.Synchronized() && fits
-	if mutant.On(mutant.NTPAlwaysSynchronized) {
-		synchronized = true
-	}
 	*p = protocol.Packet{Poll: clampPoll(r.poll), Precision: id.precision, OrigTimeSec: r.sentSec, OrigTimeFrac: r.sentFrac}
 	if synchronized {
 		p.Settings = settings(leapIndicator(a.Leap), r.version)

@@ -106,7 +106,6 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")
 	fl.BoolVar(&f.requireCoverage, "require-coverage", false, "exit with 1 if a situation that these options should reach was never reached")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
-	plantFlag(fl)
 	return cmd
 }
 
@@ -204,9 +203,6 @@ func (f *simFlags) run(cmd *cobra.Command) error {
 	opt, err := f.options()
 	if err == nil {
 		err = f.together(outputOf(cmd))
-	}
-	if err == nil {
-		err = plant()
 	}
 	if err != nil {
 		return usageError(err)

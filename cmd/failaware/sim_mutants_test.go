@@ -18,7 +18,7 @@ import (
 
 // A violation exits with 1, and prints the seed and the command that replays it.
 func TestSimReportsKilled(t *testing.T) {
-	mutant.Set(mutant.KeepFlagOnAck)
+	mutant.Set("KeepFlagOnAck")
 	defer mutant.Set(mutant.None)
 	code, out, err := runSim("--seeds", "20", "--jobs", "1", "--roughness", "4")
 	require.Equal(t, 1, code)
@@ -31,9 +31,10 @@ func TestSimReportsKilled(t *testing.T) {
 
 // What was found is shrunk, kept, run again from its file, and drawn.
 func TestSimShrinksKilled(t *testing.T) {
+	mutant.Set("KeepFlagOnAck")
 	defer mutant.Set(mutant.None)
 	t.Chdir(t.TempDir())
-	flags := strings.Fields("--seeds 20 --jobs 1 --roughness 4 --mutant KeepFlagOnAck")
+	flags := strings.Fields("--seeds 20 --jobs 1 --roughness 4")
 	code, out, err := runSim(append(flags, "--shrink")...)
 	require.Equal(t, 1, code)
 	require.Contains(t, err, "case: case-1.json\n")
@@ -53,7 +54,7 @@ func TestSimShrinksKilled(t *testing.T) {
 	require.Equal(t, "M4", c.Check)
 	require.Len(t, c.Schedule.Faults, len(faults))
 
-	code, out, err = runSim("--replay", "case-1.json", "--mutant", "KeepFlagOnAck", "--diagram", "case.svg", "--save", "again.json")
+	code, out, err = runSim("--replay", "case-1.json", "--diagram", "case.svg", "--save", "again.json")
 	require.Equal(t, 1, code)
 	require.NotContains(t, err, "recorded as", "it breaks the same promise")
 	require.Contains(t, err, c.Detail)
@@ -70,7 +71,7 @@ func TestSimShrinksKilled(t *testing.T) {
 	require.Equal(t, string(first), string(again))
 
 	// Another search keeps what the first one wrote.
-	code, out, _ = runSim("--seed", "1", "--roughness", "4", "--mutant", "KeepFlagOnAck", "--shrink", "-o", "json", "--diagram", "small.svg")
+	code, out, _ = runSim("--seed", "1", "--roughness", "4", "--shrink", "-o", "json", "--diagram", "small.svg")
 	require.Equal(t, 1, code)
 	var result map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &result))
@@ -78,23 +79,20 @@ func TestSimShrinksKilled(t *testing.T) {
 	require.FileExists(t, "small.svg")
 
 	mutant.Set(mutant.None)
-	code, _, err = runSim("--replay", "case-1.json", "--mutant", "None")
+	code, _, err = runSim("--replay", "case-1.json")
 	require.Zero(t, code)
 	require.Contains(t, err, "recorded as breaking M4; now it breaks no promise")
-
-	code, _, err = runSim("--mutant", "Nonsense")
-	require.Equal(t, 2, code)
-	require.Contains(t, err, `--mutant: there is no planted bug "Nonsense"`)
 }
 
 // A campaign that finds something and does not shrink it keeps it as it is.
 func TestSimSavesKilled(t *testing.T) {
+	mutant.Set("KeepFlagOnAck")
 	defer mutant.Set(mutant.None)
 	file := filepath.Join(t.TempDir(), "case.json")
-	code, _, err := runSim("--seeds", "20", "--jobs", "1", "--roughness", "4", "--mutant", "KeepFlagOnAck", "--save", file)
+	code, _, err := runSim("--seeds", "20", "--jobs", "1", "--roughness", "4", "--save", file)
 	require.Equal(t, 1, code)
 	violation := regexp.MustCompile(`seed 1: M4 broken[^\n]*`).FindString(err)
 	require.NotEmpty(t, violation)
-	_, _, err = runSim("--replay", file, "--mutant", "KeepFlagOnAck")
+	_, _, err = runSim("--replay", file)
 	require.Contains(t, err, violation)
 }

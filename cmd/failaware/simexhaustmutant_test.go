@@ -16,7 +16,7 @@ import (
 // A violation exits with 1 and prints its path, which can be gone again: with
 // the bug it ends in the same violation, without it in none.
 func TestSimExhaustReportsKilled(t *testing.T) {
-	mutant.Set(mutant.RenewForgottenView)
+	mutant.Set("RenewForgottenView")
 	defer mutant.Set(mutant.None)
 	code, out, err := runExhaust("--start", "apart", "-o", "json")
 	require.Equal(t, 1, code)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,9 +103,6 @@ func (c *Client) Hold(ctx context.Context, clock *hwclock.Clock, drift timed.Dri
 	h := &Held{epoch: asked.Epoch, clock: clock}
 	if err := c.do(ctx, http.MethodPost, holdPath+"?"+query.Encode(), &h.Hold); err != nil {
 		return nil, err
-	}
-	if mutant.On(mutant.HoldFromTheAnswer) {
-		asked = clock.Read()
 	}
 	h.Until = asked.Now.Add(drift.Trust(time.Duration(h.ValidForNS)))
 	return h, nil

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 const (
@@ -49,7 +47,7 @@ func write(d disk, path string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	// The name must not lead to bytes that are not there yet.
-	if err == nil && !mutant.On(mutant.DurableRenameUnsynced) {
+	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -57,9 +55,6 @@ func write(d disk, path string, b []byte) error {
 	}
 	if err := d.rename(path+next, path); err != nil {
 		return err
-	}
-	if mutant.On(mutant.DurableDirUnsynced) {
-		return nil
 	}
 	if err := d.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)

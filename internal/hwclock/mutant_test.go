@@ -11,7 +11,7 @@ import (
 )
 
 func TestReadingRAWLastIsNoticed(t *testing.T) {
-	mutant.Set(mutant.ReadRawLast)
+	mutant.Set("ReadRawLast")
 	t.Cleanup(func() { mutant.Set(mutant.None) })
 	require.Error(t, checkClock(1, 2000), "on an idle machine that is never suspended")
 	require.Error(t, checkClock(2, 2000), "on a busy machine")

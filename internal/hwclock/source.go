@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -40,11 +39,6 @@ type composed struct {
 // BOOTTIME, so D is never too small. A delay of more than 50 µs makes another
 // try worthwhile; the tightest try counts.
 func compose(s source) composed {
-	if mutant.On(mutant.ReadRawLast) {
-		m := s.monotonic()
-		b := s.boottime()
-		return composed{now: timed.Instant(s.raw() + b - m), asleep: time.Duration(b - m)}
-	}
 	var best composed
 	tightest := uint64(math.MaxUint64)
 	for range maxTries {

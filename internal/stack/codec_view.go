@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -92,7 +91,7 @@ func (w *writer) members(v *membership.View, lineage bool) {
 		m := &v.Members[i]
 		form := memberSame
 		switch {
-		case !lineage || m.Previous == prev || mutant.On(mutant.LineageUnwritten):
+		case !lineage || m.Previous == prev:
 		case m.Previous.None():
 			form = memberNowhere
 		case v.Has(timed.Incarnation{Node: m.Previous.Leader, Boot: m.Previous.Boot}):

@@ -1,13 +1,10 @@
 package stack
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
@@ -138,21 +135,11 @@ func (s *Stack) tellEpoch(now timed.Instant) {
 		p.Frames, p.Epoch = FrameEpoch, s.ep.state
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
-	if mutant.On(mutant.EpochSayFirst) {
-		slices.SortStableFunc(s.out, func(a, b Effect) int { return cmp.Compare(last(a.Kind), last(b.Kind)) })
-	}
-}
-
-func last(k EffectKind) int {
-	if k == Persist {
-		return 1
-	}
-	return 0
 }
 
 // voteWithState lets what this node has noted go with its vote.
 func (s *Stack) voteWithState() {
-	if m := s.ep.machine; m != nil && m.Busy() && !mutant.On(mutant.EpochVoteWithoutState) {
+	if m := s.ep.machine; m != nil && m.Busy() {
 		s.box.uni, s.box.epoch = s.box.uni|FrameEpoch, s.ep.state
 	}
 }

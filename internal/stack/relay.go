@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -96,7 +95,7 @@ func (r *relay) complete() {
 
 // due returns when what is held must go on.
 func (r *relay) due() timed.Instant {
-	if !r.open || mutant.On(mutant.CollateForEver) {
+	if !r.open {
 		return timed.Never
 	}
 	return r.until
@@ -176,7 +175,7 @@ func (s *Stack) spare(id timed.NodeID, now timed.Instant) {
 
 // handleCollated takes replies that a node of the tree passes on.
 func (s *Stack) handleCollated(now, received timed.Instant, p *Packet, d datagram.Delay, alive timed.Set) {
-	if !d.Fast && !mutant.On(mutant.CollateSlowHops) {
+	if !d.Fast {
 		return
 	}
 	c := p.Collated
@@ -220,9 +219,6 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *Collated, alive ti
 	for i := range c.Replies {
 		v := &c.Replies[i]
 		since := v.Reply.Number
-		if mutant.On(mutant.RelayedFromReceipt) {
-			since = received
-		}
 		if !s.accepts(v.Voter) {
 			continue
 		}
@@ -247,7 +243,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *Collated, alive ti
 // accepts reports whether an incarnation is the accepted one of its id.
 func (s *Stack) accepts(i timed.Incarnation) bool {
 	boot := s.dg.Boot(i.Node)
-	return boot != 0 && (boot == i.Boot || mutant.On(mutant.RelayedOfAnyBoot))
+	return boot != 0 && boot == i.Boot
 }
 
 // takeAlong puts replies that are on their way to a packet's destination into the

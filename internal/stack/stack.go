@@ -6,7 +6,6 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
@@ -238,7 +237,7 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 		}
 		return s.end(now)
 	}
-	if p.Has(FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot && !mutant.On(mutant.AnswersToOthers) {
+	if p.Has(FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot {
 		s.Dropped.Unknown++ // an answer to another incarnation of this id: it says nothing about this one
 		return s.end(now)
 	}
@@ -279,7 +278,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		}
 		s.dg.Taken(from.Node, now)
 	}
-	if p.Header.Stamp >= s.dg.Newest(from.Node) || mutant.On(mutant.OldStates) { // else overtaken: a later packet has said more
+	if p.Header.Stamp >= s.dg.Newest(from.Node) { // else overtaken: a later packet has said more
 		s.el.HandleState(from, &p.State)
 	}
 	alive := s.dg.Alive(now)
@@ -437,7 +436,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	var resign membership.ViewID
 	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.By, s.mbOut[:0])
 	s.performViews()
-	if !resign.None() && !mutant.On(mutant.SilentResignation) {
+	if !resign.None() {
 		s.box.resign, s.box.all = resign, s.box.all|FrameResign
 	}
 	if s.leading {
@@ -478,11 +477,8 @@ func (s *Stack) performViews() {
 // LeaseOf implements membership.Votes.
 func (s *Stack) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	v, ok := s.el.Vote(i.Node)
-	if !ok || v.Boot != i.Boot && !mutant.On(mutant.MembersWithoutBoot) {
+	if !ok || v.Boot != i.Boot {
 		return 0, false
-	}
-	if mutant.On(mutant.LeaseWithoutDrift) {
-		return v.Number.Add(v.LockTime), true
 	}
 	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), true
 }

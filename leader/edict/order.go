@@ -3,7 +3,6 @@ package edict
 import (
 	"fmt"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -126,7 +125,7 @@ func Relate(a, b *Edict) Relation {
 		case order == Before || order == After:
 			if first.Order == Incomparable {
 				first = Relation{Order: order, Voter: s.Node}
-			} else if order != first.Order && !mutant.On(mutant.EdictFirstVoter) {
+			} else if order != first.Order {
 				return Relation{Reason: Contradiction, Voter: first.Voter, Other: s.Node}
 			}
 		}
@@ -160,14 +159,10 @@ func relateStamps(s, t *Stamp) (order Order, contradicts bool) {
 		return Same, false
 	case s.Boot == t.Boot:
 		return orderOf(s.At < t.At), false
-	case mutant.On(mutant.EdictClockAcrossBoots) && s.Counter == t.Counter:
-		return orderOf(s.At < t.At), false
 	case s.Counter == t.Counter:
 		return Incomparable, false
-	case (s.Counter == 0 || t.Counter == 0) && !mutant.On(mutant.EdictZeroCounts):
+	case s.Counter == 0 || t.Counter == 0:
 		return Incomparable, false // who has no count is not before those that have
-	case mutant.On(mutant.EdictCountIgnored):
-		return orderOf(s.At < t.At), false
 	}
 	return orderOf(s.Counter < t.Counter), false
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/failaware/failaware/internal/mutant"
 )
 
 // Limits of a [Verifier].
@@ -99,7 +97,7 @@ func (v *Verifier) Accept(name string, e *Edict, payload Digest) (Verdict, error
 	if err := e.Validate(); err != nil {
 		return Refused, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if e.Digest != payload && !mutant.On(mutant.EdictAnyPayload) {
+	if e.Digest != payload {
 		return Refused, ErrPayload
 	}
 	i, found := v.find(name)
@@ -115,7 +113,7 @@ func (v *Verifier) Accept(name string, e *Edict, payload Digest) (Verdict, error
 	switch {
 	case r.Order == Same:
 		return Repeated, nil
-	case r.Order == After, r.Order == Incomparable && mutant.On(mutant.EdictObeyIncomparable):
+	case r.Order == After:
 		*held = e.Clone()
 		return Obey, nil
 	}

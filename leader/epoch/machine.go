@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -134,7 +133,7 @@ func (m *Machine) Votes(candidate timed.NodeID, epoch, digest uint64) bool {
 	if members := m.system.Members(); !members.Has(m.cfg.Self.Node) || !members.Has(candidate) {
 		return false
 	}
-	return m.state.Phase < Chosen || m.state.Phase == Wedged && mutant.On(mutant.EpochVoteWedged)
+	return m.state.Phase < Chosen
 }
 
 // HandleVoted notes that this node has given a stamped vote, with the stamp's
@@ -192,7 +191,7 @@ func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out 
 		return out
 	}
 	stamp, ok := s.Edict.Stamp(m.cfg.Self.Node)
-	if !ok || stamp.Boot != m.cfg.Self.Boot || stamp.At < m.since && !mutant.On(mutant.EpochNoteOld) {
+	if !ok || stamp.Boot != m.cfg.Self.Boot || stamp.At < m.since {
 		return out
 	}
 	if m.state.Phase == Noted && edict.Compare(s.Edict, m.state.Edict) != edict.After {
@@ -207,9 +206,6 @@ func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out 
 
 // persist writes the state down, and then reports it.
 func (m *Machine) persist(now timed.Instant, out []Effect) []Effect {
-	if mutant.On(mutant.EpochReportUnwritten) {
-		return append(m.report(now, out), Effect{Kind: Persist, State: m.state})
-	}
 	return m.report(now, append(out, Effect{Kind: Persist, State: m.state}))
 }
 

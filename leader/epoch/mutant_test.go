@@ -5,7 +5,6 @@ package epoch
 import (
 	"testing"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
@@ -13,13 +12,13 @@ func TestMutantsAreKilled(t *testing.T) {
 	worlds := func(world func(uint64) *world) func(testing.TB) {
 		return func(t testing.TB) { each(t, world) }
 	}
-	kill.Units(t, "leader/epoch", map[mutant.ID]func(testing.TB){
-		mutant.EpochVoteWedged:      worlds(rivalry),
-		mutant.EpochWedgeBound:      worlds(changes),
-		mutant.EpochCountAnyWedge:   worlds(lost),
-		mutant.EpochForgetLatest:    worlds(rivalry),
-		mutant.EpochNoteOld:         noteOld,
-		mutant.EpochReportUnwritten: worlds(changes),
-		mutant.EpochEnterUnwedged:   worlds(changes),
+	kill.Units(t, "leader/epoch", map[string]func(testing.TB){
+		"EpochVoteWedged":      worlds(rivalry),
+		"EpochWedgeBound":      worlds(changes),
+		"EpochCountAnyWedge":   worlds(lost),
+		"EpochForgetLatest":    worlds(rivalry),
+		"EpochNoteOld":         noteOld,
+		"EpochReportUnwritten": worlds(changes),
+		"EpochEnterUnwedged":   worlds(changes),
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -95,7 +94,7 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 		return out
 	}
 	next := m.wish
-	if latest.Phase == Noted && !mutant.On(mutant.EpochForgetLatest) {
+	if latest.Phase == Noted {
 		next = latest.Next
 	}
 	if next == "" {

@@ -1,7 +1,6 @@
 package epoch
 
 import (
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -58,9 +57,6 @@ func (m *Machine) mayWedge() bool {
 // unboundAt returns when no vote of this node binds any more, those of earlier
 // incarnations included.
 func (m *Machine) unboundAt() timed.Instant {
-	if mutant.On(mutant.EpochWedgeBound) {
-		return m.cfg.ReadyAt
-	}
 	return timed.Later(m.cfg.ReadyAt, m.bound)
 }
 
@@ -78,7 +74,7 @@ func (m *Machine) wedge(by timed.NodeID, s *State) {
 		return
 	}
 	for i := range m.wedges {
-		if w := &m.wedges[i]; w.next == s.Next || mutant.On(mutant.EpochCountAnyWedge) {
+		if w := &m.wedges[i]; w.next == s.Next {
 			w.by.Add(by)
 			w.agreed = w.agreed || s.Agreed
 			w.dead = w.dead.Union(s.Dead)
@@ -98,7 +94,7 @@ func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
 		w := &m.wedges[i]
 		agreed := w.agreed && m.system.IsQuorum(w.by)
 		forced := !w.dead.Empty() && m.system.Members().Minus(w.dead).Subset(w.by)
-		if agreed || forced || mutant.On(mutant.EpochEnterUnwedged) {
+		if agreed || forced {
 			return m.enter(now, m.state.Epoch+1, w.next, out)
 		}
 	}

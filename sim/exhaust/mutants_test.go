@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/planted"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
 
 // A kill says which check notices a planted bug, and in which search.
 type kill struct {
-	id    mutant.ID
+	id    string
 	check string
 	opt   Options
 }
@@ -43,111 +44,111 @@ func badClocks() timed.Timing {
 }
 
 var kills = []kill{
-	{mutant.DelayWithoutG, "delay", from(Led, 8)},
-	{mutant.DelayWithoutDrift, "clock", from(Led, 2)},
-	{mutant.FastByHalf, "fast", from(Led, 4)},
-	{mutant.OffsetWithoutAgeing, "clock", from(Led, 2)},
-	{mutant.AliveWithoutHeard, "alive", from(Apart, 4)},
-	{mutant.NotReadySaysHeard, "ready", from(Cold, 6)},
-	{mutant.AcceptWithoutEcho, "accept", Options{Depth: 8, Faults: 1, Stalls: 1, Starts: []Start{Cold}}},
-	{mutant.DuplicateAtOnce, "id", Options{Depth: 16, Faults: 2, Crashes: 1}},
+	{"DelayWithoutG", "delay", from(Led, 8)},
+	{"DelayWithoutDrift", "clock", from(Led, 2)},
+	{"FastByHalf", "fast", from(Led, 4)},
+	{"OffsetWithoutAgeing", "clock", from(Led, 2)},
+	{"AliveWithoutHeard", "alive", from(Apart, 4)},
+	{"NotReadySaysHeard", "ready", from(Cold, 6)},
+	{"AcceptWithoutEcho", "accept", Options{Depth: 8, Faults: 1, Stalls: 1, Starts: []Start{Cold}}},
+	{"DuplicateAtOnce", "id", Options{Depth: 16, Faults: 2, Crashes: 1}},
 
-	{mutant.ReleaseWithoutWait, "M4", three(Challenged, 14, 2)},
-	{mutant.ReleaseOnFailedRenew, "SO", three(Challenged, 16, 2)},
-	{mutant.KeepSupportOnRelease, "liveness", stalling(three(Led, 24, 2).strictly().byID())},
-	{mutant.ReleaseLateNumber, "SO", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
-	{mutant.OldReleaseFrees, "M4", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
-	{mutant.RequestNotReady, "SO", Options{Depth: 4, Crashes: 1, Starts: []Start{Led}}},
-	{mutant.VoteTwice, "SO", from(Led, 8)},
-	{mutant.LeadWithoutTime, "SO", from(Led, 2)},
-	{mutant.LeadWithoutSelf, "LS", from(Led, 2)},
-	{mutant.LockFromBoundOnly, "SO", from(Led, 2)},
-	{mutant.LeaseWithoutDrift, "SO", Options{Depth: 8, Timing: badClocks()}},
+	{"ReleaseWithoutWait", "M4", three(Challenged, 14, 2)},
+	{"ReleaseOnFailedRenew", "SO", three(Challenged, 16, 2)},
+	{"KeepSupportOnRelease", "liveness", stalling(three(Led, 24, 2).strictly().byID())},
+	{"ReleaseLateNumber", "SO", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
+	{"OldReleaseFrees", "M4", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
+	{"RequestNotReady", "SO", Options{Depth: 4, Crashes: 1, Starts: []Start{Led}}},
+	{"VoteTwice", "SO", from(Led, 8)},
+	{"LeadWithoutTime", "SO", from(Led, 2)},
+	{"LeadWithoutSelf", "LS", from(Led, 2)},
+	{"LockFromBoundOnly", "SO", from(Led, 2)},
+	{"LeaseWithoutDrift", "SO", Options{Depth: 8, Timing: badClocks()}},
 
-	{mutant.RenewAfterPropose, "liveness", from(Apart, 8)},
-	{mutant.CommitWithoutWait, "M4", three(Challenged, 20, 2).byID()},
-	{mutant.CommitWithoutAcks, "liveness", Options{Depth: 40, Faults: 2, Starts: []Start{Apart}}},
-	{mutant.NoSecondChance, "M6", from(Led, 2)},
-	{mutant.LeaseOfTheLeader, "M4", from(Led, 2)},
-	{mutant.InstallForeign, "M2", three(Challenged, 20, 2).byID()},
-	{mutant.ViewLeaseFromNow, "M4", three(Challenged, 18, 2).strictly().byID()},
-	{mutant.OwnSequenceIgnored, "M3", stalling(Options{Depth: 16, Faults: 1, Starts: []Start{Apart}})},
-	{mutant.KeepFlagOnAck, "M4", three(Challenged, 20, 2).byID()},
-	{mutant.RenewForgottenView, "M4", from(Apart, 6)},
+	{"RenewAfterPropose", "liveness", from(Apart, 8)},
+	{"CommitWithoutWait", "M4", three(Challenged, 20, 2).byID()},
+	{"CommitWithoutAcks", "liveness", Options{Depth: 40, Faults: 2, Starts: []Start{Apart}}},
+	{"NoSecondChance", "M6", from(Led, 2)},
+	{"LeaseOfTheLeader", "M4", from(Led, 2)},
+	{"InstallForeign", "M2", three(Challenged, 20, 2).byID()},
+	{"ViewLeaseFromNow", "M4", three(Challenged, 18, 2).strictly().byID()},
+	{"OwnSequenceIgnored", "M3", stalling(Options{Depth: 16, Faults: 1, Starts: []Start{Apart}})},
+	{"KeepFlagOnAck", "M4", three(Challenged, 20, 2).byID()},
+	{"RenewForgottenView", "M4", from(Apart, 6)},
 
-	{mutant.ClockWithoutAgeing, "deviation", from(Led, 2)},
-	{mutant.ClockNoHalfWidth, "deviation", from(Led, 2)},
-	{mutant.ClockBackwards, "monotone", from(Led, 2)},
+	{"ClockWithoutAgeing", "deviation", from(Led, 2)},
+	{"ClockNoHalfWidth", "deviation", from(Led, 2)},
+	{"ClockBackwards", "monotone", from(Led, 2)},
 }
 
 // survivors are the bugs that this model was not seen to find, and why.
-var survivors = map[mutant.ID]string{
-	mutant.VoteBeyondMaxLock:   "all nodes have the same settings",
-	mutant.NoClockFault:        "all clocks keep ρ",
-	mutant.KeepPairsOverBoot:   "a restarted node keeps its hardware clock, with which old pairs are right",
-	mutant.OldHearing:          "fast messages all take one tick, so that none overtakes another",
-	mutant.LateRefusals:        "one restart causes refusals for too short a time, late ones included",
-	mutant.AnyRival:            "needs several restarts, and refusals because of each that follow one another for long",
-	mutant.HoldoverIgnoresRate: "without references no leader announces a rate",
-	mutant.HoldoverWithoutSlew: "a timeline goes on as its line says, also when its leader has left it",
-	mutant.ExcuseTheDead:       "needs connectivity that is not transitive and lasts",
-	mutant.NoLockedElsewhere:   "needs connectivity that is not transitive and lasts",
-	mutant.AnswersToOthers:     "needs packets of a dead incarnation and a third node to answer them",
+var survivors = map[string]string{
+	"VoteBeyondMaxLock":   "all nodes have the same settings",
+	"NoClockFault":        "all clocks keep ρ",
+	"KeepPairsOverBoot":   "a restarted node keeps its hardware clock, with which old pairs are right",
+	"OldHearing":          "fast messages all take one tick, so that none overtakes another",
+	"LateRefusals":        "one restart causes refusals for too short a time, late ones included",
+	"AnyRival":            "needs several restarts, and refusals because of each that follow one another for long",
+	"HoldoverIgnoresRate": "without references no leader announces a rate",
+	"HoldoverWithoutSlew": "a timeline goes on as its line says, also when its leader has left it",
+	"ExcuseTheDead":       "needs connectivity that is not transitive and lasts",
+	"NoLockedElsewhere":   "needs connectivity that is not transitive and lasts",
+	"AnswersToOthers":     "needs packets of a dead incarnation and a third node to answer them",
 
-	mutant.NoMergeExcuse:       "costs availability only; the groups come to rest in time",
-	mutant.NoRoundAfterSilence: "costs availability only",
-	mutant.SilenceBlocks:       "costs availability only; who is silent is not alive for long",
-	mutant.NoGraceAfterStall:   "costs availability only",
-	mutant.NewcomersDepose:     "costs availability only",
-	mutant.SilentResignation:   "costs availability only",
-	mutant.VoteForAnybody:      "costs availability only",
+	"NoMergeExcuse":       "costs availability only; the groups come to rest in time",
+	"NoRoundAfterSilence": "costs availability only",
+	"SilenceBlocks":       "costs availability only; who is silent is not alive for long",
+	"NoGraceAfterStall":   "costs availability only",
+	"NewcomersDepose":     "costs availability only",
+	"SilentResignation":   "costs availability only",
+	"VoteForAnybody":      "costs availability only",
 
-	mutant.StrictExcusesSilence: "BI is not checked",
-	mutant.StrictExcusesAbsent:  "BI is not checked",
-	mutant.LineageOfTheLeader:   "lineages are checked for being the same everywhere, as they are",
-	mutant.SilentAdoption:       "nobody but the application needs the event",
-	mutant.LeaderJumps:          "monotony is checked on one timeline only",
+	"StrictExcusesSilence": "BI is not checked",
+	"StrictExcusesAbsent":  "BI is not checked",
+	"LineageOfTheLeader":   "lineages are checked for being the same everywhere, as they are",
+	"SilentAdoption":       "nobody but the application needs the event",
+	"LeaderJumps":          "monotony is checked on one timeline only",
 
-	mutant.EchoWithoutLatest:  "not found in the searches that were tried; the simulator needs 38 worlds",
-	mutant.OldStates:          "not found in the searches that were tried; the simulator has a scenario",
-	mutant.VoteNotReady:       "not found in the searches that were tried; the simulator has a scenario",
-	mutant.LockIgnoresBoot:    "not found in the searches that were tried; the test is in package leader",
-	mutant.OverlappingRounds:  "not found in the searches that were tried",
-	mutant.SlowElections:      "not found in the searches that were tried",
-	mutant.IgnoreOvertaken:    "not found in the searches that were tried; the simulator has a scenario",
-	mutant.OneProposalVar:     "not found in the searches that were tried",
-	mutant.MembersWithoutBoot: "not found in the searches that were tried",
-	mutant.IgnoreLaterAck:     "not found in the searches that were tried; the simulator has a scenario",
-	mutant.ForgetGrants:       "not found in the searches that were tried; the simulator has a scenario",
-	mutant.AckOlder:           "not found in the searches that were tried; the simulator needs 84 worlds",
-	mutant.KeepResigned:       "not found in the searches that were tried; the simulator has a scenario",
-	mutant.DroppedOfAnyView:   "not found in the searches that were tried; the simulator has a scenario",
-	mutant.RenewResigned:      "not found in the searches that were tried; the simulator needs 48 worlds",
-	mutant.ForgetTimelines:    "not found in the searches that were tried; the test is in package clocksync",
-	mutant.OneTimeline:        "not found in the searches that were tried",
+	"EchoWithoutLatest":  "not found in the searches that were tried; the simulator needs 38 worlds",
+	"OldStates":          "not found in the searches that were tried; the simulator has a scenario",
+	"VoteNotReady":       "not found in the searches that were tried; the simulator has a scenario",
+	"LockIgnoresBoot":    "not found in the searches that were tried; the test is in package leader",
+	"OverlappingRounds":  "not found in the searches that were tried",
+	"SlowElections":      "not found in the searches that were tried",
+	"IgnoreOvertaken":    "not found in the searches that were tried; the simulator has a scenario",
+	"OneProposalVar":     "not found in the searches that were tried",
+	"MembersWithoutBoot": "not found in the searches that were tried",
+	"IgnoreLaterAck":     "not found in the searches that were tried; the simulator has a scenario",
+	"ForgetGrants":       "not found in the searches that were tried; the simulator has a scenario",
+	"AckOlder":           "not found in the searches that were tried; the simulator needs 84 worlds",
+	"KeepResigned":       "not found in the searches that were tried; the simulator has a scenario",
+	"DroppedOfAnyView":   "not found in the searches that were tried; the simulator has a scenario",
+	"RenewResigned":      "not found in the searches that were tried; the simulator needs 48 worlds",
+	"ForgetTimelines":    "not found in the searches that were tried; the test is in package clocksync",
+	"OneTimeline":        "not found in the searches that were tried",
 
-	mutant.SuccessorIgnored: "nobody names a successor",
+	"SuccessorIgnored": "nobody names a successor",
 
-	mutant.UTCWithoutAgeing:       "there are no references of UTC",
-	mutant.ForwardedWithoutOffset: "there are no references of UTC",
-	mutant.LargestOverlap:         "there are no references of UTC",
-	mutant.IntersectPerNode:       "there are no references of UTC",
-	mutant.TooFewReferences:       "there are no references of UTC",
-	mutant.ExternalAroundLeap:     "there are no references of UTC",
-	mutant.SilentFalsetickers:     "there are no references of UTC",
-	mutant.BendAtOnce:             "there are no references of UTC",
-	mutant.BendForeseenExactly:    "there are no references of UTC",
-	mutant.JudgeIgnoresUTC:        "there are no references of UTC",
-	mutant.ContradictedSample:     "there are no references of UTC",
-	mutant.CurvesAsLines:          "there are no references of UTC",
-	mutant.LiarsSteer:             "there are no references of UTC",
-	mutant.UTCSkipsWidth:          "there are no references of UTC",
+	"UTCWithoutAgeing":       "there are no references of UTC",
+	"ForwardedWithoutOffset": "there are no references of UTC",
+	"LargestOverlap":         "there are no references of UTC",
+	"IntersectPerNode":       "there are no references of UTC",
+	"TooFewReferences":       "there are no references of UTC",
+	"ExternalAroundLeap":     "there are no references of UTC",
+	"SilentFalsetickers":     "there are no references of UTC",
+	"BendAtOnce":             "there are no references of UTC",
+	"BendForeseenExactly":    "there are no references of UTC",
+	"JudgeIgnoresUTC":        "there are no references of UTC",
+	"ContradictedSample":     "there are no references of UTC",
+	"CurvesAsLines":          "there are no references of UTC",
+	"FalsetickersSteer":      "there are no references of UTC",
+	"UTCSkipsWidth":          "there are no references of UTC",
 
-	mutant.TwinsUnseen:         "packets have no counters",
-	mutant.ProposalWithLineage: "packets are not encoded",
-	mutant.LineageUnwritten:    "packets are not encoded",
-	mutant.ReadRawLast:         "not in the stack: internal/hwclock",
-	mutant.SnapshotOnce:        "not in the stack: the root package",
+	"TwinsUnseen":         "packets have no counters",
+	"ProposalWithLineage": "packets are not encoded",
+	"LineageUnwritten":    "packets are not encoded",
+	"ReadRawLast":         "not in the stack: internal/hwclock",
+	"SnapshotOnce":        "not in the stack: the root package",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
@@ -157,13 +158,13 @@ var absent = []string{"broadcast", "replica", "library", "leader global", "leade
 	"durable", "program", "collation", "ntpserver", "clockbound"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
-	for id := mutant.ID(1); int(id) < mutant.Count; id++ {
-		if slices.ContainsFunc(absent, func(layer string) bool { return strings.HasPrefix(id.Layer(), layer) }) {
+	for _, m := range planted.All() {
+		if slices.ContainsFunc(absent, func(layer string) bool { return strings.HasPrefix(m.Layer, layer) }) {
 			continue
 		}
-		killed := slices.ContainsFunc(kills, func(k kill) bool { return k.id == id })
-		_, survives := survivors[id]
-		require.NotEqual(t, killed, survives, "%v must be either killed or explained", id)
+		killed := slices.ContainsFunc(kills, func(k kill) bool { return k.id == m.Name })
+		_, survives := survivors[m.Name]
+		require.NotEqual(t, killed, survives, "%s must be either killed or explained", m.Name)
 	}
 }
 

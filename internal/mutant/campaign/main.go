@@ -1,11 +1,11 @@
-//go:build mutants
-
-// Command campaign looks for every planted bug: it plays the table of kills, a
-// process for each row since a planted bug is switched on for a whole process,
-// and prints which check noticed what, after how many seeds. It exits with 1
-// when a bug survives, is in no row, or the median of the seeds is too large.
+// Command campaign finds out which checks notice the planted bugs.
 //
-//	go run -tags mutants ./internal/mutant/campaign [-jobs 2] [-first 1] [-o table|json]
+// It plays the table: one process for each kill, since a bug is switched on for a
+// whole process. It prints which check noticed each bug, after how many seeds, and
+// exits with 1 if a bug survives, has no kill, or the median of the seeds is too
+// large.
+//
+//	go run ./internal/mutant/campaign [-jobs 2] [-first 1] [-o table|json] [-doc docs/mutants.md]
 package main
 
 import (
@@ -17,20 +17,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/internal/mutant/kill"
+	"github.com/failaware/failaware/internal/mutant/planted"
 )
 
-// mostSeeds is the largest median of seeds: above it the simulator has become
-// too blunt for the rules that it is to guard.
+// mostSeeds is the largest median of seeds. Above it the simulator has become
+// too blunt for the rules that it guards.
 const mostSeeds = 200
 
 func main() {
 	var (
-		jobs  = flag.Int("jobs", 2, "how many rows are played at once")
+		jobs  = flag.Int("jobs", 2, "how many kills are played at once")
 		first = flag.Uint64("first", 1, "the first seed")
 		form  = flag.String("o", "table", "what to print: table, or json with an object for each line")
-		limit = flag.Duration("timeout", 3*time.Minute, "the longest time for one row")
+		limit = flag.Duration("timeout", 5*time.Minute, "the longest time for one kill")
+		doc   = flag.String("doc", "", "the document whose table is replaced, if all bugs were noticed")
 	)
 	flag.Parse()
 	if *jobs < 1 || flag.NArg() > 0 || (*form != "table" && *form != "json") {
@@ -39,48 +39,54 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := run(ctx, *jobs, *first, *limit, newPrinter(*form))
+	ok, err := run(ctx, *jobs, *first, *limit, *doc, newPrinter(*form))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)
+		stop()
+		os.Exit(2)
 	}
-	if err != nil || !ok {
+	if !ok {
 		stop()
 		os.Exit(1)
 	}
 }
 
-// run plays all rows and reports whether every planted bug was noticed in time.
-func run(ctx context.Context, jobs int, first uint64, limit time.Duration, p printer) (bool, error) {
+// run plays all kills and reports whether every planted bug was noticed in time.
+func run(ctx context.Context, jobs int, first uint64, limit time.Duration, doc string, p printer) (bool, error) {
 	start := time.Now()
 	bins, err := build(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer bins.remove()
-	rows, results := make(chan kill.Kill), make(chan result)
+	kills := planted.Kills()
+	all := make([]result, len(kills))
+	next, results := make(chan int), make(chan int)
 	var players sync.WaitGroup
 	for range jobs {
 		players.Go(func() {
-			for k := range rows {
-				results <- bins.play(ctx, k, first, limit)
+			for i := range next {
+				all[i] = bins.play(ctx, kills[i], first, limit)
+				results <- i
 			}
 		})
 	}
 	go func() {
-		for _, k := range kill.Table {
-			rows <- k
+		for i := range kills {
+			next <- i
 		}
-		close(rows)
+		close(next)
 		players.Wait()
 		close(results)
 	}()
-	var all []result
 	p.begin()
-	for r := range results {
-		all = append(all, r)
-		p.row(r)
+	for i := range results {
+		p.row(all[i])
 	}
-	s := summarize(all, mutant.Count-1, time.Since(start))
+	s := summarize(all, planted.All(), time.Since(start))
 	p.end(s)
-	return s.ok(), ctx.Err()
+	if err := ctx.Err(); err != nil || doc == "" || !s.ok() {
+		return s.ok(), err
+	}
+	return true, document(doc, all, s)
 }

@@ -1,5 +1,3 @@
-//go:build mutants
-
 package main
 
 import (
@@ -16,10 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant/kill"
+	"github.com/failaware/failaware/internal/mutant/planted"
 )
-
-const module = "github.com/failaware/failaware"
 
 // binaries are the compiled tests of the packages that the table names.
 type binaries struct{ dir, root string }
@@ -28,19 +24,24 @@ func (b binaries) remove() { os.RemoveAll(b.dir) }
 
 // build compiles the tests, each package once.
 func build(ctx context.Context) (binaries, error) {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	root, err := planted.Root()
 	if err != nil {
-		return binaries{}, fmt.Errorf("find the module: %w", err)
+		return binaries{}, err
 	}
 	dir, err := os.MkdirTemp("", "campaign-")
 	if err != nil {
 		return binaries{}, err
 	}
-	b := binaries{dir, strings.TrimSpace(string(root))}
-	args := []string{"test", "-c", "-tags", "mutants", "-o", dir + string(filepath.Separator)}
+	b := binaries{dir, root}
+	overlay, err := planted.Write(root, filepath.Join(dir, "mutated"))
+	if err != nil {
+		b.remove()
+		return binaries{}, err
+	}
+	args := append([]string{"test", "-c", "-o", dir + string(filepath.Separator)}, planted.Flags(overlay)...)
 	var pkgs []string
-	for _, k := range kill.Table {
-		if pkg := path.Join(module, k.Package); !slices.Contains(pkgs, pkg) {
+	for _, k := range planted.Kills() {
+		if pkg := path.Join(planted.Module, k.Package); !slices.Contains(pkgs, pkg) {
 			pkgs = append(pkgs, pkg)
 		}
 	}
@@ -53,18 +54,18 @@ func build(ctx context.Context) (binaries, error) {
 	return b, nil
 }
 
-// result is what came of one row.
+// result is the outcome of one kill.
 type result struct {
-	kill.Kill
+	planted.Kill
 	killed bool
-	check  string // that noticed it
-	seeds  uint64 // that it took, or 0 where there are none
+	check  string // that noticed the bug
+	seeds  uint64 // that were needed, or 0 for unit tests
 	took   time.Duration
 	output string // of the test, if it failed
 }
 
-// play runs the test of one row in a process of its own.
-func (b binaries) play(ctx context.Context, k kill.Kill, first uint64, limit time.Duration) result {
+// play runs the test of one kill in its own process.
+func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit time.Duration) result {
 	r := result{Kill: k, check: "unit test"}
 	parts := strings.Split(k.Test, "/")
 	for i, p := range parts {
@@ -74,7 +75,7 @@ func (b binaries) play(ctx context.Context, k kill.Kill, first uint64, limit tim
 	if k.Seeds > 0 {
 		args = append(args, "-first", strconv.FormatUint(first, 10))
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.dir, path.Base(path.Join(module, k.Package))+".test"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(b.dir, path.Base(path.Join(planted.Module, k.Package))+".test"), args...)
 	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(k.Package))
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -91,7 +92,7 @@ func (b binaries) play(ctx context.Context, k kill.Kill, first uint64, limit tim
 	return r
 }
 
-// read takes what the test says about itself.
+// read takes the attributes that the test reports.
 func (r *result) read(out []byte) {
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)

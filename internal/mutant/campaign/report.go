@@ -1,5 +1,3 @@
-//go:build mutants
-
 package main
 
 import (
@@ -9,41 +7,42 @@ import (
 	"slices"
 	"time"
 
-	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/planted"
 )
 
-// summary is what came of all rows.
+// summary is the outcome of all kills.
 type summary struct {
 	planted  int
 	killed   int
-	survived []mutant.ID // some row of theirs failed, or they have none
-	median   uint64      // of the seeds of the rows that have some
+	survived []string // bugs with a kill that failed, or with none
+	median   uint64   // of the seeds of kills in the simulator
 	worst    uint64
-	worstID  mutant.ID
+	worstBy  string
 	took     time.Duration
 }
 
-func summarize(all []result, planted int, took time.Duration) summary {
-	s := summary{planted: planted, took: took}
-	rows, failed := map[mutant.ID]int{}, map[mutant.ID]bool{}
+func summarize(all []result, bugs []*planted.Mutant, took time.Duration) summary {
+	s := summary{planted: len(bugs), took: took}
+	noticed, failed := map[string]bool{}, map[string]bool{}
 	var seeds []uint64
 	for _, r := range all {
-		rows[r.Mutant]++
-		failed[r.Mutant] = failed[r.Mutant] || !r.killed
+		name := r.Mutant.Name
+		noticed[name] = noticed[name] || r.killed
+		failed[name] = failed[name] || !r.killed
 		if r.seeds == 0 {
 			continue
 		}
 		seeds = append(seeds, r.seeds)
 		if r.seeds > s.worst {
-			s.worst, s.worstID = r.seeds, r.Mutant
+			s.worst, s.worstBy = r.seeds, name
 		}
 	}
-	for id := mutant.ID(1); int(id) <= planted; id++ {
-		if rows[id] == 0 || failed[id] {
-			s.survived = append(s.survived, id)
+	for _, m := range bugs {
+		if !noticed[m.Name] || failed[m.Name] {
+			s.survived = append(s.survived, m.Name)
 		}
 	}
-	s.killed = planted - len(s.survived)
+	s.killed = s.planted - len(s.survived)
 	if slices.Sort(seeds); len(seeds) > 0 {
 		s.median = seeds[len(seeds)/2]
 	}
@@ -68,33 +67,25 @@ func newPrinter(form string) printer {
 
 type table struct{}
 
-const format = "%-21s %-12s %-52s %-10s %6v  %-23s %7s\n"
+const format = "%-24s %-17s %-10s %6s  %-23s %7s  %s\n"
 
 func (table) begin() {
-	fmt.Printf(format, "MUTANT", "LAYER, RULE", "WHAT IT LEAVES OUT", "CHECK", "SEEDS", "WORLD", "TIME")
+	fmt.Printf(format, "MUTANT", "LAYER, RULE", "CHECK", "SEEDS", "WHERE", "TIME", "THE RULE")
 }
 
 func (table) row(r result) {
-	var seeds any = "–"
-	if r.seeds > 0 {
-		seeds = r.seeds
-	}
 	if !r.killed {
 		r.check = "SURVIVED"
 	}
-	where := r.World
-	if where == "" {
-		where = "package " + r.Package
-	}
-	fmt.Printf(format, r.Mutant, r.Mutant.Layer(), r.Mutant.Rule(), r.check, seeds, where, r.took.Round(10*time.Millisecond))
+	fmt.Printf(format, r.Mutant.Name, r.Mutant.Layer, r.check, r.seedsNeeded(), r.where(), r.took.Round(10*time.Millisecond), r.Mutant.Rule)
 	fmt.Print(r.output)
 }
 
 func (table) end(s summary) {
-	fmt.Printf("\n%d planted, %d killed, median %d seeds, worst %d (%v), in %v\n",
-		s.planted, s.killed, s.median, s.worst, s.worstID, s.took.Round(time.Second))
+	fmt.Printf("\n%d planted, %d killed; seeds: median %d, worst %d (%s); in %v\n",
+		s.planted, s.killed, s.median, s.worst, s.worstBy, s.took.Round(time.Second))
 	if len(s.survived) > 0 {
-		fmt.Println("survived, or in no row of the table:", s.survived)
+		fmt.Println("survived:", s.survived)
 	}
 	if s.median > mostSeeds {
 		fmt.Printf("the median is above %d seeds\n", mostSeeds)
@@ -119,15 +110,11 @@ func (l lines) row(r result) {
 		Test    string  `json:"test"`
 		Seconds float64 `json:"seconds"`
 		Output  string  `json:"output,omitempty"`
-	}{r.Mutant.String(), r.Mutant.Layer(), r.Mutant.Rule(), r.killed, r.check, r.seeds, r.World, r.Package, r.Test,
+	}{r.Mutant.Name, r.Mutant.Layer, r.Mutant.Rule, r.killed, r.check, r.seeds, r.World, r.Package, r.Test,
 		r.took.Seconds(), r.output})
 }
 
 func (l lines) end(s summary) {
-	survived := make([]string, len(s.survived))
-	for i, id := range s.survived {
-		survived[i] = id.String()
-	}
 	l.enc.Encode(struct {
 		Planted  int      `json:"planted"`
 		Killed   int      `json:"killed"`
@@ -137,5 +124,5 @@ func (l lines) end(s summary) {
 		WorstBy  string   `json:"worst_mutant"`
 		Seconds  float64  `json:"seconds"`
 		OK       bool     `json:"ok"`
-	}{s.planted, s.killed, survived, s.median, s.worst, s.worstID.String(), s.took.Seconds(), s.ok()})
+	}{s.planted, s.killed, s.survived, s.median, s.worst, s.worstBy, s.took.Seconds(), s.ok()})
 }

@@ -1,5 +1,5 @@
-//go:build mutants
-
+// Package kill plays the kills of the table of planted bugs that are tests of
+// their own packages.
 package kill
 
 import (
@@ -9,25 +9,27 @@ import (
 	"testing"
 
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/planted"
 )
 
-// Units plays the rows of the table that a package's own tests are for: each
-// test passes as things are, and fails with the planted bug. Properties draw
-// what they look at, so a bug may survive a few runs.
-func Units(t *testing.T, pkg string, tests map[mutant.ID]func(testing.TB)) {
-	for _, k := range Table {
-		if k.Package != pkg {
+// Units plays the kills of a package that name no test of their own. Each test,
+// listed by the name of the bug, passes without the bug and fails with it. A test
+// that draws random input may miss the bug in some runs.
+func Units(t *testing.T, pkg string, tests map[string]func(testing.TB)) {
+	for _, k := range planted.Kills() {
+		name := k.Mutant.Name
+		if k.Package != pkg || k.Test != planted.TestName+"/"+name {
 			continue
 		}
-		t.Run(k.Mutant.String(), func(t *testing.T) {
-			test := tests[k.Mutant]
+		t.Run(name, func(t *testing.T) {
+			test := tests[name]
 			if test == nil {
-				t.Fatalf("package %s has no test that notices mutant %v", pkg, k.Mutant)
+				t.Fatalf("package %s has no test that notices mutant %s", pkg, name)
 			}
 			test(t)
 			defer quickly()()
 			defer mutant.Set(mutant.None)
-			mutant.Set(k.Mutant)
+			mutant.Set(name)
 			const tries = 100
 			for run := 1; run <= tries; run++ {
 				if fails(t, test) {
@@ -35,13 +37,13 @@ func Units(t *testing.T, pkg string, tests map[mutant.ID]func(testing.TB)) {
 					return
 				}
 			}
-			t.Errorf("mutant %v survived %d runs", k.Mutant, tries)
+			t.Errorf("mutant %s survived %d runs", name, tries)
 		})
 	}
 }
 
-// quickly keeps rapid from shrinking and from filing what a planted bug does,
-// and returns how to undo that.
+// quickly keeps rapid from shrinking and filing the failures of a planted bug,
+// until undo is called.
 func quickly() (undo func()) {
 	was := map[string]string{}
 	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms"} {
@@ -57,7 +59,7 @@ func quickly() (undo func()) {
 	}
 }
 
-// trial is a test whose failure is what is wanted.
+// trial is a test that is expected to fail.
 type trial struct {
 	testing.TB
 	failed bool
@@ -77,8 +79,8 @@ func (r *trial) FailNow() {
 	runtime.Goexit()
 }
 
-// fails reports whether a test fails. A goroutine of its own is what FailNow
-// ends.
+// fails reports whether a test fails. The test gets its own goroutine, which
+// FailNow ends.
 func fails(t testing.TB, test func(testing.TB)) bool {
 	r, done := &trial{TB: t}, make(chan struct{})
 	go func() {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/failaware/failaware/internal/durable"
-	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/leader/edict"
 )
 
@@ -91,12 +90,6 @@ func (f *Fence) load() error {
 func (f *Fence) Do(name string, e *edict.Edict, payload edict.Digest, obey func(edict.Verdict) error) (edict.Verdict, error) {
 	t := f.enter(name)
 	defer f.leave(name, t)
-	if mutant.On(mutant.FenceObeyFirst) {
-		if err := obey(edict.Obey); err != nil {
-			return edict.Refused, err
-		}
-		return f.pass(name, e, payload)
-	}
 	verdict, err := f.pass(name, e, payload)
 	if err != nil {
 		return verdict, err
