@@ -1,11 +1,18 @@
-// Command campaign finds out which checks notice the planted bugs.
+// Command campaign finds out which checks notice a bug.
 //
-// It plays the table: one process for each kill, since a bug is switched on for a
-// whole process. It prints which check noticed each bug, after how many seeds, and
-// exits with 1 if a bug survives, has no kill, or the median of the seeds is too
-// large.
+// Without -patch it plays the table of planted bugs: one process for each kill,
+// since a bug is switched on for a whole process. It prints which check noticed
+// each bug, after how many seeds, and exits with 1 if a bug survives, has no kill,
+// or the median of the seeds is too large.
 //
 //	go run ./internal/mutant/campaign [-jobs 2] [-first 1] [-o table|json] [-doc docs/mutants.md]
+//
+// With -patch it tries one bug that is not in the table: a patch in the form of
+// git diff, or a directory of files that replace those of the same path. It plays
+// quick checks in the order of their cost until one fails, or with -all every
+// check, and exits with 1 if none fails.
+//
+//	go run ./internal/mutant/campaign -patch bug.diff [-all] [-seeds 200] [-o table|json]
 package main
 
 import (
@@ -29,8 +36,11 @@ func main() {
 		jobs  = flag.Int("jobs", 2, "how many kills are played at once")
 		first = flag.Uint64("first", 1, "the first seed")
 		form  = flag.String("o", "table", "what to print: table, or json with an object for each line")
-		limit = flag.Duration("timeout", 5*time.Minute, "the longest time for one kill")
+		limit = flag.Duration("timeout", 5*time.Minute, "the longest time for one kill, or with -patch for the tests of one package")
 		doc   = flag.String("doc", "", "the document whose table is replaced, if all bugs were noticed")
+		patch = flag.String("patch", "", "try the bug of this patch, or of this directory of files")
+		all   = flag.Bool("all", false, "with -patch: play the slow tests too, and go on after a check has noticed the bug")
+		seeds = flag.Uint64("seeds", 200, "with -patch: how many seeds of each kind of world are tried")
 	)
 	flag.Parse()
 	if *jobs < 1 || flag.NArg() > 0 || (*form != "table" && *form != "json") {
@@ -39,7 +49,13 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := run(ctx, *jobs, *first, *limit, *doc, newPrinter(*form))
+	var ok bool
+	var err error
+	if *patch != "" {
+		ok, err = try(ctx, *patch, trial{*first, *seeds, *limit, *all, *form == "json"})
+	} else {
+		ok, err = run(ctx, *jobs, *first, *limit, *doc, newPrinter(*form))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)
 		stop()
