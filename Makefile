@@ -36,14 +36,14 @@ unit:
 # Every planted bug must be noticed; see docs/mutants.md.
 mutants:
 	$(GO) run ./internal/mutant/campaign $(MUTANTFLAGS)
-	$(PLANT) test -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware
+	$(PLANT) test -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware-lab
 	$(PLANT) test -timeout 10m -run 'Mutant' ./sim/exhaust
 	$(PLANT) test -timeout 10m -run 'Shrink|Regressions' ./sim
 
 # Random worlds in both modes and both rankings, still topologies, broken clocks,
 # and replicated state. Campaigns that are large enough must reach every situation.
 sim: build
-	@set -e; run() { bin/failaware sim --quiet -o ndjson "$$@"; }; \
+	@set -e; run() { bin/failaware-lab sim --quiet -o ndjson "$$@"; }; \
 	for mode in available strict; do \
 		for rank in stable id; do for roughness in 1 4; do \
 			run --seeds $(SIMSEEDS) --mode $$mode --rank $$rank --roughness $$roughness; \
@@ -72,7 +72,7 @@ sim: build
 	done; \
 	run --seeds 5 --nodes 32 --collate 3 --codec; \
 	run --seeds 30 --seconds 200 --preset wan
-	bin/failaware sim clocks --seeds 2
+	bin/failaware-lab sim clocks --seeds 2
 	$(GO) test ./sim -count 1 -timeout 30m -run '^TestState' -state.seeds $(STATESEEDS)
 
 # Random worlds for TIME in all (90s, 30m, 8h), in equal shares. Each campaign
@@ -83,7 +83,7 @@ sim-long: build
 	total=$$(echo $(TIME) | awk '/h$$/ {print $$1*3600} /m$$/ {print $$1*60} /s$$/ {print $$1+0}'); \
 	share=$$(awk "BEGIN {print $${total:-0}/27}")s; failed=0; \
 	printf '\n## %s: $(TIME)\n\n' "$$(date -u +%F)" >>$(REPORT); \
-	run() { echo "sim $$*"; bin/failaware sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
+	run() { echo "sim $$*"; bin/failaware-lab sim -o ndjson --report $(REPORT) --time $$share "$$@" || failed=1; }; \
 	for mode in available strict; do \
 		for rank in stable id; do for roughness in 1 4; do \
 			run --first-seed $(FIRST) --shrink --mode $$mode --rank $$rank --roughness $$roughness; \
@@ -117,17 +117,17 @@ fuzz:
 
 # Benchmarks over real UDP on this machine; see docs/benchmarks.md.
 bench: build
-	bin/failaware bench election --nodes 2,4,8 --count 20000
-	bin/failaware bench failover --nodes 5 --count 50
-	bin/failaware bench split --nodes 8
-	bin/failaware bench clock --nodes 5
-	bin/failaware bench idle --nodes 8
-	bin/failaware bench broadcast --nodes 3,5
-	bin/failaware bench collation
+	bin/failaware-lab bench election --nodes 2,4,8 --count 20000
+	bin/failaware-lab bench failover --nodes 5 --count 50
+	bin/failaware-lab bench split --nodes 8
+	bin/failaware-lab bench clock --nodes 5
+	bin/failaware-lab bench idle --nodes 8
+	bin/failaware-lab bench broadcast --nodes 3,5
+	bin/failaware-lab bench collation
 
 build:
 	@mkdir -p bin
-	$(GO) build -o bin/failaware ./cmd/failaware
+	$(GO) build -o bin/ ./cmd/...
 
 clean:
 	rm -rf bin

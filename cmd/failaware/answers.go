@@ -1,37 +1,21 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
-
-// verdict turns an answer that was printed into the exit code.
-func verdict(err error, yes bool) error {
-	if err == nil && !yes {
-		return errNo
-	}
-	return err
-}
 
 func newViewCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "view", Short: "Shows the agreed group; the exit code is 1 if it is not up to date", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var v api.View
-			if err := g.ask(cmd.Context(), "/v1/view", &v); err != nil {
-				return err
-			}
-			done, err := writeJSON(cmd.OutOrStdout(), g.output, v)
-			if !done {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "view: "+viewText(&v))
-			}
-			return verdict(err, v.UpToDate)
+			v, err := show(g, cmd, "/v1/view", line("view: ", viewText))
+			return cli.Verdict(err, v.UpToDate)
 		},
 	}
 }
@@ -47,30 +31,22 @@ func newClockCommand(g *globals) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every <= 0 {
-				return wrong("clock: --every must be above 0")
+				return cli.Wrong("clock: --every must be above 0")
 			}
-			show := func() error {
-				var c api.Clock
-				if err := g.ask(cmd.Context(), "/v1/clock", &c); err != nil {
-					return err
-				}
-				form := g.output
-				if watch && form == "json" {
-					form = "ndjson"
-				}
-				done, err := writeJSON(cmd.OutOrStdout(), form, c)
-				if !done {
-					_, err = fmt.Fprintln(cmd.OutOrStdout(), "clock: "+clockText(&c))
-				}
-				return verdict(err, c.UpToDate)
+			once := func() error {
+				c, err := show(g, cmd, "/v1/clock", line("clock: ", clockText))
+				return cli.Verdict(err, c.UpToDate)
 			}
 			if !watch {
-				return show()
+				return once()
+			}
+			if g.output == cli.AsJSON {
+				g.output = cli.AsNDJSON
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
 			for {
-				if err := show(); err != nil && err != errNo {
+				if err := once(); err != nil && err != cli.ErrNo {
 					if ctx.Err() != nil {
 						return nil
 					}

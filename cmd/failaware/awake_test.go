@@ -11,6 +11,8 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/awake"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 func TestAwakeIsSetEverywhereSettingsAre(t *testing.T) {
@@ -28,7 +30,9 @@ func TestAwakeIsSetEverywhereSettingsAre(t *testing.T) {
 
 func TestTheFlagIsNamedIfProcessorsCannotBeKeptAwake(t *testing.T) {
 	err := new(nodeRun).startError(fmt.Errorf("%w: no device", failaware.ErrAwake))
-	require.Equal(t, exitWrong, codeOf(err))
+	var exit *cli.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, cli.ExitWrong, exit.Code)
 	require.EqualError(t, err, "--awake: Awake: processors cannot be kept from sleeping: no device")
 }
 
@@ -36,12 +40,7 @@ func TestTheFlagIsNamedIfProcessorsCannotBeKeptAwake(t *testing.T) {
 func TestStatusTellsThatProcessorsAreKeptAwake(t *testing.T) {
 	r, err := awake.Hold()
 	if err != nil {
-		for _, args := range []string{"node --id 1 --api none --awake", "bench broadcast --load awake"} {
-			code, _, text := cli(strings.Fields(args)...)
-			require.Equal(t, 2, code, args)
-			require.Contains(t, text, "awake: ", args)
-			require.Contains(t, text, awake.Device, args)
-		}
+		clitest.CheckWrongUsage(t, &program, strings.Fields("node --id 1 --api none --awake"), "awake: ", awake.Device)
 		return
 	}
 	require.NoError(t, r.Close())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // guarantees are the bounds that a node's settings guarantee, as printed.
@@ -45,7 +46,7 @@ func roundUp(ns int64) time.Duration {
 
 // write prints the guarantees for people.
 func (g *guarantees) write(w io.Writer) error {
-	t := newTable(w)
+	t := cli.NewTable(w)
 	for _, r := range []struct {
 		name string
 		ns   int64
@@ -57,10 +58,10 @@ func (g *guarantees) write(w io.Writer) error {
 		{"elect", g.ElectNS, "a partition has a leader within"},
 		{"view", g.ViewNS, "a partition has an up-to-date view within"},
 		{"rejoin", g.RejoinNS, "a restarted node adds to both at most"},
-		{"least lock_time", g.LeastLockTimeNS, "the shortest that is sound; it is " + briefUp(g.Timing.LockTimeNS)},
-		{"least expires", g.LeastExpiresNS, "the shortest that is sound; it is " + briefUp(g.Timing.ExpiresNS)},
+		{"least lock_time", g.LeastLockTimeNS, "the shortest that is sound; it is " + cli.BriefUp(g.Timing.LockTimeNS)},
+		{"least expires", g.LeastExpiresNS, "the shortest that is sound; it is " + cli.BriefUp(g.Timing.ExpiresNS)},
 	} {
-		t.row("  "+r.name, roundUp(r.ns), r.what)
+		t.Row("  "+r.name, roundUp(r.ns), r.what)
 	}
 	if err := t.Flush(); err != nil {
 		return err

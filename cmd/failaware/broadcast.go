@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // mostInput is the largest payload that the command reads: that of any node.
@@ -43,25 +44,17 @@ it. The node must run with --broadcast.`,
 					return err
 				}
 				if len(payload) > mostInput {
-					return wrong("the standard input is larger than %d bytes", mostInput)
+					return cli.Wrong("the standard input is larger than %d bytes", mostInput)
 				}
 			}
-			c, err := g.client()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
-			defer cancel()
-			s, err := c.Broadcast(ctx, payload, url.Values{"order": {order.value}, "atomicity": {atomicity.value},
-				"wait": {strconv.FormatBool(wait)}})
-			if err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), sentText(&s))
-			return err
+			options := url.Values{"order": {order.value}, "atomicity": {atomicity.value}, "wait": {strconv.FormatBool(wait)}}
+			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+				s, err := c.Broadcast(ctx, payload, options)
+				if err != nil {
+					return err
+				}
+				return cli.PrintLine(cmd, s, sentText(&s))
+			})
 		},
 	}
 	cmd.Flags().Var(&order, "order", strings.Join(api.Orders, ", "))
@@ -133,9 +126,8 @@ goes on after the last one that it printed. The node must run with --broadcast.`
 }
 
 func (w *watcher) delivery(d api.Delivery) error {
-	if w.g.output != "table" {
-		_, err := writeJSON(w.out, "ndjson", d)
-		return w.counted(err)
+	if w.g.output != cli.AsTable {
+		return w.counted(cli.WriteJSON(w.out, cli.AsNDJSON, d))
 	}
 	text, err := deliveryText(&d)
 	if err == nil {

@@ -46,21 +46,21 @@ func TestMessagesReachAllNodesInOneOrder(t *testing.T) {
 }
 
 func TestBroadcastSettings(t *testing.T) {
-	code, _, err := cli("config", "check", "--broadcast-window", "4096")
+	code, _, err := invoke("config", "check", "--broadcast-window", "4096")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "--broadcast-window: it is of no use without --broadcast")
-	code, _, err = cli("config", "check", "--broadcast", "--broadcast-window", "1", "--broadcast-require-quorum", "1,1")
+	code, _, err = invoke("config", "check", "--broadcast", "--broadcast-window", "1", "--broadcast-require-quorum", "1,1")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "--broadcast-window: Broadcast.Window: 1 is outside")
 	require.Contains(t, err, "--broadcast-require-quorum: Broadcast.RequireQuorum: node 1 is there twice")
-	code, _, err = cli("config", "check", "--broadcast", "--broadcast-require-quorum", "1,x")
+	code, _, err = invoke("config", "check", "--broadcast", "--broadcast-require-quorum", "1,x")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, `"x"`)
 	path := writeFile(t, "id: 1\nbroadcast:\n  on: true\n  packet_bytes: 1\n")
-	code, _, err = cli("config", "check", path)
+	code, _, err = invoke("config", "check", path)
 	require.Equal(t, 2, code)
 	require.Contains(t, err, ":4: broadcast.packet_bytes: Broadcast.PacketBytes: 1 is outside")
-	code, out, err := cli("config", "check", "--broadcast", "--broadcast-slow-after", "2s")
+	code, out, err := invoke("config", "check", "--broadcast", "--broadcast-slow-after", "2s")
 	require.Zero(t, code, err)
 	require.Contains(t, out, "sound")
 }

@@ -1,46 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-// longEnough is how long tests wait for what surely happens.
-const longEnough = 3 * time.Minute
-
-// buffer may be written and read at the same time.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
-// cli runs the program with its arguments.
-func cli(args ...string) (code int, stdout, stderr string) {
-	var out, err buffer
-	code = run(args, strings.NewReader(""), &out, &err)
-	return code, out.String(), err.String()
+// invoke runs the program within the test.
+func invoke(args ...string) (code int, stdout, stderr string) {
+	return clitest.Invoke(&program, args...)
 }
 
 // shortDir returns a directory whose path leaves room for sockets.
@@ -68,7 +45,7 @@ func freePorts(t *testing.T, count int) []string {
 // process is `failaware node`, in this process.
 type process struct {
 	socket   string
-	out, err buffer
+	out, err clitest.Buffer
 	stop     context.CancelFunc
 	done     chan struct{}
 	code     int
@@ -78,7 +55,7 @@ type process struct {
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := runProcess(t, args...)
-	for end := time.Now().Add(longEnough); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(clitest.LongEnough); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(p.socket); err == nil && strings.Contains(p.out.String(), "guarantees") {
 			return p
 		}
@@ -99,7 +76,7 @@ func runProcess(t *testing.T, args ...string) *process {
 	args = append([]string{"node", "--api", p.socket}, args...)
 	go func() {
 		defer close(p.done)
-		p.code = runContext(ctx, args, strings.NewReader(""), &p.out, &p.err)
+		p.code = program.Run(ctx, args, strings.NewReader(""), &p.out, &p.err)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -116,7 +93,7 @@ func (p *process) end(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(longEnough):
+	case <-time.After(clitest.LongEnough):
 		require.FailNow(t, "the node does not end", p.err.String())
 	}
 	return p.code
@@ -124,7 +101,7 @@ func (p *process) end(t *testing.T) int {
 
 // ask runs a command that asks the node.
 func (p *process) ask(args ...string) (code int, stdout, stderr string) {
-	return cli(append([]string{"--addr", p.socket}, args...)...)
+	return invoke(append([]string{"--addr", p.socket}, args...)...)
 }
 
 // startThree starts nodes 1 to 3 and waits for a view of all.
@@ -145,7 +122,7 @@ func startThree(t *testing.T, extra func(id int) []string) []*process {
 		nodes = append(nodes, startProcess(t, args...))
 	}
 	for _, n := range nodes {
-		code, out, err := n.ask("wait", "view", "--members", "3", "--timeout", longEnough.String())
+		code, out, err := n.ask("wait", "view", "--members", "3", "--timeout", clitest.LongEnough.String())
 		require.Zero(t, code, out+err)
 	}
 	return nodes
@@ -161,7 +138,7 @@ func writeFile(t *testing.T, content string) string {
 // logged waits until the node has logged something.
 func (p *process) logged(t *testing.T, what string) {
 	t.Helper()
-	for end := time.Now().Add(longEnough); !strings.Contains(p.err.String(), what); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(clitest.LongEnough); !strings.Contains(p.err.String(), what); time.Sleep(5 * time.Millisecond) {
 		require.True(t, time.Now().Before(end), "not logged: %s", what)
 	}
 }

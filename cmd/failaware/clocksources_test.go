@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli/clitest"
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
@@ -22,7 +23,7 @@ func TestTheLiarIsNamedOnTheCommandLine(t *testing.T) {
 		args = append(args, "--ntp", addr)
 	}
 	p := startProcess(t, args...)
-	code, out, err := p.ask("wait", "synced", "--external", "--bound", "20ms", "--timeout", longEnough.String(), "-o", "json")
+	code, out, err := p.ask("wait", "synced", "--external", "--bound", "20ms", "--timeout", clitest.LongEnough.String(), "-o", "json")
 	require.Zero(t, code, out+err)
 	var clock api.Clock
 	require.NoError(t, json.Unmarshal([]byte(out), &clock))
@@ -50,12 +51,12 @@ func TestClockIsShownLive(t *testing.T) {
 	p := startProcess(t, "--id", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var shown, errors buffer
+	var shown, errors clitest.Buffer
 	ended := make(chan int)
 	go func() {
-		ended <- runContext(ctx, []string{"--addr", p.socket, "clock", "-w", "--every", "5ms", "-o", "ndjson"}, strings.NewReader(""), &shown, &errors)
+		ended <- program.Run(ctx, []string{"--addr", p.socket, "clock", "-w", "--every", "5ms", "-o", "ndjson"}, strings.NewReader(""), &shown, &errors)
 	}()
-	for end := time.Now().Add(longEnough); strings.Count(shown.String(), "\n") < 3; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(clitest.LongEnough); strings.Count(shown.String(), "\n") < 3; time.Sleep(time.Millisecond) {
 		require.True(t, time.Now().Before(end), "%s", errors.String())
 	}
 	cancel()

@@ -37,7 +37,7 @@ func TestErrorsOfAFileNameFileLineAndKey(t *testing.T) {
 		{"id: \"1\n", "found unexpected end"},
 	} {
 		path := writeFile(t, c.content)
-		code, _, err := cli("config", "check", path)
+		code, _, err := invoke("config", "check", path)
 		require.Equal(t, 2, code, c.content)
 		require.Contains(t, err, path, c.content)
 		require.Contains(t, err, c.want, c.content)
@@ -47,7 +47,7 @@ func TestErrorsOfAFileNameFileLineAndKey(t *testing.T) {
 func TestConfigCheckPrintsEveryBound(t *testing.T) {
 	want, err := failaware.Local().Validate()
 	require.NoError(t, err)
-	code, out, stderr := cli("config", "check", "--id", "7", "--preset", "local", "-o", "json")
+	code, out, stderr := invoke("config", "check", "--id", "7", "--preset", "local", "-o", "json")
 	require.Zero(t, code, stderr)
 	var g guarantees
 	require.NoError(t, json.Unmarshal([]byte(out), &g))
@@ -56,19 +56,19 @@ func TestConfigCheckPrintsEveryBound(t *testing.T) {
 	require.Equal(t, int64(failaware.Local().LeastLockTime()), g.LeastLockTimeNS)
 	require.Equal(t, int64(failaware.Local().LeastExpires()), g.LeastExpiresNS)
 
-	code, out, _ = cli("config", "check", "--id", "7", "--mode", "strict")
+	code, out, _ = invoke("config", "check", "--id", "7", "--mode", "strict")
 	require.Zero(t, code)
 	for _, word := range []string{"ready", "notice", "depose", "elect", "view", "rejoin", "least lock_time", "least expires", "in strict mode the crash of a follower"} {
 		require.Contains(t, out, word)
 	}
-	_, out, _ = cli("config", "check", "--id", "7", "--state-dir", "/nonexistent")
+	_, out, _ = invoke("config", "check", "--id", "7", "--state-dir", "/nonexistent")
 	require.NotContains(t, out, "warning")
 }
 
 func TestFlagsBeforeEnvironmentBeforeFile(t *testing.T) {
 	path := writeFile(t, "id: 1\npreset: wan\ntiming:\n  lock_time: 2s\n  max_lock_time: 4s\n  expires: 2s\n")
 	timing := func(args ...string) (lock, most, expires, period time.Duration) {
-		code, out, err := cli(append([]string{"config", "check", path, "-o", "ndjson"}, args...)...)
+		code, out, err := invoke(append([]string{"config", "check", path, "-o", "ndjson"}, args...)...)
 		require.Zero(t, code, err)
 		var g guarantees
 		require.NoError(t, json.Unmarshal([]byte(out), &g))
@@ -92,7 +92,7 @@ func TestFlagsBeforeEnvironmentBeforeFile(t *testing.T) {
 
 func TestExampleIsSound(t *testing.T) {
 	const path = "../../examples/node.yaml"
-	code, _, err := cli("config", "check", path)
+	code, _, err := invoke("config", "check", path)
 	require.Zero(t, code, err)
 
 	// It shows every setting, and says the defaults.
@@ -112,7 +112,7 @@ func TestExampleIsSound(t *testing.T) {
 func TestFilesAreLimited(t *testing.T) {
 	path := writeFile(t, "")
 	require.NoError(t, os.Truncate(path, maxConfigFile+1))
-	code, _, err := cli("config", "check", path)
+	code, _, err := invoke("config", "check", path)
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "larger than")
 }

@@ -2,21 +2,24 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
 )
 
-func newConfigCommand(g *globals) *cobra.Command {
+func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Checks configurations", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: cli.Help,
 	}
-	cmd.AddCommand(newConfigCheckCommand(g))
+	cmd.AddCommand(newConfigCheckCommand())
 	return cmd
 }
 
-func newConfigCheckCommand(g *globals) *cobra.Command {
+func newConfigCheckCommand() *cobra.Command {
 	var flags settingFlags
 	var file string
 	cmd := &cobra.Command{
@@ -29,12 +32,12 @@ started, and no name is looked up.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if file != "" && file != args[0] {
-					return wrong("config check: two files are named: %s and %s", file, args[0])
+					return cli.Wrong("config check: two files are named: %s and %s", file, args[0])
 				}
 				file = args[0]
 			}
 			if environment()["id"] == nil && flags.source["id"] == nil && file == "" && os.Getenv(configFileEnv) == "" {
-				// Who asks what settings guarantee need not have a node.
+				// Any id will do to show what the settings guarantee.
 				flags.source["id"] = []raw{{text: "1"}}
 			}
 			c, bounds, err := loadConfig(file, flags.source)
@@ -42,11 +45,10 @@ started, and no name is looked up.`,
 				return err
 			}
 			all := guaranteesOf(&c, bounds)
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, all); done {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "node %v: the settings are sound\n", c.ID)
-			return all.write(cmd.OutOrStdout())
+			return cli.Print(cmd, all, func(w io.Writer) error {
+				fmt.Fprintf(w, "node %v: the settings are sound\n", c.ID)
+				return all.write(w)
+			})
 		},
 	}
 	flags.register(cmd.Flags())

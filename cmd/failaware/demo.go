@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/demo"
 )
 
@@ -51,7 +52,7 @@ story is played instead, and the exit code is 1 if it does not come out.`,
 
 func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.check(); err != nil {
-		return wrong("%w", err)
+		return cli.Wrong("%w", err)
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -60,7 +61,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
-	out := demo.Output{To: cmd.OutOrStdout(), JSON: demoJSON(cmd)}
+	out := demo.Output{To: cmd.OutOrStdout(), JSON: cli.FormatOf(cmd) != cli.AsTable}
 	if f.script {
 		return demo.Tell(ctx, world, &out)
 	}
@@ -81,12 +82,6 @@ func (f *demoFlags) check() error {
 		return fmt.Errorf("--for: %v is not positive", f.during)
 	}
 	return f.options.Check()
-}
-
-// demoJSON reports whether the global flag asks for JSON.
-func demoJSON(cmd *cobra.Command) bool {
-	o := cmd.Flags().Lookup("output")
-	return o != nil && (o.Value.String() == "json" || o.Value.String() == "ndjson")
 }
 
 // onTerminal reports whether there are a keyboard and a screen.

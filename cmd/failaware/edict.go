@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/edict/fence"
 )
@@ -18,9 +19,9 @@ import (
 func newEdictCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "edict", Short: "Shows and orders what leaders have decided", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: cli.Help,
 	}
-	cmd.AddCommand(newEdictShowCommand(g), newEdictCreateCommand(g), newEdictVerifyCommand(g))
+	cmd.AddCommand(newEdictShowCommand(), newEdictCreateCommand(g), newEdictVerifyCommand(g))
 	return cmd
 }
 
@@ -47,7 +48,7 @@ func showEdict(e *edict.Edict) shownEdict {
 	return s
 }
 
-func newEdictShowCommand(g *globals) *cobra.Command {
+func newEdictShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show EDICT",
 		Short: "Prints what an edict says",
@@ -58,28 +59,30 @@ func newEdictShowCommand(g *globals) *cobra.Command {
 				return err
 			}
 			s := showEdict(&e)
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
-				return err
-			}
-			t := newTable(cmd.OutOrStdout())
-			t.row("epoch", s.Epoch)
-			t.row("counter", s.Counter)
-			t.row("payload", "sha256:"+s.Digest)
-			if err := t.Flush(); err != nil {
-				return err
-			}
-			t = newTable(cmd.OutOrStdout())
-			t.row("VOTER", "INCARNATION", "BOOT", "CLOCK")
-			for _, v := range s.Stamps {
-				count := fmt.Sprint(v.Counter)
-				if v.Counter == 0 {
-					count = "uncounted"
-				}
-				t.row(v.Node, count, v.Boot, time.Duration(v.AtNS))
-			}
-			return t.Flush()
+			return cli.Print(cmd, s, s.write)
 		},
 	}
+}
+
+// write writes the edict as two tables.
+func (s *shownEdict) write(w io.Writer) error {
+	t := cli.NewTable(w)
+	t.Row("epoch", s.Epoch)
+	t.Row("counter", s.Counter)
+	t.Row("payload", "sha256:"+s.Digest)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	t = cli.NewTable(w)
+	t.Row("VOTER", "INCARNATION", "BOOT", "CLOCK")
+	for _, v := range s.Stamps {
+		count := fmt.Sprint(v.Counter)
+		if v.Counter == 0 {
+			count = "uncounted"
+		}
+		t.Row(v.Node, count, v.Boot, time.Duration(v.AtNS))
+	}
+	return t.Flush()
 }
 
 func newEdictVerifyCommand(g *globals) *cobra.Command {
@@ -108,23 +111,23 @@ damaged file.`,
 			}
 			switch {
 			case len(all) == 2 && (state != "" || name != "" || payload != ""):
-				return wrong("--state, --name and --payload are for one edict")
+				return cli.Wrong("--state, --name and --payload are for one edict")
 			case len(all) == 2:
-				return g.orderEdicts(cmd.OutOrStdout(), &all[0], &all[1])
+				return orderEdicts(cmd, &all[0], &all[1])
 			case state == "":
-				return wrong("--state is needed with one edict, or a second edict")
+				return cli.Wrong("--state is needed with one edict, or a second edict")
 			case name == "":
-				return wrong("--name is needed with --state")
+				return cli.Wrong("--name is needed with --state")
 			}
 			digest := all[0].Digest
 			if payload != "" {
 				b, err := readPayload(cmd.InOrStdin(), payload)
 				if err != nil {
-					return wrong("--payload: %w", err)
+					return cli.Wrong("--payload: %w", err)
 				}
 				digest = edict.Sum(b)
 			}
-			return g.passFence(cmd.Context(), cmd.OutOrStdout(), state, name, &all[0], digest)
+			return g.passFence(cmd, state, name, &all[0], digest)
 		},
 	}
 	f := cmd.Flags()
@@ -137,7 +140,7 @@ damaged file.`,
 func parseEdict(s string) (edict.Edict, error) {
 	e, err := edict.Parse(s)
 	if err != nil {
-		return e, usageError(err)
+		return e, cli.WrongUsage(err)
 	}
 	return e, nil
 }
@@ -150,19 +153,13 @@ func readPayload(stdin io.Reader, path string) ([]byte, error) {
 }
 
 // orderEdicts prints how one edict stands to another.
-func (g *globals) orderEdicts(w io.Writer, a, b *edict.Edict) error {
+func orderEdicts(cmd *cobra.Command, a, b *edict.Edict) error {
 	r := edict.Relate(a, b)
-	done, err := writeJSON(w, g.output, struct {
+	err := cli.PrintLine(cmd, struct {
 		Order  string `json:"order"`
 		Reason string `json:"reason,omitempty"`
-	}{r.Order.String(), reasonOf(r)})
-	if !done {
-		_, err = fmt.Fprintln(w, r)
-	}
-	if err == nil && r.Order == edict.Incomparable {
-		return errNo
-	}
-	return err
+	}{r.Order.String(), reasonOf(r)}, r.String())
+	return cli.Verdict(err, r.Order != edict.Incomparable)
 }
 
 // reasonOf returns why two edicts do not compare.
@@ -174,8 +171,8 @@ func reasonOf(r edict.Relation) string {
 }
 
 // passFence prints whether an edict passes.
-func (g *globals) passFence(ctx context.Context, w io.Writer, state, name string, e *edict.Edict, payload edict.Digest) error {
-	ctx, cancel := g.within(ctx, defaultTimeout)
+func (g *globals) passFence(cmd *cobra.Command, state, name string, e *edict.Edict, payload edict.Digest) error {
+	ctx, cancel := g.within(cmd.Context(), defaultTimeout)
 	defer cancel()
 	f, err := openFence(ctx, state)
 	if err != nil {
@@ -195,23 +192,16 @@ func (g *globals) passFence(ctx context.Context, w io.Writer, state, name string
 		case ok:
 			answer.Order = refused.Relation.Order.String()
 		case errors.Is(err, edict.ErrName):
-			return usageError(err)
+			return cli.WrongUsage(err)
 		case !errors.Is(err, edict.ErrPayload):
 			return err // the disk's
 		}
 	}
-	done, failed := writeJSON(w, g.output, answer)
-	if !done {
-		text := answer.Verdict
-		if answer.Reason != "" {
-			text += ": " + answer.Reason
-		}
-		_, failed = fmt.Fprintln(w, text)
+	text := answer.Verdict
+	if answer.Reason != "" {
+		text += ": " + answer.Reason
 	}
-	if failed == nil && err != nil {
-		return errNo
-	}
-	return failed
+	return cli.Verdict(cli.PrintLine(cmd, answer, text), err == nil)
 }
 
 // openFence opens a fence, and waits while another process has it.
@@ -223,9 +213,9 @@ func openFence(ctx context.Context, path string) (*fence.Fence, error) {
 		case err == nil:
 			return f, nil
 		case errors.Is(err, fence.ErrDamaged):
-			return nil, usageError(err)
+			return nil, cli.WrongUsage(err)
 		case !errors.Is(err, fence.ErrInUse):
-			return nil, wrong("--state: %w", err)
+			return nil, cli.Wrong("--state: %w", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/cli/clitest"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/edict/fence"
 	"github.com/failaware/failaware/timed"
@@ -22,19 +23,19 @@ func testEdict(node timed.NodeID, at int) *edict.Edict {
 }
 
 func TestEdictShow(t *testing.T) {
-	code, out, _ := cli("edict", "show", testEdict(1, 1500).String())
+	code, out, _ := invoke("edict", "show", testEdict(1, 1500).String())
 	require.Zero(t, code)
 	for _, want := range []string{"epoch    4", "sha256:", "0000000000000009", "1.5µs"} {
 		require.Contains(t, out, want)
 	}
-	code, out, _ = cli("edict", "show", "-o", "json", testEdict(1, 1500).String())
+	code, out, _ = invoke("edict", "show", "-o", "json", testEdict(1, 1500).String())
 	require.Zero(t, code)
 	var s shownEdict
 	require.NoError(t, json.Unmarshal([]byte(out), &s))
 	require.Equal(t, showEdict(testEdict(1, 1500)), s)
 	uncounted := testEdict(1, 1)
 	uncounted.Stamps[0].Counter = 0
-	_, out, _ = cli("edict", "show", uncounted.String())
+	_, out, _ = invoke("edict", "show", uncounted.String())
 	require.Contains(t, out, "uncounted")
 }
 
@@ -49,11 +50,11 @@ func TestEdictVerifyOrdersTwo(t *testing.T) {
 		{testEdict(1, 1), testEdict(1, 1), 0, "same"},
 		{testEdict(1, 1), testEdict(2, 1), 1, "incomparable: no node voted for both"},
 	} {
-		code, out, err := cli("edict", "verify", c.a.String(), c.b.String())
+		code, out, err := invoke("edict", "verify", c.a.String(), c.b.String())
 		require.Equal(t, c.code, code)
 		require.Equal(t, c.want+"\n", out)
 		require.Empty(t, err)
-		code, out, _ = cli("edict", "verify", "-o", "ndjson", c.a.String(), c.b.String())
+		code, out, _ = invoke("edict", "verify", "-o", "ndjson", c.a.String(), c.b.String())
 		require.Equal(t, c.code, code)
 		require.Contains(t, out, `{"order":"`+strings.Split(c.want, ":")[0]+`"`)
 	}
@@ -62,7 +63,7 @@ func TestEdictVerifyOrdersTwo(t *testing.T) {
 func TestEdictVerifyFences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fence")
 	verify := func(e *edict.Edict, more ...string) (int, string) {
-		code, out, err := cli(append([]string{"edict", "verify", e.String(), "--state", path, "--name", "n"}, more...)...)
+		code, out, err := invoke(append([]string{"edict", "verify", e.String(), "--state", path, "--name", "n"}, more...)...)
 		require.Empty(t, err)
 		return code, out
 	}
@@ -96,12 +97,12 @@ func TestEdictVerifyFences(t *testing.T) {
 
 	f, err := fence.Open(path)
 	require.NoError(t, err)
-	code, _, text := cli("edict", "verify", testEdict(1, 8).String(), "--state", path, "--name", "n", "--timeout", "20ms")
+	code, _, text := invoke("edict", "verify", testEdict(1, 8).String(), "--state", path, "--name", "n", "--timeout", "20ms")
 	require.Equal(t, 1, code)
 	require.Contains(t, text, "in use")
 	require.NoError(t, f.Close())
 	require.NoError(t, os.WriteFile(path, []byte("junk"), 0o600))
-	code, _, text = cli("edict", "verify", testEdict(1, 8).String(), "--state", path, "--name", "n")
+	code, _, text = invoke("edict", "verify", testEdict(1, 8).String(), "--state", path, "--name", "n")
 	require.Equal(t, 2, code)
 	require.Contains(t, text, path)
 }
@@ -113,7 +114,7 @@ func TestEdictVerifyTakesTurns(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			code, out, _ := cli("edict", "verify", testEdict(1, 1).String(), "--state", path, "--name", "n", "--timeout", longEnough.String())
+			code, out, _ := invoke("edict", "verify", testEdict(1, 1).String(), "--state", path, "--name", "n", "--timeout", clitest.LongEnough.String())
 			if code == 0 && out == "accepted\n" {
 				accepted.Add(1)
 			}
@@ -136,7 +137,7 @@ func TestEdictUsage(t *testing.T) {
 		{"verify " + good + " --state f --name n --payload /nonexistent/p", "--payload: "},
 		{"verify " + good + " --state " + filepath.Join(t.TempDir(), "f") + " --name " + strings.Repeat("x", 256), "more than 255"},
 	} {
-		code, out, err := cli(append([]string{"edict"}, strings.Fields(c.args)...)...)
+		code, out, err := invoke(append([]string{"edict"}, strings.Fields(c.args)...)...)
 		require.Equal(t, 2, code, c.args)
 		require.Empty(t, out)
 		require.Contains(t, err, c.want)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/quorum"
 )
@@ -15,19 +17,12 @@ import (
 func newEpochCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "epoch", Short: "Shows and replaces the quorum system in use", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: cli.Help,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "show", Short: "Says which quorum system rules, and how far a change has come", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var e api.Epoch
-			if err := g.ask(cmd.Context(), "/v1/epoch", &e); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, e); done {
-				return err
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), epochText(&e))
+			_, err := show(g, cmd, "/v1/epoch", line("", epochText))
 			return err
 		},
 	}, newEpochChangeCommand(g))
@@ -79,34 +74,21 @@ successor and more dead.`,
 			next, err := quorum.Parse(args[0])
 			switch {
 			case err != nil:
-				return wrong("SYSTEM: %w", err)
+				return cli.Wrong("SYSTEM: %w", err)
 			case force && dead == "":
-				return wrong("--force: --dead is needed: which members are off for good")
+				return cli.Wrong("--force: --dead is needed: which members are off for good")
 			case !force && dead != "":
-				return wrong("--dead is for --force")
+				return cli.Wrong("--dead is for --force")
 			}
 			query := url.Values{"system": {next.String()}}
 			if force {
 				query.Set("dead", dead)
 			}
-			c, err := g.client()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := g.within(cmd.Context(), api.CommandLimit+defaultTimeout)
-			defer cancel()
-			if err := c.Post(ctx, "/v1/epoch/change?"+query.Encode()); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, api.Done{Done: true}); done {
-				return err
-			}
 			text := "the node is in the next epoch: " + next.String()
 			if force {
-				text = "the survivors are being told: " + next.String()
+				text = "the node tells the other survivors: " + next.String()
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
-			return err
+			return g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "without a leader; read what must be true")
@@ -123,24 +105,16 @@ is 1 if the node does not lead globally.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := readPayload(cmd.InOrStdin(), payload)
 			if err != nil {
-				return wrong("--payload: %w", err)
+				return cli.Wrong("--payload: %w", err)
 			}
 			digest := edict.Sum(b)
-			c, err := g.client()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
-			defer cancel()
-			e, err := c.Edict(ctx, hex.EncodeToString(digest[:]))
-			if err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, e); done {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), e.Edict)
-			return err
+			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+				e, err := c.Edict(ctx, hex.EncodeToString(digest[:]))
+				if err != nil {
+					return err
+				}
+				return cli.PrintLine(cmd, e, e.Edict)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&payload, "payload", "-", "the file that the edict is for ('-': standard input)")

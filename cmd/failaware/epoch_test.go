@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 func TestEpochTexts(t *testing.T) {
@@ -57,7 +58,7 @@ func TestEpochsOnTheCommandLine(t *testing.T) {
 				}
 			}
 			return false
-		}, longEnough, 1e7, "%v", args)
+		}, clitest.LongEnough, 1e7, "%v", args)
 		return out
 	}
 	rules := func(nodes []*process, want string) {
@@ -65,12 +66,12 @@ func TestEpochsOnTheCommandLine(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, out, _ := n.ask("epoch", "show")
 				return out == want+"\n"
-			}, longEnough, 1e7, want)
+			}, clitest.LongEnough, 1e7, want)
 		}
 	}
 	payload, state := writeFile(t, "content"), filepath.Join(dir, "fence")
 	verify := func(e string) int {
-		code, _, _ := cli("edict", "verify", strings.TrimSpace(e), "--state", state, "--name", "volume", "--payload", payload)
+		code, _, _ := invoke("edict", "verify", strings.TrimSpace(e), "--state", state, "--name", "volume", "--payload", payload)
 		return code
 	}
 

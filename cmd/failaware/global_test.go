@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
@@ -12,7 +14,7 @@ func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
 	// Whoever leads may lose the lead at any time on a busy machine.
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		require.Eventually(t, ok, longEnough, 1e7, what)
+		require.Eventually(t, ok, clitest.LongEnough, 1e7, what)
 	}
 	led := func() {
 		until("one leads globally", func() bool {

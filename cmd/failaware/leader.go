@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -20,15 +21,8 @@ globally, as far as the node knows. The exit code is 1 if nobody is known to.`,
 			if global {
 				return g.globalLeader(cmd)
 			}
-			var l api.Leader
-			if err := g.ask(cmd.Context(), "/v1/leader", &l); err != nil {
-				return err
-			}
-			done, err := writeJSON(cmd.OutOrStdout(), g.output, l)
-			if !done {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "leader: "+leaderText(&l, 0))
-			}
-			return verdict(err, l.UpToDate)
+			l, err := show(g, cmd, "/v1/leader", line("leader: ", leaderText))
+			return cli.Verdict(err, l.UpToDate)
 		},
 	}
 	cmd.Flags().BoolVar(&global, "global", false, "who leads globally, with the votes of a quorum")
@@ -37,15 +31,8 @@ globally, as far as the node knows. The exit code is 1 if nobody is known to.`,
 }
 
 func (g *globals) globalLeader(cmd *cobra.Command) error {
-	var l api.Global
-	if err := g.ask(cmd.Context(), "/v1/global", &l); err != nil {
-		return err
-	}
-	done, err := writeJSON(cmd.OutOrStdout(), g.output, l)
-	if !done {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), "global leader: "+globalText(&l))
-	}
-	return verdict(err, l.Leader != 0)
+	l, err := show(g, cmd, "/v1/global", line("global leader: ", globalText))
+	return cli.Verdict(err, l.Leader != 0)
 }
 
 func globalText(l *api.Global) string {
@@ -68,24 +55,11 @@ func newResignCommand(g *globals) *cobra.Command {
 			path := "/v1/resign"
 			if to != "" {
 				if _, err := timed.ParseNodeID(to); err != nil {
-					return wrong("--to: %w", err)
+					return cli.Wrong("--to: %w", err)
 				}
 				path += "?to=" + to
 			}
-			c, err := g.client()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := g.within(cmd.Context(), defaultTimeout)
-			defer cancel()
-			if err := c.Post(ctx, path); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, api.Done{Done: true}); done {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the node has resigned")
-			return err
+			return g.order(cmd, path, defaultTimeout, "the node has resigned")
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the node that is to lead next")
@@ -97,17 +71,10 @@ func newVerifyCommand(g *globals) *cobra.Command {
 		Use: "verify NODE", Short: "Asks a node through this one whether it leads; the exit code is 1 if it does not", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := timed.ParseNodeID(args[0]); err != nil {
-				return wrong("verify: %w", err)
+				return cli.Wrong("verify: %w", err)
 			}
-			var v api.Verification
-			if err := g.ask(cmd.Context(), "/v1/verify?node="+args[0], &v); err != nil {
-				return err
-			}
-			done, err := writeJSON(cmd.OutOrStdout(), g.output, v)
-			if !done {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), verificationText(&v))
-			}
-			return verdict(err, v.LocalNS > 0)
+			v, err := show(g, cmd, "/v1/verify?node="+args[0], line("", verificationText))
+			return cli.Verdict(err, v.LocalNS > 0)
 		},
 	}
 }

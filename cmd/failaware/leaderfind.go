@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 func newFindCommand(g *globals) *cobra.Command {
@@ -16,15 +16,8 @@ func newFindCommand(g *globals) *cobra.Command {
 so on, until one answers that it does. Unlike 'failaware leader', what is printed is the
 leader's own word, and holds for as long as it says.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var v api.Verification
-			if err := g.ask(cmd.Context(), fmt.Sprintf("/v1/leader/find?global=%t", global), &v); err != nil {
-				return err
-			}
-			done, err := writeJSON(cmd.OutOrStdout(), g.output, v)
-			if !done {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), verificationText(&v))
-			}
-			return verdict(err, v.GlobalNS > 0 || !global && v.LocalNS > 0)
+			v, err := show(g, cmd, fmt.Sprintf("/v1/leader/find?global=%t", global), line("", verificationText))
+			return cli.Verdict(err, v.GlobalNS > 0 || !global && v.LocalNS > 0)
 		},
 	}
 	cmd.Flags().BoolVar(&global, "global", false, "who leads globally, with the votes of a quorum")

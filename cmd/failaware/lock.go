@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -98,13 +99,13 @@ checks them. On Linux, CMD is killed when lock is; its own children are not.`,
 func (l *locking) main(ctx context.Context) error {
 	switch {
 	case l.termBefore < 0:
-		return wrong("lock: --term-before must not be below 0")
+		return cli.Wrong("lock: --term-before must not be below 0")
 	case l.token != "" && !l.global:
-		return wrong("lock: --token is of use with --global only: edicts are of global leaders")
+		return cli.Wrong("lock: --token is of use with --global only: edicts are of global leaders")
 	}
 	path, err := exec.LookPath(l.args[0])
 	if err != nil {
-		return wrong("lock: %w", err)
+		return cli.Wrong("lock: %w", err)
 	}
 	if l.client, err = l.g.client(); err != nil {
 		return err
@@ -126,12 +127,12 @@ func (l *locking) main(ctx context.Context) error {
 			return err
 		case lost == nil:
 			l.handOver(ctx)
-			if code == exitYes {
+			if code == cli.ExitYes {
 				return nil
 			}
-			return &exitError{code: code}
+			return &cli.ExitError{Code: code}
 		case !l.again || ctx.Err() != nil:
-			return no(fmt.Errorf("lock: %w", lost))
+			return cli.No(fmt.Errorf("lock: %w", lost))
 		}
 		_, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: %v; waiting for the next lead\n", lost)
 	}
@@ -160,13 +161,13 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 		select {
 		case s := <-l.signals:
 			if ends(s) {
-				return nil, &exitError{code: signalCode(s)}
+				return nil, &cli.ExitError{Code: signalCode(s)}
 			}
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return nil, ctx.Err()
 			}
-			return nil, no(fmt.Errorf("lock: not in time; %w", last))
+			return nil, cli.No(fmt.Errorf("lock: not in time; %w", last))
 		case <-time.After(waitEvery):
 		}
 	}
@@ -183,7 +184,7 @@ func (l *locking) first(ctx context.Context) (*api.Held, error) {
 	}
 	l.node, l.timing = s.Node, lockTimingOf(&s.Timing)
 	if l.termBefore > l.timing.grace {
-		return nil, wrong("lock: --term-before: %v is too long: of the node's lock_time of %v, %v are sure to be left; "+
+		return nil, cli.Wrong("lock: --term-before: %v is too long: of the node's lock_time of %v, %v are sure to be left; "+
 			"a longer one needs nodes with a longer --lock-time", l.termBefore, l.timing.longer, l.timing.grace)
 	}
 	return l.client.Hold(ctx, l.clock, l.timing.drift, l.global, l.token)

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // child is the command of `failaware lock`, with its process group.
@@ -45,9 +47,9 @@ func (c *child) terminate()         { c.do(terminateGroup) }
 func (c *child) signal(s os.Signal) { c.do(func(p *os.Process) { signalGroup(p, s) }) }
 
 // code returns the exit code after the end.
-func (c *child) code() exitCode {
+func (c *child) code() cli.ExitCode {
 	if n := endedBySignal(c.cmd.ProcessState); n != 0 {
-		return exitCode(128 + n)
+		return cli.ExitCode(128 + n)
 	}
-	return exitCode(c.cmd.ProcessState.ExitCode())
+	return cli.ExitCode(c.cmd.ProcessState.ExitCode())
 }

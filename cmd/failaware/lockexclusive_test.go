@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/cli/clitest"
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
@@ -83,7 +84,7 @@ type lockGroup struct {
 	addrs []string
 	nodes []*exec.Cmd
 	locks []*exec.Cmd
-	said  []*buffer // on standard error, by all locks
+	said  []*clitest.Buffer // on standard error, by all locks
 }
 
 func (g *lockGroup) socket(i int) string { return filepath.Join(g.dir, fmt.Sprint(i)) }
@@ -96,7 +97,7 @@ func (g *lockGroup) startNode(i int) {
 			args += fmt.Sprintf(" --peer %d=%s", j+1, addr)
 		}
 	}
-	g.nodes[i], _, _ = realProcess(g.t, args)
+	g.nodes[i], _, _ = clitest.Start(g.t, args)
 }
 
 func (g *lockGroup) startLock(i int, flags string) {
@@ -104,8 +105,8 @@ func (g *lockGroup) startLock(i int, flags string) {
 	require.NoError(g.t, err)
 	// The variable that makes this program a lock is in the scribe's environment
 	// too; env takes it out.
-	command := fmt.Sprintf("env -u %s %s=%s/diary %s=%d %s", realArgs, scribeFile, g.dir, scribeName, i+1, self)
-	cmd, _, said := realProcess(g.t, fmt.Sprintf("lock --global --again %s --addr %s -- %s", flags, g.socket(i), command))
+	command := fmt.Sprintf("env -u %s %s=%s/diary %s=%d %s", clitest.ArgsVariable, scribeFile, g.dir, scribeName, i+1, self)
+	cmd, _, said := clitest.Start(g.t, fmt.Sprintf("lock --global --again %s --addr %s -- %s", flags, g.socket(i), command))
 	g.locks[i] = cmd
 	g.said = append(g.said, said)
 }
@@ -120,7 +121,7 @@ func (g *lockGroup) lives(more int) int {
 		}
 		count = len(livesOf(g.t, g.dir+"/diary"))
 		return count >= more
-	}, longEnough, 10*time.Millisecond)
+	}, clitest.LongEnough, 10*time.Millisecond)
 	return count
 }
 
@@ -157,7 +158,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 		count = g.lives(count + 1)
 		require.NoError(t, g.nodes[l].Process.Signal(syscall.SIGCONT))
 
-		code, _, _ := cli("leader", "resign", "--addr", g.socket(g.leader()))
+		code, _, _ := invoke("leader", "resign", "--addr", g.socket(g.leader()))
 		if code == 0 {
 			count = g.lives(count + 1)
 		}

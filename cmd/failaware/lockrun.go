@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // renewal is what came of a question for another hold.
@@ -31,7 +32,7 @@ type watch struct {
 
 // run runs the command under a hold, which it renews, until the command has ended.
 // lost says why the command was ended; else code is its own.
-func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost error, code exitCode, err error) {
+func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost error, code cli.ExitCode, err error) {
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -41,7 +42,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	}
 	c, err := startChild(l.cmd, path, l.args, env)
 	if err != nil {
-		return nil, 0, wrong("lock: %w", err)
+		return nil, 0, cli.Wrong("lock: %w", err)
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
@@ -170,4 +171,4 @@ func (e *overrunError) Error() string {
 }
 
 // signalCode is the exit code of what a signal ended, as shells have it.
-func signalCode(s os.Signal) exitCode { return exitCode(128 + numberOf(s)) }
+func signalCode(s os.Signal) cli.ExitCode { return cli.ExitCode(128 + numberOf(s)) }

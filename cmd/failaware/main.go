@@ -1,6 +1,4 @@
 // Command failaware runs nodes of fail-aware groups, and asks them.
 package main
 
-import "os"
-
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() { program.Main() }

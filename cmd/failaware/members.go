@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 func newMembersCommand(g *globals) *cobra.Command {
@@ -25,38 +26,32 @@ knows them:
               none in time`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var m api.Members
-			if err := g.ask(cmd.Context(), "/v1/members", &m); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, m); done {
-				return err
-			}
-			return writeMembers(cmd.OutOrStdout(), &m)
+			_, err := show(g, cmd, "/v1/members", writeMembers)
+			return err
 		},
 	}
 }
 
 func writeMembers(w io.Writer, all *api.Members) error {
-	t := newTable(w)
-	t.row("NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤")
+	t := cli.NewTable(w)
+	t.Row("NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤")
 	for i := range all.Members {
 		m := &all.Members[i]
-		name, addr := dash(m.Name), m.Address
+		name, addr := cli.Dash(m.Name), m.Address
 		if m.Self {
 			name += "*"
 		}
 		if addr == "" {
-			addr = dash(m.Listed)
+			addr = cli.Dash(m.Listed)
 		}
 		view, fresh, lease := "-", "-", "-"
 		if m.InView {
-			view, fresh = all.View.ID, yesNo(all.View.UpToDate)
+			view, fresh = all.View.ID, cli.YesNo(all.View.UpToDate)
 		}
 		if m.Leads {
-			lease = brief(all.Leader.ValidForNS)
+			lease = cli.Brief(all.Leader.ValidForNS)
 		}
-		t.row(name, addr, view, fresh, yesNo(m.Leads), lease, offsetText(m, all), delayText(m))
+		t.Row(name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m))
 	}
 	return t.Flush()
 }
@@ -67,13 +62,13 @@ func offsetText(m *api.MemberInfo, all *api.Members) string {
 		if all.Clock.DeviationNS == nil {
 			return "unknown"
 		}
-		return "±" + briefUp(*all.Clock.DeviationNS)
+		return "±" + cli.BriefUp(*all.Clock.DeviationNS)
 	}
 	if m.OffsetLowNS == nil || m.OffsetHighNS == nil {
 		return "unknown"
 	}
 	low, high := *m.OffsetLowNS, *m.OffsetHighNS
-	return fmt.Sprintf("%s±%s", brief(low+(high-low)/2), briefUp((high-low+1)/2))
+	return fmt.Sprintf("%s±%s", cli.Brief(low+(high-low)/2), cli.BriefUp((high-low+1)/2))
 }
 
 func delayText(m *api.MemberInfo) string {
@@ -85,9 +80,12 @@ func delayText(m *api.MemberInfo) string {
 	case m.Fault:
 		return "clock fault"
 	case !m.Alive && m.LastFastNS != nil:
-		return "silent " + brief(*m.LastFastNS)
+		return "silent " + cli.Brief(*m.LastFastNS)
 	case !m.Alive:
 		return "silent"
 	}
-	return orUnknown(m.DelayNS)
+	if m.DelayNS == nil {
+		return "unknown"
+	}
+	return cli.BriefUp(*m.DelayNS)
 }

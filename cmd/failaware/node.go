@@ -17,9 +17,10 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
-func newNodeCommand(g *globals) *cobra.Command {
+func newNodeCommand() *cobra.Command {
 	var flags settingFlags
 	var file string
 	cmd := &cobra.Command{
@@ -38,7 +39,7 @@ have precedence over the environment, and that over the file.`,
 			if err != nil {
 				return err
 			}
-			r := &nodeRun{g: g, file: file, flags: flags.source, cfg: cfg, bounds: bounds,
+			r := &nodeRun{output: cli.FormatOf(cmd), file: file, flags: flags.source, cfg: cfg, bounds: bounds,
 				out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 			return r.run(cmd.Context())
 		},
@@ -50,7 +51,7 @@ have precedence over the environment, and that over the file.`,
 
 // nodeRun is one run of a node.
 type nodeRun struct {
-	g        *globals
+	output   cli.Format
 	file     string
 	flags    source
 	cfg      nodeConfig
@@ -90,7 +91,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if r.cfg.report != "" {
 		rep, err := openReport(r.cfg.report, r.log)
 		if err != nil {
-			return wrong("the report: %w", err)
+			return cli.Wrong("the report: %w", err)
 		}
 		r.cfg.OnPublish = rep.published
 	}
@@ -135,18 +136,18 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, api.ErrInUse):
-		return nil, wrong("%w; choose another one with --api", err)
+		return nil, cli.Wrong("%w; choose another one with --api", err)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, wrong("the API address %s is in use", r.cfg.api)
+		return nil, cli.Wrong("the API address %s is in use", r.cfg.api)
 	case err != nil:
-		return nil, wrong("%w", err)
+		return nil, cli.Wrong("%w", err)
 	}
 	return l, nil
 }
 
 func (r *nodeRun) serve(l net.Listener) {
 	r.server = api.NewServer(r.node)
-	r.server.Version = version()
+	r.server.Version = cli.Version()
 	r.server.Leave = func() {
 		select {
 		case r.leave <- struct{}{}:
@@ -168,15 +169,15 @@ func (r *nodeRun) serve(l net.Listener) {
 func (r *nodeRun) startError(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrServeTime): // which has addresses of its own
-		return wrong("%w", err)
+		return cli.Wrong("%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
+		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
-		return wrong("%w", err)
+		return cli.Wrong("%w", err)
 	case errors.Is(err, failaware.ErrAwake):
-		return wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
+		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
-	return wrong("%w", err) // whatever it is, it will be the same the next time
+	return cli.Wrong("%w", err) // whatever it is, it will be the same the next time
 }
 
 // started is what is printed as JSON when a node has started.
@@ -200,8 +201,8 @@ func (r *nodeRun) announce() error {
 	if addr := r.node.NTPAddr(); addr.IsValid() {
 		s.NTP = addr.String()
 	}
-	if done, err := writeJSON(r.out, r.g.output, s); done {
-		return err
+	if r.output != cli.AsTable {
+		return cli.WriteJSON(r.out, r.output, s)
 	}
 	if err := s.announceOutputs(r.out); err != nil {
 		return err
@@ -260,12 +261,12 @@ func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
 		if led {
 			how = "gave up the lead and left"
 		}
-		fmt.Fprintf(r.out, "node %v %s after %s\n", r.node.ID(), how, brief(int64(time.Since(begin))))
+		fmt.Fprintf(r.out, "node %v %s after %s\n", r.node.ID(), how, cli.Brief(time.Since(begin)))
 		return nil
 	case errors.Is(err, errLate):
-		return no(fmt.Errorf("node %v could not leave within %v, and stopped as by a crash", r.node.ID(), r.cfg.leaveTimeout))
+		return cli.No(fmt.Errorf("node %v could not leave within %v, and stopped as by a crash", r.node.ID(), r.cfg.leaveTimeout))
 	case errors.Is(err, context.Canceled):
-		return no(fmt.Errorf("node %v stopped as by a crash, at the second signal", r.node.ID()))
+		return cli.No(fmt.Errorf("node %v stopped as by a crash, at the second signal", r.node.ID()))
 	default:
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 func TestThreeNodesAnswerAndLeave(t *testing.T) {
@@ -22,7 +23,7 @@ func TestThreeNodesAnswerAndLeave(t *testing.T) {
 	})
 	n := nodes[0]
 	for _, args := range []string{"leader", "synced", "view"} {
-		code, out, err := n.ask("wait", args, "--timeout", longEnough.String())
+		code, out, err := n.ask("wait", args, "--timeout", clitest.LongEnough.String())
 		require.Zero(t, code, out+err)
 	}
 	code, out, _ := n.ask("leader")
@@ -106,7 +107,7 @@ func TestSocketOfALiveNodeIsNotTakenAndADeadOneIsReplaced(t *testing.T) {
 	info, err := os.Stat(n.socket)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o660), info.Mode().Perm())
-	code, _, text := cli("node", "--id", "2", "--api", n.socket)
+	code, _, text := invoke("node", "--id", "2", "--api", n.socket)
 	require.Equal(t, 2, code)
 	require.Contains(t, text, "the API socket "+n.socket+": another process answers there")
 	code, _, _ = n.ask("status")
@@ -118,14 +119,14 @@ func TestSocketOfALiveNodeIsNotTakenAndADeadOneIsReplaced(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	require.NoError(t, l.Close())
 	p := runProcess(t, "--id", "2", "--api", dead)
-	code, out, text := cli("wait", "view", "--addr", dead, "--timeout", longEnough.String())
+	code, out, text := invoke("wait", "view", "--addr", dead, "--timeout", clitest.LongEnough.String())
 	require.Zero(t, code, out+text)
 	p.stop()
 	require.Zero(t, p.end(t))
 
 	file := filepath.Join(shortDir(t), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	code, _, text = cli("node", "--id", "3", "--api", file)
+	code, _, text = invoke("node", "--id", "3", "--api", file)
 	require.Equal(t, 2, code)
 	require.Contains(t, text, "there is a file that is no socket")
 	require.FileExists(t, file)
@@ -136,13 +137,13 @@ func TestWhatCannotSucceedEndsWithCode2(t *testing.T) {
 	state := filepath.Join(shortDir(t), "state")
 	n := startProcess(t, "--id", "1", "--listen", addrs[0], "--state-dir", state)
 	friend := startProcess(t, "--id", "4", "--peer", "1="+addrs[0])
-	code, _, err := friend.ask("wait", "view", "--members", "2", "--timeout", longEnough.String())
+	code, _, err := friend.ask("wait", "view", "--members", "2", "--timeout", clitest.LongEnough.String())
 	require.Zero(t, code, err)
-	code, _, err = cli("node", "--id", "2", "--api", "none", "--listen", addrs[0])
+	code, _, err = invoke("node", "--id", "2", "--api", "none", "--listen", addrs[0])
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "the UDP address "+addrs[0]+" is in use")
 
-	code, _, err = cli("node", "--id", "1", "--api", "none", "--state-dir", state)
+	code, _, err = invoke("node", "--id", "1", "--api", "none", "--state-dir", state)
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "node 1 already runs with the state directory "+state)
 
@@ -151,7 +152,7 @@ func TestWhatCannotSucceedEndsWithCode2(t *testing.T) {
 	require.Contains(t, other.err.String(), "settings differ from those of node 1: FastThreshold is 11ms here and 10ms there")
 	require.NotContains(t, other.err.String(), "goroutine")
 
-	code, _, err = cli("node", "--id", "3", "--api", "none", "--insecure", "--listen", "192.0.2.77:7000")
+	code, _, err = invoke("node", "--id", "3", "--api", "none", "--insecure", "--listen", "192.0.2.77:7000")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "192.0.2.77")
 	n.stop()
@@ -194,18 +195,18 @@ func TestAPIOverTCPNeedsTheToken(t *testing.T) {
 	token := filepath.Join(shortDir(t), "token")
 	p := runProcess(t, "--id", "1", "--api", "127.0.0.1:0", "--api-token", token, "-o", "json")
 	var s started
-	require.Eventually(t, func() bool { return json.Unmarshal([]byte(p.out.String()), &s) == nil }, longEnough, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return json.Unmarshal([]byte(p.out.String()), &s) == nil }, clitest.LongEnough, 5*time.Millisecond)
 	info, err := os.Stat(token)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	code, _, text := cli("status", "--addr", "http://"+s.API)
+	code, _, text := invoke("status", "--addr", "http://"+s.API)
 	require.Equal(t, 2, code)
 	require.Contains(t, text, "the token is missing or wrong")
-	code, _, text = cli("status", "--addr", "http://"+s.API, "--token-file", token)
+	code, _, text = invoke("status", "--addr", "http://"+s.API, "--token-file", token)
 	require.Zero(t, code, text)
 
 	require.NoError(t, os.Chmod(token, 0o644))
-	code, _, text = cli("node", "--id", "2", "--api", "127.0.0.1:0", "--api-token", token)
+	code, _, text = invoke("node", "--id", "2", "--api", "127.0.0.1:0", "--api-token", token)
 	require.Equal(t, 2, code)
 	require.Contains(t, text, "others than the user may read")
 }

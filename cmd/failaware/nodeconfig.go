@@ -13,6 +13,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // configFileEnv names the file, if --config does not.
@@ -29,7 +30,7 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 	if file != "" {
 		s, err := readConfigFile(file)
 		if err != nil {
-			return nodeConfig{}, failaware.Bounds{}, wrong("%w", err)
+			return nodeConfig{}, failaware.Bounds{}, cli.Wrong("%w", err)
 		}
 		sources = append([]source{s}, sources...)
 	}
@@ -41,11 +42,11 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 	}
 	c, err := apply(merged)
 	if err != nil {
-		return c, failaware.Bounds{}, usageError(err)
+		return c, failaware.Bounds{}, cli.WrongUsage(err)
 	}
 	bounds, err := c.Validate()
 	if err != nil {
-		return c, bounds, usageError(explain(err, merged))
+		return c, bounds, cli.WrongUsage(explain(err, merged))
 	}
 	if c.leaveTimeout == 0 {
 		c.leaveTimeout = bounds.Depose + 5*time.Second

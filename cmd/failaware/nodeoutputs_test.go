@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 // A node knows no UTC without references, and says so in every way.
@@ -22,8 +23,8 @@ func TestANodeTellsOtherProgramsThatItKnowsNoUTC(t *testing.T) {
 	}
 	p := runProcess(t, args...)
 	var s started
-	require.Eventually(t, func() bool { return json.Unmarshal([]byte(p.out.String()), &s) == nil }, longEnough, 5*time.Millisecond)
-	r, err := ntp.QueryWithOptions(s.NTP, ntp.QueryOptions{Timeout: longEnough})
+	require.Eventually(t, func() bool { return json.Unmarshal([]byte(p.out.String()), &s) == nil }, clitest.LongEnough, 5*time.Millisecond)
+	r, err := ntp.QueryWithOptions(s.NTP, ntp.QueryOptions{Timeout: clitest.LongEnough})
 	require.NoError(t, err)
 	require.Equal(t, ntp.LeapNotInSync, r.Leap)
 	require.Error(t, r.Validate())
@@ -35,7 +36,7 @@ func TestANodeTellsOtherProgramsThatItKnowsNoUTC(t *testing.T) {
 		require.Eventually(t, func() bool {
 			i, err := reader.Now()
 			return err == nil && i.Status == clockbound.Unknown
-		}, longEnough, time.Millisecond)
+		}, clitest.LongEnough, time.Millisecond)
 	}
 	p.stop()
 	require.Zero(t, p.end(t))

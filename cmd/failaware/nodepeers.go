@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // reload reads the settings again, and adopts the list of peers.
@@ -65,9 +66,9 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	case p.Fault:
 		return "its clock and this node's contradict the drift bound"
 	case p.LastFast >= 0:
-		return "its last packet in time came " + brief(int64(p.LastFast)) + " ago"
+		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
 	case p.Delay != failaware.UnknownDelay && !p.Fast:
-		return fmt.Sprintf("its packets take up to %s, and only %v is fast", briefUp(int64(p.Delay)), s.Timing.FastThreshold)
+		return fmt.Sprintf("its packets take up to %s, and only %v is fast", cli.BriefUp(p.Delay), s.Timing.FastThreshold)
 	}
 	return "nothing was heard from it: it does not run, does not list this node, or packets do not get through"
 }

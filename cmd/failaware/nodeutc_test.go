@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/internal/cli/clitest"
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
@@ -44,11 +45,11 @@ func TestOtherProgramsAreToldUTCWhileItIsKnown(t *testing.T) {
 	}
 	p := runProcess(t, args...)
 	var s started
-	for end := time.Now().Add(longEnough); json.Unmarshal([]byte(p.out.String()), &s) != nil; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(clitest.LongEnough); json.Unmarshal([]byte(p.out.String()), &s) != nil; time.Sleep(5 * time.Millisecond) {
 		require.True(t, time.Now().Before(end) && p.running(), "the node does not start: %s", p.err.String())
 	}
 	server := netip.MustParseAddrPort(s.NTP)
-	code, out, err := p.ask("wait", "synced", "--external", "--timeout", longEnough.String())
+	code, out, err := p.ask("wait", "synced", "--external", "--timeout", clitest.LongEnough.String())
 	require.Zero(t, code, out+err)
 
 	clients := func(says func(t *testing.T, offset time.Duration, err error)) {
@@ -98,7 +99,7 @@ func segmentReader(t *testing.T, path string, ahead time.Duration) func(clockbou
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return func(want clockbound.Status) {
 		t.Helper()
-		for end := time.Now().Add(longEnough); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(clitest.LongEnough); ; time.Sleep(5 * time.Millisecond) {
 			require.True(t, time.Now().Before(end), "never %v", want)
 			before := time.Now().Add(ahead)
 			i, err := r.Now()

@@ -34,7 +34,7 @@ func TestBadReferencesAreUsageErrors(t *testing.T) {
 		"--max-utc-error=-1ms":    "not above 0",
 		"--phc=/dev/ptp0:1s:1s:1": "DEVICE",
 	} {
-		code, _, err := cli("config", "check", "--id", "1", flag)
+		code, _, err := invoke("config", "check", "--id", "1", flag)
 		require.Equal(t, 2, code, flag)
 		require.Contains(t, err, says, flag)
 	}

@@ -2,114 +2,72 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
-// run runs the program with its arguments, and returns the exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runContext(context.Background(), args, stdin, stdout, stderr)
-}
+var program = cli.Program{Root: newRootCommand, Never: neverSucceeds}
 
-// runContext is as run; when ctx is done, what runs is ended as by a signal.
-func runContext(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRootCommand()
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && usageOf(cmd, err) {
-		err = &lineError{err, cmd.CommandPath()}
+// neverSucceeds reports errors that no repetition can avoid.
+func neverSucceeds(err error) bool {
+	if e, ok := errors.AsType[*api.StatusError](err); ok && e.Code >= 400 && e.Code < 500 && e.Code != 409 {
+		return true
 	}
-	if err != nil {
-		_, _ = io.WriteString(stderr, message(err))
+	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrMismatch, failaware.ErrInUse, failaware.ErrDamaged, api.ErrInUse} {
+		if errors.Is(err, never) {
+			return true
+		}
 	}
-	return int(codeOf(err))
-}
-
-// globals are the options of all commands that ask a node.
-type globals struct {
-	addr    string
-	output  format
-	timeout time.Duration
-	token   string
-}
-
-// defaultTimeout is how long one question may take.
-const defaultTimeout = 5 * time.Second
-
-// began is the annotation of a command line that was understood: what fails
-// from then on is no matter of usage.
-const began = "began"
-
-func usageOf(cmd *cobra.Command, err error) bool {
-	return cmd == nil || cmd.Annotations[began] == ""
+	return false
 }
 
 func newRootCommand() *cobra.Command {
-	g := &globals{output: "table"}
+	g := new(globals)
 	root := &cobra.Command{
 		Use:   "failaware",
 		Short: "Leaders, views and clocks that know when they may not be relied on",
 		Long: `Runs nodes of fail-aware groups, and asks them.
 
 Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never succeed.`,
-		SilenceErrors: true, SilenceUsage: true, Version: version(),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: cli.Help,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
 	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH or http://LOOPBACK:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
-	f.VarP(&g.output, "output", "o", "table, json or ndjson")
+	g.output.Register(f)
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait for the answer (default 5s)")
 	f.StringVar(&g.token, "token-file", "", "file with the token of an http:// address (FAILAWARE_TOKEN_FILE)")
-	root.AddCommand(newNodeCommand(g), newConfigCommand(g), newStatusCommand(g), newMembersCommand(g),
+	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
 		newLeaderCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g),
-		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newLockCommand(g))
-	root.AddCommand(otherCommands()...)
-	understand(root)
+		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newLockCommand(g),
+		newDemoCommand())
 	return root
 }
 
-// understand notes for every command when its command line was understood.
-func understand(cmd *cobra.Command) {
-	if inner := cmd.RunE; inner != nil {
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if cmd.Annotations == nil {
-				cmd.Annotations = map[string]string{}
-			}
-			cmd.Annotations[began] = "yes"
-			return inner(cmd, args)
-		}
-	}
-	for _, c := range cmd.Commands() {
-		understand(c)
-	}
+// globals are the options of all commands that ask a node.
+type globals struct {
+	addr    string
+	output  cli.Format
+	timeout time.Duration
+	token   string
 }
 
-// version returns the version that the program was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
-}
+// defaultTimeout is how long one request may take.
+const defaultTimeout = 5 * time.Second
 
-// client returns a client for the node that is to be asked.
+// client returns a client of the node at --addr.
 func (g *globals) client() (*api.Client, error) {
 	if g.timeout < 0 {
-		return nil, wrong("--timeout must not be below 0")
+		return nil, cli.Wrong("--timeout must not be below 0")
 	}
 	where, token := g.addr, g.token
 	if where == "" {
@@ -120,7 +78,7 @@ func (g *globals) client() (*api.Client, error) {
 	}
 	addr, err := api.ParseAddress(where)
 	if err != nil {
-		return nil, wrong("%w", err)
+		return nil, cli.WrongUsage(err)
 	}
 	if token == "" {
 		token = os.Getenv("FAILAWARE_TOKEN_FILE")
@@ -130,12 +88,13 @@ func (g *globals) client() (*api.Client, error) {
 	}
 	secret, err := api.ReadToken(token)
 	if err != nil {
-		return nil, wrong("%w", err)
+		return nil, cli.WrongUsage(err)
 	}
 	return api.NewClient(addr, secret), nil
 }
 
-// within returns a context for one question.
+// within returns a context that ends after --timeout or, if that is not set,
+// after otherwise.
 func (g *globals) within(ctx context.Context, otherwise time.Duration) (context.Context, context.CancelFunc) {
 	d := g.timeout
 	if d <= 0 {
@@ -144,28 +103,42 @@ func (g *globals) within(ctx context.Context, otherwise time.Duration) (context.
 	return context.WithTimeout(ctx, d)
 }
 
-// ask asks one question.
-func (g *globals) ask(ctx context.Context, path string, v any) error {
+// call runs f with a client of the node and a context that ends with the timeout.
+func (g *globals) call(cmd *cobra.Command, timeout time.Duration, f func(context.Context, *api.Client) error) error {
 	c, err := g.client()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := g.within(ctx, defaultTimeout)
+	ctx, cancel := g.within(cmd.Context(), timeout)
 	defer cancel()
-	return c.Get(ctx, path, v)
+	return f(ctx, c)
 }
 
-// format is how answers are printed.
-type format string
+// order posts to path and prints text.
+func (g *globals) order(cmd *cobra.Command, path string, timeout time.Duration, text string) error {
+	return g.call(cmd, timeout, func(ctx context.Context, c *api.Client) error {
+		if err := c.Post(ctx, path); err != nil {
+			return err
+		}
+		return cli.PrintLine(cmd, api.Done{Done: true}, text)
+	})
+}
 
-var formats = []string{"table", "json", "ndjson"}
+// show gets path, prints the answer in the format of --output, and returns it.
+func show[T any](g *globals, cmd *cobra.Command, path string, write func(io.Writer, *T) error) (answer T, err error) {
+	err = g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+		if err := c.Get(ctx, path, &answer); err != nil {
+			return err
+		}
+		return cli.Print(cmd, answer, func(w io.Writer) error { return write(w, &answer) })
+	})
+	return answer, err
+}
 
-func (f *format) String() string { return string(*f) }
-func (f *format) Type() string   { return "format" }
-func (f *format) Set(s string) error {
-	if !slices.Contains(formats, s) {
-		return fmt.Errorf("it is none of %s", strings.Join(formats, ", "))
+// line returns a function for show that writes one line.
+func line[T any](prefix string, text func(*T) string) func(io.Writer, *T) error {
+	return func(w io.Writer, answer *T) error {
+		_, err := fmt.Fprintln(w, prefix+text(answer))
+		return err
 	}
-	*f = format(s)
-	return nil
 }

@@ -15,41 +15,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-// realArgs names the variable by which this test program becomes failaware.
-const realArgs = "FAILAWARE_TEST_ARGS"
-
 func TestMain(m *testing.M) {
-	if args, set := os.LookupEnv(realArgs); set {
-		os.Exit(run(strings.Fields(args), os.Stdin, os.Stdout, os.Stderr))
-	}
+	clitest.Main(&program)
 	if path := os.Getenv(scribeFile); path != "" {
 		os.Exit(scribe(path))
 	}
 	os.Exit(m.Run())
-}
-
-// realProcess starts a process of its own.
-func realProcess(t *testing.T, args string, env ...string) (cmd *exec.Cmd, out, err *buffer) {
-	t.Helper()
-	self, problem := os.Executable()
-	require.NoError(t, problem)
-	cmd = exec.Command(self)
-	out, err = &buffer{}, &buffer{}
-	cmd.Stdout, cmd.Stderr = out, err
-	cmd.Env = append(append(os.Environ(), realArgs+"="+args), env...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	return cmd, out, err
-}
-
-func seen(t *testing.T, b *buffer, what string) {
-	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(b.String(), what) }, longEnough, 5*time.Millisecond, what)
 }
 
 func TestSignalsReloadAndLeaveAndSystemdHearsOfIt(t *testing.T) {
@@ -73,7 +48,7 @@ func TestSignalsReloadAndLeaveAndSystemdHearsOfIt(t *testing.T) {
 		select {
 		case s := <-said:
 			require.True(t, strings.HasPrefix(s, want), "%q instead of %q", s, want)
-		case <-time.After(longEnough):
+		case <-time.After(clitest.LongEnough):
 			require.FailNow(t, "systemd does not hear "+want)
 		}
 	}
@@ -81,20 +56,20 @@ func TestSignalsReloadAndLeaveAndSystemdHearsOfIt(t *testing.T) {
 	file := filepath.Join(dir, "node.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("id: 1\n"), 0o600))
 	socket := filepath.Join(dir, "api")
-	cmd, out, stderr := realProcess(t, "node --config "+file+" --api "+socket, "NOTIFY_SOCKET="+notify)
+	cmd, out, stderr := clitest.Start(t, "node --config "+file+" --api "+socket, "NOTIFY_SOCKET="+notify)
 	hear("READY=1")
-	seen(t, out, "least expires")
+	clitest.Seen(t, out, "least expires")
 
 	require.NoError(t, os.WriteFile(file, []byte("id: 1\npeers: [2="+addressOf(t, friend)+"]\n"), 0o600))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
 	hear("RELOADING=1")
 	hear("READY=1")
-	code, text, problem := cli("wait", "view", "--members", "2", "--addr", socket, "--timeout", longEnough.String())
+	code, text, problem := invoke("wait", "view", "--members", "2", "--addr", socket, "--timeout", clitest.LongEnough.String())
 	require.Zero(t, code, text+problem)
 
 	require.NoError(t, os.WriteFile(file, []byte("id: 1\npeers: [nonsense]\n"), 0o600))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
-	seen(t, stderr, "the peers stay as they are")
+	clitest.Seen(t, stderr, "the peers stay as they are")
 	require.Contains(t, stderr.String(), file+":2: peers[0]")
 	hear("RELOADING=1")
 	hear("READY=1")
@@ -121,12 +96,12 @@ func TestReportsOfKilledProcessesKeepTheRules(t *testing.T) {
 	}
 	var cmds []*exec.Cmd
 	for i := range addrs {
-		cmd, _, _ := realProcess(t, args(i))
+		cmd, _, _ := clitest.Start(t, args(i))
 		cmds = append(cmds, cmd)
 	}
 	whole := func(i, members int) {
 		t.Helper()
-		code, text, problem := cli("wait", "view", "--members", fmt.Sprint(members), "--addr", fmt.Sprintf("%s/%d", dir, i), "--timeout", longEnough.String())
+		code, text, problem := invoke("wait", "view", "--members", fmt.Sprint(members), "--addr", fmt.Sprintf("%s/%d", dir, i), "--timeout", clitest.LongEnough.String())
 		require.Zero(t, code, text+problem)
 	}
 	for round := range 3 {
@@ -136,7 +111,7 @@ func TestReportsOfKilledProcessesKeepTheRules(t *testing.T) {
 		require.NoError(t, cmds[round].Process.Kill())
 		_ = cmds[round].Wait()
 		whole((round+1)%3, 1)
-		cmds[round], _, _ = realProcess(t, args(round)) // the socket of the dead one is still there
+		cmds[round], _, _ = clitest.Start(t, args(round)) // the socket of the dead one is still there
 	}
 	whole(0, 3)
 	var reports []string
@@ -148,16 +123,16 @@ func TestReportsOfKilledProcessesKeepTheRules(t *testing.T) {
 
 func TestWatchGoesOnAfterARestart(t *testing.T) {
 	socket := filepath.Join(shortDir(t), "api")
-	cmd, _, _ := realProcess(t, "node --id 1 --api "+socket)
-	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, longEnough, time.Millisecond)
-	watch, out, stderr := realProcess(t, "watch leader --since 0 --addr "+socket)
-	seen(t, out, "elected")
+	cmd, _, _ := clitest.Start(t, "node --id 1 --api "+socket)
+	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, clitest.LongEnough, time.Millisecond)
+	watch, out, stderr := clitest.Start(t, "watch leader --since 0 --addr "+socket)
+	clitest.Seen(t, out, "elected")
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	seen(t, stderr, "trying again")
-	realProcess(t, "node --id 1 --api "+socket)
-	seen(t, stderr, "the node was restarted; its events begin anew")
-	require.Eventually(t, func() bool { return strings.Count(out.String(), " elected ") == 2 }, longEnough, 5*time.Millisecond)
+	clitest.Seen(t, stderr, "trying again")
+	clitest.Start(t, "node --id 1 --api "+socket)
+	clitest.Seen(t, stderr, "the node was restarted; its events begin anew")
+	require.Eventually(t, func() bool { return strings.Count(out.String(), " elected ") == 2 }, clitest.LongEnough, 5*time.Millisecond)
 	require.NoError(t, watch.Process.Signal(os.Interrupt))
 	require.NoError(t, watch.Wait())
 	lines := bufio.NewScanner(strings.NewReader(out.String()))

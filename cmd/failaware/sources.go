@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 func newSourcesCommand(g *globals) *cobra.Command {
@@ -21,14 +22,8 @@ func newSourcesCommand(g *globals) *cobra.Command {
   BOUND   half the width of the interval, now
   ERROR   what the reference said of its own error`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var s api.Sources
-			if err := g.ask(cmd.Context(), "/v1/clock/sources", &s); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
-				return err
-			}
-			return writeSources(cmd.OutOrStdout(), &s)
+			_, err := show(g, cmd, "/v1/clock/sources", writeSources)
+			return err
 		},
 	}
 }
@@ -38,22 +33,22 @@ func writeSources(w io.Writer, s *api.Sources) error {
 		_, err := fmt.Fprintln(w, "no references")
 		return err
 	}
-	t := newTable(w)
-	t.row("NAME", "NODE", "VERDICT", "OFFSET", "BOUND", "AGE", "REACH", "DELAY", "ERROR", "SAMPLES", "REJECTED", "LAST PROBLEM")
+	t := cli.NewTable(w)
+	t.Row("NAME", "NODE", "VERDICT", "OFFSET", "BOUND", "AGE", "REACH", "DELAY", "ERROR", "SAMPLES", "REJECTED", "LAST PROBLEM")
 	for i := range s.Sources {
 		x := &s.Sources[i]
 		row := []any{cmp.Or(x.Name, x.Source), fmt.Sprint(x.Node), x.Verdict, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
 		if x.OffsetNS != nil {
-			row[3], row[4], row[5] = brief(*x.OffsetNS), briefUp(*x.BoundNS), brief(*x.AgeNS)
+			row[3], row[4], row[5] = cli.Brief(*x.OffsetNS), cli.BriefUp(*x.BoundNS), cli.Brief(*x.AgeNS)
 		}
 		if x.Own {
 			row[6] = strings.NewReplacer("0", ".", "1", "x").Replace(fmt.Sprintf("%08b", x.Reach))
 			row[9], row[10], row[11] = fmt.Sprint(x.Samples), fmt.Sprint(x.Rejected), cmp.Or(x.Error, x.Reason, "-")
 			if x.Samples > 0 {
-				row[7], row[8] = brief(x.DelayNS), briefUp(x.DistanceNS)
+				row[7], row[8] = cli.Brief(x.DelayNS), cli.BriefUp(x.DistanceNS)
 			}
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
 	return t.Flush()
 }

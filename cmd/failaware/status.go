@@ -3,66 +3,53 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 func newStatusCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Shows everything about a node", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var s api.Status
-			if err := g.ask(cmd.Context(), "/v1/status", &s); err != nil {
-				return err
-			}
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, s); done {
-				return err
-			}
-			return writeStatus(cmd.OutOrStdout(), &s)
+			_, err := show(g, cmd, "/v1/status", writeStatus)
+			return err
 		},
 	}
 }
 
 func writeStatus(w io.Writer, s *api.Status) error {
-	t := newTable(w)
-	t.row("node", fmt.Sprintf("%d (%s) of group %s at %s", s.Node, s.Name, s.Group, s.Address))
-	t.row("process", fmt.Sprintf("%d, version %s, boot %s, incarnation %d", s.PID, s.Version, s.Boot, s.Incarnations))
-	t.row("state", stateText(s))
-	t.row("leader", leaderText(&s.Leader, s.Node))
-	t.row("view", viewText(&s.View))
-	t.row("clock", clockText(&s.Clock))
-	t.row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
-	t.row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", brief(s.Lateness.AverageNS),
-		briefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, brief(s.Timing.SchedulingDelayNS)))
+	t := cli.NewTable(w)
+	t.Row("node", fmt.Sprintf("%d (%s) of group %s at %s", s.Node, s.Name, s.Group, s.Address))
+	t.Row("process", fmt.Sprintf("%d, version %s, boot %s, incarnation %d", s.PID, s.Version, s.Boot, s.Incarnations))
+	t.Row("state", stateText(s))
+	t.Row("leader", leaderTextAt(&s.Leader, "this one"))
+	t.Row("view", viewText(&s.View))
+	t.Row("clock", clockText(&s.Clock))
+	t.Row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
+	t.Row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", cli.Brief(s.Lateness.AverageNS),
+		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS)))
 	if s.Awake {
-		t.row("processors", "kept from sleeping")
+		t.Row("processors", "kept from sleeping")
 	}
-	t.row("guarantees", fmt.Sprintf("notice %s, depose %s, elect %s, view %s", briefUp(s.Bounds.NoticeNS),
-		briefUp(s.Bounds.DeposeNS), briefUp(s.Bounds.ElectNS), briefUp(s.Bounds.ViewNS)))
+	t.Row("guarantees", fmt.Sprintf("notice %s, depose %s, elect %s, view %s", cli.BriefUp(s.Bounds.NoticeNS),
+		cli.BriefUp(s.Bounds.DeposeNS), cli.BriefUp(s.Bounds.ElectNS), cli.BriefUp(s.Bounds.ViewNS)))
 	for _, m := range s.Members {
 		if m.Problem != "" {
-			t.row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
+			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
 		}
 	}
-	for _, name := range slices.Sorted(mapKeys(s.Counters)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
 		if s.Counters[name] > 0 {
-			t.row("counter", fmt.Sprintf("%s %d", name, s.Counters[name]))
+			t.Row("counter", fmt.Sprintf("%s %d", name, s.Counters[name]))
 		}
 	}
 	return t.Flush()
-}
-
-func mapKeys(m map[string]uint64) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 func stateText(s *api.Status) string {
@@ -86,20 +73,26 @@ func stateText(s *api.Status) string {
 	return text
 }
 
+// setText formats ids as a set.
+func setText(ids []int) string {
+	return "{" + strings.Trim(fmt.Sprint(ids), "[]") + "}"
+}
+
 // freshText says whether an answer is up to date, and for how long.
 func freshText(upToDate bool, validForNS int64) string {
 	if !upToDate {
 		return "not up to date"
 	}
-	return "valid for " + brief(validForNS)
+	return "valid for " + cli.Brief(validForNS)
 }
 
-func leaderText(l *api.Leader, self int) string {
+func leaderText(l *api.Leader) string { return leaderTextAt(l, "the one that answers") }
+
+// leaderTextAt is leaderText, with a phrase for the node that answers.
+func leaderTextAt(l *api.Leader, self string) string {
 	switch {
-	case l.Leads && self != 0:
-		return fmt.Sprintf("node %d, this one, supported by %s; %s", l.Leader, setText(l.Support), freshText(l.UpToDate, l.ValidForNS))
 	case l.Leads:
-		return fmt.Sprintf("node %d, the one that answers, supported by %s; %s", l.Leader, setText(l.Support), freshText(l.UpToDate, l.ValidForNS))
+		return fmt.Sprintf("node %d, %s, supported by %s; %s", l.Leader, self, setText(l.Support), freshText(l.UpToDate, l.ValidForNS))
 	case l.Leader != 0:
 		return fmt.Sprintf("node %d; %s", l.Leader, freshText(l.UpToDate, l.ValidForNS))
 	}
@@ -124,11 +117,11 @@ func memberIDs(members []api.Member) []int {
 func clockText(c *api.Clock) string {
 	bound := "with an unknown deviation"
 	if c.DeviationNS != nil {
-		bound = "±" + briefUp(*c.DeviationNS)
+		bound = "±" + cli.BriefUp(*c.DeviationNS)
 	}
 	text := fmt.Sprintf("%s %s, %s", c.Time, bound, c.Status)
 	if c.UTCBoundNS != nil {
-		text += ", UTC ±" + briefUp(*c.UTCBoundNS)
+		text += ", UTC ±" + cli.BriefUp(*c.UTCBoundNS)
 	}
 	if c.Leap != "" && c.Leap != "none" {
 		text += ", leap second: " + c.Leap

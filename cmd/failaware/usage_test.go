@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 func TestWrongUsageIsExplainedInFewLinesWithCode2(t *testing.T) {
@@ -49,7 +50,6 @@ func TestWrongUsageIsExplainedInFewLinesWithCode2(t *testing.T) {
 		{"node --id 1 --quorum explicit:1/2", []string{"--quorum: quorum: the quorums {1} and {2} have no node in common"}},
 		{"node --id 1 --quorum-epoch 0", []string{`--quorum-epoch: "0" is not a number from 1 on`}},
 		{"node --id 1 --quorum-epoch 2", []string{"--quorum-epoch: QuorumEpoch: 2 without a Quorum"}},
-		{"sim --quorum majority:1,9", []string{"node 9 of a world with 5 nodes"}},
 		{"lock", []string{"a command is needed: failaware lock -- CMD ARGS", "see 'failaware lock --help'"}},
 		{"lock --bogus -- true", []string{"unknown flag: --bogus"}},
 		{"lock --term-before -1s -- true", []string{"--term-before must not be below 0"}},
@@ -81,24 +81,14 @@ func TestWrongUsageIsExplainedInFewLinesWithCode2(t *testing.T) {
 		{"config check a.yaml --config b.yaml", []string{"two files are named"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			code, out, err := cli(strings.Fields(c.args)...)
-			require.Equal(t, 2, code, err)
-			require.Empty(t, out)
-			for _, want := range c.want {
-				require.Contains(t, err, want)
-			}
-			require.LessOrEqual(t, strings.Count(err, "\n"), 3)
-			for line := range strings.Lines(err) {
-				require.True(t, strings.HasPrefix(line, "failaware: "), line)
-				require.NotContains(t, line[len("failaware: "):], "failaware: ")
-			}
+			clitest.CheckWrongUsage(t, &program, strings.Fields(c.args), c.want...)
 		})
 	}
 }
 
 func TestAllWrongSettingsAreNamedAtOnce(t *testing.T) {
 	t.Setenv("FAILAWARE_WEIGHT", "heavy")
-	code, _, err := cli("node", "--id", "x", "--mode", "y")
+	code, _, err := invoke("node", "--id", "x", "--mode", "y")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "--id: ")
 	require.Contains(t, err, "--mode: ")
@@ -107,39 +97,25 @@ func TestAllWrongSettingsAreNamedAtOnce(t *testing.T) {
 
 func TestHelpAndVersion(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"node", "--help"}, {"config"}, {"wait", "--help"}, {"--version"}} {
-		code, out, err := cli(args...)
+		code, out, err := invoke(args...)
 		require.Zero(t, code, args)
 		require.Contains(t, out, "failaware")
 		require.Empty(t, err)
 	}
 }
 
-// Flags of commands that contradict those of the program show only then.
-func TestEveryCommandHasHelp(t *testing.T) {
-	var walk func(path []string, cmd *cobra.Command)
-	walk = func(path []string, cmd *cobra.Command) {
-		code, out, err := cli(append(path, "--help")...)
-		require.Zero(t, code, path)
-		require.NotEmpty(t, out)
-		require.Empty(t, err)
-		require.NotEmpty(t, cmd.Short+cmd.Name(), path)
-		for _, c := range cmd.Commands() {
-			walk(append(path[:len(path):len(path)], c.Name()), c)
-		}
-	}
-	walk(nil, newRootCommand())
-}
+func TestEveryCommandHasHelp(t *testing.T) { clitest.CheckHelp(t, &program) }
 
 func TestNoNodeAtTheAddress(t *testing.T) {
 	socket := shortDir(t) + "/none"
 	for _, args := range []string{"status", "members", "leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 2", "leader find", "leader find --global", "view", "clock", "clock -w", "watch", "wait leader --timeout 50ms"} {
-		code, out, err := cli(append(strings.Fields(args), "--addr", "unix:"+socket)...)
+		code, out, err := invoke(append(strings.Fields(args), "--addr", "unix:"+socket)...)
 		require.Equal(t, 1, code, args)
 		require.Empty(t, out)
 		require.Contains(t, err, "no node answers at "+socket+": no such file or directory", args)
 		require.Equal(t, 1, strings.Count(err, "\n"), err)
 	}
 	t.Setenv("FAILAWARE_ADDR", socket)
-	_, _, err := cli("status")
+	_, _, err := invoke("status")
 	require.Contains(t, err, socket)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 const (
@@ -63,17 +64,17 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	bounded, counted := cmd.Flags().Changed("bound"), cmd.Flags().Changed("members")
 	switch {
 	case what != "synced" && what != "leader" && what != "view":
-		return nil, &lineError{fmt.Errorf("wait: %q is none of synced, leader, view", what), cmd.CommandPath()}
+		return nil, cli.SeeHelp(cmd, fmt.Errorf("wait: %q is none of synced, leader, view", what))
 	case bounded && what != "synced":
-		return nil, wrong("wait %s: --bound is for synced only", what)
+		return nil, cli.Wrong("wait %s: --bound is for synced only", what)
 	case o.external && what != "synced":
-		return nil, wrong("wait %s: --external is for synced only", what)
+		return nil, cli.Wrong("wait %s: --external is for synced only", what)
 	case counted && what != "view":
-		return nil, wrong("wait %s: --members is for view only", what)
+		return nil, cli.Wrong("wait %s: --members is for view only", what)
 	case bounded && o.bound <= 0:
-		return nil, wrong("wait synced: no clock ever has a deviation of at most %v: --bound must be above 0", o.bound)
+		return nil, cli.Wrong("wait synced: no clock ever has a deviation of at most %v: --bound must be above 0", o.bound)
 	case o.members < 1 || o.members > 255:
-		return nil, wrong("wait view: no view ever has %d members: --members must be from 1 to 255", o.members)
+		return nil, cli.Wrong("wait view: no view ever has %d members: --members must be from 1 to 255", o.members)
 	}
 	switch what {
 	case "synced":
@@ -95,7 +96,7 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 		return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
 			var a api.Leader
 			err := c.Get(ctx, "/v1/leader", &a)
-			return a, "leader: " + leaderText(&a, 0), a.UpToDate, err
+			return a, "leader: " + leaderText(&a), a.UpToDate, err
 		}, nil
 	}
 	return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
@@ -118,11 +119,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 		_, gone := errors.AsType[*api.UnreachableError](err)
 		switch {
 		case err == nil && holds:
-			if done, err := writeJSON(cmd.OutOrStdout(), g.output, answer); done {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
-			return err
+			return cli.PrintLine(cmd, answer, text)
 		case err == nil:
 			last = text
 		case gone && ctx.Err() == nil:
@@ -135,7 +132,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return no(fmt.Errorf("wait %s: not in time; %s", what, last))
+			return cli.No(fmt.Errorf("wait %s: not in time; %s", what, last))
 		case <-time.After(waitEvery):
 		}
 	}

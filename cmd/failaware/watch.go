@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 func newWatchCommand(g *globals) *cobra.Command {
@@ -31,7 +32,7 @@ while, and goes on after the last event that it printed.`,
 				topic = args[0]
 			}
 			if !slices.Contains(api.Topics(), topic) {
-				return &lineError{fmt.Errorf("watch: %q is none of %s", topic, strings.Join(api.Topics(), ", ")), cmd.CommandPath()}
+				return cli.SeeHelp(cmd, fmt.Errorf("watch: %q is none of %s", topic, strings.Join(api.Topics(), ", ")))
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
@@ -90,7 +91,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 			return nil
 		case errors.Is(context.Cause(ctx), errLate):
 			if w.count > 0 {
-				return errNo // fewer than asked for
+				return cli.ErrNo // fewer than asked for
 			}
 			return nil
 		case ctx.Err() != nil:
@@ -114,10 +115,10 @@ func (w *watcher) run(ctx context.Context, topic string,
 
 func (w *watcher) print(e api.Event) error {
 	var err error
-	if w.g.output == "table" {
+	if w.g.output == cli.AsTable {
 		_, err = fmt.Fprintf(w.out, "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, e.Text)
 	} else {
-		_, err = writeJSON(w.out, "ndjson", e)
+		err = cli.WriteJSON(w.out, cli.AsNDJSON, e)
 	}
 	return w.counted(err)
 }

@@ -3,7 +3,7 @@
 // with them, if it has arguments:
 //
 //	go run ./internal/mutant/plant                                # prints the flags for the go command
-//	go run ./internal/mutant/plant build -o bin/mutated ./cmd/failaware
+//	go run ./internal/mutant/plant build -o bin/mutated ./cmd/failaware-lab
 //	go run ./internal/mutant/plant test -run MutantsAreKilled ./leader
 //
 // The variable FAILAWARE_MUTANT selects the bug that such a program starts with.

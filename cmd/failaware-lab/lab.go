@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/sim/diagram"
+	"github.com/failaware/failaware/sim/lab"
+)
+
+// labFlags are the flags of the command that compares elections.
+type labFlags struct {
+	algorithms, scenario string
+	seeds, jobs          int
+	first                uint64
+	csv, plot, diagram   string
+	from, to             time.Duration
+	list                 bool
+}
+
+func newLabCommand() *cobra.Command {
+	var f labFlags
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Compare the elections of the textbooks with our own, in the simulator",
+		Long: `Run elections in one scenario after the other, all with the same links, clocks,
+faults and seeds: the ring, bully and invitation algorithms, majority leases, Nerio,
+and our own local election. Every specification of the literature is checked after
+every event; a table shows which are violated, with the first seed, and what an
+election cost. --list names algorithms and scenarios.
+
+A specification that an algorithm promises whatever happens, and violates, is marked
+by '!', and the exit code is then 1.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.algorithms, "algorithms", "all", "names separated by commas, or all")
+	fl.StringVar(&f.scenario, "scenario", "all", "names separated by commas, or all")
+	fl.IntVar(&f.seeds, "seeds", 5, fmt.Sprintf("how many seeds each runs with, 1 to %d", lab.MaxSeeds))
+	fl.Uint64Var(&f.first, "first", 1, "the first seed")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many run side by side")
+	fl.StringVar(&f.csv, "csv", "", "write the rows to this file, with all specifications")
+	fl.StringVar(&f.plot, "plot", "", "draw the rows of one scenario into this file (.svg)")
+	fl.StringVar(&f.diagram, "diagram", "", "draw the first seed of one algorithm in one scenario into this file (.svg or .png)")
+	fl.DurationVar(&f.from, "from", 9900*time.Millisecond, "where the diagram begins")
+	fl.DurationVar(&f.to, "to", 10400*time.Millisecond, "where the diagram ends")
+	fl.BoolVar(&f.list, "list", false, "list algorithms and scenarios")
+	return cmd
+}
+
+// plan turns the flags into a plan, naming the flag that is wrong.
+func (f *labFlags) plan() (p lab.Plan, err error) {
+	if p.Algorithms, err = lab.FindAlgorithms(f.algorithms); err != nil {
+		return p, fmt.Errorf("--algorithms: %w", err)
+	}
+	if p.Scenarios, err = lab.FindScenarios(f.scenario); err != nil {
+		return p, fmt.Errorf("--scenario: %w", err)
+	}
+	if f.seeds < 1 || f.seeds > lab.MaxSeeds {
+		return p, fmt.Errorf("--seeds: %d is outside [1, %d]", f.seeds, lab.MaxSeeds)
+	}
+	if f.jobs < 1 {
+		return p, fmt.Errorf("--jobs: %d is below 1", f.jobs)
+	}
+	if f.plot != "" && (len(p.Scenarios) != 1 || !strings.HasSuffix(f.plot, ".svg")) {
+		return p, errors.New("--plot: draws one scenario, into a file whose name ends in .svg")
+	}
+	if f.diagram != "" {
+		if len(p.Scenarios) != 1 || len(p.Algorithms) != 1 {
+			return p, errors.New("--diagram: draws one algorithm in one scenario")
+		}
+		if _, err := diagram.FormatOf(f.diagram); err != nil {
+			return p, fmt.Errorf("--diagram: %w", err)
+		}
+		if f.from < 0 || f.to <= f.from || f.to > p.Scenarios[0].Duration {
+			return p, fmt.Errorf("--from, --to: there is no time from %v to %v in %v", f.from, f.to, p.Scenarios[0].Duration)
+		}
+	}
+	p.First, p.Seeds, p.Jobs = f.first, f.seeds, f.jobs
+	return p, nil
+}
+
+func (f *labFlags) run(cmd *cobra.Command) error {
+	if f.list {
+		return listLab(cmd.OutOrStdout())
+	}
+	p, err := f.plan()
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	if f.diagram != "" {
+		return f.draw(&p.Algorithms[0], &p.Scenarios[0])
+	}
+	ctx, stop := cli.Interruptible(cmd)
+	defer stop()
+	rows, err := lab.Compare(ctx, p)
+	if err != nil {
+		return cli.No(err)
+	}
+	if err := f.files(&p.Scenarios[0], rows); err != nil {
+		return cli.No(err)
+	}
+	if err := printLab(cmd, rows); err != nil {
+		return err
+	}
+	for i := range rows {
+		for _, t := range rows[i].Specs {
+			if t.Promised && t.Violated > 0 {
+				return cli.Printed(errViolation, cli.ExitNo)
+			}
+		}
+	}
+	return nil
+}
+
+// files writes what was asked for.
+func (f *labFlags) files(s *lab.Scenario, rows []lab.Row) error {
+	var b bytes.Buffer
+	if f.csv != "" {
+		if err := lab.WriteCSV(&b, rows); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.csv, b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("--csv: %w", err)
+		}
+	}
+	if f.plot != "" {
+		b.Reset()
+		if err := lab.WritePlot(&b, s.Name+": "+s.Title, rows); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.plot, b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	return nil
+}
+
+// draw draws a part of one run.
+func (f *labFlags) draw(a *lab.Algorithm, s *lab.Scenario) error {
+	rec, err := lab.Record(*a, *s, f.first, f.from, f.to)
+	if err != nil {
+		return cli.No(err)
+	}
+	kind, err := diagram.FormatOf(f.diagram)
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	r := diagram.Of(rec, nil)
+	r.Title, r.Subtitle = a.Title, fmt.Sprintf("%s, seed %d", s.Title, f.first)
+	var b bytes.Buffer
+	if err := diagram.Render(&b, r, diagram.Options{Format: kind, HideKeepalives: true}); err != nil {
+		return cli.No(fmt.Errorf("--diagram: %w", err))
+	}
+	if err := os.WriteFile(f.diagram, b.Bytes(), 0o644); err != nil {
+		return cli.No(fmt.Errorf("--diagram: %w", err))
+	}
+	return nil
+}
+
+func listLab(w io.Writer) error {
+	t := cli.NewTable(w)
+	for _, a := range lab.Algorithms() {
+		t.Row("algorithm", a.Name, a.Title)
+	}
+	for _, s := range lab.Scenarios() {
+		t.Row("scenario", s.Name, s.Title)
+	}
+	return t.Flush()
+}
+
+func printLab(cmd *cobra.Command, rows []lab.Row) error {
+	lines := make([]lab.Line, len(rows))
+	for i := range rows {
+		lines[i] = rows[i].Line()
+	}
+	return cli.Print(cmd, lines, func(w io.Writer) error { return writeLab(w, rows) })
+}
+
+func writeLab(w io.Writer, rows []lab.Row) error {
+	t := cli.NewTable(w)
+	t.Row("SCENARIO", "ALGORITHM", "MSG/ELECTION", "TIME TO ELECT", "CHANGES/H", "LED", "TWO LEADERS", "MSG/S", "VIOLATED (FIRST SEED)")
+	for i := range rows {
+		r := &rows[i]
+		t.Row(r.Scenario, r.Algorithm, fmt.Sprintf("%.1f", r.MessagesPerElection()), cli.Brief(r.TimeToElect()), fmt.Sprintf("%.0f", r.ChangesPerHour()),
+			fmt.Sprintf("%.2f%%", 100*r.LedShare()), fmt.Sprintf("%.2f%%", 100*r.TwoShare()), fmt.Sprintf("%.0f", r.MessagesPerSecond()), cli.Dash(r.Broken()))
+	}
+	return t.Flush()
+}

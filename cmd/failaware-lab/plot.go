@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/bench"
+	"github.com/failaware/failaware/internal/cli"
+)
+
+// maxResult is how large a benchmark's result may be, in bytes.
+const maxResult = 16 << 20
+
+// newPlotCommand returns the command that draws what benchmarks measured.
+func newPlotCommand() *cobra.Command {
+	var dir string
+	var forms []string
+	cmd := &cobra.Command{
+		Use:   "plot RESULT.json...",
+		Short: "Draw the results of benchmarks, as SVG and PNG",
+		Long: `Draw what benchmarks printed with -o json ("-" reads the standard input):
+
+  bench election    the distribution of election times, their mean and 99th percentile
+  bench collation   what a renewal costs the leader, with direct and with collated replies
+  bench split       how long a split takes to be noticed, and both sides to be led
+
+The files are written into a directory, named after what they show, and replaced if
+they exist.`,
+		Example: `  failaware-lab bench election --nodes 1,2,3,4,5,6,7,8 -o json >election.json
+  failaware-lab plot election.json --dir docs/figures`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, f := range forms {
+				if f != "svg" && f != "png" {
+					return cli.Wrong("--format %s: it is neither svg nor png", f)
+				}
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return cli.Wrong("--dir %s: %v", dir, err)
+			}
+			for _, name := range args {
+				if err := plotResult(cmd, name, dir, forms); err != nil {
+					return cli.Wrong("%s: %v", name, err)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", ".", "the directory for the files")
+	cmd.Flags().StringSliceVar(&forms, "format", []string{"svg", "png"}, "the formats to write")
+	return cmd
+}
+
+// plotResult draws the figures of one result.
+func plotResult(cmd *cobra.Command, name, dir string, forms []string) error {
+	in := cmd.InOrStdin()
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	result, err := io.ReadAll(io.LimitReader(in, maxResult+1))
+	if err != nil {
+		return err
+	}
+	if len(result) > maxResult {
+		return fmt.Errorf("it is longer than %d bytes", maxResult)
+	}
+	figures, err := bench.Figures(result)
+	if err != nil {
+		return err
+	}
+	for _, f := range figures {
+		for _, form := range forms {
+			path := filepath.Join(dir, f.Name+"."+form)
+			var picture bytes.Buffer
+			if err := f.Figure.Render(&picture, "."+form); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, picture.Bytes(), 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), path)
+		}
+	}
+	return nil
+}

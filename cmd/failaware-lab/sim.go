@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// simFlags are the flags of the simulator's command.
+type simFlags struct {
+	seeds, first, seed uint64
+	time               time.Duration
+	jobs               int
+	topologies         uint64
+	replay             string
+
+	seconds      float64
+	nodes        int
+	mode, rank   string
+	preset       string
+	roughness    float64
+	calm         bool
+	brokenClocks bool
+	codec        bool
+	references   bool
+	broadcast    broadcastFlag
+	quorum       string
+	epochs       bool
+	collate      int
+
+	trace           bool
+	shrink          bool
+	save            string
+	diagram         string
+	from, to        time.Duration
+	report          string
+	requireCoverage bool
+	quiet           bool
+
+	given func(flag string) bool // it stands on the command line
+}
+
+func newSimCommand() *cobra.Command {
+	var f simFlags
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Run nodes in a simulated world and check every promise after every event",
+		Long: `Run nodes in a deterministic simulated world with drifting clocks, lossy, late and
+cut links, stalls, crashes and restarts, and check every promise after every event.
+
+A campaign runs many seeds (--seeds, --time, or both). --seed runs one of them, and
+--replay a case from a file; either can be traced, drawn, and shrunk. The last line of
+the output is one JSON object, and with -o json there is nothing else. A broken promise
+exits with 1, and says how to run it again. The first interrupt ends a campaign or a
+search with what it has found and exit code 1, the second at once.`,
+		Example: `  failaware-lab sim --seeds 200 --nodes 5 --mode strict --rank id
+  failaware-lab sim --time 10m --roughness 4 --shrink
+  failaware-lab sim --seed 17 --trace
+  failaware-lab sim --seed 17 --diagram run.svg --from 3s --to 4s
+  failaware-lab sim --replay case-17.json --diagram case.png`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.given = cmd.Flags().Changed
+			return f.run(cmd)
+		},
+	}
+	cmd.AddCommand(newSimClocksCommand())
+	fl := cmd.Flags()
+	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
+	fl.DurationVar(&f.time, "time", 0, "for how long to begin new seeds")
+	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of the campaign")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
+	fl.Uint64Var(&f.seed, "seed", 0, "run this one seed only")
+	fl.StringVar(&f.replay, "replay", "", "run the case in this file ('-': standard input)")
+	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold so many random topologies still and check BI or Assertion 4'")
+
+	fl.Float64Var(&f.seconds, "seconds", 20, "how many seconds a seed simulates")
+	fl.IntVar(&f.nodes, "nodes", 5, "how many nodes the world has")
+	fl.StringVar(&f.mode, "mode", "available", "available or strict")
+	fl.StringVar(&f.rank, "rank", "stable", "stable or id")
+	fl.StringVar(&f.preset, "preset", "lan", "timing: local, lan or wan")
+	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
+	fl.BoolVar(&f.calm, "calm", false, "no random faults")
+	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
+	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
+	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
+	f.broadcast.register(fl)
+	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
+	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system now and then, and leaders create edicts")
+	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with so many children, in groups of two more nodes than that; 0: never")
+
+	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
+	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
+	fl.StringVar(&f.save, "save", "", "new file for the failing case, or for that of --seed (default with --shrink: case-SEED.json)")
+	fl.StringVar(&f.diagram, "diagram", "", "with --seed or --replay: file.svg or file.png for a space-time diagram")
+	fl.DurationVar(&f.from, "from", 0, "with --diagram: true time at which it begins (default: shortly before the violation, or 0)")
+	fl.DurationVar(&f.to, "to", 0, "with --diagram: true time at which it ends")
+	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")
+	fl.BoolVar(&f.requireCoverage, "require-coverage", false, "exit with 1 if a situation that these options should reach was never reached")
+	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	return cmd
+}
+
+// options turns the flags into options, naming the flag that is wrong.
+func (f *simFlags) options() (sim.Options, error) {
+	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on,
+		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation()}
+	if f.references {
+		opt.Servers = &sim.Servers{}
+	}
+	var err error
+	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
+		return opt, fmt.Errorf("--mode: %w", err)
+	}
+	if opt.RankBy, err = leader.ParseRankBy(f.rank); err != nil {
+		return opt, fmt.Errorf("--rank: %w", err)
+	}
+	if opt.Timing, err = timed.Preset(f.preset); err != nil {
+		return opt, fmt.Errorf("--preset: %w", err)
+	}
+	switch {
+	case !(f.seconds >= 0.1 && f.seconds <= 1e7):
+		return opt, fmt.Errorf("--seconds: %v is outside [0.1, 10000000]", f.seconds)
+	case !(f.roughness >= 0.1 && f.roughness <= 10):
+		return opt, fmt.Errorf("--roughness: %v is outside [0.1, 10]", f.roughness)
+	case f.nodes < 1 || f.nodes > sim.MaxNodes:
+		return opt, fmt.Errorf("--nodes: %d is outside [1, %d]", f.nodes, sim.MaxNodes)
+	case f.topologies > 0 && f.nodes > sim.MaxTopology:
+		return opt, fmt.Errorf("--nodes: %d is above %d, the most for which --topologies can compute a clique cover", f.nodes, sim.MaxTopology)
+	case f.collate != 0 && (f.collate < leader.MinFanout || f.collate > leader.MaxFanout):
+		return opt, fmt.Errorf("--collate: %d is neither 0 nor in [%d, %d]", f.collate, leader.MinFanout, leader.MaxFanout)
+	case f.jobs < 1 || f.jobs > sim.MaxJobs:
+		return opt, fmt.Errorf("--jobs: %d is outside [1, %d]", f.jobs, sim.MaxJobs)
+	case f.seeds < 1:
+		return opt, errors.New("--seeds: must be at least 1")
+	case f.first < 1:
+		return opt, errors.New("--first-seed: must be at least 1")
+	case f.given("seed") && f.seed < 1:
+		return opt, errors.New("--seed: must be at least 1")
+	case f.given("time") && f.time <= 0:
+		return opt, fmt.Errorf("--time: %v is not above 0", f.time)
+	}
+	opt.Duration = time.Duration(f.seconds * float64(time.Second))
+	return opt, opt.Validate()
+}
+
+// again returns the command that runs one seed again.
+func (f *simFlags) again(seed uint64) string {
+	return fmt.Sprintf("failaware-lab sim --seed %d --trace %s", seed, f.world())
+}
+
+// world returns the flags that determine the world of a seed.
+func (f *simFlags) world() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "--nodes %d --mode %s --rank %s --preset %s", f.nodes, f.mode, f.rank, f.preset)
+	switch {
+	case f.topologies > 0:
+		b.WriteString(" --topologies 1")
+	case f.calm:
+		fmt.Fprintf(&b, " --seconds %v --calm", f.seconds)
+	default:
+		fmt.Fprintf(&b, " --seconds %v --roughness %v", f.seconds, f.roughness)
+	}
+	if f.brokenClocks {
+		b.WriteString(" --broken-clocks")
+	}
+	if f.codec {
+		b.WriteString(" --codec")
+	}
+	if f.references {
+		b.WriteString(" --references")
+	}
+	if f.quorum != "" {
+		fmt.Fprintf(&b, " --quorum %s", f.quorum)
+	}
+	if f.epochs {
+		b.WriteString(" --epochs")
+	}
+	if f.collate != 0 {
+		fmt.Fprintf(&b, " --collate %d", f.collate)
+	}
+	return b.String() + f.broadcast.replay()
+}
+
+// collation returns when replies are collated: as soon as there is something to
+// collate.
+func (f *simFlags) collation() leader.Collation {
+	if f.collate == 0 {
+		return leader.Collation{}
+	}
+	return leader.Collation{Above: f.collate + 1, Fanout: f.collate}
+}
+
+func (f *simFlags) run(cmd *cobra.Command) error {
+	opt, err := f.options()
+	if err == nil {
+		err = f.together(cli.FormatOf(cmd))
+	}
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	s := simRun{flags: f, opt: opt, output: cli.FormatOf(cmd), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+	if err := s.open(); err != nil {
+		return cli.WrongUsage(err)
+	}
+	defer s.close()
+	return s.run(cmd.Context())
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/sim"
+)
+
+// clockFlags are the flags of the command that measures clocks.
+type clockFlags struct {
+	scenarios []string
+	seeds     int
+	plot      string
+}
+
+// maxClockSeeds bounds what is kept in memory.
+const maxClockSeeds = 1000
+
+func newSimClocksCommand() *cobra.Command {
+	var f clockFlags
+	var names []string
+	for _, t := range sim.ClockTrials() {
+		names = append(names, fmt.Sprintf("  %-17s  %s", t.Name, t.About))
+	}
+	cmd := &cobra.Command{
+		Use:   "clocks",
+		Short: "Measure how well clocks keep UTC in the simulator, and check every bound",
+		Long: `Measure how well three nodes keep UTC in the simulator, and check every bound:
+
+` + strings.Join(names, "\n") + `
+
+  CONTAINED     share of the bounds on the distance from UTC that were true
+  RMS, WORST    of the distance from UTC, from the first minute on
+  <1ms, <100us  when the first minute began in which all were external and within that
+  BOUND         on the distance from UTC: median, and 99th percentile
+  DEVIATION     the bound on the distance from group time, likewise
+
+All is read at all nodes once a second. The exit code is 1 if a bound or another promise
+was broken.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.scenarios, "scenario", nil, "what to run (default all)")
+	fl.IntVar(&f.seeds, "seeds", 3, "how many seeds of each")
+	fl.StringVar(&f.plot, "plot", "", "file.svg or file.png for a picture of the errors and bounds of the first scenario's first seed")
+	return cmd
+}
+
+// trials returns what is to be run, naming the flag that is wrong.
+func (f *clockFlags) trials() ([]sim.ClockTrial, error) {
+	if f.seeds < 1 || f.seeds > maxClockSeeds {
+		return nil, cli.Wrong("--seeds: %d is outside [1, %d]", f.seeds, maxClockSeeds)
+	}
+	if ext := filepath.Ext(f.plot); f.plot != "" && ext != ".svg" && ext != ".png" {
+		return nil, cli.Wrong("--plot %s: it is neither .svg nor .png", f.plot)
+	}
+	if len(f.scenarios) == 0 {
+		return sim.ClockTrials(), nil
+	}
+	var trials []sim.ClockTrial
+	for _, name := range f.scenarios {
+		t, err := sim.ClockTrialNamed(name)
+		if err != nil {
+			return nil, cli.Wrong("--scenario: %v", err)
+		}
+		trials = append(trials, t)
+	}
+	return trials, nil
+}
+
+func (f *clockFlags) run(cmd *cobra.Command) error {
+	trials, err := f.trials()
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.Interruptible(cmd)
+	defer stop()
+	picture := clockPicture{trial: &trials[0]}
+	results, err := measureClocks(ctx, trials, f.seeds, picture.take)
+	if errors.Is(err, context.Canceled) {
+		return cli.No(errors.New("sim clocks: interrupted"))
+	}
+	if err == nil && f.plot != "" {
+		err = picture.write(f.plot)
+	}
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	if err := cli.Print(cmd, results, func(w io.Writer) error { return writeClocks(w, results) }); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if !r.Contained() {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "failaware-lab: %s: %d bounds were too small %s\n", r.Scenario, r.Outside, r.Violation)
+			err = cli.Printed(errViolation, cli.ExitNo)
+		}
+	}
+	return err
+}
+
+// measureClocks runs trials side by side. Each is told of the samples of the first
+// trial's first seed.
+func measureClocks(ctx context.Context, trials []sim.ClockTrial, seeds int, each func(*sim.ClockSample)) ([]*sim.ClockResult, error) {
+	results, errs := make([]*sim.ClockResult, len(trials)), make([]error, len(trials))
+	slots := make(chan struct{}, runtime.NumCPU())
+	var wg sync.WaitGroup
+	for i := range trials {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			var tell func(*sim.ClockSample)
+			if i == 0 {
+				tell = each
+			}
+			results[i], errs[i] = trials[i].Run(ctx, seeds, tell)
+		})
+	}
+	wg.Wait()
+	return results, errors.Join(errs...)
+}
+
+func writeClocks(w io.Writer, results []*sim.ClockResult) error {
+	t := cli.NewTable(w)
+	t.Row("SCENARIO", "SAMPLES", "CONTAINED", "RMS", "WORST", "<1ms", "<100us", "BOUND", "p99", "DEVIATION", "p99", "MONOTONE")
+	after := func(ns *int64) string {
+		if ns == nil {
+			return "never"
+		}
+		return time.Duration(*ns).String()
+	}
+	for _, r := range results {
+		share := "100%"
+		if !r.Contained() {
+			share = fmt.Sprintf("%d of %d", r.Bounded-r.Outside, r.Bounded)
+		}
+		t.Row(r.Scenario, r.Samples, share, cli.Brief(r.RMSNS), cli.Brief(r.WorstNS), after(r.Within1msNS), after(r.Within100usNS),
+			cli.BriefUp(r.BoundP50NS), cli.BriefUp(r.BoundP99NS), cli.BriefUp(r.DeviationP50NS), cli.BriefUp(r.DeviationP99NS), cli.YesNo(r.Monotone))
+	}
+	return t.Flush()
+}

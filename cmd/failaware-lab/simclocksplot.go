@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/figure"
+	"github.com/failaware/failaware/sim"
+)
+
+// clockPicture collects what is to be drawn of one run: the errors of all nodes, and
+// the bounds of the first.
+type clockPicture struct {
+	trial      *sim.ClockTrial
+	errors     [][]figure.Point // µs, for each node
+	error      []figure.Point   // ms, of node 1
+	upper, low []figure.Point   // ms
+}
+
+// clockPoints is how many points a line has at most.
+const clockPoints = 500
+
+// take takes a sample, if it is its turn. The first minute is left out: the errors of
+// the start are so large that nothing else would be seen.
+func (p *clockPicture) take(s *sim.ClockSample) {
+	every := max(time.Second, p.trial.Length/clockPoints).Truncate(time.Second)
+	if s.At <= time.Minute || s.At%every != 0 {
+		return
+	}
+	for len(p.errors) < s.Node {
+		p.errors = append(p.errors, nil)
+	}
+	at := s.At.Minutes()
+	p.errors[s.Node-1] = append(p.errors[s.Node-1], figure.Point{X: at, Y: float64(s.Error) / 1e3})
+	if s.Node == 1 && s.UTCBound != clocksync.UnknownBound {
+		bound := float64(s.UTCBound) / 1e6
+		p.error = append(p.error, figure.Point{X: at, Y: float64(s.Error) / 1e6})
+		p.upper = append(p.upper, figure.Point{X: at, Y: bound})
+		p.low = append(p.low, figure.Point{X: at, Y: -bound})
+	}
+}
+
+// write draws into a file, which is replaced.
+func (p *clockPicture) write(file string) error {
+	const x = "time (min)"
+	left := figure.Panel{Title: "error: time shown less UTC", X: x, Y: "µs"}
+	for i, points := range p.errors {
+		left.Series = append(left.Series, figure.Series{Name: fmt.Sprintf("node %d", i+1), Points: points})
+	}
+	right := figure.Panel{Title: "error of node 1, within what it claims", X: x, Y: "ms", Series: []figure.Series{
+		{Name: "error", Points: p.error}, {Name: "±UTCBound", Points: p.upper, Colour: 2}, {Points: p.low, Colour: 2}}}
+	f := figure.Figure{Title: "UTC in the simulator: " + p.trial.Name, Panels: []figure.Panel{left, right},
+		Notes: []string{p.trial.About, "failaware-lab sim clocks --scenario " + p.trial.Name + " --plot; seed 1, from the second minute on"}}
+	var b bytes.Buffer
+	if err := f.Render(&b, filepath.Ext(file)); err != nil {
+		return fmt.Errorf("--plot %s: %w", file, err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
+}

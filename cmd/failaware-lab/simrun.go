@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/sim"
+)
+
+// simRun is one call of the simulator's command.
+type simRun struct {
+	flags  *simFlags
+	opt    sim.Options
+	output cli.Format
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	report *os.File // nil: none
+	began  time.Time
+	took   time.Duration // until the runs were over, before shrinking and drawing
+
+	result simResult
+	broken *sim.Violation
+	found  *sim.Case // that breaks the promise, or was asked for; nil: none
+}
+
+// simResult is what is printed as JSON.
+type simResult struct {
+	sim.Tally
+	Violation *simViolation `json:"violation,omitempty"`
+	Shrunk    *simShrunk    `json:"shrunk,omitempty"`
+	Case      string        `json:"case,omitempty"`    // file
+	Diagram   string        `json:"diagram,omitempty"` // file
+}
+
+// simViolation is a broken promise.
+type simViolation struct {
+	Seed   uint64  `json:"seed"`
+	Check  string  `json:"check"`
+	Node   int     `json:"node"`
+	AtMS   float64 `json:"at_ms"` // true time
+	Detail string  `json:"detail"`
+	Again  string  `json:"again"` // the command that runs it again
+}
+
+// open opens what is written at the end, so that what cannot be written is known
+// before anything runs.
+func (s *simRun) open() (err error) {
+	f := s.flags
+	if err := mayBeNew("--save", f.save); err != nil {
+		return err
+	}
+	if err := hasDirectory("--diagram", f.diagram); err != nil {
+		return err
+	}
+	if f.report != "" {
+		s.report, err = os.OpenFile(f.report, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *simRun) close() {
+	if s.report != nil {
+		_ = s.report.Close()
+	}
+}
+
+// errViolation ends a campaign that found something: exit code 1.
+var errViolation = errors.New("a promise was broken")
+
+func (s *simRun) run(ctx context.Context) error {
+	s.err = &lockedWriter{w: s.err}
+	ctx, stop := s.interruptible(ctx)
+	defer stop()
+	s.began = time.Now()
+	runs := s.campaign
+	if s.flags.one() && s.flags.topologies == 0 {
+		runs = s.single
+	}
+	if err := runs(ctx); err != nil {
+		return err
+	}
+	s.took = time.Since(s.began)
+	s.tellViolation()
+	problem := errors.Join(s.small(ctx), s.draw(ctx))
+	if s.report != nil {
+		problem = errors.Join(problem, s.appendReport(time.Now()))
+	}
+	if err := s.print(); err != nil {
+		return err
+	}
+	return s.verdict(problem)
+}
+
+// verdict decides on the exit code.
+func (s *simRun) verdict(problem error) error {
+	missing := s.flags.requireCoverage && len(s.result.Never) > 0
+	if missing {
+		for _, what := range s.result.Never {
+			fmt.Fprintf(s.err, "failaware-lab: --require-coverage: never reached: %s\n", what)
+		}
+	}
+	switch {
+	case problem != nil:
+		return cli.No(problem)
+	case s.broken != nil:
+		return cli.Printed(errViolation, cli.ExitNo)
+	case s.result.Interrupted:
+		return cli.Printed(context.Canceled, cli.ExitNo)
+	case missing:
+		return cli.Printed(cli.ErrNo, cli.ExitNo)
+	}
+	return nil
+}
+
+// interruptible returns a context that the first signal ends; the second one
+// ends the program, as it would have without.
+func (s *simRun) interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	forget := context.AfterFunc(ctx, func() {
+		restore()
+		fmt.Fprintln(s.err, "failaware-lab: interrupted: what was found so far follows; a second time ends at once")
+	})
+	return ctx, func() { forget(); restore() }
+}
+
+// lockedWriter may be written to from several goroutines.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// tellViolation says which promise was broken, and how to run it again.
+func (s *simRun) tellViolation() {
+	v := s.broken
+	if v == nil {
+		return
+	}
+	again := s.flags.again(v.Seed)
+	if s.flags.replay != "" {
+		again = "failaware-lab sim --trace --replay " + s.flags.replay
+	}
+	s.result.Violation = &simViolation{Seed: v.Seed, Check: v.Check, Node: int(v.Node), AtMS: float64(v.At.Microseconds()) / 1000,
+		Detail: v.Detail, Again: again}
+	fmt.Fprintf(s.err, "failaware-lab: %v\nreplay: %s\n", v, again)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Format is a form of printed answers, and the flag that chooses it.
+type Format string
+
+// The formats.
+const (
+	AsTable  Format = "table"
+	AsJSON   Format = "json"
+	AsNDJSON Format = "ndjson"
+)
+
+var formats = []string{string(AsTable), string(AsJSON), string(AsNDJSON)}
+
+// String implements pflag.Value.
+func (f *Format) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (f *Format) Type() string { return "format" }
+
+// Set implements pflag.Value.
+func (f *Format) Set(s string) error {
+	if !slices.Contains(formats, s) {
+		return fmt.Errorf("it is none of %s", strings.Join(formats, ", "))
+	}
+	*f = Format(s)
+	return nil
+}
+
+// outputFlag is the name of the flag for the format.
+const outputFlag = "output"
+
+// Register adds the flag -o; its default is [AsTable].
+func (f *Format) Register(fl *pflag.FlagSet) {
+	*f = AsTable
+	fl.VarP(f, outputFlag, "o", "table, json or ndjson")
+}
+
+// FormatOf returns the format that the flags of cmd choose.
+func FormatOf(cmd *cobra.Command) Format {
+	if f := cmd.Flag(outputFlag); f != nil {
+		return Format(f.Value.String())
+	}
+	return AsTable
+}
+
+// WriteJSON writes v as one line of JSON, or indented for [AsJSON].
+func WriteJSON(w io.Writer, f Format, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if f == AsJSON {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}
+
+// Print writes v as JSON, or calls text for [AsTable].
+func Print(cmd *cobra.Command, v any, text func(io.Writer) error) error {
+	w, f := cmd.OutOrStdout(), FormatOf(cmd)
+	if f == AsTable {
+		return text(w)
+	}
+	return WriteJSON(w, f, v)
+}
+
+// PrintLine writes v as JSON, or text as one line for [AsTable].
+func PrintLine(cmd *cobra.Command, v any, text string) error {
+	return Print(cmd, v, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	})
+}

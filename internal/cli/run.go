@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Program is a command-line program.
+type Program struct {
+	Root func() *cobra.Command // makes the root command, whose name is the program's
+	// Never reports errors that no repetition can avoid, which end the program
+	// with [ExitWrong]. It may be nil.
+	Never func(error) bool
+}
+
+// Run runs the program with its arguments and returns the exit code. When ctx is
+// done, running commands end as if interrupted.
+func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := p.Root()
+	complete(root)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && cmd.Annotations[began] == "" {
+		err = SeeHelp(cmd, err)
+	}
+	if err != nil {
+		_, _ = io.WriteString(stderr, message(root.Name(), err))
+	}
+	return int(codeOf(err, p.Never))
+}
+
+// Main runs the program with the arguments and streams of the process.
+func (p *Program) Main() {
+	os.Exit(p.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// complete sets what every root command needs.
+func complete(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = Version()
+	root.CompletionOptions.HiddenDefaultCmd = true
+	markBegin(root)
+}
+
+// began is the annotation of a command whose command line was parsed: later
+// errors are not about usage.
+const began = "began"
+
+// markBegin makes cmd and its subcommands set the annotation began.
+func markBegin(cmd *cobra.Command) {
+	if inner := cmd.RunE; inner != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if cmd.Annotations == nil {
+				cmd.Annotations = map[string]string{}
+			}
+			cmd.Annotations[began] = "yes"
+			return inner(cmd, args)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		markBegin(c)
+	}
+}
+
+// Help is the RunE of commands that only group others.
+func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// Version returns the version of the main module.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+// Interruptible returns a context that ends with the context of cmd or at the
+// first SIGINT or SIGTERM.
+func Interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+}
+
+// message returns the lines to print for err, each beginning with the program's
+// name.
+func message(program string, err error) string {
+	if e, ok := errors.AsType[*ExitError](err); ok && (e.Printed || e.Err == nil) {
+		return ""
+	}
+	if errors.Is(err, context.Canceled) {
+		return program + ": interrupted\n"
+	}
+	var b strings.Builder
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			fmt.Fprintf(&b, "%s: %s\n", program, strings.TrimPrefix(line, "failaware: "))
+		}
+	}
+	if e, ok := errors.AsType[*lineError](err); ok {
+		fmt.Fprintf(&b, "%s: see '%s --help'\n", program, e.command)
+	}
+	return b.String()
+}
