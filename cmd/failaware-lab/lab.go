@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +48,7 @@ by '!', and the exit code is then 1.`,
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many run side by side")
 	fl.StringVar(&f.csv, "csv", "", "write the rows to this file, with all specifications")
 	fl.StringVar(&f.plot, "plot", "", "draw the rows of one scenario into this file (.svg)")
-	fl.StringVar(&f.diagram, "diagram", "", "draw the first seed of one algorithm in one scenario into this file (.svg or .png)")
+	fl.StringVar(&f.diagram, "diagram", "", "draw the first seed of one algorithm in one scenario into this file (.svg)")
 	fl.DurationVar(&f.from, "from", 9900*time.Millisecond, "where the diagram begins")
 	fl.DurationVar(&f.to, "to", 10400*time.Millisecond, "where the diagram ends")
 	fl.BoolVar(&f.list, "list", false, "list algorithms and scenarios")
@@ -72,15 +69,18 @@ func (f *labFlags) plan() (p lab.Plan, err error) {
 	if f.jobs < 1 {
 		return p, fmt.Errorf("--jobs: %d is below 1", f.jobs)
 	}
-	if f.plot != "" && (len(p.Scenarios) != 1 || !strings.HasSuffix(f.plot, ".svg")) {
-		return p, errors.New("--plot: draws one scenario, into a file whose name ends in .svg")
+	if f.plot != "" && len(p.Scenarios) != 1 {
+		return p, errors.New("--plot: draws one scenario")
+	}
+	if err := checkPicture("plot", f.plot); err != nil {
+		return p, err
 	}
 	if f.diagram != "" {
 		if len(p.Scenarios) != 1 || len(p.Algorithms) != 1 {
 			return p, errors.New("--diagram: draws one algorithm in one scenario")
 		}
-		if _, err := diagram.FormatOf(f.diagram); err != nil {
-			return p, fmt.Errorf("--diagram: %w", err)
+		if err := checkPicture("diagram", f.diagram); err != nil {
+			return p, err
 		}
 		if f.from < 0 || f.to <= f.from || f.to > p.Scenarios[0].Duration {
 			return p, fmt.Errorf("--from, --to: there is no time from %v to %v in %v", f.from, f.to, p.Scenarios[0].Duration)
@@ -125,21 +125,14 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 
 // files writes what was asked for.
 func (f *labFlags) files(s *lab.Scenario, rows []lab.Row) error {
-	var b bytes.Buffer
 	if f.csv != "" {
-		if err := lab.WriteCSV(&b, rows); err != nil {
-			return err
-		}
-		if err := os.WriteFile(f.csv, b.Bytes(), 0o644); err != nil {
+		if err := writeFile(f.csv, func(w io.Writer) error { return lab.WriteCSV(w, rows) }); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
 	}
 	if f.plot != "" {
-		b.Reset()
-		if err := lab.WritePlot(&b, s.Name+": "+s.Title, rows); err != nil {
-			return err
-		}
-		if err := os.WriteFile(f.plot, b.Bytes(), 0o644); err != nil {
+		title := s.Name + ": " + s.Title
+		if err := writeFile(f.plot, func(w io.Writer) error { return lab.WritePlot(w, title, rows) }); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -152,17 +145,10 @@ func (f *labFlags) draw(a *lab.Algorithm, s *lab.Scenario) error {
 	if err != nil {
 		return cli.No(err)
 	}
-	kind, err := diagram.FormatOf(f.diagram)
-	if err != nil {
-		return cli.WrongUsage(err)
-	}
 	r := diagram.Of(rec, nil)
 	r.Title, r.Subtitle = a.Title, fmt.Sprintf("%s, seed %d", s.Title, f.first)
-	var b bytes.Buffer
-	if err := diagram.Render(&b, r, diagram.Options{Format: kind, HideKeepalives: true}); err != nil {
-		return cli.No(fmt.Errorf("--diagram: %w", err))
-	}
-	if err := os.WriteFile(f.diagram, b.Bytes(), 0o644); err != nil {
+	render := func(w io.Writer) error { return diagram.Render(w, r, diagram.Options{HideKeepalives: true}) }
+	if err := writeFile(f.diagram, render); err != nil {
 		return cli.No(fmt.Errorf("--diagram: %w", err))
 	}
 	return nil

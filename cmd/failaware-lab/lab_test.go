@@ -87,9 +87,9 @@ func TestLabWrongFlags(t *testing.T) {
 		"--seeds 0":                    "--seeds: 0 is outside [1, 1000000]",
 		"--jobs 0":                     "--jobs: 0 is below 1",
 		"--plot x.svg":                 "--plot: draws one scenario",
-		"--scenario calm --plot x.png": "--plot: draws one scenario, into a file whose name ends in .svg",
+		"--scenario calm --plot x.png": `--plot: the name "x.png" must end in .svg`,
 		"--diagram x.svg":              "--diagram: draws one algorithm in one scenario",
-		"--algorithms ring --scenario calm --diagram x.gif":                   "--diagram: diagram: the name",
+		"--algorithms ring --scenario calm --diagram x.gif":                   `--diagram: the name "x.gif" must end in .svg`,
 		"--algorithms ring --scenario calm --diagram x.svg --from 3s --to 2s": "--from, --to: there is no time from 3s to 2s",
 	} {
 		code, _, err := runLab(strings.Fields(args)...)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +18,9 @@ const maxResult = 16 << 20
 // newPlotCommand returns the command that draws what benchmarks measured.
 func newPlotCommand() *cobra.Command {
 	var dir string
-	var forms []string
 	cmd := &cobra.Command{
 		Use:   "plot RESULT.json...",
-		Short: "Draw the results of benchmarks, as SVG and PNG",
+		Short: "Draw the results of benchmarks, as SVG",
 		Long: `Draw what benchmarks printed with -o json ("-" reads the standard input):
 
   bench election    the distribution of election times, their mean and 99th percentile
@@ -35,16 +33,11 @@ they exist.`,
   failaware-lab plot election.json --dir docs/figures`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, f := range forms {
-				if f != "svg" && f != "png" {
-					return cli.Wrong("--format %s: it is neither svg nor png", f)
-				}
-			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return cli.Wrong("--dir %s: %v", dir, err)
 			}
 			for _, name := range args {
-				if err := plotResult(cmd, name, dir, forms); err != nil {
+				if err := plotResult(cmd, name, dir); err != nil {
 					return cli.Wrong("%s: %v", name, err)
 				}
 			}
@@ -52,12 +45,11 @@ they exist.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", ".", "the directory for the files")
-	cmd.Flags().StringSliceVar(&forms, "format", []string{"svg", "png"}, "the formats to write")
 	return cmd
 }
 
 // plotResult draws the figures of one result.
-func plotResult(cmd *cobra.Command, name, dir string, forms []string) error {
+func plotResult(cmd *cobra.Command, name, dir string) error {
 	in := cmd.InOrStdin()
 	if name != "-" {
 		f, err := os.Open(name)
@@ -79,17 +71,11 @@ func plotResult(cmd *cobra.Command, name, dir string, forms []string) error {
 		return err
 	}
 	for _, f := range figures {
-		for _, form := range forms {
-			path := filepath.Join(dir, f.Name+"."+form)
-			var picture bytes.Buffer
-			if err := f.Figure.Render(&picture, "."+form); err != nil {
-				return err
-			}
-			if err := os.WriteFile(path, picture.Bytes(), 0o644); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), path)
+		path := filepath.Join(dir, f.Name+".svg")
+		if err := writeFile(path, f.Figure.Render); err != nil {
+			return err
 		}
+		fmt.Fprintln(cmd.OutOrStdout(), path)
 	}
 	return nil
 }

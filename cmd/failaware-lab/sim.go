@@ -66,7 +66,7 @@ search with what it has found and exit code 1, the second at once.`,
   failaware-lab sim --time 10m --roughness 4 --shrink
   failaware-lab sim --seed 17 --trace
   failaware-lab sim --seed 17 --diagram run.svg --from 3s --to 4s
-  failaware-lab sim --replay case-17.json --diagram case.png`,
+  failaware-lab sim --replay case-17.json --diagram case.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed
@@ -101,7 +101,7 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
 	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
 	fl.StringVar(&f.save, "save", "", "new file for the failing case, or for that of --seed (default with --shrink: case-SEED.json)")
-	fl.StringVar(&f.diagram, "diagram", "", "with --seed or --replay: file.svg or file.png for a space-time diagram")
+	fl.StringVar(&f.diagram, "diagram", "", "with --seed or --replay: file.svg for a space-time diagram")
 	fl.DurationVar(&f.from, "from", 0, "with --diagram: true time at which it begins (default: shortly before the violation, or 0)")
 	fl.DurationVar(&f.to, "to", 0, "with --diagram: true time at which it ends")
 	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")

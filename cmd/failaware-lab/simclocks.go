@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -54,7 +53,7 @@ was broken.`,
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.scenarios, "scenario", nil, "what to run (default all)")
 	fl.IntVar(&f.seeds, "seeds", 3, "how many seeds of each")
-	fl.StringVar(&f.plot, "plot", "", "file.svg or file.png for a picture of the errors and bounds of the first scenario's first seed")
+	fl.StringVar(&f.plot, "plot", "", "file.svg for a picture of the errors and bounds of the first scenario's first seed")
 	return cmd
 }
 
@@ -63,8 +62,8 @@ func (f *clockFlags) trials() ([]sim.ClockTrial, error) {
 	if f.seeds < 1 || f.seeds > maxClockSeeds {
 		return nil, cli.Wrong("--seeds: %d is outside [1, %d]", f.seeds, maxClockSeeds)
 	}
-	if ext := filepath.Ext(f.plot); f.plot != "" && ext != ".svg" && ext != ".png" {
-		return nil, cli.Wrong("--plot %s: it is neither .svg nor .png", f.plot)
+	if err := checkPicture("plot", f.plot); err != nil {
+		return nil, cli.WrongUsage(err)
 	}
 	if len(f.scenarios) == 0 {
 		return sim.ClockTrials(), nil

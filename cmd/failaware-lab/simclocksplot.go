@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -15,10 +12,10 @@ import (
 // clockPicture collects what is to be drawn of one run: the errors of all nodes, and
 // the bounds of the first.
 type clockPicture struct {
-	trial      *sim.ClockTrial
-	errors     [][]figure.Point // µs, for each node
-	error      []figure.Point   // ms, of node 1
-	upper, low []figure.Point   // ms
+	trial  *sim.ClockTrial
+	errors [][]figure.Point // µs, for each node
+	error  []figure.Point   // ms, of node 1
+	bound  []figure.Span    // ms, of node 1
 }
 
 // clockPoints is how many points a line has at most.
@@ -39,8 +36,7 @@ func (p *clockPicture) take(s *sim.ClockSample) {
 	if s.Node == 1 && s.UTCBound != clocksync.UnknownBound {
 		bound := float64(s.UTCBound) / 1e6
 		p.error = append(p.error, figure.Point{X: at, Y: float64(s.Error) / 1e6})
-		p.upper = append(p.upper, figure.Point{X: at, Y: bound})
-		p.low = append(p.low, figure.Point{X: at, Y: -bound})
+		p.bound = append(p.bound, figure.Span{X: at, Low: -bound, High: bound})
 	}
 }
 
@@ -51,15 +47,11 @@ func (p *clockPicture) write(file string) error {
 	for i, points := range p.errors {
 		left.Series = append(left.Series, figure.Series{Name: fmt.Sprintf("node %d", i+1), Points: points})
 	}
-	right := figure.Panel{Title: "error of node 1, within what it claims", X: x, Y: "ms", Series: []figure.Series{
-		{Name: "error", Points: p.error}, {Name: "±UTCBound", Points: p.upper, Colour: 2}, {Points: p.low, Colour: 2}}}
+	right := figure.Panel{Title: "error of node 1, within what it claims", X: x, Y: "ms", Series: []figure.Series{{Name: "error", Points: p.error}},
+		Bands: []figure.Band{{Name: "±UTCBound", Points: p.bound, Colour: 2}}}
 	f := figure.Figure{Title: "UTC in the simulator: " + p.trial.Name, Panels: []figure.Panel{left, right},
 		Notes: []string{p.trial.About, "failaware-lab sim clocks --scenario " + p.trial.Name + " --plot; seed 1, from the second minute on"}}
-	var b bytes.Buffer
-	if err := f.Render(&b, filepath.Ext(file)); err != nil {
-		return fmt.Errorf("--plot %s: %w", file, err)
-	}
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+	if err := writeFile(file, f.Render); err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}
 	return nil

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/failaware/failaware/internal/cli"
@@ -26,10 +25,6 @@ func (s *simRun) draw(ctx context.Context) error {
 	if f.diagram == "" || c == nil {
 		return nil
 	}
-	kind, err := diagram.FormatOf(f.diagram)
-	if err != nil {
-		return err // has been checked
-	}
 	broken, err := s.brokenBy(ctx, c)
 	if err != nil {
 		return err
@@ -49,15 +44,11 @@ func (s *simRun) draw(ctx context.Context) error {
 	}
 	r := diagram.Of(rec, broken)
 	r.Title, r.Subtitle = title(c, broken), subtitle(c, r.Subtitle)
-	opt := diagram.Options{Format: kind}
+	var opt diagram.Options
 	if broken != nil { // what was claimed then lasts longer
 		opt.From, opt.To = r.From, r.To+c.Options.Timing.Expires
 	}
-	var b bytes.Buffer
-	if err := diagram.Render(&b, r, opt); err != nil {
-		return fmt.Errorf("--diagram: %w", err)
-	}
-	if err := os.WriteFile(f.diagram, b.Bytes(), 0o644); err != nil {
+	if err := writeFile(f.diagram, func(w io.Writer) error { return diagram.Render(w, r, opt) }); err != nil {
 		return fmt.Errorf("--diagram: %w", err)
 	}
 	s.result.Diagram = f.diagram

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,7 +148,7 @@ func TestSimNothingToShrink(t *testing.T) {
 
 func TestSimDiagram(t *testing.T) {
 	dir := t.TempDir()
-	svg, picture := filepath.Join(dir, "run.svg"), filepath.Join(dir, "run.PNG")
+	svg, picture := filepath.Join(dir, "run.svg"), filepath.Join(dir, "other.SVG")
 	code, _, err := runSim("--seed", "3", "--seconds", "4", "--diagram", svg, "--from", "2s", "--to", "2500ms")
 	require.Zero(t, code, err)
 	require.Contains(t, err, "2s to 2.5s")
@@ -162,11 +161,7 @@ func TestSimDiagram(t *testing.T) {
 	code, _, err = runSim("--seed", "3", "--seconds", "4", "--diagram", picture)
 	require.Zero(t, code, err)
 	require.Contains(t, err, "0s to 1s")
-	file, readErr := os.Open(picture)
-	require.NoError(t, readErr)
-	defer file.Close()
-	_, decodeErr := png.Decode(file)
-	require.NoError(t, decodeErr)
+	require.FileExists(t, picture)
 
 	for args, window := range map[string]string{"--from 500ms": "500ms to 1.5s", "--to 1500ms": "500ms to 1.5s", "--from 3500ms": "3.5s to 4s"} {
 		_, _, err = runSim(append(strings.Fields("--seed 3 --seconds 4 --diagram "+svg), strings.Fields(args)...)...)
@@ -236,7 +231,7 @@ func TestSimWrongCombinations(t *testing.T) {
 		"--trace":                                    "--trace: needs --seed or --replay",
 		"--seed 1 --trace -o json":                   "--trace: prints lines of text, which do not go with -o json",
 		"--diagram x.svg":                            "--diagram: needs --seed or --replay",
-		"--seed 1 --diagram x.gif":                   "--diagram: diagram: the name \"x.gif\" must end in .svg or .png",
+		"--seed 1 --diagram x.gif":                   "--diagram: the name \"x.gif\" must end in .svg",
 		"--seed 1 --from 1s":                         "--from: is for --diagram",
 		"--seed 1 --to 1s":                           "--to: is for --diagram",
 		"--seed 1 --diagram x.svg --from -1s":        "--from: -1s is below 0",

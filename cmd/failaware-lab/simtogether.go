@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/sim/diagram"
 )
 
 // one reports whether a single run is asked for, and not a campaign.
@@ -79,10 +78,8 @@ func (f *simFlags) whatComesOut() error {
 
 // window checks the flags of the diagram.
 func (f *simFlags) window() error {
-	if f.diagram != "" {
-		if _, err := diagram.FormatOf(f.diagram); err != nil {
-			return fmt.Errorf("--diagram: %w", err)
-		}
+	if err := checkPicture("diagram", f.diagram); err != nil {
+		return err
 	}
 	for _, flag := range []string{"from", "to"} {
 		if f.given(flag) && f.diagram == "" {

@@ -90,8 +90,13 @@ func (h *Histogram) cumulated(unit time.Duration) []figure.Point {
 	return points
 }
 
-// figures draws the distribution of election times for each size, and their mean
-// and 99th percentile over the sizes (Fetzer & Cristian, figures 25 and 26).
+// spectral are colours of the palette in the order of the rainbow, for series
+// that have an order.
+var spectral = [...]int{1, 6, 3, 7, 2, 5, 4, 8}
+
+// figures draws the distribution of election times for each size, their mean and
+// 99th percentile over the sizes (Fetzer & Cristian, figures 25 and 26), and what
+// collation changes.
 func (r *ElectionResult) figures() ([]NamedFigure, error) {
 	dist := figure.Panel{Title: "how many", X: "election time (µs)", Y: "elections per 1 % of the time", LogX: true}
 	share := figure.Panel{Title: "how many within a time", X: "election time (µs)", Y: "elections (%)", LogX: true}
@@ -111,27 +116,34 @@ func (r *ElectionResult) figures() ([]NamedFigure, error) {
 			floor.Points = append(floor.Points, figure.Point{X: n, Y: micros(s.Floor.Mean)})
 		}
 		if s.Nodes > 1 { // alone, there is nothing to wait for: a needle at 0
+			colour := spectral[len(dist.Series)%len(spectral)]
 			dist.Series = append(dist.Series, figure.Series{Name: fmt.Sprintf("%d processes", s.Nodes),
-				Points: s.Distribution.densityOfLog(time.Microsecond), Steps: true})
-			share.Series = append(share.Series, figure.Series{Points: s.Distribution.cumulated(time.Microsecond)})
+				Points: s.Distribution.densityOfLog(time.Microsecond), Steps: true, Colour: colour})
+			share.Series = append(share.Series, figure.Series{Points: s.Distribution.cumulated(time.Microsecond), Colour: colour})
 		}
 	}
 	if len(dist.Series) == 0 {
 		return nil, errors.New("the result has no elections of two processes or more")
 	}
-	means := figure.Panel{X: "processes", Y: "time (µs)", Rises: true, Series: []figure.Series{mean, p99}}
+	means := figure.Panel{X: "processes", Y: "time (µs)", Series: []figure.Series{mean, p99}}
 	if len(floor.Points) > 0 {
 		means.Series = append(means.Series, floor)
 	}
 	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; the slowest 1 %% are not drawn", count))
-	figures := []NamedFigure{
-		{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist, share}}},
-		{"election-means", &figure.Figure{Title: "Election time by the number of processes", Notes: notes, Panels: []figure.Panel{means}}},
+	var figures []NamedFigure
+	if len(r.Sizes) > 1 {
+		figures = []NamedFigure{
+			{"election-times", &figure.Figure{Title: "Distribution of election times", Notes: notes, Panels: []figure.Panel{dist, share}}},
+			{"election-means", &figure.Figure{Title: "Election time by the number of processes", Notes: notes, Panels: []figure.Panel{means}}},
+		}
 	}
 	for i := range r.Sizes {
 		if s := &r.Sizes[i]; s.Collated.Count > 0 {
 			figures = append(figures, s.collatedFigure(&r.Machine))
 		}
+	}
+	if len(figures) == 0 {
+		return nil, errors.New("the result has elections of one size only, and no collated replies to compare them with")
 	}
 	return figures, nil
 }
@@ -171,7 +183,7 @@ func (r *SplitResult) figures() ([]NamedFigure, error) {
 func (r *CollationResult) figures() ([]NamedFigure, error) {
 	type line = func(*CollationCost) float64
 	panel := func(title, y string, what line) figure.Panel {
-		p := figure.Panel{Title: title, X: "nodes", Y: y, Rises: true}
+		p := figure.Panel{Title: title, X: "nodes", Y: y}
 		for i, way := range []struct {
 			name string
 			of   func(*CollationSize) *CollationCost

@@ -1,23 +1,11 @@
-// Package figure draws measured data as lines over axes, as SVG or PNG. What the
-// lines mean is for the callers to know; the looks are the same for all figures of
-// the project.
+// Package figure draws measured data as lines over axes, as SVG. Figures follow
+// the viewer's light or dark colour scheme.
 package figure
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"image/color"
-	"io"
 	"math"
-	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Point is a point of a series.
@@ -31,11 +19,23 @@ type Series struct {
 	Steps bool
 	// Dots marks the points, for series of few.
 	Dots bool
-	// Dashed tells a series from another one of the same colour.
+	// Dashed distinguishes a series from another one of the same colour.
 	Dashed bool
-	// Colour is an index of the palette; series without one take their turn.
+	// Colour is an index of the palette from 1 on. Series without one take the
+	// colours in turn.
 	Colour int
 }
+
+// Band is an area between two lines over the same positions. Bands lie behind
+// the series.
+type Band struct {
+	Name   string // in the legend; empty: none
+	Points []Span
+	Colour int // an index of the palette from 1 on
+}
+
+// Span is the vertical extent of a band at a position.
+type Span struct{ X, Low, High float64 }
 
 // Panel is one picture within a figure: lines that share their axes.
 type Panel struct {
@@ -43,11 +43,11 @@ type Panel struct {
 	X, Y   string // what the axes show, with units
 	LogX   bool
 	LogY   bool
-	Rises  bool // the lines end high: their names go to the left
+	Bands  []Band
 	Series []Series
 }
 
-// Figure is one or more panels side by side.
+// Figure is one or more panels.
 type Figure struct {
 	Title  string
 	Notes  []string // where the data are from: lines under the panels
@@ -57,8 +57,8 @@ type Figure struct {
 // Limits of a figure.
 const (
 	MaxPanels = 4
-	MaxSeries = 32
-	MaxPoints = 100_000 // in all
+	MaxSeries = 32 // of a panel
+	MaxPoints = 100_000
 )
 
 // Validate returns an error if the figure cannot be drawn.
@@ -68,24 +68,11 @@ func (f *Figure) Validate() error {
 	}
 	points := 0
 	for i := range f.Panels {
-		p := &f.Panels[i]
-		if len(p.Series) == 0 || len(p.Series) > MaxSeries {
-			return fmt.Errorf("panel %q: 1 to %d series are needed, not %d", p.Title, MaxSeries, len(p.Series))
+		n, err := f.Panels[i].validate()
+		if err != nil {
+			return fmt.Errorf("panel %q: %w", f.Panels[i].Title, err)
 		}
-		for _, s := range p.Series {
-			if len(s.Points) == 0 {
-				return fmt.Errorf("panel %q: series %q has no points", p.Title, s.Name)
-			}
-			points += len(s.Points)
-			for _, q := range s.Points {
-				if math.IsNaN(q.X+q.Y) || math.IsInf(q.X+q.Y, 0) {
-					return fmt.Errorf("panel %q: series %q has a point that is no number", p.Title, s.Name)
-				}
-				if p.LogX && q.X <= 0 || p.LogY && q.Y <= 0 {
-					return fmt.Errorf("panel %q: series %q: a logarithmic axis shows nothing at or below 0", p.Title, s.Name)
-				}
-			}
-		}
+		points += n
 	}
 	if points > MaxPoints {
 		return fmt.Errorf("%d points: a figure has at most %d", points, MaxPoints)
@@ -93,179 +80,40 @@ func (f *Figure) Validate() error {
 	return nil
 }
 
-// Sizes of a panel, and of the text.
-const (
-	panelWidth  = 16 * vg.Centimeter
-	panelHeight = 9.5 * vg.Centimeter
-	noteHeight  = 0.45 * vg.Centimeter // a line of it
-	headHeight  = 1 * vg.Centimeter
-	margin      = 0.5 * vg.Centimeter
-	// headroom is the share of the axis that is left above the data for the legend.
-	headroom = 0.08
-	pngDPI   = 120
-)
-
-// Render draws the figure in a format, ".svg" or ".png". The same figure gives
-// the same bytes.
-func (f *Figure) Render(w io.Writer, format string) error {
-	if err := f.Validate(); err != nil {
-		return err
+// validate returns how many points the panel has.
+func (p *Panel) validate() (points int, err error) {
+	if len(p.Series) == 0 || len(p.Series)+len(p.Bands) > MaxSeries {
+		return 0, fmt.Errorf("1 to %d series are needed, not %d", MaxSeries, len(p.Series)+len(p.Bands))
 	}
-	width := panelWidth * vg.Length(len(f.Panels))
-	foot := noteHeight*vg.Length(len(f.Notes)) + margin
-	height := panelHeight + headHeight + foot
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	switch format {
-	case ".svg":
-		canvas = vgsvg.New(width, height)
-	case ".png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI))}
-	default:
-		return errors.New("a figure is .svg or .png, not " + format)
-	}
-	c := draw.New(canvas)
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
-	f.words(c)
-	for i := range f.Panels {
-		p, err := f.Panels[i].plot()
-		if err != nil {
-			return err
+	for _, s := range p.Series {
+		if len(s.Points) == 0 {
+			return 0, fmt.Errorf("series %q has no points", s.Name)
 		}
-		left := panelWidth * vg.Length(i)
-		p.Draw(draw.Crop(c, left+margin, left+panelWidth-width-margin, foot, -headHeight))
-	}
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// words writes the title above the panels and the notes below.
-func (f *Figure) words(c draw.Canvas) {
-	c.FillText(style(13, ink), vg.Point{X: c.Min.X + margin, Y: c.Max.Y - 0.7*vg.Centimeter}, f.Title)
-	for i, line := range f.Notes {
-		c.FillText(style(8, faint), vg.Point{X: c.Min.X + margin, Y: c.Min.Y + margin/2 + noteHeight*vg.Length(len(f.Notes)-1-i)}, line)
-	}
-}
-
-// style is the project's way to write.
-func style(size font.Length, ink color.Color) draw.TextStyle {
-	f := font.From(plot.DefaultFont, size)
-	f.Variant = "Sans"
-	return draw.TextStyle{Color: ink, Font: f, Handler: plot.DefaultTextHandler}
-}
-
-var (
-	ink   = color.NRGBA{0x1D, 0x25, 0x30, 0xFF}
-	faint = color.NRGBA{0x5A, 0x64, 0x72, 0xFF}
-	grid  = color.NRGBA{0xE0, 0xE4, 0xE9, 0xFF}
-)
-
-// palette is told apart by lightness as well as by hue.
-var palette = []color.NRGBA{
-	{0x1B, 0x4F, 0x8F, 0xFF}, {0xE0, 0x7B, 0x00, 0xFF}, {0x0E, 0x7C, 0x66, 0xFF}, {0x8A, 0x3B, 0x9C, 0xFF},
-	{0xB0, 0x24, 0x3B, 0xFF}, {0x3E, 0xA0, 0xD8, 0xFF}, {0x6E, 0x62, 0x1B, 0xFF}, {0x2B, 0x2F, 0x38, 0xFF},
-}
-
-// plot makes a panel's plot.
-func (pn *Panel) plot() (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pn.Title, pn.X, pn.Y
-	p.X.Padding, p.Y.Padding = 4, 4
-	p.X.Tick.Marker, p.Y.Tick.Marker = plainTicks{}, plainTicks{}
-	p.Legend.Left = pn.Rises
-	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, 2, 18
-	for text, size := range map[*draw.TextStyle]font.Length{&p.Title.TextStyle: 10, &p.Legend.TextStyle: 8,
-		&p.X.Label.TextStyle: 9, &p.Y.Label.TextStyle: 9, &p.X.Tick.Label: 8, &p.Y.Tick.Label: 8} {
-		text.Font, text.Color = style(size, ink).Font, ink
-	}
-	if pn.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	if pn.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	g := plotter.NewGrid()
-	g.Vertical.Color, g.Horizontal.Color = grid, grid
-	p.Add(g)
-	for i := range pn.Series {
-		s := &pn.Series[i]
-		if err := s.add(p, i); err != nil {
-			return nil, fmt.Errorf("panel %q: series %q: %w", pn.Title, s.Name, err)
+		for _, q := range s.Points {
+			if err := p.drawable(q.X, q.Y); err != nil {
+				return 0, fmt.Errorf("series %q: %w", s.Name, err)
+			}
 		}
+		points += len(s.Points)
 	}
-	room := headroom * float64(pn.named()) / 2
-	if pn.LogY {
-		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, room)
-	} else {
-		p.Y.Min = math.Min(p.Y.Min, 0)
-		p.Y.Max += room * (p.Y.Max - p.Y.Min)
+	for _, b := range p.Bands {
+		for _, q := range b.Points {
+			if err := cmp.Or(p.drawable(q.X, q.Low), p.drawable(q.X, q.High)); err != nil {
+				return 0, fmt.Errorf("band %q: %w", b.Name, err)
+			}
+		}
+		points += 2 * len(b.Points)
 	}
-	return p, nil
+	return points, nil
 }
 
-// named returns how many series the legend names.
-func (pn *Panel) named() (n int) {
-	for i := range pn.Series {
-		if pn.Series[i].Name != "" {
-			n++
-		}
+// drawable returns an error if the panel has no place for a point.
+func (p *Panel) drawable(x, y float64) error {
+	if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return fmt.Errorf("the point (%v, %v) is not finite", x, y)
 	}
-	return n
-}
-
-// plainTicks are the usual ticks with numbers as people write them.
-type plainTicks struct{}
-
-// Ticks implements [plot.Ticker].
-func (plainTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'f', -1, 64)
-		}
-	}
-	return ticks
-}
-
-// add draws a series and names it in the legend.
-func (s *Series) add(p *plot.Plot, turn int) error {
-	xys := make(plotter.XYs, len(s.Points))
-	for i, q := range s.Points {
-		xys[i] = plotter.XY{X: q.X, Y: q.Y}
-	}
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		return err
-	}
-	c := turn
-	if s.Colour > 0 {
-		c = s.Colour - 1
-	}
-	line.Color, line.Width = palette[c%len(palette)], 1.3
-	if s.Steps {
-		line.StepStyle = plotter.PostStep
-	}
-	if s.Dashed {
-		line.Dashes = []vg.Length{4, 3}
-	}
-	p.Add(line)
-	if !s.Dots {
-		if s.Name != "" {
-			p.Legend.Add(s.Name, line)
-		}
-		return nil
-	}
-	dots, err := plotter.NewScatter(xys)
-	if err != nil {
-		return err
-	}
-	dots.Color, dots.Shape, dots.Radius = line.Color, draw.CircleGlyph{}, 2.2
-	p.Add(dots)
-	if s.Name != "" {
-		p.Legend.Add(s.Name, line, dots)
+	if p.LogX && x <= 0 || p.LogY && y <= 0 {
+		return fmt.Errorf("the point (%v, %v): a logarithmic axis shows nothing at or below 0", x, y)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ var unlinked = map[string]string{
 	module + "/sim":              "a simulator",
 	module + "/internal/bench":   "a benchmark",
 	module + "/internal/figure":  "a plotter",
+	module + "/internal/svg":     "pictures",
 	module + "/internal/ntptest": "a test helper",
 	"gonum.org":                  "a plotter",
 	"golang.org/x/image":         "pictures and fonts",

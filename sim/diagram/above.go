@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"image/color"
 	"slices"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // A pole is a vertical line through all lanes, from its text above them.
@@ -68,9 +70,9 @@ func (d *drawing) flags(marks []*Mark) {
 	flags := make([]flag, len(marks))
 	most := 1
 	for i, m := range marks {
-		f := flag{lines: flagType.wrap(violationText(m), min(maxFlag, d.widest()), maxFlagLines)}
+		f := flag{lines: flagType.Wrap(violationText(m), min(maxFlag, d.widest()), maxFlagLines)}
 		for _, l := range f.lines {
-			f.width = max(f.width, flagType.width(l))
+			f.width = max(f.width, flagType.Width(l))
 		}
 		most = max(most, len(f.lines))
 		f.spot = t.place(towerItem{d.time.x(m.At), f.width + 2*flagPad})
@@ -89,7 +91,7 @@ func (d *drawing) flags(marks []*Mark) {
 		box := rect{f.spot.x0, p.top, f.spot.x1, p.top + float64(len(f.lines)*flagLine+flagPad)}
 		d.scene.box(layerViolations, "flag", box, 2, style{fill: violation}, p.label)
 		for j, l := range f.lines {
-			baseline := box.y0 + flagPad/2 + float64(j)*flagLine + flagType.ascent() + 2.5
+			baseline := box.y0 + flagPad/2 + float64(j)*flagLine + flagType.Ascent() + 2.5
 			d.scene.write(layerViolations, "flagtext", l, box.x0+flagPad, baseline, flagType, white, "")
 		}
 		d.poles = append(d.poles, p)
@@ -108,8 +110,8 @@ func (d *drawing) strip(marks, broken []*Mark) {
 		typing, _ := markText(m.Kind)
 		p := pole{mark: m, x: d.time.x(m.At), label: clean(m.Label)}
 		spots[i].row = -1
-		if text := typing.fit(p.label, d.widest()); text != "" {
-			if spots[i] = t.place(towerItem{p.x, typing.width(text)}); spots[i].row < 0 {
+		if text := typing.Fit(p.label, d.widest()); text != "" {
+			if spots[i] = t.place(towerItem{p.x, typing.Width(text)}); spots[i].row < 0 {
 				d.dropped++
 			}
 		}
@@ -120,7 +122,7 @@ func (d *drawing) strip(marks, broken []*Mark) {
 		typing, ink := markText(p.mark.Kind)
 		if p.bare = spots[i].row < 0; !p.bare {
 			p.top = bottom - float64(spots[i].row+1)*labelRow
-			d.label(typing.fit(p.label, d.widest()), spots[i].x0, p.top+labelRow-3, typing, ink, p.label)
+			d.label(typing.Fit(p.label, d.widest()), spots[i].x0, p.top+labelRow-3, typing, ink, p.label)
 		}
 		d.poles = append(d.poles, p)
 	}
@@ -128,7 +130,7 @@ func (d *drawing) strip(marks, broken []*Mark) {
 }
 
 // markText is how the label of a mark is set.
-func markText(k MarkKind) (typeStyle, color.NRGBA) {
+func markText(k MarkKind) (svg.Font, color.NRGBA) {
 	switch k {
 	case Fault:
 		return faultType, inkDark

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"slices"
 	"strings"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // bars draws what holds for the nodes over time. Down periods come first:
@@ -101,12 +103,12 @@ func barText(b *Bar) string {
 }
 
 // barLabel writes as much of the label as fits: all of it, its first word, or nothing.
-func (d *drawing) barLabel(b *Bar, r rect, t typeStyle) {
+func (d *drawing) barLabel(b *Bar, r rect, t svg.Font) {
 	const pad = 5
 	text, fill := barText(b), d.colours.of(b)
 	full := text
-	if t.width(text) > r.x1-r.x0-2*pad {
-		if text, _, _ = strings.Cut(text, " "); t.width(text) > r.x1-r.x0-2*pad {
+	if t.Width(text) > r.x1-r.x0-2*pad {
+		if text, _, _ = strings.Cut(text, " "); t.Width(text) > r.x1-r.x0-2*pad {
 			return
 		}
 	}
@@ -114,7 +116,7 @@ func (d *drawing) barLabel(b *Bar, r rect, t typeStyle) {
 		return
 	}
 	ink := textOn(fill)
-	baseline := (r.y0+r.y1)/2 + 0.36*t.size
+	baseline := (r.y0+r.y1)/2 + 0.36*t.Size
 	places := [...]float64{0, 0.5, 1} // left, in the middle, right
 	if b.Kind == Down {
 		ink, places[0] = inkMid, 0.5
@@ -122,7 +124,7 @@ func (d *drawing) barLabel(b *Bar, r rect, t typeStyle) {
 	var room rect
 	found := false
 	for _, share := range places {
-		if room = textBox(text, r.x0+pad+share*(r.x1-r.x0-2*pad-t.width(text)), baseline, t); d.taken.free(room) {
+		if room = textBox(text, r.x0+pad+share*(r.x1-r.x0-2*pad-t.Width(text)), baseline, t); d.taken.free(room) {
 			found = true
 			break
 		}

@@ -1,6 +1,6 @@
 // Package diagram draws a run of a group of nodes as a space-time diagram: the
 // picture for a bug report, a slide or a page of documentation. It takes plain
-// data (a Run), and writes SVG or PNG from one description. [Of] makes a Run of
+// data (a Run), and writes SVG. [Of] makes a Run of
 // what the simulator has recorded.
 //
 // # How to read the picture
@@ -35,10 +35,10 @@
 // pictures of at most MaxLabelledMessages messages. Bars and marks that would share their
 // pixels with another one of the same row are drawn once. Of more than
 // MaxMessages messages, keepalives are thinned first, then all others, evenly.
-// A line below the picture says how many messages and labels are missing. In
-// SVG everything drawn also carries its full text as a tooltip.
+// A line below the picture says how many messages and labels are missing.
+// Everything drawn also carries its full text as a tooltip.
 //
 // Pictures are deterministic: the same Run and Options give the same bytes.
-// Fonts are part of the program; SVG keeps text as text, and fixes its extent,
-// so that a viewer without those fonts shows the same layout.
+// Text stays text in the fonts of the viewer. Its width is fixed, so that every
+// viewer shows the same layout.
 package diagram

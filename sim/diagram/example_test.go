@@ -1,9 +1,9 @@
 package diagram_test
 
 import (
+	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/sim/diagram"
@@ -37,33 +37,10 @@ func ExampleRender() {
 			{Node: 0, Kind: diagram.App, At: 50 * ms, Label: "answer 17"},
 		},
 	}
-	path := filepath.Join(os.TempDir(), "two-nodes.svg")
-	defer func() { _ = os.Remove(path) }()
-
-	format, err := diagram.FormatOf(path)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := diagram.Render(file, run, diagram.Options{Format: format}); err != nil {
+	var picture bytes.Buffer
+	if err := diagram.Render(&picture, run, diagram.Options{}); err != nil {
 		fmt.Println(err)
 	}
-	if err := file.Close(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("drawn as", format)
-	// Output: drawn as svg
-}
-
-// The extension of a file's name chooses the format.
-func ExampleFormatOf() {
-	_, err := diagram.FormatOf("run.pdf")
-	fmt.Println(err)
-	// Output: diagram: the name "run.pdf" must end in .svg or .png
+	fmt.Println(strings.Count(picture.String(), `class="message `), "messages")
+	// Output: 4 messages
 }

@@ -14,10 +14,8 @@ import (
 
 func TestBadInputIsNamed(t *testing.T) {
 	for want, spoil := range map[string]func(*Run, *Options){
-		"Options.Format: no format 7":                    func(_ *Run, o *Options) { o.Format = 7 },
 		"Options.Width: 3 is not within 480..16384":      func(_ *Run, o *Options) { o.Width = 3 },
 		"Options.Width: 99999 is not within 480..16384":  func(_ *Run, o *Options) { o.Width = 99999 },
-		"Options.Scale: 9 is not within 1..8":            func(_ *Run, o *Options) { o.Scale = 9 },
 		"Options.MaxMessages: -1 is negative":            func(_ *Run, o *Options) { o.MaxMessages = -1 },
 		"Options.To: 1ns is not after From, 2ns":         func(_ *Run, o *Options) { o.From, o.To = 2, 1 },
 		"Run.To: 0s is not after From, 0s":               func(r *Run, _ *Options) { r.To = 0 },
@@ -35,9 +33,6 @@ func TestBadInputIsNamed(t *testing.T) {
 		"Run.Bars[2].To: -1ns is before From":            func(r *Run, _ *Options) { r.Bars[2].To = -1 },
 		"Run.Marks[1].Node: no node -2":                  func(r *Run, _ *Options) { r.Marks[1].Node = -2 },
 		"Run.Marks[1].Kind: no kind -1":                  func(r *Run, _ *Options) { r.Marks[1].Kind = -1 },
-		"Options.Width, Scale: 131072 × ": func(_ *Run, o *Options) {
-			o.Format, o.Width, o.Scale = PNG, MaxWidth, MaxScale
-		},
 	} {
 		r, o := sampleRun(), Options{}
 		spoil(r, &o)
@@ -47,18 +42,6 @@ func TestBadInputIsNamed(t *testing.T) {
 		require.Zero(t, b.Len(), "nothing is written")
 	}
 	require.ErrorContains(t, Render(io.Discard, nil, Options{}), "no Run")
-}
-
-func TestFormatOf(t *testing.T) {
-	for path, want := range map[string]Format{"a.svg": SVG, "dir.png/b.SVG": SVG, "x.y.Png": PNG} {
-		f, err := FormatOf(path)
-		require.NoError(t, err)
-		require.Equal(t, want, f)
-	}
-	for _, path := range []string{"run.pdf", "run", "", "png", "run.png/x"} {
-		_, err := FormatOf(path)
-		require.ErrorContains(t, err, "must end in .svg or .png", path)
-	}
 }
 
 func TestAnyTextIsDrawn(t *testing.T) {
@@ -76,7 +59,7 @@ func TestAnyTextIsDrawn(t *testing.T) {
 	}
 	svg := parse(t, r, Options{})
 	require.True(t, strings.HasPrefix(svg.Children[0].Text, "a<b>&\"'\uFFFD]]> zw"), svg.Children[0].Text)
-	require.NotEmpty(t, render(t, r, Options{Format: PNG, Scale: 1, Width: 600}))
+	require.NotEmpty(t, render(t, r, Options{Width: 600}))
 	require.Empty(t, clean(" \n\x07 "))
 }
 
@@ -129,12 +112,6 @@ func FuzzRender(f *testing.F) {
 		}
 		if Render(&again, r, o) != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
 			t.Fatal("two pictures of one run")
-		}
-		if width < 1000 && len(r.Nodes) < 9 {
-			o.Format, o.Scale = PNG, 1
-			if err := Render(io.Discard, r, o); err != nil {
-				t.Fatal(err)
-			}
 		}
 	})
 }

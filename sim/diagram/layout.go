@@ -3,6 +3,8 @@ package diagram
 import (
 	"math"
 	"time"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // Distances, in units of 1/96 inch.
@@ -52,9 +54,9 @@ type lane struct {
 func (d *drawing) horizontal() {
 	names := 0.0
 	for i, n := range d.run.Nodes {
-		names = max(names, nameType.width(clean(n)))
+		names = max(names, nameType.Width(clean(n)))
 		if len(d.run.IDs) > 0 {
-			names = max(names, idType.width(clean(d.run.IDs[i])))
+			names = max(names, idType.Width(clean(d.run.IDs[i])))
 		}
 	}
 	d.time.x0 = margin + math.Ceil(min(names, maxName)) + nameGap
@@ -95,7 +97,7 @@ func (d *drawing) header() {
 	room := d.time.x1 + plotRight - 2*margin
 	for _, h := range []struct {
 		text   string
-		typing typeStyle
+		typing svg.Font
 		class  string
 	}{{d.run.Title, titleType, "title"}, {d.run.Subtitle, subtitleType, "subtitle"}} {
 		text := clean(h.text)
@@ -106,9 +108,9 @@ func (d *drawing) header() {
 		if h.class == "subtitle" {
 			ink = inkMid
 		}
-		d.y += h.typing.ascent()
-		d.scene.write(layerHeader, h.class, h.typing.fit(text, room), margin, d.y, h.typing, ink, text)
-		d.y += h.typing.descent() + 6
+		d.y += h.typing.Ascent()
+		d.scene.write(layerHeader, h.class, h.typing.Fit(text, room), margin, d.y, h.typing, ink, text)
+		d.y += h.typing.Descent() + 6
 	}
 }
 
@@ -172,13 +174,13 @@ func (d *drawing) roomAbove() float64 {
 func (d *drawing) drawLane(i int, l *lane) {
 	name := clean(d.run.Nodes[i])
 	d.scene.box(layerLanes, "lane", l.band, 3, style{fill: bandFill, stroke: bandEdge, width: 0.75}, name)
-	baseline := (l.band.y0+l.band.y1)/2 + nameType.size*0.36
+	baseline := (l.band.y0+l.band.y1)/2 + nameType.Size*0.36
 	if len(d.run.IDs) > 0 {
-		baseline -= idType.size * 0.6
+		baseline -= idType.Size * 0.6
 		id := clean(d.run.IDs[i])
-		d.scene.write(layerLanes, "id", idType.fit(id, maxName), margin, baseline+idType.size+3, idType, inkMid, id)
+		d.scene.write(layerLanes, "id", idType.Fit(id, maxName), margin, baseline+idType.Size+3, idType, inkMid, id)
 	}
-	d.scene.write(layerLanes, "name", nameType.fit(name, maxName), margin, baseline, nameType, inkDark, name)
+	d.scene.write(layerLanes, "name", nameType.Fit(name, maxName), margin, baseline, nameType, inkDark, name)
 }
 
 // axis draws the time axis below the lanes, and its grid through them.
@@ -200,12 +202,12 @@ func (d *drawing) axis() {
 		d.scene.line(layerGrid, "gridline", point{x, top}, point{x, y}, style{stroke: gridLine, width: 0.75}, "")
 		d.scene.line(layerAxis, "tick", point{x, y}, point{x, y + tickLarge}, style{stroke: inkMid, width: 1}, "")
 		label := d.time.tickLabel(t, step)
-		width := tickType.width(label)
+		width := tickType.Width(label)
 		if x-width/2 < end || x+width/2 > d.time.x1+plotRight {
 			return
 		}
-		d.scene.write(layerAxis, "time", label, x-width/2, y+tickLarge+4+tickType.ascent(), tickType, inkMid, "")
+		d.scene.write(layerAxis, "time", label, x-width/2, y+tickLarge+4+tickType.Ascent(), tickType, inkMid, "")
 		end = x + width/2 + 6
 	})
-	d.y = y + tickLarge + 4 + tickType.size + 8
+	d.y = y + tickLarge + 4 + tickType.Size + 8
 }

@@ -21,14 +21,14 @@ func (d *drawing) legend() {
 		if !d.seen[e.key] {
 			continue
 		}
-		width := e.width + 6 + legendType.width(e.text)
+		width := e.width + 6 + legendType.Width(e.text)
 		if !first && x+width > d.time.x1+plotRight-margin {
 			x = margin
 			d.y += legendRow
 		}
 		first = false
 		e.sample(point{x, d.y})
-		d.scene.write(layerLegend, "legendtext", e.text, x+e.width+6, d.y+0.36*legendType.size, legendType, inkMid, "")
+		d.scene.write(layerLegend, "legendtext", e.text, x+e.width+6, d.y+0.36*legendType.Size, legendType, inkMid, "")
 		x += width + 20
 	}
 	d.y += legendRow / 2
@@ -106,9 +106,9 @@ func (d *drawing) footer() {
 	if len(d.notes) == 0 {
 		return
 	}
-	d.y += noteType.size + 4
+	d.y += noteType.Size + 4
 	text := strings.Join(d.notes, " · ")
-	d.scene.write(layerLegend, "note", noteType.fit(text, d.time.x1+plotRight-2*margin), margin, d.y, noteType, inkDark, text)
+	d.scene.write(layerLegend, "note", noteType.Fit(text, d.time.x1+plotRight-2*margin), margin, d.y, noteType, inkDark, text)
 }
 
 // maxDescribed is how many marks the description of a picture spells out.

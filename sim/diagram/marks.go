@@ -3,6 +3,8 @@ package diagram
 import (
 	"image/color"
 	"slices"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // A note is a text above a lane, at a point of its upper edge.
@@ -10,7 +12,7 @@ type note struct {
 	x, top float64
 	text   string
 	tip    string
-	typing typeStyle
+	typing svg.Font
 	ink    color.NRGBA
 }
 
@@ -36,7 +38,7 @@ func (d *drawing) laneMarks() {
 		}
 		if label := clean(m.Label); label != "" {
 			typing, ink := markText(m.Kind)
-			notes = append(notes, note{x, top, typing.fit(label, d.widest()), d.markTip(m), typing, ink})
+			notes = append(notes, note{x, top, typing.Fit(label, d.widest()), d.markTip(m), typing, ink})
 		}
 	}
 	slices.Reverse(notes)
@@ -83,7 +85,7 @@ func (d *drawing) symbol(l layer, k MarkKind, at point, tip string) {
 // and joins higher rows to the mark by a stem.
 func (d *drawing) note(n note) bool {
 	const side = 6
-	width := n.typing.width(n.text)
+	width := n.typing.Width(n.text)
 	for row := 0; ; row++ {
 		baseline := n.top - 5 - float64(row)*labelRow
 		for _, x := range [...]float64{n.x + side, n.x - side - width} {
@@ -114,7 +116,7 @@ func (d *drawing) note(n note) bool {
 
 // label writes a text that others keep clear of, on a ground that lifts it
 // from the messages behind it.
-func (d *drawing) label(text string, x, baseline float64, t typeStyle, ink color.NRGBA, tip string) {
+func (d *drawing) label(text string, x, baseline float64, t svg.Font, ink color.NRGBA, tip string) {
 	room := textBox(text, x, baseline, t).grown(1.5)
 	d.taken.take(room)
 	d.scene.box(layerMarks, "halo", room, 2, style{fill: faded(white, haloOpacity)}, "")

@@ -231,7 +231,7 @@ func (d *drawing) messageLabels(drawn []*Message, flight float64) {
 		ways[i] = [2]point{a, b}
 	}
 	for i, m := range drawn {
-		text := messageType.fit(clean(m.Label), d.widest())
+		text := messageType.Fit(clean(m.Label), d.widest())
 		if text == "" {
 			continue
 		}
@@ -247,11 +247,11 @@ func (d *drawing) messageLabels(drawn []*Message, flight float64) {
 // quietest returns where to write beside a way, if there is room.
 func (d *drawing) quietest(text string, way [2]point, ways [][2]point) (best point, ok bool) {
 	const side = 5
-	width := messageType.width(text)
+	width := messageType.Width(text)
 	least := len(ways) + 1
 	for _, share := range [...]float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8} {
 		at := alongWay(way[0], way[1], share)
-		baseline := at.y + 0.36*messageType.size
+		baseline := at.y + 0.36*messageType.Size
 		for _, x := range [...]float64{at.x + side, at.x - side - width} {
 			room := textBox(text, x, baseline, messageType).grown(1.5)
 			if room.x0 < d.time.x0 || room.x1 > d.time.x1 || d.crossesLane(room) || !d.taken.free(room) {

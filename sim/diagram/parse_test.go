@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // A parsed is an element of an SVG as a viewer reads it.
@@ -110,8 +112,8 @@ func (p *parsed) extent(t testing.TB) rect {
 	t.Helper()
 	switch p.XMLName.Local {
 	case "text":
-		x, y, size := p.number(t, "x"), p.number(t, "y"), typeStyle{size: p.number(t, "font-size")}
-		return rect{x, y - size.ascent(), x + p.number(t, "textLength"), y + size.descent()}
+		x, y, size := p.number(t, "x"), p.number(t, "y"), svg.Font{Size: p.number(t, "font-size")}
+		return rect{x, y - size.Ascent(), x + p.number(t, "textLength"), y + size.Descent()}
 	case "rect":
 		if p.attr("class") == "background" {
 			return rect{0, 0, p.number(t, "width"), p.number(t, "height")}

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Render draws the run and writes the picture to w. It returns an error that
+// Render draws the run and writes the picture to w as SVG. It returns an error that
 // names the field if the run or the options cannot be drawn, before anything
 // is written, and else what writing returns. It keeps nothing of the run;
 // several goroutines may render one Run at a time as long as nobody changes it.
@@ -13,20 +13,11 @@ func Render(w io.Writer, r *Run, o Options) error {
 	if err := validate(r, &o); err != nil {
 		return err
 	}
-	s := draw(r, o)
-	if o.Format == PNG {
-		if o.Scale == 0 {
-			o.Scale = defaultScale
-		}
-		return writePNG(w, s, o.Scale)
-	}
-	if err := writeSVG(w, s); err != nil {
+	if err := draw(r, o).encode(w); err != nil {
 		return fmt.Errorf("diagram: %w", err)
 	}
 	return nil
 }
-
-const defaultScale = 2
 
 // A drawing is a scene under construction, built from the top downward.
 type drawing struct {

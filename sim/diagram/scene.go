@@ -3,6 +3,8 @@ package diagram
 import (
 	"image/color"
 	"math"
+
+	"github.com/failaware/failaware/internal/svg"
 )
 
 // A scene is a picture before it is written in a format: layers of elements,
@@ -64,7 +66,7 @@ type element struct {
 
 	text   string
 	at     point // the left end of the text's baseline
-	typing typeStyle
+	typing svg.Font
 }
 
 func (s *scene) add(l layer, e element) { s.layers[l] = append(s.layers[l], e) }
@@ -81,13 +83,13 @@ func (s *scene) line(l layer, class string, a, b point, st style, tip string) {
 }
 
 // write adds text with its left end at x.
-func (s *scene) write(l layer, class string, text string, x, baseline float64, t typeStyle, ink color.NRGBA, tip string) {
+func (s *scene) write(l layer, class string, text string, x, baseline float64, t svg.Font, ink color.NRGBA, tip string) {
 	s.add(l, element{class: class, tip: tip, text: text, at: point{x, baseline}, typing: t, style: style{fill: ink}})
 }
 
 // textBox is the room that a text takes.
-func textBox(text string, x, baseline float64, t typeStyle) rect {
-	return rect{x, baseline - t.ascent(), x + t.width(text), baseline + t.descent()}
+func textBox(text string, x, baseline float64, t svg.Font) rect {
+	return rect{x, baseline - t.Ascent(), x + t.Width(text), baseline + t.Descent()}
 }
 
 // A path is made of lines and curves.

@@ -19,14 +19,8 @@ func validate(r *Run, o *Options) error {
 }
 
 func checkOptions(r *Run, o *Options) error {
-	if o.Format < 0 || int(o.Format) >= len(formatNames) {
-		return fmt.Errorf("Options.Format: no format %d", o.Format)
-	}
 	if o.Width != 0 && (o.Width < MinWidth || o.Width > MaxWidth) {
 		return fmt.Errorf("Options.Width: %d is not within %d..%d", o.Width, MinWidth, MaxWidth)
-	}
-	if o.Scale < 0 || o.Scale > MaxScale {
-		return fmt.Errorf("Options.Scale: %d is not within 1..%d", o.Scale, MaxScale)
 	}
 	if o.MaxMessages < 0 {
 		return fmt.Errorf("Options.MaxMessages: %d is negative", o.MaxMessages)
