@@ -1,0 +1,35 @@
+// Command thirdparty writes THIRD_PARTY.txt: the modules that are linked into the
+// programs, with their licences. It refuses licences that users of this project
+// would have to know about. Run it by go generate.
+//
+// It reads licence files itself instead of using go-licenses, which adds scores
+// of modules to go.mod, looks at one operating system at a time, and guesses
+// licences by similarity.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+//go:generate go run . ../..
+
+// noticeFile is the name of the notice in the root of the project.
+const noticeFile = "THIRD_PARTY.txt"
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: thirdparty ROOT")
+		os.Exit(2)
+	}
+	root := os.Args[1]
+	text, err := notice(root)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, noticeFile), text, 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "thirdparty:", err)
+		os.Exit(1)
+	}
+}
