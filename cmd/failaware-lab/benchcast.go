@@ -1,7 +1,7 @@
 package main
 
 import (
-	"slices"
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,109 +11,98 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-func benchBroadcastCommand() *cobra.Command {
-	var opt bench.BroadcastOptions
-	var timing *benchTiming
-	var order string
-	var atomicities, senders, loads []string
-	var seconds float64
-	cmd := &cobra.Command{
-		Use:   "broadcast",
-		Short: "Throughput and latency of the atomic broadcast, against the raw sockets",
-		Long: `A process per node. Throughput is what the application of the slowest member
-receives while the senders send as much as the window takes. Latency is the time
-from the call of Broadcast until the applications of all members have the
-message, by the hardware clock that the processes share: at saturation, at 100
-messages per second of all senders together, at the same rate while processors
-are kept from sleeping (awake; node --awake does that, and it needs the same
-permission), and at half of the throughput, with what is due sent together once
-a millisecond.
+// The values of flags for broadcasts.
+var (
+	castOrder = cli.OneOf(cli.Choice[failaware.MessageOrder]{Name: "unordered", Value: failaware.Unordered},
+		cli.Choice[failaware.MessageOrder]{Name: "total", Value: failaware.TotalOrder},
+		cli.Choice[failaware.MessageOrder]{Name: "timed", Value: failaware.TimedOrder})
+	castAtomicity = cli.OneOf(cli.Choice[failaware.Atomicity]{Name: "weak", Value: failaware.WeakAtomicity},
+		cli.Choice[failaware.Atomicity]{Name: "strong", Value: failaware.StrongAtomicity},
+		cli.Choice[failaware.Atomicity]{Name: "strict", Value: failaware.StrictAtomicity})
+	castAll = cli.OneOf(cli.Choice[bool]{Name: "one"}, cli.Choice[bool]{Name: "all", Value: true})
+)
+
+const benchBroadcastHelp = `Measure the broadcast with a process per node. Throughput is what the application of
+the slowest member receives while the senders send as much as the window takes.
+Latency is the time from the call of Broadcast until the applications of all members
+have the message, by the hardware clock that the processes share. It is measured at
+saturation, at 100 messages per second of all senders together, at the same rate
+while processors are kept from sleeping (awake; node --awake does that, and needs the
+same permission), and at half of the throughput, where each sender sends all due
+messages once a millisecond.
 
 Raw floors are what the same number of processes carry over the same kind of
-sockets to the same number of receivers, without any protocol but flow control:
+sockets to the same number of receivers, without any protocol except flow control:
   plain    every message is a datagram of just its size, which passes through the
-           kernel by itself; the aim of 40 % is held against this one
+           kernel by itself; the aim of 40 % refers to this floor
   offload  the same datagrams, several of which share a message of the kernel;
            "-" if two are too large for that, or the kernel cannot do it
   packed   packets as large as those of the broadcast, full of messages
-"of it %" is the throughput of the broadcast by that of the floor. The broadcast
-puts many small messages into one packet, so it can be above 100 for plain.
+"of it %" is the throughput of the broadcast divided by that of the floor. The
+broadcast puts many small messages into one packet, so it can be above 100 for plain.
 
 The floor at 100 messages per second is the time from just before the system call
 that sends a datagram of the message's size until all receivers have read it.
 Everybody sleeps in between: it is what this machine takes to wake processes up.
 
 Packets are as large as the loopback interface and the library take, unless
---packet says otherwise: 1200 is what any network carries. It needs Linux.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, n := range opt.Members {
-				if err := benchCheck("nodes", n, 2); err != nil {
-					return err
-				}
-			}
-			var ok bool
-			if opt.Order, ok = castOrders[order]; !ok {
-				return cli.Wrong("--order %q: there are unordered, total and timed", order)
-			}
-			for _, name := range atomicities {
-				a, ok := castAtomicities[name]
-				if !ok {
-					return cli.Wrong("--atomicity %q: there are weak, strong and strict", name)
-				}
-				opt.Atomicities = append(opt.Atomicities, a)
-			}
-			for _, name := range senders {
-				if name != "one" && name != "all" {
-					return cli.Wrong("--senders %q: there are one and all", name)
-				}
-				opt.All = append(opt.All, name == "all")
-			}
-			for i, name := range loads {
-				l := bench.CastLoadName(name)
-				if !slices.Contains(bench.CastLoads, l) {
-					return cli.Wrong("--load %q: there are saturated, slow, awake and half", name)
-				}
-				if l == bench.LoadHalf && !slices.Contains(opt.Loads[:i], bench.LoadSaturated) {
-					return cli.Wrong("--load half: it is half of saturated, which must come before it")
-				}
-				opt.Loads = append(opt.Loads, l)
-			}
-			if seconds <= 0 || seconds > 60 {
-				return cli.Wrong("--seconds %v: it must be above 0, and at most 60", seconds)
-			}
-			if opt.Procs < 0 || opt.Procs > bench.MaxProcs {
-				return cli.Wrong("--procs %d: it must be within 0 and %d", opt.Procs, bench.MaxProcs)
-			}
-			if !cmd.Flags().Changed("load") {
-				opt.Loads = nil
-			} else if slices.Contains(opt.Loads, bench.LoadAwake) {
-				if err := bench.MayKeepAwake(); err != nil {
-					return cli.Wrong("--load awake: %w", err)
-				}
-			}
-			opt.For = time.Duration(seconds * float64(time.Second))
-			opt.Preset, opt.Timing, opt.Progress = timing.name, timing.value, benchProgress(cmd)
-			return benchRun(cmd, &opt, &opt.Launch, bench.Broadcast)
-		},
+--packet says otherwise: 1200 is what any network carries. It needs Linux.`
+
+func benchBroadcastCommand() *cobra.Command {
+	opt := bench.BroadcastOptions{Setup: bench.Setup{Limit: 20 * time.Minute}}
+	cmd := &cobra.Command{
+		Use:   "broadcast",
+		Short: "Throughput and latency of the atomic broadcast, against the raw sockets",
+		Long:  benchBroadcastHelp,
 	}
-	timing = benchPreset(cmd, "lan")
+	order := cli.NewValue("total", "order", castOrder)
+	atomicities := cli.NewValue("weak,strict", "list", cli.ListOf(castAtomicity))
+	senders := cli.NewValue("one,all", "list", cli.ListOf(castAll))
+	loads := cli.NewValue("saturated,slow,awake,half", "list", cli.ListOf(cli.OneOf(cli.Names(bench.CastLoads...)...)))
+	var seconds float64
 	f := cmd.Flags()
 	f.IntSliceVar(&opt.Members, "nodes", []int{3, 5}, "sizes of the group")
 	f.IntSliceVar(&opt.Sizes, "size", []int{64, 1024, 16384}, "sizes of messages, in bytes")
-	f.StringVar(&order, "order", "total", "order: unordered, total or timed")
-	f.StringSliceVar(&atomicities, "atomicity", []string{"weak", "strict"}, "atomicities: weak, strong, strict")
-	f.StringSliceVar(&senders, "senders", []string{"one", "all"}, "who sends: one member, or all of them")
-	f.StringSliceVar(&loads, "load", []string{"saturated", "slow", "awake", "half"}, "loads: saturated, slow (100 messages/s), awake (the same, processors kept from sleeping), half (of saturated)")
+	f.Var(order, "order", "order: unordered, total or timed")
+	f.Var(atomicities, "atomicity", "atomicities: weak, strong, strict")
+	f.Var(senders, "senders", "who sends: one member, or all of them")
+	f.Var(loads, "load", "loads: saturated, slow (100 messages/s), awake (the same, processors kept from sleeping), half (of saturated)")
 	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to four for each line of the table, and the floors for every one or two")
 	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: its share of the cores, at least 1")
 	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
-	f.DurationVar(&opt.Limit, "limit", 20*time.Minute, "the longest time to take; what was measured until then is printed")
-	return cmd
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		opt.Order, opt.Atomicities, opt.All = order.Value, atomicities.Value, senders.Value
+		opt.For = time.Duration(seconds * float64(time.Second))
+		if cmd.Flags().Changed("load") { // otherwise without awake where it is not possible
+			opt.Loads = loads.Value
+		}
+	}
+	return benchCommand(cmd, &opt, "lan", bench.Broadcast)
 }
 
-var castOrders = map[string]failaware.MessageOrder{"unordered": failaware.Unordered, "total": failaware.TotalOrder,
-	"timed": failaware.TimedOrder}
+func benchOutageCommand() *cobra.Command {
+	opt := bench.OutageOptions{Setup: bench.Setup{Limit: benchLimit}}
+	cmd := &cobra.Command{
+		Use:   "outage",
+		Short: "Members that stop, crash, are cut off or too slow while all broadcast at saturation",
+		Long: `Measure outages with a process per node, all of which broadcast as much as the window
+takes. In turn a follower and the leader are stopped (SIGSTOP) and go on, a follower and
+the leader are killed and start again, the group is cut in two and healed, and an
+application takes far too long for its deliveries. The result is the longest time in
+which the application of any other node got nothing, against the bound of the settings.
 
-var castAtomicities = map[string]failaware.Atomicity{"weak": failaware.WeakAtomicity, "strong": failaware.StrongAtomicity,
-	"strict": failaware.StrictAtomicity}
+In the end the deliveries of all applications are compared: members of a view deliver
+parts of one sequence, those that move on together deliver the same, and no message of a
+sender that moves on with them is missing or comes twice.`,
+	}
+	atomicity := cli.NewValue("strict", "atomicity", castAtomicity)
+	f := cmd.Flags()
+	f.IntVar(&opt.Nodes, "nodes", 5, "how many nodes")
+	f.IntVar(&opt.Size, "size", 1024, "size of the messages in bytes")
+	f.Var(atomicity, "atomicity", "weak, strong or strict")
+	f.DurationVar(&opt.For, "for", 5*time.Second, "how long each outage lasts")
+	return benchCommand(cmd, &opt, "lan", func(ctx context.Context, opt bench.OutageOptions) (*bench.OutageResult, error) {
+		opt.Atomicity = atomicity.Value
+		return bench.Outage(ctx, opt)
+	})
+}

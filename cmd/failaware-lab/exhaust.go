@@ -12,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim/exhaust"
-	"github.com/failaware/failaware/timed"
 )
 
 // exhaustFlags are the flags of the command that explores exhaustively.
@@ -22,14 +20,16 @@ type exhaustFlags struct {
 	nodes, depth, faults, crashes, stalls int
 	states                                int
 	veryLate, noSuffix, quiet             bool
-	starts                                []string
-	rates, mode, rank, preset             string
-	time                                  time.Duration
-	replay                                string
+	starts                                *cli.Value[[]exhaust.Start]
+	rates                                 *cli.Value[exhaust.Rates]
+	modeFlags
+	time   time.Duration
+	replay string
 }
 
 func newExhaustCommand() *cobra.Command {
-	var f exhaustFlags
+	f := exhaustFlags{starts: cli.NewValue("cold,led,apart,split,challenged", "list", cli.ListOf(exhaust.ParseStart)),
+		rates: cli.NewValue("opposed", "rates", exhaust.ParseRates)}
 	cmd := &cobra.Command{
 		Use:   "exhaust",
 		Short: "Explore everything that can happen to a few nodes, up to a bound",
@@ -51,11 +51,9 @@ exhausted; one that is interrupted exits with 1 after what it has found.`,
 	fl.IntVar(&f.crashes, "crashes", 0, "how many crashes with a restart there may be on a path")
 	fl.IntVar(&f.stalls, "stalls", 0, "how many stalls there may be on a path")
 	fl.BoolVar(&f.veryLate, "very-late", false, "a fourth fate: messages that arrive after every lease")
-	fl.StringSliceVar(&f.starts, "start", nil, "where to start: cold, led, apart, split, challenged (default all)")
-	fl.StringVar(&f.rates, "rates", "opposed", "clock rates: nominal, opposed or every combination")
-	fl.StringVar(&f.mode, "mode", "available", "available or strict")
-	fl.StringVar(&f.rank, "rank", "stable", "stable or id")
-	fl.StringVar(&f.preset, "preset", "lan", "timing: local, lan or wan")
+	fl.Var(f.starts, "start", "where to start")
+	fl.Var(f.rates, "rates", "clock rates: nominal, opposed or every combination")
+	f.modeFlags.register(fl)
 	fl.IntVar(&f.states, "states", 2_000_000, "how many distinct states to explore at most")
 	fl.DurationVar(&f.time, "time", 0, "for how long to search at most (default: until it is done)")
 	fl.BoolVar(&f.noSuffix, "no-suffix", false, "do not go on calmly from the leaves: faster, and no check of liveness")
@@ -67,27 +65,8 @@ exhausted; one that is interrupted exits with 1 after what it has found.`,
 // options turns the flags into options, naming the flag that is wrong.
 func (f *exhaustFlags) options() (exhaust.Options, error) {
 	opt := exhaust.Options{Nodes: f.nodes, Depth: f.depth, Faults: f.faults, Crashes: f.crashes, Stalls: f.stalls,
-		VeryLate: f.veryLate, States: f.states, NoSuffix: f.noSuffix}
-	var err error
-	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
-		return opt, fmt.Errorf("--mode: %w", err)
-	}
-	if opt.RankBy, err = leader.ParseRankBy(f.rank); err != nil {
-		return opt, fmt.Errorf("--rank: %w", err)
-	}
-	if opt.Timing, err = timed.Preset(f.preset); err != nil {
-		return opt, fmt.Errorf("--preset: %w", err)
-	}
-	if opt.Rates, err = exhaust.ParseRates(f.rates); err != nil {
-		return opt, fmt.Errorf("--rates: %w", err)
-	}
-	for _, name := range f.starts {
-		s, err := exhaust.ParseStart(name)
-		if err != nil {
-			return opt, fmt.Errorf("--start: %w", err)
-		}
-		opt.Starts = append(opt.Starts, s)
-	}
+		VeryLate: f.veryLate, States: f.states, NoSuffix: f.noSuffix, Starts: f.starts.Value, Rates: f.rates.Value,
+		Mode: f.mode.Value, RankBy: f.rank.Value, Timing: f.preset.Value}
 	for _, n := range []struct {
 		flag         string
 		value, least int

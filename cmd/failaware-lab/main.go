@@ -24,7 +24,7 @@ Exit codes: 0 all is well, 1 a promise is broken or the program was interrupted,
 		Args: cobra.NoArgs,
 		RunE: cli.Help,
 	}
-	new(cli.Format).Register(root.PersistentFlags())
+	cli.RegisterFormat(root.PersistentFlags())
 	root.AddCommand(newSimCommand(), newExhaustCommand(), newLabCommand(), newBenchCommand(), newPlotCommand())
 	return root
 }

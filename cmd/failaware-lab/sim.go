@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
-	"github.com/failaware/failaware/timed"
 )
 
 // simFlags are the flags of the simulator's command.
@@ -23,16 +23,15 @@ type simFlags struct {
 	topologies         uint64
 	replay             string
 
+	modeFlags
 	seconds      float64
 	nodes        int
-	mode, rank   string
-	preset       string
 	roughness    float64
 	calm         bool
 	brokenClocks bool
 	codec        bool
 	references   bool
-	broadcast    broadcastFlag
+	broadcast    bool
 	quorum       string
 	epochs       bool
 	collate      int
@@ -74,7 +73,12 @@ search with what it has found and exit code 1, the second at once.`,
 		},
 	}
 	cmd.AddCommand(newSimClocksCommand())
-	fl := cmd.Flags()
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// register adds the flags.
+func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
 	fl.DurationVar(&f.time, "time", 0, "for how long to begin new seeds")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of the campaign")
@@ -85,15 +89,13 @@ search with what it has found and exit code 1, the second at once.`,
 
 	fl.Float64Var(&f.seconds, "seconds", 20, "how many seconds a seed simulates")
 	fl.IntVar(&f.nodes, "nodes", 5, "how many nodes the world has")
-	fl.StringVar(&f.mode, "mode", "available", "available or strict")
-	fl.StringVar(&f.rank, "rank", "stable", "stable or id")
-	fl.StringVar(&f.preset, "preset", "lan", "timing: local, lan or wan")
+	f.modeFlags.register(fl)
 	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
 	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
-	f.broadcast.register(fl)
+	fl.BoolVar(&f.broadcast, "broadcast", false, "switch the atomic broadcast on, with random messages, bursts and slow applications")
 	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
 	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system now and then, and leaders create edicts")
 	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with so many children, in groups of two more nodes than that; 0: never")
@@ -107,25 +109,18 @@ search with what it has found and exit code 1, the second at once.`,
 	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")
 	fl.BoolVar(&f.requireCoverage, "require-coverage", false, "exit with 1 if a situation that these options should reach was never reached")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
-	return cmd
 }
 
 // options turns the flags into options, naming the flag that is wrong.
 func (f *simFlags) options() (sim.Options, error) {
-	opt := sim.Options{Nodes: f.nodes, Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec, Broadcast: f.broadcast.on,
+	opt := sim.Options{Nodes: f.nodes, Mode: f.mode.Value, RankBy: f.rank.Value, Timing: f.preset.Value,
+		Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec,
 		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation()}
 	if f.references {
 		opt.Servers = &sim.Servers{}
 	}
-	var err error
-	if opt.Mode, err = leader.ParseMode(f.mode); err != nil {
-		return opt, fmt.Errorf("--mode: %w", err)
-	}
-	if opt.RankBy, err = leader.ParseRankBy(f.rank); err != nil {
-		return opt, fmt.Errorf("--rank: %w", err)
-	}
-	if opt.Timing, err = timed.Preset(f.preset); err != nil {
-		return opt, fmt.Errorf("--preset: %w", err)
+	if f.broadcast {
+		opt.Broadcast = &sim.Broadcast{}
 	}
 	switch {
 	case !(f.seconds >= 0.1 && f.seconds <= 1e7):
@@ -170,25 +165,18 @@ func (f *simFlags) world() string {
 	default:
 		fmt.Fprintf(&b, " --seconds %v --roughness %v", f.seconds, f.roughness)
 	}
-	if f.brokenClocks {
-		b.WriteString(" --broken-clocks")
+	for _, flag := range []struct {
+		on   bool
+		text string
+	}{
+		{f.brokenClocks, "--broken-clocks"}, {f.codec, "--codec"}, {f.references, "--references"}, {f.quorum != "", "--quorum " + f.quorum},
+		{f.epochs, "--epochs"}, {f.collate != 0, fmt.Sprint("--collate ", f.collate)}, {f.broadcast, "--broadcast"},
+	} {
+		if flag.on {
+			b.WriteString(" " + flag.text)
+		}
 	}
-	if f.codec {
-		b.WriteString(" --codec")
-	}
-	if f.references {
-		b.WriteString(" --references")
-	}
-	if f.quorum != "" {
-		fmt.Fprintf(&b, " --quorum %s", f.quorum)
-	}
-	if f.epochs {
-		b.WriteString(" --epochs")
-	}
-	if f.collate != 0 {
-		fmt.Fprintf(&b, " --collate %d", f.collate)
-	}
-	return b.String() + f.broadcast.replay()
+	return b.String()
 }
 
 // collation returns when replies are collated: as soon as there is something to

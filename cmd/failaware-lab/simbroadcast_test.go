@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,7 +19,8 @@ func TestSimBroadcast(t *testing.T) {
 	require.NotContains(t, lastLine(t, out), "broadcasts")
 	require.NotContains(t, lastLine(t, out)["sometimes"], "a delivery was transitional")
 	f := simFlags{}
+	f.modeFlags.register(pflag.NewFlagSet("", pflag.ContinueOnError))
 	require.NotContains(t, f.again(1), "broadcast")
-	require.NoError(t, f.broadcast.set("true"))
+	f.broadcast = true
 	require.Contains(t, f.again(1), " --broadcast")
 }

@@ -40,8 +40,8 @@ func newClockCommand(g *globals) *cobra.Command {
 			if !watch {
 				return once()
 			}
-			if g.output == cli.AsJSON {
-				g.output = cli.AsNDJSON
+			if g.output.Value == cli.AsJSON { // a stream has one line for each answer
+				_ = g.output.Set(string(cli.AsNDJSON))
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()

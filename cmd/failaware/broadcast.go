@@ -24,8 +24,8 @@ import (
 const mostInput = 64 << 20
 
 func newBroadcastCommand(g *globals) *cobra.Command {
-	var order, atomicity oneOf
-	order, atomicity = oneOf{"total", api.Orders}, oneOf{"weak", api.Atomicities}
+	order := cli.NewValue("total", "name", cli.OneOf(cli.Names(api.Orders...)...))
+	atomicity := cli.NewValue("weak", "name", cli.OneOf(cli.Names(api.Atomicities...)...))
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "broadcast TEXT|-",
@@ -47,7 +47,7 @@ it. The node must run with --broadcast.`,
 					return cli.Wrong("the standard input is larger than %d bytes", mostInput)
 				}
 			}
-			options := url.Values{"order": {order.value}, "atomicity": {atomicity.value}, "wait": {strconv.FormatBool(wait)}}
+			options := url.Values{"order": {order.Value}, "atomicity": {atomicity.Value}, "wait": {strconv.FormatBool(wait)}}
 			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 				s, err := c.Broadcast(ctx, payload, options)
 				if err != nil {
@@ -57,8 +57,8 @@ it. The node must run with --broadcast.`,
 			})
 		},
 	}
-	cmd.Flags().Var(&order, "order", strings.Join(api.Orders, ", "))
-	cmd.Flags().Var(&atomicity, "atomicity", strings.Join(api.Atomicities, ", "))
+	cmd.Flags().Var(order, "order", strings.Join(api.Orders, ", "))
+	cmd.Flags().Var(atomicity, "atomicity", strings.Join(api.Atomicities, ", "))
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the node has delivered the message")
 	return cmd
 }
@@ -76,24 +76,6 @@ func sentText(s *api.Sent) string {
 		text += ", by those who move on to the next view"
 	}
 	return text
-}
-
-// oneOf is a flag with a few values.
-type oneOf struct {
-	value  string
-	values []string
-}
-
-func (o *oneOf) String() string { return o.value }
-func (o *oneOf) Type() string   { return "name" }
-func (o *oneOf) Set(s string) error {
-	for _, v := range o.values {
-		if s == v {
-			o.value = s
-			return nil
-		}
-	}
-	return fmt.Errorf("it is none of %s", strings.Join(o.values, ", "))
 }
 
 func newDeliveriesCommand(g *globals) *cobra.Command {
@@ -126,7 +108,7 @@ goes on after the last one that it printed. The node must run with --broadcast.`
 }
 
 func (w *watcher) delivery(d api.Delivery) error {
-	if w.g.output != cli.AsTable {
+	if w.g.output.Value != cli.AsTable {
 		return w.counted(cli.WriteJSON(w.out, cli.AsNDJSON, d))
 	}
 	text, err := deliveryText(&d)

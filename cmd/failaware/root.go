@@ -43,7 +43,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH or http://LOOPBACK:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
-	g.output.Register(f)
+	g.output = cli.RegisterFormat(f)
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait for the answer (default 5s)")
 	f.StringVar(&g.token, "token-file", "", "file with the token of an http:// address (FAILAWARE_TOKEN_FILE)")
 	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
@@ -56,7 +56,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 // globals are the options of all commands that ask a node.
 type globals struct {
 	addr    string
-	output  cli.Format
+	output  *cli.Value[cli.Format]
 	timeout time.Duration
 	token   string
 }

@@ -34,7 +34,7 @@ func TestBroadcastAwake(t *testing.T) {
 	}
 	opt := BroadcastOptions{Members: []int{2}, Sizes: []int{64}, Order: failaware.TotalOrder,
 		Atomicities: []failaware.Atomicity{failaware.WeakAtomicity}, All: []bool{false}, Loads: []CastLoadName{LoadAwake},
-		Preset: "patient", Timing: patient(), For: 100 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)}
+		Setup: setup(t), For: 100 * time.Millisecond}
 	if missing := MayKeepAwake(); missing != nil {
 		_, err := Broadcast(t.Context(), opt)
 		require.ErrorContains(t, err, missing.Error())
@@ -47,7 +47,7 @@ func TestBroadcastAwake(t *testing.T) {
 	require.Zero(t, c.Slow)
 	require.Zero(t, c.Floors.Slow)
 	var b strings.Builder
-	r.Text(&b)
+	require.NoError(t, r.Text(&b))
 	require.Contains(t, b.String(), "awake p50")
 }
 

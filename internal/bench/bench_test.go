@@ -48,11 +48,16 @@ func patient() timed.Timing {
 	return t
 }
 
+// setup is what most tests measure with.
+func setup(t *testing.T) Setup {
+	return Setup{Preset: "patient", Timing: patient(), Limit: 2 * time.Minute, Launch: launcher(t)}
+}
+
 // readable checks that text and JSON of a result say where it was measured.
-func readable(t *testing.T, r any, text func(*strings.Builder)) {
+func readable(t *testing.T, r Result) {
 	t.Helper()
 	var b strings.Builder
-	text(&b)
+	require.NoError(t, r.Text(&b))
 	require.Contains(t, b.String(), "machine: ")
 	j, err := json.Marshal(r)
 	require.NoError(t, err)
@@ -61,9 +66,8 @@ func readable(t *testing.T, r any, text func(*strings.Builder)) {
 }
 
 func TestElection(t *testing.T) {
-	for _, launch := range []Launcher{nil, launcher(t)} {
-		r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2, 4}, Count: 200, First: 2, Fanout: 2, Timing: patient(),
-			Limit: time.Minute, Launch: launch})
+	for _, oneProcess := range []bool{false, true} {
+		r, err := Election(t.Context(), ElectionOptions{Setup: setup(t), OneProcess: oneProcess, Nodes: []int{2, 4}, Count: 200, First: 2, Fanout: 2})
 		require.NoError(t, err)
 		require.Len(t, r.Sizes, 2)
 		for i, n := range []int{2, 4} {
@@ -81,35 +85,34 @@ func TestElection(t *testing.T) {
 				require.Zero(t, s.Collated.Count, "two children are all there is")
 			}
 		}
-		readable(t, r, func(b *strings.Builder) { r.Text(b) })
+		readable(t, r)
 	}
 }
 
 func TestElectionIsBoundedInTime(t *testing.T) {
-	r, err := Election(t.Context(), ElectionOptions{Nodes: []int{2}, Count: 1_000_000, First: 1, Timing: patient(),
-		Limit: 2 * time.Second})
+	opt := ElectionOptions{Setup: setup(t), OneProcess: true, Nodes: []int{2}, Count: 1_000_000, First: 1}
+	opt.Limit = 2 * time.Second
+	r, err := Election(t.Context(), opt)
 	require.NoError(t, err)
-	require.True(t, r.Sizes[0].CutShort)
+	require.True(t, r.CutShort)
 	require.Positive(t, r.Sizes[0].Election.Count)
 }
 
 func TestFailover(t *testing.T) {
-	r, err := Failover(t.Context(), FailoverOptions{Nodes: 3, Count: 1, Preset: "patient", Timing: patient(),
-		Limit: time.Minute, Followers: true, Launch: launcher(t)})
+	r, err := Failover(t.Context(), FailoverOptions{Setup: setup(t), Nodes: 3, Count: 1, Followers: true})
 	require.NoError(t, err)
 	require.Zero(t, r.Leader.Failed+r.Follower.Failed)
 	require.Equal(t, 1, r.Leader.Elected.Count)
 	require.Equal(t, 1, r.Follower.View.Count)
 	require.Positive(t, r.Leader.Leaderless.Min)
 	require.LessOrEqual(t, r.Leader.Leaderless.Max, r.Leader.Elected.Max)
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
-	_, err = Failover(t.Context(), FailoverOptions{Nodes: 3, Count: 1, Timing: patient()})
-	require.Error(t, err, "goroutines do not crash")
+	readable(t, r)
+	_, err = Failover(t.Context(), FailoverOptions{Nodes: 3, Count: 1})
+	require.ErrorContains(t, err, "must be processes", "goroutines do not crash")
 }
 
 func TestClock(t *testing.T) {
-	r, err := Clock(t.Context(), ClockOptions{Nodes: 3, Count: 1, Preset: "patient", Timing: patient(),
-		Watch: 200 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)})
+	r, err := Clock(t.Context(), ClockOptions{Setup: setup(t), Nodes: 3, Count: 1, Watch: 200 * time.Millisecond})
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Joins)
 	require.Positive(t, r.Checked)
@@ -118,5 +121,5 @@ func TestClock(t *testing.T) {
 	require.Positive(t, r.Now.Single.P50)
 	require.GreaterOrEqual(t, r.Now.Single.Min, r.Now.SingleHardware.Min, "it reads the hardware clock")
 	require.Positive(t, r.Now.SingleHardware.Min, "which takes a while")
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	readable(t, r)
 }

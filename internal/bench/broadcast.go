@@ -15,6 +15,7 @@ import (
 
 // BroadcastOptions are the choices of [Broadcast].
 type BroadcastOptions struct {
+	Setup
 	Members     []int // sizes of groups
 	Sizes       []int // of messages, in bytes
 	Order       failaware.MessageOrder
@@ -31,14 +32,8 @@ type BroadcastOptions struct {
 	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means its
 	// share of the cores, and at least one: more threads than that mostly wake
 	// each other.
-	Procs  int
-	Preset string
-	Timing timed.Timing
-	For    time.Duration // of each measurement, after a tenth of it to get going
-	Limit  time.Duration // of all; what was measured until then is the result
-	Launch Launcher      // must start processes
-	// Progress gets what is going on, if not nil.
-	Progress func(format string, args ...any)
+	Procs int
+	For   time.Duration // of each measurement, after a tenth of it to get going
 }
 
 // CastLoadName names a load of [Broadcast].
@@ -75,16 +70,15 @@ const (
 // members have the message. It needs Linux, which tells what processes use.
 func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, error) {
 	if err := opt.complete(); err != nil {
-		return nil, fmt.Errorf("bench: broadcast: %w", err)
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
-	r := &BroadcastResult{Machine: machine(), Preset: opt.Preset, Order: opt.Order.String(), Packet: opt.Packet,
-		Seconds: opt.For.Seconds()}
+	r := &BroadcastResult{Head: opt.head(BroadcastKind), Order: opt.Order.String(), Packet: opt.Packet, Seconds: opt.For.Seconds()}
 	for _, n := range opt.Members {
 		err := r.measure(ctx, &opt, n)
 		if errors.Is(err, errLimit) && len(r.Cells) > 0 {
-			r.Cut = true
+			r.CutShort = true
 			break
 		}
 		if err != nil {
@@ -97,55 +91,44 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 
 var errLimit = errors.New("the time is up")
 
-// complete checks the choices, and makes those that were left.
+// Check returns an error if the choices make no sense.
+func (o *BroadcastOptions) Check() error {
+	errs := []error{within("procs", o.Procs, 0, MaxProcs), within("seconds", o.For, time.Millisecond, maxCastFor)}
+	if o.Packet != 0 {
+		errs = append(errs, within("packet", o.Packet, minCastPacket, maxCastPacket))
+	}
+	for _, n := range o.Members {
+		errs = append(errs, within("nodes", n, 2, timed.MaxNodes))
+	}
+	for _, size := range o.Sizes {
+		errs = append(errs, within("size", size, castHead, 1<<20))
+	}
+	for i, l := range o.Loads {
+		if l == LoadHalf && !slices.Contains(o.Loads[:i], LoadSaturated) {
+			errs = append(errs, errors.New("--load half: it is half of saturated, which must come before it"))
+		}
+		if l == LoadAwake {
+			if err := MayKeepAwake(); err != nil {
+				errs = append(errs, fmt.Errorf("--load awake: %w", err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// complete checks the choices and makes those that were left.
 func (o *BroadcastOptions) complete() error {
 	if o.Packet == 0 {
 		o.Packet = loopbackPacket()
 	}
-	switch {
-	case o.Launch == nil:
-		return errors.New("members need processes of their own")
-	case o.Packet < minCastPacket || o.Packet > maxCastPacket:
-		return fmt.Errorf("packets of %d bytes are outside [%d, %d]", o.Packet, minCastPacket, maxCastPacket)
-	case o.Procs < 0 || o.Procs > MaxProcs:
-		return fmt.Errorf("a GOMAXPROCS of %d is outside [0, %d]", o.Procs, MaxProcs)
-	case o.For <= 0 || o.For > maxCastFor:
-		return fmt.Errorf("a time of %v is outside (0, %v]", o.For, maxCastFor)
-	case o.Limit <= 0:
-		return errors.New("a limit is needed")
-	}
-	chosen := len(o.Loads) > 0
-	if !chosen {
+	if len(o.Loads) == 0 {
 		o.Loads = slices.Clone(CastLoads)
-	}
-	if at := slices.Index(o.Loads, LoadAwake); at >= 0 {
-		switch err := MayKeepAwake(); {
-		case err != nil && chosen:
-			return fmt.Errorf("the load %q: %w", LoadAwake, err)
-		case err != nil:
-			o.Loads = slices.Delete(o.Loads, at, at+1)
+		if err := MayKeepAwake(); err != nil {
+			o.Loads = slices.DeleteFunc(o.Loads, func(l CastLoadName) bool { return l == LoadAwake })
 			o.progress("without the load %s: %v", LoadAwake, err)
 		}
 	}
-	for i, l := range o.Loads {
-		switch {
-		case !slices.Contains(CastLoads, l):
-			return fmt.Errorf("there is no load %q", l)
-		case l == LoadHalf && !slices.Contains(o.Loads[:i], LoadSaturated):
-			return fmt.Errorf("the load %q needs %q before it", LoadHalf, LoadSaturated)
-		}
-	}
-	for _, n := range o.Members {
-		if n < 2 || n > timed.MaxNodes {
-			return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
-		}
-	}
-	for _, size := range o.Sizes {
-		if size < castHead || size > 1<<20 {
-			return fmt.Errorf("messages of %d bytes are outside [%d, %d]", size, castHead, 1<<20)
-		}
-	}
-	return nil
+	return o.Check()
 }
 
 // loopbackPacket returns the size of the largest packet that the loopback
@@ -164,12 +147,6 @@ func loopbackPacket() int {
 	return minCastPacket
 }
 
-func (o *BroadcastOptions) progress(format string, args ...any) {
-	if o.Progress != nil {
-		o.Progress(format, args...)
-	}
-}
-
 // procs returns GOMAXPROCS of the processes of a group.
 func (o *BroadcastOptions) procs(members int) int {
 	if o.Procs > 0 {
@@ -180,15 +157,11 @@ func (o *BroadcastOptions) procs(members int) int {
 
 // measure measures one size of the group.
 func (r *BroadcastResult) measure(ctx context.Context, opt *BroadcastOptions, n int) error {
-	g, err := newGroup(opt.Launch, n, opt.Timing)
+	g, err := opt.startGroup(ctx, n, func(g *group) { g.cast = &castSetup{Packet: opt.Packet, Procs: opt.procs(n)} })
 	if err != nil {
 		return err
 	}
-	g.cast = &castSetup{Packet: opt.Packet, Procs: opt.procs(n)}
 	defer g.stop()
-	if err := g.startAll(ctx); err != nil {
-		return err
-	}
 	number := uint32(0)
 	for _, size := range opt.Sizes {
 		for _, all := range opt.All {

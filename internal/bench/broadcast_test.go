@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,10 +38,10 @@ func TestBroadcast(t *testing.T) {
 		t.Skip(err)
 	}
 	r := broadcastUndisturbed(t, BroadcastOptions{Members: []int{3}, Sizes: []int{64}, Order: failaware.TotalOrder,
-		Atomicities: []failaware.Atomicity{failaware.StrictAtomicity}, All: []bool{false, true}, Preset: "patient",
-		Timing: patient(), For: 200 * time.Millisecond, Limit: time.Minute, Launch: launcher(t)},
+		Atomicities: []failaware.Atomicity{failaware.StrictAtomicity}, All: []bool{false, true},
+		Setup: setup(t), For: 200 * time.Millisecond},
 		func(c *BroadcastCell) []*CastLoad { return []*CastLoad{&c.Saturated, &c.Slow, &c.Half} })
-	require.False(t, r.Cut)
+	require.False(t, r.CutShort)
 	require.Len(t, r.Cells, 2)
 	for i, c := range r.Cells {
 		require.Equal(t, 3, c.Members)
@@ -67,21 +66,21 @@ func TestBroadcast(t *testing.T) {
 		require.Equal(t, []int{3, c.Senders, 64}, []int{c.Floors.Slow.Members, c.Floors.Slow.Senders, c.Floors.Slow.Size})
 		require.Positive(t, c.Floors.Slow.Latency.Count)
 	}
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	readable(t, r)
 }
 
 func TestBroadcastNamesWhatIsWrong(t *testing.T) {
-	good := BroadcastOptions{Members: []int{2}, Sizes: []int{64}, For: time.Second, Limit: time.Second, Launch: launcher(t)}
+	good := BroadcastOptions{Setup: setup(t), Members: []int{2}, Sizes: []int{64}, For: time.Second}
 	require.NoError(t, good.complete())
 	require.GreaterOrEqual(t, good.Packet, minCastPacket)
 	for text, change := range map[string]func(*BroadcastOptions){
-		"processes":  func(o *BroadcastOptions) { o.Launch = nil },
-		"GOMAXPROCS": func(o *BroadcastOptions) { o.Procs = MaxProcs + 1 },
-		"packets":    func(o *BroadcastOptions) { o.Packet = 1000 },
-		"time":       func(o *BroadcastOptions) { o.For = time.Hour },
-		"limit":      func(o *BroadcastOptions) { o.Limit = 0 },
-		"group":      func(o *BroadcastOptions) { o.Members = []int{1} },
-		"messages":   func(o *BroadcastOptions) { o.Sizes = []int{castHead - 1} },
+		"processes":    func(o *BroadcastOptions) { o.Launch = nil },
+		"--procs 257":  func(o *BroadcastOptions) { o.Procs = MaxProcs + 1 },
+		"--packet":     func(o *BroadcastOptions) { o.Packet = 1000 },
+		"--seconds 1h": func(o *BroadcastOptions) { o.For = time.Hour },
+		"--nodes 1":    func(o *BroadcastOptions) { o.Members = []int{1} },
+		"--size 15":    func(o *BroadcastOptions) { o.Sizes = []int{castHead - 1} },
+		"--load half":  func(o *BroadcastOptions) { o.Loads = []CastLoadName{LoadHalf} },
 	} {
 		opt := good
 		change(&opt)
@@ -148,7 +147,7 @@ func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}
-	opt := &BroadcastOptions{Loads: []CastLoadName{LoadSlow}, Packet: minCastPacket, Procs: 3, For: 100 * time.Millisecond, Launch: launcher(t)}
+	opt := &BroadcastOptions{Setup: setup(t), Loads: []CastLoadName{LoadSlow}, Packet: minCastPacket, Procs: 3, For: 100 * time.Millisecond}
 	floors, err := castFloors(t.Context(), opt, 2, 64, false)
 	require.NoError(t, err)
 	require.Positive(t, floors.Slow.Latency.Count)

@@ -50,7 +50,7 @@ const (
 // castFloors measures the floors that belong to the loads.
 func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all bool) (floors CastFloors, err error) {
 	datagram := min(size, loopbackPacket())
-	floor := FloorOptions{Members: []int{n}, Sizes: []int{size}, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,
+	floor := floorOptions{Members: n, Size: size, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,
 		Procs: opt.procs(n), For: opt.For / castFloorPart, Launch: opt.Launch}
 	if slices.Contains(opt.Loads, LoadSaturated) {
 		for _, way := range []struct {
@@ -59,35 +59,27 @@ func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all boo
 			plain  bool
 		}{{&floors.Plain, datagram, true}, {&floors.Offload, datagram, false}, {&floors.Packed, opt.Packet, false}} {
 			floor.Packet, floor.Plain = way.packet, way.plain
-			r, err := Floor(ctx, floor)
-			if err != nil {
+			if way.into.FloorCell, err = measureFloor(ctx, floor); err != nil {
 				return floors, err
 			}
-			way.into.FloorCell = r.Cells[0]
 		}
 		if floors.Offload.Together == 0 {
 			floors.Offload = CastFloor{}
 		}
 	}
 	floor.Packet, floor.Plain, floor.For = datagram, false, opt.For
-	slow := func(into *FloorLatency) error {
-		cells, err := MeasureFloorLatency(ctx, floor, castSlow)
-		if err == nil {
-			*into = cells[0]
-		}
-		return err
-	}
 	if slices.Contains(opt.Loads, LoadSlow) {
-		if err := slow(&floors.Slow); err != nil {
+		if floors.Slow, err = measureFloorLatency(ctx, floor, castSlow); err != nil {
 			return floors, err
 		}
 	}
 	if slices.Contains(opt.Loads, LoadAwake) {
-		if err := keepAwake(func() error { return slow(&floors.Awake) }); err != nil {
-			return floors, err
-		}
+		err = keepAwake(func() (err error) {
+			floors.Awake, err = measureFloorLatency(ctx, floor, castSlow)
+			return err
+		})
 	}
-	return floors, nil
+	return floors, err
 }
 
 // against returns the floors with the parts of them that a load at saturation is.

@@ -11,15 +11,12 @@ import (
 
 // BroadcastResult is what [Broadcast] found.
 type BroadcastResult struct {
-	Machine Machine         `json:"machine"`
-	Preset  string          `json:"preset"`
+	Head
 	Order   string          `json:"order"`
 	Packet  int             `json:"largest_packet"` // in bytes
 	Procs   int             `json:"procs"`          // GOMAXPROCS of the nodes' processes
 	Seconds float64         `json:"seconds"`        // of each measurement
-	Cut     bool            `json:"cut,omitempty"`  // the time was up
 	Cells   []BroadcastCell `json:"cells"`
-	Aims    []Aim           `json:"aims"`
 }
 
 // BroadcastCell is the result for one size of the group and of messages.
@@ -158,31 +155,24 @@ func (r *BroadcastResult) aim() {
 	}
 }
 
-// Text writes the result as a table.
-func (r *BroadcastResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: a process per member, timing %s, GOMAXPROCS %d, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
-		r.Preset, r.Procs, r.Order, r.Packet, r.Seconds)
-	if r.Cut {
-		p.line("the time was up before all was measured")
-	}
-	p.line("raw floors: plain, a datagram per message; offload, the same with several in a message of the kernel;")
-	p.line("packed, packets as large as those of the broadcast, full of messages; of it: our MB/s by those of the floor")
+// Text implements [Result].
+func (r *BroadcastResult) Text(w io.Writer) error {
 	rows := [][]string{slices.Concat([]string{"members", "senders", "bytes", "atomicity", "messages/s", "MB/s", "CPU/message", "p50", "p99",
 		"views", "lost"}, castFloorHead, []string{"100/s p50", "p99", "floor 100/s p50", "p99",
 		"100/s awake p50", "p99", "floor awake p50", "p99", "half load p50", "p99"})}
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		s := &c.Saturated
-		slow, floor, half := &c.Slow.Latency, &c.Floors.Slow.Latency, &c.Half.Latency
-		awake, awakeFloor := &c.Awake.Latency, &c.Floors.Awake.Latency
-		rows = append(rows, slices.Concat([]string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
+		row := slices.Concat([]string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), c.Atomicity,
 			fmt.Sprintf("%.0f", s.Messages), fmt.Sprintf("%.1f", s.Bytes/1e6), show(s.PerMessage),
-			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow)}, c.Floors.row(),
-			[]string{show(slow.P50), show(slow.P99), show(floor.P50), show(floor.P99),
-				show(awake.P50), show(awake.P99), show(awakeFloor.P50), show(awakeFloor.P99), show(half.P50), show(half.P99)}))
+			show(s.Latency.P50), show(s.Latency.P99), fmt.Sprint(s.Views), fmt.Sprint(s.Overflow)}, c.Floors.row())
+		for _, l := range []*Summary{&c.Slow.Latency, &c.Floors.Slow.Latency, &c.Awake.Latency, &c.Floors.Awake.Latency, &c.Half.Latency} {
+			row = append(row, show(l.P50), show(l.P99))
+		}
+		rows = append(rows, row)
 	}
-	p.table(rows)
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("a process per member, timing %s, GOMAXPROCS %d, order %s, packets of up to %d bytes, %.1f s each; at the slowest member",
+		r.Preset, r.Procs, r.Order, r.Packet, r.Seconds), rows,
+		"raw floors: plain, a datagram per message; offload, the same with several in a message of the kernel;",
+		"packed, packets as large as those of the broadcast, full of messages; of it: our MB/s by those of the floor")
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -12,22 +13,22 @@ import (
 
 // ClockOptions are the choices of [Clock].
 type ClockOptions struct {
-	Nodes    int
-	Count    int // how often the followers join
-	Preset   string
-	Timing   timed.Timing
-	Watch    time.Duration // for how long after a join, besides the first second
-	Limit    time.Duration
-	Launch   Launcher // must start processes
-	Progress func(format string, args ...any)
+	Setup
+	Nodes int
+	Count int           // how often the followers join
+	Watch time.Duration // for how long after a join, besides the first second
+}
+
+// Check returns an error if the choices make no sense.
+func (o *ClockOptions) Check() error {
+	return errors.Join(least("nodes", o.Nodes, 2), least("count", o.Count, 1))
 }
 
 // ClockResult is what [Clock] found.
 type ClockResult struct {
-	Machine Machine `json:"machine"`
-	Nodes   int     `json:"nodes"`
-	Joins   int     `json:"joins"` // of all followers
-	Preset  string  `json:"preset"`
+	Head
+	Nodes int `json:"nodes"`
+	Joins int `json:"joins"` // of all followers
 	// First and Later are the deviations that followers claimed in the first
 	// second after they joined, and after it.
 	First Summary `json:"deviation_first_second"`
@@ -41,12 +42,10 @@ type ClockResult struct {
 	Close Summary `json:"until_100us"`
 	// Wrong counts readings whose interval surely did not contain group time, of
 	// Checked ones.
-	Wrong    int   `json:"wrong"`
-	Checked  int   `json:"checked"`
-	Unknown  int   `json:"unknown"` // readings without any bound, after the join
-	Now      Cost  `json:"now"`
-	CutShort bool  `json:"cut_short"`
-	Aims     []Aim `json:"aims"`
+	Wrong   int  `json:"wrong"`
+	Checked int  `json:"checked"`
+	Unknown int  `json:"unknown"` // readings without any bound, after the join
+	Now     Cost `json:"now"`
 }
 
 // clockTimes gathers what followers read.
@@ -65,18 +64,12 @@ const joined = time.Second
 // clocks claim with the truth: on one host, the leader's clock can be read at
 // known instants of the hardware clock that all share.
 func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
-	if opt.Launch == nil {
-		return nil, errors.New("bench: only processes can join again")
-	}
-	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	r := &ClockResult{Head: opt.head(ClockKind), Nodes: opt.Nodes}
+	g, err := opt.startGroup(ctx, opt.Nodes, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer g.stop()
-	r := &ClockResult{Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset}
-	if err := g.startAll(ctx); err != nil {
-		return nil, err
-	}
 	lead, err := g.calm(ctx)
 	if err != nil {
 		return nil, err
@@ -88,19 +81,13 @@ func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
 		return nil, err
 	}
 	r.Now = *answers[lead].Cost
-	stopAt := time.Now().Add(opt.Limit)
 	var t clockTimes
-	for i := range opt.Count {
-		if r.CutShort = time.Now().After(stopAt); r.CutShort {
-			break
-		}
-		if err := g.rejoin(ctx, opt.Watch, r, &t); err != nil {
-			return nil, err
-		}
+	r.CutShort, err = opt.repeat(opt.Count, "joins", func() error {
 		r.Joins++
-		if opt.Progress != nil {
-			opt.Progress("%d of %d joins", i+1, opt.Count)
-		}
+		return g.rejoin(ctx, opt.Watch, r, &t)
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.First, r.Later, r.Close = summarize(t.first), summarize(t.later), summarize(t.close)
 	r.Error, r.Margin = summarize(t.err), summarize(t.margin)
@@ -192,25 +179,19 @@ func (r *ClockResult) take(samples []sample, known *truth, since timed.Instant, 
 	}
 }
 
-// Text writes the result as a table.
-func (r *ClockResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %d nodes, a process each, timing %s; all followers joined %d times", r.Nodes, r.Preset, r.Joins)
-	p.table([][]string{
-		summaryHead(""),
-		summaryRow(r.First, "deviation, first second"),
-		summaryRow(r.Later, "deviation, later"),
-		summaryRow(r.Close, "joined → deviation ≤ 100 µs"),
-		summaryRow(r.Error, "true error"),
-		summaryRow(r.Margin, "truth known to"),
-		summaryRow(r.Now.Single, "Now(), one call"),
-		summaryRow(r.Now.SingleHardware, "hardware clock, one call"),
-	})
-	p.line("%d of %d readings did not contain the truth; %d readings without a bound", r.Wrong, r.Checked, r.Unknown)
-	p.line("Now(): %.0f ns (%.0f ns of them the hardware clock), %.0f allocations", r.Now.Nanoseconds, r.Now.HardwareClock, r.Now.Allocations)
-	if r.CutShort {
-		p.line("the time was up before all joins were made")
-	}
-	p.aims(r.Aims)
+// Text implements [Result].
+func (r *ClockResult) Text(w io.Writer) error {
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s; all followers joined %d times", r.Nodes, r.Preset, r.Joins),
+		[][]string{
+			summaryHead(""),
+			summaryRow(r.First, "deviation, first second"),
+			summaryRow(r.Later, "deviation, later"),
+			summaryRow(r.Close, "joined → deviation ≤ 100 µs"),
+			summaryRow(r.Error, "true error"),
+			summaryRow(r.Margin, "truth known to"),
+			summaryRow(r.Now.Single, "Now(), one call"),
+			summaryRow(r.Now.SingleHardware, "hardware clock, one call"),
+		},
+		fmt.Sprintf("%d of %d readings did not contain the truth; %d readings without a bound", r.Wrong, r.Checked, r.Unknown),
+		fmt.Sprintf("Now(): %.0f ns (%.0f ns of them the hardware clock), %.0f allocations", r.Now.Nanoseconds, r.Now.HardwareClock, r.Now.Allocations))
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -13,27 +14,30 @@ import (
 
 // CollationOptions are the choices of [Collation].
 type CollationOptions struct {
+	Setup
 	Nodes    []int
 	Fanout   int
-	Preset   string
-	Timing   timed.Timing
 	Delay    time.Duration // the longest of a packet; the shortest is a fifth of it
 	Renewals int
 	Crashes  int
-	Limit    time.Duration
-	Progress func(format string, args ...any)
+}
+
+// Check returns an error if the choices make no sense.
+func (o *CollationOptions) Check() error {
+	errs := []error{least("rounds", o.Renewals, 1), least("crashes", o.Crashes, 0), within("k", o.Fanout, leader.MinFanout, leader.MaxFanout),
+		within("delay", o.Delay, 5*timed.MinDuration, min(o.Timing.OneWayTimeout, 5*o.Timing.SchedulingDelay))}
+	for _, n := range o.Nodes {
+		errs = append(errs, within("nodes", n, 3, timed.MaxNodes))
+	}
+	return errors.Join(errs...)
 }
 
 // CollationResult is what [Collation] found.
 type CollationResult struct {
-	Kind    Kind            `json:"benchmark"`
-	Machine Machine         `json:"machine"`
-	Preset  string          `json:"preset"`
+	Head
 	Fanout  int             `json:"fanout"`
 	DelayUS float64         `json:"delay_us"`
 	Sizes   []CollationSize `json:"sizes"`
-	Aims    []Aim           `json:"aims"`
-	Partial bool            `json:"partial,omitempty"` // there was no time for more
 }
 
 // CollationSize is one size of the group, with direct and with collated replies.
@@ -59,21 +63,19 @@ type CollationCost struct {
 func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, opt.Limit)
 	defer cancel()
-	r := &CollationResult{Kind: CollationKind, Machine: machine(), Preset: opt.Preset, Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
+	r := &CollationResult{Head: opt.head(CollationKind), Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
 	for _, n := range opt.Nodes {
 		size := CollationSize{Nodes: n}
 		for _, c := range []struct {
 			cost *CollationCost
 			leader.Collation
 		}{{&size.Direct, leader.Collation{}}, {&size.Collated, leader.Collation{Above: opt.Fanout + 1, Fanout: opt.Fanout}}} {
-			if opt.Progress != nil {
-				opt.Progress("%d nodes, collation above %d", n, c.Above)
-			}
+			opt.progress("%d nodes, collation above %d", n, c.Above)
 			world := sim.Options{Nodes: n, Timing: opt.Timing, Collation: c.Collation}
 			weather := sim.Weather{MinDelay: opt.Delay / 5, MaxDelay: opt.Delay, Lateness: opt.Delay / 5}
 			m, err := sim.MeasureRounds(ctx, 1, world, weather, opt.Renewals, opt.Crashes)
 			if ctx.Err() != nil {
-				r.Partial = true
+				r.CutShort = true
 				r.judge()
 				return r, nil
 			}
@@ -113,22 +115,15 @@ func (r *CollationResult) judge() {
 	}
 }
 
-// Text prints the result for people.
-func (r *CollationResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("simulated, preset %s, delays up to %v, trees of %d; per renewal of the leader's lease", r.Preset,
-		time.Duration(r.DelayUS*float64(time.Microsecond)), r.Fanout)
+// Text implements [Result].
+func (r *CollationResult) Text(w io.Writer) error {
 	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "election p50", "p99"}}
 	for i := range r.Sizes {
 		s := &r.Sizes[i]
 		rows = append(rows, s.Direct.row(s.Nodes, "direct"), s.Collated.row(s.Nodes, "collated"))
 	}
-	p.table(rows)
-	if r.Partial {
-		p.line("the time limit came before all sizes were measured")
-	}
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("simulated, preset %s, delays up to %v, trees of %d; per renewal of the leader's lease", r.Preset,
+		time.Duration(r.DelayUS*float64(time.Microsecond)), r.Fanout), rows)
 }
 
 func (c *CollationCost) row(nodes int, how string) []string {

@@ -8,8 +8,9 @@
 //     sockets.
 //   - [Failover], [Split], [Clock] and [Idle] run whole nodes, one process each.
 //     The processes report what changes, and when, over a pipe.
-//   - [Floor] measures what the sockets alone carry of a broadcast, with a process
-//     per member, and [Broadcast] the broadcast of whole nodes against it.
+//   - [Broadcast] measures the broadcast of whole nodes against what the sockets
+//     alone carry with a process per member, and [Outage] how long faults hold it up.
+//   - [Collation] measures elections of large groups in the simulator.
 //
 // Every benchmark is bounded in time, says on what machine it ran, and how busy
 // that machine was.

@@ -13,26 +13,33 @@ import (
 
 // ElectionOptions are the choices of [Election].
 type ElectionOptions struct {
-	Nodes []int // sizes of groups
-	Count int   // rounds per size
-	First int   // first elections per size
+	Setup            // its Limit is per size
+	OneProcess bool  // all nodes are goroutines of this process
+	Nodes      []int // sizes of groups
+	Count      int   // rounds per size
+	First      int   // first elections per size
 	// Fanout, if not 0, measures each size above it once more, with the replies
 	// collated along a tree with so many children.
 	Fanout int
-	Timing timed.Timing
-	Limit  time.Duration // per size
-	Launch Launcher
-	// Progress gets what is going on, if not nil.
-	Progress func(format string, args ...any)
+}
+
+// Check returns an error if the choices make no sense.
+func (o *ElectionOptions) Check() error {
+	errs := []error{least("count", o.Count, 1), least("first", o.First, 0)}
+	for _, n := range o.Nodes {
+		errs = append(errs, within("nodes", n, 1, timed.MaxNodes))
+	}
+	if o.Fanout != 0 {
+		errs = append(errs, within("collate", o.Fanout, leader.MinFanout, leader.MaxFanout))
+	}
+	return errors.Join(errs...)
 }
 
 // ElectionResult is what [Election] found.
 type ElectionResult struct {
-	Kind    Kind           `json:"benchmark"`
-	Machine Machine        `json:"machine"`
-	Setup   string         `json:"setup"`
-	Sizes   []ElectionSize `json:"sizes"`
-	Aims    []Aim          `json:"aims"`
+	Head
+	Setup string         `json:"setup"`
+	Sizes []ElectionSize `json:"sizes"`
 }
 
 // ElectionSize is the result for one size of the group.
@@ -56,9 +63,8 @@ type ElectionSize struct {
 	ReplyBytes   int     `json:"reply_bytes"`
 	// Incomplete rounds were not won by all votes, and Lost raw rounds not
 	// answered by all; they are not counted above.
-	Incomplete int  `json:"incomplete"`
-	Lost       int  `json:"lost"`
-	CutShort   bool `json:"cut_short"` // the time was up before Count was reached
+	Incomplete int `json:"incomplete"`
+	Lost       int `json:"lost"`
 	// Collated is Election with collated replies, in a group of its own.
 	Collated             Summary   `json:"collated"`
 	CollatedDistribution Histogram `json:"collated_distribution"`
@@ -69,11 +75,12 @@ type ElectionSize struct {
 // Election measures elections. The leader is in this process, and each follower
 // in a process of its own, as real nodes are; there is no difference to a parent
 // that only watches, since this process does nothing else. With all nodes in one
-// process (a nil Launcher) times are about a third shorter, elections and floor
+// process times are about a third shorter, elections and floor
 // alike: goroutines wake each other for less than processes do.
 func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error) {
-	r := &ElectionResult{Kind: ElectionKind, Machine: machine(), Setup: "the leader in one process, each follower in another"}
-	if opt.Launch == nil {
+	r := &ElectionResult{Head: opt.head(ElectionKind), Setup: "the leader in one process, each follower in another"}
+	if opt.OneProcess {
+		opt.Launch = nil
 		r.Setup = "all nodes in one process, a goroutine each"
 	}
 	for _, n := range opt.Nodes {
@@ -88,6 +95,7 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 			}
 			s.Collated, s.CollatedDistribution, s.CollatedPackets = t.Election, t.Distribution, t.CollatedPackets
 		}
+		r.CutShort = r.CutShort || s.Election.Count < opt.Count
 		r.Sizes = append(r.Sizes, *s)
 		if n == 8 {
 			r.Aims = append(r.Aims, aim("election of 8, mean, in floors", s.Ratio, 3, "×"),
@@ -99,9 +107,6 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 
 // electionOf measures one size.
 func electionOf(ctx context.Context, opt *ElectionOptions, n int, c leader.Collation) (*ElectionSize, error) {
-	if n < 1 || n > timed.MaxNodes {
-		return nil, fmt.Errorf("a group has 1 to %d nodes", timed.MaxNodes)
-	}
 	jobOf := func(i int) *job {
 		return &job{Kind: bareJob, ID: timed.NodeID(i), Listen: "127.0.0.1:0", Timing: opt.Timing}
 	}
@@ -111,34 +116,15 @@ func electionOf(ctx context.Context, opt *ElectionOptions, n int, c leader.Colla
 	}
 	defer lead.conn.Close()
 	lead.cfg.Collation = c
-	peers := []address{{1, lead.conn.LocalAddr().String()}}
-	var children []*child
-	defer func() {
-		for _, c := range children {
-			c.stop()
-		}
-	}()
+	followers := crowd{peers: []address{{1, lead.conn.LocalAddr().String()}}}
+	defer followers.stop()
 	for i := 2; i <= n; i++ {
-		addr := make(chan string, 1)
-		c, err := opt.Launch.start(jobOf(i), func(r *report) {
-			if r.Addr != "" {
-				addr <- r.Addr
-			}
-		})
-		if err != nil {
+		if err := followers.start(opt.Launch, jobOf(i)); err != nil {
 			return nil, err
 		}
-		children = append(children, c)
-		select {
-		case a := <-addr:
-			peers = append(peers, address{timed.NodeID(i), a})
-		case <-c.over:
-			return nil, c.err()
-		case <-time.After(answerWait):
-			return nil, errors.New("a child did not start")
-		}
 	}
-	for _, c := range children {
+	peers := followers.peers
+	for _, c := range followers.children {
 		c.tell(command{Do: doPeers, Peers: peers})
 	}
 	if err := lead.begin(peers); err != nil {
@@ -151,12 +137,10 @@ func electionOf(ctx context.Context, opt *ElectionOptions, n int, c leader.Colla
 	return m.measure()
 }
 
-// Text writes the result as a table.
-func (r *ElectionResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %s; back to back; request → leader by the votes of all", r.Setup)
+// Text implements [Result].
+func (r *ElectionResult) Text(w io.Writer) error {
 	rows := [][]string{summaryHead("nodes", "what")}
+	var more []string
 	for _, s := range r.Sizes {
 		n := fmt.Sprint(s.Nodes)
 		rows = append(rows, summaryRow(s.Election, n, "election"), summaryRow(s.Floor, n, "raw floor"),
@@ -164,18 +148,10 @@ func (r *ElectionResult) Text(w io.Writer) {
 		if s.Collated.Count > 0 {
 			rows = append(rows, summaryRow(s.Collated, n, "collated"))
 		}
-	}
-	p.table(rows)
-	for _, s := range r.Sizes {
-		if s.Floor.Count == 0 {
-			continue
+		if s.Floor.Count > 0 {
+			more = append(more, fmt.Sprintf("%d nodes: election/floor %.2f; request %d bytes, reply %d; %d incomplete rounds, %d raw rounds with loss",
+				s.Nodes, s.Ratio, s.RequestBytes, s.ReplyBytes, s.Incomplete, s.Lost))
 		}
-		short := ""
-		if s.CutShort {
-			short = "; the time was up"
-		}
-		p.line("%d nodes: election/floor %.2f; request %d bytes, reply %d; %d incomplete rounds, %d raw rounds with loss%s",
-			s.Nodes, s.Ratio, s.RequestBytes, s.ReplyBytes, s.Incomplete, s.Lost, short)
 	}
-	p.aims(r.Aims)
+	return r.text(w, r.Setup+"; back to back; request → leader by the votes of all", rows, more...)
 }

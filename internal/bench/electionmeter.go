@@ -62,7 +62,6 @@ func (m *electionMeter) measure() (*ElectionSize, error) {
 	if s.Floor.Mean > 0 {
 		s.Ratio = float64(s.Election.Mean) / float64(s.Floor.Mean)
 	}
-	s.CutShort = s.Election.Count < m.opt.Count
 	s.RequestBytes, s.ReplyBytes = m.requestSize, m.replySize
 	return s, nil
 }
@@ -72,9 +71,9 @@ func (m *electionMeter) up() bool { return m.ctx.Err() != nil || time.Now().Afte
 
 // tell reports progress, once a second at most.
 func (m *electionMeter) tell(format string, args ...any) {
-	if m.opt.Progress != nil && time.Since(m.told) > time.Second {
+	if time.Since(m.told) > time.Second {
 		m.told = time.Now()
-		m.opt.Progress(format, args...)
+		m.opt.progress(format, args...)
 	}
 }
 

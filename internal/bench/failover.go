@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -12,25 +13,23 @@ import (
 
 // FailoverOptions are the choices of [Failover].
 type FailoverOptions struct {
+	Setup
 	Nodes     int
-	Count     int // crashes of leaders, and of followers
-	Preset    string
-	Timing    timed.Timing
-	Limit     time.Duration
-	Launch    Launcher // must start processes
-	Progress  func(format string, args ...any)
+	Count     int  // crashes of leaders, and of followers
 	Followers bool // crash followers, too
+}
+
+// Check returns an error if the choices make no sense.
+func (o *FailoverOptions) Check() error {
+	return errors.Join(least("nodes", o.Nodes, 3), least("count", o.Count, 1))
 }
 
 // FailoverResult is what [Failover] found.
 type FailoverResult struct {
-	Machine  Machine `json:"machine"`
+	Head
 	Nodes    int     `json:"nodes"`
-	Preset   string  `json:"preset"`
 	Leader   Crashes `json:"leader_crash"`
 	Follower Crashes `json:"follower_crash"`
-	CutShort bool    `json:"cut_short"` // the time was up before Count was reached
-	Aims     []Aim   `json:"aims"`
 }
 
 // Crashes are the times after crashes of one kind. Instants are those at which
@@ -65,40 +64,21 @@ func (c *crashTimes) summary() Crashes {
 // Failover crashes nodes of a group, leader and follower in turn, and measures
 // how the others get over it. The node is started again before the next crash.
 func Failover(ctx context.Context, opt FailoverOptions) (*FailoverResult, error) {
-	if opt.Launch == nil {
-		return nil, errors.New("bench: only processes can crash")
-	}
-	if opt.Nodes < 3 {
-		return nil, errors.New("bench: a crash needs at least three nodes")
-	}
-	r := &FailoverResult{Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset}
-	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	r := &FailoverResult{Head: opt.head(FailoverKind), Nodes: opt.Nodes}
+	g, err := opt.startGroup(ctx, opt.Nodes, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer g.stop()
-	if err := g.startAll(ctx); err != nil {
-		return nil, err
-	}
-	stopAt := time.Now().Add(opt.Limit)
 	var leaders, followers crashTimes
-	told := time.Time{}
-	for i := range opt.Count {
-		if r.CutShort = time.Now().After(stopAt); r.CutShort {
-			break
+	r.CutShort, err = opt.repeat(opt.Count, "crashes of the leader", func() error {
+		if err := g.trial(ctx, true, &leaders); err != nil || !opt.Followers {
+			return err
 		}
-		if err := g.trial(ctx, true, &leaders); err != nil {
-			return nil, err
-		}
-		if opt.Followers {
-			if err := g.trial(ctx, false, &followers); err != nil {
-				return nil, err
-			}
-		}
-		if opt.Progress != nil && time.Since(told) > time.Second {
-			told = time.Now()
-			opt.Progress("%d of %d crashes of the leader", i+1, opt.Count)
-		}
+		return g.trial(ctx, false, &followers)
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.Leader, r.Follower = leaders.summary(), followers.summary()
 	if opt.Timing == timed.Local() && r.Leader.Elected.Count > 0 {
@@ -171,11 +151,8 @@ func pick(ids timed.Set) timed.NodeID {
 	return timed.NoNode
 }
 
-// Text writes the result as a table.
-func (r *FailoverResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %d nodes, a process each, timing %s; SIGKILL, as known by the processes of the survivors", r.Nodes, r.Preset)
+// Text implements [Result].
+func (r *FailoverResult) Text(w io.Writer) error {
 	rows := [][]string{summaryHead("crash of", "")}
 	add := func(who string, c Crashes) {
 		if c.Elected.Count > 0 {
@@ -188,12 +165,9 @@ func (r *FailoverResult) Text(w io.Writer) {
 	if r.Follower.View.Count > 0 {
 		add("follower", r.Follower)
 	}
-	p.table(rows)
+	var more []string
 	if n := r.Leader.Failed + r.Follower.Failed; n > 0 {
-		p.line("%d trials failed: no new leader and view within %v", n, crashWait)
+		more = append(more, fmt.Sprintf("%d trials failed: no new leader and view within %v", n, crashWait))
 	}
-	if r.CutShort {
-		p.line("the time was up before all trials were made")
-	}
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s; SIGKILL, as known by the processes of the survivors", r.Nodes, r.Preset), rows, more...)
 }

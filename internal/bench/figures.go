@@ -45,12 +45,6 @@ func read[R any](result []byte, draw func(*R) ([]NamedFigure, error)) ([]NamedFi
 	return draw(r)
 }
 
-// notes say where data are from.
-func (m *Machine) notes(what string) []string {
-	return []string{what, fmt.Sprintf("%d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
-		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))}
-}
-
 // density returns a histogram as how many of the samples there are per unit of
 // time, so that histograms of different widths compare.
 func (h *Histogram) density(unit time.Duration) []figure.Point {
@@ -129,7 +123,7 @@ func (r *ElectionResult) figures() ([]NamedFigure, error) {
 	if len(floor.Points) > 0 {
 		means.Series = append(means.Series, floor)
 	}
-	notes := r.Machine.notes(fmt.Sprintf("%d elections for each number of processes, UDP on loopback; the slowest 1 %% are not drawn", count))
+	notes := []string{fmt.Sprintf("%d elections for each number of processes, UDP on loopback; the slowest 1 %% are not drawn", count), r.Machine.String()}
 	var figures []NamedFigure
 	if len(r.Sizes) > 1 {
 		figures = []NamedFigure{
@@ -155,7 +149,7 @@ func (s *ElectionSize) collatedFigure(m *Machine) NamedFigure {
 		return figure.Series{Name: name, Points: h.density(time.Microsecond), Steps: true}
 	}
 	return NamedFigure{fmt.Sprintf("election-collated-%d", s.Nodes), &figure.Figure{Title: fmt.Sprintf("Direct and collated replies, %d processes", s.Nodes),
-		Notes: m.notes(fmt.Sprintf("%d elections each, UDP on loopback; the slowest 1 %% are not drawn", s.Collated.Count)),
+		Notes: []string{fmt.Sprintf("%d elections each, UDP on loopback; the slowest 1 %% are not drawn", s.Collated.Count), m.String()},
 		Panels: []figure.Panel{{X: "election time (µs)", Y: "elections per µs",
 			Series: []figure.Series{line("direct", &s.Distribution), line("collated", &s.CollatedDistribution)}}}}}
 }
@@ -170,8 +164,8 @@ func (r *SplitResult) figures() ([]NamedFigure, error) {
 		return figure.Panel{Title: title, X: "time since the cut (ms)", Y: "splits per ms",
 			Series: []figure.Series{{Points: h.density(time.Millisecond), Steps: true}}}
 	}
-	notes := r.Machine.notes(fmt.Sprintf("%d splits of %d nodes into %d and %d, preset %s, UDP on loopback, a process for each node",
-		r.Notice.Count, r.Nodes, r.Halves[0], r.Halves[1], r.Preset))
+	notes := []string{fmt.Sprintf("%d splits of %d nodes into %d and %d, preset %s, UDP on loopback, a process for each node",
+		r.Notice.Count, r.Nodes, r.Halves[0], r.Halves[1], r.Preset), r.Machine.String()}
 	return []NamedFigure{{"split-times", &figure.Figure{Title: "After a split", Notes: notes, Panels: []figure.Panel{
 		panel("exclusion: nobody counts the other side as alive", &r.NoticeDistribution),
 		panel("election: each side has a leader that all its nodes follow", &r.ElectedDistribution),
@@ -204,8 +198,8 @@ func (r *CollationResult) figures() ([]NamedFigure, error) {
 	if len(r.Sizes) == 0 {
 		return nil, errors.New("the result has no groups")
 	}
-	notes := r.Machine.notes(fmt.Sprintf("simulated network, preset %s, delays of %g to %g µs, replies collated along a tree with %d children",
-		r.Preset, r.DelayUS/5, r.DelayUS, r.Fanout))
+	notes := []string{fmt.Sprintf("simulated network, preset %s, delays of %g to %g µs, replies collated along a tree with %d children",
+		r.Preset, r.DelayUS/5, r.DelayUS, r.Fanout), r.Machine.String()}
 	return []NamedFigure{{"collation", &figure.Figure{Title: "Direct and collated replies: a renewal of the lease", Notes: notes, Panels: []figure.Panel{
 		panel("packets that the leader gets", "packets", func(c *CollationCost) float64 { return c.Received }),
 		panel("processor time of the leader for them", "time (µs)", func(c *CollationCost) float64 { return c.CPU }),

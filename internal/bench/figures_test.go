@@ -38,7 +38,7 @@ func results() (*ElectionResult, *SplitResult) {
 		}
 		return s
 	}
-	e := &ElectionResult{Kind: ElectionKind, Machine: machine()}
+	e := &ElectionResult{Head: new(Setup).head(ElectionKind)}
 	for n := 1; n <= 4; n++ {
 		s := ElectionSize{Nodes: n, Election: summarize(spread(n, time.Microsecond))}
 		s.Distribution = histogram(spread(n, time.Microsecond))
@@ -50,7 +50,7 @@ func results() (*ElectionResult, *SplitResult) {
 		}
 		e.Sizes = append(e.Sizes, s)
 	}
-	p := &SplitResult{Kind: SplitKind, Machine: machine(), Nodes: 8, Halves: [2]int{4, 4}, Preset: "local"}
+	p := &SplitResult{Head: (&Setup{Preset: "local"}).head(SplitKind), Nodes: 8, Halves: [2]int{4, 4}}
 	p.Notice, p.NoticeDistribution = summarize(spread(20, time.Millisecond)), histogram(spread(20, time.Millisecond))
 	p.Elected, p.ElectedDistribution = p.Notice, p.NoticeDistribution
 	return e, p
@@ -61,7 +61,7 @@ func TestFiguresOfResults(t *testing.T) {
 	cost := func(n float64) CollationCost {
 		return CollationCost{Received: n, CPU: 2 * n, Round: e.Sizes[1].Election}
 	}
-	c := &CollationResult{Kind: CollationKind, Machine: machine(), Preset: "lan", Fanout: 4, Sizes: []CollationSize{
+	c := &CollationResult{Head: (&Setup{Preset: "lan"}).head(CollationKind), Fanout: 4, Sizes: []CollationSize{
 		{Nodes: 8, Direct: cost(7), Collated: cost(4)}, {Nodes: 16, Direct: cost(15), Collated: cost(5)}}}
 	for _, c := range []struct {
 		result any

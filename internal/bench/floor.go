@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/failaware/failaware/timed"
 )
 
-// FloorOptions are the choices of [Floor].
-type FloorOptions struct {
-	Members []int // sizes of groups
-	Sizes   []int // of messages, in bytes
-	All     bool  // every member sends; otherwise the first one does
+// floorOptions are the choices of [measureFloor] and [measureFloorLatency].
+type floorOptions struct {
+	Members int
+	Size    int  // of messages, in bytes
+	All     bool // every member sends; otherwise the first one does
 	// Packet is the size of the largest packet in bytes of UDP payload. Small
 	// messages share packets, large ones take several. Zero means 1,200.
 	Packet int
@@ -39,13 +38,6 @@ const (
 	maxFloorPacket     = 65_000
 	maxFloorFor        = time.Minute
 )
-
-// FloorResult is what [Floor] found.
-type FloorResult struct {
-	Machine Machine     `json:"machine"`
-	Setup   string      `json:"setup"`
-	Cells   []FloorCell `json:"cells"`
-}
 
 // FloorCell is the result for one size of the group and of messages.
 type FloorCell struct {
@@ -75,29 +67,25 @@ type FloorCell struct {
 	Cores      float64       `json:"cores"`
 }
 
-// Floor measures what the sockets alone carry of a broadcast: each message goes to
-// every other member, and nothing is ordered, kept, or sent again. There is just
-// the flow control without which most packets would be lost to full buffers, and
-// the processor with them: receivers tell how many packets they have had. Members
-// run in a process each. It needs Linux, which tells what processes use.
-func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
-	if err := opt.complete(); err != nil {
-		return nil, fmt.Errorf("bench: the floor of broadcast: %w", err)
+// measureFloor measures what the sockets alone carry of a broadcast: each message
+// goes to every other member, and nothing is ordered, kept, or sent again. Flow
+// control is all there is: without it, most packets would be lost to full buffers,
+// and the processor time with them. Receivers tell how many packets they have had.
+// Members run in a process each. It needs Linux, which tells what processes use.
+func measureFloor(ctx context.Context, opt floorOptions) (FloorCell, error) {
+	err := opt.complete()
+	if err == nil {
+		var run *floorRun
+		var counts []floorCount
+		if run, counts, err = opt.measure(ctx, 0); err == nil {
+			return floorCell(run, counts), nil
+		}
 	}
-	r := &FloorResult{Machine: machine(), Setup: fmt.Sprintf("a process per member, packets of up to %d bytes, "+
-		"%d KiB under way per sender", opt.Packet, opt.Window>>10)}
-	if opt.Plain {
-		r.Setup += ", without offload"
-	}
-	err := opt.each(ctx, 0, func(run *floorRun, counts []floorCount) { r.Cells = append(r.Cells, floorCell(run, counts)) })
-	if err != nil {
-		return nil, fmt.Errorf("bench: the floor of broadcast: %w", err)
-	}
-	return r, nil
+	return FloorCell{}, fmt.Errorf("the floor of broadcast with %d members: %w", opt.Members, err)
 }
 
 // complete checks the choices, and makes those that were left.
-func (o *FloorOptions) complete() error {
+func (o *floorOptions) complete() error {
 	for _, d := range []struct {
 		at   *int
 		zero int
@@ -115,16 +103,10 @@ func (o *FloorOptions) complete() error {
 		return fmt.Errorf("a window of %d bytes holds less than %d packets", o.Window, floorCredits)
 	case o.For <= 0 || o.For > maxFloorFor:
 		return fmt.Errorf("a time of %v is outside (0, %v]", o.For, maxFloorFor)
-	}
-	for _, n := range o.Members {
-		if n < 2 || n > timed.MaxNodes {
-			return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
-		}
-	}
-	for _, size := range o.Sizes {
-		if size < floorHead {
-			return fmt.Errorf("messages have %d bytes or more", floorHead)
-		}
+	case o.Members < 2 || o.Members > timed.MaxNodes:
+		return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
+	case o.Size < floorHead:
+		return fmt.Errorf("messages have %d bytes or more", floorHead)
 	}
 	return nil
 }
@@ -161,19 +143,4 @@ func floorCell(run *floorRun, counts []floorCount) FloorCell {
 		c.PerMessage = time.Duration(c.Cores / c.Messages * float64(time.Second))
 	}
 	return c
-}
-
-// Text writes the result as a table.
-func (r *FloorResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %s; at the slowest member", r.Setup)
-	rows := [][]string{{"members", "senders", "bytes", "packet", "messages/s", "MB/s", "all packets/s", "lost %", "together %",
-		"CPU/packet", "CPU/message", "cores"}}
-	for _, c := range r.Cells {
-		rows = append(rows, []string{fmt.Sprint(c.Members), fmt.Sprint(c.Senders), fmt.Sprint(c.Size), fmt.Sprint(c.Packet),
-			fmt.Sprintf("%.0f", c.Messages), fmt.Sprintf("%.1f", c.Bytes/1e6), fmt.Sprintf("%.0f", c.Packets),
-			fmt.Sprintf("%.2f", 100*c.Lost), fmt.Sprintf("%.0f", 100*c.Together), show(c.PerPacket), show(c.PerMessage), fmt.Sprintf("%.2f", c.Cores)})
-	}
-	p.table(rows)
 }

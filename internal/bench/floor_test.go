@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,14 +16,13 @@ func TestFloor(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, all := range []bool{false, true} {
-		opt := FloorOptions{Members: []int{2, 3}, Sizes: []int{64, 16384}, All: all, For: 200 * time.Millisecond,
-			Plain: all, Launch: launcher(t)}
-		r, err := Floor(t.Context(), opt)
-		require.NoError(t, err)
-		require.Len(t, r.Cells, 4)
-		for i, c := range r.Cells {
-			require.Equal(t, 2+i/2, c.Members)
-			require.Equal(t, opt.Sizes[i%2], c.Size)
+		for i := range 4 {
+			opt := floorOptions{Members: 2 + i/2, Size: []int{64, 16384}[i%2], All: all, For: 200 * time.Millisecond,
+				Plain: all, Launch: launcher(t)}
+			c, err := measureFloor(t.Context(), opt)
+			require.NoError(t, err)
+			require.Equal(t, opt.Members, c.Members)
+			require.Equal(t, opt.Size, c.Size)
 			require.Equal(t, []int{1152, 1200}[i%2], c.Packet)
 			require.Positive(t, c.Messages)
 			require.InEpsilon(t, c.Bytes, c.Messages*float64(c.Size), 1e-9)
@@ -43,29 +41,28 @@ func TestFloor(t *testing.T) {
 				require.Equal(t, 1, c.Senders)
 			}
 		}
-		readable(t, r, func(b *strings.Builder) { r.Text(b) })
 	}
 }
 
 func TestFloorNamesWhatIsWrong(t *testing.T) {
-	good := FloorOptions{Members: []int{2}, Sizes: []int{64}, For: time.Second, Launch: launcher(t)}
+	good := floorOptions{Members: 2, Size: 64, For: time.Second, Launch: launcher(t)}
 	require.NoError(t, good.complete())
-	for text, change := range map[string]func(*FloorOptions){
-		"processes": func(o *FloorOptions) { o.Launch = nil },
-		"packets":   func(o *FloorOptions) { o.Packet = 1 << 17 },
-		"window":    func(o *FloorOptions) { o.Window = 5000 },
-		"time":      func(o *FloorOptions) { o.For = time.Hour },
-		"group":     func(o *FloorOptions) { o.Members = []int{1} },
-		"messages":  func(o *FloorOptions) { o.Sizes = []int{1} },
+	for text, change := range map[string]func(*floorOptions){
+		"processes": func(o *floorOptions) { o.Launch = nil },
+		"packets":   func(o *floorOptions) { o.Packet = 1 << 17 },
+		"window":    func(o *floorOptions) { o.Window = 5000 },
+		"time":      func(o *floorOptions) { o.For = time.Hour },
+		"group":     func(o *floorOptions) { o.Members = 1 },
+		"messages":  func(o *floorOptions) { o.Size = 1 },
 	} {
 		opt := good
 		change(&opt)
-		_, err := Floor(t.Context(), opt)
+		_, err := measureFloor(t.Context(), opt)
 		require.ErrorContains(t, err, text)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Floor(ended, good)
+	_, err := measureFloor(ended, good)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

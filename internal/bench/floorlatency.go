@@ -22,26 +22,24 @@ type FloorLatency struct {
 	Missing int `json:"missing"`
 }
 
-// MeasureFloorLatency measures how long messages take over the sockets alone if
+// measureFloorLatency measures how long messages take over the sockets alone if
 // there are few: rate is how many all senders together send per second, in turn,
 // at most 1,000. The members sleep in between, so it is mostly what the machine
-// takes to wake them up. There is nothing but the messages, one system call for
-// all receivers of one, as there is in [Floor]. Members run in a process each.
-func MeasureFloorLatency(ctx context.Context, opt FloorOptions, rate float64) ([]FloorLatency, error) {
+// takes to wake them up. As in [measureFloor], one system call sends a message to
+// all receivers.
+func measureFloorLatency(ctx context.Context, opt floorOptions, rate float64) (FloorLatency, error) {
 	err := opt.complete()
 	if err == nil && !(rate > 0 && rate <= maxFloorRate) {
 		err = fmt.Errorf("a rate of %v messages per second is outside (0, %d]", rate, maxFloorRate)
 	}
-	var cells []FloorLatency
 	if err == nil {
-		err = opt.each(ctx, rate, func(run *floorRun, counts []floorCount) {
-			cells = append(cells, floorLatency(run, counts))
-		})
+		var run *floorRun
+		var counts []floorCount
+		if run, counts, err = opt.measure(ctx, rate); err == nil {
+			return floorLatency(run, counts), nil
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("bench: the floor's latency: %w", err)
-	}
-	return cells, nil
+	return FloorLatency{}, fmt.Errorf("the floor's latency with %d members: %w", opt.Members, err)
 }
 
 // floorLatency sums up what the members traced.

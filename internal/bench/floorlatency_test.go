@@ -16,13 +16,12 @@ func TestFloorLatency(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, all := range []bool{false, true} {
-		opt := FloorOptions{Members: []int{2, 3}, Sizes: []int{64, 3000}, All: all, For: 200 * time.Millisecond, Launch: launcher(t)}
-		cells, err := MeasureFloorLatency(t.Context(), opt, 200)
-		require.NoError(t, err)
-		require.Len(t, cells, 4)
-		for i, c := range cells {
-			require.Equal(t, 2+i/2, c.Members)
-			require.Equal(t, opt.Sizes[i%2], c.Size)
+		for i := range 4 {
+			opt := floorOptions{Members: 2 + i/2, Size: []int{64, 3000}[i%2], All: all, For: 200 * time.Millisecond, Launch: launcher(t)}
+			c, err := measureFloorLatency(t.Context(), opt, 200)
+			require.NoError(t, err)
+			require.Equal(t, opt.Members, c.Members)
+			require.Equal(t, opt.Size, c.Size)
 			require.Equal(t, []int{64, 1200}[i%2], c.Packet)
 			if all {
 				require.Equal(t, c.Members, c.Senders)
@@ -37,13 +36,13 @@ func TestFloorLatency(t *testing.T) {
 }
 
 func TestFloorLatencyNamesWhatIsWrong(t *testing.T) {
-	opt := FloorOptions{Members: []int{2}, Sizes: []int{64}, For: time.Second, Launch: launcher(t)}
+	opt := floorOptions{Members: 2, Size: 64, For: time.Second, Launch: launcher(t)}
 	for _, rate := range []float64{0, -1, maxFloorRate + 1} {
-		_, err := MeasureFloorLatency(t.Context(), opt, rate)
+		_, err := measureFloorLatency(t.Context(), opt, rate)
 		require.ErrorContains(t, err, "a rate of")
 	}
 	opt.Launch = nil
-	_, err := MeasureFloorLatency(t.Context(), opt, 100)
+	_, err := measureFloorLatency(t.Context(), opt, 100)
 	require.ErrorContains(t, err, "processes")
 }
 

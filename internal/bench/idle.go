@@ -12,23 +12,23 @@ import (
 
 // IdleOptions are the choices of [Idle].
 type IdleOptions struct {
-	Nodes    int
-	Preset   string
-	Timing   timed.Timing
-	For      time.Duration
-	Launch   Launcher // must start processes
-	Progress func(format string, args ...any)
+	Setup
+	Nodes int
+	For   time.Duration
+}
+
+// Check returns an error if the choices make no sense.
+func (o *IdleOptions) Check() error {
+	return errors.Join(least("nodes", o.Nodes, 2), within("for", o.For, time.Millisecond, time.Hour))
 }
 
 // IdleResult is what [Idle] found.
 type IdleResult struct {
-	Machine Machine    `json:"machine"`
-	Preset  string     `json:"preset"`
+	Head
 	Seconds float64    `json:"seconds"`
 	Nodes   []IdleNode `json:"nodes"`
 	Mean    IdleNode   `json:"mean"`
 	Worst   IdleNode   `json:"worst"` // of each column
-	Aims    []Aim      `json:"aims"`
 }
 
 // IdleNode is what one process used.
@@ -47,18 +47,12 @@ type IdleNode struct {
 
 // Idle lets a group run without any work, and measures what that takes.
 func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
-	if opt.Launch == nil {
-		return nil, errors.New("bench: what a node takes is only known of processes")
-	}
-	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	r := &IdleResult{Head: opt.head(IdleKind)}
+	g, err := opt.startGroup(ctx, opt.Nodes, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer g.stop()
-	r := &IdleResult{Machine: machine(), Preset: opt.Preset}
-	if err := g.startAll(ctx); err != nil {
-		return nil, err
-	}
 	if err := g.untilWhole(ctx); err != nil {
 		return nil, err
 	}
@@ -72,9 +66,7 @@ func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Progress != nil {
-		opt.Progress("%d nodes are idle for %v", opt.Nodes, opt.For)
-	}
+	opt.progress("%d nodes are idle for %v", opt.Nodes, opt.For)
 	if err := sleep(ctx, opt.For); err != nil {
 		return nil, err
 	}
@@ -140,11 +132,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Text writes the result as a table.
-func (r *IdleResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %d nodes, a process each, timing %s, idle for %.1f s", len(r.Nodes), r.Preset, r.Seconds)
+// Text implements [Result].
+func (r *IdleResult) Text(w io.Writer) error {
 	rows := [][]string{{"node", "sent/s", "received/s", "CPU %", "kernel %", "resident MiB", "waits/s", "collections/s", "bytes/s"}}
 	row := func(name string, n *IdleNode) {
 		rows = append(rows, []string{name, fmt.Sprintf("%.0f", n.Sent), fmt.Sprintf("%.0f", n.Received),
@@ -160,6 +149,5 @@ func (r *IdleResult) Text(w io.Writer) {
 	}
 	row("mean", &r.Mean)
 	row("worst", &r.Worst)
-	p.table(rows)
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s, idle for %.1f s", len(r.Nodes), r.Preset, r.Seconds), rows)
 }

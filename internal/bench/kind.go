@@ -1,12 +1,16 @@
 package bench
 
-// Kind names the benchmark that a result in JSON is of, so that what draws it
-// knows what it reads.
+// Kind is the name of a benchmark.
 type Kind string
 
-// The kinds of results from which pictures are drawn.
+// The benchmarks.
 const (
 	ElectionKind  Kind = "election"
+	FailoverKind  Kind = "failover"
 	SplitKind     Kind = "split"
+	ClockKind     Kind = "clock"
+	IdleKind      Kind = "idle"
+	BroadcastKind Kind = "broadcast"
+	OutageKind    Kind = "outage"
 	CollationKind Kind = "collation"
 )

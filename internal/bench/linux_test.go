@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -11,24 +10,22 @@ import (
 // Filters and the usage of processes exist on Linux only.
 
 func TestSplit(t *testing.T) {
-	r, err := Split(t.Context(), SplitOptions{Nodes: 4, Count: 1, Preset: "patient", Timing: patient(),
-		Limit: time.Minute, Launch: launcher(t)})
+	r, err := Split(t.Context(), SplitOptions{Setup: setup(t), Nodes: 4, Count: 1})
 	require.NoError(t, err)
 	require.Zero(t, r.Failed)
 	require.Equal(t, 1, r.Merged.Count)
 	require.GreaterOrEqual(t, r.HalvesFresh.Min, r.Notice.Min/2)
 	require.Positive(t, r.Merged.Min)
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	readable(t, r)
 }
 
 func TestIdle(t *testing.T) {
-	r, err := Idle(t.Context(), IdleOptions{Nodes: 3, Preset: "patient", Timing: patient(), For: 500 * time.Millisecond,
-		Launch: launcher(t)})
+	r, err := Idle(t.Context(), IdleOptions{Setup: setup(t), Nodes: 3, For: 500 * time.Millisecond})
 	require.NoError(t, err)
 	require.Len(t, r.Nodes, 3)
 	for _, n := range r.Nodes {
 		require.Positive(t, n.Sent)
 		require.Positive(t, n.Resident)
 	}
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	readable(t, r)
 }

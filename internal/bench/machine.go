@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -16,6 +17,12 @@ type Machine struct {
 	// Load is the system's load average over one minute before the benchmark:
 	// what others did.
 	Load string `json:"load_before,omitempty"`
+}
+
+// String formats the machine in one line.
+func (m Machine) String() string {
+	return fmt.Sprintf("%d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
+		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
 }
 
 // machine looks at the machine.

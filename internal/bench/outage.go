@@ -14,21 +14,21 @@ import (
 
 // OutageOptions are the choices of [Outage].
 type OutageOptions struct {
+	Setup
 	Nodes     int
 	Size      int // of messages, in bytes
 	Atomicity failaware.Atomicity
 	For       time.Duration // of each outage
-	Preset    string
-	Timing    timed.Timing
-	Limit     time.Duration
-	Launch    Launcher // must start processes
-	Progress  func(format string, args ...any)
+}
+
+// Check returns an error if the choices make no sense.
+func (o *OutageOptions) Check() error {
+	return errors.Join(least("nodes", o.Nodes, 3), within("size", o.Size, floodHead, 1<<20), within("for", o.For, time.Millisecond, time.Hour))
 }
 
 // OutageResult is what [Outage] found.
 type OutageResult struct {
-	Machine   Machine       `json:"machine"`
-	Preset    string        `json:"preset"`
+	Head
 	Nodes     int           `json:"nodes"`
 	Size      int           `json:"size"`
 	Atomicity string        `json:"atomicity"`
@@ -40,7 +40,6 @@ type OutageResult struct {
 	Resident  float64       `json:"resident_mib"`               // the most that a node took
 	Window    float64       `json:"window_mib"`
 	For       time.Duration `json:"outage_ns"`
-	Aims      []Aim         `json:"aims"`
 }
 
 // OutageOf is what one outage came to.
@@ -69,34 +68,24 @@ type outage struct {
 // meanwhile. It measures how long the others are held up, and holds against each
 // other what all applications got.
 func Outage(ctx context.Context, opt OutageOptions) (*OutageResult, error) {
-	if opt.Launch == nil {
-		return nil, errors.New("bench: only processes can be stopped")
-	}
-	if opt.Nodes < 3 {
-		return nil, errors.New("bench: an outage needs at least three nodes")
-	}
-	if opt.Size < floodHead || opt.Size > 1<<20 {
-		return nil, fmt.Errorf("bench: messages of %d bytes are outside [%d, %d]", opt.Size, floodHead, 1<<20)
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
 	bounds, err := opt.Timing.Validate()
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	head := opt.head(OutageKind)
+	g, err := opt.startGroup(ctx, opt.Nodes, func(g *group) {
+		g.cast, g.flood = &castSetup{Packet: loopbackPacket()}, &floodSetup{Size: opt.Size, Atomicity: opt.Atomicity}
+	})
 	if err != nil {
 		return nil, err
 	}
-	g.cast, g.flood = &castSetup{Packet: loopbackPacket()}, &floodSetup{Size: opt.Size, Atomicity: opt.Atomicity}
 	defer g.stop()
-	if err := g.startAll(ctx); err != nil {
-		return nil, err
-	}
 	if err := g.untilWhole(ctx); err != nil {
 		return nil, err
 	}
-	m := &outageMeter{group: g, opt: &opt, bounds: bounds, result: &OutageResult{Machine: machine(), Preset: opt.Preset,
+	m := &outageMeter{group: g, opt: &opt, bounds: bounds, result: &OutageResult{Head: head,
 		Nodes: opt.Nodes, Size: opt.Size, Atomicity: opt.Atomicity.String(), For: opt.For,
 		Window: float64(broadcast.Config{}.WithDefaults().Window) / (1 << 20)}}
 	return m.result, m.run(ctx)
@@ -120,7 +109,8 @@ func (m *outageMeter) run(ctx context.Context) error {
 		return err
 	}
 	m.result.Before = warm
-	for _, kind := range []func() (*outage, error){m.stopFollower, m.stopLeader, m.killFollower, m.killLeader, m.cutOff, m.slowConsumer} {
+	for _, kind := range []func() (*outage, error){m.stops(m.follower, "a follower"), m.stops(m.leaderNow, "the leader"), m.kills(m.follower, "a follower"),
+		m.kills(m.leaderNow, "the leader"), m.cutOff, m.slowConsumer} {
 		if err := m.untilWhole(ctx); err != nil {
 			return err
 		}
@@ -128,9 +118,7 @@ func (m *outageMeter) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if m.opt.Progress != nil {
-			m.opt.Progress("%s", o.name)
-		}
+		m.opt.progress("%s", o.name)
 		if err := m.suffer(ctx, o); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
@@ -232,12 +220,6 @@ func (m *outageMeter) compare(all map[timed.NodeID]*castLedger) {
 			}
 			m.result.Faults = append(m.result.Faults, fmt.Sprintf("node %v: %d messages of node %v lost, before %d, in view %v",
 				id, s.Messages, s.Sender, s.To+1, s.View))
-			fmt.Printf("DBG skip %+v\n elsewhere %+v\n", s, all[s.Sender].Elsewhere)
-			for oid := range m.all.All() {
-				for _, st := range all[oid].Stints {
-					fmt.Printf("  node %v: %v -> %v along %v count %d\n", oid, st.View, st.Next, st.Along.Set, st.Count)
-				}
-			}
 		}
 		for other := range m.all.All() {
 			if other <= id {
@@ -276,40 +258,31 @@ func (m *outageMeter) but(id timed.NodeID) timed.Set {
 	return s
 }
 
-func (m *outageMeter) stopFollower() (*outage, error) {
-	id, err := m.follower()
-	return m.stopped("a follower is stopped", id), err
+// stops returns an outage in which a chosen node is stopped and goes on.
+func (m *outageMeter) stops(choose func() (timed.NodeID, error), who string) func() (*outage, error) {
+	return func() (*outage, error) {
+		id, err := choose()
+		if err != nil {
+			return nil, err
+		}
+		process := m.members[id].child.cmd.Process
+		return &outage{name: who + " is stopped", survivors: m.but(id), bound: m.bounds.View,
+			begin: func() error { return freeze(process) }, end: func() error { return thaw(process) }}, nil
+	}
 }
 
-func (m *outageMeter) stopLeader() (*outage, error) {
-	id, err := m.leaderNow()
-	return m.stopped("the leader is stopped", id), err
-}
-
-func (m *outageMeter) stopped(name string, id timed.NodeID) *outage {
-	process := m.members[id].child.cmd.Process
-	return &outage{name: name, survivors: m.but(id), bound: m.bounds.View,
-		begin: func() error { return freeze(process) }, end: func() error { return thaw(process) }}
-}
-
-func (m *outageMeter) killFollower() (*outage, error) {
-	id, err := m.follower()
-	return m.killed("a follower is killed", id), err
-}
-
-func (m *outageMeter) killLeader() (*outage, error) {
-	id, err := m.leaderNow()
-	return m.killed("the leader is killed", id), err
-}
-
-func (m *outageMeter) killed(name string, id timed.NodeID) *outage {
-	return &outage{name: name, survivors: m.but(id), bound: m.bounds.View,
-		begin: func() error { m.crash(id); return nil },
-		end: func() error {
-			err := m.restart(id)
-			m.tellAll(timed.SetOf(id), command{Do: doFlood})
-			return err
-		}}
+// kills returns an outage in which a chosen node is killed and starts again.
+func (m *outageMeter) kills(choose func() (timed.NodeID, error), who string) func() (*outage, error) {
+	return func() (*outage, error) {
+		id, err := choose()
+		return &outage{name: who + " is killed", survivors: m.but(id), bound: m.bounds.View,
+			begin: func() error { m.crash(id); return nil },
+			end: func() error {
+				err := m.restart(id)
+				m.tellAll(timed.SetOf(id), command{Do: doFlood})
+				return err
+			}}, err
+	}
 }
 
 // cutOff cuts the group in two halves, both of which are to go on.
@@ -342,22 +315,17 @@ func (m *outageMeter) aims() {
 	r.Aims = append(r.Aims, aim("messages lost, twice, or in another order", float64(len(r.Faults)), 0, "faults"))
 }
 
-// Text writes the result as a table.
-func (r *OutageResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %d nodes, a process each, timing %s; all send %d bytes, Total, %s, as many as the window of %g MiB takes",
-		r.Nodes, r.Preset, r.Size, r.Atomicity, r.Window)
-	p.line("before: %.0f messages/s; each outage lasts %v", r.Before, r.For)
+// Text implements [Result].
+func (r *OutageResult) Text(w io.Writer) error {
 	rows := [][]string{{"", "longest pause", "bound", "messages/s meanwhile", "whole again after"}}
 	for _, o := range r.Outages {
 		rows = append(rows, []string{o.Name, show(o.Pause), show(o.Bound), fmt.Sprintf("%.0f", o.Messages), show(o.Whole)})
 	}
-	p.table(rows)
-	p.line("%d deliveries held against each other: %d faults; %d left out, with their senders told that another branch had ordered them; resident memory at most %.0f MiB",
-		r.Compared, len(r.Faults), r.Elsewhere, r.Resident)
+	more := []string{fmt.Sprintf("%d deliveries compared: %d faults; %d left out, with their senders told that another branch had ordered them; resident memory at most %.0f MiB",
+		r.Compared, len(r.Faults), r.Elsewhere, r.Resident)}
 	for _, f := range r.Faults {
-		p.line("FAULT: %s", f)
+		more = append(more, "FAULT: "+f)
 	}
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s; all send %d bytes, Total, %s, as many as the window of %g MiB takes: %.0f messages/s; each outage lasts %v",
+		r.Nodes, r.Preset, r.Size, r.Atomicity, r.Window, r.Before, r.For), rows, more...)
 }

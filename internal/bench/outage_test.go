@@ -4,7 +4,6 @@ package bench
 
 import (
 	"encoding/binary"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,13 +18,13 @@ func TestOutage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills processes under load")
 	}
-	r, err := Outage(t.Context(), OutageOptions{Nodes: 3, Size: 1024, Atomicity: failaware.StrictAtomicity, For: 300 * time.Millisecond,
-		Timing: patient(), Limit: 2 * time.Minute, Launch: launcher(t)})
+	r, err := Outage(t.Context(), OutageOptions{Setup: setup(t), Nodes: 3, Size: 1024, Atomicity: failaware.StrictAtomicity,
+		For: 300 * time.Millisecond})
 	require.NoError(t, err)
 	require.Len(t, r.Outages, 6)
 	require.Empty(t, r.Faults)
 	require.Positive(t, r.Compared)
-	readable(t, r, func(b *strings.Builder) { r.Text(b) })
+	readable(t, r)
 }
 
 // item makes deliveries for a ledger.

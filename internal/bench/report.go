@@ -31,36 +31,53 @@ func aimMillis(name string, value, limit time.Duration) Aim {
 	return aim(name, micros(value)/1000, micros(limit)/1000, "ms")
 }
 
-// page writes the text form of a result.
-type page struct{ w io.Writer }
-
-func (p page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
-
-func (p page) machine(m Machine) {
-	p.line("machine: %d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
-		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
+func (a *Aim) String() string {
+	word, than := "met", "≤"
+	if !a.Met {
+		word = "MISSED"
+	}
+	if a.Least {
+		than = "≥"
+	}
+	return fmt.Sprintf("aim: %s %s %.4g %s: %.4g, %s", a.Name, than, a.Limit, a.Unit, a.Value, word)
 }
 
-// table writes rows in columns. The first row is the head.
-func (p page) table(rows [][]string) {
-	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+// Result is what a benchmark found.
+type Result interface {
+	// Text writes the result for people.
+	Text(w io.Writer) error
+}
+
+// Head is what all results have in common.
+type Head struct {
+	Kind     Kind    `json:"benchmark"`
+	Machine  Machine `json:"machine"`
+	Preset   string  `json:"preset,omitempty"`
+	Aims     []Aim   `json:"aims"`
+	CutShort bool    `json:"cut_short,omitempty"` // the limit came before all was measured
+}
+
+// text writes a result: the machine, the setup, rows of which the first is the
+// head, further lines, and the aims.
+func (h *Head) text(w io.Writer, setup string, rows [][]string, more ...string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "machine: %s\nsetup: %s\n", h.Machine, setup)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, r := range rows {
 		fmt.Fprintln(t, strings.Join(r, "\t")+"\t")
 	}
-	_ = t.Flush() // errors of the writer show at its owner
-}
-
-func (p page) aims(aims []Aim) {
-	for _, a := range aims {
-		word, than := "met", "≤"
-		if !a.Met {
-			word = "MISSED"
-		}
-		if a.Least {
-			than = "≥"
-		}
-		p.line("aim: %s %s %.4g %s: %.4g, %s", a.Name, than, a.Limit, a.Unit, a.Value, word)
+	_ = t.Flush() // a strings.Builder takes everything
+	if h.CutShort {
+		more = append(more, "the time was up before all was measured")
 	}
+	for i := range h.Aims {
+		more = append(more, h.Aims[i].String())
+	}
+	for _, line := range more {
+		b.WriteString(line + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func orUnknown(s string) string {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -12,22 +13,21 @@ import (
 
 // SplitOptions are the choices of [Split].
 type SplitOptions struct {
-	Nodes    int
-	Count    int
-	Preset   string
-	Timing   timed.Timing
-	Limit    time.Duration
-	Launch   Launcher // must start processes
-	Progress func(format string, args ...any)
+	Setup
+	Nodes int
+	Count int // how often to split and merge
+}
+
+// Check returns an error if the choices make no sense.
+func (o *SplitOptions) Check() error {
+	return errors.Join(least("nodes", o.Nodes, 2), least("count", o.Count, 1))
 }
 
 // SplitResult is what [Split] found.
 type SplitResult struct {
-	Kind    Kind    `json:"benchmark"`
-	Machine Machine `json:"machine"`
-	Nodes   int     `json:"nodes"`
-	Halves  [2]int  `json:"halves"`
-	Preset  string  `json:"preset"`
+	Head
+	Nodes  int    `json:"nodes"`
+	Halves [2]int `json:"halves"`
 	// Notice: from the first node's cut until every node counts nobody of the
 	// other half as alive.
 	Notice             Summary   `json:"notice"`
@@ -46,10 +46,8 @@ type SplitResult struct {
 	StaleSplit Summary `json:"stale_split"`
 	StaleMerge Summary `json:"stale_merge"`
 	// CutSkew: from the first node's cut to the last one's.
-	CutSkew  Summary `json:"cut_skew"`
-	Failed   int     `json:"failed"`
-	CutShort bool    `json:"cut_short"`
-	Aims     []Aim   `json:"aims"`
+	CutSkew Summary `json:"cut_skew"`
+	Failed  int     `json:"failed"`
 }
 
 // splitTimes gathers trials.
@@ -63,38 +61,23 @@ const splitWait = 15 * time.Second
 // Split cuts a group in two halves by filters at the sockets, in the kernel, and
 // heals it again.
 func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
-	if opt.Launch == nil {
-		return nil, errors.New("bench: only processes can be cut off")
-	}
-	g, err := newGroup(opt.Launch, opt.Nodes, opt.Timing)
+	r := &SplitResult{Head: opt.head(SplitKind), Nodes: opt.Nodes, Halves: [2]int{opt.Nodes - opt.Nodes/2, opt.Nodes / 2}}
+	g, err := opt.startGroup(ctx, opt.Nodes, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer g.stop()
-	r := &SplitResult{Kind: SplitKind, Machine: machine(), Nodes: opt.Nodes, Preset: opt.Preset,
-		Halves: [2]int{opt.Nodes - opt.Nodes/2, opt.Nodes / 2}}
-	if err := g.startAll(ctx); err != nil {
-		return nil, err
-	}
-	stopAt := time.Now().Add(opt.Limit)
 	var t splitTimes
-	told := time.Time{}
-	for i := range opt.Count {
-		if r.CutShort = time.Now().After(stopAt); r.CutShort {
-			break
-		}
+	r.CutShort, err = opt.repeat(opt.Count, "splits", func() error {
 		err := g.split(ctx, &t)
 		if errors.Is(err, errPatience) {
 			r.Failed++
 			err = g.heal()
 		}
-		if err != nil {
-			return nil, err
-		}
-		if opt.Progress != nil && time.Since(told) > time.Second {
-			told = time.Now()
-			opt.Progress("%d of %d splits", i+1, opt.Count)
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.Notice, r.Elected = summarize(t.notice), summarize(t.elected)
 	r.NoticeDistribution, r.ElectedDistribution = histogram(t.notice), histogram(t.elected)
@@ -206,26 +189,21 @@ func (g *group) heal() error {
 	return err
 }
 
-// Text writes the result as a table.
-func (r *SplitResult) Text(w io.Writer) {
-	p := page{w}
-	p.machine(r.Machine)
-	p.line("setup: %d nodes, a process each, timing %s; cut %d/%d in the kernel, at the sockets", r.Nodes, r.Preset, r.Halves[0], r.Halves[1])
-	p.table([][]string{
-		summaryHead(""),
-		summaryRow(r.Notice, "cut → all notice"),
-		summaryRow(r.Elected, "cut → both halves led"),
-		summaryRow(r.HalvesFresh, "cut → both halves led and fresh"),
-		summaryRow(r.StaleSplit, "view stale after the cut"),
-		summaryRow(r.Merged, "healed → one fresh view of all"),
-		summaryRow(r.StaleMerge, "view stale after healing"),
-		summaryRow(r.CutSkew, "first → last node's cut"),
-	})
+// Text implements [Result].
+func (r *SplitResult) Text(w io.Writer) error {
+	var more []string
 	if r.Failed > 0 {
-		p.line("%d trials failed: not fresh within %v", r.Failed, splitWait)
+		more = append(more, fmt.Sprintf("%d trials failed: not fresh within %v", r.Failed, splitWait))
 	}
-	if r.CutShort {
-		p.line("the time was up before all trials were made")
-	}
-	p.aims(r.Aims)
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s; cut %d/%d in the kernel, at the sockets", r.Nodes, r.Preset, r.Halves[0], r.Halves[1]),
+		[][]string{
+			summaryHead(""),
+			summaryRow(r.Notice, "cut → all notice"),
+			summaryRow(r.Elected, "cut → both halves led"),
+			summaryRow(r.HalvesFresh, "cut → both halves led and fresh"),
+			summaryRow(r.StaleSplit, "view stale after the cut"),
+			summaryRow(r.Merged, "healed → one fresh view of all"),
+			summaryRow(r.StaleMerge, "view stale after healing"),
+			summaryRow(r.CutSkew, "first → last node's cut"),
+		}, more...)
 }

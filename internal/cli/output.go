@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// Format is a form of printed answers, and the flag that chooses it.
+// Format is a form of printed answers.
 type Format string
 
 // The formats.
@@ -21,30 +19,14 @@ const (
 	AsNDJSON Format = "ndjson"
 )
 
-var formats = []string{string(AsTable), string(AsJSON), string(AsNDJSON)}
-
-// String implements pflag.Value.
-func (f *Format) String() string { return string(*f) }
-
-// Type implements pflag.Value.
-func (f *Format) Type() string { return "format" }
-
-// Set implements pflag.Value.
-func (f *Format) Set(s string) error {
-	if !slices.Contains(formats, s) {
-		return fmt.Errorf("it is none of %s", strings.Join(formats, ", "))
-	}
-	*f = Format(s)
-	return nil
-}
-
 // outputFlag is the name of the flag for the format.
 const outputFlag = "output"
 
-// Register adds the flag -o; its default is [AsTable].
-func (f *Format) Register(fl *pflag.FlagSet) {
-	*f = AsTable
-	fl.VarP(f, outputFlag, "o", "table, json or ndjson")
+// RegisterFormat adds the flag -o, whose default is [AsTable].
+func RegisterFormat(fl *pflag.FlagSet) *Value[Format] {
+	v := NewValue(string(AsTable), "format", OneOf(Names(AsTable, AsJSON, AsNDJSON)...))
+	fl.VarP(v, outputFlag, "o", "table, json or ndjson")
+	return v
 }
 
 // FormatOf returns the format that the flags of cmd choose.

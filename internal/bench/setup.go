@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Setup are the choices that all benchmarks have in common.
+type Setup struct {
+	Preset string // the name of Timing
+	Timing timed.Timing
+	// Limit is the longest time to take; the result is what was measured until then.
+	Limit time.Duration
+	// Launch starts children. Only [Election] can do without processes.
+	Launch Launcher
+	// Progress gets what is going on, if not nil.
+	Progress func(format string, args ...any)
+}
+
+// Common returns the choices themselves.
+func (s *Setup) Common() *Setup { return s }
+
+func (s *Setup) progress(format string, args ...any) {
+	if s.Progress != nil {
+		s.Progress(format, args...)
+	}
+}
+
+// head returns the beginning of a result. It looks at the machine before the
+// benchmark loads it.
+func (s *Setup) head(kind Kind) Head { return Head{Kind: kind, Machine: machine(), Preset: s.Preset} }
+
+// startGroup starts whole nodes as processes, after change has changed how.
+func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) (*group, error) {
+	if s.Launch == nil {
+		return nil, errors.New("bench: the nodes must be processes")
+	}
+	g, err := newGroup(s.Launch, nodes, s.Timing)
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(g)
+	}
+	if err := g.startAll(ctx); err != nil {
+		g.stop()
+		return nil, err
+	}
+	return g, nil
+}
+
+// repeat makes trials, count or as many as the limit allows. cut is true if it
+// allowed fewer.
+func (s *Setup) repeat(count int, what string, trial func() error) (cut bool, err error) {
+	stopAt, told := time.Now().Add(s.Limit), time.Time{}
+	for i := range count {
+		if time.Now().After(stopAt) {
+			return true, nil
+		}
+		if err := trial(); err != nil {
+			return false, err
+		}
+		if time.Since(told) > time.Second {
+			told = time.Now()
+			s.progress("%d of %d %s", i+1, count, what)
+		}
+	}
+	return false, nil
+}
+
+// least returns an error if a flag's value is too small.
+func least(flag string, value, least int) error {
+	if value < least {
+		return fmt.Errorf("--%s %d: at least %d is needed", flag, value, least)
+	}
+	return nil
+}
+
+// within returns an error if a flag's value is outside a range.
+func within[N int | time.Duration](flag string, value, low, high N) error {
+	if value < low || value > high {
+		return fmt.Errorf("--%s %v: it must be %v to %v", flag, value, low, high)
+	}
+	return nil
+}
