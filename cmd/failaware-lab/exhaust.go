@@ -34,19 +34,19 @@ func newExhaustCommand() *cobra.Command {
 		Use:   "exhaust",
 		Short: "Explore everything that can happen to a few nodes, up to a bound",
 		Long: `Explore every behaviour of two to four nodes up to a bound: each message is in time,
-late or lost, and what can happen at once happens in every order. Every promise is
+late or lost, and simultaneous events happen in every order. Every promise is
 checked in every state, and from every leaf calm must bring one leader and one
 up-to-date view of all within the guaranteed time.
 
-A broken promise exits with 1 and prints the path to it; what -o json prints can be
-saved and given to --replay. A search that --time or --states ends says that it is not
-exhausted; one that is interrupted exits with 1 after what it has found.`,
+If a promise breaks, the exit code is 1 and the output has the path to it; --replay takes
+the output of -o json. A search that --time or --states ends reports that it is not
+exhausted. An interrupted search prints its results, and the exit code is 1.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
 	fl.IntVar(&f.nodes, "nodes", 2, fmt.Sprintf("how many nodes there are, 1 to %d", exhaust.MaxNodes))
-	fl.IntVar(&f.depth, "depth", 8, fmt.Sprintf("for how many messages on a path every fate is explored, 1 to %d", exhaust.MaxDepth))
+	fl.IntVar(&f.depth, "depth", 8, fmt.Sprintf("for how many messages on a path to explore every fate, 1 to %d", exhaust.MaxDepth))
 	fl.IntVar(&f.faults, "faults", 0, "how many messages on a path may be late or lost (default any)")
 	fl.IntVar(&f.crashes, "crashes", 0, "how many crashes with a restart there may be on a path")
 	fl.IntVar(&f.stalls, "stalls", 0, "how many stalls there may be on a path")
@@ -56,13 +56,13 @@ exhausted; one that is interrupted exits with 1 after what it has found.`,
 	f.modeFlags.register(fl)
 	fl.IntVar(&f.states, "states", 2_000_000, "how many distinct states to explore at most")
 	fl.DurationVar(&f.time, "time", 0, "for how long to search at most (default: until it is done)")
-	fl.BoolVar(&f.noSuffix, "no-suffix", false, "do not go on calmly from the leaves: faster, and no check of liveness")
-	fl.StringVar(&f.replay, "replay", "", "go the path in this file ('-': standard input) again: what -o json printed")
+	fl.BoolVar(&f.noSuffix, "no-suffix", false, "do not continue calmly from the leaves: faster, without a check of liveness")
+	fl.StringVar(&f.replay, "replay", "", "run the path in this file ('-': standard input) again; the file is the output of -o json")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }
 
-// options turns the flags into options, naming the flag that is wrong.
+// options returns the options of the search, or an error that names the wrong flag.
 func (f *exhaustFlags) options() (exhaust.Options, error) {
 	opt := exhaust.Options{Nodes: f.nodes, Depth: f.depth, Faults: f.faults, Crashes: f.crashes, Stalls: f.stalls,
 		VeryLate: f.veryLate, States: f.states, NoSuffix: f.noSuffix, Starts: f.starts.Value, Rates: f.rates.Value,
@@ -112,7 +112,7 @@ func (f *exhaustFlags) run(cmd *cobra.Command) error {
 	return printReport(cmd, &report, time.Since(began))
 }
 
-// progressTo returns what prints the progress every other second.
+// progressTo returns a function that prints the progress every other second.
 func progressTo(w io.Writer, began time.Time) func(exhaust.Progress) {
 	last := began
 	return func(p exhaust.Progress) {
@@ -126,7 +126,7 @@ func progressTo(w io.Writer, began time.Time) func(exhaust.Progress) {
 	}
 }
 
-// exhaustResult is the report as printed.
+// exhaustResult is the JSON form of the report.
 type exhaustResult struct {
 	exhaust.Report
 	Seconds float64 `json:"seconds"`
@@ -181,13 +181,13 @@ func printSteps(w io.Writer, steps []string) error {
 	return nil
 }
 
-// replayResult is what a replay prints.
+// replayResult is the JSON form of a replay.
 type replayResult struct {
 	Steps     []string           `json:"steps"`
 	Violation *exhaust.Violation `json:"violation,omitempty"`
 }
 
-// replayPath goes a path again.
+// replayPath runs a path again.
 func replayPath(cmd *cobra.Command, file string) error {
 	p, err := readPath(cmd.InOrStdin(), file)
 	if err != nil {
@@ -207,7 +207,7 @@ func replayPath(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-// readPath reads a path: alone, or in a violation, or in a report.
+// readPath reads a path: by itself, in a violation, or in a report.
 func readPath(stdin io.Reader, file string) (exhaust.Path, error) {
 	var (
 		b   []byte
@@ -237,7 +237,7 @@ func readPath(stdin io.Reader, file string) (exhaust.Path, error) {
 	case in.Within != nil:
 		return *in.Within, nil
 	case in.Root.Start == "":
-		return exhaust.Path{}, errors.New("there is no path in it")
+		return exhaust.Path{}, errors.New("it has no path")
 	}
 	return in.Path, nil
 }

@@ -65,7 +65,7 @@ func TestExhaustWrongFlags(t *testing.T) {
 		{"--nodes 0", "--nodes"}, {"--nodes 5", "--nodes"}, {"--depth 0", "--depth"}, {"--faults -1", "--faults"},
 		{"--crashes -1", "--crashes"}, {"--stalls 101", "--stalls"}, {"--states 0", "--states"}, {"--time -1s", "--time"},
 		{"--start warm", "--start"}, {"--rates odd", "--rates"}, {"--mode fast", "--mode"}, {"--rank age", "--rank"},
-		{"--preset moon", "--preset"}, {"--replay " + dir + "/none", "--replay"}, {"--replay " + junk, "no path"}, {"extra", "extra"},
+		{"--preset moon", "--preset"}, {"--replay " + dir + "/none", "--replay"}, {"--replay " + junk, "it has no path"}, {"extra", "extra"},
 	} {
 		code, _, err := runExhaust(strings.Fields(c.args)...)
 		require.Equal(t, 2, code, c.args)

@@ -28,15 +28,15 @@ func newLabCommand() *cobra.Command {
 	var f labFlags
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "Compare the elections of the textbooks with our own, in the simulator",
+		Short: "Compare textbook elections with our own, in the simulator",
 		Long: `Run elections in one scenario after the other, all with the same links, clocks,
 faults and seeds: the ring, bully and invitation algorithms, majority leases, Nerio,
 and our own local election. Every specification of the literature is checked after
-every event; a table shows which are violated, with the first seed, and what an
-election cost. --list names algorithms and scenarios.
+every event; a table shows which are violated, with the first seed, and the cost of an
+election. --list names algorithms and scenarios.
 
-A specification that an algorithm promises whatever happens, and violates, is marked
-by '!', and the exit code is then 1.`,
+A '!' marks a specification that an algorithm promises under all circumstances and
+violates; the exit code is then 1.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -55,7 +55,7 @@ by '!', and the exit code is then 1.`,
 	return cmd
 }
 
-// plan turns the flags into a plan, naming the flag that is wrong.
+// plan returns the plan, or an error that names the wrong flag.
 func (f *labFlags) plan() (p lab.Plan, err error) {
 	if p.Algorithms, err = lab.FindAlgorithms(f.algorithms); err != nil {
 		return p, fmt.Errorf("--algorithms: %w", err)
@@ -123,7 +123,7 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// files writes what was asked for.
+// files writes the chosen files.
 func (f *labFlags) files(s *lab.Scenario, rows []lab.Row) error {
 	if f.csv != "" {
 		if err := writeFile(f.csv, func(w io.Writer) error { return lab.WriteCSV(w, rows) }); err != nil {

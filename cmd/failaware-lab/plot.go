@@ -15,7 +15,6 @@ import (
 // maxResult is how large a benchmark's result may be, in bytes.
 const maxResult = 16 << 20
 
-// newPlotCommand returns the command that draws what benchmarks measured.
 func newPlotCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
@@ -24,11 +23,10 @@ func newPlotCommand() *cobra.Command {
 		Long: `Draw what benchmarks printed with -o json ("-" reads the standard input):
 
   bench election    the distribution of election times, their mean and 99th percentile
-  bench collation   what a renewal costs the leader, with direct and with collated replies
-  bench split       how long a split takes to be noticed, and both sides to be led
+  bench collation   the cost of a renewal for the leader, with direct and with collated replies
+  bench split       the time until a split is noticed, and until both sides are led
 
-The files are written into a directory, named after what they show, and replaced if
-they exist.`,
+The command writes into a directory and replaces files of the same name.`,
 		Example: `  failaware-lab bench election --nodes 1,2,3,4,5,6,7,8 -o json >election.json
   failaware-lab plot election.json --dir docs/figures`,
 		Args: cobra.MinimumNArgs(1),

@@ -58,9 +58,10 @@ cut links, stalls, crashes and restarts, and check every promise after every eve
 
 A campaign runs many seeds (--seeds, --time, or both). --seed runs one of them, and
 --replay a case from a file; either can be traced, drawn, and shrunk. The last line of
-the output is one JSON object, and with -o json there is nothing else. A broken promise
-exits with 1, and says how to run it again. The first interrupt ends a campaign or a
-search with what it has found and exit code 1, the second at once.`,
+the output is one JSON object; with -o json there is nothing else. If a promise breaks,
+the exit code is 1, and the output names the command that runs it again. The first
+interrupt ends a campaign or a search with exit code 1 after printing its results, the
+second at once.`,
 		Example: `  failaware-lab sim --seeds 200 --nodes 5 --mode strict --rank id
   failaware-lab sim --time 10m --roughness 4 --shrink
   failaware-lab sim --seed 17 --trace
@@ -80,38 +81,38 @@ search with what it has found and exit code 1, the second at once.`,
 // register adds the flags.
 func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
-	fl.DurationVar(&f.time, "time", 0, "for how long to begin new seeds")
+	fl.DurationVar(&f.time, "time", 0, "for how long to start new seeds")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of the campaign")
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
 	fl.Uint64Var(&f.seed, "seed", 0, "run this one seed only")
 	fl.StringVar(&f.replay, "replay", "", "run the case in this file ('-': standard input)")
-	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold so many random topologies still and check BI or Assertion 4'")
+	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold this many random topologies still and check BI or Assertion 4'")
 
 	fl.Float64Var(&f.seconds, "seconds", 20, "how many seconds a seed simulates")
 	fl.IntVar(&f.nodes, "nodes", 5, "how many nodes the world has")
 	f.modeFlags.register(fl)
 	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
-	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also run, jump and stop beyond ρ; what rests on ρ is not checked from then on")
+	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also drift, jump and stop beyond ρ; promises that rest on ρ are not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
 	fl.BoolVar(&f.broadcast, "broadcast", false, "switch the atomic broadcast on, with random messages, bursts and slow applications")
 	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
-	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system now and then, and leaders create edicts")
-	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with so many children, in groups of two more nodes than that; 0: never")
+	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system at times, and leaders create edicts")
+	fl.IntVar(&f.collate, "collate", 0, "collate replies along a tree with this many children, in groups of at least two nodes more; 0: never")
 
 	fl.BoolVar(&f.trace, "trace", false, "with --seed or --replay: print every event and the trace's hash")
-	fl.BoolVar(&f.shrink, "shrink", false, "search the smallest case that breaks the same promise, print its faults, and write it to a file")
+	fl.BoolVar(&f.shrink, "shrink", false, "search for the smallest case that breaks the same promise, print its faults, and write it to a file")
 	fl.StringVar(&f.save, "save", "", "new file for the failing case, or for that of --seed (default with --shrink: case-SEED.json)")
 	fl.StringVar(&f.diagram, "diagram", "", "with --seed or --replay: file.svg for a space-time diagram")
 	fl.DurationVar(&f.from, "from", 0, "with --diagram: true time at which it begins (default: shortly before the violation, or 0)")
 	fl.DurationVar(&f.to, "to", 0, "with --diagram: true time at which it ends")
-	fl.StringVar(&f.report, "report", "", "append a section of Markdown about what was run to this file")
+	fl.StringVar(&f.report, "report", "", "append a section of Markdown about the run to this file")
 	fl.BoolVar(&f.requireCoverage, "require-coverage", false, "exit with 1 if a situation that these options should reach was never reached")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 }
 
-// options turns the flags into options, naming the flag that is wrong.
+// options returns the options of the simulator, or an error that names the wrong flag.
 func (f *simFlags) options() (sim.Options, error) {
 	opt := sim.Options{Nodes: f.nodes, Mode: f.mode.Value, RankBy: f.rank.Value, Timing: f.preset.Value,
 		Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec,
@@ -179,8 +180,7 @@ func (f *simFlags) world() string {
 	return b.String()
 }
 
-// collation returns when replies are collated: as soon as there is something to
-// collate.
+// collation collates replies in all groups that are large enough for the tree.
 func (f *simFlags) collation() leader.Collation {
 	if f.collate == 0 {
 		return leader.Collation{}

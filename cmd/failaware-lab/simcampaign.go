@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/sim"
 )
 
-// campaignGC lets the heap of a campaign, which is a few megabytes, grow to several times
-// of what lives: with the usual 100 the collector runs hundreds of times a second,
-// and takes from the other jobs.
+// campaignGC lets the heap of a campaign, which has a few megabytes, grow to several
+// times the live data: with the usual 100 the collector runs hundreds of times a second
+// and slows the other jobs down.
 const campaignGC = 800
 
 // campaign runs seeds side by side.
@@ -50,8 +50,7 @@ func (s *simRun) campaign(ctx context.Context) error {
 	return nil
 }
 
-// progress says how far a campaign is. It ends with the seeds or with the time,
-// whichever is over first.
+// progress prints how far a campaign is. A campaign ends with its seeds or its time.
 func (s *simRun) progress(t *sim.Tally, seeds uint64) {
 	took := time.Since(s.began)
 	left, of := time.Duration(1<<63-1), ""

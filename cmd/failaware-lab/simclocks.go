@@ -23,7 +23,7 @@ type clockFlags struct {
 	plot      string
 }
 
-// maxClockSeeds bounds what is kept in memory.
+// maxClockSeeds bounds the samples in memory.
 const maxClockSeeds = 1000
 
 func newSimClocksCommand() *cobra.Command {
@@ -40,24 +40,24 @@ func newSimClocksCommand() *cobra.Command {
 ` + strings.Join(names, "\n") + `
 
   CONTAINED     share of the bounds on the distance from UTC that were true
-  RMS, WORST    of the distance from UTC, from the first minute on
-  <1ms, <100us  when the first minute began in which all were external and within that
+  RMS, WORST    of the distance from UTC, after the first minute
+  <1ms, <100us  beginning of the first minute in which all nodes were external and that close
   BOUND         on the distance from UTC: median, and 99th percentile
   DEVIATION     the bound on the distance from group time, likewise
 
-All is read at all nodes once a second. The exit code is 1 if a bound or another promise
-was broken.`,
+Samples are taken at all nodes once a second. The exit code is 1 if a bound or another
+promise was broken.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.scenarios, "scenario", nil, "what to run (default all)")
+	fl.StringSliceVar(&f.scenarios, "scenario", nil, "scenarios to run (default all)")
 	fl.IntVar(&f.seeds, "seeds", 3, "how many seeds of each")
 	fl.StringVar(&f.plot, "plot", "", "file.svg for a picture of the errors and bounds of the first scenario's first seed")
 	return cmd
 }
 
-// trials returns what is to be run, naming the flag that is wrong.
+// trials returns the chosen trials, or an error that names the wrong flag.
 func (f *clockFlags) trials() ([]sim.ClockTrial, error) {
 	if f.seeds < 1 || f.seeds > maxClockSeeds {
 		return nil, cli.Wrong("--seeds: %d is outside [1, %d]", f.seeds, maxClockSeeds)
@@ -109,7 +109,7 @@ func (f *clockFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// measureClocks runs trials side by side. Each is told of the samples of the first
+// measureClocks runs trials side by side. It calls each with the samples of the first
 // trial's first seed.
 func measureClocks(ctx context.Context, trials []sim.ClockTrial, seeds int, each func(*sim.ClockSample)) ([]*sim.ClockResult, error) {
 	results, errs := make([]*sim.ClockResult, len(trials)), make([]error, len(trials))

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/sim"
 )
 
-// clockPicture collects what is to be drawn of one run: the errors of all nodes, and
-// the bounds of the first.
+// clockPicture collects the samples of one run: the errors of all nodes, and the bounds
+// of the first.
 type clockPicture struct {
 	trial  *sim.ClockTrial
 	errors [][]figure.Point // µs, for each node
@@ -21,8 +21,8 @@ type clockPicture struct {
 // clockPoints is how many points a line has at most.
 const clockPoints = 500
 
-// take takes a sample, if it is its turn. The first minute is left out: the errors of
-// the start are so large that nothing else would be seen.
+// take takes a sample at every position of the picture. It leaves out the first minute,
+// whose errors are so large that they would hide all others.
 func (p *clockPicture) take(s *sim.ClockSample) {
 	every := max(time.Second, p.trial.Length/clockPoints).Truncate(time.Second)
 	if s.At <= time.Minute || s.At%every != 0 {
@@ -40,14 +40,14 @@ func (p *clockPicture) take(s *sim.ClockSample) {
 	}
 }
 
-// write draws into a file, which is replaced.
+// write draws into a file.
 func (p *clockPicture) write(file string) error {
 	const x = "time (min)"
 	left := figure.Panel{Title: "error: time shown less UTC", X: x, Y: "µs"}
 	for i, points := range p.errors {
 		left.Series = append(left.Series, figure.Series{Name: fmt.Sprintf("node %d", i+1), Points: points})
 	}
-	right := figure.Panel{Title: "error of node 1, within what it claims", X: x, Y: "ms", Series: []figure.Series{{Name: "error", Points: p.error}},
+	right := figure.Panel{Title: "error of node 1, within the bound that it claims", X: x, Y: "ms", Series: []figure.Series{{Name: "error", Points: p.error}},
 		Bands: []figure.Band{{Name: "±UTCBound", Points: p.bound, Colour: 2}}}
 	f := figure.Figure{Title: "UTC in the simulator: " + p.trial.Name, Panels: []figure.Panel{left, right},
 		Notes: []string{p.trial.About, "failaware-lab sim clocks --scenario " + p.trial.Name + " --plot; seed 1, from the second minute on"}}

@@ -12,14 +12,14 @@ import (
 	"github.com/failaware/failaware/sim/diagram"
 )
 
-// Windows of diagrams, in units of Expires: what led to a violation, and how
-// much of other runs is drawn.
+// Windows of diagrams, in units of Expires: the time before a violation, and the
+// length for other runs.
 const (
 	beforeViolation = 6
 	withoutWindow   = 10
 )
 
-// draw draws the run, or what is left of it when it was shrunk.
+// draw draws the run, or the shrunk one.
 func (s *simRun) draw(ctx context.Context) error {
 	f, c := s.flags, s.found
 	if f.diagram == "" || c == nil {
@@ -45,7 +45,7 @@ func (s *simRun) draw(ctx context.Context) error {
 	r := diagram.Of(rec, broken)
 	r.Title, r.Subtitle = title(c, broken), subtitle(c, r.Subtitle)
 	var opt diagram.Options
-	if broken != nil { // what was claimed then lasts longer
+	if broken != nil { // claims of that time last longer
 		opt.From, opt.To = r.From, r.To+c.Options.Timing.Expires
 	}
 	if err := writeFile(f.diagram, func(w io.Writer) error { return diagram.Render(w, r, opt) }); err != nil {
@@ -56,7 +56,7 @@ func (s *simRun) draw(ctx context.Context) error {
 	return nil
 }
 
-// brokenBy returns the violation of the case: a shrunk one has its own.
+// brokenBy returns the violation of the case. A shrunk case has its own.
 func (s *simRun) brokenBy(ctx context.Context, c *sim.Case) (*sim.Violation, error) {
 	if s.result.Shrunk == nil {
 		return s.broken, nil
@@ -68,7 +68,7 @@ func (s *simRun) brokenBy(ctx context.Context, c *sim.Case) (*sim.Violation, err
 	return r.Violation, err
 }
 
-// span returns the true time that is drawn.
+// span returns the true time to draw.
 func (s *simRun) span(c *sim.Case, broken *sim.Violation) (from, to time.Duration) {
 	f, expires := s.flags, c.Options.Timing.Expires
 	length := withoutWindow * expires

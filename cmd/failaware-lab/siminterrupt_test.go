@@ -65,7 +65,7 @@ func TestSimSecondInterruptEndsAtOnce(t *testing.T) {
 	_, err = r.Read(make([]byte, 1)) // it runs, and is going to fill the pipe
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	clitest.Seen(t, stderr, "a second time ends at once")
+	clitest.Seen(t, stderr, "interrupt again to end at once")
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.Error(t, cmd.Wait())
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)

@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/sim"
 )
 
-// appendReport adds a section to the file of --report. It is one write, so that
-// several campaigns may share a file.
+// appendReport adds a section to the file of --report in one write, so that several
+// campaigns can share a file.
 func (s *simRun) appendReport(now time.Time) error {
 	if _, err := s.report.WriteString(s.section(now)); err != nil {
 		return fmt.Errorf("--report: %w", err)
@@ -19,7 +19,7 @@ func (s *simRun) appendReport(now time.Time) error {
 	return nil
 }
 
-// section is the Markdown of what was run.
+// section returns the section in Markdown.
 func (s *simRun) section(now time.Time) string {
 	var b strings.Builder
 	t := &s.result.Tally
@@ -84,7 +84,7 @@ func faultsText(t *sim.Tally) string {
 
 func hours(seconds float64) string { return fmt.Sprintf("%.1f", seconds/3600) }
 
-// commit names what the program was built from, if that is known.
+// commit returns the revision of the program, if it is known.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -25,14 +25,14 @@ type simRun struct {
 	err    io.Writer
 	report *os.File // nil: none
 	began  time.Time
-	took   time.Duration // until the runs were over, before shrinking and drawing
+	took   time.Duration // for the runs, without shrinking and drawing
 
 	result simResult
 	broken *sim.Violation
 	found  *sim.Case // that breaks the promise, or was asked for; nil: none
 }
 
-// simResult is what is printed as JSON.
+// simResult is the JSON form of the result.
 type simResult struct {
 	sim.Tally
 	Violation *simViolation `json:"violation,omitempty"`
@@ -51,8 +51,7 @@ type simViolation struct {
 	Again  string  `json:"again"` // the command that runs it again
 }
 
-// open opens what is written at the end, so that what cannot be written is known
-// before anything runs.
+// open checks and opens the output files before anything runs.
 func (s *simRun) open() (err error) {
 	f := s.flags
 	if err := mayBeNew("--save", f.save); err != nil {
@@ -103,7 +102,7 @@ func (s *simRun) run(ctx context.Context) error {
 	return s.verdict(problem)
 }
 
-// verdict decides on the exit code.
+// verdict returns the error for the exit code.
 func (s *simRun) verdict(problem error) error {
 	missing := s.flags.requireCoverage && len(s.result.Never) > 0
 	if missing {
@@ -124,18 +123,18 @@ func (s *simRun) verdict(problem error) error {
 	return nil
 }
 
-// interruptible returns a context that the first signal ends; the second one
-// ends the program, as it would have without.
+// interruptible returns a context that the first signal ends. The second signal ends
+// the program.
 func (s *simRun) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	forget := context.AfterFunc(ctx, func() {
 		restore()
-		fmt.Fprintln(s.err, "failaware-lab: interrupted: what was found so far follows; a second time ends at once")
+		fmt.Fprintln(s.err, "failaware-lab: interrupted: the results so far follow; interrupt again to end at once")
 	})
 	return ctx, func() { forget(); restore() }
 }
 
-// lockedWriter may be written to from several goroutines.
+// lockedWriter is a writer for concurrent use.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -147,7 +146,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// tellViolation says which promise was broken, and how to run it again.
+// tellViolation prints the broken promise and the command that runs it again.
 func (s *simRun) tellViolation() {
 	v := s.broken
 	if v == nil {

@@ -28,7 +28,7 @@ func (s *simRun) single(ctx context.Context) error {
 	c.Options.Trace = nil
 	s.opt = c.Options
 	s.result.Tally = sim.TallyOf(c.Options, time.Since(s.began), r)
-	s.result.Never = nil // of one run nobody expects all
+	s.result.Never = nil // one run need not reach every situation
 	s.result.Interrupted = r.Violation == nil && ctx.Err() != nil
 	s.found, s.broken = &c, r.Violation
 	s.compare(c.Check)
@@ -39,7 +39,7 @@ func (s *simRun) single(ctx context.Context) error {
 	return nil
 }
 
-// asked returns the case that the flags ask for.
+// asked returns the case that the flags choose.
 func (s *simRun) asked() (sim.Case, error) {
 	path := s.flags.replay
 	if path == "" {
@@ -61,8 +61,7 @@ func (s *simRun) asked() (sim.Case, error) {
 	return c, nil
 }
 
-// compare says when a case from a file does not end as it did when it was
-// recorded.
+// compare prints a message if a case from a file ends differently than recorded.
 func (s *simRun) compare(recorded string) {
 	now := ""
 	if s.broken != nil {
@@ -80,7 +79,7 @@ func (s *simRun) compare(recorded string) {
 	fmt.Fprintf(s.err, "failaware-lab: the case was recorded as breaking %s; now it breaks %s\n", say(recorded), say(now))
 }
 
-// simShrunk is what the search for a smaller case came to.
+// simShrunk is the result of the search for a smaller case.
 type simShrunk struct {
 	Runs    int      `json:"runs"`
 	Nodes   int      `json:"nodes"`
@@ -88,15 +87,14 @@ type simShrunk struct {
 	Faults  []string `json:"faults"`
 }
 
-// small looks for a smaller case if it is to, and keeps the case that was found
-// in a file.
+// small shrinks the case if the flags say so, and saves it in a file.
 func (s *simRun) small(ctx context.Context) error {
 	f, c := s.flags, s.found
 	switch {
 	case c == nil:
 		return nil
 	case f.shrink && s.broken == nil && !s.result.Interrupted:
-		fmt.Fprintln(s.err, "failaware-lab: --shrink: no promise was broken, so that there is nothing to shrink")
+		fmt.Fprintln(s.err, "failaware-lab: --shrink: no promise was broken, so there is nothing to shrink")
 	case f.shrink && s.broken != nil:
 		if err := s.shrink(ctx); err != nil {
 			return err
@@ -129,7 +127,7 @@ func (s *simRun) shrink(ctx context.Context) error {
 	small, runs, err := sim.Shrink(ctx, *s.found, o)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return nil // the case is kept as it was found
+		return nil // keep the case unshrunk
 	case err != nil:
 		return fmt.Errorf("--shrink: %w", err)
 	}
@@ -145,7 +143,7 @@ func (s *simRun) shrink(ctx context.Context) error {
 	return nil
 }
 
-// keep writes a case to a new file. Without a name it finds one in the current
+// keep writes a case to a new file. Without a name it chooses one in the current
 // directory.
 func keep(path string, c *sim.Case) (string, error) {
 	if path != "" {
@@ -162,7 +160,7 @@ func keep(path string, c *sim.Case) (string, error) {
 	}
 }
 
-// maxCaseNames is for how many cases of one seed a name is looked for.
+// maxCaseNames bounds the attempts to find a free name.
 const maxCaseNames = 1000
 
 func create(path string, c *sim.Case) error {
@@ -173,18 +171,18 @@ func create(path string, c *sim.Case) error {
 	return errors.Join(c.Write(file), file.Close())
 }
 
-// mayBeNew reports that a file exists already, or cannot come about.
+// mayBeNew returns an error if a file exists or cannot be created.
 func mayBeNew(flag, path string) error {
 	if path == "" {
 		return nil
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %s exists, and is not overwritten", flag, path)
+		return fmt.Errorf("%s: %s exists and is not overwritten", flag, path)
 	}
 	return hasDirectory(flag, path)
 }
 
-// hasDirectory reports that the directory of a file does not exist.
+// hasDirectory returns an error if the directory of a file does not exist.
 func hasDirectory(flag, path string) error {
 	if path == "" {
 		return nil
@@ -192,7 +190,7 @@ func hasDirectory(flag, path string) error {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s: %s is no directory", flag, filepath.Dir(path))
+		return fmt.Errorf("%s: %s is not a directory", flag, filepath.Dir(path))
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/sim"
 )
 
-// print writes the result: text and, in its last line, the JSON object that
-// scripts read; or the JSON alone.
+// print writes the result: text, and in its last line the JSON object for scripts; or
+// the JSON object alone.
 func (s *simRun) print() error {
 	if s.output != cli.AsTable {
 		return cli.WriteJSON(s.out, s.output, &s.result)
@@ -28,7 +28,7 @@ func (s *simRun) print() error {
 	return cli.WriteJSON(s.out, cli.AsNDJSON, &s.result)
 }
 
-// summary writes what a person wants to know.
+// summary writes the result for people.
 func (s *simRun) summary(w io.Writer) {
 	t := &s.result.Tally
 	fmt.Fprintf(w, "%s simulated in %s: %.0f times real time, %.2f M events/s\n", s.amount(), cli.Brief(s.took), t.TimesRealTime, t.EventsPerSecond/1e6)
@@ -60,7 +60,7 @@ func (s *simRun) summary(w io.Writer) {
 	}
 }
 
-// counts writes the faults by class, and which situations were reached.
+// counts writes the number of faults by class and of situations reached.
 func (s *simRun) counts(w io.Writer) {
 	t := &s.result.Tally
 	fmt.Fprintln(w, "faults that struck")
@@ -84,7 +84,7 @@ func (s *simRun) counts(w io.Writer) {
 	_ = rows.Flush()
 }
 
-// amount says how much was run.
+// amount returns the number of seeds and the simulated time.
 func (s *simRun) amount() string {
 	t := &s.result.Tally
 	seeds := fmt.Sprintf("%d seeds", t.Seeds)
@@ -97,8 +97,8 @@ func (s *simRun) amount() string {
 	return fmt.Sprintf("%s, %s s", seeds, grouped(t.SimulatedSeconds))
 }
 
-// grouped prints a number with one digit after the point if it is small, and
-// its thousands apart.
+// grouped formats a number with commas between thousands, and small numbers with four
+// significant digits.
 func grouped(x float64) string {
 	if x < 1000 {
 		return fmt.Sprintf("%.4g", x)

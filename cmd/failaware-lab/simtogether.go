@@ -7,63 +7,63 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// one reports whether a single run is asked for, and not a campaign.
+// one reports whether the flags choose a single run instead of a campaign.
 func (f *simFlags) one() bool { return f.given("seed") || f.replay != "" }
 
-// together reports flags that contradict each other, or lack another one.
+// together returns an error if flags contradict each other or lack another one.
 func (f *simFlags) together(output cli.Format) error {
-	for _, rule := range []func(*simFlags) error{(*simFlags).whatRuns, (*simFlags).whatComesOut, (*simFlags).window} {
+	for _, rule := range []func(*simFlags) error{(*simFlags).checkRuns, (*simFlags).checkOutput, (*simFlags).checkWindow} {
 		if err := rule(f); err != nil {
 			return err
 		}
 	}
 	if f.trace && output != cli.AsTable {
-		return fmt.Errorf("--trace: prints lines of text, which do not go with -o %s", output)
+		return fmt.Errorf("--trace: prints lines of text and cannot be combined with -o %s", output)
 	}
 	return nil
 }
 
-// whatRuns checks the flags that choose the runs.
-func (f *simFlags) whatRuns() error {
+// checkRuns checks the flags that choose the runs.
+func (f *simFlags) checkRuns() error {
 	if f.replay != "" {
 		for _, flag := range []string{"seed", "seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies", "collate"} {
 			if f.given(flag) {
-				return fmt.Errorf("--%s: the case of --replay says it", flag)
+				return fmt.Errorf("--%s: the case of --replay determines it", flag)
 			}
 		}
 	}
 	if f.one() {
 		for _, flag := range []string{"seeds", "time", "first-seed", "jobs", "require-coverage"} {
 			if f.given(flag) {
-				return fmt.Errorf("--%s: is for campaigns, and not for the one run of --seed or --replay", flag)
+				return fmt.Errorf("--%s: is for campaigns, not for the single run of --seed or --replay", flag)
 			}
 		}
 	}
 	switch {
 	case f.topologies > 0 && f.given("seeds"):
-		return errors.New("--seeds: --topologies says how many")
+		return errors.New("--seeds: --topologies determines the number")
 	case f.topologies > 0 && (f.calm || f.brokenClocks || f.given("roughness")):
-		return errors.New("--topologies: has no random faults, so that --calm, --roughness and --broken-clocks say nothing")
+		return errors.New("--topologies: has no random faults, so --calm, --roughness and --broken-clocks do not apply")
 	case f.calm && f.given("roughness"):
 		return errors.New("--roughness: a calm world has no random faults")
 	}
 	return nil
 }
 
-// whatComesOut checks the flags that choose what becomes of the runs.
-func (f *simFlags) whatComesOut() error {
+// checkOutput checks the flags that choose the output.
+func (f *simFlags) checkOutput() error {
 	if f.topologies > 0 {
 		for _, flag := range []string{"shrink", "save", "diagram", "require-coverage"} {
 			if f.given(flag) {
-				return fmt.Errorf("--%s: does not go with --topologies, whose worlds have no list of faults", flag)
+				return fmt.Errorf("--%s: cannot be combined with --topologies, whose worlds have no list of faults", flag)
 			}
 		}
 	}
 	switch {
 	case f.trace && !f.one():
-		return errors.New("--trace: needs --seed or --replay, since a trace is of one run")
+		return errors.New("--trace: needs --seed or --replay")
 	case f.diagram != "" && !f.one():
-		return errors.New("--diagram: needs --seed or --replay, since a diagram is of one run")
+		return errors.New("--diagram: needs --seed or --replay")
 	case f.given("save") && f.save == "":
 		return errors.New("--save: needs the name of a file")
 	case f.given("diagram") && f.diagram == "":
@@ -76,14 +76,14 @@ func (f *simFlags) whatComesOut() error {
 	return nil
 }
 
-// window checks the flags of the diagram.
-func (f *simFlags) window() error {
+// checkWindow checks the flags of the diagram.
+func (f *simFlags) checkWindow() error {
 	if err := checkPicture("diagram", f.diagram); err != nil {
 		return err
 	}
 	for _, flag := range []string{"from", "to"} {
 		if f.given(flag) && f.diagram == "" {
-			return fmt.Errorf("--%s: is for --diagram", flag)
+			return fmt.Errorf("--%s: needs --diagram", flag)
 		}
 	}
 	switch {

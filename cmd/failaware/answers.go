@@ -12,7 +12,7 @@ import (
 
 func newViewCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "view", Short: "Shows the agreed group; the exit code is 1 if it is not up to date", Args: cobra.NoArgs,
+		Use: "view", Short: "Show the agreed group; the exit code is 1 if it is not up to date", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := show(g, cmd, "/v1/view", line("view: ", viewText))
 			return cli.Verdict(err, v.UpToDate)
@@ -20,14 +20,14 @@ func newViewCommand(g *globals) *cobra.Command {
 	}
 }
 
-// clockEvery is how often a clock that is watched is shown.
+// clockEvery is the default interval of clock --watch.
 const clockEvery = time.Second
 
 func newClockCommand(g *globals) *cobra.Command {
 	var watch bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "clock", Short: "Shows group time with its proven distance from the group's and from UTC; the exit code is 1 if it is not synchronized",
+		Use: "clock", Short: "Show group time with its proven distance from the group's and from UTC; the exit code is 1 if it is not synchronized",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every <= 0 {
@@ -61,7 +61,7 @@ func newClockCommand(g *globals) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(newSourcesCommand(g))
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again and again")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it repeatedly")
 	cmd.Flags().DurationVar(&every, "every", clockEvery, "with --watch: how often")
 	return cmd
 }

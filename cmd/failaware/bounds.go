@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// guarantees are the bounds that a node's settings guarantee, as printed.
+// guarantees is the printed form of the bounds that settings guarantee.
 type guarantees struct {
 	api.Bounds
 	LeastLockTimeNS int64      `json:"least_lock_time_ns"`
@@ -33,12 +33,12 @@ func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
 			"and nothing keeps a second process with the same id from starting on this machine")
 	}
 	if c.Insecure {
-		g.Warnings = append(g.Warnings, "packets are neither authenticated nor secret: whoever can send to this node can pretend to be any node")
+		g.Warnings = append(g.Warnings, "packets are neither authenticated nor secret: any host that can send to this node can pretend to be any node")
 	}
 	return g
 }
 
-// roundUp shows whole microseconds, and never less than is guaranteed.
+// roundUp rounds a bound up to whole microseconds.
 func roundUp(ns int64) time.Duration {
 	d := time.Duration(ns)
 	return (d + time.Microsecond - 1).Truncate(time.Microsecond)

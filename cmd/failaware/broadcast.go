@@ -20,7 +20,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// mostInput is the largest payload that the command reads: that of any node.
+// mostInput is the largest payload of any node, in bytes.
 const mostInput = 64 << 20
 
 func newBroadcastCommand(g *globals) *cobra.Command {
@@ -29,11 +29,11 @@ func newBroadcastCommand(g *globals) *cobra.Command {
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "broadcast TEXT|-",
-		Short: "Sends a message to the members of the view",
-		Long: `Sends a message, TEXT or (with -) what is read from the standard input, to the
-members of the view, and prints its id. With --wait it returns when the node has
-delivered the message, which with --atomicity strict means that every member has
-it. The node must run with --broadcast.`,
+		Short: "Send a message to the members of the view",
+		Long: `Send a message to the members of the view and print its id. The message is TEXT, or
+the standard input if that is "-". With --wait the command returns when the node has
+delivered the message; with --atomicity strict every member then has it. The node must
+run with --broadcast.`,
 		Example: "  failaware broadcast --atomicity strict --wait hello",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ it. The node must run with --broadcast.`,
 	return cmd
 }
 
-// sentText says what became of a message.
+// sentText describes the outcome of a broadcast.
 func sentText(s *api.Sent) string {
 	if !s.Delivered {
 		return s.ID
@@ -73,7 +73,7 @@ func sentText(s *api.Sent) string {
 		text += fmt.Sprintf(" at position %d", s.Position)
 	}
 	if s.Transitional {
-		text += ", by those who move on to the next view"
+		text += ", by the members that move on to the next view"
 	}
 	return text
 }
@@ -83,11 +83,11 @@ func newDeliveriesCommand(g *globals) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "deliveries",
-		Short: "Prints the messages that the node delivers, and its views, in their order",
-		Long: `Prints the messages that the node delivers, its views, and what else comes in
-order with them, as far as the node keeps them; with --follow those to come, and
-when the node is restarted or does not answer for a while, it connects again and
-goes on after the last one that it printed. The node must run with --broadcast.`,
+		Short: "Print the messages that the node delivers, and its views, in their order",
+		Long: `Print the messages that the node delivers, its views, and the other items in their
+order, as far as the node keeps them. With --follow, print future items instead; when
+the node is restarted or does not answer for a while, the command connects again and
+continues after the last item that it printed. The node must run with --broadcast.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -101,7 +101,7 @@ goes on after the last one that it printed. The node must run with --broadcast.`
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print what is to come, not what was")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print future items instead of past ones")
 	cmd.Flags().StringVar(&w.since, "since", "", "begin after the item of this id; 0 begins with the oldest that is kept")
 	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after so many items")
 	return cmd
@@ -118,7 +118,7 @@ func (w *watcher) delivery(d api.Delivery) error {
 	return w.counted(err)
 }
 
-// deliveryText says in one line what an item is.
+// deliveryText describes an item in one line.
 func deliveryText(d *api.Delivery) (string, error) {
 	switch d.Kind {
 	case "message":

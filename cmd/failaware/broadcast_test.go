@@ -48,7 +48,7 @@ func TestMessagesReachAllNodesInOneOrder(t *testing.T) {
 func TestBroadcastSettings(t *testing.T) {
 	code, _, err := invoke("config", "check", "--broadcast-window", "4096")
 	require.Equal(t, 2, code)
-	require.Contains(t, err, "--broadcast-window: it is of no use without --broadcast")
+	require.Contains(t, err, "--broadcast-window: it needs --broadcast")
 	code, _, err = invoke("config", "check", "--broadcast", "--broadcast-window", "1", "--broadcast-require-quorum", "1,1")
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "--broadcast-window: Broadcast.Window: 1 is outside")

@@ -12,7 +12,7 @@ import (
 
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Checks configurations", Args: cobra.NoArgs,
+		Use: "config", Short: "Check configurations", Args: cobra.NoArgs,
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(newConfigCheckCommand())
@@ -24,10 +24,10 @@ func newConfigCheckCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Validates a node's settings, and prints every bound that they guarantee",
-		Long: `Validates the settings that 'failaware node' would use with the same flags,
-environment and file, and prints every bound that they guarantee. Nothing is
-started, and no name is looked up.`,
+		Short: "Validate a node's settings and print every bound that they guarantee",
+		Long: `Validate the settings that 'failaware node' would use with the same flags,
+environment and file, and print every bound that they guarantee. The command starts
+nothing and looks up no names.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {

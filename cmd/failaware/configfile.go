@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxConfigFile is far more than any configuration needs.
+// maxConfigFile bounds the size of a configuration file in bytes.
 const maxConfigFile = 1 << 20
 
-// readConfigFile returns what a file says. Its errors name the file, the line
-// and the key of everything that is wrong.
+// readConfigFile returns the settings of a file. Its errors name the file, the line
+// and the key of every wrong setting.
 func readConfigFile(path string) (source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,9 +53,8 @@ func parseConfig(path, content string) (source, error) {
 	return p.to, errors.Join(p.errs...)
 }
 
-// configParser walks through a file. It does not decode into a struct, because
-// then errors could not tell where a value that is read well, but makes no
-// sense, was written.
+// configParser walks through a file. It does not decode into a struct, since later
+// errors about a value name its line.
 type configParser struct {
 	path string
 	to   source
@@ -102,7 +101,7 @@ func isSection(key string) bool {
 	return slices.ContainsFunc(settings, func(s *setting) bool { return strings.HasPrefix(s.key, key+".") })
 }
 
-// suggestion names the setting that was maybe meant.
+// suggestion names a setting whose key is similar.
 func suggestion(key string) string {
 	plain := func(s string) string {
 		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))

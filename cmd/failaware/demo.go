@@ -28,13 +28,13 @@ func newDemoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch nodes elect leaders and agree while you cut, slow, pause and crash them",
-		Long: `Run nodes in this process that talk over real UDP on loopback, and watch who leads,
-who is in whose view and whether that is up to date, while you cut and slow links,
-and pause, crash and restart nodes. What must always hold is checked all the time.
+		Long: `Run nodes in this process that talk over real UDP on loopback. Watch their leaders and
+views, and whether these are up to date, while you cut and slow links, and pause, crash
+and restart nodes. The demonstration checks all the time that every promise holds.
 
-On a terminal there is a picture and keys: ? explains them. Otherwise, and with
--o json or ndjson, lines tell what happens, for some time. With --script a fixed
-story is played instead, and the exit code is 1 if it does not come out.`,
+On a terminal there is a picture, and the key ? explains the others. Without a terminal,
+and with -o json or ndjson, the command prints events for some time (--for). With
+--script it plays a fixed story, and the exit code is 1 if a step fails.`,
 		Example: `  failaware demo
   failaware demo --nodes 7 --preset lan
   failaware demo --script
@@ -45,8 +45,8 @@ story is played instead, and the exit code is 1 if it does not come out.`,
 	fl := cmd.Flags()
 	fl.IntVar(&f.options.Nodes, "nodes", 5, "how many nodes there are, 2 to 9 (the script needs 5)")
 	fl.StringVar(&f.options.Preset, "preset", "local", "the timing: local, lan or wan")
-	fl.BoolVar(&f.script, "script", false, "play a fixed story and check that it comes out")
-	fl.DurationVar(&f.during, "for", 10*time.Second, "how long lines are written, without a terminal")
+	fl.BoolVar(&f.script, "script", false, "play a fixed story and check every step")
+	fl.DurationVar(&f.during, "for", 10*time.Second, "without a terminal: for how long to print events")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ import (
 
 func newEdictCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "edict", Short: "Shows and orders what leaders have decided", Args: cobra.NoArgs,
+		Use: "edict", Short: "Show, create and order edicts, the numbered decisions of leaders", Args: cobra.NoArgs,
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(newEdictShowCommand(), newEdictCreateCommand(g), newEdictVerifyCommand(g))
@@ -51,7 +51,7 @@ func showEdict(e *edict.Edict) shownEdict {
 func newEdictShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show EDICT",
-		Short: "Prints what an edict says",
+		Short: "Print the content of an edict",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := parseEdict(args[0])
@@ -89,13 +89,14 @@ func newEdictVerifyCommand(g *globals) *cobra.Command {
 	var state, name, payload string
 	cmd := &cobra.Command{
 		Use:   "verify EDICT [EDICT]",
-		Short: "Orders two edicts, or lets one pass a fence",
-		Long: `With two edicts: prints how the first stands to the second: before, after, same or
-incomparable.
+		Short: "Order two edicts, or pass one through a fence",
+		Long: `With two edicts: print the order of the first relative to the second: before, after,
+same or incomparable.
 
-With one: lets it pass the fence in the file --state, for the resource --name, or
-refuses it. What is accepted is in the file before the command returns, and from
-then on older edicts for that name are refused. The file is made if there is none.
+With one: pass it through the fence in the file --state, for the resource --name. The
+fence accepts or refuses it. An accepted edict is in the file before the command returns,
+and the fence refuses older edicts for that name from then on. The command creates the
+file if it does not exist.
 
 Exit codes: 0 ordered or accepted, 1 incomparable or refused, 2 wrong usage or a
 damaged file.`,
@@ -133,7 +134,7 @@ damaged file.`,
 	f := cmd.Flags()
 	f.StringVar(&state, "state", "", "the file of the fence")
 	f.StringVar(&name, "name", "", "the resource that the edict is for")
-	f.StringVar(&payload, "payload", "", "a file with what the edict must have been made for; - is the standard input")
+	f.StringVar(&payload, "payload", "", "file with the payload that the edict must be for ('-': standard input)")
 	return cmd
 }
 
@@ -152,7 +153,7 @@ func readPayload(stdin io.Reader, path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// orderEdicts prints how one edict stands to another.
+// orderEdicts prints the order of two edicts.
 func orderEdicts(cmd *cobra.Command, a, b *edict.Edict) error {
 	r := edict.Relate(a, b)
 	err := cli.PrintLine(cmd, struct {
@@ -170,7 +171,7 @@ func reasonOf(r edict.Relation) string {
 	return r.Reason.String()
 }
 
-// passFence prints whether an edict passes.
+// passFence prints whether the fence accepts an edict.
 func (g *globals) passFence(cmd *cobra.Command, state, name string, e *edict.Edict, payload edict.Digest) error {
 	ctx, cancel := g.within(cmd.Context(), defaultTimeout)
 	defer cancel()
@@ -194,7 +195,7 @@ func (g *globals) passFence(cmd *cobra.Command, state, name string, e *edict.Edi
 		case errors.Is(err, edict.ErrName):
 			return cli.WrongUsage(err)
 		case !errors.Is(err, edict.ErrPayload):
-			return err // the disk's
+			return err // of the disk
 		}
 	}
 	text := answer.Verdict
@@ -204,7 +205,7 @@ func (g *globals) passFence(cmd *cobra.Command, state, name string, e *edict.Edi
 	return cli.Verdict(cli.PrintLine(cmd, answer, text), err == nil)
 }
 
-// openFence opens a fence, and waits while another process has it.
+// openFence opens a fence. It waits while another process holds the fence.
 func openFence(ctx context.Context, path string) (*fence.Fence, error) {
 	const pause = 5 * time.Millisecond
 	for {

@@ -16,11 +16,11 @@ import (
 
 func newEpochCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "epoch", Short: "Shows and replaces the quorum system in use", Args: cobra.NoArgs,
+		Use: "epoch", Short: "Show and replace the quorum system in use", Args: cobra.NoArgs,
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "show", Short: "Says which quorum system rules, and how far a change has come", Args: cobra.NoArgs,
+		Use: "show", Short: "Show the quorum system in use and the progress of a change", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/epoch", line("", epochText))
 			return err
@@ -49,22 +49,23 @@ func newEpochChangeCommand(g *globals) *cobra.Command {
 	var force bool
 	var dead string
 	cmd := &cobra.Command{
-		Use: "change SYSTEM", Short: "Replaces the quorum system, at its leader or by force", Args: cobra.ExactArgs(1),
-		Long: `Has the node, which must lead globally, propose a quorum system as the successor of
-the one in use, and waits until the node has entered the next epoch.
+		Use: "change SYSTEM", Short: "Replace the quorum system, at its leader or by force", Args: cobra.ExactArgs(1),
+		Long: `Have the node, which must lead globally, propose a quorum system as the successor of
+the one in use, and wait until the node has entered the next epoch.
 
-With --force, a survivor replaces it without a leader, when so many members are lost
-for good that none can be elected. Nothing checks what you say about the dead:
+With --force, a survivor replaces the quorum system without a leader. Use it when so many
+members are lost for good that none can be elected. Nothing checks your claims about the
+dead:
 
-  * The dead must be off, and stay off until every survivor has entered the next
-    epoch, and their state directories gone. One that is
-    merely cut off, or is started again with its old state, may lead by the old quorum
-    system while another leads by the new.
+  * The dead must be off and stay off until every survivor has entered the next epoch,
+    and their state directories must be deleted. A node that is merely cut off, or is
+    started again with its old state, may lead by the old quorum system while another
+    leads by the new one.
   * No later epoch may have begun. Look at every node that might be a member of one.
-  * Force at one survivor only. Survivors that are told different successors never
-    come to an end; the way out is a new group.
-  * Edicts that the dead created last, and that no survivor knows, are earlier than
-    all of the new epoch, even if they have not arrived yet.
+  * Force at one survivor only. Survivors with different successors never finish the
+    change; then you need a new group.
+  * Edicts that the dead created last, and that no survivor knows, precede all edicts of
+    the new epoch, even if they arrive later.
 
 If a further member dies before the epoch has ended, force again, with the same
 successor and more dead.`,
@@ -76,9 +77,9 @@ successor and more dead.`,
 			case err != nil:
 				return cli.Wrong("SYSTEM: %w", err)
 			case force && dead == "":
-				return cli.Wrong("--force: --dead is needed: which members are off for good")
+				return cli.Wrong("--force needs --dead: name the members that are off for good")
 			case !force && dead != "":
-				return cli.Wrong("--dead is for --force")
+				return cli.Wrong("--dead needs --force")
 			}
 			query := url.Values{"system": {next.String()}}
 			if force {
@@ -91,17 +92,17 @@ successor and more dead.`,
 			return g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "without a leader; read what must be true")
-	cmd.Flags().StringVar(&dead, "dead", "", "with --force: the members that are off for good, as 3,4")
+	cmd.Flags().BoolVar(&force, "force", false, "replace it without a leader; read the conditions first")
+	cmd.Flags().StringVar(&dead, "dead", "", "with --force: the members that are off for good, such as 3,4")
 	return cmd
 }
 
 func newEdictCreateCommand(g *globals) *cobra.Command {
 	var payload string
 	cmd := &cobra.Command{
-		Use: "create", Short: "Has the node, which leads globally, create an edict for a payload", Args: cobra.NoArgs,
-		Long: `Has the node create an edict for the SHA-256 of a file, and prints it. The exit code
-is 1 if the node does not lead globally.`,
+		Use: "create", Short: "Have the node, which must lead globally, create an edict for a payload", Args: cobra.NoArgs,
+		Long: `Have the node create an edict for the SHA-256 of a file, and print the edict. The exit
+code is 1 if the node does not lead globally.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := readPayload(cmd.InOrStdin(), payload)
 			if err != nil {

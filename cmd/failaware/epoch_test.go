@@ -92,7 +92,7 @@ func TestEpochsOnTheCommandLine(t *testing.T) {
 	require.Equal(t, 1, verify(old))
 
 	for _, c := range []struct{ args, want string }{
-		{"epoch change none", "SYSTEM"}, {"epoch change majority:1 --force", "--dead is needed"}, {"epoch change majority:1 --dead 2", "--dead is for --force"},
+		{"epoch change none", "SYSTEM"}, {"epoch change majority:1 --force", "--force needs --dead"}, {"epoch change majority:1 --dead 2", "--dead needs --force"},
 		{"edict create --payload " + dir + "/none", "--payload"},
 	} {
 		code, _, err := nodes[0].ask(strings.Fields(c.args)...)

@@ -20,7 +20,7 @@ func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
 		until("one leads globally", func() bool {
 			code, out, _ := nodes[0].ask("leader", "--global")
 			if code == 0 {
-				require.Regexp(t, `^global leader: node [123], (this one, for .*|as was heard) \(majority:1,2,3\)\n$`, out)
+				require.Regexp(t, `^global leader: node [123], (this one, for .*|as heard) \(majority:1,2,3\)\n$`, out)
 			}
 			return code == 0
 		})
@@ -30,7 +30,7 @@ func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
 		for _, id := range []string{"1", "2", "3"} {
 			code, out, _ := nodes[0].ask("leader", "verify", id)
 			if code == 0 {
-				require.Regexp(t, `^node [123]: nobody else leads (globally|its part of the group) for .*\n$`, out)
+				require.Regexp(t, `^node [123]: no other node leads (globally|its part of the group) for .*\n$`, out)
 				return true
 			}
 			require.Contains(t, out, "does not lead")
@@ -55,7 +55,7 @@ func TestGlobalLeaderOnTheCommandLine(t *testing.T) {
 				if code == 1 {
 					return false
 				}
-				require.Regexp(t, `^node [123]: nobody else leads`, out)
+				require.Regexp(t, `^node [123]: no other node leads`, out)
 				found[out[:len("node 1")]] = true
 			}
 		}

@@ -14,9 +14,9 @@ import (
 func newLeaderCommand(g *globals) *cobra.Command {
 	var global bool
 	cmd := &cobra.Command{
-		Use: "leader", Short: "Says who leads; the exit code is 1 if that is not known", Args: cobra.NoArgs,
-		Long: `Says who leads the part of the group that the node is in, or with --global who leads
-globally, as far as the node knows. The exit code is 1 if nobody is known to.`,
+		Use: "leader", Short: "Show the leader; the exit code is 1 if it is not known", Args: cobra.NoArgs,
+		Long: `Show the leader of the node's part of the group or, with --global, the global leader, as
+far as the node knows. The exit code is 1 if the node knows none.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if global {
 				return g.globalLeader(cmd)
@@ -25,7 +25,7 @@ globally, as far as the node knows. The exit code is 1 if nobody is known to.`,
 			return cli.Verdict(err, l.UpToDate)
 		},
 	}
-	cmd.Flags().BoolVar(&global, "global", false, "who leads globally, with the votes of a quorum")
+	cmd.Flags().BoolVar(&global, "global", false, "the leader with the votes of a quorum")
 	cmd.AddCommand(newResignCommand(g), newVerifyCommand(g), newFindCommand(g))
 	return cmd
 }
@@ -38,19 +38,19 @@ func (g *globals) globalLeader(cmd *cobra.Command) error {
 func globalText(l *api.Global) string {
 	switch {
 	case l.Quorum == "":
-		return "none, for the node has no quorum system"
+		return "none: the node has no quorum system"
 	case l.Leads:
 		return fmt.Sprintf("node %d, this one, for %v (%s)", l.Leader, time.Duration(l.ValidForNS).Round(time.Microsecond), l.Quorum)
 	case l.Leader != 0:
-		return fmt.Sprintf("node %d, as was heard (%s)", l.Leader, l.Quorum)
+		return fmt.Sprintf("node %d, as heard (%s)", l.Leader, l.Quorum)
 	}
-	return fmt.Sprintf("nobody known (%s)", l.Quorum)
+	return fmt.Sprintf("none is known (%s)", l.Quorum)
 }
 
 func newResignCommand(g *globals) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "resign", Short: "Has the node give up the lead; it stays in the group", Args: cobra.NoArgs,
+		Use: "resign", Short: "Have the node give up the lead; it stays in the group", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/resign"
 			if to != "" {
@@ -62,13 +62,13 @@ func newResignCommand(g *globals) *cobra.Command {
 			return g.order(cmd, path, defaultTimeout, "the node has resigned")
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the node that is to lead next")
+	cmd.Flags().StringVar(&to, "to", "", "the node to lead next")
 	return cmd
 }
 
 func newVerifyCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify NODE", Short: "Asks a node through this one whether it leads; the exit code is 1 if it does not", Args: cobra.ExactArgs(1),
+		Use: "verify NODE", Short: "Ask another node, through this one, whether it leads; the exit code is 1 if it does not", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := timed.ParseNodeID(args[0]); err != nil {
 				return cli.Wrong("verify: %w", err)
@@ -83,9 +83,9 @@ func verificationText(v *api.Verification) string {
 	short := func(ns int64) time.Duration { return time.Duration(ns).Round(time.Microsecond) }
 	switch {
 	case v.GlobalNS > 0:
-		return fmt.Sprintf("node %d: nobody else leads globally for %v", v.Node, short(v.GlobalNS))
+		return fmt.Sprintf("node %d: no other node leads globally for %v", v.Node, short(v.GlobalNS))
 	case v.LocalNS > 0:
-		return fmt.Sprintf("node %d: nobody else leads its part of the group for %v", v.Node, short(v.LocalNS))
+		return fmt.Sprintf("node %d: no other node leads its part of the group for %v", v.Node, short(v.LocalNS))
 	}
 	if v.Names != 0 && v.Names != v.Node {
 		return fmt.Sprintf("node %d does not lead; it follows node %d", v.Node, v.Names)

@@ -81,7 +81,7 @@ func TestLockPassesTheCommandsEndOn(t *testing.T) {
 	require.Equal(t, 2, code, err)
 	code, _, err = lock("--term-before", "1m", "--", "true")
 	require.Equal(t, 2, code)
-	require.Contains(t, err, "--term-before: 1m0s is too long: of the node's lock_time of 80ms, 22.7ms are sure to be left")
+	require.Contains(t, err, "--term-before: 1m0s is too long: of the node's lock_time of 80ms, only 22.7ms are sure to be left")
 	code, _, err = n.ask("lock", "--resign", "--timeout", clitest.LongEnough.String(), "--", "true")
 	require.True(t, code == 0 || unless(err), err)
 }

@@ -13,10 +13,10 @@ import (
 // child is the command of `failaware lock`, with its process group.
 type child struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended, and its group was killed
+	ended chan struct{} // closed after its end, when its group is killed
 
 	mu   sync.Mutex
-	gone bool // its id may be another one's by now
+	gone bool // another process may have its id
 }
 
 func startChild(parent *cobra.Command, path string, args, env []string) (*child, error) {
@@ -46,7 +46,7 @@ func (c *child) kill()              { c.do(killGroup) }
 func (c *child) terminate()         { c.do(terminateGroup) }
 func (c *child) signal(s os.Signal) { c.do(func(p *os.Process) { signalGroup(p, s) }) }
 
-// code returns the exit code after the end.
+// code returns the exit code of the ended command.
 func (c *child) code() cli.ExitCode {
 	if n := endedBySignal(c.cmd.ProcessState); n != 0 {
 		return cli.ExitCode(128 + n)

@@ -11,8 +11,8 @@ func groupOfItsOwn() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// collect waits until the command has ended, and kills what is left of its group
-// before the command is collected: until then its id is nobody else's.
+// collect waits until the command ends, and kills the rest of its group before it
+// collects the command: until then no other process has its id.
 func (c *child) collect() {
 	for errors.Is(unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}

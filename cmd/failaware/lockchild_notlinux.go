@@ -2,9 +2,8 @@
 
 package main
 
-// collect waits until the command has ended, and kills what is left of its group.
-// The id could be another group's by then, but only if the system has gone through
-// all of its ids within microseconds.
+// collect waits until the command ends, and kills the rest of its group. Another
+// group has the id by then only if the system used up all ids within microseconds.
 func (c *child) collect() {
 	_ = c.cmd.Wait() // the state says more
 	c.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// There are no process groups: what a command starts outlives it.
+// There are no process groups: children of a command outlive it.
 
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 4)

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// commandSignals returns the signals that a command gets that runs under a lock.
-// Those that stop a terminal's job are among them: they are to stop the command,
-// and never the process that has to kill it.
+// commandSignals returns the signals that a command under a lock gets. Among them are
+// those that stop a terminal's job: they must stop the command, and never the process
+// that has to kill it.
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,

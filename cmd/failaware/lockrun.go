@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// renewal is what came of a question for another hold.
+// renewal is the answer to a request for another hold.
 type renewal struct {
 	held *api.Held
 	err  error
@@ -23,15 +23,15 @@ type watch struct {
 	l     *locking
 	child *child
 	held  *api.Held
-	last  error // why the hold was not renewed, the last time that it was not
+	last  error // of the latest request, if it failed
 
-	lost   error     // why the command is to end
-	killBy time.Time // when SIGTERM has had its time; it is no matter of safety
+	lost   error     // why the command must end
+	killBy time.Time // when SIGKILL follows SIGTERM; safety does not depend on it
 	killed bool
 }
 
-// run runs the command under a hold, which it renews, until the command has ended.
-// lost says why the command was ended; else code is its own.
+// run runs the command under a hold, which it renews, until the command ends. lost
+// is why it stopped the command; otherwise code is that of the command.
 func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost error, code cli.ExitCode, err error) {
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
@@ -61,7 +61,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 			c.signal(s)
 		case <-ctx.Done():
 			w.lose(context.Cause(ctx))
-			ctx = context.Background() // it was heard
+			ctx = context.Background() // not again
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -89,8 +89,8 @@ func (l *locking) renew(ctx context.Context, t lockTiming, to chan<- renewal) {
 	}
 }
 
-// take takes an answer to a question for another hold. Only an answer of the node
-// ends the lead; silence lets the hold run out.
+// take handles an answer to a request for another hold. Only an answer of the node
+// ends the lead; without an answer the hold expires.
 func (w *watch) take(r renewal) {
 	switch {
 	case refused(r.err):
@@ -98,7 +98,7 @@ func (w *watch) take(r renewal) {
 	case r.err != nil:
 		w.last = r.err
 	case !r.held.SameLead(w.held):
-		w.lose(fmt.Errorf("node %d lost the lead, and leads anew", w.l.node))
+		w.lose(fmt.Errorf("node %d lost the lead and leads again", w.l.node))
 	case r.held.Until > w.held.Until:
 		w.held, w.last = r.held, nil
 	}
@@ -110,10 +110,10 @@ func (w *watch) lose(why error) {
 	}
 }
 
-// forever is a wait for something else.
+// forever is a wait that another event ends.
 const forever = time.Hour
 
-// look does what is due, and returns for how long nothing else is.
+// look acts on what is due and returns the time until the next action.
 func (w *watch) look() time.Duration {
 	if w.killed {
 		return forever
@@ -138,7 +138,7 @@ func (w *watch) look() time.Duration {
 	return forever
 }
 
-// silence says why a hold ran out.
+// silence returns the reason why a hold expired.
 func (w *watch) silence() error {
 	if w.last == nil {
 		w.last = errors.New("there was no answer in time")
@@ -146,8 +146,8 @@ func (w *watch) silence() error {
 	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
 }
 
-// outcome says why the command was ended, if it was, and for how long it may have
-// run without the lead.
+// outcome returns why the command was stopped, if it was, and for how long it may
+// have run without the lead.
 func (w *watch) outcome() error {
 	over := w.l.clock.Now().Sub(w.held.Until)
 	switch {
@@ -170,5 +170,5 @@ func (e *overrunError) Error() string {
 	return fmt.Sprintf("the command may have run for up to %v without the lead", e.by.Round(time.Microsecond))
 }
 
-// signalCode is the exit code of what a signal ended, as shells have it.
+// signalCode is the exit code of a process that a signal ended, as in shells.
 func signalCode(s os.Signal) cli.ExitCode { return cli.ExitCode(128 + numberOf(s)) }

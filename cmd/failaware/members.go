@@ -12,14 +12,13 @@ import (
 
 func newMembersCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "members", Short: "Lists the node and its peers, as the node knows them",
-		Long: `Lists the node that answers (with a star) and its peers, all as that node
-knows them:
+		Use: "members", Short: "List the node and its peers, as the node knows them",
+		Long: `List the node that answers (with a star) and its peers, as that node knows them:
 
   VIEW        the view of which it is a member
   UPTODATE    whether that view is up to date at the node that answers
-  LEADER      whether it is the leader that the node that answers supports
-  LEASE-LEFT  for how long that is sure
+  LEADER      whether the node that answers supports it as leader
+  LEASE-LEFT  for how long it surely leads
   CLOCK±BOUND the node's deviation from group time, and for peers their hardware
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
@@ -56,7 +55,7 @@ func writeMembers(w io.Writer, all *api.Members) error {
 	return t.Flush()
 }
 
-// offsetText shows what lies between two clocks as a middle and a half width.
+// offsetText formats the difference of two clocks as a middle and a half width.
 func offsetText(m *api.MemberInfo, all *api.Members) string {
 	if m.Self {
 		if all.Clock.DeviationNS == nil {

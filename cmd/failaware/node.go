@@ -25,13 +25,13 @@ func newNodeCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "node",
-		Short: "Runs a node",
-		Long: `Runs a node until SIGTERM or SIGINT, which have it hand over and leave the
-group; a second one ends it at once. SIGHUP has it read the list of peers again.
+		Short: "Run a node",
+		Long: `Run a node. At SIGTERM or SIGINT it hands over and leaves the group; a second signal
+ends it at once. At SIGHUP it reads the list of peers again.
 
-Every flag can be set by the environment (FAILAWARE_ and the flag in capitals,
-as in FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags
-have precedence over the environment, and that over the file.`,
+Every flag can be set in the environment (FAILAWARE_ and the flag in capitals, as in
+FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags take precedence
+over the environment, and the environment over the file.`,
 		Example: "  failaware node --id 1 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,11 +62,11 @@ type nodeRun struct {
 	node   *failaware.Node
 	server *api.Server
 	token  string        // of an API at a TCP address
-	leave  chan struct{} // somebody asked by the API
+	leave  chan struct{} // a client of the API asked the node to leave
 }
 
-// gcPercent keeps the heap small: what lives there is less than a megabyte, and
-// a node makes little garbage.
+// gcPercent keeps the heap small: live data are less than a megabyte, and a node
+// makes little garbage.
 const gcPercent = 50
 
 func (r *nodeRun) run(ctx context.Context) error {
@@ -85,7 +85,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if listener != nil {
 		defer listener.Close()
 		if r.cfg.tcpAPI() {
-			r.cfg.api = listener.Addr().String() // the port may have been left to the system
+			r.cfg.api = listener.Addr().String() // the system may have chosen the port
 		}
 	}
 	if r.cfg.report != "" {
@@ -95,7 +95,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		}
 		r.cfg.OnPublish = rep.published
 	}
-	// The node's own end is by Leave: not by the context.
+	// The node ends by Leave and not by the context.
 	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
 		return r.startError(err)
 	}
@@ -112,8 +112,8 @@ func (r *nodeRun) run(ctx context.Context) error {
 	return r.wait(ctx, signals)
 }
 
-// listen opens the API, before the node starts: if another node has the socket,
-// the group is not to hear of this one.
+// listen opens the API before the node starts: if another node has the socket, this
+// one must not show up in the group.
 func (r *nodeRun) listen() (net.Listener, error) {
 	var l net.Listener
 	var err error
@@ -160,15 +160,15 @@ func (r *nodeRun) serve(l net.Listener) {
 	}
 	go func() {
 		if err := serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
-			r.log.Error("the API is not available any more", "error", err)
+			r.log.Error("the API is no longer available", "error", err)
 		}
 	}()
 }
 
-// startError says what is to be changed.
+// startError names the setting to change.
 func (r *nodeRun) startError(err error) error {
 	switch {
-	case errors.Is(err, failaware.ErrServeTime): // which has addresses of its own
+	case errors.Is(err, failaware.ErrServeTime): // it names its own address
 		return cli.Wrong("%w", err)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
@@ -177,10 +177,10 @@ func (r *nodeRun) startError(err error) error {
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
-	return cli.Wrong("%w", err) // whatever it is, it will be the same the next time
+	return cli.Wrong("%w", err) // another attempt would fail as well
 }
 
-// started is what is printed as JSON when a node has started.
+// started is the JSON form of the announcement of a started node.
 type started struct {
 	Node    int        `json:"node"`
 	Name    string     `json:"name"`
@@ -188,12 +188,12 @@ type started struct {
 	Address string     `json:"address"`
 	API     string     `json:"api"`
 	Bounds  guarantees `json:"bounds"`
-	// What serves time to other programs.
+	// Where other programs get the time.
 	NTP        string `json:"ntp,omitempty"`
 	ClockBound string `json:"clockbound,omitempty"`
 }
 
-// announce prints what the node is and what it guarantees.
+// announce prints the node's identity and its guarantees.
 func (r *nodeRun) announce() error {
 	cfg := r.node.Config()
 	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api,
@@ -214,7 +214,7 @@ func (r *nodeRun) announce() error {
 	return s.Bounds.write(r.out)
 }
 
-// wait runs until the node ends, for whatever reason.
+// wait waits until the node ends, for any reason.
 func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 	for {
 		select {
@@ -224,7 +224,7 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 		case <-ctx.Done():
 			return r.depart("interrupted", signals)
 		case <-r.leave:
-			return r.depart("told by the API", signals)
+			return r.depart("asked by the API", signals)
 		case s := <-signals:
 			if isReload(s) {
 				r.reload()
@@ -235,7 +235,7 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// depart leaves the group, and says how that went.
+// depart leaves the group and prints the outcome.
 func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
 	notifySystemd("STOPPING=1")
 	led := r.node.Leads()
@@ -264,9 +264,9 @@ func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
 		fmt.Fprintf(r.out, "node %v %s after %s\n", r.node.ID(), how, cli.Brief(time.Since(begin)))
 		return nil
 	case errors.Is(err, errLate):
-		return cli.No(fmt.Errorf("node %v could not leave within %v, and stopped as by a crash", r.node.ID(), r.cfg.leaveTimeout))
+		return cli.No(fmt.Errorf("node %v could not leave within %v and stopped as if crashed", r.node.ID(), r.cfg.leaveTimeout))
 	case errors.Is(err, context.Canceled):
-		return cli.No(fmt.Errorf("node %v stopped as by a crash, at the second signal", r.node.ID()))
+		return cli.No(fmt.Errorf("node %v stopped as if crashed, at the second signal", r.node.ID()))
 	default:
 		return err
 	}

@@ -184,7 +184,7 @@ func TestPeersThatCannotBeFoundAreNamed(t *testing.T) {
 	n.logged(t, "cannot find a peer")
 	require.Contains(t, n.err.String(), "nobody.invalid:7000")
 	n.logged(t, "a peer is not alive")
-	n.logged(t, "nothing was heard from it")
+	n.logged(t, "it is silent")
 	_, out, _ := n.ask("members")
 	require.Contains(t, out, "unresolved")
 	_, out, _ = n.ask("status")

@@ -16,12 +16,11 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// configFileEnv names the file, if --config does not.
+// configFileEnv is the variable that names the file if --config does not.
 const configFileEnv = "FAILAWARE_CONFIG"
 
-// loadConfig puts together what the file, the environment and the flags say;
-// the latter ones have precedence. The errors name where each wrong value
-// comes from.
+// loadConfig merges the settings of the file, the environment and the flags; later
+// ones take precedence. Errors name the origin of each wrong value.
 func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error) {
 	if file == "" {
 		file = os.Getenv(configFileEnv)
@@ -59,7 +58,7 @@ func apply(values source) (nodeConfig, error) {
 	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
 	c.Timing = failaware.LAN()
 	chosen, err := strconv.Atoi(os.Getenv("GOMAXPROCS"))
-	c.RaiseProcs = err != nil || chosen <= 0 // as Go takes it
+	c.RaiseProcs = err != nil || chosen <= 0 // as Go reads the variable
 	var errs []error
 	for _, s := range settings {
 		for _, v := range values[s.key] {
@@ -74,7 +73,7 @@ func apply(values source) (nodeConfig, error) {
 	} else if i := slices.IndexFunc(settings, func(s *setting) bool {
 		return strings.HasPrefix(s.key, "broadcast.") && s.key != "broadcast.on" && len(values[s.key]) > 0
 	}); i >= 0 {
-		errs = append(errs, fmt.Errorf("%s: it is of no use without --broadcast", origin(settings[i], values, "")))
+		errs = append(errs, fmt.Errorf("%s: it needs --broadcast", origin(settings[i], values, "")))
 	}
 	errs = append(errs, c.takeOutputs(values)...)
 	if err := c.checkAPI(); err != nil {
@@ -97,7 +96,7 @@ func (c *nodeConfig) checkAPI() error {
 	return nil
 }
 
-// tcpAPI reports whether the API is at a TCP address: what has a slash is a path.
+// tcpAPI reports whether the API is at a TCP address. A path has a slash.
 func (c *nodeConfig) tcpAPI() bool {
 	if strings.Contains(c.api, "/") {
 		return false
@@ -110,8 +109,7 @@ func (c *nodeConfig) tcpAPI() bool {
 	return err == nil
 }
 
-// explain says for every wrong field of the configuration where its value
-// comes from.
+// explain adds to the error of each wrong field the origin of its value.
 func explain(err error, values source) error {
 	var errs []error
 	for line := range strings.Lines(err.Error()) {
@@ -132,7 +130,7 @@ func explain(err error, values source) error {
 	return errors.Join(errs...)
 }
 
-// origin says where the value of a setting was written.
+// origin returns where the value of a setting comes from.
 func origin(s *setting, values source, what string) string {
 	list := values[s.key]
 	if len(list) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// reload reads the settings again, and adopts the list of peers.
+// reload reads the settings again and adopts the list of peers.
 func (r *nodeRun) reload() {
 	notifySystemd(reloadingState())
 	defer notifySystemd("READY=1")
@@ -17,7 +17,7 @@ func (r *nodeRun) reload() {
 		err = r.node.SetPeers(c.Peers)
 	}
 	if err != nil {
-		r.log.Error("the peers stay as they are", "error", err)
+		r.log.Error("the peers stay the same", "error", err)
 		return
 	}
 	same := c.Config
@@ -25,18 +25,18 @@ func (r *nodeRun) reload() {
 	before := r.cfg.Config
 	before.Peers, before.Logger, before.OnPublish = nil, nil, nil
 	if fmt.Sprint(same) != fmt.Sprint(before) {
-		r.log.Warn("settings other than the peers have changed; they need a restart")
+		r.log.Warn("settings other than the peers changed; they need a restart")
 	}
 	r.cfg.Peers = c.Peers
-	r.log.Info("the peers were read again", "count", len(c.Peers))
+	r.log.Info("read the peers again", "count", len(c.Peers))
 }
 
-// patience is how long peers have, after the time in which they would be
-// heard, before a warning.
+// patience is how long a warning about silent peers waits beyond the time in which
+// they should be heard.
 const patience = 5 * time.Second
 
-// warnAboutPeers says once which listed peers were not heard since the start.
-// Nodes start at different times, so it is no error.
+// warnAboutPeers warns once about listed peers that were not heard since the start.
+// It is no error, since nodes start at different times.
 func (r *nodeRun) warnAboutPeers() {
 	select {
 	case <-r.node.Done():
@@ -58,17 +58,17 @@ func peerName(p *failaware.PeerStatus) string {
 	return p.ID.String()
 }
 
-// whySilent says what keeps a peer from being alive, as far as is known.
+// whySilent returns the known reason why a peer is not alive.
 func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	switch {
 	case p.Problem != "":
 		return p.Problem
 	case p.Fault:
-		return "its clock and this node's contradict the drift bound"
+		return "its clock and this node's clock contradict the drift bound"
 	case p.LastFast >= 0:
 		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
 	case p.Delay != failaware.UnknownDelay && !p.Fast:
 		return fmt.Sprintf("its packets take up to %s, and only %v is fast", cli.BriefUp(p.Delay), s.Timing.FastThreshold)
 	}
-	return "nothing was heard from it: it does not run, does not list this node, or packets do not get through"
+	return "it is silent: it does not run, does not list this node, or packets do not get through"
 }

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// notifySystemd tells systemd how the service is, if it asked for that: see
-// sd_notify(3). What goes wrong is of no concern to the node.
+// notifySystemd sends the state of the service to systemd if systemd asks for it: see
+// sd_notify(3). Errors do not concern the node.
 func notifySystemd(state string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {

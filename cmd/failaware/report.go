@@ -10,9 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// claim is one line of the report: what the node vouches for in
-// [GrantedAt, Until) of the machine's hardware clock, or until a line with the
-// kind's end comes. See docs/report.md.
+// claim is one line of the report: a claim of the node for [GrantedAt, Until) of the
+// machine's hardware clock, or until a line with the kind's end. See docs/report.md.
 type claim struct {
 	Kind      string `json:"kind"` // lead, global, view, and each with _end
 	Node      int    `json:"node"`
@@ -27,35 +26,20 @@ type claim struct {
 	Members   []int  `json:"members,omitempty"`
 }
 
-// reporter writes claims. Each line is one write to a file that is appended to,
-// so that it is whole even if the process is killed.
+// reporter appends claims to a file. Each line is one write, so that it is whole even
+// if the process is killed.
 type reporter struct {
-	file *os.File
-	log  hclog.Logger
-	lead leadClaim
-	view viewClaim
-
-	global globalClaim
+	file               *os.File
+	log                hclog.Logger
+	lead, global, view standing
 }
 
-type globalClaim struct {
-	self  failaware.Incarnation
-	epoch uint32
-	until timed.Instant
-}
-
-type leadClaim struct {
-	self    failaware.Incarnation
-	epoch   uint32
-	until   timed.Instant
-	support failaware.Set
-}
-
-type viewClaim struct {
-	self  failaware.Incarnation
-	epoch uint32
-	until timed.Instant
-	id    failaware.ViewID
+// standing is what a node claims now; the zero value is no claim.
+type standing struct {
+	self   failaware.Incarnation
+	epoch  uint32
+	until  timed.Instant
+	object any // a set or the id of a view; a claim about another one is no renewal
 }
 
 func openReport(path string, log hclog.Logger) (*reporter, error) {
@@ -66,77 +50,58 @@ func openReport(path string, log hclog.Logger) (*reporter, error) {
 	return &reporter{file: f, log: log}, nil
 }
 
-// published notes what a node's answers rest on from now on.
+// published writes the changes of a node's claims.
 func (r *reporter) published(p failaware.Published) {
-	r.leads(&p)
-	r.globally(&p)
-	r.views(&p)
-}
-
-func (r *reporter) leads(p *failaware.Published) {
-	var next leadClaim
+	var lead, global, view standing
 	if p.Leading && p.Turn < p.LeadUntil {
-		next = leadClaim{p.Self, p.Epoch, p.LeadUntil, p.Support}
+		lead = standing{p.Self, p.Epoch, p.LeadUntil, p.Support}
 	}
-	before := r.lead
-	if next == before {
-		return
-	}
-	r.lead = next
-	renewal := next.self == before.self && next.epoch == before.epoch && p.Turn < before.until &&
-		next.until >= before.until && next.support == before.support
-	if before.self.Valid() && !renewal {
-		r.write(claim{Kind: "lead_end", Node: int(before.self.Node), Boot: before.self.Boot.String(),
-			Epoch: before.epoch, At: int64(timed.Earlier(p.Done, before.until))})
-	}
-	if next.self.Valid() {
-		r.write(claim{Kind: "lead", Node: int(next.self.Node), Boot: next.self.Boot.String(), Epoch: next.epoch,
-			GrantedAt: int64(p.Turn), Until: int64(next.until), Renewal: renewal, Support: idsOf(next.support)})
-	}
-}
-
-func (r *reporter) globally(p *failaware.Published) {
-	var next globalClaim
 	if p.Global && p.Turn < p.GlobalUntil {
-		next = globalClaim{p.Self, p.Epoch, p.GlobalUntil}
+		global = standing{p.Self, p.Epoch, p.GlobalUntil, nil}
 	}
-	before := r.global
-	if next == before {
-		return
+	if p.View != nil && p.Turn < p.ViewUntil {
+		view = standing{p.Self, p.Epoch, p.ViewUntil, p.View.ID}
 	}
-	r.global = next
-	renewal := next.self == before.self && next.epoch == before.epoch && p.Turn < before.until && next.until >= before.until
-	if before.self.Valid() && !renewal {
-		r.write(claim{Kind: "global_end", Node: int(before.self.Node), Boot: before.self.Boot.String(),
-			Epoch: before.epoch, At: int64(timed.Earlier(p.Done, before.until))})
-	}
-	if next.self.Valid() {
-		r.write(claim{Kind: "global", Node: int(next.self.Node), Boot: next.self.Boot.String(), Epoch: next.epoch,
-			GrantedAt: int64(p.Turn), Until: int64(next.until), Renewal: renewal})
-	}
+	r.change("lead", &r.lead, lead, &p)
+	r.change("global", &r.global, global, &p)
+	r.change("view", &r.view, view, &p)
 }
 
-func (r *reporter) views(p *failaware.Published) {
-	var next viewClaim
-	if p.View != nil && p.Turn < p.ViewUntil {
-		next = viewClaim{p.Self, p.Epoch, p.ViewUntil, p.View.ID}
-	}
-	before := r.view
+// change writes the end of the claim before and the beginning of the next one.
+func (r *reporter) change(kind string, standing *standing, next standing, p *failaware.Published) {
+	before := *standing
 	if next == before {
 		return
 	}
-	r.view = next
-	renewal := next.self == before.self && next.epoch == before.epoch && next.id == before.id &&
+	*standing = next
+	renewal := next.self == before.self && next.epoch == before.epoch && next.object == before.object &&
 		p.Turn < before.until && next.until >= before.until
 	if before.self.Valid() && !renewal {
-		r.write(claim{Kind: "view_end", Node: int(before.self.Node), Boot: before.self.Boot.String(),
-			Epoch: before.epoch, At: int64(timed.Earlier(p.Done, before.until)), View: before.id.String()})
+		end := before.claim(kind + "_end")
+		end.At = int64(timed.Earlier(p.Done, before.until))
+		r.write(end)
 	}
-	if next.self.Valid() {
-		r.write(claim{Kind: "view", Node: int(next.self.Node), Boot: next.self.Boot.String(), Epoch: next.epoch,
-			GrantedAt: int64(p.Turn), Until: int64(next.until), Renewal: renewal, View: next.id.String(),
-			Members: idsOf(p.View.Set)})
+	if !next.self.Valid() {
+		return
 	}
+	begin := next.claim(kind)
+	begin.GrantedAt, begin.Until, begin.Renewal = int64(p.Turn), int64(next.until), renewal
+	switch kind {
+	case "lead":
+		begin.Support = idsOf(p.Support)
+	case "view":
+		begin.Members = idsOf(p.View.Set)
+	}
+	r.write(begin)
+}
+
+// claim returns a line about the standing.
+func (s *standing) claim(kind string) claim {
+	c := claim{Kind: kind, Node: int(s.self.Node), Boot: s.self.Boot.String(), Epoch: s.epoch}
+	if id, ok := s.object.(failaware.ViewID); ok {
+		c.View = id.String()
+	}
+	return c
 }
 
 func idsOf(s failaware.Set) (ids []int) {

@@ -35,7 +35,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "failaware",
 		Short: "Leaders, views and clocks that know when they may not be relied on",
-		Long: `Runs nodes of fail-aware groups, and asks them.
+		Long: `Run nodes of fail-aware groups and ask them.
 
 Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never succeed.`,
 		Args: cobra.NoArgs,

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -12,12 +13,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
-// nodeConfig is what `failaware node` is to do.
+// nodeConfig is the configuration of `failaware node`.
 type nodeConfig struct {
 	failaware.Config
 	api          string // socket path, HOST:PORT, or "none"
@@ -27,17 +29,17 @@ type nodeConfig struct {
 	leaveTimeout time.Duration
 	report       string
 	broadcast    bool
-	cast         failaware.BroadcastConfig // what to use if broadcast is on
-	ntp          failaware.NTPConfig       // what to use if it has an address
+	cast         failaware.BroadcastConfig // used if broadcast is on
+	ntp          failaware.NTPConfig       // used if it has an address
 	segment      failaware.ClockBoundConfig
 }
 
-// setting is something that can be set by a flag, by the environment, or in the
-// file. The flag's name in capitals, after FAILAWARE_, is the variable.
+// setting can be set by a flag, in the environment, or in the file. The variable is
+// FAILAWARE_ and the flag's name in capitals.
 type setting struct {
 	key   string // in the file; a dot leads into a section
 	flag  string
-	kind  string // what the value is, for people
+	kind  string // of value, for people
 	field string // of failaware.Config, as its errors name it
 	usage string
 	set   func(*nodeConfig, string) error
@@ -50,7 +52,7 @@ func (s *setting) env() string {
 	return "FAILAWARE_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
 }
 
-// name is how the setting is called where its origin is not known.
+// name returns the name of the setting if its origin is not known.
 func (s *setting) name() string { return "--" + s.flag }
 
 const (
@@ -64,20 +66,20 @@ const (
 // list reports whether the setting is a list of values.
 func (s *setting) list() bool { return s.kind == kindPeer || s.kind == kindServer || s.kind == kindPHC }
 
-// settings are all settings of a node, in the order in which they are applied:
-// the preset comes before the constants that replace parts of it.
+// settings are all settings of a node in the order of their application: the preset
+// comes before the constants that replace parts of it.
 var settings = []*setting{
-	{"id", "id", "1-255", "ID", "the node's id; it must be unique in the group", setID},
+	{"id", "id", "1-255", "ID", "the node's id; it must be unique in the group", parsed(func(c *nodeConfig) *failaware.NodeID { return &c.ID }, timed.ParseNodeID)},
 	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
 	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
-	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is to be learnt; can be repeated", addPeer},
+	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; can be repeated", addPeer},
 	{"max_peers", "max-peers", "count", "MaxPeers", "how many peers there can be (default 254)", integer(func(c *nodeConfig) *int { return &c.MaxPeers })},
 	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
 	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},
-	{"preset", "preset", "local|lan|wan", "", "where all constants of timing come from that are not set (default lan)", setPreset},
+	{"preset", "preset", "local|lan|wan", "", "the source of all timing constants that are not set (default lan)", parsed(func(c *nodeConfig) *failaware.Timing { return &c.Timing }, timed.Preset)},
 
-	{"timing.max_drift_ppb", "max-drift-ppb", "ppb", "MaxDrift", "ρ: every clock's largest rate error, in parts per billion; the same everywhere", setDrift},
+	{"timing.max_drift_ppb", "max-drift-ppb", "ppb", "MaxDrift", "ρ: every clock's largest rate error, in parts per billion; the same everywhere", number(func(c *nodeConfig) *timed.Drift { return &c.Timing.MaxDrift }, 0, uint64(timed.MaxDrift))},
 	{"timing.one_way_timeout", "one-way-timeout", "duration", "OneWayTimeout", "δ: a delivery within it is timely", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.OneWayTimeout })},
 	{"timing.fast_threshold", "fast-threshold", "duration", "FastThreshold", "Δ: a message whose proven delay is at most this is fast; the same everywhere", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.FastThreshold })},
 	{"timing.min_delay", "min-delay", "duration", "MinDelay", "δmin: no remote delay is shorter; 0 is always safe", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MinDelay })},
@@ -88,43 +90,43 @@ var settings = []*setting{
 	{"timing.lock_time", "lock-time", "duration", "LockTime", "for how long a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
 	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants; without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
 
-	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", setMode},
-	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", setRank},
-	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", setQuorumSystem},
+	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", parsed(func(c *nodeConfig) *failaware.Mode { return &c.Mode }, leader.ParseMode)},
+	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", parsed(func(c *nodeConfig) *failaware.RankBy { return &c.RankBy }, leader.ParseRankBy)},
+	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", parsed(func(c *nodeConfig) *quorum.System { return &c.Quorum }, quorum.Parse)},
 	{"join_quorum", "join-quorum", kindBool, "JoinQuorum", "this node is new in a group that has a quorum system: it learns that from the others, and has no quorum setting of its own", boolean(func(c *nodeConfig) *bool { return &c.JoinQuorum })},
-	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", setQuorumEpoch},
-	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", setWeight},
+	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", number(func(c *nodeConfig) *uint64 { return &c.QuorumEpoch }, 1, math.MaxInt64)},
+	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", number(func(c *nodeConfig) *uint16 { return &c.Weight }, 0, math.MaxUint16)},
 	{"collate_above", "collate-above", "count", "CollateAbove", "while this node leads a larger group than this, replies are collated along a tree (default: never)", integer(func(c *nodeConfig) *int { return &c.CollateAbove })},
 	{"collate_fanout", "collate-fanout", "2-64", "CollateFanout", "how many nodes each node of the tree answers for directly (default 4)", integer(func(c *nodeConfig) *int { return &c.CollateFanout })},
-	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "up to which deviation the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
+	{"clock.max_deviation", "max-deviation", "duration", "Clock.MaxDeviation", "the largest deviation at which the clock counts as synchronized (default 1ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxDeviation })},
 	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
 	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},
-	{"clock.max_utc_error", "max-utc-error", "duration", "Clock.MaxUTCError", "up to which proven distance from UTC the clock counts as external (default 50ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxUTCError })},
+	{"clock.max_utc_error", "max-utc-error", "duration", "Clock.MaxUTCError", "the largest proven distance from UTC at which the clock counts as external (default 50ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxUTCError })},
 	{"clock.min_references", "min-references", "count", "Clock.MinReferences", "how many references of the partition are needed; 2f+1 stand f that lie (default 1)", integer(func(c *nodeConfig) *int { return &c.Clock.MinReferences })},
 	{"references.ntp", "ntp", kindServer, "References", "an NTP server to ask for UTC; can be repeated", addServer},
 	{"references.kernel_clock", "kernel-clock", kindBool, "References", "take UTC from the kernel's clock while a program disciplines it", setKernelClock},
 	{"references.phc", "phc", kindPHC, "References", "take UTC from a PTP hardware clock that is ahead of it by OFFSET (37s if it keeps TAI) and off by up to ERROR (default 1ms); can be repeated", addPHC},
 
 	{"broadcast.on", "broadcast", kindBool, "", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
-	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "messages of a view that are not at all members yet (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
-	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "such messages of one sender in each class (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
+	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "size of the messages of a view that some members lack (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
+	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "number of such messages of one sender in each class (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
 	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
-	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "of messages in one packet (default what fits into max-packet)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
-	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
-	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "for how long they may be more; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
+	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "size of the messages in one packet (default: as much as max-packet takes)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
+	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "size of deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
+	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "for how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
 	{"broadcast.require_quorum", "broadcast-require-quorum", "ID,ID,...", "Broadcast.RequireQuorum", "order messages only in views with more than half of these nodes", setQuorum},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
-	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "what the NTP server says of its distance from a primary clock (default 4)", setStratum},
+	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "the stratum that the NTP server announces (default 4)", number(func(c *nodeConfig) *uint8 { return &c.ntp.Stratum }, 1, 15)},
 	{"clockbound.path", "clockbound", "file", "ClockBound.Path", "keep a ClockBound segment (version 2) in this file (default off)", text(func(c *nodeConfig) *string { return &c.segment.Path })},
-	{"clockbound.max_slew_ppb", "clockbound-max-slew-ppb", "ppb", "ClockBound.MaxSlew", "how fast the kernel's clock is slewed at most (default 500000; chrony: 83333000)", setSegmentSlew},
+	{"clockbound.max_slew_ppb", "clockbound-max-slew-ppb", "ppb", "ClockBound.MaxSlew", "how fast the kernel's clock is slewed at most (default 500000; chrony: 83333000)", number(func(c *nodeConfig) *int64 { return &c.segment.MaxSlew }, 0, clockbound.MaxSlew)},
 
-	{"state_dir", "state-dir", "directory", "StateDir", "keeps what must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
+	{"state_dir", "state-dir", "directory", "StateDir", "directory for the state that must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
 	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: packets are handled sooner, for power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
-	{"api_token", "api-token", "file", "", "file with the token that a TCP address asks for; it is made if there is none", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"api_token", "api-token", "file", "", "file with the token for a TCP address; created if it does not exist", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
 	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},
@@ -141,15 +143,29 @@ func text(at func(*nodeConfig) *string) func(*nodeConfig, string) error {
 	}
 }
 
-func integer(at func(*nodeConfig) *int) func(*nodeConfig, string) error {
-	return func(c *nodeConfig, s string) error {
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not a number from 1 on", s)
-		}
-		*at(c) = int(n)
-		return nil
+func parsed[T any](at func(*nodeConfig) *T, parse func(string) (T, error)) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) (err error) {
+		*at(c), err = parse(s)
+		return err
 	}
+}
+
+func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint64](at func(*nodeConfig) *T, low, high uint64) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		n, err := strconv.ParseUint(s, 10, 64)
+		switch {
+		case err == nil && n >= low && n <= high:
+			*at(c) = T(n)
+			return nil
+		case high >= math.MaxInt32:
+			return fmt.Errorf("%q is not a number from %d on", s, low)
+		}
+		return fmt.Errorf("%q is not a number from %d to %d", s, low, high)
+	}
+}
+
+func integer(at func(*nodeConfig) *int) func(*nodeConfig, string) error {
+	return number(at, 1, math.MaxInt32)
 }
 
 func boolean(at func(*nodeConfig) *bool) func(*nodeConfig, string) error {
@@ -175,10 +191,7 @@ func parseDuration(s string) (time.Duration, error) {
 }
 
 func duration(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) error {
-	return func(c *nodeConfig, s string) (err error) {
-		*at(c), err = parseDuration(s)
-		return err
-	}
+	return parsed(at, parseDuration)
 }
 
 func positive(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) error {
@@ -190,11 +203,6 @@ func positive(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) err
 		*at(c) = d
 		return err
 	}
-}
-
-func setID(c *nodeConfig, s string) (err error) {
-	c.ID, err = timed.ParseNodeID(s)
-	return err
 }
 
 func addPeer(c *nodeConfig, s string) error {
@@ -210,65 +218,11 @@ func addPeer(c *nodeConfig, s string) error {
 	return nil
 }
 
-func setPreset(c *nodeConfig, s string) (err error) {
-	c.Timing, err = timed.Preset(s)
-	return err
-}
-
-func parsePPB(s string, most int64) (int64, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%q is not a number from 0 to %d", s, most)
-	}
-	return n, nil
-}
-
-func setDrift(c *nodeConfig, s string) error {
-	n, err := parsePPB(s, int64(timed.MaxDrift))
-	c.Timing.MaxDrift = timed.Drift(n)
-	return err
-}
-
 func setSlew(c *nodeConfig, s string) error {
-	n, err := parsePPB(s, 1e9)
-	if err == nil && n == 0 {
-		err = errors.New("0 would never correct the clock")
+	if s == "0" {
+		return errors.New("0 would never correct the clock")
 	}
-	c.Clock.MaxSlew = n
-	return err
-}
-
-func setMode(c *nodeConfig, s string) (err error) {
-	c.Mode, err = leader.ParseMode(s)
-	return err
-}
-
-func setRank(c *nodeConfig, s string) (err error) {
-	c.RankBy, err = leader.ParseRankBy(s)
-	return err
-}
-
-func setWeight(c *nodeConfig, s string) error {
-	n, err := strconv.ParseUint(s, 10, 16)
-	if err != nil {
-		return fmt.Errorf("%q is not a number from 0 to 65535", s)
-	}
-	c.Weight = uint16(n)
-	return nil
-}
-
-func setQuorumSystem(c *nodeConfig, s string) (err error) {
-	c.Quorum, err = quorum.Parse(s)
-	return err
-}
-
-func setQuorumEpoch(c *nodeConfig, s string) error {
-	n, err := strconv.ParseUint(s, 10, 63)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a number from 1 on", s)
-	}
-	c.QuorumEpoch = n
-	return nil
+	return number(func(c *nodeConfig) *int64 { return &c.Clock.MaxSlew }, 1, 1e9)(c, s)
 }
 
 func setQuorum(c *nodeConfig, s string) error {
@@ -290,10 +244,10 @@ func setLevel(c *nodeConfig, s string) error {
 	return nil
 }
 
-// raw are the values of a setting as they were written, and where.
+// raw is a value of a setting as written, and its origin.
 type raw struct{ text, origin string }
 
-// source are the settings of one origin, by their keys.
+// source are the settings of one origin by key.
 type source map[string][]raw
 
 // settingFlags has a flag for every setting.
@@ -309,7 +263,7 @@ func (f *settingFlags) register(flags *pflag.FlagSet) {
 	}
 }
 
-// settingValue notes what flags say.
+// settingValue collects the values of a flag.
 type settingValue struct {
 	s  *setting
 	to source
@@ -331,7 +285,7 @@ func (v *settingValue) Set(text string) error {
 	return nil
 }
 
-// environment returns what the environment says.
+// environment returns the settings of the environment.
 func environment() source {
 	from := source{}
 	for _, s := range settings {

@@ -69,7 +69,7 @@ func TestSignalsReloadAndLeaveAndSystemdHearsOfIt(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte("id: 1\npeers: [nonsense]\n"), 0o600))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
-	clitest.Seen(t, stderr, "the peers stay as they are")
+	clitest.Seen(t, stderr, "the peers stay the same")
 	require.Contains(t, stderr.String(), file+":2: peers[0]")
 	hear("RELOADING=1")
 	hear("READY=1")
@@ -131,7 +131,7 @@ func TestWatchGoesOnAfterARestart(t *testing.T) {
 	_ = cmd.Wait()
 	clitest.Seen(t, stderr, "trying again")
 	clitest.Start(t, "node --id 1 --api "+socket)
-	clitest.Seen(t, stderr, "the node was restarted; its events begin anew")
+	clitest.Seen(t, stderr, "the node was restarted; its events start again")
 	require.Eventually(t, func() bool { return strings.Count(out.String(), " elected ") == 2 }, clitest.LongEnough, 5*time.Millisecond)
 	require.NoError(t, watch.Process.Signal(os.Interrupt))
 	require.NoError(t, watch.Wait())

@@ -14,13 +14,13 @@ import (
 
 func newSourcesCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "sources", Short: "Lists the external references of time, and says which of them lie", Args: cobra.NoArgs,
-		Long: `Lists the references that the node asks, and, at a leader, those of other nodes.
+		Use: "sources", Short: "List the external references of time, and which of them are falsetickers", Args: cobra.NoArgs,
+		Long: `List the references that the node asks and, at a leader, those of other nodes.
 
-  REACH   for each of the last eight questions whether it was answered, the last at the right
-  OFFSET  the middle of the reference's interval less the time that the node shows
+  REACH   for each of the last eight requests whether it was answered, the latest at the right
+  OFFSET  the middle of the reference's interval minus the time of the node
   BOUND   half the width of the interval, now
-  ERROR   what the reference said of its own error`,
+  ERROR   the error that the reference claims`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/clock/sources", writeSources)
 			return err

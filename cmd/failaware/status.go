@@ -15,7 +15,7 @@ import (
 
 func newStatusCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Shows everything about a node", Args: cobra.NoArgs,
+		Use: "status", Short: "Show everything about a node", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/status", writeStatus)
 			return err
@@ -53,7 +53,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 }
 
 func stateText(s *api.Status) string {
-	text := "waits until earlier votes are surely over"
+	text := "waits until its earlier votes have surely expired"
 	switch {
 	case s.Stopped:
 		text = "stopped"
@@ -78,7 +78,7 @@ func setText(ids []int) string {
 	return "{" + strings.Trim(fmt.Sprint(ids), "[]") + "}"
 }
 
-// freshText says whether an answer is up to date, and for how long.
+// freshText formats whether an answer is up to date, and for how long.
 func freshText(upToDate bool, validForNS int64) string {
 	if !upToDate {
 		return "not up to date"

@@ -15,8 +15,8 @@ import (
 
 const (
 	waitTimeout = 10 * time.Second
-	// waitEvery is how often a node is asked; what is waited for can begin
-	// without an event, as the deviation of a clock does.
+	// waitEvery is the interval of requests. Events do not suffice: the deviation of a
+	// clock, for example, falls without one.
 	waitEvery = 10 * time.Millisecond
 )
 
@@ -31,12 +31,12 @@ func newWaitCommand(g *globals) *cobra.Command {
 	o := &waiting{}
 	cmd := &cobra.Command{
 		Use:   "wait synced|leader|view",
-		Short: "Waits until the clock is synchronized, a leader is known, or the view is up to date",
-		Long: `Waits until it holds, also for a node that has yet to start:
+		Short: "Wait until the clock is synchronized, a leader is known, or the view is up to date",
+		Long: `Wait until a condition holds, even if the node has yet to start:
 
   synced  the clock is synchronized, to --bound if given; with --external to UTC
-  leader  a leader is known, and that is up to date
-  view    the view is up to date, and has at least --members members
+  leader  a leader is known, and the knowledge is up to date
+  view    the view is up to date and has at least --members members
 
 The exit code is 1 if it does not hold within --timeout (10s), and 2 if it can
 never hold.`,
@@ -50,16 +50,15 @@ never hold.`,
 		},
 	}
 	cmd.Flags().DurationVar(&o.bound, "bound", 0, "synced: the largest deviation (default: the node's max_deviation)")
-	cmd.Flags().BoolVar(&o.external, "external", false, "synced: to UTC; --bound is then that of the distance from UTC (default: the node's max_utc_error)")
+	cmd.Flags().BoolVar(&o.external, "external", false, "synced: to UTC; --bound is then for the distance from UTC (default: the node's max_utc_error)")
 	cmd.Flags().IntVar(&o.members, "members", 1, "view: the least number of members")
 	return cmd
 }
 
-// question asks once, and returns the answer and whether it is the one that
-// is waited for.
+// question asks once and returns the answer and whether the condition holds.
 type question func(ctx context.Context, c *api.Client) (answer any, text string, holds bool, err error)
 
-// condition returns what to ask, or why it can never hold.
+// condition returns the question for a condition, or why it can never hold.
 func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	bounded, counted := cmd.Flags().Changed("bound"), cmd.Flags().Changed("members")
 	switch {
@@ -113,7 +112,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 	}
 	ctx, cancel := g.within(cmd.Context(), waitTimeout)
 	defer cancel()
-	last := "nothing was asked"
+	last := "no answer yet"
 	for {
 		answer, text, holds, err := ask(ctx, c)
 		_, gone := errors.AsType[*api.UnreachableError](err)

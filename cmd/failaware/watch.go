@@ -21,10 +21,10 @@ func newWatchCommand(g *globals) *cobra.Command {
 	w := &watcher{g: g}
 	cmd := &cobra.Command{
 		Use:   "watch [" + strings.Join(api.Topics(), "|") + "]",
-		Short: "Prints events as they happen, one line each",
-		Long: `Prints events as they happen, one line or (with -o json or ndjson) one JSON object
-each. It connects again when the node is restarted or does not answer for a
-while, and goes on after the last event that it printed.`,
+		Short: "Print events as they happen, one line each",
+		Long: `Print events as they happen, one line or (with -o json or ndjson) one JSON object each.
+When the node is restarted or does not answer for a while, the command connects again
+and continues after the last event that it printed.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic := "all"
@@ -43,7 +43,7 @@ while, and goes on after the last event that it printed.`,
 		},
 	}
 	cmd.Flags().StringVar(&w.since, "since", "", "begin after the event of this id; 0 begins with the oldest that is kept")
-	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after so many events")
+	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after this many events")
 	return cmd
 }
 
@@ -58,10 +58,10 @@ type watcher struct {
 
 var errEnough = errors.New("enough events")
 
-// reconnectEvery is how often a node that does not answer is tried again.
+// reconnectEvery is the interval between attempts to reach a silent node.
 const reconnectEvery = 500 * time.Millisecond
 
-// run prints what follow gives, again and again.
+// run calls follow, and again after each lost connection.
 func (w *watcher) run(ctx context.Context, topic string,
 	follow func(context.Context, *api.Client, *api.Resume, func(string)) error) error {
 	c, err := w.g.client()
@@ -78,7 +78,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 	started := func(now string) {
 		switch {
 		case run != "" && now != run:
-			fmt.Fprintln(w.err, "failaware: the node was restarted; its events begin anew")
+			fmt.Fprintln(w.err, "failaware: the node was restarted; its events start again")
 		case lost:
 			fmt.Fprintln(w.err, "failaware: connected again")
 		}
@@ -123,7 +123,7 @@ func (w *watcher) print(e api.Event) error {
 	return w.counted(err)
 }
 
-// counted counts what was printed.
+// counted counts a printed item.
 func (w *watcher) counted(err error) error {
 	if err != nil {
 		return err
