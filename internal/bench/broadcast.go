@@ -20,18 +20,17 @@ type BroadcastOptions struct {
 	Sizes       []int // of messages, in bytes
 	Order       failaware.MessageOrder
 	Atomicities []failaware.Atomicity
-	All         []bool // who sends: the first member, or all
-	// Loads are what is measured, in this order; LoadHalf needs LoadSaturated before
+	All         []bool // all members send, or only the first
+	// Loads are measured in this order; LoadHalf needs LoadSaturated before
 	// it. Throughput of the raw floors comes with LoadSaturated, their latency with
-	// LoadSlow and LoadAwake. None means CastLoads, without LoadAwake where that
-	// cannot be had.
+	// LoadSlow and LoadAwake. None means CastLoads, without LoadAwake where it is not
+	// possible.
 	Loads []CastLoadName
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
 	// the largest that the loopback interface and the library take.
 	Packet int
 	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means its
-	// share of the cores, and at least one: more threads than that mostly wake
-	// each other.
+	// share of the cores, and at least one: more threads mostly wake each other.
 	Procs int
 	For   time.Duration // of each measurement, after a tenth of it to get going
 }
@@ -63,11 +62,11 @@ const (
 	castSlow = 100
 )
 
-// Broadcast measures the atomic broadcast of whole nodes, a process each, and what
-// the sockets alone do in the same run: see [CastFloors]. Throughput is what the
+// Broadcast measures the atomic broadcast of whole nodes, a process each, and in the
+// same run the sockets alone: see [CastFloors]. Throughput is the rate at which the
 // application of the slowest member receives while the senders send as much as the
 // window takes. Latency is from the call of Broadcast until the applications of all
-// members have the message. It needs Linux, which tells what processes use.
+// members have the message. It needs Linux for the usage of processes.
 func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, error) {
 	if err := opt.complete(); err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func (o *BroadcastOptions) Check() error {
 	return errors.Join(errs...)
 }
 
-// complete checks the choices and makes those that were left.
+// complete fills in the choices that are missing, and checks all.
 func (o *BroadcastOptions) complete() error {
 	if o.Packet == 0 {
 		o.Packet = loopbackPacket()

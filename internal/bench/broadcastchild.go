@@ -20,10 +20,10 @@ type castSetup struct {
 	Procs  int // GOMAXPROCS
 }
 
-// castRun says what all children do at the same time. Messages are sent from
-// Begin to End; what is counted is from Measured to End.
+// castRun is a run in which all children take part at the same time. They send from
+// Begin to End and count from Measured to End.
 type castRun struct {
-	Number               uint32 // tells messages of this run from those of others
+	Number               uint32 // marks the messages of this run
 	Senders              idSet
 	Size                 int // in bytes
 	Order                failaware.MessageOrder
@@ -33,14 +33,14 @@ type castRun struct {
 	Begin, Measured, End timed.Instant
 }
 
-// castCount is what a child counted.
+// castCount is the counters of a child.
 type castCount struct {
 	Elapsed  time.Duration
 	CPU      time.Duration
 	Messages uint64 // that the application received
 	Bytes    uint64 // in them
 	Views    uint64 // that were installed
-	Overflow uint64 // messages of the kernel that a full socket buffer has cost
+	Overflow uint64 // messages of the kernel lost to a full socket buffer
 	Procs    int    // GOMAXPROCS
 	Traces   []castTrace
 }
@@ -62,8 +62,8 @@ const (
 	castTraces = 2000
 	// castDrain is how long after its end a run's messages may still come.
 	castDrain = 500 * time.Millisecond
-	// castPace is how long a sender with a rate sleeps at least: it sends what has
-	// become due together, or most of the processor would go into sleeping.
+	// castPace is the shortest sleep of a sender with a rate. It sends all due messages
+	// together; otherwise sleeping would take most of the processor time.
 	castPace = time.Millisecond
 )
 
@@ -113,7 +113,7 @@ func (c *castChild) take(items []failaware.Delivery, now timed.Instant) {
 	}
 }
 
-// look returns what has been counted, without the traces.
+// look returns the counters without the traces.
 func (c *castChild) look() castCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()

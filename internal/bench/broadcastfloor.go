@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// CastFloors is what the sockets alone did in the same run as the broadcast, with
-// as many processes, senders and receivers. What was not measured is zero.
+// CastFloors are measurements of the sockets alone in the same run as the broadcast,
+// with as many processes, senders and receivers. Missing measurements are zero.
 type CastFloors struct {
 	// Plain sends every message as a datagram of just its size, which passes
 	// through the kernel by itself. Messages that no datagram holds take several.
@@ -26,8 +26,8 @@ type CastFloors struct {
 	Awake FloorLatency `json:"awake,omitzero"`
 }
 
-// CastFloor is what one floor carried, and the part of that which the broadcast
-// delivered at saturation.
+// CastFloor is the throughput of one floor, and the share of it that the broadcast
+// reached at saturation.
 type CastFloor struct {
 	FloorCell
 	Share float64 `json:"share"`
@@ -37,13 +37,13 @@ const (
 	// castFloorWindow is how many bytes a floor has under way per sender: some of
 	// the largest packets.
 	castFloorWindow = 1 << 20
-	// castFloorBuffer is the size in bytes of the buffers of its sockets. The
-	// kernel charges them with several times of what is in small packets, and
-	// windows that are cut because of that must not slow the floor down.
+	// castFloorBuffer is the size in bytes of the buffers of its sockets. The kernel
+	// charges small packets at several times their size; windows that are cut for that
+	// reason must not slow the floor down.
 	castFloorBuffer = 8 << 20
-	// castFloorPart is which part of the time of other measurements one of the
-	// throughput of a floor takes, as there are several. Latency is measured as
-	// long as that of the broadcast: percentiles of as many messages compare.
+	// castFloorPart divides the time for the throughput of each floor, since there are
+	// several. Latency takes as long as that of the broadcast: percentiles compare only
+	// for equally many messages.
 	castFloorPart = 2
 )
 
@@ -82,7 +82,7 @@ func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all boo
 	return floors, err
 }
 
-// against returns the floors with the parts of them that a load at saturation is.
+// against returns the floors with the shares that a load at saturation reached.
 func (f CastFloors) against(l *CastLoad) CastFloors {
 	for _, floor := range []*CastFloor{&f.Plain, &f.Offload, &f.Packed} {
 		if floor.Bytes > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// BroadcastResult is what [Broadcast] found.
+// BroadcastResult is the result of [Broadcast].
 type BroadcastResult struct {
 	Head
 	Order   string          `json:"order"`
@@ -28,12 +28,12 @@ type BroadcastCell struct {
 	Saturated CastLoad `json:"saturated"` // as many messages as the window takes
 	Slow      CastLoad `json:"slow"`      // 100 messages a second
 	Awake     CastLoad `json:"awake"`     // the same while processors are kept from sleeping
-	Half      CastLoad `json:"half_load"` // half of what was saturation
-	// Floors is what the sockets alone did in the same run.
+	Half      CastLoad `json:"half_load"` // half of the messages at saturation
+	// Floors are measurements of the sockets alone in the same run.
 	Floors CastFloors `json:"floors"`
 }
 
-// CastLoad is what was found under one load.
+// CastLoad is the result for one load.
 type CastLoad struct {
 	// Messages and Bytes per second are those that the application of the slowest
 	// member received.
@@ -52,7 +52,7 @@ type CastLoad struct {
 	procs    int
 }
 
-// sumUpCast sums up what the members counted.
+// sumUpCast combines the counters of the members.
 func sumUpCast(counts []*castCount) (l CastLoad) {
 	traces := make([][]castTrace, len(counts))
 	for i, c := range counts {
@@ -73,8 +73,8 @@ func sumUpCast(counts []*castCount) (l CastLoad) {
 	return l
 }
 
-// sumUpTraces sums up what each member traced: how long messages took to the last
-// of all members, and how many did not come to all.
+// sumUpTraces combines the traces of the members: the time that messages took to the
+// last member, and the number of messages that did not reach all.
 func sumUpTraces(members [][]castTrace) (latency Summary, missing int) {
 	type key struct {
 		sender timed.NodeID
@@ -104,8 +104,8 @@ func sumUpTraces(members [][]castTrace) (latency Summary, missing int) {
 	return summarize(all), missing
 }
 
-// castAims are what a machine of two cores should reach: messages or bytes per
-// second at saturation, by members and size.
+// castAims are aims for a machine of two cores: messages or bytes per second at
+// saturation, by members and size.
 var castAims = []struct {
 	members, size   int
 	messages, bytes float64
@@ -114,7 +114,7 @@ var castAims = []struct {
 	{5, 64, 300e3, 0}, {5, 1024, 0, 100e6}, {5, 16384, 0, 250e6},
 }
 
-// aim holds the cells against the aims.
+// aim compares the cells with the aims.
 func (r *BroadcastResult) aim() {
 	for i := range r.Cells {
 		c := &r.Cells[i]

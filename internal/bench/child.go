@@ -29,14 +29,14 @@ type child struct {
 	fatal   string
 }
 
-// answerWait is how long a child may take to answer, besides what it is asked
-// to wait.
+// answerWait is how long a child may take to answer, in addition to the time that a
+// command takes.
 const answerWait = 15 * time.Second
 
 var errChildEnded = errors.New("a child process ended")
 
-// start starts a child and gives it its job. What it reports, but for answers,
-// goes to handle, which is called by one goroutine.
+// start starts a child and gives it its job. One goroutine calls handle with all
+// reports except answers.
 func (l Launcher) start(j *job, handle func(*report)) (*child, error) {
 	c := &child{over: make(chan struct{}), waiting: make(map[int]chan *reply)}
 	var out io.ReadCloser
@@ -95,7 +95,7 @@ func (c *child) read(out io.Reader, handle func(*report)) {
 		handle(r)
 	}
 	if c.cmd != nil {
-		_ = c.cmd.Wait() // how it ended was asked for, or stands in its last report
+		_ = c.cmd.Wait() // its end was requested, or its last report has the reason
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *child) ask(cmd command) func() (*reply, error) {
 	}
 }
 
-// err says why the child ended.
+// err returns why the child ended.
 func (c *child) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ func (o *ClockOptions) Check() error {
 	return errors.Join(least("nodes", o.Nodes, 2), least("count", o.Count, 1))
 }
 
-// ClockResult is what [Clock] found.
+// ClockResult is the result of [Clock].
 type ClockResult struct {
 	Head
 	Nodes int `json:"nodes"`
@@ -48,7 +48,7 @@ type ClockResult struct {
 	Now     Cost `json:"now"`
 }
 
-// clockTimes gathers what followers read.
+// clockTimes gathers the readings of followers.
 type clockTimes struct{ first, later, err, margin, close []time.Duration }
 
 // closeEnough is the deviation that a follower should have soon.

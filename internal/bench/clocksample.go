@@ -33,12 +33,12 @@ func (c *nodeChild) sampleClock(total, every time.Duration) (list []sample) {
 	}
 }
 
-// Cost is what one call of Node.Clock costs.
+// Cost is the cost of one call of Node.Now.
 type Cost struct {
 	Nanoseconds float64 `json:"ns"`
 	Allocations float64 `json:"allocations"`
 	Bytes       float64 `json:"bytes"`
-	// HardwareClock is what the reading of the hardware clock in it costs.
+	// HardwareClock is the cost of reading the hardware clock in it.
 	HardwareClock float64 `json:"hardware_clock_ns"`
 	// Single and SingleHardware are of single calls, of Now and of the hardware
 	// clock.
@@ -46,9 +46,8 @@ type Cost struct {
 	SingleHardware Summary `json:"single_hardware_clock"`
 }
 
-// cost times calls of Now, while the node runs. It takes the best of several
-// runs, since the node's loop, which allocates a little, and other processes
-// come in between.
+// cost times calls of Now while the node runs. It takes the best of several runs,
+// since the node's loop, which allocates a little, and other processes interfere.
 func (c *nodeChild) cost(calls int) *Cost {
 	const runs = 5
 	best := Cost{Nanoseconds: -1}
@@ -77,10 +76,10 @@ func (c *nodeChild) cost(calls int) *Cost {
 	return &best
 }
 
-// singles times calls one by one, by what they return: two readings of a clock that
-// follow each other differ by what the second one takes. It is exact to the
-// nanosecond, but for the slewing of the node's clock, which is a part in a thousand
-// at most. Differences to another timeline mean nothing, and are left out.
+// singles times single calls by their results: two successive readings of a clock
+// differ by the time that the second one takes. This is exact to the nanosecond except
+// for the slewing of the node's clock, which is a part in a thousand at most.
+// Differences between timelines mean nothing and are left out.
 func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 	took := make([]time.Duration, 0, calls)
 	last := c.node.Now()
@@ -116,15 +115,15 @@ func newTruth(all []sample) *truth {
 	return t
 }
 
-// slope returns what d of the hardware clock is worth on a clock whose rate
-// error is at most the largest slew, at least and at most.
+// slope returns the least and the most that a clock whose rate error is at most the
+// largest slew advances during d of the hardware clock.
 func slope(d time.Duration) (least, most time.Duration) {
 	err := time.Duration(1 + d.Abs().Nanoseconds()*(clocksync.MaxSlewLimit)/1_000_000_000)
 	return d - err, d + err
 }
 
-// bounds returns what group time surely was while f was read: between the
-// leader's samples around it, and no farther from them than its clock can run.
+// bounds returns an interval that surely contained group time while f was read: between
+// the leader's samples around it, and no farther from them than its clock can run.
 func (t *truth) bounds(f *sample) (low, high clocksync.Time, ok bool) {
 	j, _ := slices.BinarySearchFunc(t.samples, f.After, func(s sample, at timed.Instant) int { return int(s.Before.Sub(at)) })
 	if j == 0 || j == len(t.samples) {

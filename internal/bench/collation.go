@@ -32,7 +32,7 @@ func (o *CollationOptions) Check() error {
 	return errors.Join(errs...)
 }
 
-// CollationResult is what [Collation] found.
+// CollationResult is the result of [Collation].
 type CollationResult struct {
 	Head
 	Fanout  int             `json:"fanout"`
@@ -47,11 +47,11 @@ type CollationSize struct {
 	Collated CollationCost `json:"collated"`
 }
 
-// CollationCost is what a renewal of the lease costs.
+// CollationCost is the cost of a renewal of the lease.
 type CollationCost struct {
 	Received  float64 `json:"leader_received"`   // packets
 	Sent      float64 `json:"leader_sent"`       // packets
-	CPU       float64 `json:"leader_receive_us"` // to decode and handle what it received
+	CPU       float64 `json:"leader_receive_us"` // to decode and handle these packets
 	Answers   float64 `json:"group_answers"`     // packets with replies, on all hops
 	Group     float64 `json:"group_sent"`        // all packets, keepalives included
 	Round     Summary `json:"round"`
@@ -91,7 +91,7 @@ func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, err
 	return r, nil
 }
 
-// judge holds what was found against the aims.
+// judge compares the result with the aims.
 func (r *CollationResult) judge() {
 	var small *CollationSize
 	for i := range r.Sizes {

@@ -35,7 +35,7 @@ func (o *ElectionOptions) Check() error {
 	return errors.Join(errs...)
 }
 
-// ElectionResult is what [Election] found.
+// ElectionResult is the result of [Election].
 type ElectionResult struct {
 	Head
 	Setup string         `json:"setup"`
@@ -51,8 +51,8 @@ type ElectionSize struct {
 	Election Summary `json:"election"`
 	// Distribution is that of Election.
 	Distribution Histogram `json:"distribution"`
-	// First is the same for elections where nobody led before: the leader slept
-	// until its lease had run out.
+	// First is the same for elections without a previous leader: the leader slept until
+	// its lease had expired.
 	First Summary `json:"first"`
 	// Floor is the time of a scatter-gather without a protocol, interleaved with
 	// the elections: packets of the same sizes to the same sockets, and back.
@@ -73,8 +73,8 @@ type ElectionSize struct {
 }
 
 // Election measures elections. The leader is in this process, and each follower
-// in a process of its own, as real nodes are; there is no difference to a parent
-// that only watches, since this process does nothing else. With all nodes in one
+// in a process of its own, like real nodes. A parent that only watches would make no
+// difference, since this process does nothing else. With all nodes in one
 // process times are about a third shorter, elections and floor
 // alike: goroutines wake each other for less than processes do.
 func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error) {

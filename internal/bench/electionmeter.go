@@ -66,7 +66,7 @@ func (m *electionMeter) measure() (*ElectionSize, error) {
 	return s, nil
 }
 
-// up reports that there is no more time.
+// up reports whether the time is up.
 func (m *electionMeter) up() bool { return m.ctx.Err() != nil || time.Now().After(m.stopAt) }
 
 // tell reports progress, once a second at most.
@@ -126,7 +126,7 @@ func (m *electionMeter) round() error {
 // due, so that no election falls into it.
 func (m *electionMeter) floorBlock() error {
 	if m.peers.Empty() {
-		return nil // nobody to scatter to
+		return nil // there is no other node
 	}
 	end := m.stack.Election().LastRequest().Add(m.cfg.Timing.ElectionPeriod / 2)
 	for range block {
@@ -161,7 +161,7 @@ func (m *electionMeter) first() error {
 			return err
 		}
 		if m.clock.Now().Sub(start) > answerWait || m.ctx.Err() != nil {
-			return errors.New("nobody was elected")
+			return errors.New("no node was elected")
 		}
 	}
 	if m.stack.Election().Support().Len() != m.nodes {

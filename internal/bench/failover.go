@@ -24,7 +24,7 @@ func (o *FailoverOptions) Check() error {
 	return errors.Join(least("nodes", o.Nodes, 3), least("count", o.Count, 1))
 }
 
-// FailoverResult is what [Failover] found.
+// FailoverResult is the result of [Failover].
 type FailoverResult struct {
 	Head
 	Nodes    int     `json:"nodes"`
@@ -32,9 +32,8 @@ type FailoverResult struct {
 	Follower Crashes `json:"follower_crash"`
 }
 
-// Crashes are the times after crashes of one kind. Instants are those at which
-// the processes of the survivors could know, on the hardware clock, and the
-// first one is read just before the signal is sent.
+// Crashes are the times after crashes of one kind. They begin just before the signal is
+// sent and end when the processes of the survivors can know, by the hardware clock.
 type Crashes struct {
 	// Elected: until a survivor leads by the votes of all survivors, each of
 	// which knows it. Not for crashes of followers: their leader stays.
@@ -61,8 +60,8 @@ func (c *crashTimes) summary() Crashes {
 	return Crashes{summarize(c.elected), summarize(c.view), summarize(c.leaderless), summarize(c.stale), c.failed}
 }
 
-// Failover crashes nodes of a group, leader and follower in turn, and measures
-// how the others get over it. The node is started again before the next crash.
+// Failover crashes nodes of a group, leader and follower in turn, and measures how the
+// others recover. The node is started again before the next crash.
 func Failover(ctx context.Context, opt FailoverOptions) (*FailoverResult, error) {
 	r := &FailoverResult{Head: opt.head(FailoverKind), Nodes: opt.Nodes}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)

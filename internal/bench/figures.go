@@ -167,13 +167,13 @@ func (r *SplitResult) figures() ([]NamedFigure, error) {
 	notes := []string{fmt.Sprintf("%d splits of %d nodes into %d and %d, preset %s, UDP on loopback, a process for each node",
 		r.Notice.Count, r.Nodes, r.Halves[0], r.Halves[1], r.Preset), r.Machine.String()}
 	return []NamedFigure{{"split-times", &figure.Figure{Title: "After a split", Notes: notes, Panels: []figure.Panel{
-		panel("exclusion: nobody counts the other side as alive", &r.NoticeDistribution),
+		panel("exclusion: no node counts the other side as alive", &r.NoticeDistribution),
 		panel("election: each side has a leader that all its nodes follow", &r.ElectedDistribution),
 	}}}}, nil
 }
 
-// figures draws what a renewal costs the leader, and how long it takes, with direct
-// and with collated replies (Fetzer & Cristian, figure 29, for larger groups).
+// figures draws the cost and the duration of a renewal with direct and with collated
+// replies (Fetzer & Cristian, figure 29, for larger groups).
 func (r *CollationResult) figures() ([]NamedFigure, error) {
 	type line = func(*CollationCost) float64
 	panel := func(title, y string, what line) figure.Panel {

@@ -16,8 +16,8 @@ type floodSetup struct {
 	Atomicity failaware.Atomicity
 }
 
-// floodChild is the application of a node that sends as much as the window takes,
-// while it is told to, and keeps a ledger of what it gets.
+// floodChild is the application of a node that sends as much as the window takes and
+// keeps a ledger of its deliveries.
 type floodChild struct {
 	node  *failaware.Node
 	clock *hwclock.Clock
@@ -78,7 +78,7 @@ func (f *floodChild) send(ctx context.Context, done chan struct{}) {
 	}
 }
 
-// slowDown has the application take some time for each batch.
+// slowDown makes the application take d for each batch.
 func (f *floodChild) slowDown(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

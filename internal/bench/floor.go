@@ -47,8 +47,7 @@ type FloorCell struct {
 	// parts of them.
 	Packet  int `json:"packet"`
 	Senders int `json:"senders"`
-	// Messages and Bytes per second are those that the slowest member had: what
-	// arrived, and what it sent itself.
+	// Messages and Bytes per second are those that the slowest member received or sent.
 	Messages float64 `json:"messages_per_second"`
 	Bytes    float64 `json:"bytes_per_second"`
 	// Packets per second that arrived at all members together; each has been sent
@@ -67,11 +66,11 @@ type FloorCell struct {
 	Cores      float64       `json:"cores"`
 }
 
-// measureFloor measures what the sockets alone carry of a broadcast: each message
-// goes to every other member, and nothing is ordered, kept, or sent again. Flow
-// control is all there is: without it, most packets would be lost to full buffers,
-// and the processor time with them. Receivers tell how many packets they have had.
-// Members run in a process each. It needs Linux, which tells what processes use.
+// measureFloor measures a broadcast by the sockets alone: each message goes to every
+// other member, without order, storage or retransmission. There is only flow control, by
+// counts of received packets: without it, full buffers would lose most packets, and the
+// processor time spent on them. Members run in a process each. It needs Linux for the
+// usage of processes.
 func measureFloor(ctx context.Context, opt floorOptions) (FloorCell, error) {
 	err := opt.complete()
 	if err == nil {
@@ -84,7 +83,7 @@ func measureFloor(ctx context.Context, opt floorOptions) (FloorCell, error) {
 	return FloorCell{}, fmt.Errorf("the floor of broadcast with %d members: %w", opt.Members, err)
 }
 
-// complete checks the choices, and makes those that were left.
+// complete fills in the choices that are missing, and checks all.
 func (o *floorOptions) complete() error {
 	for _, d := range []struct {
 		at   *int
@@ -111,7 +110,7 @@ func (o *floorOptions) complete() error {
 	return nil
 }
 
-// floorCell sums up what the members counted.
+// floorCell combines the counters of the members.
 func floorCell(run *floorRun, counts []floorCount) FloorCell {
 	c := FloorCell{Members: len(counts), Size: run.Size, Packet: run.sizes()[0], Senders: run.Senders.Len()}
 	var cpu time.Duration

@@ -34,16 +34,16 @@ type floorSetup struct {
 	Procs  int // GOMAXPROCS; 0: as it is
 }
 
-// floorRun says what all children do at the same time.
+// floorRun is a run in which all children take part at the same time.
 type floorRun struct {
-	Number               uint32 // tells packets of this run from those of others
+	Number               uint32 // marks the packets of this run
 	Senders              idSet
 	Size, Packet, Window int           // in bytes
 	Rate                 float64       // messages per second of each sender; 0: as many as the window takes
 	Begin, Measured, End timed.Instant // counted is from Measured to End
 }
 
-// floorCount is what a child counted.
+// floorCount is the counters of a child.
 type floorCount struct {
 	Elapsed        time.Duration
 	CPU            time.Duration

@@ -10,16 +10,16 @@ import (
 
 const (
 	floorBatch   = 64 // packets to each receiver at a time
-	floorCredits = 8  // how often a window is told of
-	// floorPatience is how long a sender waits for news before it takes what is
-	// under way for lost.
+	floorCredits = 8  // acknowledgements per window
+	// floorPatience is how long a sender waits for an acknowledgement before it takes
+	// all packets under way for lost.
 	floorPatience = 100 * time.Millisecond
 )
 
-// window returns how many packets a sender has under way to each receiver at most:
-// those of run.Window bytes, and no more than leave room for as many of all other
-// senders in a receive buffer of room bytes, zero for unknown. For a packet that is
-// lost costs the sender its patience, which would show as a slow machine.
+// window returns how many packets a sender may have under way to each receiver: those
+// of run.Window bytes, and no more than leave room for as many of all other senders in a
+// receive buffer of room bytes, zero for unknown. A lost packet costs the sender its
+// patience, which would look like a slow machine.
 func (r *floorRun) window(room int) uint64 {
 	window := r.Window / r.sizes()[0]
 	if room > 0 {
@@ -29,9 +29,8 @@ func (r *floorRun) window(room int) uint64 {
 	return uint64(max(window, 1))
 }
 
-// charged returns how many bytes of its buffers the kernel takes for a packet at
-// most: up to twice of what is in it, as memory is given out in powers of two, and
-// what it knows about it.
+// charged returns the most bytes of buffer that the kernel charges for a packet: up to
+// twice its size, since memory is allocated in powers of two, and its metadata.
 func charged(size int) int { return 2*size + 1024 }
 
 // until sends and receives until an instant.
@@ -94,8 +93,8 @@ func (f *floorChild) push(now timed.Instant) timed.Instant {
 	}
 	f.number += uint64(k)
 	f.count.Sent += uint64(len(f.out))
-	// What was not sent is missed like what got lost, and a broken socket shows at
-	// the next reading.
+	// Unsent packets are missing like lost ones, and the next read returns the error of a
+	// broken socket.
 	_, _ = f.conn.WriteBatch(f.out)
 	if f.room() > 0 {
 		return now
@@ -112,7 +111,7 @@ func (f *floorChild) room() uint64 {
 	return room
 }
 
-// take counts what has arrived.
+// take counts received packets.
 func (f *floorChild) take(pkts []udp.Packet) {
 	var p *floorPeer
 	for i := range pkts {
@@ -132,7 +131,7 @@ func (f *floorChild) take(pkts []udp.Packet) {
 			f.count.Bytes += uint64(len(b))
 		case floorCredit:
 			p.acked = max(p.acked, binary.BigEndian.Uint64(b[8:]))
-			// What was given up may arrive after all.
+			// Packets that were given up may arrive after all.
 			if late := p.acked + p.missed; late > f.number {
 				p.missed -= late - f.number
 				f.count.Lost -= min(f.count.Lost, late-f.number)
@@ -141,7 +140,7 @@ func (f *floorChild) take(pkts []udp.Packet) {
 	}
 }
 
-// tell tells senders what has arrived, several times per window.
+// tell acknowledges received packets several times per window.
 func (f *floorChild) tell() error {
 	f.out = f.out[:0]
 	for _, p := range f.peers {

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// measure has a group send messages and returns what the members counted. rate is
+// measure makes a group send messages and returns the counters of the members. rate is
 // of all senders together, in messages per second; 0: as many as the window takes.
 func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []floorCount, error) {
 	clock, err := hwclock.New()
@@ -31,14 +31,14 @@ func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []
 		return nil, nil, context.Cause(ctx)
 	}
 	if run.Rate = rate / float64(run.Senders.Len()); rate > 0 {
-		run.Packet = min(o.Packet, o.Size) // a message that is sent when it is due has no company
+		run.Packet = min(o.Packet, o.Size) // messages that are sent when due are alone
 	}
 	counts, err := g.floor(clock, run, o.For)
 	return run, counts, err
 }
 
-// floor has all members take part in a run that is measured for d, and returns
-// what they counted.
+// floor makes all members take part in a run that is measured for d, and returns their
+// counters.
 func (c *crowd) floor(clock *hwclock.Clock, run *floorRun, d time.Duration) ([]floorCount, error) {
 	const untilAllKnow = 50 * time.Millisecond
 	run.Begin = clock.Now().Add(untilAllKnow)

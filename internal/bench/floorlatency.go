@@ -24,8 +24,8 @@ type FloorLatency struct {
 
 // measureFloorLatency measures how long messages take over the sockets alone if
 // there are few: rate is how many all senders together send per second, in turn,
-// at most 1,000. The members sleep in between, so it is mostly what the machine
-// takes to wake them up. As in [measureFloor], one system call sends a message to
+// at most 1,000. The members sleep in between, so the result is mostly the time that
+// the machine takes to wake them up. As in [measureFloor], one system call sends a message to
 // all receivers.
 func measureFloorLatency(ctx context.Context, opt floorOptions, rate float64) (FloorLatency, error) {
 	err := opt.complete()
@@ -42,7 +42,7 @@ func measureFloorLatency(ctx context.Context, opt floorOptions, rate float64) (F
 	return FloorLatency{}, fmt.Errorf("the floor's latency with %d members: %w", opt.Members, err)
 }
 
-// floorLatency sums up what the members traced.
+// floorLatency combines the traces of the members.
 func floorLatency(run *floorRun, counts []floorCount) FloorLatency {
 	l := FloorLatency{Members: len(counts), Size: run.Size, Packet: run.sizes()[0], Senders: run.Senders.Len()}
 	traces := make([][]castTrace, len(counts))

@@ -50,8 +50,8 @@ func (f *floorChild) pace() (traces []castTrace) {
 		for _, b := range parts {
 			f.put(b, floorMessage, uint64(now))
 		}
-		// What was not sent is missing at its receiver, and a broken socket shows
-		// at the next reading.
+		// Unsent packets are missing at their receivers, and the next read returns the
+		// error of a broken socket.
 		_, _ = f.conn.WriteBatch(out)
 		if now >= r.Measured {
 			traces = append(traces, castTrace{Sender: f.self, Sent: now, Had: now})

@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// group is a group of whole nodes, a child each, and what they have reported.
+// group is a group of whole nodes, a child each, with their reports.
 type group struct {
 	launch Launcher
 	name   string
@@ -33,7 +33,7 @@ type group struct {
 type member struct {
 	child *child
 	addr  string
-	log   []state // what it reported, oldest first
+	log   []state // its reports, oldest first
 	err   error
 }
 
@@ -153,7 +153,7 @@ func (g *group) wait(ctx context.Context, patience time.Duration, cond func() bo
 	}
 }
 
-var errPatience = errors.New("bench: it did not come about in time")
+var errPatience = errors.New("bench: not in time")
 
 // latest returns the latest state of a node, under the lock.
 func (g *group) latest(id timed.NodeID) state {
@@ -192,7 +192,7 @@ func (g *group) untilWhole(ctx context.Context) error {
 	return nil
 }
 
-// describe says what each node reported last.
+// describe returns the latest report of each node as text.
 func (g *group) describe() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,15 +205,15 @@ func (g *group) describe() string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-// leader returns who leads, if the group is whole now.
+// leader returns the leader, and whether the group is whole now.
 func (g *group) leader() (id timed.NodeID, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.latest(g.all.Min()).Leader, g.whole()
 }
 
-// calm waits until the group is whole, and still is at a moment by chance, so
-// that any moment of the leader's period is as likely as any other.
+// calm waits until the group is whole at a random moment, so that all moments of the
+// leader's period are equally likely.
 func (g *group) calm(ctx context.Context) (leader timed.NodeID, err error) {
 	for {
 		if err := g.untilWhole(ctx); err != nil {
@@ -249,7 +249,7 @@ func (g *group) restart(id timed.NodeID) error {
 	return g.start(id, m.addr, g.addresses())
 }
 
-// forget drops what was reported, but for the latest state of each node.
+// forget drops all reports except the latest state of each node.
 func (g *group) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

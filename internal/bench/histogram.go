@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Histogram says how many of many durations lie where: enough for a picture of
-// the distribution, however many there were.
+// Histogram is the distribution of durations, in few numbers however many durations
+// there are.
 type Histogram struct {
 	From   time.Duration // where the first bin begins
 	Width  time.Duration // of a bin
@@ -15,7 +15,7 @@ type Histogram struct {
 	Beyond int // above the last bin
 }
 
-// maxBins is how many bins a histogram has at most: about what a picture shows.
+// maxBins bounds the bins of a histogram; more would not show in a picture.
 const maxBins = 200
 
 // histogram counts sorted samples. The bins end at the 99th percentile, so that

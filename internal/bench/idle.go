@@ -22,7 +22,7 @@ func (o *IdleOptions) Check() error {
 	return errors.Join(least("nodes", o.Nodes, 2), within("for", o.For, time.Millisecond, time.Hour))
 }
 
-// IdleResult is what [Idle] found.
+// IdleResult is the result of [Idle].
 type IdleResult struct {
 	Head
 	Seconds float64    `json:"seconds"`
@@ -31,7 +31,7 @@ type IdleResult struct {
 	Worst   IdleNode   `json:"worst"` // of each column
 }
 
-// IdleNode is what one process used.
+// IdleNode is the usage of one process.
 type IdleNode struct {
 	ID       timed.NodeID `json:"id,omitempty"`
 	Leads    bool         `json:"leads,omitempty"`
@@ -45,7 +45,7 @@ type IdleNode struct {
 	Bytes    float64      `json:"allocated_bytes_per_s"`
 }
 
-// Idle lets a group run without any work, and measures what that takes.
+// Idle lets a group run without work and measures its usage.
 func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
 	r := &IdleResult{Head: opt.head(IdleKind)}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)
@@ -91,7 +91,7 @@ func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
 	return r, nil
 }
 
-// idleNode returns what was used between two reports.
+// idleNode returns the usage between two reports.
 func idleNode(before, after *reply) IdleNode {
 	a, b := before.Usage, after.Usage
 	seconds := after.At.Sub(before.At).Seconds()
@@ -104,7 +104,7 @@ func idleNode(before, after *reply) IdleNode {
 	}
 }
 
-// add takes a node into the result.
+// add adds a node to the result.
 func (r *IdleResult) add(n IdleNode) {
 	r.Nodes = append(r.Nodes, n)
 	k := float64(len(r.Nodes))

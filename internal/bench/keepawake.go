@@ -6,12 +6,12 @@ import (
 	"github.com/failaware/failaware/internal/awake"
 )
 
-// MayKeepAwake returns nil if this process may keep processors from sleeping, and
-// else why not.
+// MayKeepAwake returns nil if this process may keep processors from sleeping, or the
+// reason why not.
 func MayKeepAwake() error { return keepAwake(func() error { return nil }) }
 
-// keepAwake keeps processors from sleeping while f runs. It is the machine's
-// processors that the request is about, so it does not matter which process holds it.
+// keepAwake keeps the processors of the machine from sleeping while f runs. Any process
+// can hold the request.
 func keepAwake(f func() error) error {
 	request, err := awake.Hold()
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castLedger is what the application of a member has had, in a form in which those
-// of several members can be compared: hashes of all that was delivered in each
-// view, and the pauses.
+// castLedger is the deliveries of a member's application in a form that can be compared
+// between members: hashes of the deliveries in each view, and the pauses.
 type castLedger struct {
 	Boot   timed.BootID
 	Stints []castStint
@@ -51,11 +50,11 @@ func covers(ranges []castSkip, s castSkip) bool {
 	return told == s.To-s.From+1
 }
 
-// castStint is what was delivered in one view.
+// castStint is the deliveries in one view.
 type castStint struct {
 	View  membership.ViewID
 	Next  membership.ViewID // none: the view is the current one
-	Along idSet             // who moved together to Next
+	Along idSet             // the members that moved together to Next
 	Count uint64
 	Hash  uint64
 	// Marks are the hashes after every markEvery messages.
@@ -71,8 +70,8 @@ const (
 	minPause  = 5 * time.Millisecond
 	maxPauses = 4096
 	maxSkips  = 1000
-	// floodHead is what a payload of a flood begins with: the number of the message
-	// among those of its sender's incarnation.
+	// floodHead is the size of the head of a payload: the number of the message among
+	// those of its sender's incarnation.
 	floodHead = 8
 )
 
@@ -159,7 +158,7 @@ func (g *ledger) message(it *failaware.Delivery) {
 	}
 }
 
-// take returns what was noted, and forgets the pauses and what was told.
+// take returns the ledger and forgets the pauses and the reports of lost outcomes.
 func (g *ledger) take(boot timed.BootID) *castLedger {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -180,9 +179,8 @@ func (l *castLedger) longest(since timed.Instant) (d time.Duration) {
 	return d
 }
 
-// agrees says how two members' ledgers contradict each other, or "". Who is in a
-// view delivers a prefix of one sequence; and those who move on together have had
-// the same.
+// agrees returns how two members' ledgers contradict each other, or "". Members of a
+// view deliver prefixes of one sequence; those that move on together deliver the same.
 func agrees(a, b *castLedger, aID, bID timed.NodeID) string {
 	in := map[membership.ViewID]*castStint{}
 	for i := range b.Stints {

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Machine says where and under what load a benchmark ran.
+// Machine describes the machine of a benchmark and its load.
 type Machine struct {
 	Cores  int    `json:"cores"`
 	CPU    string `json:"cpu,omitempty"`
 	Kernel string `json:"kernel"`
 	Go     string `json:"go"`
 	System string `json:"system"`
-	// Load is the system's load average over one minute before the benchmark:
-	// what others did.
+	// Load is the load average of the system over one minute before the benchmark.
 	Load string `json:"load_before,omitempty"`
 }
 
@@ -25,7 +24,7 @@ func (m Machine) String() string {
 		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
 }
 
-// machine looks at the machine.
+// machine describes this machine.
 func machine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel: firstLine("/proc/sys/kernel/osrelease")}

@@ -17,7 +17,7 @@ type nodeChild struct {
 	node    *failaware.Node
 	clock   *hwclock.Clock
 	reports *lines
-	expects chan timed.Set // who is to support the next leader
+	expects chan timed.Set // the nodes that should support the next leader
 	cast    *castChild     // nil: no broadcast
 	flood   *floodChild    // nil: no flood
 }
@@ -88,7 +88,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 		err = c.node.SetPeers(peersOf(cmd.Peers))
 	case doExpect:
 		select {
-		case <-c.expects: // nobody has looked at it
+		case <-c.expects: // not read yet
 		default:
 		}
 		c.expects <- cmd.Expect.Set
@@ -156,8 +156,8 @@ func (c *nodeChild) watch(ctx context.Context) {
 	}
 }
 
-// watchSupport reports how the support of a new leader grows until everybody of
-// whom it is expected supports it; no event tells.
+// watchSupport reports how the support of a new leader grows until all expected nodes
+// support it. There is no event for that.
 func (c *nodeChild) watchSupport(s state, expect timed.Set) {
 	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support.Set); {
 		time.Sleep(200 * time.Microsecond)

@@ -26,7 +26,7 @@ func (o *OutageOptions) Check() error {
 	return errors.Join(least("nodes", o.Nodes, 3), within("size", o.Size, floodHead, 1<<20), within("for", o.For, time.Millisecond, time.Hour))
 }
 
-// OutageResult is what [Outage] found.
+// OutageResult is the result of [Outage].
 type OutageResult struct {
 	Head
 	Nodes     int           `json:"nodes"`
@@ -42,11 +42,11 @@ type OutageResult struct {
 	For       time.Duration `json:"outage_ns"`
 }
 
-// OutageOf is what one outage came to.
+// OutageOf is the result of one outage.
 type OutageOf struct {
 	Name string `json:"name"`
-	// Pause is the longest time in which the application of a survivor got
-	// nothing, and Bound what the settings promise.
+	// Pause is the longest time in which the application of a survivor got nothing, and
+	// Bound the bound of the settings.
 	Pause time.Duration `json:"pause_ns"`
 	Bound time.Duration `json:"bound_ns"`
 	// Messages per second at the slowest survivor while it lasted.
@@ -55,7 +55,7 @@ type OutageOf struct {
 	Whole time.Duration `json:"whole_ns"`
 }
 
-// outage is something that happens to some nodes of a group under load.
+// outage is an outage of some nodes of a group under load.
 type outage struct {
 	name      string
 	survivors timed.Set
@@ -64,9 +64,9 @@ type outage struct {
 	end       func() error
 }
 
-// Outage floods a group and stops, kills, cuts off and slows down some of its nodes
-// meanwhile. It measures how long the others are held up, and holds against each
-// other what all applications got.
+// Outage floods a group and meanwhile stops, kills, cuts off and slows down some of its
+// nodes. It measures how long the others are held up, and compares the deliveries of all
+// applications.
 func Outage(ctx context.Context, opt OutageOptions) (*OutageResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
@@ -137,9 +137,9 @@ func (m *outageMeter) run(ctx context.Context) error {
 	return nil
 }
 
-// suffer has an outage happen, and measures it.
+// suffer makes an outage happen and measures it.
 func (m *outageMeter) suffer(ctx context.Context, o *outage) error {
-	if _, err := m.ledgers(m.all); err != nil { // pauses of before do not count
+	if _, err := m.ledgers(m.all); err != nil { // earlier pauses do not count
 		return err
 	}
 	if err := o.begin(); err != nil {
@@ -190,7 +190,7 @@ func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duratio
 	return rate, pause, nil
 }
 
-// ledgers asks nodes for what they got, and for their memory.
+// ledgers asks nodes for their ledgers and their memory.
 func (m *outageMeter) ledgers(ids timed.Set) (map[timed.NodeID]*castLedger, error) {
 	answers, err := m.askAll(ids, func(timed.NodeID) command { return command{Do: doLedger} })
 	if err != nil {
@@ -205,7 +205,7 @@ func (m *outageMeter) ledgers(ids timed.Set) (map[timed.NodeID]*castLedger, erro
 	return all, nil
 }
 
-// compare holds the ledgers against each other.
+// compare compares the ledgers.
 func (m *outageMeter) compare(all map[timed.NodeID]*castLedger) {
 	for id := range m.all.All() {
 		a := all[id]
@@ -232,7 +232,7 @@ func (m *outageMeter) compare(all map[timed.NodeID]*castLedger) {
 	}
 }
 
-// tellAll tells nodes something that needs no answer.
+// tellAll sends nodes a command that needs no answer.
 func (m *outageMeter) tellAll(ids timed.Set, c command) {
 	for id := range ids.All() {
 		m.members[id].child.tell(c)
@@ -285,14 +285,14 @@ func (m *outageMeter) kills(choose func() (timed.NodeID, error), who string) fun
 	}
 }
 
-// cutOff cuts the group in two halves, both of which are to go on.
+// cutOff cuts the group in two halves, both of which must continue.
 func (m *outageMeter) cutOff() (*outage, error) {
 	halves := m.halves()
 	return &outage{name: "the group is cut in two", survivors: m.all, bound: m.bounds.View,
 		begin: func() error { _, _, err := m.cut(halves); return err }, end: m.heal}, nil
 }
 
-// slowConsumer has the application of one node take too long for what it gets.
+// slowConsumer makes the application of one node take too long for its deliveries.
 func (m *outageMeter) slowConsumer() (*outage, error) {
 	id, err := m.follower()
 	const perBatch = 500 * time.Millisecond

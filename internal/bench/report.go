@@ -42,19 +42,19 @@ func (a *Aim) String() string {
 	return fmt.Sprintf("aim: %s %s %.4g %s: %.4g, %s", a.Name, than, a.Limit, a.Unit, a.Value, word)
 }
 
-// Result is what a benchmark found.
+// Result is the result of a benchmark.
 type Result interface {
 	// Text writes the result for people.
 	Text(w io.Writer) error
 }
 
-// Head is what all results have in common.
+// Head is the common part of all results.
 type Head struct {
 	Kind     Kind    `json:"benchmark"`
 	Machine  Machine `json:"machine"`
 	Preset   string  `json:"preset,omitempty"`
 	Aims     []Aim   `json:"aims"`
-	CutShort bool    `json:"cut_short,omitempty"` // the limit came before all was measured
+	CutShort bool    `json:"cut_short,omitempty"` // the limit ended the benchmark early
 }
 
 // text writes a result: the machine, the setup, rows of which the first is the
@@ -68,7 +68,7 @@ func (h *Head) text(w io.Writer, setup string, rows [][]string, more ...string) 
 	}
 	_ = t.Flush() // a strings.Builder takes everything
 	if h.CutShort {
-		more = append(more, "the time was up before all was measured")
+		more = append(more, "the time was up before the end")
 	}
 	for i := range h.Aims {
 		more = append(more, h.Aims[i].String())

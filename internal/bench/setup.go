@@ -9,19 +9,19 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Setup are the choices that all benchmarks have in common.
+// Setup is the common part of the options of all benchmarks.
 type Setup struct {
 	Preset string // the name of Timing
 	Timing timed.Timing
-	// Limit is the longest time to take; the result is what was measured until then.
+	// Limit is the longest time to take. The result covers the time until then.
 	Limit time.Duration
 	// Launch starts children. Only [Election] can do without processes.
 	Launch Launcher
-	// Progress gets what is going on, if not nil.
+	// Progress, if not nil, is called with messages about the progress.
 	Progress func(format string, args ...any)
 }
 
-// Common returns the choices themselves.
+// Common returns s.
 func (s *Setup) Common() *Setup { return s }
 
 func (s *Setup) progress(format string, args ...any) {
@@ -34,7 +34,8 @@ func (s *Setup) progress(format string, args ...any) {
 // benchmark loads it.
 func (s *Setup) head(kind Kind) Head { return Head{Kind: kind, Machine: machine(), Preset: s.Preset} }
 
-// startGroup starts whole nodes as processes, after change has changed how.
+// startGroup starts a group of whole nodes as processes. change, if not nil, is called
+// with the group before.
 func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) (*group, error) {
 	if s.Launch == nil {
 		return nil, errors.New("bench: the nodes must be processes")

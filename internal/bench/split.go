@@ -23,13 +23,13 @@ func (o *SplitOptions) Check() error {
 	return errors.Join(least("nodes", o.Nodes, 2), least("count", o.Count, 1))
 }
 
-// SplitResult is what [Split] found.
+// SplitResult is the result of [Split].
 type SplitResult struct {
 	Head
 	Nodes  int    `json:"nodes"`
 	Halves [2]int `json:"halves"`
-	// Notice: from the first node's cut until every node counts nobody of the
-	// other half as alive.
+	// Notice: from the first node's cut until no node counts a node of the other half
+	// as alive.
 	Notice             Summary   `json:"notice"`
 	NoticeDistribution Histogram `json:"notice_distribution"`
 	// Elected: until each half has a leader that all its nodes follow.
@@ -183,7 +183,7 @@ func (g *group) cut(halves [2]timed.Set) (first, last timed.Instant, err error) 
 	return first, last, nil
 }
 
-// heal connects everybody with everybody.
+// heal connects all nodes again.
 func (g *group) heal() error {
 	_, _, err := g.cut([2]timed.Set{})
 	return err

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Summary is what is said of many durations.
+// Summary describes many durations.
 type Summary struct {
 	Count                          int
 	Min, Mean, P50, P99, P999, Max time.Duration

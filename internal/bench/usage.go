@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// usage is what a process has used since its start.
+// usage is the usage of a process since its start.
 type usage struct {
 	At          timed.Instant
 	CPU         time.Duration // user and system

@@ -13,7 +13,7 @@ import (
 // object a line: first a job, then commands down, and reports up. The end of
 // its input ends a child, so none outlives its parent.
 
-// job says what a child is to be.
+// job is the task of a child.
 type job struct {
 	Kind   jobKind
 	ID     timed.NodeID
@@ -46,7 +46,7 @@ type command struct {
 	Number int
 	Do     action
 	Peers  []address `json:",omitempty"`
-	Expect idSet     // who is to support the next leader
+	Expect idSet     // the nodes that should support the next leader
 	Ports  []uint16  `json:",omitempty"`
 	Millis int       `json:",omitempty"` // for how long to sample
 	Micros int       `json:",omitempty"` // how often
@@ -72,7 +72,7 @@ const (
 	doLedger action = "ledger"
 )
 
-// report is what a child says. Just one of the parts is there.
+// report is a message of a child. It has exactly one of the parts.
 type report struct {
 	Addr  string   `json:",omitempty"` // it listens
 	State *state   `json:",omitempty"` // something changed
@@ -81,7 +81,7 @@ type report struct {
 	_     struct{} // keyed only
 }
 
-// state is what a node answered when the hardware clock showed At.
+// state is the answers of a node when the hardware clock showed At.
 type state struct {
 	At      timed.Instant
 	Event   string // that made it look

@@ -37,6 +37,7 @@ var below = map[string][]string{
 	"sim":                 {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/diagram":         {"sim", "membership", "timed", "internal/svg"},
 	"internal/svg":        {},
+	"internal/cli":        {},
 	"internal/figure":     {"internal/svg"},
 	"leader/quorum":       {"timed"},
 	"clocksync/reference": {"timed", "clocksync", "internal/hwclock"},

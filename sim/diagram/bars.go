@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/internal/svg"
 )
 
-// bars draws what holds for the nodes over time. Down periods come first:
-// what still holds for a node that is down remains to be seen.
+// bars draws the bars of the nodes. Down periods come first, so that bars that still
+// hold while a node is down stay visible.
 func (d *drawing) bars() {
 	var shown []*Bar
 	for i := range d.run.Bars {

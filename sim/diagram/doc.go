@@ -1,7 +1,7 @@
 // Package diagram draws a run of a group of nodes as a space-time diagram: the
 // picture for a bug report, a slide or a page of documentation. It takes plain
-// data (a Run), and writes SVG. [Of] makes a Run of
-// what the simulator has recorded.
+// data (a Run), and writes SVG. [Of] makes a Run of a
+// recording of the simulator.
 //
 // # How to read the picture
 //
@@ -17,13 +17,13 @@
 // Between the lanes run the messages: solid and thin if fast, dashed if slow,
 // and ending in a cross on their way if lost. A message passes under the lanes
 // between its ends. Marks of one node sit on top of its lane: triangles are
-// faults, ticks events, dots what the application says. Marks of the whole
+// faults, ticks events, dots messages of the application. Marks of the whole
 // group are vertical lines with their text above the lanes. A violation is a
 // red line through all lanes with its text on a red flag, and nothing else in
 // the picture is red. The colours remain distinct for the colour blind, and
 // neighbours in the palette differ in grey too.
 //
-// # What is left out, and by which rule
+// # Rules for leaving out
 //
 // No two texts overlap. A bar's label is drawn if it fits into the part of the
 // bar that shows; else its first word, if that fits; else nothing. Labels of

@@ -14,9 +14,9 @@ const (
 	maxName   = 150
 	nameGap   = 16
 
-	// The plot's width if nobody chooses one.
+	// The default bounds of the plot's width.
 	minPlot, maxPlot = 900, 2400
-	// What the rule for that width wants to have room for.
+	// The room that the default width gives to a bar and to a message.
 	wantedBar, wantedMessage = 40, 7
 
 	bandPad, rowGap         = 4, 3

@@ -98,7 +98,7 @@ func (d *drawing) swatches(at point, half float64) {
 	}
 }
 
-// footer says what is missing from the picture.
+// footer writes what the picture leaves out.
 func (d *drawing) footer() {
 	if d.dropped > 0 {
 		d.notes = append(d.notes, plural(d.dropped, "label")+" left out for lack of room")
@@ -114,7 +114,7 @@ func (d *drawing) footer() {
 // maxDescribed is how many marks the description of a picture spells out.
 const maxDescribed = 40
 
-// describe returns title and description for those who do not see the picture.
+// describe returns the title and the description for screen readers.
 func (d *drawing) describe() (title, description string) {
 	title = clean(d.run.Title)
 	if title == "" {

@@ -42,7 +42,7 @@ func (d *drawing) messages() {
 }
 
 // typicalFlight is the median extent in time of the messages that arrived, in
-// units; it stands in for lost messages of which nobody says when they would have.
+// units. It stands in for lost messages without a time of arrival.
 func (d *drawing) typicalFlight() float64 {
 	var flights []float64
 	for i := range d.run.Messages {

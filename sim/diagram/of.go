@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Of returns the picture of what the simulator recorded, without a title. The
+// Of returns the picture of a recording of the simulator, without a title. The
 // subtitle names the faults that were under way when the recording began, for
 // they have no mark in it. The violation, if not nil, is marked in red.
 func Of(rec *sim.Recording, broken *sim.Violation) *Run {

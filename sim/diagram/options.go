@@ -21,7 +21,7 @@ const (
 	MaxTime = time.Duration(1) << 61
 )
 
-// Options choose what is drawn of a Run, and how. The zero value draws all of it.
+// Options choose the part of a Run to draw, and its looks. The zero value draws all of it.
 type Options struct {
 	// Width is that of the picture in units of 1/96 inch. Zero chooses one in
 	// which the shorter bars can be seen and messages stand apart, within reason.

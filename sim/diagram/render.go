@@ -8,7 +8,7 @@ import (
 // Render draws the run and writes the picture to w as SVG. It returns an error that
 // names the field if the run or the options cannot be drawn, before anything
 // is written, and else what writing returns. It keeps nothing of the run;
-// several goroutines may render one Run at a time as long as nobody changes it.
+// several goroutines may render one Run at a time while it does not change.
 func Render(w io.Writer, r *Run, o Options) error {
 	if err := validate(r, &o); err != nil {
 		return err
@@ -30,9 +30,9 @@ type drawing struct {
 	taken   placer          // where texts and marks are, within the lanes
 	seen    map[string]bool // the classes that the legend explains
 	poles   []pole          // vertical lines from texts above the lanes
-	notes   []string        // what is missing
+	notes   []string        // about parts that are left out
 	dropped int             // labels of marks that found no room
-	y       float64         // the lower end of what has been laid out
+	y       float64         // the lower end of the layout so far
 }
 
 // draw lays out the picture: heading, texts above the lanes, lanes and what is

@@ -2,7 +2,7 @@ package diagram
 
 import "time"
 
-// A Run is what happened: the nodes, and in any order what they did. Times
+// A Run is the nodes and, in any order, their actions. Times
 // count from any origin, but the same one everywhere. Nodes are named by their
 // index in Nodes.
 type Run struct {
@@ -22,7 +22,7 @@ type Run struct {
 	Marks    []Mark
 }
 
-// Fate is what became of a message.
+// Fate is the outcome of a message.
 type Fate int
 
 // The fates of messages.
@@ -51,7 +51,7 @@ type Message struct {
 	Label     string
 }
 
-// BarKind is what a Bar tells of its node.
+// BarKind is the meaning of a Bar.
 type BarKind int
 
 // The kinds of bars.
@@ -69,7 +69,7 @@ var barNames = [...]string{"lead", "lock", "view", "stale", "down", "stalled"}
 // String returns the name of the kind.
 func (k BarKind) String() string { return nameOf(barNames[:], int(k)) }
 
-// A Bar is what holds for one node over some time.
+// A Bar is a state of one node over some time.
 type Bar struct {
 	Node     int
 	From, To time.Duration
@@ -82,7 +82,7 @@ type Bar struct {
 	Label string
 }
 
-// MarkKind is what a Mark stands for.
+// MarkKind is the meaning of a Mark.
 type MarkKind int
 
 // The kinds of marks.
@@ -101,7 +101,7 @@ func (k MarkKind) String() string { return nameOf(markNames[:], int(k)) }
 // All, as the node of a Mark, stands for the whole group.
 const All = -1
 
-// A Mark is what happened at one instant, to one node or to All.
+// A Mark is an event at one instant, of one node or of All.
 type Mark struct {
 	Node  int
 	At    time.Duration

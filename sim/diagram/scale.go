@@ -81,7 +81,7 @@ func (s *scale) tickLabel(t, step time.Duration) string {
 	return separated(strconv.FormatFloat(float64(t)/float64(unit), 'f', decimals, 64)) + " " + name
 }
 
-// plural is a count and what is counted.
+// plural formats a count with its noun.
 func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -55,7 +55,7 @@ type style struct {
 
 // An element is a box, a path, or a text: whichever is set.
 type element struct {
-	class string // what it is, for those who restyle or test the SVG
+	class string // for style sheets and tests
 	tip   string // its full text
 	style style
 
