@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+var errNever = errors.New("never")
+
+// try runs a program whose command returns err.
+func try(err error, args ...string) (code int, stdout, stderr string) {
+	p := Program{Never: func(err error) bool { return errors.Is(err, errNever) }, Root: func() *cobra.Command {
+		root := &cobra.Command{Use: "prog", Args: cobra.NoArgs, RunE: Help}
+		RegisterFormat(root.PersistentFlags())
+		root.AddCommand(&cobra.Command{Use: "do", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return errors.Join(PrintLine(cmd, map[string]int{"n": 1}, "<text>"), err)
+		}})
+		return root
+	}}
+	var out, problems bytes.Buffer
+	code = p.Run(context.Background(), args, strings.NewReader(""), &out, &problems)
+	return code, out.String(), problems.String()
+}
+
+func TestErrorsChooseTheExitCodeAndTheMessage(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		text string
+	}{
+		{nil, 0, ""},
+		{ErrNo, 1, ""},
+		{errors.New("broken"), 1, "prog: broken\n"},
+		{fmt.Errorf("it is %w", errNever), 2, "prog: it is never\n"},
+		{No(errors.New("too late")), 1, "prog: too late\n"},
+		{Wrong("--n: %d", 7), 2, "prog: --n: 7\n"},
+		{Printed(errors.New("printed"), ExitNo), 1, ""},
+		{&ExitError{Code: 137}, 137, ""},
+		{context.Canceled, 1, "prog: interrupted\n"},
+		{errors.Join(errors.New("failaware: one"), errors.New("two")), 1, "prog: one\nprog: two\n"},
+	} {
+		code, out, text := try(c.err, "do")
+		require.Equal(t, c.code, code, c.err)
+		require.Equal(t, c.text, text)
+		require.Equal(t, "<text>\n", out)
+	}
+	require.NoError(t, Verdict(nil, true))
+	require.ErrorIs(t, Verdict(nil, false), ErrNo)
+	require.ErrorIs(t, Verdict(errNever, true), errNever)
+}
+
+// Errors in a command line refer to the help; errors of the command itself do not.
+func TestWrongCommandLinesReferToTheHelp(t *testing.T) {
+	for args, command := range map[string]string{"--bogus": "prog", "bogus": "prog", "do extra": "prog do", "do -o xml": "prog do"} {
+		code, out, text := try(nil, strings.Fields(args)...)
+		require.Equal(t, 2, code, args)
+		require.Empty(t, out)
+		require.True(t, strings.HasSuffix(text, "\nprog: see '"+command+" --help'\n"), text)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for format, want := range map[string]string{"table": "<text>\n", "json": "{\n  \"n\": 1\n}\n", "ndjson": "{\"n\":1}\n"} {
+		_, out, _ := try(nil, "do", "-o", format)
+		require.Equal(t, want, out)
+	}
+	var b bytes.Buffer
+	require.NoError(t, WriteJSON(&b, AsNDJSON, "<&>"))
+	require.Equal(t, "\"<&>\"\n", b.String(), "people read it, too")
+	require.Equal(t, AsTable, FormatOf(&cobra.Command{}))
+}
+
+func TestDurationsAreBrief(t *testing.T) {
+	for d, want := range map[time.Duration][2]string{
+		0: {"0", "0"}, 1234567: {"1.23ms", "1.235ms"}, -1234567: {"-1.23ms", "-1.23ms"}, 999: {"999ns", "999ns"},
+		90*time.Second + 1: {"1m30s", "1m30.01s"},
+	} {
+		require.Equal(t, want[0], Brief(d))
+		require.Equal(t, want[1], BriefUp(int64(d)), "a bound is never rounded down")
+	}
+}
+
+func TestTablesAlign(t *testing.T) {
+	var b bytes.Buffer
+	table := NewTable(&b)
+	table.Row("a", 1)
+	table.Row("long", YesNo(true), Dash(""))
+	require.NoError(t, table.Flush())
+	require.Equal(t, "a     1\nlong  yes  -\n", b.String())
+	require.Error(t, Print(&cobra.Command{}, nil, func(io.Writer) error { return errNever }))
+}
+
+func TestValuesParseWhenTheyAreSet(t *testing.T) {
+	size := OneOf(Choice[int]{"small", 1}, Choice[int]{"large", 2})
+	v := NewValue("small,large", "sizes", ListOf(size))
+	require.Equal(t, []int{1, 2}, v.Value)
+	require.NoError(t, v.Set("large"))
+	require.Equal(t, []int{2}, v.Value)
+	require.EqualError(t, v.Set("large,huge"), "it is none of small, large")
+	require.Equal(t, "large", v.String(), "a wrong text changes nothing")
+	require.Equal(t, "sizes", v.Type())
+	require.Panics(t, func() { NewValue("huge", "size", size) })
+}
