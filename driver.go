@@ -109,7 +109,7 @@ func newDriver(n *Node, epochs *epoch.State) *driver {
 		}
 	}
 	d.publish()
-	d.takeBook()
+	d.takePeers()
 	return d
 }
 
@@ -196,7 +196,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	if d.stack == nil && d.now >= d.hold && d.mayBegin() {
 		d.begin()
 	}
-	d.takeBook()
+	d.takePeers()
 	for _, f := range d.n.desk.take() {
 		f(d)
 	}
@@ -288,10 +288,10 @@ func (d *driver) handle(pkt *udp.Packet) {
 	}
 }
 
-// takeBook adopts a new list of peers, if there is one.
-func (d *driver) takeBook() {
-	b := d.n.book.Load()
-	if b == d.routes.book {
+// takePeers adopts a new list of peers, if there is one.
+func (d *driver) takePeers() {
+	b := d.n.peers.List()
+	if b == d.routes.listed {
 		return
 	}
 	added, removed := d.routes.take(b, d.published.Alive, d.now)
@@ -315,7 +315,7 @@ func (d *driver) housekeeping() {
 			p := hello(&d.cfg, to, d.now)
 			for _, e := range d.routes.strangers {
 				if d.routes.searching(e, d.published.Alive) {
-					d.post.add(&p, e.addr, &d.count)
+					d.post.add(&p, e.Addr, &d.count)
 				}
 			}
 		}

@@ -61,7 +61,7 @@ func (d *driver) mayLend(r hwclock.Reading) bool {
 	switch {
 	case d.ended, d.stack == nil, d.leaving, n.closing.Load():
 		return false
-	case n.desk.some.Load(), n.book.Load() != d.routes.book:
+	case n.desk.some.Load(), n.peers.List() != d.routes.listed:
 		return false
 	case r.Epoch != d.epoch, r.Now < d.now, r.Now >= d.until:
 		return false

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
@@ -60,7 +61,7 @@ func lentNode(t *testing.T) (*Node, *lentConn) {
 	n := &Node{cfg: cfg, log: cfg.Logger, clock: hwclock.Of(c.now.Load), conn: c, hub: newHub(cfg.EventBuffer),
 		random: func() uint64 { random++; return random }, done: make(chan struct{}),
 		outlet: newOutlet(cfg.ID, cfg.Broadcast), inbox: newInbox(cfg.Broadcast.Backlog)}
-	n.book.Store(&book{})
+	n.peers = peers.NewResolver(peers.Options{Self: cfg.ID, Changed: func() {}}, nil)
 	n.loop = newDriver(n, nil)
 	for d := n.loop; d.stack == nil || d.stack.Cast().View() == nil; {
 		c.now.Store(int64(timed.Later(timed.Instant(c.now.Load()), d.deadline())))
@@ -114,7 +115,7 @@ func TestTurnsThatACallerDoesNotTake(t *testing.T) {
 		"the wait cannot be made shorter":   func(n *Node, c *lentConn) { n.loop.cast.look, _ = transport.Conn(steadyConn{c}).(lookout) },
 		"the node has ended":                func(n *Node, _ *lentConn) { n.loop.ended = true },
 		"there is a command":                func(n *Node, _ *lentConn) { n.do(func(*driver) {}) },
-		"there are other peers":             func(n *Node, _ *lentConn) { n.book.Store(&book{}) },
+		"there are other peers":             func(n *Node, _ *lentConn) { n.peers.Set(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, c := lentNode(t)

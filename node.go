@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/transport"
 )
 
@@ -36,8 +37,7 @@ type Node struct {
 	loop   *driver
 	outlet *outlet // nil without broadcast
 	inbox  *inbox  // nil without broadcast, and where deliveries are not wanted
-	book   atomic.Pointer[book]
-	finder *resolver
+	peers  *peers.Resolver
 	asked  []*reference.Poller // the references, in the order of the configuration
 
 	outputs outputs // to other programs
@@ -115,7 +115,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err = n.open(); err != nil {
 		return nil, errors.Join(err, n.release())
 	}
-	n.finder = newResolver(n)
+	n.peers = n.newResolver()
 	for _, r := range cfg.References {
 		n.asked = append(n.asked, reference.New(r, n.clock, cfg.Timing.MaxDrift))
 	}
@@ -128,7 +128,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	go n.watchOutputs()
 	n.askReferences()
 	if cfg.Transport == nil { // or else there are no names, and the kernel's clock means nothing
-		go n.finder.run()
+		go n.peers.Run(n.done)
 		go n.watchRate()
 	}
 	go n.logEvents()
@@ -203,12 +203,12 @@ func (n *Node) resignTo(ctx context.Context, to NodeID) error {
 // SetPeers replaces the list of peers, as given in [Config.Peers]. Peers that
 // are not listed any more are forgotten, but may be learnt again if they send
 // packets. The error says which peer is wrong; then nothing changes.
-func (n *Node) SetPeers(peers []Peer) error {
-	peers = n.cfg.withPeerAddrs(peers)
-	if err := errors.Join(n.cfg.checkPeers(peers)...); err != nil {
+func (n *Node) SetPeers(list []Peer) error {
+	list = n.cfg.withPeerAddrs(list)
+	if err := errors.Join(n.cfg.checkPeers(list)...); err != nil {
 		return fmt.Errorf("failaware: invalid peers: %w", err)
 	}
-	n.finder.set(peers)
+	n.peers.Set(resolvable(list))
 	return nil
 }
 
@@ -242,3 +242,15 @@ func (n *Node) Bounds() Bounds { return n.bounds }
 // Config returns the node's configuration, with defaults filled in. The list of
 // peers is the one that the node started with.
 func (n *Node) Config() Config { return n.cfg }
+
+func (n *Node) newResolver() *peers.Resolver {
+	return peers.NewResolver(peers.Options{Self: n.cfg.ID, Local: n.conn.LocalAddr(), Insecure: n.cfg.Insecure,
+		Alive: func() Set { return n.state.Load().Alive }, Changed: n.conn.Wake, Log: n.log}, resolvable(n.cfg.Peers))
+}
+
+func resolvable(list []Peer) (out []peers.Peer) {
+	for _, p := range list {
+		out = append(out, peers.Peer(p))
+	}
+	return out
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
@@ -16,8 +17,8 @@ type routes struct {
 	limit     int
 	known     timed.Set
 	to        [timed.MaxNodes + 1]route
-	book      *book
-	strangers []*entry // of the book, whose ids are not configured
+	listed    *peers.List
+	strangers []*peers.Entry // of the list, whose ids are not configured
 }
 
 // route is what the loop knows of one peer's whereabouts.
@@ -31,7 +32,7 @@ type route struct {
 	alt      netip.AddrPort
 	altUntil timed.Instant
 
-	entry *entry        // nil: a learnt peer
+	entry *peers.Entry  // nil: a learnt peer
 	heard timed.Instant // when a packet of an accepted incarnation last came
 	left  BootID        // the incarnation that said it leaves
 }
@@ -40,32 +41,32 @@ type route struct {
 // this node will be learnt again.
 func forgetAfter(t *Timing) time.Duration { return time.Minute + 60*t.Expires }
 
-// take adopts a new book. Peers that are not listed any more are removed; alive
+// take adopts a new list. Peers that are not listed any more are removed; alive
 // ones keep the address that they send from.
-func (r *routes) take(b *book, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
-	r.book, r.strangers = b, nil
-	var listed timed.Set
-	for _, e := range *b {
-		if e.id == NoNode {
+func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
+	r.listed, r.strangers = list, nil
+	var named timed.Set
+	for _, e := range *list {
+		if e.ID == NoNode {
 			r.strangers = append(r.strangers, e)
 		}
-		id := e.node()
+		id := e.Node()
 		if id == NoNode || id == r.self {
 			continue
 		}
-		listed.Add(id)
+		named.Add(id)
 		if !r.known.Has(id) {
 			r.add(id, now)
 			added.Add(id)
 		}
 		t := &r.to[id]
-		moved := t.entry == nil || t.entry.addr != e.addr
-		if e.addr.IsValid() && (!t.addr.IsValid() || moved && !alive.Has(id)) {
-			t.addr = e.addr
+		moved := t.entry == nil || t.entry.Addr != e.Addr
+		if e.Addr.IsValid() && (!t.addr.IsValid() || moved && !alive.Has(id)) {
+			t.addr = e.Addr
 		}
 		t.entry = e
 	}
-	for id := range r.known.Minus(listed).All() {
+	for id := range r.known.Minus(named).All() {
 		if r.to[id].entry != nil {
 			r.remove(id)
 			removed.Add(id)
@@ -89,8 +90,8 @@ func (r *routes) remove(id NodeID) {
 // is not known yet, unless there are too many.
 func (r *routes) learn(id NodeID, from netip.AddrPort, now timed.Instant) (added, full bool) {
 	for _, e := range r.strangers {
-		if e.addr == from && e.node() != id {
-			e.bound.Store(uint32(id))
+		if e.Addr == from && e.Node() != id {
+			e.Learn(id)
 			if r.known.Has(id) && r.to[id].entry == nil {
 				r.to[id].entry = e
 			}
@@ -104,7 +105,7 @@ func (r *routes) learn(id NodeID, from netip.AddrPort, now timed.Instant) (added
 	}
 	r.add(id, now)
 	r.to[id].addr = from
-	if i := slices.IndexFunc(r.strangers, func(e *entry) bool { return e.node() == id }); i >= 0 {
+	if i := slices.IndexFunc(r.strangers, func(e *peers.Entry) bool { return e.Node() == id }); i >= 0 {
 		r.to[id].entry = r.strangers[i]
 	}
 	return true, false
@@ -143,9 +144,9 @@ func (r *routes) silent(now timed.Instant, after time.Duration) (ids timed.Set) 
 }
 
 // searching reports whether an entry's node is still to be found.
-func (r *routes) searching(e *entry, alive timed.Set) bool {
-	id := e.node()
-	return e.addr.IsValid() && id != r.self && !alive.Has(id)
+func (r *routes) searching(e *peers.Entry, alive timed.Set) bool {
+	id := e.Node()
+	return e.Addr.IsValid() && id != r.self && !alive.Has(id)
 }
 
 // nobody returns an id that no node is known to have: the destination of a

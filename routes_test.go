@@ -2,13 +2,13 @@ package failaware
 
 import (
 	"net/netip"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -16,13 +16,11 @@ func at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
 }
 
-func listed(id NodeID, port uint16) *entry {
-	return &entry{id: id, addr: at(port), bound: new(atomic.Uint32)}
-}
+func listed(id NodeID, port uint16) *peers.Entry { return peers.NewEntry(id, at(port)) }
 
 func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 	r := routes{self: 1, limit: 10}
-	added, _ := r.take(&book{listed(2, 20)}, Set{}, 0)
+	added, _ := r.take(&peers.List{listed(2, 20)}, Set{}, 0)
 	require.Equal(t, timed.SetOf(2), added)
 	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
 
@@ -46,19 +44,19 @@ func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 
 func TestBookMovesSilentPeersOnly(t *testing.T) {
 	r := routes{self: 1, limit: 10}
-	r.take(&book{listed(2, 20), listed(3, 30), listed(1, 10)}, Set{}, 0)
+	r.take(&peers.List{listed(2, 20), listed(3, 30), listed(1, 10)}, Set{}, 0)
 	require.Equal(t, timed.SetOf(2, 3), r.known)
-	r.take(&book{listed(2, 21), listed(3, 31)}, timed.SetOf(2), 1)
+	r.take(&peers.List{listed(2, 21), listed(3, 31)}, timed.SetOf(2), 1)
 	require.Equal(t, at(20), r.to[2].addr, "alive where it is")
 	require.Equal(t, at(31), r.to[3].addr)
-	_, removed := r.take(&book{listed(2, 21)}, Set{}, 2)
+	_, removed := r.take(&peers.List{listed(2, 21)}, Set{}, 2)
 	require.Equal(t, timed.SetOf(3), removed)
 }
 
 func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	r := routes{self: 1, limit: 3}
 	stranger := listed(NoNode, 20)
-	r.take(&book{stranger, listed(3, 30)}, Set{}, 0)
+	r.take(&peers.List{stranger, listed(3, 30)}, Set{}, 0)
 	require.True(t, r.searching(stranger, Set{}))
 	added, _ := r.learn(2, at(20), 1)
 	require.True(t, added)

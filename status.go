@@ -125,8 +125,8 @@ func (d *driver) status() Status {
 		s.Peers = append(s.Peers, d.peerStatus(id))
 	}
 	for _, e := range d.routes.strangers {
-		if e.node() == NoNode {
-			s.Peers = append(s.Peers, PeerStatus{Listed: e.name, Addr: e.addr, Problem: e.problem,
+		if e.Node() == NoNode {
+			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
 				Delay: UnknownDelay, LastFast: -1})
 		}
 	}
@@ -138,7 +138,7 @@ func (d *driver) peerStatus(id NodeID) PeerStatus {
 	t := &d.routes.to[id]
 	p := PeerStatus{ID: id, Addr: t.addr, Alive: d.published.Alive.Has(id), Delay: UnknownDelay, LastFast: -1}
 	if t.entry != nil {
-		p.Listed, p.Problem = t.entry.name, t.entry.problem
+		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}
 	if d.stack == nil {
 		return p
