@@ -8,26 +8,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// leading is a state with a lease and a view until the given instant.
-func leading(until timed.Instant, epoch uint32) *state {
+// leading is a snapshot with a lease and a view until an instant.
+func leading(until timed.Instant, era uint32) *loop.Snapshot {
 	self := timed.Incarnation{Node: 1, Boot: 7}
-	return &state{Snapshot: stack.Snapshot{Self: self, Leading: true, Expiration: until,
-		View: &membership.View{}, ValidUntil: until}, epoch: epoch, phase: &phase{leads: true, over: make(chan struct{})}}
+	return &loop.Snapshot{Snapshot: stack.Snapshot{Self: self, Leading: true, Expiration: until,
+		View: &membership.View{}, ValidUntil: until}, Era: era, Phase: &loop.Phase{Leads: true, Over: make(chan struct{})}}
 }
 
-// race lets a reader load a state with a lease that is good until 100; then the
-// loop gives the lease up and publishes; and then the reader reads its clock,
-// which shows 50. (The others were told at 20, and one of them may lead.)
+// race lets a reader load a snapshot with a lease until 100. Then the loop gives the
+// lease up and publishes, and only then the reader reads its clock, which shows 50.
+// (The others heard of it at 20, and one of them may lead.)
 func race() (LeaderAnswer, ViewAnswer) {
 	published := leading(100, 0)
-	load := func() *state { return published }
+	load := func() *loop.Snapshot { return published }
 	read := func() hwclock.Reading {
-		published = &state{Snapshot: stack.Snapshot{Self: published.Self}, phase: &phase{}}
+		published = &loop.Snapshot{Snapshot: stack.Snapshot{Self: published.Self}}
 		return hwclock.Reading{Now: 50}
 	}
 	l := leaderFrom(load, read)
@@ -44,7 +45,7 @@ func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
 
 func TestAnswersReadTheClock(t *testing.T) {
 	s := leading(100, 3)
-	load := func() *state { return s }
+	load := func() *loop.Snapshot { return s }
 	at := func(now timed.Instant, epoch uint32) func() hwclock.Reading {
 		return func() hwclock.Reading { return hwclock.Reading{Now: now, Epoch: epoch} }
 	}
@@ -59,19 +60,19 @@ func TestAnswersReadTheClock(t *testing.T) {
 	require.False(t, viewFrom(load, at(99, 4)).UpToDate)
 	require.NotNil(t, viewFrom(load, at(99, 4)).View)
 
-	s = &state{Snapshot: stack.Snapshot{Self: s.Self, Following: timed.Incarnation{Node: 2, Boot: 9}, LockedUntil: 100}}
+	s = &loop.Snapshot{Snapshot: stack.Snapshot{Self: s.Self, Following: timed.Incarnation{Node: 2, Boot: 9}, LockedUntil: 100}}
 	a = leaderFrom(load, at(60, 0))
 	require.Equal(t, LeaderAnswer{Leader: 2, Boot: 9, UpToDate: true, ValidFor: 40}, a)
 	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(100, 0)))
 
-	s = &state{Snapshot: stack.Snapshot{Self: s.Self, Following: s.Self, LockedUntil: 100}}
+	s = &loop.Snapshot{Snapshot: stack.Snapshot{Self: s.Self, Following: s.Self, LockedUntil: 100}}
 	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(60, 0)), "a candidate's vote for itself is no leader")
 }
 
-// A reader that never finds the state at rest says no.
+// A reader that never finds the snapshot at rest says no.
 func TestAnswersGiveUpAfterAFewTries(t *testing.T) {
 	loads := 0
-	l := leaderFrom(func() *state { loads++; return leading(100, 0) }, func() hwclock.Reading { return hwclock.Reading{Now: 1} })
+	l := leaderFrom(func() *loop.Snapshot { loads++; return leading(100, 0) }, func() hwclock.Reading { return hwclock.Reading{Now: 1} })
 	require.False(t, l.UpToDate)
 	require.LessOrEqual(t, loads, 2*tries)
 }
@@ -93,9 +94,9 @@ func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
 		a, b := nodes[0].Clock(), nodes[1].Clock()
 		return a.Status > 0 && b.Status > 0 && a.Timeline == b.Timeline
 	})
-	s := *nodes[0].state.Load()
-	s.epoch--
-	r := s.readingAt(nodes[0].clock.Read())
+	s := *nodes[0].loop.Snapshot()
+	s.Era--
+	r := readingAt(&s, nodes[0].clock.Read())
 	require.Zero(t, r.Status)
 	require.True(t, r.Holdover)
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/failaware/failaware/internal/hwclock"
 )
 
 // patterned returns a payload that tells what all of its bytes are.
@@ -27,8 +25,8 @@ func isPatterned(b []byte) bool {
 	return len(b) >= 8 && bytes.Equal(b, patterned(binary.BigEndian.Uint64(b), len(b)))
 }
 
-// Applications that keep what they borrow for as long as they may find it as it
-// was, while their nodes go on to send and to receive in the same memory.
+// Applications find borrowed payloads as they were for as long as they may keep them,
+// while their nodes go on sending and receiving in the same memory.
 func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
 	const each = 1500
 	nodes := startCast(t, 3, BroadcastConfig{Window: 512 << 10, MaxPayload: 100 << 10}, WAN())
@@ -76,8 +74,8 @@ func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
 	cancel()
 }
 
-// What was borrowed from an incarnation that is over stays as it was as well, and
-// the next one does not mind that it is given back.
+// Payloads of an incarnation that is over stay as they were too, and the next one
+// does not mind their return.
 func TestBorrowedPayloadsOutliveTheirIncarnation(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
 	send := func(from, to uint64) {
@@ -95,7 +93,7 @@ func TestBorrowedPayloadsOutliveTheirIncarnation(t *testing.T) {
 		was[i] = into[i].Clone()
 	}
 	boot := n.Status().Boot
-	n.do(func(d *driver) { d.restart(Suspended, hwclock.Reading{Now: d.now, Epoch: d.epoch}) })
+	restart(n)
 	eventually(t, "another incarnation", func() bool { s := n.Status(); return s.Boot != boot && s.Waiting == "" })
 	send(100, 300)
 	require.Equal(t, was, into[:k])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
@@ -20,9 +21,9 @@ import (
 func held(t *testing.T, b BroadcastConfig) (*Node, func()) {
 	t.Helper()
 	n := startNode(t, Config{ID: 1, Broadcast: &b})
-	n.do(func(d *driver) { d.judge(hwclock.RateFaulty) })
+	n.loop.JudgeRate(hwclock.RateFaulty)
 	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
-	return n, func() { n.do(func(d *driver) { d.judge(hwclock.RateFine) }) }
+	return n, func() { n.loop.JudgeRate(hwclock.RateFine) }
 }
 
 func TestBroadcastSaysWhatIsWrong(t *testing.T) {
@@ -94,18 +95,14 @@ func TestBroadcastWaitsForTheWindow(t *testing.T) {
 	require.Greater(t, accepted, 100)
 	_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{Order: TotalOrder, NoWait: true})
 	require.NoError(t, err, "the other class has room of its own")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	result := make(chan error)
-	go func() {
-		_, err := n.Broadcast(ctx, payload, BroadcastOptions{})
-		result <- err
-	}()
-	eventually(t, "a caller that waits", func() bool { n.outlet.mu.Lock(); defer n.outlet.mu.Unlock(); return n.outlet.lanes[0].waiting == 1 })
 	cause := errors.New("enough")
-	cancel(cause)
-	err = <-result
-	require.ErrorIs(t, err, ErrWindowFull)
-	require.ErrorIs(t, err, cause)
+	eventually(t, "a wait for room that ends", func() bool {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, cause)
+		defer cancel()
+		_, err := n.Broadcast(ctx, payload, BroadcastOptions{})
+		require.ErrorIs(t, err, cause)
+		return errors.Is(err, ErrWindowFull) // unless it ended before the wait
+	})
 
 	var wg sync.WaitGroup
 	for range 8 {
@@ -192,8 +189,9 @@ func TestRestartEndsOutcomesAndShowsInTheDeliveries(t *testing.T) {
 		_, err := n.BroadcastAndWait(t.Context(), []byte("lost"), BroadcastOptions{})
 		result <- err
 	}()
-	eventually(t, "a message", func() bool { return n.outlet.awaited[0].Load() })
-	n.do(func(d *driver) { d.restart(Suspended, hwclock.Reading{Now: d.now, Epoch: d.epoch}) })
+	eventually(t, "a message", func() bool { return n.loop.Sends().Awaited(broadcast.ClassUnordered) })
+	release()
+	n.loop.JudgeRate(hwclock.RateFaulty)
 	err := <-result
 	require.ErrorIs(t, err, ErrOutcomeUnknown)
 	require.ErrorContains(t, err, string(IncarnationEnded))
@@ -221,7 +219,7 @@ func TestWaitForAnOutcomeCanEnd(t *testing.T) {
 	n, release := held(t, BroadcastConfig{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for !n.outlet.awaited[1].Load() {
+		for !n.loop.Sends().Awaited(broadcast.ClassOrdered) {
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
@@ -311,7 +309,7 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 		return err == nil
 	})
 	require.Equal(t, Overrun, slow.Status().Waiting, "it waits for its application")
-	require.Less(t, slow.inbox.backlog.Load(), int64(8<<10+2*48<<10), "the backlog and a window")
+	require.Less(t, slow.loop.Deliveries().Backlog(), int64(8<<10+2*48<<10), "the backlog and a window")
 
 	position, messages := uint64(0), 0
 	for d, err := range slow.Deliveries(bounded(t)) {

@@ -13,12 +13,12 @@ var ErrTimelineChanged = clocksync.ErrTimelineChanged
 
 // Between two looks at the clock while CommitWait waits.
 const (
-	leastCommitWait = 10 * time.Microsecond
-	mostCommitWait  = 10 * time.Millisecond
+	minCommitWait = 10 * time.Microsecond
+	maxCommitWait = 10 * time.Millisecond
 )
 
 // CommitWait waits until the reading t, of whatever node, is surely in the past:
-// whoever reads its clock afterwards on the same timeline gets a reading that
+// every node that reads its clock afterwards on the same timeline gets a reading that
 // [clocksync.Order] does not put before t. That takes about the deviations of t and of
 // this node's clock together.
 //
@@ -35,9 +35,9 @@ func (n *Node) CommitWait(ctx context.Context, t Reading) error {
 		if order == clocksync.Earlier {
 			return nil
 		}
-		wait := mostCommitWait
+		wait := maxCommitWait
 		if left := t.Latest().Sub(now.Earliest()); left >= 0 {
-			wait = min(max(left, leastCommitWait), mostCommitWait)
+			wait = min(max(left, minCommitWait), maxCommitWait)
 		}
 		select {
 		case <-time.After(wait):

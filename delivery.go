@@ -3,34 +3,33 @@ package failaware
 import (
 	"time"
 
-	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
 
 // DeliveryKind tells items of the deliveries apart.
 type DeliveryKind uint8
 
 // The items come in the order of extended virtual synchrony: members that move
-// together from one view to the next get the same items of kinds Message (but for
-// the Unordered ones among each other), TransitionBegins and ViewChange between
-// the two ViewChange items.
+// together from one view to the next get the same items of kinds Message (except for
+// the order of Unordered ones among each other), TransitionBegins and ViewChange
+// between the two ViewChange items.
 const (
-	// Message: a message. Its own messages come to a sender as well.
+	// Message: a message. A sender gets its own messages as well.
 	Message DeliveryKind = iota + 1
 	// TransitionBegins: messages up to the next ViewChange come with Change.Along, the
-	// members that move together to the next view, and perhaps not with the
-	// other members of View. They are marked Transitional.
+	// members that move together to the next view, and perhaps not with the other
+	// members of View. They are marked Transitional.
 	TransitionBegins
-	// ViewChange: messages from now on are delivered in View. Change says who came
-	// along, and which branches of the group meet in it.
+	// ViewChange: messages from now on are delivered in View. Change says which members
+	// came along, and which branches of the group meet in it.
 	ViewChange
 	// OutcomeLost: another branch of the group has ordered own messages of class
-	// ID.Class from sequence Change.From through ID.Sequence. This node cannot know
-	// who delivered them, and does not send them again.
+	// ID.Class from sequence Change.From through ID.Sequence. This node cannot know which
+	// nodes delivered them, and does not send them again.
 	OutcomeLost
-	// NewIncarnation: this node gave up its incarnation, and began the one of
-	// ID.Boot ([Restarted]). What its own messages of before came to is not known,
-	// unless they were delivered above; it is in no view until the next
-	// ViewChange.
+	// NewIncarnation: this node gave up its incarnation, and began the one of ID.Boot
+	// ([Restarted]). The outcome of its own earlier messages is not known, unless they
+	// were delivered above; it is in no view until the next ViewChange.
 	NewIncarnation
 )
 
@@ -53,29 +52,27 @@ func (k DeliveryKind) String() string {
 // Delivery is one item of the deliveries.
 type Delivery struct {
 	Kind DeliveryKind
-	// Order and Atomicity are what the sender of a Message asked for.
+	// Order and Atomicity are those that the sender of a Message asked for.
 	Order     MessageOrder
 	Atomicity Atomicity
-	// Transitional tells of a Message that its atomicity was not reached in View:
-	// it comes with the members that move on together.
+	// Transitional says of a Message that its atomicity was not reached in View: it
+	// comes with the members that move on together.
 	Transitional bool
 	// ID names a Message; see the other kinds.
 	ID MessageID
 	// Position counts the Total and Timed messages of View, from 1, the same at all
 	// members; 0 for others.
 	Position uint64
-	// Stamp is the group time at which a Message was sent, wrong by at most
-	// Deviation, or [clocksync.UnknownBound] when the sender's clock was not
-	// synchronized.
+	// Stamp is the group time at which a Message was sent, wrong by at most Deviation,
+	// or [clocksync.UnknownBound] when the sender's clock was not synchronized.
 	Stamp     GroupTime
 	Deviation time.Duration
-	// Payload is that of a Message. It is borrowed, to be read only: see
-	// [Node.Receive].
+	// Payload is that of a Message. It is borrowed, to be read only: see [Node.Receive].
 	Payload []byte
 	// View is where the item belongs; nil with NewIncarnation and before the first
 	// view. It must not be changed.
 	View *View
-	// Change says more about other items than messages; nil for those.
+	// Change says more about items other than messages; nil for those.
 	Change *DeliveryChange
 }
 
@@ -95,7 +92,7 @@ type DeliveryChange struct {
 	Reason RestartReason
 }
 
-// Clone returns a copy whose payload is the caller's for good.
+// Clone returns a copy whose payload the caller may keep.
 func (d Delivery) Clone() Delivery {
 	if d.Payload != nil {
 		d.Payload = append([]byte{}, d.Payload...)
@@ -103,8 +100,13 @@ func (d Delivery) Clone() Delivery {
 	return d
 }
 
-// fill makes the item of a message. The payload is the machine's.
-func (d *Delivery) fill(m *broadcast.Delivery, v *View) {
-	*d = Delivery{Kind: Message, Order: m.Order, Atomicity: m.Atomicity, Transitional: m.Transitional, ID: m.ID,
-		Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: m.Payload, View: v}
+// fill makes the delivery of an item of the queue.
+func (d *Delivery) fill(it *deliveryqueue.Item) {
+	m := &it.Message
+	*d = Delivery{Kind: DeliveryKind(it.Kind), Order: m.Order, Atomicity: m.Atomicity, Transitional: m.Transitional, ID: m.ID,
+		Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: m.Payload, View: it.View}
+	if c := it.Change; c != nil {
+		d.Change = &DeliveryChange{Next: c.Next, Previous: c.Previous, Along: c.Along, Merged: c.Merged,
+			From: c.From, Reason: restartReasons[c.Reason]}
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
@@ -19,14 +19,14 @@ type EpochAnswer struct {
 	Epoch uint64
 	// System is the text of the quorum system, which [quorum.Parse] reads.
 	System string
-	// Phase is how far a change has come, as far as this node knows, and Next the
-	// text of the successor: proposed, or chosen.
+	// Phase is how far a change has come, as far as this node knows, and Next the text
+	// of the proposed or chosen successor.
 	Phase epoch.Phase
 	Next  string
 	// Dead are members that were declared dead to force Next.
 	Dead Set
-	// Static tells that this node's quorum system cannot be replaced, because it
-	// has no state directory, or no quorum system.
+	// Static says that this node's quorum system cannot be replaced, because it has no
+	// state directory, or no quorum system.
 	Static bool
 }
 
@@ -34,7 +34,7 @@ type EpochAnswer struct {
 // start that is what the state directory says, and not [Config.Quorum]. It is
 // safe for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
-	if s := n.state.Load().Snapshot.Epoch; s != nil {
+	if s := n.loop.Snapshot().Epoch; s != nil {
 		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead}
 	}
 	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
@@ -45,15 +45,15 @@ func (n *Node) Epoch() EpochAnswer {
 }
 
 // ChangeQuorum has this node, which must lead globally, replace the quorum system,
-// and returns when this node has entered the next epoch. An error after the
-// proposal leaves open what becomes of it: [Node.Epoch] tells, here or elsewhere.
+// and returns when this node has entered the next epoch. After an error, the change
+// may still come about: [Node.Epoch] tells, here or elsewhere.
 //
 // The error is [ErrStaticQuorum]; [ErrNotLeader], also when the lead has ended
 // before anything was proposed; [ErrSuperseded], if the next epoch has another
 // quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
 // ctx; or says that packets are too small for the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
-	before, err := n.change(ctx, next, func(d *driver, text string) error { return d.stack.Propose(text) })
+	before, err := n.change(next, func(text string) error { return n.loop.ProposeQuorum(ctx, text) })
 	if err != nil {
 		return err
 	}
@@ -82,75 +82,48 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	}
 }
 
-// ForceQuorum replaces the quorum system without a leader, when so many members
-// are lost for good that none can be elected. It returns when the members that
-// are not declared dead are being told; they enter the next epoch when all of them
-// have answered. Nothing can check what the caller says, and everything rests on
-// it: read [epoch.Machine.Force] and docs/epochs.md first, and force at one node
+// ForceQuorum replaces the quorum system without a leader, when so many members are
+// lost for good that none can be elected. It returns when this node has begun to tell
+// the members that are not declared dead; they enter the next epoch when all of them
+// have answered. Every promise rests on what the caller declares, and nothing can
+// check it: read [epoch.Machine.Force] and docs/epochs.md first, and force at one node
 // only. The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem],
 // [ErrClosed], the cause of ctx, or says that packets are too small.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
-	_, err := n.change(ctx, next, func(d *driver, text string) error {
-		effects, err := d.stack.Force(d.now, text, dead, d.effects[:0])
-		d.perform(effects)
-		return err
-	})
+	_, err := n.change(next, func(text string) error { return n.loop.ForceQuorum(ctx, text, dead) })
 	return err
 }
 
-// change lets the loop begin a change, and returns what was before.
-func (n *Node) change(ctx context.Context, next quorum.System, begin func(*driver, string) error) (EpochAnswer, error) {
+// change begins a change, and returns what was before.
+func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer, error) {
 	if next == nil {
 		return EpochAnswer{}, errors.New("failaware: a change needs a quorum system")
 	}
-	before, result := n.Epoch(), make(chan error, 1)
+	before := n.Epoch()
 	if before.Static {
 		return before, ErrStaticQuorum
 	}
-	ok := n.do(func(d *driver) {
-		switch {
-		case d.stack == nil:
-			result <- &NotLeaderError{Global: true} // a new incarnation is about to begin
-		case d.cfg.Epochs.System != "":
-			if err := stack.CheckChange(d.cfg.Epochs.System, next.String(), n.cfg.MaxPacket); err != nil {
-				result <- fmt.Errorf("failaware: %w", err)
-				return
-			}
-			fallthrough
-		default:
-			result <- begin(d, next.String())
-		}
-	})
-	if !ok {
-		return before, ErrClosed
+	err := begin(next.String())
+	if errors.Is(err, loop.ErrNotLeader) || errors.Is(err, epoch.ErrNotLeader) {
+		err = &NotLeaderError{Global: true}
 	}
-	select {
-	case err := <-result:
-		if errors.Is(err, epoch.ErrNotLeader) {
-			err = &NotLeaderError{Global: true}
-		}
-		return before, err
-	case <-n.done:
-		return before, ErrClosed
-	case <-ctx.Done():
-		return before, context.Cause(ctx)
-	}
+	return before, err
 }
 
 // Edict returns an edict of the global leader for a payload: the proof for a store
-// of when this was decided. All else about the decision must be ready: the clock is
-// read last. Edicts of later calls are later, at whichever node they are made, as
+// of when this was decided. Everything else about the decision must be ready: the
+// clock is read last. Edicts of later calls are later, at whichever node they are made, as
 // [edict.Compare] says; see docs/edicts.md. The error is that of [Node.Timestamp].
 // It is safe for concurrent use.
 func (n *Node) Edict(payload []byte) (edict.Edict, error) { return n.EdictOf(edict.Sum(payload)) }
 
-// EdictOf is as Edict for a payload of which only the digest is known.
+// EdictOf is as [Node.Edict] for the digest of a payload.
 func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
 	t, err := n.Timestamp()
 	if err != nil {
 		return edict.Edict{}, err
 	}
-	// What follows only writes down what was decided in the call above: the stamps
-	// are those of the lease that the clock was held against.
+	// The decision was made in the call above: the stamps are those of the lease that
+	// the clock was compared with.
 	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: slices.Clone(t.Quorum.Stamps)}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -13,15 +15,15 @@ import (
 // [errors.As] gives the details.
 var (
 	// ErrClosed: the node has stopped.
-	ErrClosed = errors.New("failaware: the node has stopped")
+	ErrClosed = loop.ErrClosed
 	// ErrNotLeader: this node does not lead, or not surely for long enough.
 	ErrNotLeader = errors.New("failaware: this node does not lead")
 	// ErrNoLeader: no leader was found in time.
 	ErrNoLeader = errors.New("failaware: no leader was found")
 	// ErrSuccessor: the lead cannot be handed over to the named node.
 	ErrSuccessor = errors.New("failaware: no such successor")
-	// ErrStaticQuorum: this node's quorum system cannot be replaced: it has none, or
-	// no state directory.
+	// ErrStaticQuorum: this node's quorum system cannot be replaced: it has none, or no
+	// state directory.
 	ErrStaticQuorum = errors.New("failaware: the quorum system of this node cannot be replaced: that needs Quorum or JoinQuorum, and StateDir")
 	// ErrSuperseded: another quorum system than the one asked for is the next.
 	ErrSuperseded = errors.New("failaware: another quorum system comes next")
@@ -30,9 +32,9 @@ var (
 	// ErrMismatch: a peer has other settings that must be the same everywhere.
 	ErrMismatch = errors.New("failaware: settings differ from a peer's")
 	// ErrInUse: another process holds the state directory's lock for this id.
-	ErrInUse = errors.New("failaware: the state is locked by another process")
+	ErrInUse = statedir.ErrInUse
 	// ErrDamaged: a file of the state directory is not what was written there.
-	ErrDamaged = errors.New("failaware: damaged state")
+	ErrDamaged = statedir.ErrDamaged
 	// ErrAwake: processors cannot be kept from sleeping, as [Config.Awake] asks. The
 	// text says what is missing.
 	ErrAwake = errors.New("failaware: Awake: processors cannot be kept from sleeping")
@@ -84,8 +86,8 @@ func (e *MismatchError) detail() string {
 // Is reports whether target is ErrMismatch.
 func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
-// NotLeaderError says why a leader context ended, or that what only a leader may do
-// was refused, and who leads instead. It matches [ErrNotLeader].
+// NotLeaderError says why a leader context ended, or that something was refused that
+// only a leader may do, and who leads instead. It matches [ErrNotLeader].
 type NotLeaderError struct {
 	Reason leader.Reason // NoReason when the lease was about to run out, or the node stopped
 	By     NodeID        // whose message or silence caused it, if anyone's
@@ -94,7 +96,7 @@ type NotLeaderError struct {
 	// [Node.FindLeader] makes sure of it.
 	Leader NodeID
 
-	refused bool // nothing is said of a lead of before
+	refused bool // it says nothing of an earlier lead
 }
 
 func (e *NotLeaderError) Error() string {
@@ -117,3 +119,49 @@ func (e *NotLeaderError) Error() string {
 
 // Is reports whether target is ErrNotLeader.
 func (e *NotLeaderError) Is(target error) bool { return target == ErrNotLeader }
+
+// failure returns the error of a loop that has ended.
+func (n *Node) failure(err error) error {
+	switch e := err.(type) {
+	case *loop.DuplicateIDError:
+		return &DuplicateIDError{ID: n.cfg.ID, Boot: e.Boot, Rival: e.Rival}
+	case *loop.MismatchError:
+		return n.mismatch(e.Peer, e.MaxDrift, e.FastThreshold)
+	}
+	return err
+}
+
+// mismatch returns how the settings of a peer differ from this node's.
+func (n *Node) mismatch(peer NodeID, drift timed.Drift, fast time.Duration) *MismatchError {
+	t := &n.cfg.Timing
+	return &MismatchError{Peer: peer, MaxDrift: t.MaxDrift, PeerMaxDrift: drift, FastThreshold: t.FastThreshold, PeerFastThreshold: fast}
+}
+
+// refusal turns the loop's refusal of what only a leader may do into an error that
+// names the leader. It returns other errors as they are.
+func (n *Node) refusal(err error, global bool) error {
+	if errors.Is(err, loop.ErrNotLeader) {
+		return n.refuse(global)
+	}
+	return err
+}
+
+// refuse returns the error of what only a leader may do.
+func (n *Node) refuse(global bool) error {
+	to := n.Leader().Leader
+	if global {
+		to = n.GlobalLeader().Leader
+	}
+	if to == n.cfg.ID {
+		to = NoNode // it has just begun to lead
+	}
+	return &NotLeaderError{Global: global, Leader: to, refused: true}
+}
+
+// lostError returns why a lead ended.
+func lostError(l *loop.Lost, global bool) error {
+	if l == nil {
+		return &NotLeaderError{Global: global}
+	}
+	return &NotLeaderError{Reason: l.Reason, By: l.By, Global: global}
+}

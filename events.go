@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 )
@@ -272,6 +273,9 @@ const (
 	ClockBackwards  RestartReason = "the hardware clock ran backwards"
 	Overrun         RestartReason = "deliveries were taken too slowly for too long"
 )
+
+var restartReasons = [...]RestartReason{life.None: "", life.Suspended: Suspended, life.ClockBackwards: ClockBackwards,
+	life.ClockRate: ClockRate, life.PeersContradict: PeersContradict, life.Overrun: Overrun}
 
 // UnknownDelay stands for a delay bound that is not known.
 const UnknownDelay = datagram.Unknown

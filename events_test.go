@@ -1,9 +1,7 @@
 package failaware
 
 import (
-	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,85 +11,6 @@ import (
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
-
-func TestSlowConsumerIsToldWhatItMissed(t *testing.T) {
-	h := newHub(4)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	add := func(n int) {
-		for range n {
-			h.add(Elected{h.header()})
-		}
-	}
-	var got []uint64
-	var missed uint64
-	add(1)
-	for e := range h.since(ctx, 0) {
-		if m, ok := e.(Missed); ok {
-			missed += m.Count
-		} else {
-			got = append(got, e.Header().Sequence)
-		}
-		switch e.Header().Sequence {
-		case 1:
-			add(9) // 2 to 10: four are kept
-		case 10:
-			cancel()
-		}
-	}
-	require.Equal(t, []uint64{1, 7, 8, 9, 10}, got)
-	require.Equal(t, uint64(5), missed)
-}
-
-func TestEventsResumeBySequence(t *testing.T) {
-	h := newHub(8)
-	for range 5 {
-		h.add(Unfit{h.header()})
-	}
-	close(h.over)
-	count := func(seq uint64) (n int) {
-		for range h.since(t.Context(), seq) {
-			n++
-		}
-		return n
-	}
-	require.Equal(t, 5, count(0))
-	require.Equal(t, 2, count(3))
-	require.Equal(t, 0, count(5))
-	require.Equal(t, 5, count(99), "of another process")
-}
-
-// Consumers come and go while events are added; each sees or is told of every
-// one, in order.
-func TestConsumersLoseNothingUnnoticed(t *testing.T) {
-	h := newHub(16)
-	const events = 5000
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			next := uint64(1)
-			for e := range h.since(t.Context(), 0) {
-				if m, ok := e.(Missed); ok {
-					next += m.Count
-				} else {
-					if e.Header().Sequence != next {
-						t.Errorf("event %d instead of %d", e.Header().Sequence, next)
-						return
-					}
-					next++
-				}
-			}
-			if next != events+1 {
-				t.Errorf("%d events instead of %d", next-1, events)
-			}
-		})
-	}
-	for range events {
-		h.add(Elected{h.header()})
-	}
-	close(h.over)
-	wg.Wait()
-}
 
 func TestNodesEventsEndWithTheNode(t *testing.T) {
 	n := startNode(t, Config{ID: 1, EventBuffer: 2})

@@ -6,26 +6,26 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/timed"
 )
 
 // GlobalAnswer says who leads globally, as far as this node knows.
 type GlobalAnswer struct {
-	// Leader is this node while it leads globally, and else who was last heard to;
-	// NoNode when nobody was. Of another node it is hearsay: [Node.Verify] makes
+	// Leader is this node while it leads globally, and otherwise the node last heard to
+	// do so; NoNode when there is none. Of another node it is hearsay: [Node.Verify] makes
 	// sure of it.
 	Leader NodeID
-	// Leads tells that this node leads globally: nobody else in the group does.
+	// Leads says that this node leads globally: nobody else in the group does.
 	Leads bool
-	// ValidFor is for how long that lasts from the answer on, by this node's
+	// ValidFor is how long that lasts from the answer on, by this node's
 	// hardware clock, unless the lease is renewed; 0 unless Leads.
 	ValidFor time.Duration
 }
 
 // GlobalLeader says who leads globally ([Config.Quorum]). It takes no lock and
 // does not allocate; it is safe for concurrent use.
-func (n *Node) GlobalLeader() GlobalAnswer { return globalFrom(n.state.Load, n.clock.Read) }
+func (n *Node) GlobalLeader() GlobalAnswer { return globalFrom(n.loop.Snapshot, n.clock.Read) }
 
 // LeadsGlobally reports whether this node leads globally now. It holds at the
 // time at which the clock was read, in the call; to act as the global leader
@@ -33,7 +33,7 @@ func (n *Node) GlobalLeader() GlobalAnswer { return globalFrom(n.state.Load, n.c
 // does not allocate; it is safe for concurrent use.
 func (n *Node) LeadsGlobally() bool { return n.GlobalLeader().Leads }
 
-func globalFrom(load func() *state, read func() hwclock.Reading) GlobalAnswer {
+func globalFrom(load func() *loop.Snapshot, read func() hwclock.Reading) GlobalAnswer {
 	s, now, ok := current(load, read)
 	switch {
 	case ok && s.Global && now < s.GlobalUntil:
@@ -44,11 +44,11 @@ func globalFrom(load func() *state, read func() hwclock.Reading) GlobalAnswer {
 	return GlobalAnswer{}
 }
 
-// Timestamp returns a timestamp for a decision of the global leader. All else
-// about the decision must be ready: it is made at the time of this call, in which
-// the clock is read last. Timestamps of later calls are larger, at whichever node
-// they are made; see [leader.Timestamp] for how they compare, and that only nodes
-// with a [Config.StateDir] can always be told apart from their former starts.
+// Timestamp returns a timestamp for a decision of the global leader. Everything else
+// about the decision must be ready: the decision is made at the time of this call,
+// which reads the clock last. Timestamps of later calls are larger, at whichever node
+// they are made. [leader.Timestamp] says how they compare, and that only nodes with a
+// [Config.StateDir] can always be told apart from their earlier starts.
 //
 // The error is [ErrNotLeader] when the node did not lead globally at that time,
 // and [ErrClosed]. It is safe for concurrent use.
@@ -58,7 +58,7 @@ func (n *Node) Timestamp() (leader.Timestamp, error) {
 	n.stamping.Lock()
 	defer n.stamping.Unlock()
 	made := n.stamped + 1
-	s, now, ok := current(n.state.Load, n.clock.Read)
+	s, now, ok := current(n.loop.Snapshot, n.clock.Read)
 	if !ok || !s.Global || now >= s.GlobalUntil || s.Stamps == nil {
 		if isClosed(n.done) {
 			return leader.Timestamp{}, ErrClosed
@@ -75,7 +75,7 @@ func (n *Node) WaitGlobalLeader(ctx context.Context) (GlobalAnswer, error) {
 	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
 	defer again.Stop()
 	for {
-		over := n.state.Load().globalPhase.over
+		over := n.loop.Snapshot().GlobalPhase.Over
 		if ctx.Err() != nil {
 			return GlobalAnswer{}, context.Cause(ctx)
 		}
@@ -84,7 +84,7 @@ func (n *Node) WaitGlobalLeader(ctx context.Context) (GlobalAnswer, error) {
 		}
 		select {
 		case <-over:
-		case <-again.C: // what others say begins no phase
+		case <-again.C: // another node's lead begins no phase
 		case <-n.done:
 			return GlobalAnswer{}, ErrClosed
 		case <-ctx.Done():
@@ -92,38 +92,12 @@ func (n *Node) WaitGlobalLeader(ctx context.Context) (GlobalAnswer, error) {
 	}
 }
 
-// HandOver gives up the lead as [Node.Resign] does, in favour of a peer: that one
-// leads next if it can be reached, whatever its rank. The error is that of Resign,
+// HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads
+// next if it can be reached, whatever its rank. The error is that of Resign,
 // or [ErrSuccessor].
 func (n *Node) HandOver(ctx context.Context, to NodeID) error {
 	if to == n.cfg.ID || !to.Valid() {
 		return fmt.Errorf("%w: node %v cannot hand over to node %v", ErrSuccessor, n.cfg.ID, to)
 	}
 	return n.resignTo(ctx, to)
-}
-
-// globalPhaseOf returns the phase of global leadership that the next state is
-// in: the present one, if nothing happened to it.
-func (d *driver) globalPhaseOf(s *state) *phase {
-	prev := d.published
-	leads := s.Global && d.now < s.GlobalUntil
-	if prev != nil && prev.globalPhase.leads == leads &&
-		(!leads || d.lostGlobal == nil && prev.epoch == s.epoch && prev.Self == s.Self && d.now < prev.GlobalUntil) {
-		return prev.globalPhase
-	}
-	return &phase{leads: leads, since: d.now, over: make(chan struct{})}
-}
-
-// lease returns the phase that a lead belongs to, and until when it lasts; zero:
-// there is none.
-func (s *state) lease(global bool) (p *phase, until timed.Instant) {
-	switch {
-	case global && s.Global:
-		return s.globalPhase, s.GlobalUntil
-	case global:
-		return s.globalPhase, 0
-	case s.Leading:
-		return s.phase, s.Expiration
-	}
-	return s.phase, 0
 }

@@ -118,7 +118,7 @@ func TestAMinorityLeadsLocallyOnly(t *testing.T) {
 	})
 	require.Equal(t, NoNode, last.GlobalLeader().Leader)
 	var kinds []string
-	for e := range last.hub.all() {
+	for e := range last.kept() {
 		kinds = append(kinds, e.Kind())
 	}
 	require.Contains(t, kinds, "global-elected")
@@ -143,7 +143,7 @@ func TestOtherQuorumIsNoticed(t *testing.T) {
 	b := startNode(t, Config{ID: 2, Quorum: q("explicit:2"), Timing: LAN(), Peers: []Peer{{1, a.Addr().String()}}})
 	for _, n := range []*Node{a, b} {
 		eventually(t, "the difference is told", func() bool {
-			for e := range n.hub.all() {
+			for e := range n.kept() {
 				if o, ok := e.(OtherQuorum); ok {
 					return o.Peer == 3-n.ID() && o.Epoch == 1
 				}

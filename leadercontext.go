@@ -4,26 +4,29 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
 )
 
-// LeaderContext returns a context that is done before this node's lease can
-// end: at the latest [Timing.SchedulingDelay] before the lease runs out without
-// having been renewed, and at once when the lead is given up. Its cause is then a
-// [*NotLeaderError], which matches [ErrNotLeader]. It is done as well when ctx
-// is, and when the node stops ([ErrClosed]). It stands for one uninterrupted
-// lead: after another election, ask for another context.
+// LeaderContext returns a context that is done before this node's lease can end: at
+// the latest [Timing.SchedulingDelay] before the lease runs out without having been
+// renewed, and at once when the lead is given up. Its cause is then a
+// [*NotLeaderError], which matches [ErrNotLeader]. It is also done when ctx is, and
+// when the node stops ([ErrClosed]). It stands for one uninterrupted lead: after
+// another election, ask for another context.
 //
-// Err and Done read the hardware clock at every call. So a program that was
-// stopped or suspended finds out by its next call, even if that comes before any
-// other goroutine has run. Contexts derived from this one do not read the
-// clock; they are done a little later.
+// Err and Done read the hardware clock at every call. So a program that was stopped
+// or suspended finds out by its next call, even if that comes before any other
+// goroutine has run. Contexts derived from this one do not read the clock; they are
+// done a little later.
 //
-// What was begun before the context was done may take effect after it: give
-// outside systems an order to check, or leave time for what was begun.
+// Work that was begun before the context was done may take effect after it: give
+// outside systems an order to check, or leave time for the work to end.
 //
-// The error is [ErrNotLeader] or [ErrClosed], or the cause of ctx; the context
-// and the cancel function are never nil, and the context is done then. Calling
-// the function releases resources, as with [context.WithCancel].
+// The error is [ErrNotLeader] or [ErrClosed], or the cause of ctx; the context and
+// the cancel function are never nil, and the context is done then. Calling the
+// function releases resources, as with [context.WithCancel].
 func (n *Node) LeaderContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	return n.leaderContext(ctx, false)
 }
@@ -38,9 +41,10 @@ func (n *Node) GlobalLeaderContext(ctx context.Context) (context.Context, contex
 
 func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {
 	inner, cancel := context.WithCancelCause(ctx)
-	c := &leaderContext{Context: inner, cancel: cancel, n: n, global: global}
-	if s, _, ok := current(n.state.Load, n.clock.Read); ok {
-		c.phase, _ = s.lease(global)
+	c := &leaderContext{Context: inner, cancel: cancel, global: global, load: n.loop.Snapshot, read: n.clock.Read,
+		margin: n.cfg.Timing.SchedulingDelay, stopped: n.loop.Done()}
+	if s, _, ok := current(c.load, c.read); ok {
+		c.phase, _ = s.Lease(global)
 	}
 	var err error
 	if c.Err() != nil {
@@ -51,14 +55,17 @@ func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context,
 	return c, func() { cancel(context.Canceled) }, err
 }
 
-// leaderContext is a context for one lead. The inner context does all that
+// leaderContext is a context for one lead. The inner context does everything that
 // contexts do; this one only looks at the clock before it answers.
 type leaderContext struct {
 	context.Context
-	cancel context.CancelCauseFunc
-	n      *Node
-	phase  *phase // the lead; nil when there was none
-	global bool   // it is about the global lead
+	cancel  context.CancelCauseFunc
+	phase   *loop.Phase // the lead; nil when there was none
+	global  bool        // it is about the global lead
+	load    func() *loop.Snapshot
+	read    func() hwclock.Reading
+	margin  time.Duration // before the end of the lease
+	stopped <-chan struct{}
 }
 
 // Err implements [context.Context], and reads the clock.
@@ -75,16 +82,14 @@ func (c *leaderContext) Done() <-chan struct{} {
 
 func (c *leaderContext) String() string { return fmt.Sprintf("%v.LeaderContext", c.Context) }
 
-// check ends the context unless the lead surely lasts, and returns for how long
-// it does.
+// check ends the context unless the lead surely lasts, and returns how long it does.
 func (c *leaderContext) check() time.Duration {
 	if c.Context.Err() != nil {
 		return 0
 	}
-	s, now, ok := current(c.n.state.Load, c.n.clock.Read)
-	margin := c.n.cfg.Timing.SchedulingDelay
-	if phase, until := s.lease(c.global); ok && c.phase != nil && phase == c.phase && now.Add(margin) < until {
-		return until.Sub(now) - margin
+	s, now, ok := current(c.load, c.read)
+	if phase, until := s.Lease(c.global); ok && c.phase != nil && phase == c.phase && now.Add(c.margin) < until {
+		return until.Sub(now) - c.margin
 	}
 	c.cancel(c.why())
 	return 0
@@ -93,15 +98,16 @@ func (c *leaderContext) check() time.Duration {
 // why says why the lead is over.
 func (c *leaderContext) why() error {
 	switch {
-	case isClosed(c.n.done):
+	case isClosed(c.stopped):
 		return ErrClosed
-	case c.phase != nil && isClosed(c.phase.over) && c.phase.lost != nil:
-		return c.phase.lost
+	case c.phase != nil && isClosed(c.phase.Over):
+		return lostError(c.phase.Lost(), c.global)
 	}
-	return &NotLeaderError{Global: c.global}
+	return lostError(nil, c.global)
 }
 
-// watch ends the context in time for those who only wait for Done.
+// watch ends the context in time for those who only wait for Done. It runs in a
+// goroutine of its own.
 func (c *leaderContext) watch() {
 	for {
 		left := c.check()
@@ -111,61 +117,9 @@ func (c *leaderContext) watch() {
 		timer := time.NewTimer(left)
 		select {
 		case <-c.Context.Done():
-		case <-c.phase.over:
+		case <-c.phase.Over:
 		case <-timer.C: // renewed meanwhile, or not
 		}
 		timer.Stop()
-	}
-}
-
-// WaitLeader waits until there is a leader, this node or one that it follows,
-// and returns the answer. The error is [ErrClosed] or the cause of ctx.
-func (n *Node) WaitLeader(ctx context.Context) (LeaderAnswer, error) {
-	return n.waitPhase(ctx, func(a LeaderAnswer) bool { return a.UpToDate })
-}
-
-// WaitElected waits until this node leads. The error is [ErrClosed] or the cause
-// of ctx.
-func (n *Node) WaitElected(ctx context.Context) error {
-	_, err := n.waitPhase(ctx, func(a LeaderAnswer) bool { return a.Leads })
-	return err
-}
-
-// Lead waits until this node leads, and returns a [Node.LeaderContext] for that
-// lead. The error is [ErrClosed] or the cause of ctx; the context and the cancel
-// function are never nil.
-func (n *Node) Lead(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	for {
-		err := n.WaitElected(ctx)
-		lead, cancel, lost := n.LeaderContext(ctx)
-		if err != nil || lost == nil {
-			return lead, cancel, err
-		}
-		cancel() // lost again already, or about to be renewed
-		time.Sleep(n.cfg.Timing.SchedulingDelay / 4)
-	}
-}
-
-// waitPhase waits for an answer that fits.
-func (n *Node) waitPhase(ctx context.Context, fits func(LeaderAnswer) bool) (LeaderAnswer, error) {
-	// A vote that lapses and is given again between two turns of the loop is
-	// no new phase, so the answer is looked at from time to time.
-	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
-	defer again.Stop()
-	for {
-		phase := n.state.Load().phase
-		if ctx.Err() != nil {
-			return LeaderAnswer{}, context.Cause(ctx)
-		}
-		if a := n.Leader(); fits(a) {
-			return a, nil
-		}
-		select {
-		case <-phase.over:
-		case <-again.C:
-		case <-n.done:
-			return LeaderAnswer{}, ErrClosed
-		case <-ctx.Done():
-		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/loop"
 )
 
 func TestLeaderContextEndsWithTheLead(t *testing.T) {
@@ -79,13 +81,13 @@ func TestLeaderContextEndsWithTheNode(t *testing.T) {
 func TestLeaderContextReadsTheClockItself(t *testing.T) {
 	clock, err := machineClock()
 	require.NoError(t, err)
-	n := &Node{cfg: Config{Timing: Local()}, clock: clock, done: make(chan struct{})}
 	r := clock.Read()
 	lease := leading(r.Now.Add(time.Hour), r.Epoch)
-	n.state.Store(lease)
+	phase := lease.Phase
 	fresh := func() *leaderContext {
 		inner, cancel := context.WithCancelCause(t.Context())
-		return &leaderContext{Context: inner, cancel: cancel, n: n, phase: lease.phase}
+		return &leaderContext{Context: inner, cancel: cancel, load: func() *loop.Snapshot { return lease }, read: clock.Read,
+			phase: phase, margin: Local().SchedulingDelay}
 	}
 	byErr, byDone := fresh(), fresh()
 	require.NoError(t, byErr.Err())
@@ -93,7 +95,7 @@ func TestLeaderContextReadsTheClockItself(t *testing.T) {
 
 	stopped := *lease // as if the lease had been shorter, and the process stopped
 	stopped.Expiration = clock.Now().Add(Local().SchedulingDelay)
-	n.state.Store(&stopped)
+	lease = &stopped
 	require.ErrorIs(t, byErr.Err(), context.Canceled, "the margin before the end counts")
 	require.True(t, isClosed(byErr.Done()))
 	require.True(t, isClosed(byDone.Done()))

@@ -39,7 +39,7 @@ func startNode(t testing.TB, cfg Config) *Node {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
-			for e := range n.hub.all() {
+			for e := range n.kept() {
 				t.Log(cfg.ID, e.Header().Time.Format("05.000000"), e)
 			}
 		}
@@ -95,17 +95,15 @@ func without(nodes []*Node, n *Node) (rest []*Node) {
 	return rest
 }
 
-// all iterates over the events that are kept, without waiting.
-func (h *hub) all() func(yield func(Event) bool) {
-	ctx, cancel := context.WithCancel(context.Background())
+// kept iterates over the events that are kept, without waiting.
+func (n *Node) kept() func(yield func(Event) bool) {
 	return func(yield func(Event) bool) {
-		defer cancel()
-		for seq := uint64(0); ctx.Err() == nil; {
-			e, ok := h.get(seq)
-			if !ok || !yield(e) {
+		for seq := uint64(0); ; {
+			e, at, missed, ok := n.events.After(seq)
+			if !ok || missed == 0 && !yield(e) {
 				return
 			}
-			seq = e.Header().Sequence
+			seq = at
 		}
 	}
 }
@@ -263,8 +261,7 @@ func counter(n *Node, name string) uint64 {
 	return 0
 }
 
-// A node that blames its own clock begins a new incarnation, and what rested on
-// the old one is over.
+// The end of an incarnation voids everything that rested on it.
 func TestRestartVoidsEverything(t *testing.T) {
 	nodes := startGroup(t, 2)
 	eventually(t, "one view", func() bool { return inOneView(nodes...) && leaderOf(nodes...) != nil })
@@ -273,12 +270,12 @@ func TestRestartVoidsEverything(t *testing.T) {
 	require.NoError(t, err)
 	defer cancel()
 	boot := n.Status().Boot
-	require.True(t, n.do(func(d *driver) { d.blame = PeersContradict }))
+	restart(n)
 	<-lead.Done()
 	require.ErrorIs(t, context.Cause(lead), ErrNotLeader)
 	for e := range n.EventsSince(t.Context(), 0) {
 		if r, ok := e.(Restarted); ok {
-			require.Equal(t, PeersContradict, r.Reason)
+			require.Equal(t, ClockRate, r.Reason)
 			require.Equal(t, boot, r.Previous)
 			require.Equal(t, n.Status().Boot, r.Boot)
 			break
@@ -288,22 +285,31 @@ func TestRestartVoidsEverything(t *testing.T) {
 	require.Equal(t, 2, n.Status().Incarnations)
 }
 
-// Leases are void as soon as the clock reports a suspend.
-func TestSuspendVoidsEverything(t *testing.T) {
-	n := startNode(t, Config{ID: 1})
-	require.NoError(t, n.WaitElected(t.Context()))
-	boot := n.Status().Boot
-	n.do(func(d *driver) { d.epoch-- }) // as if the clock's epoch had grown
-	eventually(t, "another incarnation", func() bool { s := n.Status(); return s.Boot != boot && s.Leader.Leads })
-	require.Equal(t, 2, n.Status().Incarnations)
+// restart ends the incarnation of a node, and lets another begin.
+func restart(n *Node) {
+	n.loop.JudgeRate(hwclock.RateFaulty)
+	n.loop.JudgeRate(hwclock.RateFine)
 }
 
 func TestRateFaultHoldsTheNodeBack(t *testing.T) {
 	n := startNode(t, Config{ID: 1})
 	require.NoError(t, n.WaitElected(t.Context()))
-	n.do(func(d *driver) { d.judge(hwclock.RateFaulty) })
+	n.loop.JudgeRate(hwclock.RateFaulty)
 	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
 	require.False(t, n.Leads())
-	n.do(func(d *driver) { d.judge(hwclock.RateFine) })
+	n.loop.JudgeRate(hwclock.RateFine)
 	require.NoError(t, n.WaitElected(t.Context()))
+	require.Equal(t, 2, n.Status().Incarnations)
+}
+
+// Over UDP, callers mostly send messages with pauses between them by themselves.
+func TestCallersTakeTurnsOverUDP(t *testing.T) {
+	nodes := startCast(t, 2, BroadcastConfig{}, WAN())
+	for sent := 0; counter(nodes[0], "turns_lent") == 0; sent++ {
+		require.Less(t, sent, 10_000, "no caller took a turn")
+		time.Sleep(time.Millisecond)
+		_, err := nodes[0].Broadcast(bounded(t), []byte("a word"), BroadcastOptions{})
+		require.NoError(t, err)
+		nextMessage(t, nodes[1])
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 )
 
 // The vocabulary of the broadcast.
@@ -105,6 +106,9 @@ const (
 	// NotAwaited: the caller's context was done first. The message goes on.
 	NotAwaited UnknownReason = "the wait for it ended"
 )
+
+var unknownReasons = [...]UnknownReason{sendqueue.NotLost: "", sendqueue.OrderedElsewhere: OrderedElsewhere,
+	sendqueue.IncarnationEnded: IncarnationEnded, sendqueue.NodeStopped: NodeStopped}
 
 // UnknownOutcomeError says why the outcome of a broadcast is not known. It
 // matches [ErrOutcomeUnknown].

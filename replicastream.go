@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	replicas "github.com/failaware/failaware/broadcast/replica/driver"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,6 +18,7 @@ var errNewLife = errors.New("failaware: the incarnation is over")
 // goroutine at a time takes items.
 type stream struct {
 	n       *Node
+	q       *deliveryqueue.Queue
 	ledger  *ledger
 	batch   [receiveBatch]Delivery
 	next, k int
@@ -27,7 +29,7 @@ type stream struct {
 // item returns the next item. Its payload is borrowed.
 func (s *stream) item(ctx context.Context) (*Delivery, error) {
 	if s.next == s.k {
-		k, err := s.n.receive(ctx, s.batch[:])
+		k, err := s.n.receive(ctx, s.q, s.batch[:])
 		if err != nil {
 			return nil, err
 		}

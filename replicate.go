@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/broadcast/replica"
 	replicas "github.com/failaware/failaware/broadcast/replica/driver"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
 
 // The vocabulary of replicated state.
@@ -126,12 +127,13 @@ type Replica struct {
 // [ErrSendOnly], [ErrConsumer], [ErrLateReplica], or that of Snapshot; then the node
 // goes on.
 func Replicate(node *Node, app Application, cfg ReplicaConfig) (*Replica, error) {
-	if err := node.consume(); err != nil {
+	q, err := node.consume()
+	if err != nil {
 		return nil, err
 	}
-	r, err := newReplica(node, app, cfg)
+	r, err := newReplica(node, q, app, cfg)
 	if err != nil {
-		node.inbox.busy.Store(false)
+		q.Release()
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -140,18 +142,18 @@ func Replicate(node *Node, app Application, cfg ReplicaConfig) (*Replica, error)
 	return r, nil
 }
 
-func newReplica(n *Node, app Application, cfg ReplicaConfig) (*Replica, error) {
+func newReplica(n *Node, q *deliveryqueue.Queue, app Application, cfg ReplicaConfig) (*Replica, error) {
 	b := n.cfg.Broadcast
 	c := replica.Config{MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
 		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, RequireQuorum: b.machine().RequireQuorum, MaxPayload: b.MaxPayload}
 	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
 		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)
 	}
-	c.Self = n.state.Load().Self // only looked at here; each life has its own
+	c.Self = n.loop.Snapshot().Self // only looked at here; each life has its own
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("failaware: invalid ReplicaConfig: %w", err)
 	}
-	if n.inbox.touched() {
+	if q.Touched() {
 		return nil, ErrLateReplica
 	}
 	initial, err := app.Snapshot()
@@ -161,7 +163,7 @@ func newReplica(n *Node, app Application, cfg ReplicaConfig) (*Replica, error) {
 	r := &Replica{n: n, cfg: c, onEvent: cfg.OnEvent, initial: initial, quorum: !c.RequireQuorum.Empty(),
 		done: make(chan struct{}), begun: make(chan struct{})}
 	r.app = &guarded{Application: app, ledger: &r.ledger}
-	r.stream = stream{n: n, ledger: &r.ledger}
+	r.stream = stream{n: n, q: q, ledger: &r.ledger}
 	// What can be refused is refused here, and not by the first life.
 	if _, err := r.newLife(c.Self); err != nil {
 		return nil, fmt.Errorf("failaware: invalid ReplicaConfig: %w", err)
@@ -187,7 +189,7 @@ func (r *Replica) run(ctx context.Context) {
 	r.setLife(nil)
 	_ = r.n.Close()
 	r.ledger.end()
-	r.n.inbox.busy.Store(false)
+	r.stream.q.Release()
 	if ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		r.err = err
 	}

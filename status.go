@@ -3,8 +3,6 @@ package failaware
 import (
 	"net/netip"
 	"time"
-
-	"github.com/failaware/failaware/timed"
 )
 
 // Status is everything about a node, for people. Fields under "at one instant"
@@ -36,11 +34,9 @@ type Status struct {
 
 	Awake bool // the node keeps processors from sleeping ([Config.Awake])
 
-	// Stopped tells that the node has stopped; Err why, if by itself.
+	// Stopped says that the node has stopped; Err why, if by itself.
 	Stopped bool
 	Err     error
-
-	at timed.Instant // of the loop's part
 }
 
 // PeerStatus is what a node knows of a peer.
@@ -83,108 +79,27 @@ type Lateness struct {
 	Late    uint64 // how many of them later than SchedulingDelay
 }
 
-// statusWait is how long Status waits for the loop before it answers with what
-// it knew last.
-const statusWait = time.Second
-
-// Status returns everything about the node. It waits for the loop's next turn,
-// or for a second if the loop is stalled: then it tells what is known without,
-// and Age is negative.
+// Status returns everything about the node. It waits for the loop's next turn, or
+// for a second if the loop is stalled: then it reports what is known without the
+// loop, and Age is negative.
 func (n *Node) Status() Status {
-	result := make(chan Status, 1)
-	var s Status
-	if n.do(func(d *driver) { result <- d.status() }) {
-		select {
-		case s = <-result:
-		case <-n.done:
-		case <-time.After(statusWait):
+	s := Status{ID: n.cfg.ID, Name: n.cfg.Name, Group: n.cfg.Group, Addr: n.conn.LocalAddr(),
+		Bounds: n.bounds, Timing: n.cfg.Timing, Age: -1}
+	if l := n.loop.Status(); l != nil {
+		s.Age = max(n.clock.Now().Sub(l.At), 0)
+		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
+		s.Ready, s.Leaving, s.Alive, s.Lateness = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness)
+		for _, p := range l.Peers {
+			s.Peers = append(s.Peers, PeerStatus(p))
+		}
+		for _, c := range l.Counters {
+			s.Counters = append(s.Counters, Counter(c))
 		}
 	}
-	select {
-	case <-n.done:
-		s = n.last
+	if isClosed(n.done) {
 		s.Stopped, s.Err = true, n.err
-	default:
 	}
 	s.Awake = n.cfg.Awake && !s.Stopped
-	s.Age = -1
-	if s.at != 0 {
-		s.Age = max(n.clock.Now().Sub(s.at), 0)
-	}
-	s.ID, s.Name, s.Group = n.cfg.ID, n.cfg.Name, n.cfg.Group
-	s.Addr, s.Bounds, s.Timing = n.conn.LocalAddr(), n.bounds, n.cfg.Timing
 	s.Leader, s.View, s.Clock = n.Leader(), n.View(), n.Clock()
 	return s
-}
-
-// status is the loop's part of [Node.Status].
-func (d *driver) status() Status {
-	s := Status{Boot: d.cfg.Self.Boot, Incarnations: d.incarnations, Waiting: d.waiting, Leaving: d.leaving,
-		Lateness: d.late, Ready: d.published.Ready, Alive: d.published.Alive, at: d.now}
-	for id := range d.routes.known.All() {
-		s.Peers = append(s.Peers, d.peerStatus(id))
-	}
-	for _, e := range d.routes.strangers {
-		if e.Node() == NoNode {
-			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
-				Delay: UnknownDelay, LastFast: -1})
-		}
-	}
-	s.Counters = d.counters()
-	return s
-}
-
-func (d *driver) peerStatus(id NodeID) PeerStatus {
-	t := &d.routes.to[id]
-	p := PeerStatus{ID: id, Addr: t.addr, Alive: d.published.Alive.Has(id), Delay: UnknownDelay, LastFast: -1}
-	if t.entry != nil {
-		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
-	}
-	if d.stack == nil {
-		return p
-	}
-	dg := d.stack.Datagram()
-	delay := dg.LastDelay(id)
-	p.Boot, p.Fault, p.Delay, p.Fast = dg.Boot(id), dg.Fault(id), delay.Bound, delay.Fast
-	if age, ok := dg.LastFast(id, d.now); ok {
-		p.LastFast = age
-	}
-	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(id, d.now)
-	st := d.stack.Election().Peer(id)
-	p.Leads, p.Candidate, p.Support = st.Leading, st.Contender, int(st.Support)
-	p.Weight, p.LockedTo = st.Weight, st.LockedTo.Node
-	return p
-}
-
-func (d *driver) counters() []Counter {
-	c := d.count
-	if d.stack != nil {
-		c.add(d.stack)
-	}
-	list := []Counter{
-		{"dropped_malformed", c.malformed},
-		{"dropped_foreign", c.foreign + c.dropped.Foreign},
-		{"dropped_sealed", c.sealed},
-		{"dropped_insecure", c.insecure},
-		{"dropped_waiting", c.early},
-		{"dropped_mismatch", c.dropped.Mismatch},
-		{"dropped_unknown", c.dropped.Unknown},
-		{"dropped_unaccepted", c.dropped.Unaccepted},
-		{"dropped_faulty", c.dropped.Faulty},
-		{"peers_over_limit", c.tooMany},
-		{"unsent_unresolved", c.unresolved},
-		{"unsent_unencoded", c.unencoded},
-	}
-	if d.cast != nil {
-		list = append(list,
-			Counter{"broadcast_other_view", c.cast.OtherView},
-			Counter{"broadcast_stranger", c.cast.Stranger},
-			Counter{"broadcast_overflow", c.cast.Overflow},
-			Counter{"broadcast_invalid", c.cast.Invalid},
-			Counter{"turns_lent", c.lent})
-	}
-	for _, x := range d.n.conn.Stats() {
-		list = append(list, Counter{x.Name, x.Value})
-	}
-	return list
 }

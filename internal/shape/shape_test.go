@@ -47,10 +47,21 @@ var below = map[string][]string{
 	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
 	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+	"internal/life":      {"timed"},
+	// The loop knows values of the stack and nothing of the public API above it.
+	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/epoch",
+		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
+		"internal/hwclock", "internal/pause", "internal/peers", "internal/transport", "internal/udp"},
+	"internal/loop/commandqueue":  {},
+	"internal/loop/deliveryqueue": {"timed", "membership", "broadcast", "internal/life"},
+	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
+	"internal/loop/statedir":      {"timed", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
+	"internal/peers":              {"timed"},
+	"internal/eventring":          {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "leader/quorum", "leader/epoch"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
 
 type listed struct {
 	ImportPath string

@@ -1,0 +1,86 @@
+package failaware
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/clocksync/ntpserver"
+)
+
+// NTPConfig configures the NTP server of a node; see package
+// [github.com/failaware/failaware/clocksync/ntpserver].
+type NTPConfig struct {
+	// Listen is the UDP address, as in "192.0.2.7:123". Clients need no authentication
+	// and get none, so any address is allowed.
+	Listen string
+	// Stratum is the server's stated distance from a primary clock, 1 to 15. Zero means
+	// 4. It should be the same everywhere in the group.
+	Stratum uint8
+	// PerSource limits the answers to one address, and Total those to all. Zero means 8
+	// a second after a burst of 32, and 20,000 a second after 2,000.
+	PerSource, Total NTPLimit
+}
+
+// NTPLimit is how many requests are answered: Burst at once, and PerSecond in
+// the long run.
+type NTPLimit = ntpserver.Limit
+
+// NTPStats counts the packets of an NTP server.
+type NTPStats = ntpserver.Stats
+
+// ClockBoundConfig configures the shared-memory segment for version 2 clients of
+// ClockBound; see package [github.com/failaware/failaware/clocksync/clockbound].
+type ClockBoundConfig struct {
+	// Path is the segment's file. Clients look at /var/run/clockbound/shm0 by default.
+	// The last directory is made if it is missing.
+	Path string
+	// MaxSlew is how fast CLOCK_REALTIME is slewed at most by the program that
+	// disciplines it, in parts per billion. Zero means 500,000, the kernel's own rate;
+	// for chrony it must be its maxslewrate, 83,333,000 by default.
+	MaxSlew int64
+}
+
+// ErrServeTime is matched by the error of [Start] when the NTP server or the
+// segment of [Config.ClockBound] cannot be started; the text says why.
+var ErrServeTime = errors.New("failaware: time cannot be served to other programs")
+
+// options returns the options of the server.
+func (c *NTPConfig) options(group string) ntpserver.Options {
+	return ntpserver.Options{Stratum: c.Stratum, ReferenceID: referenceID(group), PerSource: c.PerSource, Total: c.Total}
+}
+
+// referenceID stands for the source of time of a group's nodes, which is each other:
+// a client that asks two of them has one opinion, not two.
+func referenceID(group string) uint32 {
+	h := sha256.Sum256([]byte("failaware reference\x00" + group))
+	return binary.BigEndian.Uint32(h[:])
+}
+
+// checkOutputs checks how time is served to other programs.
+func (c *Config) checkOutputs() (errs faults) {
+	if n := c.NTP; n != nil {
+		if err := checkAddr(n.Listen, true, true); err != nil {
+			errs.add("NTP.Listen: %w", err)
+		}
+		if err := n.options(c.Group).Validate(); err != nil {
+			errs.add("NTP: %w", err)
+		}
+		if c.Transport != nil {
+			errs.add("NTP: with a Transport, the node's clock is not this machine's")
+		}
+	}
+	if b := c.ClockBound; b != nil {
+		if b.Path == "" {
+			errs.add("ClockBound.Path: a path is needed")
+		}
+		if b.MaxSlew < 0 || b.MaxSlew > clockbound.MaxSlew {
+			errs.add("ClockBound.MaxSlew: %d ppb is outside [0, %d]", b.MaxSlew, clockbound.MaxSlew)
+		}
+		if c.Transport != nil {
+			errs.add("ClockBound: with a Transport, the node's clock is not this machine's")
+		}
+	}
+	return errs
+}

@@ -1,0 +1,34 @@
+package hwclock
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// rateEvery is how often the kernel is asked about its clock.
+const rateEvery = time.Minute
+
+// WatchRate compares the corrections of the kernel's clock with ρ until stop is
+// closed, and calls changed with each new verdict. It returns at once where the system
+// says nothing of its corrections. It runs in a goroutine of its own.
+func WatchRate(stop <-chan struct{}, rho timed.Drift, changed func(Verdict, Status)) {
+	tick := time.NewTicker(rateEvery)
+	defer tick.Stop()
+	before := RateFine
+	for {
+		status, err := Discipline()
+		if err != nil {
+			return
+		}
+		if verdict := status.Judge(rho); verdict != before {
+			changed(verdict, status)
+			before = verdict
+		}
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+	}
+}

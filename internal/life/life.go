@@ -1,0 +1,142 @@
+// Package life decides when the incarnations of a node begin and end, and why. It
+// is pure: the loop tells it what happened and performs what it decides.
+package life
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+const (
+	maxBackoff = time.Minute // the longest wait between two quick restarts
+	longLife   = time.Minute // an incarnation of this length ends a row of quick restarts
+)
+
+// Machine is the life of a node in one process: one incarnation after the other.
+// Its methods take no other time than the node's hardware clock.
+type Machine struct {
+	ready time.Duration // from the beginning of an incarnation until it may vote
+	grace time.Duration // from then on until its peers surely have been heard
+
+	notBefore timed.Instant // no incarnation begins earlier
+	waiting   Reason        // why the last incarnation ended, until the next one begins
+	rateFault bool          // the kernel corrects the clock by more than ρ
+	begun     int           // incarnations
+	since     timed.Instant // the beginning of the latest
+	quick     int           // quick restarts in a row
+	joined    bool          // the node has been in a view with others
+
+	blame   Reason // why the incarnation must end
+	leaving bool
+	over    bool // the node ends
+	stale   bool // the disk lacks what was to be written: nothing more may be said
+}
+
+// New returns the life of a node whose process starts at now. earlier is the
+// longest time for which an earlier process of the node may have voted; zero if
+// nothing is known of one.
+func New(t *timed.Timing, earlier time.Duration, now timed.Instant) Machine {
+	m := Machine{ready: t.ReadyTime(), grace: 2 * t.Expires, notBefore: now}
+	// Every incarnation waits for votes of its own MaxLockTime. Longer ones of an
+	// earlier process take longer.
+	if extra := t.MaxDrift.Wait(earlier) - t.MaxDrift.Wait(t.MaxLockTime); extra > 0 {
+		m.notBefore = now.Add(extra)
+	}
+	return m
+}
+
+// Check compares two successive readings of the clock, each with the era of the
+// clock that it was made in. It returns why they end an incarnation, or None.
+func Check(before, now timed.Instant, eraBefore, era uint32) Reason {
+	switch {
+	case era != eraBefore:
+		return Suspended
+	case now < before:
+		return ClockBackwards
+	}
+	return None
+}
+
+// BeginAt returns when the next incarnation may begin, or Never while only an
+// event can change that. behind tells that the application has not taken enough
+// of its deliveries: what waits for it would grow with every incarnation.
+func (m *Machine) BeginAt(behind bool) timed.Instant {
+	if m.rateFault || behind {
+		return timed.Never
+	}
+	return m.notBefore
+}
+
+// Begin notes that an incarnation begins.
+func (m *Machine) Begin(now timed.Instant) {
+	m.waiting, m.since = None, now
+	m.begun++
+}
+
+// Restart ends the incarnation, if there is one. The wait for the next one grows
+// with each of several quick restarts: a clock that stays wrong must not disturb
+// the group again and again.
+func (m *Machine) Restart(now timed.Instant, why Reason) {
+	m.blame, m.waiting, m.notBefore = None, why, now
+	if now.Sub(m.since) > longLife || why == Suspended {
+		m.quick = 0
+		return
+	}
+	if m.quick++; m.quick > 1 {
+		wait := m.ready << min(m.quick, 10)
+		m.notBefore = now.Add(min(wait, maxBackoff))
+	}
+}
+
+// Blame notes that the incarnation must end at the end of the turn.
+func (m *Machine) Blame(why Reason) { m.blame = why }
+
+// Blamed returns why the incarnation must end, or None.
+func (m *Machine) Blamed() Reason { return m.blame }
+
+// JudgeRate takes a verdict on the rate of the kernel's clock. It reports whether
+// the incarnation must end now.
+func (m *Machine) JudgeRate(faulty bool) (restart bool) {
+	restart = faulty && !m.rateFault
+	m.rateFault = faulty
+	return restart
+}
+
+// Join notes a view with others.
+func (m *Machine) Join() { m.joined = true }
+
+// Starting reports whether the node has just come up and has never been in a group:
+// if a peer has other settings, the node's own settings are the ones to mend.
+func (m *Machine) Starting(now timed.Instant) bool {
+	return !m.joined && m.begun <= 1 && now < m.since.Add(m.ready+m.grace)
+}
+
+// Leave notes that the node leaves for good.
+func (m *Machine) Leave() { m.leaving = true }
+
+// Leaving reports whether the node leaves for good.
+func (m *Machine) Leaving() bool { return m.leaving }
+
+// Fail notes that the node ends. unwritten tells that the disk did not take what
+// was to be written before anything else is said.
+func (m *Machine) Fail(unwritten bool) {
+	m.over = true
+	m.stale = m.stale || unwritten
+}
+
+// End notes that the node ends because nothing binds the others to it any more.
+func (m *Machine) End() { m.over = true }
+
+// Over reports whether the node ends.
+func (m *Machine) Over() bool { return m.over }
+
+// MaySpeak reports whether effects may still be performed. None may after a failed
+// write, since the node would say what it forgets.
+func (m *Machine) MaySpeak() bool { return !m.stale }
+
+// Waiting returns why the last incarnation ended, or None once another has begun.
+func (m *Machine) Waiting() Reason { return m.waiting }
+
+// Incarnations returns how many incarnations have begun.
+func (m *Machine) Incarnations() int { return m.begun }

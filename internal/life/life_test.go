@@ -1,0 +1,117 @@
+package life
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+const start = timed.Instant(1e12)
+
+func machine(earlier time.Duration) (Machine, timed.Timing) {
+	t := timed.LAN()
+	return New(&t, earlier, start), t
+}
+
+func TestCheck(t *testing.T) {
+	require.Equal(t, None, Check(5, 5, 1, 1))
+	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
+	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
+}
+
+// Longer votes of an earlier process are waited for, and shorter ones are not.
+func TestVotesOfAnEarlierProcess(t *testing.T) {
+	m, timing := machine(0)
+	require.Equal(t, start, m.BeginAt(false))
+	m, _ = machine(timing.MaxLockTime)
+	require.Equal(t, start, m.BeginAt(false))
+	m, _ = machine(timing.MaxLockTime + time.Second)
+	extra := m.BeginAt(false).Sub(start)
+	require.Greater(t, extra, time.Second)
+	require.Less(t, extra, time.Second+time.Millisecond)
+}
+
+// Quick restarts in a row wait longer and longer, up to a minute; a suspend and a
+// long life end the row.
+func TestQuickRestartsBackOff(t *testing.T) {
+	m, timing := machine(0)
+	now, last := start, time.Duration(0)
+	for i := range 20 {
+		m.Begin(now)
+		now = now.Add(time.Second)
+		m.Restart(now, PeersContradict)
+		require.Equal(t, PeersContradict, m.Waiting())
+		wait := m.BeginAt(false).Sub(now)
+		switch i {
+		case 0:
+			require.Zero(t, wait)
+		case 1:
+			require.Equal(t, 4*timing.ReadyTime(), wait)
+		default:
+			require.True(t, wait == maxBackoff || wait == 2*last, "%v after %v", wait, last)
+		}
+		last = wait
+		now = now.Add(wait)
+	}
+	require.Equal(t, maxBackoff, last)
+	m.Begin(now)
+	m.Restart(now, Suspended)
+	require.Equal(t, now, m.BeginAt(false))
+	m.Begin(now)
+	m.Restart(now, Overrun)
+	m.Begin(now)
+	now = now.Add(longLife + 1)
+	m.Restart(now, Overrun)
+	require.Equal(t, now, m.BeginAt(false))
+	require.Equal(t, 23, m.Incarnations())
+	m.Begin(now)
+	require.Equal(t, None, m.Waiting())
+}
+
+func TestHeldBack(t *testing.T) {
+	m, _ := machine(0)
+	require.Equal(t, timed.Never, m.BeginAt(true), "the application lags")
+	require.False(t, m.JudgeRate(false))
+	require.True(t, m.JudgeRate(true))
+	require.False(t, m.JudgeRate(true), "it is over already")
+	require.Equal(t, timed.Never, m.BeginAt(false))
+	require.False(t, m.JudgeRate(false))
+	require.Equal(t, start, m.BeginAt(false))
+}
+
+// Another's settings are this node's problem while it starts, unless it has been in
+// a group.
+func TestStarting(t *testing.T) {
+	m, timing := machine(0)
+	m.Begin(start)
+	end := start.Add(timing.ReadyTime() + 2*timing.Expires)
+	require.True(t, m.Starting(end.Add(-1)))
+	require.False(t, m.Starting(end))
+	m.Join()
+	require.False(t, m.Starting(start))
+	m, _ = machine(0)
+	m.Begin(start)
+	m.Begin(start)
+	require.False(t, m.Starting(start))
+}
+
+func TestTheEnd(t *testing.T) {
+	m, _ := machine(0)
+	m.Blame(Overrun)
+	require.Equal(t, Overrun, m.Blamed())
+	m.Restart(start, m.Blamed())
+	require.Equal(t, None, m.Blamed())
+	m.Leave()
+	require.True(t, m.Leaving() && !m.Over())
+	m.Fail(false)
+	require.True(t, m.Over() && m.MaySpeak())
+	m.Fail(true)
+	m.Fail(false)
+	require.False(t, m.MaySpeak(), "what was not written must not be said")
+	m, _ = machine(0)
+	m.End()
+	require.True(t, m.Over() && m.MaySpeak())
+}

@@ -1,0 +1,154 @@
+package loop
+
+import (
+	"context"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// statusPatience is how long callers wait for a loop that may be stalled before they
+// answer without it.
+const statusPatience = time.Second
+
+// ask has the loop run f in its next turn, and waits for the reply. The error is
+// [ErrClosed] or the cause of ctx.
+func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
+	var none T
+	result := make(chan T, 1)
+	if !l.do(func(d *driver) { f(d, func(x T) { result <- x }) }) {
+		return none, ErrClosed
+	}
+	select {
+	case x := <-result:
+		return x, nil
+	case <-l.done:
+		return none, ErrClosed
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+// try is ask for commands that may fail.
+func try(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) error {
+	failed, err := ask(ctx, l, f)
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// Leave has the node leave the group and then end. It does not wait.
+func (l *Loop) Leave() { l.do((*driver).leave) }
+
+// Resign gives up the lead, in favour of a peer unless to is NoNode, and returns when
+// the packets that say so have left. The error is [ErrNotLeader], [ErrUnknownPeer],
+// [ErrClosed], or the cause of ctx.
+func (l *Loop) Resign(ctx context.Context, to timed.NodeID) error {
+	return try(ctx, l, func(d *driver, reply func(error)) { d.resign(to, reply) })
+}
+
+// Hold asks for a promise that nobody else leads. The error is [ErrNotLeader],
+// [ErrClosed], or the cause of ctx.
+func (l *Loop) Hold(ctx context.Context, global bool) (Hold, error) {
+	h, err := ask(ctx, l, func(d *driver, reply func(*Hold)) { d.report.after(func() { reply(d.hold(global)) }) })
+	switch {
+	case err != nil:
+		return Hold{}, err
+	case h == nil:
+		return Hold{}, ErrNotLeader
+	}
+	return *h, nil
+}
+
+// Verify asks a node whether it leads, again and again after the given time, until
+// it answers. The error is [ErrClosed] or the cause of ctx.
+func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration) (Assurance, error) {
+	result := make(chan Assurance, 1)
+	defer l.do(func(d *driver) { d.asked.remove(result) })
+	tick := time.NewTicker(again)
+	defer tick.Stop()
+	for {
+		if ctx.Err() != nil {
+			return Assurance{}, context.Cause(ctx)
+		}
+		if !l.do(func(d *driver) { d.ask(id, result) }) {
+			return Assurance{}, ErrClosed
+		}
+		select {
+		case a := <-result:
+			return a, nil
+		case <-tick.C:
+		case <-l.done:
+			return Assurance{}, ErrClosed
+		case <-ctx.Done():
+		}
+	}
+}
+
+// NamedLeader returns which node a node names as its leader, as far as this one
+// knows, or NoNode. The error is [ErrClosed] or the cause of ctx.
+func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (timed.NodeID, error) {
+	return ask(ctx, l, func(d *driver, reply func(timed.NodeID)) { reply(d.namedLeader(id, global)) })
+}
+
+// ProposeQuorum has the global leader propose another quorum system. The error is
+// [ErrNotLeader], that of the stack, [ErrClosed], or the cause of ctx.
+func (l *Loop) ProposeQuorum(ctx context.Context, next string) error {
+	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(next)) })
+}
+
+// ForceQuorum replaces the quorum system without a leader. The error is as with
+// [Loop.ProposeQuorum].
+func (l *Loop) ForceQuorum(ctx context.Context, next string, dead timed.Set) error {
+	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.forceQuorum(next, dead)) })
+}
+
+// HandleSample takes a sample of a reference of UTC, measured in an era of the
+// hardware clock. It does not wait.
+func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
+	l.do(func(d *driver) { d.handleSample(&s, era) })
+}
+
+// JudgeRate takes a verdict on the rate of the kernel's clock. It does not wait.
+func (l *Loop) JudgeRate(v hwclock.Verdict) { l.do(func(d *driver) { d.judgeRate(v) }) }
+
+// Status returns what the loop knows. It is the last status of a loop that has
+// ended, and nil if the loop is stalled.
+func (l *Loop) Status() *Status {
+	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
+	defer cancel()
+	s, err := ask(ctx, l, func(d *driver, reply func(*Status)) { reply(d.status()) })
+	select {
+	case <-l.done:
+		return l.last
+	default:
+	}
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// References returns what the loop knows of references of UTC, and the time that its
+// clock showed then. Both are zero without an incarnation, and if the loop is
+// stalled or has ended.
+func (l *Loop) References() ([]clocksync.ReferenceInfo, clocksync.Time) {
+	type answer struct {
+		list  []clocksync.ReferenceInfo
+		shown clocksync.Time
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
+	defer cancel()
+	a, _ := ask(ctx, l, func(d *driver, reply func(answer)) {
+		var a answer
+		if d.stack != nil {
+			ck, now := d.stack.Clock(), d.clock.now
+			a = answer{ck.References(now), ck.Read(now).Time}
+		}
+		reply(a)
+	})
+	return a.list, a.shown
+}

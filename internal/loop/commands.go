@@ -1,0 +1,120 @@
+package loop
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// resign is the command of [Loop.Resign].
+func (d *driver) resign(to timed.NodeID, reply func(error)) {
+	now := d.clock.now
+	if d.stack == nil || !d.stack.Leads(now) {
+		reply(ErrNotLeader)
+		return
+	}
+	switch {
+	case to == timed.NoNode:
+		d.perform(d.stack.Resign(now, d.effects[:0]))
+	case !d.routes.known.Has(to):
+		reply(ErrUnknownPeer)
+		return
+	default:
+		d.perform(d.stack.HandOver(now, to, d.effects[:0]))
+	}
+	d.report.after(func() { reply(nil) })
+}
+
+// Hold is a promise that nobody else leads before Until, on this node's hardware
+// clock in an era.
+type Hold struct {
+	By    timed.Incarnation
+	Since timed.Instant // the beginning of the lead
+	Until timed.Instant
+	Era   uint32
+}
+
+// hold returns a hold, or nil if the node does not lead. It must be called after the
+// state of the turn was published, so that the hold names the lead that readers
+// know.
+func (d *driver) hold(global bool) *Hold {
+	s := d.pub.current
+	phase, _ := s.Lease(global)
+	if d.stack == nil || !phase.Leads {
+		return nil
+	}
+	h := &Hold{By: s.Self, Since: phase.Since, Era: d.clock.era}
+	a := d.stack.Vouch(d.clock.now)
+	if h.Until = a.Local; global {
+		h.Until = a.Global
+	}
+	if h.Until == 0 {
+		return nil
+	}
+	return h
+}
+
+// namedLeader is the command of [Loop.NamedLeader]. Of this node it says what the
+// stack knows, and of others what they said in their last packets.
+func (d *driver) namedLeader(id timed.NodeID, global bool) timed.NodeID {
+	if d.stack == nil {
+		return timed.NoNode
+	}
+	el := d.stack.Election()
+	if id != d.cfg.Self.Node {
+		return el.Peer(id).LockedTo.Node
+	}
+	if global {
+		return d.stack.GlobalLeader(d.clock.now)
+	}
+	if to, _ := el.Locked(d.clock.now); to.Valid() {
+		return to.Node
+	}
+	for peer := range d.pub.current.Alive.All() {
+		if el.Peer(peer).Leading {
+			return peer
+		}
+	}
+	return timed.NoNode
+}
+
+// proposeQuorum is the command of [Loop.ProposeQuorum].
+func (d *driver) proposeQuorum(next string) error {
+	if err := d.checkChange(next); err != nil {
+		return err
+	}
+	return d.stack.Propose(next)
+}
+
+// forceQuorum is the command of [Loop.ForceQuorum].
+func (d *driver) forceQuorum(next string, dead timed.Set) error {
+	if err := d.checkChange(next); err != nil {
+		return err
+	}
+	effects, err := d.stack.Force(d.clock.now, next, dead, d.effects[:0])
+	d.perform(effects)
+	return err
+}
+
+// checkChange reports why another quorum system cannot be begun with.
+func (d *driver) checkChange(next string) error {
+	if d.stack == nil {
+		return ErrNotLeader // a new incarnation is about to begin
+	}
+	if e := d.cfg.Epochs; e != nil && e.System != "" {
+		if err := stack.CheckChange(e.System, next, d.l.cfg.MaxPacket); err != nil {
+			return fmt.Errorf("failaware: %w", err)
+		}
+	}
+	return nil
+}
+
+// handleSample hands a sample to the stack, unless the clock that measured it has
+// slept since.
+func (d *driver) handleSample(s *clocksync.Sample, era uint32) {
+	if d.stack != nil && era == d.clock.era {
+		d.perform(d.stack.HandleSample(d.clock.now, s, d.effects[:0]))
+	}
+}

@@ -1,0 +1,72 @@
+package loop
+
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/stack"
+)
+
+// counts are the loop's counters.
+type counts struct {
+	malformed, foreign, sealed, insecure, early, tooMany uint64 // packets received
+	unresolved, unencoded                                uint64 // packets not sent
+	byCallers                                            uint64 // turns that callers took
+
+	// Of earlier incarnations.
+	dropped stack.Dropped
+	cast    broadcast.Dropped
+}
+
+// add adds the counters of an incarnation.
+func (c *counts) add(s *stack.Stack) {
+	x := s.Dropped
+	c.dropped.Foreign += x.Foreign
+	c.dropped.Mismatch += x.Mismatch
+	c.dropped.Unknown += x.Unknown
+	c.dropped.Unaccepted += x.Unaccepted
+	c.dropped.Faulty += x.Faulty
+	if b := s.Cast(); b != nil {
+		c.cast.OtherView += b.Dropped.OtherView
+		c.cast.Stranger += b.Dropped.Stranger
+		c.cast.Overflow += b.Dropped.Overflow
+		c.cast.Invalid += b.Dropped.Invalid
+	}
+}
+
+// Counter is a named number that only grows.
+type Counter struct {
+	Name  string
+	Value uint64
+}
+
+func (d *driver) counters() []Counter {
+	c := d.count
+	if d.stack != nil {
+		c.add(d.stack)
+	}
+	list := []Counter{
+		{"dropped_malformed", c.malformed},
+		{"dropped_foreign", c.foreign + c.dropped.Foreign},
+		{"dropped_sealed", c.sealed},
+		{"dropped_insecure", c.insecure},
+		{"dropped_waiting", c.early},
+		{"dropped_mismatch", c.dropped.Mismatch},
+		{"dropped_unknown", c.dropped.Unknown},
+		{"dropped_unaccepted", c.dropped.Unaccepted},
+		{"dropped_faulty", c.dropped.Faulty},
+		{"peers_over_limit", c.tooMany},
+		{"unsent_unresolved", c.unresolved},
+		{"unsent_unencoded", c.unencoded},
+	}
+	if d.msgs != nil {
+		list = append(list,
+			Counter{"broadcast_other_view", c.cast.OtherView},
+			Counter{"broadcast_stranger", c.cast.Stranger},
+			Counter{"broadcast_overflow", c.cast.Overflow},
+			Counter{"broadcast_invalid", c.cast.Invalid},
+			Counter{"turns_lent", c.byCallers})
+	}
+	for _, x := range d.l.cfg.Conn.Stats() {
+		list = append(list, Counter{x.Name, x.Value})
+	}
+	return list
+}

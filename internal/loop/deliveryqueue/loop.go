@@ -1,0 +1,97 @@
+package deliveryqueue
+
+import "github.com/failaware/failaware/broadcast"
+
+// Stage returns the next item to fill in, which is zero. It stays where it is until
+// the next call.
+func (q *Queue) Stage() *Item {
+	if q.spare == 0 {
+		q.makeRoom()
+	}
+	it := q.at(q.tail + uint64(q.staged))
+	q.staged++
+	q.spare--
+	return it
+}
+
+// Lend notes the loan of a staged item's payload.
+func (i *Item) Lend(l broadcast.Loan) { i.loan = l }
+
+// makeRoom looks how much the consumer has returned, and doubles the ring if that
+// is nothing.
+func (q *Queue) makeRoom() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	end := q.tail + uint64(q.staged)
+	if end-q.head == uint64(len(q.ring)) {
+		old := q.ring
+		q.ring = make([]Item, 2*len(old))
+		for i := q.head; i != end; i++ {
+			*q.at(i) = old[i&uint64(len(old)-1)]
+		}
+	}
+	q.spare = len(q.ring) - int(end-q.head)
+}
+
+// Commit gives the staged items to the consumer. It reports whether that woke the
+// consumer.
+func (q *Queue) Commit() (woke bool) {
+	if q.staged == 0 {
+		return false
+	}
+	weight := int64(0)
+	q.mu.Lock()
+	for range q.staged {
+		it := q.at(q.tail)
+		it.incarnation = q.incarnation
+		weight += it.weight()
+		q.tail++
+	}
+	q.backlog.Add(weight)
+	woke = q.waiting
+	q.waiting = false
+	q.mu.Unlock()
+	q.staged = 0
+	if woke {
+		q.wake()
+	}
+	return woke
+}
+
+// Returned returns what the application has taken since the last call, and the
+// loans that have ended, which are valid until the next call.
+func (q *Queue) Returned() (t Taken, ended []Return) {
+	if !q.returned.Load() {
+		return t, nil
+	}
+	q.returned.Store(false)
+	clear(q.ended) // the broadcast has let go of these chunks
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t, q.taken = q.taken, Taken{}
+	q.ended, q.returns = q.returns, q.ended[:0]
+	return t, q.ended
+}
+
+// Behind reports whether too much waits for another incarnation to begin.
+func (q *Queue) Behind() bool { return q.backlog.Load() > q.limit/2 }
+
+// Restart begins the items of another incarnation. Items of earlier ones need not
+// be reported any more when they are returned: their memory goes to the garbage
+// collector with the broadcast that it belonged to.
+func (q *Queue) Restart() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.incarnation++
+	q.taken = Taken{}
+	clear(q.returns)
+	q.returns = q.returns[:0]
+}
+
+// Close says that no more items will come.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.wake()
+}

@@ -1,0 +1,53 @@
+package deliveryqueue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Items that the loop stages come to the consumer once and in order, with their
+// payloads, while the ring grows and wraps around.
+func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
+	const items = 20_000
+	q := New(1 << 20)
+	var loop sync.WaitGroup
+	loop.Go(func() {
+		random := rand.New(rand.NewPCG(1, 2))
+		for n := 0; n < items; {
+			for range random.IntN(300) {
+				it := q.Stage()
+				if it.Kind != 0 || it.Message.Payload != nil || it.View != nil {
+					t.Errorf("item %d is not empty: %v", n, it)
+				}
+				it.Kind, it.Message.Position = Message, uint64(n)
+				it.Message.Payload = fmt.Appendf(nil, "payload %d", n)
+				n++
+			}
+			q.Commit()
+		}
+	})
+	next := uint64(0)
+	for next < items {
+		got, _, _ := q.Borrow(100)
+		if len(got) == 0 {
+			<-q.Ready()
+			continue
+		}
+		got = slices.Clone(got) // Unread returns most of them
+		if len(got) > 1 && next%3 == 0 {
+			q.Unread(1)
+			got = got[:len(got)-1]
+		}
+		for i := range got {
+			require.Equal(t, next, got[i].Message.Position)
+			require.Equal(t, fmt.Sprintf("payload %d", next), string(got[i].Message.Payload))
+			next++
+		}
+	}
+	loop.Wait()
+}

@@ -1,0 +1,9 @@
+// Package loop runs a node: one goroutine waits for packets and timers, lets the
+// stack handle them, publishes an immutable [Snapshot] of the new state, and only
+// then sends packets and reports events.
+//
+// The package knows the values of the stack and of the layers, and nothing of the
+// public API above it: [Sink] gets events, and errors are values of this package.
+// What callers run is in loop.go and calls.go; all other files hold what the loop's
+// goroutine runs, or a caller that takes a turn in its place ([Loop.TryTurn]).
+package loop

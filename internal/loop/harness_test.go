@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/timed"
+)
+
+// fakeConn is a connection of which a test sees what is done with it, and whose
+// clock the test sets.
+type fakeConn struct {
+	now      atomic.Int64
+	wakes    int
+	written  int
+	hastened timed.Instant
+	read     func() // if not nil, called by ReadBatch
+}
+
+func (c *fakeConn) ReadBatch([]udp.Packet, timed.Instant) (int, error) {
+	if c.read != nil {
+		c.read()
+	}
+	return 0, nil
+}
+
+func (c *fakeConn) WriteBatch(pkts []udp.Packet) (int, error) {
+	c.written += len(pkts)
+	return len(pkts), nil
+}
+
+func (c *fakeConn) Wake()                         { c.wakes++ }
+func (c *fakeConn) LocalAddr() netip.AddrPort     { return netip.AddrPort{} }
+func (c *fakeConn) Stats() udp.Stats              { return udp.Stats{} }
+func (c *fakeConn) Close() error                  { return nil }
+func (c *fakeConn) Expect(time.Duration)          {}
+func (c *fakeConn) Waited() bool                  { return true }
+func (c *fakeConn) Hasten(deadline timed.Instant) { c.hastened = deadline }
+
+func (c *fakeConn) advance(d time.Duration) { c.now.Add(int64(d)) }
+
+func (c *fakeConn) instant() timed.Instant { return timed.Instant(c.now.Load()) }
+
+// recorder is a sink that keeps what it is told.
+type recorder struct {
+	events   []stack.EventKind
+	restarts []life.Reason
+}
+
+func (r *recorder) Event(e *stack.Event) { r.events = append(r.events, e.Kind) }
+
+func (r *recorder) Restarted(why life.Reason, _, _ timed.BootID) {
+	r.restarts = append(r.restarts, why)
+}
+
+// newTestLoop returns a loop that waits for packets and is alone in its view, and its
+// connection. Nothing runs it.
+func newTestLoop(t *testing.T) (*Loop, *fakeConn) {
+	t.Helper()
+	c := &fakeConn{hastened: timed.Never}
+	c.now.Store(int64(time.Hour))
+	random := uint64(0)
+	cast := broadcast.Config{PacketBytes: 1000}.WithDefaults()
+	l := New(Config{
+		Stack: stack.Config{Self: timed.Incarnation{Node: 1}, Timing: timed.LAN(), Broadcast: &cast,
+			MaxDeviation: time.Millisecond, MaxSlew: 500_000, StepThreshold: 10 * time.Millisecond,
+			MaxUTCError: 50 * time.Millisecond, MinReferences: 1},
+		MaxPeers: 254, MaxPacket: 1200, Deliver: true, Backlog: cast.Backlog,
+		Conn: c, Clock: hwclock.Of(c.now.Load), Random: func() uint64 { random++; return random },
+		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
+		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
+	}, new(atomic.Bool))
+	d := l.driver
+	for d.stack == nil || d.stack.Cast().View() == nil {
+		step(l, c)
+	}
+	d.clock.until = timed.Never
+	c.advance(time.Millisecond)
+	return l, c
+}
+
+// step has the loop take the turn that is due next.
+func step(l *Loop, c *fakeConn) {
+	c.now.Store(int64(timed.Later(c.instant(), l.driver.deadline())))
+	l.driver.turn(nil, l.cfg.Clock.Read())
+}
+
+// send broadcasts a message.
+func send(t *testing.T, l *Loop) {
+	t.Helper()
+	_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{}, nil, false)
+	require.NoError(t, err)
+}
+
+// nextMessage returns the payload of the next delivery.
+func nextMessage(t *testing.T, l *Loop) string {
+	t.Helper()
+	for {
+		items, _, _ := l.Deliveries().Borrow(1)
+		require.NotEmpty(t, items)
+		if p := items[0].Message.Payload; p != nil {
+			return string(p)
+		}
+	}
+}

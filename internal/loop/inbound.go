@@ -1,0 +1,81 @@
+package loop
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/timed"
+)
+
+const batch = 64 // how many packets are read at once
+
+// inbound is the memory that packets are read and decoded into.
+type inbound struct {
+	pkts    []udp.Packet
+	decoder stack.Decoder
+	packet  stack.Packet
+}
+
+// receive handles the packets of a turn.
+func (d *driver) receive(pkts []udp.Packet) {
+	if d.stack == nil {
+		d.count.early += uint64(len(pkts))
+		return
+	}
+	for i := range pkts {
+		if d.life.Over() || d.life.Blamed() != life.None {
+			return
+		}
+		d.handle(&pkts[i])
+	}
+}
+
+// handle checks one packet, cheapest test first, and hands it to the stack.
+func (d *driver) handle(pkt *udp.Packet) {
+	h, body, err := datagram.ParseHeader(pkt.Buf[:pkt.N])
+	switch {
+	case err != nil:
+		d.count.malformed++
+		return
+	case h.Group != d.cfg.Group:
+		d.count.foreign++
+		return
+	case h.Suite != datagram.SuiteNone:
+		d.count.sealed++
+		return
+	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
+		d.count.insecure++
+		return
+	}
+	p := &d.in.packet
+	if err := d.in.decoder.DecodeBody(h, body, p); err != nil {
+		d.count.malformed++
+		return
+	}
+	self, now := d.cfg.Self, d.clock.now
+	if h.Source == self.Node && h.Boot != self.Boot {
+		d.count.foreign++ // a rival; the peers settle it
+		return
+	}
+	// Nodes with other settings are learnt as well: they find that out from the
+	// packets sent to them.
+	added, full := d.routes.learn(h.Source, pkt.Addr, now)
+	if added {
+		d.stack.AddPeer(h.Source, now)
+		d.routes.greet = true
+	}
+	if full {
+		d.count.tooMany++
+	}
+	if h.Source == self.Node || h.Destination != self.Node {
+		d.count.foreign++
+		return
+	}
+	d.out.origin = pkt.Addr
+	// The socket promises received ≤ now, and the stack relies on it.
+	d.perform(d.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
+	if _, verdict := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
+		d.routes.follow(&h, pkt.Addr, verdict, now, 2*d.cfg.Timing.Expires)
+	}
+}

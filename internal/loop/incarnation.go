@@ -1,0 +1,118 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
+)
+
+// begin starts an incarnation.
+func (d *driver) begin() {
+	now := d.clock.now
+	d.cfg.Starts = d.l.cfg.State.Incarnation()
+	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(time.Now().UnixNano()))
+	d.life.Begin(now)
+	d.clock.served = now
+}
+
+// restart ends the incarnation, if there is one, with everything that rests on its
+// clock, and chooses the boot id of the next one.
+func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
+	if d.stack != nil {
+		d.distrust(now)
+	}
+	d.clock.now, d.clock.era, d.clock.served = now, era, now
+	d.life.Restart(now, why)
+	d.routes.restart(now)
+	previous := d.cfg.Self.Boot
+	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)
+	if err := d.l.cfg.State.Count(); err != nil {
+		d.l.cfg.Log.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
+	}
+	d.flush()
+	d.restartMessages(why)
+	d.l.cfg.Sink.Restarted(why, previous, d.cfg.Self.Boot)
+}
+
+// distrust ends the incarnation. Its last packets must not free votes: the clock
+// that is not trusted any more says when that is safe.
+func (d *driver) distrust(now timed.Instant) {
+	d.clock.now = now
+	effects := d.stack.Distrust(now, d.effects[:0])
+	for i := range effects {
+		if p := effects[i].Packet; p != nil {
+			p.Frames &^= stack.FrameRelease
+		}
+	}
+	d.perform(effects)
+	d.flush()
+	d.retireStack()
+}
+
+// retireStack lets go of the stack, and keeps what it has counted.
+func (d *driver) retireStack() {
+	if d.stack != nil {
+		d.count.add(d.stack)
+		d.stack = nil
+	}
+}
+
+// behind reports whether the application must take deliveries before another
+// incarnation may begin.
+func (d *driver) behind() bool {
+	return d.msgs != nil && d.msgs.deliveries != nil && d.msgs.deliveries.Behind()
+}
+
+// judgeRate is the command of [Loop.JudgeRate].
+func (d *driver) judgeRate(v hwclock.Verdict) {
+	if d.life.JudgeRate(v == hwclock.RateFaulty) {
+		d.restart(life.ClockRate, d.clock.now, d.clock.era)
+	}
+}
+
+// leave is the command of [Loop.Leave].
+func (d *driver) leave() {
+	if d.stack != nil && !d.life.Leaving() {
+		d.perform(d.stack.Leave(d.clock.now, d.effects[:0]))
+	}
+	d.life.Leave()
+	if d.msgs != nil {
+		d.msgs.sends.Close()
+	}
+}
+
+// fail ends the loop at the end of the turn.
+func (d *driver) fail(err error, unwritten bool) {
+	if d.failure == nil {
+		d.failure = err
+	}
+	d.life.Fail(unwritten)
+}
+
+// writeEpoch writes down what the node knows of its epoch. If that fails, the node
+// stops and says nothing more.
+func (d *driver) writeEpoch(s *epoch.State) {
+	if err := d.l.cfg.State.WriteEpoch(s); err != nil {
+		d.fail(err, true)
+		return
+	}
+	d.cfg.Epochs = s
+}
+
+// forgetLongVotes writes down that longer votes of an earlier process are over.
+func (d *driver) forgetLongVotes() {
+	state, log, maxLock := d.l.cfg.State, d.l.cfg.Log, d.cfg.Timing.MaxLockTime
+	if state.Earlier() <= maxLock {
+		return
+	}
+	go func() { // it waits for the disk
+		if err := state.Lower(maxLock); err != nil {
+			log.Warn("the state directory keeps a longer lock time than needed", "error", err)
+		}
+	}()
+}

@@ -1,0 +1,72 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/internal/stack"
+)
+
+// An incarnation that ends takes its lead and its messages with it, whatever ended
+// it, and another one begins.
+func TestTheEndOfAnIncarnation(t *testing.T) {
+	for why, end := range map[life.Reason]func(*driver){
+		life.PeersContradict: func(d *driver) { d.note(&stack.Event{Kind: stack.EventRestart}) },
+		life.Overrun:         func(d *driver) { d.note(&stack.Event{Kind: stack.EventOverrun}) },
+		life.Suspended:       func(d *driver) { d.clock.era-- },
+		life.ClockBackwards:  func(d *driver) { d.l.cfg.Conn.(*fakeConn).advance(-time.Second) },
+		life.ClockRate:       func(d *driver) { d.judgeRate(hwclock.RateFaulty) },
+	} {
+		l, c := newTestLoop(t)
+		d, before := l.driver, l.Snapshot()
+		require.True(t, before.Leading)
+		w := sendqueue.NewWaiter()
+		d.mu.Lock() // no caller takes a turn
+		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{}, w, false)
+		d.mu.Unlock()
+		require.NoError(t, err)
+		if why == life.Suspended || why == life.ClockBackwards {
+			end(d) // between two turns
+		} else {
+			l.do(end)
+		}
+		d.turn(nil, l.cfg.Clock.Read())
+		require.Equal(t, []life.Reason{why}, l.cfg.Sink.(*recorder).restarts)
+		after := l.Snapshot()
+		require.NotEqual(t, before.Self.Boot, after.Self.Boot)
+		require.False(t, after.Leading)
+		<-before.Phase.Over
+		require.NotNil(t, before.Phase.Lost(), "%d", why)
+		select {
+		case <-w.Result: // delivered, or lost with the incarnation
+		default:
+			require.Fail(t, "the outcome of a message is left open", "%d", why)
+		}
+		last := deliveryqueue.Item{}
+		for items, _, _ := l.Deliveries().Borrow(10); len(items) > 0; items, _, _ = l.Deliveries().Borrow(10) {
+			last = items[len(items)-1]
+		}
+		require.Equal(t, deliveryqueue.NewIncarnation, last.Kind)
+		require.Equal(t, why, last.Change.Reason)
+		require.Equal(t, after.Self.Boot, last.Message.Boot)
+
+		if why == life.ClockRate {
+			for range 10 {
+				step(l, c)
+				require.Nil(t, d.stack, "the clock is held to be faulty")
+			}
+			l.do(func(d *driver) { d.judgeRate(hwclock.RateFine) })
+		}
+		for !l.Snapshot().Leading {
+			step(l, c)
+		}
+		require.Equal(t, 2, d.life.Incarnations())
+	}
+}

@@ -1,0 +1,133 @@
+package loop
+
+import (
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/commandqueue"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/internal/loop/statedir"
+	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config is what a loop works with.
+type Config struct {
+	// Stack configures the incarnations. The loop sets Self.Boot, Starts and, from one
+	// incarnation to the next, Epochs.
+	Stack     stack.Config
+	MaxPeers  int // learnt ones included
+	MaxPacket int // in bytes
+	Insecure  bool
+	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
+	// them.
+	Deliver bool
+	Backlog int // of the delivery queue, in bytes
+
+	Conn   transport.Conn
+	Clock  *hwclock.Clock
+	Random func() uint64 // of boot ids
+	State  *statedir.Dir // nil: nothing outlives the process
+	Peers  *peers.Resolver
+	Gate   *pause.Gate // nil except in tests and the demonstration
+
+	Sink Sink
+	// OnPublish, if not nil, is called with every snapshot, when it has replaced the
+	// previous one and before anybody else can hear of it: turn is the instant of the
+	// loop's turn, and no reader rests on the previous snapshot at done.
+	OnPublish func(s *Snapshot, turn, done timed.Instant)
+	Log       hclog.Logger
+}
+
+// Sink is told what happens. The loop calls it at the end of a turn, when the state
+// is published and the turn's packets have left. It must not wait for anybody.
+type Sink interface {
+	// Event reports an event of the stack, which is valid until Event returns.
+	Event(*stack.Event)
+	// Restarted reports that an incarnation has ended. The next one has the new boot
+	// id, and may have to wait.
+	Restarted(why life.Reason, previous, boot timed.BootID)
+}
+
+// Loop is a node's loop as its callers see it. All methods are safe for concurrent
+// use.
+type Loop struct {
+	cfg        Config
+	sends      *sendqueue.Queue     // nil without broadcast
+	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
+	commands   commandqueue.Queue[func(*driver)]
+	snapshot   atomic.Pointer[Snapshot]
+	closing    *atomic.Bool
+	driver     *driver
+
+	done chan struct{}
+	err  error   // written before done is closed
+	last *Status // likewise
+}
+
+// New returns a loop and publishes the first snapshot. When closing becomes true and
+// the connection is woken, the loop ends without another turn.
+func New(cfg Config, closing *atomic.Bool) *Loop {
+	l := &Loop{cfg: cfg, closing: closing, done: make(chan struct{})}
+	if b := cfg.Stack.Broadcast; b != nil {
+		l.sends = sendqueue.New(sendqueue.Options{Self: cfg.Stack.Self.Node, PacketBytes: b.PacketBytes, Wake: l.handleSends})
+		if cfg.Deliver {
+			l.deliveries = deliveryqueue.New(cfg.Backlog)
+		}
+	}
+	l.driver = newDriver(l)
+	return l
+}
+
+// Run is the loop's goroutine. It ends when the node leaves, fails, or is closed.
+func (l *Loop) Run() { l.driver.run() }
+
+// Close ends the loop without another turn. It does not wait.
+func (l *Loop) Close() {
+	l.closing.Store(true)
+	l.cfg.Conn.Wake()
+}
+
+// Done is closed when the loop has ended and its connection is closed.
+func (l *Loop) Done() <-chan struct{} { return l.done }
+
+// Err returns why the loop has ended by itself: a [*DuplicateIDError], a
+// [*MismatchError], or an error of the connection or the disk. It returns nil if the
+// loop was closed or left. It must not be called before [Loop.Done] is closed.
+func (l *Loop) Err() error { return l.err }
+
+// Snapshot returns the state published last. It takes no lock.
+func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }
+
+// Sends returns the queue of messages to broadcast, or nil without broadcast.
+func (l *Loop) Sends() *sendqueue.Queue { return l.sends }
+
+// Deliveries returns the queue of deliveries, or nil.
+func (l *Loop) Deliveries() *deliveryqueue.Queue { return l.deliveries }
+
+// Wake has the loop take a turn.
+func (l *Loop) Wake() { l.cfg.Conn.Wake() }
+
+// handleSends has queued messages sent: by the caller itself, if it may.
+func (l *Loop) handleSends() {
+	if !l.TryTurn() {
+		l.Wake()
+	}
+}
+
+// do has the loop call f in its next turn, and returns false if the loop has ended.
+// The loop may end before it calls f.
+func (l *Loop) do(f func(*driver)) bool {
+	if !l.commands.Put(f) {
+		return false
+	}
+	l.Wake()
+	return true
+}

@@ -1,0 +1,77 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+const cleanEvery = 10 * time.Second // between two looks at learnt peers
+
+// forgetAfter returns the silence after which a learnt peer is forgotten. Peers that
+// list this node will be learnt again.
+func forgetAfter(t *timed.Timing) time.Duration { return time.Minute + 60*t.Expires }
+
+// takePeers adopts a new list of peers, if there is one.
+func (d *driver) takePeers() {
+	list := d.l.cfg.Peers.List()
+	if list == d.routes.list {
+		return
+	}
+	added, removed := d.routes.take(list, d.pub.current.Alive, d.clock.now)
+	if d.stack == nil {
+		return
+	}
+	for id := range removed.All() {
+		d.stack.RemovePeer(id)
+	}
+	for id := range added.All() {
+		d.stack.AddPeer(id, d.clock.now)
+		d.routes.greet = true
+	}
+}
+
+// maintainRoutes says hello to strangers, and forgets learnt peers that are silent,
+// when either is due.
+func (d *driver) maintainRoutes() {
+	r, now := &d.routes, d.clock.now
+	if d.stack != nil && now >= r.hello && len(r.strangers) > 0 {
+		r.hello = now.Add(4 * d.cfg.Timing.KeepalivePeriod)
+		d.greetStrangers()
+	}
+	if now >= r.cleanup {
+		r.cleanup = now.Add(cleanEvery)
+		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
+			r.remove(id)
+			if d.stack != nil {
+				d.stack.RemovePeer(id)
+			}
+		}
+	}
+}
+
+// greetStrangers sends a packet to each listed address whose node is still to be
+// found.
+func (d *driver) greetStrangers() {
+	to := d.routes.unused()
+	if to == timed.NoNode {
+		return
+	}
+	p := hello(&d.cfg, to, d.clock.now)
+	for _, e := range d.routes.strangers {
+		if d.routes.searching(e, d.pub.current.Alive) {
+			d.out.add(&p, e.Addr, &d.count)
+		}
+	}
+}
+
+// hello returns the packet to a node whose id is not known.
+func hello(cfg *stack.Config, to timed.NodeID, now timed.Instant) stack.Packet {
+	return stack.Packet{
+		MaxDrift: cfg.Timing.MaxDrift, FastThreshold: cfg.Timing.FastThreshold,
+		Header: datagram.Header{Version: datagram.Version, Group: cfg.Group, Source: cfg.Self.Node,
+			Destination: to, Boot: cfg.Self.Boot, Stamp: now, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+	}
+}

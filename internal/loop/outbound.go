@@ -1,0 +1,126 @@
+package loop
+
+import (
+	"net/netip"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/udp"
+)
+
+// outbound gathers the packets of a turn, encoded, until they leave together. It
+// uses its memory again and again.
+type outbound struct {
+	encoder stack.Encoder
+	pkts    []udp.Packet // the first n are to be sent; the others keep buffers
+	n       int
+	tails   [][]byte          // encoded broadcast frames; the first used are of this turn
+	used    int               // how many
+	cast    *broadcast.Packet // encoded in the last of them, while the handler's effects are performed
+	origin  netip.AddrPort    // where the packet being handled came from
+	counter uint64            // of packets sent by this process
+	bulk    bool              // one address may get many packets, which are cheapest together
+}
+
+// stampsPerTurn is the largest number of system calls in which the packets of a turn
+// leave, each with a stamp of its own.
+const stampsPerTurn = 16
+
+// add encodes a packet for an address.
+func (o *outbound) add(p *stack.Packet, to netip.AddrPort, c *counts) {
+	if !to.IsValid() {
+		c.unresolved++
+		return
+	}
+	if o.n == len(o.pkts) {
+		o.pkts = append(o.pkts, udp.Packet{})
+	}
+	pkt := &o.pkts[o.n]
+	tail, err := o.tail(p)
+	if err == nil {
+		pkt.Buf, err = o.encoder.AppendBefore(pkt.Buf[:0], p, tail)
+	}
+	if err != nil {
+		c.unencoded++
+		return
+	}
+	pkt.N, pkt.Tail, pkt.Addr = len(pkt.Buf), tail, to
+	o.n++
+}
+
+// tail returns what a packet with messages shares with the packets to other members,
+// which is most of it. It is encoded once for all of them. Other packets share
+// nothing.
+func (o *outbound) tail(p *stack.Packet) ([]byte, error) {
+	if !p.Has(stack.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
+		return nil, nil
+	}
+	if o.cast == p.Broadcast {
+		return o.tails[o.used-1], nil
+	}
+	if o.used == len(o.tails) {
+		o.tails = append(o.tails, nil)
+	}
+	b, err := o.encoder.AppendCast(o.tails[o.used][:0], p.Broadcast)
+	if err != nil {
+		return nil, err
+	}
+	o.tails[o.used] = b
+	o.used++
+	o.cast = p.Broadcast
+	return b, nil
+}
+
+// forgetTail says that the memory of packets encoded so far may be used again.
+func (o *outbound) forgetTail() { o.cast = nil }
+
+// send stamps the packets, as late as possible, and sends them.
+//
+// The time between a packet's stamp and its departure adds to the bound of its
+// delay, and to the deviation of clocks read by it. The kernel takes some
+// microseconds for each packet, on the loopback interface until the receiver is
+// awake: with one stamp for all, the last of four packets would look four times as
+// slow as the first. A system call for each packet costs a small part of that.
+func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
+	together := o.together()
+	for at := 0; at < o.n; {
+		pkts := o.pkts[at:min(at+together, o.n)]
+		stamp := clock.Now()
+		for i := range pkts {
+			o.counter++
+			datagram.PatchStamp(pkts[i].Buf, stamp, o.counter)
+		}
+		// An error means that the socket is closed or broken, which reading reports.
+		_, _ = conn.WriteBatch(pkts)
+		at += len(pkts)
+	}
+	o.n, o.used = 0, 0
+}
+
+// together returns how many packets leave by one system call. The kernel handles a
+// train of packets to one address as one; packets that are not part of a crowd bound
+// the delays, and leave one by one.
+func (o *outbound) together() int {
+	if o.bulk && o.crowded() {
+		return o.n
+	}
+	return (o.n + stampsPerTurn - 1) / stampsPerTurn
+}
+
+// crowded reports whether an address gets several packets, or there are many.
+func (o *outbound) crowded() bool {
+	if o.n > stampsPerTurn {
+		return true
+	}
+	for i := range o.pkts[:o.n] {
+		for j := range o.pkts[:i] {
+			if o.pkts[i].Addr == o.pkts[j].Addr {
+				return true
+			}
+		}
+	}
+	return false
+}

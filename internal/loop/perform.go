@@ -1,0 +1,102 @@
+package loop
+
+import (
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/stack"
+)
+
+// perform performs the effects of one handler. It encodes packets at once, since
+// their memory is the stack's, but they leave at the end of the turn, when the state
+// that they speak of is published.
+func (d *driver) perform(effects []stack.Effect) {
+	d.effects = effects
+	d.out.forgetTail() // the stack uses the memory of its packets again
+	for i := range effects {
+		if !d.life.MaySpeak() {
+			return
+		}
+		switch e := &effects[i]; e.Kind {
+		case stack.Persist:
+			d.writeEpoch(e.Epoch)
+		case stack.Send:
+			t := &d.routes.to[e.To]
+			d.out.add(e.Packet, t.addr, &d.count)
+			if t.alt.IsValid() && d.clock.now < t.altUntil && t.alt != t.addr && !d.pub.current.Alive.Has(e.To) {
+				d.out.add(e.Packet, t.alt, &d.count)
+			}
+		case stack.Answer:
+			d.out.add(e.Packet, d.out.origin, &d.count)
+		case stack.Notify:
+			d.note(e.Event)
+		case stack.Cast:
+			d.deliver(e.Cast)
+		}
+	}
+}
+
+// note acts on an event of the stack, and keeps it for the sink unless it concerns
+// the loop alone.
+func (d *driver) note(e *stack.Event) {
+	switch e.Kind {
+	case stack.EventLeadLost:
+		d.pub.lost = &Lost{Reason: e.Lost, By: e.Peer}
+	case stack.EventGlobalLost:
+		d.pub.lostGlobal = &Lost{Reason: e.Lost, By: e.Peer}
+	case stack.EventVerified:
+		d.answer(e.Assurance)
+		return
+	case stack.EventRestart:
+		d.life.Blame(life.PeersContradict)
+		return
+	case stack.EventOverrun:
+		d.life.Blame(life.Overrun)
+		return
+	case stack.EventDuplicateID:
+		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: e.Boot}, false)
+		return
+	case stack.EventMismatch:
+		if d.life.Starting(d.clock.now) {
+			d.fail(&MismatchError{Peer: e.Peer, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, false)
+		}
+	case stack.EventViewInstalled:
+		if len(e.View.Members) > 1 {
+			d.life.Join()
+		}
+	case stack.EventReady:
+		d.forgetLongVotes()
+	case stack.EventPeerLeaving:
+		if !d.routes.leaves(e.Peer, e.Boot) {
+			return
+		}
+	}
+	d.report.events = append(d.report.events, *e)
+}
+
+// report is what is told once the turn's state is published and its packets have
+// left.
+type report struct {
+	events []stack.Event
+	calls  []func() // results of commands
+}
+
+// after has f called once the state of this turn is published and its packets have
+// left.
+func (r *report) after(f func()) { r.calls = append(r.calls, f) }
+
+// flush publishes the state, sends the packets of the turn, and reports what
+// happened, in this order.
+func (d *driver) flush() {
+	d.publish()
+	d.out.send(d.l.cfg.Clock, d.l.cfg.Conn)
+	d.commitMessages()
+	r := &d.report
+	for i := range r.events {
+		d.l.cfg.Sink.Event(&r.events[i])
+	}
+	clear(r.events) // they hold views
+	r.events = r.events[:0]
+	for _, f := range r.calls {
+		f()
+	}
+	r.calls = r.calls[:0]
+}

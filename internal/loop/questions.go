@@ -1,0 +1,81 @@
+package loop
+
+import (
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// Assurance is what a node has answered to the question whether it leads, by this
+// node's hardware clock in an era: nobody but By leads before Local, in its logical
+// partition, or before Global in the group.
+type Assurance struct {
+	By            timed.Incarnation
+	Local, Global timed.Instant // 0: not assured
+	Era           uint32
+}
+
+// question is one caller's wait for a peer's answer.
+type question struct {
+	peer   timed.NodeID
+	since  timed.Instant
+	result chan Assurance // room for one
+}
+
+// questions are those that wait.
+type questions []question
+
+func (q questions) has(result chan Assurance) bool {
+	for i := range q {
+		if q[i].result == result {
+			return true
+		}
+	}
+	return false
+}
+
+// remove forgets a caller that no longer waits.
+func (q *questions) remove(result chan Assurance) {
+	for i := range *q {
+		if (*q)[i].result == result {
+			*q = append((*q)[:i], (*q)[i+1:]...)
+			return
+		}
+	}
+}
+
+// ask asks a peer whether it leads, for a caller.
+func (d *driver) ask(peer timed.NodeID, result chan Assurance) {
+	if d.stack == nil {
+		return // a new incarnation is about to begin
+	}
+	if peer == d.cfg.Self.Node {
+		a := d.stack.Vouch(d.clock.now)
+		d.assure(result, &a)
+		return
+	}
+	if !d.routes.known.Has(peer) {
+		return // it may become known
+	}
+	if !d.asked.has(result) {
+		d.asked = append(d.asked, question{peer, d.clock.now, result})
+	}
+	d.perform(d.stack.Verify(d.clock.now, peer, d.effects[:0]))
+}
+
+// answer hands a peer's answer to the callers that wait for it. An answer to an
+// earlier question is true, but is not what they asked for.
+func (d *driver) answer(a *leader.Assurance) {
+	for _, q := range d.asked {
+		if q.peer == a.By.Node && a.Asked >= q.since {
+			d.assure(q.result, a)
+		}
+	}
+}
+
+// assure hands an answer to a caller, unless it has one already.
+func (d *driver) assure(result chan Assurance, a *leader.Assurance) {
+	select {
+	case result <- Assurance{By: a.By, Local: a.Local, Global: a.Global, Era: d.clock.era}:
+	default:
+	}
+}

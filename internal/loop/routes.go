@@ -1,0 +1,180 @@
+package loop
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/timed"
+)
+
+// routes says where packets to each peer go.
+type routes struct {
+	self      timed.NodeID
+	limit     int       // of known peers
+	known     timed.Set // configured or learnt
+	to        [timed.MaxNodes + 1]route
+	list      *peers.List
+	strangers []*peers.Entry // of the list, without a configured id
+
+	greet   bool          // there are new peers, which must be sent something at once
+	hello   timed.Instant // when the next packets to strangers are due
+	cleanup timed.Instant // when learnt peers are looked through
+}
+
+// route is where packets to one peer go.
+type route struct {
+	addr  netip.AddrPort
+	boot  timed.BootID  // the accepted incarnation when addr was last confirmed
+	stamp timed.Instant // on its clock, of the packet that confirmed addr
+
+	// An incarnation that is not accepted yet sends from alt. It must hear this node to
+	// be accepted, so packets go there too, until altUntil.
+	alt      netip.AddrPort
+	altUntil timed.Instant
+
+	entry *peers.Entry  // nil: a learnt peer
+	heard timed.Instant // when a packet of an accepted incarnation last came
+	left  timed.BootID  // the incarnation that has said it leaves
+}
+
+// take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
+// the address that they send from.
+func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
+	r.list, r.strangers = list, nil
+	var listed timed.Set
+	for _, e := range *list {
+		if e.ID == timed.NoNode {
+			r.strangers = append(r.strangers, e)
+		}
+		id := e.Node()
+		if id == timed.NoNode || id == r.self {
+			continue
+		}
+		listed.Add(id)
+		if !r.known.Has(id) {
+			r.add(id, now)
+			added.Add(id)
+		}
+		t := &r.to[id]
+		moved := t.entry == nil || t.entry.Addr != e.Addr
+		if e.Addr.IsValid() && (!t.addr.IsValid() || moved && !alive.Has(id)) {
+			t.addr = e.Addr
+		}
+		t.entry = e
+	}
+	for id := range r.known.Minus(listed).All() {
+		if r.to[id].entry != nil {
+			r.remove(id)
+			removed.Add(id)
+		}
+	}
+	return added, removed
+}
+
+func (r *routes) add(id timed.NodeID, now timed.Instant) {
+	r.known.Add(id)
+	r.to[id] = route{heard: now}
+}
+
+func (r *routes) remove(id timed.NodeID) {
+	r.known.Remove(id)
+	r.to[id] = route{}
+}
+
+// restart forgets all instants of a clock that is not trusted any more.
+func (r *routes) restart(now timed.Instant) {
+	r.hello, r.cleanup = now, now
+	for id := range r.known.All() {
+		r.to[id].heard, r.to[id].altUntil = now, now
+	}
+}
+
+// learn takes the source of a packet that passed all checks. It binds an entry
+// without an id to the node that answers at its address, and adds a node that is not
+// known yet, unless there are too many.
+func (r *routes) learn(id timed.NodeID, from netip.AddrPort, now timed.Instant) (added, full bool) {
+	for _, e := range r.strangers {
+		if e.Addr == from && e.Node() != id {
+			e.Learn(id)
+			if r.known.Has(id) && r.to[id].entry == nil {
+				r.to[id].entry = e
+			}
+		}
+	}
+	if r.known.Has(id) || id == r.self {
+		return false, false
+	}
+	if r.known.Len() >= r.limit {
+		return false, true
+	}
+	r.add(id, now)
+	r.to[id].addr = from
+	if i := slices.IndexFunc(r.strangers, func(e *peers.Entry) bool { return e.Node() == id }); i >= 0 {
+		r.to[id].entry = r.strangers[i]
+	}
+	return true, false
+}
+
+// follow takes the verdict on a packet. Packets follow the accepted incarnation to
+// where it sends from; another incarnation is answered there for a while.
+func (r *routes) follow(h *datagram.Header, from netip.AddrPort, v datagram.Verdict, now timed.Instant, patience time.Duration) {
+	t := &r.to[h.Source]
+	switch v {
+	case datagram.Delivered, datagram.Accepted:
+		t.heard = now
+		if t.boot == h.Boot && h.Stamp <= t.stamp {
+			return // overtaken by a packet that may have come from elsewhere
+		}
+		t.boot, t.stamp, t.addr = h.Boot, h.Stamp, from
+		if t.alt == from {
+			t.alt = netip.AddrPort{}
+		}
+	case datagram.Challenged:
+		if from != t.addr {
+			t.alt, t.altUntil = from, now.Add(patience)
+		}
+	}
+}
+
+// leaves notes that an incarnation of a peer has said that it leaves. It reports
+// false if that is known: the peer says so in every packet.
+func (r *routes) leaves(id timed.NodeID, boot timed.BootID) bool {
+	t := &r.to[id]
+	if t.left == boot {
+		return false
+	}
+	t.left = boot
+	return true
+}
+
+// silent returns the learnt peers that have been silent for so long that they are
+// forgotten now.
+func (r *routes) silent(now timed.Instant, after time.Duration) (ids timed.Set) {
+	for id := r.known.Next(0); id != 0; id = r.known.Next(id) {
+		if t := &r.to[id]; t.entry == nil && now.Sub(t.heard) > after {
+			ids.Add(id)
+		}
+	}
+	return ids
+}
+
+// searching reports whether an entry's node is still to be found.
+func (r *routes) searching(e *peers.Entry, alive timed.Set) bool {
+	id := e.Node()
+	return e.Addr.IsValid() && id != r.self && !alive.Has(id)
+}
+
+// unused returns an id that no node is known to have: the destination of a packet
+// that only names its sender. A node that gets it learns the sender's address and
+// handles nothing else of it.
+func (r *routes) unused() timed.NodeID {
+	for id := timed.NodeID(timed.MaxNodes); id != timed.NoNode; id-- {
+		if id != r.self && !r.known.Has(id) {
+			return id
+		}
+	}
+	return timed.NoNode
+}

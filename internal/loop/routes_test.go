@@ -1,0 +1,77 @@
+package loop
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/timed"
+)
+
+func at(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
+}
+
+func listed(id timed.NodeID, port uint16) *peers.Entry { return peers.NewEntry(id, at(port)) }
+
+func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
+	r := routes{self: 1, limit: 10}
+	added, _ := r.take(&peers.List{listed(2, 20)}, timed.Set{}, 0)
+	require.Equal(t, timed.SetOf(2), added)
+	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
+
+	r.follow(&h, at(21), datagram.Challenged, 10, time.Second)
+	require.Equal(t, at(20), r.to[2].addr, "an unaccepted one does not")
+	require.Equal(t, at(21), r.to[2].alt, "but it is answered")
+	r.follow(&h, at(22), datagram.Dropped, 10, time.Second)
+	r.follow(&h, at(22), datagram.Faulty, 10, time.Second)
+	require.Equal(t, at(20), r.to[2].addr)
+
+	r.follow(&h, at(21), datagram.Accepted, 11, time.Second)
+	require.Equal(t, at(21), r.to[2].addr)
+	require.False(t, r.to[2].alt.IsValid())
+	h.Stamp = 99
+	r.follow(&h, at(22), datagram.Delivered, 12, time.Second)
+	require.Equal(t, at(21), r.to[2].addr, "an overtaken packet does not move it back")
+	h.Stamp = 101
+	r.follow(&h, at(22), datagram.Delivered, 12, time.Second)
+	require.Equal(t, at(22), r.to[2].addr)
+}
+
+func TestAListMovesSilentPeersOnly(t *testing.T) {
+	r := routes{self: 1, limit: 10}
+	r.take(&peers.List{listed(2, 20), listed(3, 30), listed(1, 10)}, timed.Set{}, 0)
+	require.Equal(t, timed.SetOf(2, 3), r.known)
+	r.take(&peers.List{listed(2, 21), listed(3, 31)}, timed.SetOf(2), 1)
+	require.Equal(t, at(20), r.to[2].addr, "alive where it is")
+	require.Equal(t, at(31), r.to[3].addr)
+	_, removed := r.take(&peers.List{listed(2, 21)}, timed.Set{}, 2)
+	require.Equal(t, timed.SetOf(3), removed)
+}
+
+func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
+	r := routes{self: 1, limit: 3}
+	stranger := listed(timed.NoNode, 20)
+	r.take(&peers.List{stranger, listed(3, 30)}, timed.Set{}, 0)
+	require.True(t, r.searching(stranger, timed.Set{}))
+	added, _ := r.learn(2, at(20), 1)
+	require.True(t, added)
+	require.Equal(t, stranger, r.to[2].entry, "the entry without id was this one")
+	require.False(t, r.searching(stranger, timed.SetOf(2)))
+	require.True(t, r.searching(stranger, timed.Set{}))
+
+	added, full := r.learn(4, at(40), 1)
+	require.True(t, added && !full)
+	added, full = r.learn(5, at(50), 1)
+	require.True(t, !added && full)
+	added, full = r.learn(1, at(20), 1)
+	require.True(t, !added && !full, "never itself")
+
+	require.Equal(t, timed.SetOf(4), r.silent(timed.Instant(2*time.Minute), time.Minute), "listed peers stay")
+	r.remove(4)
+	require.Equal(t, timed.NodeID(255), r.unused())
+}

@@ -1,0 +1,81 @@
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+// epochKind is the kind of record of the file that says which epoch a node is in.
+var epochKind = durable.Kind{Name: "node-epoch", Version: 1}
+
+func (d *Dir) epochPath() string {
+	return filepath.Join(filepath.Dir(d.path), fmt.Sprintf("node-%v.epoch", d.id))
+}
+
+// Configured is what the configuration says of quorum systems. It counts until the
+// state directory knows an epoch.
+type Configured struct {
+	Quorum quorum.System // nil: none
+	Epoch  uint64        // of Quorum
+	Join   bool          // the node begins without an epoch, and learns that of the group
+}
+
+// ReadEpoch returns what the directory says of the node's epoch, or, without a
+// file, what the configuration says, which it then writes down: another Quorum must
+// not count at the next start. It returns nil if there is no quorum system, or on
+// nil. The error matches [ErrDamaged], or is the system's.
+func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
+	if d == nil {
+		return nil, nil
+	}
+	b, err := durable.Read(d.epochPath(), epochKind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.firstEpoch(c)
+	}
+	var s epoch.State
+	if err == nil {
+		if s, err = epoch.Decode(b); err == nil {
+			err = stack.CheckEpoch(&s)
+		}
+		if err != nil {
+			err = &durable.DamagedError{Path: d.epochPath(), What: err.Error()}
+		}
+	}
+	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
+		return nil, fmt.Errorf("%w: %w; a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch", ErrDamaged, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+	}
+	return &s, nil
+}
+
+func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
+	switch {
+	case c.Join:
+		return &epoch.State{}, nil
+	case c.Quorum == nil:
+		return nil, nil
+	}
+	s := epoch.State{Epoch: c.Epoch, System: c.Quorum.String()}
+	if err := stack.CheckEpoch(&s); err != nil {
+		return nil, fmt.Errorf("failaware: Quorum: %w", err)
+	}
+	return &s, d.WriteEpoch(&s)
+}
+
+// WriteEpoch writes down what the node knows of its epoch. It returns when that is
+// on the disk.
+func (d *Dir) WriteEpoch(s *epoch.State) error {
+	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {
+		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
+	}
+	return nil
+}

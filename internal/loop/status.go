@@ -1,0 +1,87 @@
+package loop
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/timed"
+)
+
+// Status is everything that people may want to see of a loop, at one instant.
+type Status struct {
+	At           timed.Instant
+	Boot         timed.BootID
+	Incarnations int
+	Waiting      life.Reason // None, unless the node waits before it begins an incarnation
+	Ready        bool
+	Leaving      bool
+	Alive        timed.Set
+	Peers        []PeerStatus // in the order of ids; those without a known id last
+	Counters     []Counter
+	Lateness     Lateness
+}
+
+// PeerStatus is what a node knows of a peer.
+type PeerStatus struct {
+	ID       timed.NodeID   // NoNode: not learnt yet
+	Boot     timed.BootID   // the accepted incarnation; 0 when there is none
+	Listed   string         // the address in the list of peers; empty for a learnt peer
+	Addr     netip.AddrPort // where packets go; not valid while unresolved
+	Problem  string         // why it is unresolved
+	Alive    bool
+	Fault    bool          // a clock fault lies between this node and the peer
+	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
+	Fast     bool          // that packet was fast
+	LastFast time.Duration // since its last fast packet, or -1
+	// Offset of its hardware clock against this node's lies within these, if
+	// OffsetKnown.
+	OffsetLow, OffsetHigh time.Duration
+	OffsetKnown           bool
+	// What it says about itself.
+	Leads     bool
+	Candidate bool
+	Support   int
+	Weight    uint16
+	LockedTo  timed.NodeID
+}
+
+func (d *driver) status() *Status {
+	now := d.pub.current
+	s := &Status{At: d.clock.now, Boot: d.cfg.Self.Boot, Incarnations: d.life.Incarnations(), Waiting: d.life.Waiting(),
+		Leaving: d.life.Leaving(), Lateness: d.clock.late, Ready: now.Ready, Alive: now.Alive}
+	for id := range d.routes.known.All() {
+		s.Peers = append(s.Peers, d.peerStatus(id))
+	}
+	for _, e := range d.routes.strangers {
+		if e.Node() == timed.NoNode {
+			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
+				Delay: datagram.Unknown, LastFast: -1})
+		}
+	}
+	s.Counters = d.counters()
+	return s
+}
+
+func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
+	t := &d.routes.to[id]
+	p := PeerStatus{ID: id, Addr: t.addr, Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
+	if t.entry != nil {
+		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
+	}
+	if d.stack == nil {
+		return p
+	}
+	dg := d.stack.Datagram()
+	delay := dg.LastDelay(id)
+	p.Boot, p.Fault, p.Delay, p.Fast = dg.Boot(id), dg.Fault(id), delay.Bound, delay.Fast
+	if age, ok := dg.LastFast(id, d.clock.now); ok {
+		p.LastFast = age
+	}
+	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(id, d.clock.now)
+	st := d.stack.Election().Peer(id)
+	p.Leads, p.Candidate, p.Support = st.Leading, st.Contender, int(st.Support)
+	p.Weight, p.LockedTo = st.Weight, st.LockedTo.Node
+	return p
+}

@@ -1,0 +1,45 @@
+package failaware
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// A reading that would run back is held, and claims what it lacks besides.
+func TestReadingsNeverRunBack(t *testing.T) {
+	var shown atomic.Int64
+	first := shownAfter(&shown, Reading{Time: 1000, Deviation: 10})
+	require.Equal(t, clocksync.Time(1000), first.Time)
+	held := shownAfter(&shown, Reading{Time: 900, Deviation: 10})
+	require.Equal(t, clocksync.Time(1000), held.Time)
+	require.Equal(t, 110*time.Nanosecond, held.Deviation)
+	require.Equal(t, 150*time.Nanosecond, shownAfter(&shown, Reading{Time: 900, UTCBound: 50}).UTCBound)
+	none := shownAfter(&shown, Reading{Time: 900, Deviation: clocksync.UnknownBound})
+	require.Equal(t, clocksync.UnknownBound, none.Deviation)
+	require.Equal(t, clocksync.Time(1001), shownAfter(&shown, Reading{Time: 1001}).Time)
+}
+
+func TestReadingsNeverRunBackBetweenReaders(t *testing.T) {
+	var shown atomic.Int64
+	var wg sync.WaitGroup
+	for r := range 4 {
+		wg.Go(func() {
+			last := clocksync.Time(0)
+			for i := range 20000 {
+				got := shownAfter(&shown, Reading{Time: clocksync.Time(i + r*100 - (i%7)*300)}).Time
+				if got < last {
+					t.Errorf("%d after %d", got, last)
+					return
+				}
+				last = got
+			}
+		})
+	}
+	wg.Wait()
+}

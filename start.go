@@ -1,0 +1,244 @@
+package failaware
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"sync"
+
+	"github.com/failaware/failaware/clocksync/reference"
+	"github.com/failaware/failaware/internal/awake"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/loop/statedir"
+	"github.com/failaware/failaware/internal/outputs"
+	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
+)
+
+// machineClock is the hardware clock of all nodes of the process that have no
+// transport of their own.
+var machineClock = sync.OnceValues(hwclock.New)
+
+// holdAwake is for tests to replace: not every machine has the device.
+var holdAwake = awake.Hold
+
+// Start starts a node. It returns at once; the node takes part as soon as its
+// waiting time is over ([Bounds.Ready], and see [Ready]). The node runs until
+// [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
+// stops by itself ([Node.Err]).
+//
+// With [Config.ClockBound], Start may watch for two seconds whether another writer
+// keeps the segment up to date.
+//
+// The error says which field of cfg is wrong, that the address is taken
+// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]),
+// that the state directory cannot be used ([ErrDamaged], or the system's error),
+// that time cannot be served ([ErrServeTime]), or that processors cannot be kept from
+// sleeping ([ErrAwake]).
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	bounds, err := cfg.Validate()
+	if err != nil {
+		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.WithDefaults()
+	if cfg.Transport != nil && cfg.Peers == nil {
+		cfg.Peers = cfg.earlierNodes()
+	}
+	if cfg.RaiseProcs {
+		raiseProcs()
+	}
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
+		events: newEventRing(cfg.EventBuffer)}
+	if err := n.prepare(ctx); err != nil {
+		return nil, errors.Join(err, n.release())
+	}
+	n.run()
+	stop := context.AfterFunc(ctx, func() { _ = n.Close() })
+	go func() {
+		<-n.done
+		stop() // or ctx would keep the node in memory
+	}()
+	return n, nil
+}
+
+// prepare takes hold of everything that the node needs, without a goroutine that
+// must be ended.
+func (n *Node) prepare(ctx context.Context) (err error) {
+	c := &n.cfg
+	if c.Awake {
+		if n.awake, err = holdAwake(); err != nil {
+			return fmt.Errorf("%w: %w", ErrAwake, err)
+		}
+		if doubt := awake.Doubt(); doubt != "" {
+			n.log.Warn("Awake may have no effect", "because", doubt)
+		}
+	}
+	if c.StateDir != "" {
+		if n.state, err = statedir.Open(c.StateDir, c.ID, c.Timing.MaxLockTime); err != nil {
+			return err
+		}
+	}
+	epochs, err := n.state.ReadEpoch(statedir.Configured{Quorum: c.Quorum, Epoch: c.QuorumEpoch, Join: c.JoinQuorum})
+	if err != nil {
+		return err
+	}
+	n.warnQuorum(epochs)
+	end, err := n.open()
+	if err != nil {
+		return err
+	}
+	n.conn, n.clock = end.Conn, end.Clock
+	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.Insecure,
+		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
+	for _, r := range c.References {
+		n.pollers = append(n.pollers, reference.New(r, n.clock, c.Timing.MaxDrift))
+	}
+	n.loop = loop.New(n.loopConfig(epochs, end.Random, pause.From(ctx)), &n.closing)
+	if n.outputs, err = outputs.Start(ctx, c.outputs(), n.utc); err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", ErrServeTime, err), n.conn.Close())
+	}
+	return nil
+}
+
+// run starts the goroutines of the node. All end with it.
+func (n *Node) run() {
+	go n.loop.Run()
+	go n.finish()
+	go n.logEvents()
+	go n.outputs.Watch(n.done, n.log)
+	n.askReferences()
+	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing
+		go n.peers.Run(n.done)
+		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, n.judgeRate)
+	}
+}
+
+// finish waits for the end of the loop, and then ends the node.
+func (n *Node) finish() {
+	<-n.loop.Done()
+	if err := n.outputs.Close(); err != nil {
+		n.log.Error("the outputs of time did not end well", "error", err)
+	}
+	released := n.release()
+	if n.err = n.failure(n.loop.Err()); n.err == nil {
+		n.err = released
+	}
+	n.events.Close()
+	close(n.done)
+}
+
+// release gives back everything that the node holds of its machine except its
+// socket.
+func (n *Node) release() error { return errors.Join(n.state.Close(), n.awake.Close()) }
+
+// raiseProcs makes room for loops beside goroutines that compute all the time.
+func raiseProcs() {
+	if want := 2 * runtime.NumCPU(); runtime.GOMAXPROCS(0) < want {
+		runtime.GOMAXPROCS(want)
+	}
+}
+
+// open returns the node's end of the network, its hardware clock, and a source of
+// boot ids.
+func (n *Node) open() (end transport.Endpoint, err error) {
+	c := &n.cfg
+	if c.Transport == nil {
+		if end.Clock, err = machineClock(); err != nil {
+			return end, err
+		}
+		conn, err := udp.Listen(c.Listen, end.Clock, c.socket())
+		if err != nil {
+			return end, err
+		}
+		end.Conn, end.Random = conn, systemRandom
+		return end, nil
+	}
+	r := transport.Request{ID: c.ID, Timing: c.Timing, MaxPacket: c.largestPacket(), Ending: n.closing.Load}
+	if c.Listen != "" {
+		r.Listen = netip.MustParseAddrPort(c.Listen) // Validate has parsed it
+	}
+	if end, err = c.Transport.Open(r); err != nil {
+		return end, fmt.Errorf("failaware: the transport: %w", err)
+	}
+	return end, nil
+}
+
+// loopConfig returns the configuration of the loop, without epochs if the quorum
+// system is not to be replaced.
+func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
+	c := &n.cfg
+	l := loop.Config{
+		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
+			Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
+			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
+			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
+			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
+		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Insecure: c.Insecure,
+		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Peers: n.peers, Gate: gate,
+		Sink: (*sink)(n), Log: n.log,
+	}
+	if b := c.Broadcast; b != nil {
+		m := b.machine()
+		l.Stack.Broadcast, l.Deliver, l.Backlog = &m, !b.SendOnly, b.Backlog
+	}
+	if c.OnPublish != nil {
+		l.OnPublish = (*sink)(n).published
+	}
+	return l
+}
+
+// groupDigest stands for the group in packets: its name, and the settings of the
+// broadcast that must be the same at all nodes. A node that has no broadcast, or can
+// take less than the others send, would keep their views from ever being committed;
+// so it is in a group of its own.
+func groupDigest(name string, b *BroadcastConfig) uint64 {
+	h := sha256.New()
+	fmt.Fprintf(h, "failaware group\x00%s", name)
+	if b != nil {
+		fmt.Fprintf(h, "\x00broadcast %d %d %d %v", b.Window, b.MaxMessages, b.MaxPayload, b.quorum())
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// receiveBuffer is the size of the socket's receive buffer with broadcast, in bytes,
+// which the system may limit. It holds what the other members send while a loop is
+// held up.
+const receiveBuffer = 4 << 20
+
+// socket returns the options of the node's socket.
+func (c *Config) socket() (o udp.Options) {
+	o.MaxPacket = c.largestPacket()
+	if c.Broadcast != nil {
+		o.ReceiveBuffer = receiveBuffer
+	}
+	return o
+}
+
+// largestPacket returns the size of the largest packet that the node reads, in
+// bytes.
+func (c *Config) largestPacket() int {
+	if c.Broadcast == nil {
+		return c.MaxPacket
+	}
+	return max(c.MaxPacket, stack.MaxBroadcast)
+}
+
+func systemRandom() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return binary.BigEndian.Uint64(b[:])
+}

@@ -1,0 +1,50 @@
+package failaware
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Events returns an iterator over the events from the call of Events on. It waits
+// for events, and ends when ctx is done, or when the node has stopped and all events
+// were delivered. Any number of consumers may iterate at the same time, each in its
+// own goroutine. A consumer that falls behind by more than [Config.EventBuffer]
+// events gets a [Missed] instead of the oldest ones; no consumer ever holds up the
+// node.
+func (n *Node) Events(ctx context.Context) iter.Seq[Event] {
+	return n.EventsSince(ctx, n.events.Last())
+}
+
+// EventsSince is as [Node.Events], from the first event on that has a larger
+// sequence number than seq and is still kept; 0 asks for all that are kept. A number
+// that this process has not reached yet comes from another one, and counts as 0.
+func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		seq := seq // each iteration starts there again
+		if seq > n.events.Last() {
+			seq = 0
+		}
+		for n.events.Wait(ctx, seq) {
+			e, at, missed, ok := n.events.After(seq)
+			if !ok {
+				continue
+			}
+			if missed > 0 {
+				e = Missed{EventHeader{at, time.Now()}, missed}
+			}
+			if seq = at; !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
