@@ -10,18 +10,7 @@ import (
 // log may block and the loop must not.
 func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
-		log := n.log.Debug
-		switch e := e.(type) {
-		case Ready, PeerRestarted, PeerLeaving, Elected, LeadLost, Following, ViewInstalled, UTCChanged, Truechimer, GlobalElected, GlobalLost:
-			log = n.log.Info
-		case Unfit, ClockFault, PeerCloned, Mismatch, OtherQuorum, Restarted, ClockStepped, SlowConsumer, Missed, Falseticker:
-			log = n.log.Warn
-		case QuorumChange:
-			if log = n.log.Info; e.Step.wrong() {
-				log = n.log.Warn
-			}
-		}
-		log(e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)
+		n.log.Log(levelOf(e), e.String(), "event", e.Kind(), "sequence", e.Header().Sequence)
 	}
 }
 

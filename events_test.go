@@ -1,12 +1,15 @@
 package failaware
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -81,4 +84,18 @@ func TestEventsSayWhy(t *testing.T) {
 	}
 	merged := ViewInstalled{View: v, Previous: v.Members[0].Previous, Transitional: timed.SetOf(1), Merged: v.Merged()}
 	require.Contains(t, merged.String(), "members {1 2}, of which {2} are new to this node; branches: {1} from 1@1")
+}
+
+// Every event of the stack becomes one for the application, unless the loop alone
+// acts on it.
+func TestTheEventTable(t *testing.T) {
+	own := []stack.EventKind{stack.EventRestart, stack.EventOverrun, stack.EventDuplicateID, stack.EventVerified}
+	for k := stack.EventReady; k <= stack.EventEpoch; k++ {
+		require.Equal(t, slices.Contains(own, k), eventOf[k] == nil, "event %d", k)
+	}
+	require.Len(t, levels, len(eventTable), "kinds have different names")
+	require.Equal(t, hclog.Warn, levelOf(Missed{}))
+	require.Equal(t, hclog.Debug, levelOf(PeerAlive{}))
+	require.Equal(t, hclog.Info, levelOf(QuorumChange{Step: QuorumEntered}))
+	require.Equal(t, hclog.Warn, levelOf(QuorumChange{Step: QuorumConflict}))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/awake"
+	"github.com/failaware/failaware/internal/eventring"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/statedir"
@@ -62,7 +63,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		raiseProcs()
 	}
 	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
-		events: newEventRing(cfg.EventBuffer)}
+		events: eventring.New[Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		return nil, errors.Join(err, n.release())
 	}
@@ -112,6 +113,14 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 		return errors.Join(fmt.Errorf("%w: %w", ErrServeTime, err), n.conn.Close())
 	}
 	return nil
+}
+
+// warnQuorum says so if the configuration names another quorum system than the one
+// in use: it has no effect. The loop does not run yet.
+func (n *Node) warnQuorum(s *epoch.State) {
+	if c := n.cfg.Quorum; s != nil && c != nil && s.System != "" && c.String() != s.System {
+		n.events.Add(QuorumChange{(*sink)(n).header(), QuorumIgnored, s.Epoch, s.System, NoNode})
+	}
 }
 
 // run starts the goroutines of the node. All end with it.

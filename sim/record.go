@@ -144,7 +144,7 @@ func (w *World) recordFault(f *Fault) {
 
 func (w *World) recordEvent(n *Node, e *stack.Event) {
 	if e.Kind == stack.EventRestart || e.Kind == stack.EventDuplicateID || e.Kind == stack.EventClockFault {
-		w.record.mark(RecordedMark{Node: n.id, At: w.Time(), Label: eventText(n, e)})
+		w.record.mark(RecordedMark{Node: n.id, At: w.Time(), Label: e.String()})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware/internal/stack"
-	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -109,74 +108,6 @@ func (w *World) traceFault(what string, f *Fault) {
 }
 
 // traceEvent writes a line for an event that a node reported.
-func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %s", eventText(n, e)) }
-
-func eventText(n *Node, e *stack.Event) string {
-	switch e.Kind {
-	case stack.EventReady:
-		return "ready"
-	case stack.EventPeerAlive:
-		return fmt.Sprintf("hears node %d", e.Peer)
-	case stack.EventPeerSilent:
-		return fmt.Sprintf("no longer hears node %d, fast for the last time %v ago", e.Peer, e.Age)
-	case stack.EventPeerRestarted:
-		return fmt.Sprintf("node %d has restarted", e.Peer)
-	case stack.EventPeerLeaving:
-		return fmt.Sprintf("node %d leaves", e.Peer)
-	case stack.EventElected:
-		return fmt.Sprintf("LEADS %v", n.st.Election().Support())
-	case stack.EventLeadLost:
-		return fmt.Sprintf("leads no more: %v (by %v)", e.Lost, e.Peer)
-	case stack.EventFollowing:
-		return fmt.Sprintf("follows %v", e.Peer)
-	case stack.EventUnfit:
-		return "is too slow to lead its peers"
-	case stack.EventViewInstalled:
-		return fmt.Sprintf("VIEW %v %v, from %v", e.View.ID, e.View.Set, e.Previous)
-	case stack.EventViewFresh:
-		return fmt.Sprintf("view %v is up to date", e.View.ID)
-	case stack.EventViewStale:
-		return fmt.Sprintf("view %v is stale: %v (by %v)", e.View.ID, e.Stale, e.Peer)
-	case stack.EventClockAdopted:
-		return fmt.Sprintf("follows time %v", e.Timeline)
-	case stack.EventClockStepped:
-		return fmt.Sprintf("steps by %v to time %v", e.Step, e.Timeline)
-	case stack.EventClockFault:
-		return fmt.Sprintf("clock fault with node %d, bound %v", e.Peer, e.Bound)
-	case stack.EventMismatch:
-		return fmt.Sprintf("node %d has other settings", e.Peer)
-	case stack.EventTwins:
-		return fmt.Sprintf("node %d is two processes with one boot id", e.Peer)
-	case stack.EventDuplicateID:
-		return "its id is in use by another process"
-	case stack.EventUTCChanged:
-		return fmt.Sprintf("UTC is %v", e.UTC)
-	case stack.EventFalseticker:
-		return fmt.Sprintf("server %d of node %v lies by %v", e.Source, e.Peer, e.Step)
-	case stack.EventTruechimer:
-		return fmt.Sprintf("server %d of node %v no longer lies", e.Source, e.Peer)
-	case stack.EventRestart:
-		return "blames its own clock"
-	case stack.EventSlowConsumer:
-		return "its application is slow"
-	case stack.EventGlobalElected:
-		return fmt.Sprintf("LEADS GLOBALLY, with the votes of %v", n.st.Election().Support())
-	case stack.EventGlobalLost:
-		return fmt.Sprintf("leads globally no more: %v (by %v)", e.Lost, e.Peer)
-	case stack.EventVerified:
-		return fmt.Sprintf("node %d answers how long it leads: %v, globally %v", e.Peer, e.Assurance.Local, e.Assurance.Global)
-	case stack.EventOtherQuorum:
-		return fmt.Sprintf("node %d votes in another quorum system", e.Peer)
-	case stack.EventEpoch:
-		return fmt.Sprintf("epoch %d: %s %s", e.Change.Epoch, epochTexts[e.Change.Kind], e.Change.System)
-	case stack.EventOverrun:
-		return "must leave: its application is too slow"
-	}
-	return fmt.Sprintf("event %d", e.Kind)
-}
-
-var epochTexts = map[epoch.EventKind]string{epoch.Proposed: "proposes", epoch.Superseded: "another is proposed:",
-	epoch.Decided: "the successor is", epoch.Entered: "is entered, ruled by", epoch.DeclaredDead: "is declared dead, for",
-	epoch.Conflict: "CONFLICT with", epoch.Unordered: "proposals do not compare"}
+func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %v", e) }
 
 func uintText(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -139,10 +139,7 @@ func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
 	case failaware.TransitionBegins:
 		w.NextView, w.Along = viewText(c.Next.ID), setOf(c.Along)
 	case failaware.ViewChange:
-		w.Members, w.PreviousView, w.Along = membersOf(k.View), viewText(c.Previous), setOf(c.Along)
-		for _, b := range c.Merged {
-			w.Merged = append(w.Merged, Branch{viewText(b.From), setOf(b.Members)})
-		}
+		w.Members, w.PreviousView, w.Along, w.Merged = membersOf(k.View), viewText(c.Previous), setOf(c.Along), branchesOf(c.Merged)
 	case failaware.OutcomeLost:
 		w.Message, w.From, w.Through = k.Delivery.ID.String(), c.From, k.Delivery.ID.Sequence
 	case failaware.NewIncarnation:

@@ -16,11 +16,11 @@ type EventKind uint8
 
 // The events of a node.
 const (
-	EventReady         EventKind = iota + 1 // the incarnation may vote
+	EventReady         EventKind = iota + 1 // the incarnation Boot may vote
 	EventPeerAlive                          // Peer came alive
 	EventPeerSilent                         // Peer left the alive set: Age since it was heard fast, Bound of its last packet
 	EventPeerRestarted                      // Peer has a new incarnation
-	EventElected                            // this node leads
+	EventElected                            // this node leads, with the votes of Support
 	EventLeadLost                           // this node leads no more: Lost, Peer
 	EventFollowing                          // this node follows Peer (none: nobody)
 	EventUnfit                              // peers grant votes that are too short for this node's settings
@@ -40,7 +40,7 @@ const (
 	EventUTCChanged                         // what is known of UTC is now UTC
 	EventFalseticker                        // reference Source, which Peer asks, contradicts the others; it is off by Step
 	EventTruechimer                         // it no longer does
-	EventGlobalElected                      // this node leads globally
+	EventGlobalElected                      // this node leads globally, with the votes of Support
 	EventGlobalLost                         // this node leads globally no more: Lost, Peer
 	EventOtherQuorum                        // Peer votes in another quorum system or epoch: Quorum
 	EventVerified                           // Peer has answered whether it leads: Assurance
@@ -62,7 +62,8 @@ type Event struct {
 	Step     time.Duration
 	Age      time.Duration // since the last fast message, where known
 	Bound    time.Duration // delay bound of the last packet, where known
-	Deaf     bool          // PeerSilent: we hear the peer, and it does not hear us
+	Support  timed.Set
+	Deaf     bool // PeerSilent: we hear the peer, and it does not hear us
 	UTC      clocksync.UTCState
 	Source   clocksync.SourceID
 	// Mismatch: what the peer has.

@@ -86,7 +86,7 @@ func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Eff
 func (s *Stack) observeGlobal(now timed.Instant) {
 	if leads := s.el.LeadsGlobally(now); leads && !s.global {
 		s.global = true
-		s.notify(Event{Kind: EventGlobalElected, Peer: s.cfg.Self.Node})
+		s.notify(Event{Kind: EventGlobalElected, Peer: s.cfg.Self.Node, Support: s.el.Support()})
 	}
 }
 

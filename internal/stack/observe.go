@@ -29,7 +29,7 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 	}
 	if leads := s.el.Leads(now); leads && !s.leading {
 		s.leading = true
-		s.notify(Event{Kind: EventElected, Peer: s.cfg.Self.Node})
+		s.notify(Event{Kind: EventElected, Peer: s.cfg.Self.Node, Support: s.el.Support()})
 	}
 	if s.quorate() {
 		s.observeGlobal(now)

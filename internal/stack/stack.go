@@ -164,7 +164,7 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.ready = true
 		s.dg.SetReady()
 		s.box.beat = s.dg.Peers() // tell everybody at once that they are heard
-		s.notify(Event{Kind: EventReady})
+		s.notify(Event{Kind: EventReady, Boot: s.cfg.Self.Boot})
 	}
 	alive := s.dg.Alive(now)
 	if s.mb.Deadline() <= now {

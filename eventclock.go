@@ -1,0 +1,112 @@
+package failaware
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// ClockAdopted: the clock follows another timeline, without a jump.
+type ClockAdopted struct {
+	EventHeader
+	Timeline TimelineID `api:"timeline"`
+	Parent   TimelineID `api:"parent"`
+}
+
+// Kind returns "clock-adopted".
+func (ClockAdopted) Kind() string { return "clock-adopted" }
+
+func (e ClockAdopted) String() string {
+	return fmt.Sprintf("the clock follows timeline %v", e.Timeline)
+}
+
+// ClockStepped: the clock follows another timeline, and jumped by Step.
+type ClockStepped struct {
+	EventHeader
+	Timeline TimelineID    `api:"timeline"`
+	Parent   TimelineID    `api:"parent"`
+	Step     time.Duration `api:"step_ns"`
+}
+
+// Kind returns "clock-stepped".
+func (ClockStepped) Kind() string { return "clock-stepped" }
+
+func (e ClockStepped) String() string {
+	return fmt.Sprintf("the clock stepped by %v to timeline %v", e.Step, e.Timeline)
+}
+
+// ClockFault: the hardware clocks of this node and of Peer contradict the drift
+// bound ρ. The two are not alive to each other any more.
+type ClockFault struct {
+	EventHeader
+	Peer  NodeID        `api:"peer"`
+	Boot  BootID        `api:"boot"`
+	Bound time.Duration `api:"bound_ns"` // the delay bound that came out, or [UnknownDelay]
+}
+
+// Kind returns "clock-fault".
+func (ClockFault) Kind() string { return "clock-fault" }
+
+func (e ClockFault) String() string {
+	return fmt.Sprintf("clock fault: the clocks of this node and of node %v contradict the drift bound (delay bound %s)",
+		e.Peer, boundText(e.Bound))
+}
+
+// UTCChanged: the knowledge of UTC has changed, and is State from now on. That
+// bounds get too wide with time is no event.
+type UTCChanged struct {
+	EventHeader
+	State clocksync.UTCState `api:"state"`
+}
+
+// Kind returns "clock-utc".
+func (UTCChanged) Kind() string { return "clock-utc" }
+
+func (e UTCChanged) String() string {
+	switch e.State {
+	case clocksync.UTCKnown:
+		return "UTC is known: most references agree"
+	case clocksync.UTCDisputed:
+		return "UTC is not known: no majority of the references agrees"
+	}
+	return "UTC is not known"
+}
+
+// Falseticker: an external reference contradicts most references, and is left out.
+type Falseticker struct {
+	EventHeader
+	Name   string             `api:"name"` // as configured; empty if only another node knows it
+	Source clocksync.SourceID `api:"source"`
+	Node   NodeID             `api:"peer"`    // that asks it
+	Off    time.Duration      `api:"step_ns"` // of the middle of its interval from that of the others
+}
+
+// Kind returns "clock-falseticker".
+func (Falseticker) Kind() string { return "clock-falseticker" }
+
+func (e Falseticker) String() string {
+	return fmt.Sprintf("%s is a falseticker: it is off by %v from what most references say", referenceText(e.Name, e.Source, e.Node), e.Off)
+}
+
+// Truechimer: a falseticker agrees with the others again.
+type Truechimer struct {
+	EventHeader
+	Name   string             `api:"name"`
+	Source clocksync.SourceID `api:"source"`
+	Node   NodeID             `api:"peer"`
+}
+
+// Kind returns "clock-truechimer".
+func (Truechimer) Kind() string { return "clock-truechimer" }
+
+func (e Truechimer) String() string {
+	return fmt.Sprintf("%s agrees with most references again", referenceText(e.Name, e.Source, e.Node))
+}
+
+func referenceText(name string, source clocksync.SourceID, node NodeID) string {
+	if name == "" {
+		name = fmt.Sprintf("%016x", uint64(source))
+	}
+	return fmt.Sprintf("reference %s of node %v", name, node)
+}

@@ -1,0 +1,80 @@
+package failaware
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/internal/life"
+)
+
+// Ready: the waiting time is over, and this incarnation may vote.
+type Ready struct {
+	EventHeader
+	Boot BootID `api:"boot"`
+}
+
+// Kind returns "ready".
+func (Ready) Kind() string { return "ready" }
+
+func (e Ready) String() string {
+	return fmt.Sprintf("ready: the waiting time of boot %v is over", e.Boot)
+}
+
+// Restarted: this node gave up its incarnation, with everything that rested on its
+// clock, and began a new one.
+type Restarted struct {
+	EventHeader
+	Reason   RestartReason `api:"reason"`
+	Previous BootID        `api:"previous_boot"`
+	Boot     BootID        `api:"boot"`
+}
+
+// Kind returns "restarted".
+func (Restarted) Kind() string { return "restarted" }
+
+func (e Restarted) String() string {
+	return fmt.Sprintf("new incarnation %v: %s", e.Boot, string(e.Reason))
+}
+
+// RestartReason says why a node began a new incarnation.
+type RestartReason string
+
+// The reasons for a new incarnation.
+const (
+	Suspended       RestartReason = "the machine was suspended"
+	PeersContradict RestartReason = "the clocks of most peers contradict this one's"
+	ClockRate       RestartReason = "the kernel corrects the clock by more than the drift bound"
+	ClockBackwards  RestartReason = "the hardware clock ran backwards"
+	Overrun         RestartReason = "deliveries were taken too slowly for too long"
+)
+
+var restartReasons = [...]RestartReason{life.None: "", life.Suspended: Suspended, life.ClockBackwards: ClockBackwards,
+	life.ClockRate: ClockRate, life.PeersContradict: PeersContradict, life.Overrun: Overrun}
+
+// SlowConsumer: the application takes its deliveries too slowly, and this node has
+// stopped acknowledging messages; if that lasts for another
+// [BroadcastConfig.SlowAfter], the incarnation ends ([Overrun]).
+type SlowConsumer struct {
+	EventHeader
+	View    ViewID `api:"view"`
+	Backlog int64  `api:"count"` // bytes that wait for the application
+}
+
+// Kind returns "slow-consumer".
+func (SlowConsumer) Kind() string { return "slow-consumer" }
+
+func (e SlowConsumer) String() string {
+	return fmt.Sprintf("deliveries of view %v are taken too slowly: %d bytes wait, and acknowledgements have stopped",
+		e.View, e.Backlog)
+}
+
+// Missed: Count events were not kept for this consumer, because it was too slow or
+// came too late.
+type Missed struct {
+	EventHeader        // of the last one missed; Time is now
+	Count       uint64 `api:"count"`
+}
+
+// Kind returns "missed".
+func (Missed) Kind() string { return "missed" }
+
+func (e Missed) String() string { return fmt.Sprintf("%d events were missed", e.Count) }

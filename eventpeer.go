@@ -1,0 +1,102 @@
+package failaware
+
+import (
+	"fmt"
+	"time"
+)
+
+// PeerAlive: this node and Peer hear each other in time.
+type PeerAlive struct {
+	EventHeader
+	Peer  NodeID        `api:"peer"`
+	Bound time.Duration `api:"bound_ns"` // proven delay bound of its last packet, or [UnknownDelay]
+}
+
+// Kind returns "peer-alive".
+func (PeerAlive) Kind() string { return "peer-alive" }
+
+func (e PeerAlive) String() string {
+	return fmt.Sprintf("node %v is alive (delay at most %s)", e.Peer, boundText(e.Bound))
+}
+
+// PeerSilent: Peer is not alive any more for this node.
+type PeerSilent struct {
+	EventHeader
+	Peer      NodeID        `api:"peer"`
+	SilentFor time.Duration `api:"silent_for_ns,omitzero"` // since its last fast packet; 0 when there was none
+	LastBound time.Duration `api:"bound_ns"`               // proven delay bound of its last packet, or [UnknownDelay]
+	// Deaf says that this node hears the peer well, and the peer does not hear this
+	// node: one direction of the link, or the peer, has failed.
+	Deaf bool `api:"deaf"`
+}
+
+// Kind returns "peer-silent".
+func (PeerSilent) Kind() string { return "peer-silent" }
+
+func (e PeerSilent) String() string {
+	if e.Deaf {
+		return fmt.Sprintf("node %v does not hear this node any more, which heard it %s ago (last delay bound %s)",
+			e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+	}
+	if e.SilentFor == 0 {
+		return fmt.Sprintf("node %v is not alive any more: it does not hear this node in time, or was restarted", e.Peer)
+	}
+	return fmt.Sprintf("node %v is silent: its last packet in time came %s ago (last delay bound %s)",
+		e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+}
+
+// PeerRestarted: Peer has a new incarnation.
+type PeerRestarted struct {
+	EventHeader
+	Peer NodeID `api:"peer"`
+	Boot BootID `api:"boot"`
+}
+
+// Kind returns "peer-restarted".
+func (PeerRestarted) Kind() string { return "peer-restarted" }
+
+func (e PeerRestarted) String() string {
+	return fmt.Sprintf("node %v was restarted: its boot id is %v", e.Peer, e.Boot)
+}
+
+// PeerCloned: two processes send as one incarnation of Peer, as a virtual machine
+// and a copy of it do that was made with the running memory. Neither is heard any
+// more, only new incarnations of both, of which one must get another id.
+type PeerCloned struct {
+	EventHeader
+	Peer NodeID `api:"peer"`
+	Boot BootID `api:"boot"`
+}
+
+// Kind returns "peer-cloned".
+func (PeerCloned) Kind() string { return "peer-cloned" }
+
+func (e PeerCloned) String() string {
+	return fmt.Sprintf("node %v runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.Peer, e.Boot)
+}
+
+// PeerLeaving: Peer leaves the group for good.
+type PeerLeaving struct {
+	EventHeader
+	Peer NodeID `api:"peer"`
+	Boot BootID `api:"boot"`
+}
+
+// Kind returns "peer-leaving".
+func (PeerLeaving) Kind() string { return "peer-leaving" }
+
+func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Peer) }
+
+// Mismatch: a peer has another ρ or Δ, and is not heard.
+type Mismatch struct {
+	EventHeader
+	Peer       NodeID         `api:"peer"`
+	Difference *MismatchError `api:"reason"` // never nil
+}
+
+// Kind returns "mismatch".
+func (Mismatch) Kind() string { return "mismatch" }
+
+func (e Mismatch) String() string {
+	return fmt.Sprintf("node %v is not heard: %s", e.Peer, e.Difference.detail())
+}

@@ -1,0 +1,116 @@
+package failaware
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
+)
+
+// GlobalElected: this node leads globally.
+type GlobalElected struct {
+	EventHeader `api:"leader"`
+}
+
+// Kind returns "global-elected".
+func (GlobalElected) Kind() string { return "global-elected" }
+
+func (e GlobalElected) String() string { return "this node leads globally" }
+
+// GlobalLost: this node leads globally no more. It may lead on locally.
+type GlobalLost struct {
+	EventHeader
+	Reason leader.Reason `api:"reason"`
+	By     NodeID        `api:"by"` // whose message or silence caused it, if anyone's
+}
+
+// Kind returns "global-lost".
+func (GlobalLost) Kind() string { return "global-lost" }
+
+func (e GlobalLost) String() string {
+	switch e.Reason {
+	case leader.NoQuorum:
+		return "this node leads globally no more: no quorum has renewed its lease"
+	case leader.Resigned:
+		return "this node leads globally no more: it resigned"
+	}
+	return fmt.Sprintf("this node leads globally no more: %v%s", e.Reason, by(e.By))
+}
+
+// OtherQuorum: Peer is configured with another quorum system or epoch. The two do
+// not vote for each other.
+type OtherQuorum struct {
+	EventHeader `api:"reason"`
+	Peer        NodeID `api:"peer"`
+	Epoch       uint64 // 0: it has no quorum system
+	Digest      uint64
+}
+
+// Kind returns "other-quorum".
+func (OtherQuorum) Kind() string { return "other-quorum" }
+
+func (e OtherQuorum) String() string {
+	if e.Digest == 0 {
+		return fmt.Sprintf("node %v has no quorum system: it and this node do not vote for each other", e.Peer)
+	}
+	return fmt.Sprintf("node %v has another quorum system (epoch %d, digest %016x): it and this node do not vote for each other",
+		e.Peer, e.Epoch, e.Digest)
+}
+
+// QuorumChange: the quorum system is being replaced ([Node.ChangeQuorum]), or
+// something is wrong about that.
+type QuorumChange struct {
+	EventHeader
+	Step   QuorumStep `api:"reason"`
+	Epoch  uint64     // in which this was, or that has begun
+	System string     // the quorum system that it is about
+	Peer   NodeID     `api:"peer"` // that said so, if any
+}
+
+// Kind returns "quorum-change".
+func (QuorumChange) Kind() string { return "quorum-change" }
+
+// QuorumStep is the step that a [QuorumChange] reports.
+type QuorumStep string
+
+// The steps of a change, and what can be wrong.
+const (
+	QuorumProposed   QuorumStep = "proposed"   // this node, which leads globally, has proposed System
+	QuorumSuperseded QuorumStep = "superseded" // the change asked for here is not proposed: System was before
+	QuorumDecided    QuorumStep = "decided"    // System is known to be the successor
+	QuorumEntered    QuorumStep = "entered"    // Epoch has begun here, and System rules it
+	QuorumDead       QuorumStep = "dead"       // an administrator has declared this node dead, wrongly
+	QuorumConflict   QuorumStep = "conflict"   // Peer knows System as another quorum system of Epoch, or successor of it
+	QuorumUnordered  QuorumStep = "unordered"  // proposals do not compare: members have lost their state directories
+	QuorumIgnored    QuorumStep = "ignored"    // the configuration names another quorum system than System, which is in use
+)
+
+var quorumSteps = map[epoch.EventKind]QuorumStep{epoch.Proposed: QuorumProposed, epoch.Superseded: QuorumSuperseded,
+	epoch.Decided: QuorumDecided, epoch.Entered: QuorumEntered, epoch.DeclaredDead: QuorumDead, epoch.Conflict: QuorumConflict,
+	epoch.Unordered: QuorumUnordered}
+
+// wrong reports whether the step needs somebody to look at it.
+func (s QuorumStep) wrong() bool {
+	return s == QuorumDead || s == QuorumConflict || s == QuorumUnordered || s == QuorumIgnored
+}
+
+func (e QuorumChange) String() string {
+	switch e.Step {
+	case QuorumProposed:
+		return fmt.Sprintf("this node proposes %s as the successor of epoch %d", e.System, e.Epoch)
+	case QuorumSuperseded:
+		return fmt.Sprintf("what was asked for is not proposed: %s was before, as the successor of epoch %d", e.System, e.Epoch)
+	case QuorumDecided:
+		return fmt.Sprintf("%s is the successor of epoch %d", e.System, e.Epoch)
+	case QuorumEntered:
+		return fmt.Sprintf("epoch %d has begun, ruled by %s", e.Epoch, e.System)
+	case QuorumDead:
+		return fmt.Sprintf("this node was declared dead in epoch %d: it votes no more, until %s rules", e.Epoch, e.System)
+	case QuorumConflict:
+		return fmt.Sprintf("node %v knows %s as another quorum system of epoch %d, or successor of it, than this node: "+
+			"a change was forced wrongly, or groups are mixed up", e.Peer, e.System, e.Epoch)
+	case QuorumUnordered:
+		return fmt.Sprintf("proposals of epoch %d do not compare: members have lost their state directories", e.Epoch)
+	}
+	return fmt.Sprintf("the configuration names another quorum system than %s of epoch %d, which is in use: it has no effect", e.System, e.Epoch)
+}
