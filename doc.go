@@ -1,8 +1,7 @@
-// Package failaware runs a node of a fail-aware group: it elects leaders, agrees
-// on views of who is in the group, and synchronizes clocks, and with every answer
-// it says whether the answer still holds and for how long. Nothing about the
-// network or the scheduler is assumed; what a node can do is notice when they
-// misbehave.
+// Package failaware runs a node of a fail-aware group: it elects leaders, agrees on
+// views of the group's members, and synchronizes clocks. With every answer it says
+// whether the answer still holds and for how long. It assumes nothing of the network
+// or the scheduler; a node notices when they misbehave.
 //
 //	n, err := failaware.Start(ctx, failaware.Config{ID: 1, Peers: peers})
 //	…
@@ -12,7 +11,7 @@
 //
 // # A tour
 //
-//   - [Config] says what a node is to be, and [Config.Validate] which bounds its
+//   - [Config] describes a node, and [Config.Validate] returns the bounds that its
 //     [Timing] guarantees: [Local], [LAN] and [WAN] are presets.
 //   - [Start], [Node.Close], [Node.Leave], [Node.Resign], [Node.SetPeers].
 //   - Answers: [Node.Leader], [Node.Leads], [Node.View], [Node.Clock]. They take no
@@ -22,13 +21,15 @@
 //   - [Node.Events] and [Node.EventsSince] iterate over typed [Event] values.
 //   - [Node.Broadcast], [Node.BroadcastAndWait], [Node.Receive] and [Node.Deliveries]:
 //     messages in one order within views, if [Config.Broadcast] is on.
-//   - [Transport] and package sim/memory: tests of your own program in memory,
-//     in virtual time, with faults.
+//   - Package [github.com/failaware/failaware/replicate] keeps a state the same at all
+//     members, on top of the broadcast.
+//   - [Transport] and package sim/memory: tests of your own program in memory, in
+//     virtual time, with faults.
 //
-// # What is guaranteed, and by what
+// # Guarantees
 //
-// While hardware clocks keep the drift bound ρ (Timing.MaxDrift), and node ids are
-// unique, whatever the network, the scheduler and crashes do:
+// As long as hardware clocks keep the drift bound ρ (Timing.MaxDrift) and node ids
+// are unique, these hold in spite of the network, the scheduler and crashes:
 //
 //   - A node supports at most one leader at a time, and a leader supports itself:
 //     each logical partition has one leader, and partitions do not overlap.
@@ -38,45 +39,39 @@
 //
 // Agreement on the members of a view does not rest on clocks at all. If a clock
 // breaks ρ, the nodes notice by the first evidence, and say so: [ClockFault],
-// [Restarted]. The time until there is a leader or a view ([Bounds]) is
-// guaranteed in partitions whose nodes are connected in time.
+// [Restarted]. The time until there is a leader or a view ([Bounds]) is guaranteed in
+// partitions whose nodes are connected in time.
 //
 // A leader knows that nobody else leads in its own logical partition. Another
-// partition has another leader; what only one of them may do needs a quorum.
+// partition has another leader; an action that only one of them may take needs a
+// quorum.
 //
-// The hardware clock counts the time asleep. When the machine wakes up, every
-// answer is no at once, and the node begins a new incarnation. What no clock of a
-// virtual machine shows, being paused by the hypervisor, breaks ρ.
+// The hardware clock counts the time asleep. When the machine wakes up, every answer
+// is no at once, and the node begins a new incarnation. A pause by the hypervisor,
+// which no clock of a virtual machine shows, breaks ρ.
 //
 // # Answers and time
 //
 // An answer holds when the clock was read, in the call. A goroutine can be held up
-// between the answer and what it does with it, so an action that is safe only
-// while this node leads has two ways: finish within ValidFor, as judged by a
-// clock that counts sleep, or be checked by who is acted on. A [Node.LeaderContext]
-// helps with the first: it ends early enough to stop what was begun, and its
-// Err reads the clock itself, also right after the process was stopped.
-//
-// # Replicated state
-//
-// [Replicate] keeps an [Application] the same at all members of a view, on top of
-// the broadcast ([Config.Broadcast]). Parts of a split group go on, each with its
-// own state, and merge when they meet; with RequireQuorum there is one line of
-// state. [Replica.Submit] changes it, [Replica.Read] and [Replica.ReadLatest] say
-// how fresh what they read is.
+// between the answer and the action that it takes. So there are two ways to make an
+// action safe that is allowed only while this node leads: finish within ValidFor, as
+// judged by a clock that counts sleep, or have the action checked at the system that
+// it acts on. A [Node.LeaderContext] helps with the first: it ends early enough to
+// stop what was begun, and its Err reads the clock itself, also right after the
+// process was stopped.
 //
 // # Go's scheduler
 //
-// A node is one goroutine that waits for packets and timers. On an idle machine
-// its timers are some 0.1 to 0.3 ms late (up to 1 ms elsewhere than on Linux). When goroutines of the same process
-// compute all the time and occupy every processor, packets and timers wait 10 to
-// 20 ms, which no priority changes; a large heap full of pointers does the same
-// during garbage collection. That costs elections and fresh views, never safety,
-// and [Local] timing does not bear it. Remedies: [Config.RaiseProcs], which makes
-// it 0.1 to 0.2 ms again; wider timing; or a node in a process of its own beside
-// the application. The node measures its lateness all the time: [Lateness] in
-// [Status].
+// A node is one goroutine that waits for packets and timers. On an idle machine its
+// timers are some 0.1 to 0.3 ms late (up to 1 ms on systems other than Linux). When
+// goroutines of the same process compute all the time and occupy every processor,
+// packets and timers wait 10 to 20 ms, which no priority changes; garbage collection
+// of a large heap full of pointers has the same effect. That costs elections and fresh
+// views, never safety, and [Local] timing does not bear it. Remedies:
+// [Config.RaiseProcs], which makes it 0.1 to 0.2 ms again; wider timing; or a node in a
+// process of its own beside the application. The node measures its lateness all the
+// time: [Lateness] in [Status].
 //
-// What is idle sleeps, and wakes up late and with cold caches: where tenths of a
+// Idle processors sleep, and wake up late and with cold caches. Where tenths of a
 // millisecond matter, [Config.Awake] keeps processors from sleeping, at a price.
 package failaware

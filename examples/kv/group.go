@@ -9,13 +9,14 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/demo"
+	"github.com/failaware/failaware/replicate"
 )
 
 // node is a member with its store.
 type node struct {
 	id    failaware.NodeID
 	store *store
-	*failaware.Replica
+	*replicate.Replica
 }
 
 // put writes a key, and returns its version.
@@ -75,7 +76,7 @@ func startGroup(ctx context.Context, count int) (*group, error) {
 			return nil, errors.Join(err, g.close())
 		}
 		relay.SetHome(n.id, running.Addr())
-		if n.Replica, err = failaware.Replicate(running, n.store, failaware.ReplicaConfig{}); err != nil {
+		if n.Replica, err = replicate.Start(running, n.store, replicate.Config{}); err != nil {
 			return nil, errors.Join(err, running.Close(), g.close())
 		}
 		g.nodes = append(g.nodes, n)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate"
 )
 
 // entry is a value and when it was written: Version counts the writes of the key
@@ -47,7 +47,7 @@ func (w write) encode() []byte {
 }
 
 // Apply returns the key's version, or an error, at all members the same.
-func (s *store) Apply(op failaware.Operation) any {
+func (s *store) Apply(op replicate.Operation) any {
 	var w write
 	if err := json.Unmarshal(op.Payload, &w); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *store) Restore(state []byte) error {
 	return nil
 }
 
-func (s *store) Merge(branches []failaware.StateBranch) error {
+func (s *store) Merge(branches []replicate.Branch) error {
 	merged := map[string]entry{}
 	for _, b := range branches {
 		one := newStore()

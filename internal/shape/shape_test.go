@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ var below = map[string][]string{
 	"clocksync/hlc":       {"clocksync"},
 	"sim/lab":             {"timed", "datagram", "leader", "sim", "internal/figure"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
-	"sim/memory":         {"timed", "internal/hwclock", "internal/transport", "internal/udp"},
+	"sim/memory":         {"", "timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
 	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
 	"internal/life":      {"timed"},
@@ -57,6 +58,9 @@ var below = map[string][]string{
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
 	"internal/loop/statedir":      {"timed", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
+	"internal/attach":             {"internal/loop/deliveryqueue"},
+	"replicate":                   {"", "broadcast", "broadcast/replica", "internal/attach", "replicate/internal/engine"},
+	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "broadcast/replica", "internal/attach", "internal/loop/deliveryqueue"},
 	"internal/eventring":          {},
 }
 
@@ -87,6 +91,14 @@ func packages(t *testing.T) map[string]listed {
 	return all
 }
 
+// relative returns the path of a package of this module; "" is the root package.
+func relative(imp string) (rel string, own bool) {
+	if imp == module {
+		return "", true
+	}
+	return strings.CutPrefix(imp, module+"/")
+}
+
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -105,7 +117,7 @@ func TestImportsRunDownward(t *testing.T) {
 		p, ok := all[name]
 		require.True(t, ok, "there is no package %s", name)
 		for _, imp := range p.Imports {
-			rel, own := strings.CutPrefix(imp, module+"/")
+			rel, own := relative(imp)
 			if !own {
 				continue
 			}
@@ -114,7 +126,7 @@ func TestImportsRunDownward(t *testing.T) {
 	}
 	for name, p := range all {
 		for _, imp := range p.Imports {
-			rel, own := strings.CutPrefix(imp, module+"/")
+			rel, own := relative(imp)
 			if own && strings.HasPrefix(rel, "cmd/") {
 				t.Errorf("%s imports the program %s", name, rel)
 			}
@@ -204,4 +216,44 @@ func TestFilesStaySmall(t *testing.T) {
 			require.LessOrEqual(t, bytes.Count(b, []byte("\n")), limit, "%s/%s: is it still one idea?", name, file)
 		}
 	}
+}
+
+// goroutines lists the packages in which only the named files may start goroutines or
+// hold locks: elsewhere, code belongs to the one goroutine that runs it.
+var goroutines = map[string][]string{
+	"": {"start.go", "references.go", "leadercontext.go", // wiring, and contexts that watch the clock
+		"global.go", "node.go", "reading.go"}, // timestamps, closing once, the latest reading shown
+	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
+		"loop.go", "publish.go", // what readers share
+		"incarnation.go"}, // a write that nothing waits for
+	"replicate": {"replicate.go"},
+}
+
+func TestGoroutinesAndLocksAreWhereTheyBelong(t *testing.T) {
+	all := packages(t)
+	for name, allowed := range goroutines {
+		for _, file := range all[name].GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(all[name].Dir, file), nil, 0)
+			require.NoError(t, err)
+			if !slices.Contains(allowed, file) {
+				require.Empty(t, concurrency(f), "%s/%s", name, file)
+			}
+		}
+	}
+}
+
+// concurrency returns the goroutines that a file starts, and its locks.
+func concurrency(f *ast.File) (out []string) {
+	for _, imp := range f.Imports {
+		if path := strings.Trim(imp.Path.Value, `"`); path == "sync" || path == "sync/atomic" {
+			out = append(out, "imports "+path)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if _, ok := n.(*ast.GoStmt); ok {
+			out = append(out, "starts a goroutine")
+		}
+		return true
+	})
+	return out
 }

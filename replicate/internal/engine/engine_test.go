@@ -1,7 +1,6 @@
-package driver_test
+package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/broadcast/replica"
-	"github.com/failaware/failaware/broadcast/replica/driver"
-	"github.com/failaware/failaware/broadcast/replica/local"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -27,11 +24,12 @@ type words struct {
 	gate chan struct{} // if not nil, Apply waits until it is closed
 }
 
-func (w *words) Apply(op broadcast.Delivery) {
+func (w *words) Apply(op broadcast.Delivery) any {
 	if w.gate != nil {
 		<-w.gate
 	}
 	w.list = append(w.list, string(op.Payload))
+	return nil
 }
 func (w *words) Snapshot() ([]byte, error) { return []byte(strings.Join(w.list, " ")), nil }
 func (w *words) Hash() uint64              { return uint64(len(w.list)) }
@@ -49,37 +47,50 @@ func (w *words) Merge(bs []replica.Branch) error {
 	return w.fail
 }
 
-// member is a driver at work.
+// member is an engine at work.
 type member struct {
-	*driver.Driver
+	*Engine
 	app   *words
-	group *local.Member
+	group *fakeMember
 	err   chan error
 }
 
-func join(t *testing.T, hub *local.Hub, id timed.NodeID) *member {
-	m := &member{app: &words{}, group: hub.Join(id), err: make(chan error, 1)}
-	d, err := driver.New(replica.Config{Self: m.group.Self(), HashEvery: 2}, m.group, m.app, nil)
+func join(t *testing.T, h *hub, id timed.NodeID) *member {
+	m := &member{app: &words{}, group: h.join(id), err: make(chan error, 1)}
+	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil)
 	require.NoError(t, err)
-	m.Driver = d
-	go func() { m.err <- d.Run(t.Context()) }()
+	m.Engine = e
+	go func() { m.err <- e.Run(t.Context()) }()
 	return m
+}
+
+// submit broadcasts an operation, once operations are accepted.
+func (m *member) submit(t *testing.T, op string) {
+	t.Helper()
+	for {
+		status, changed := m.Status()
+		if status.Accepting {
+			require.NoError(t, m.group.Broadcast(t.Context(), replica.AppendOp(nil, []byte(op)), total))
+			return
+		}
+		<-changed
+	}
 }
 
 func TestGroupSplitsAndMerges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hub := local.NewHub()
-		a, b, c := join(t, hub, 1), join(t, hub, 2), join(t, hub, 3)
-		hub.View(a.group, b.group)
-		require.NoError(t, a.Submit(t.Context(), []byte("one"), total))
-		hub.View(a.group)
-		hub.View(b.group, c.group)
-		require.NoError(t, a.Submit(t.Context(), []byte("two"), total))
-		require.NoError(t, c.Submit(t.Context(), []byte("three"), total))
+		h := new(hub)
+		a, b, c := join(t, h, 1), join(t, h, 2), join(t, h, 3)
+		h.view(a.group, b.group)
+		a.submit(t, "one")
+		h.view(a.group)
+		h.view(b.group, c.group)
+		a.submit(t, "two")
+		c.submit(t, "three")
 		synctest.Wait()
 		require.Equal(t, []string{"one", "three"}, c.app.list)
-		hub.View(a.group, b.group, c.group)
-		require.NoError(t, b.Submit(t.Context(), []byte("four"), total))
+		h.view(a.group, b.group, c.group)
+		b.submit(t, "four")
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, m := range []*member{a, b, c} {
@@ -91,19 +102,19 @@ func TestGroupSplitsAndMerges(t *testing.T) {
 	})
 }
 
-// Who lags makes no snapshots for others if somebody else can.
-func TestAJoinerGetsTheStateFromWhoLagsLeast(t *testing.T) {
+// A member that lags makes no snapshots for others if another member can.
+func TestAJoinerGetsTheStateFromTheMemberThatLagsLeast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hub := local.NewHub()
-		slow, quick, joiner := join(t, hub, 1), join(t, hub, 2), join(t, hub, 3)
+		h := new(hub)
+		slow, quick, joiner := join(t, h, 1), join(t, h, 2), join(t, h, 3)
 		slow.app.gate = make(chan struct{})
-		hub.View(slow.group, quick.group)
+		h.view(slow.group, quick.group)
 		for _, word := range []string{"one", "two", "three"} {
-			require.NoError(t, quick.Submit(t.Context(), []byte(word), total))
+			quick.submit(t, word)
 		}
 		synctest.Wait()
 		require.NotZero(t, slow.Behind())
-		hub.View(slow.group, quick.group, joiner.group)
+		h.view(slow.group, quick.group, joiner.group)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, []string{"one", "two", "three"}, joiner.app.list)
@@ -113,48 +124,51 @@ func TestAJoinerGetsTheStateFromWhoLagsLeast(t *testing.T) {
 	})
 }
 
-func TestSubmitWaitsForAView(t *testing.T) {
+// Operations are accepted in a view only.
+func TestOperationsAreAcceptedInAView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := join(t, local.NewHub(), 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- a.Submit(ctx, []byte("x"), total) }()
+		h := new(hub)
+		a := join(t, h, 1)
 		synctest.Wait()
-		cancel()
-		require.ErrorIs(t, <-done, context.Canceled)
-		require.Error(t, a.Submit(t.Context(), nil, broadcast.Options{}))
+		status, changed := a.Status()
+		require.Equal(t, Status{}, status)
+		h.view(a.group)
+		<-changed
+		synctest.Wait()
+		status, _ = a.Status()
+		require.True(t, status.Accepting)
 	})
 }
 
 func TestAnApplicationThatFailsEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hub := local.NewHub()
-		a, b := join(t, hub, 1), join(t, hub, 2)
+		h := new(hub)
+		a, b := join(t, h, 1), join(t, h, 2)
 		b.app.fail = errors.New("disk full")
-		hub.View(a.group)
-		require.NoError(t, a.Submit(t.Context(), []byte("x"), total))
+		h.view(a.group)
+		a.submit(t, "x")
 		synctest.Wait()
-		hub.View(a.group, b.group)
+		h.view(a.group, b.group)
 		require.ErrorIs(t, <-b.err, b.app.fail)
 	})
 }
 
 func TestManyOperationsOfASlowApplication(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hub := local.NewHub()
-		a := join(t, hub, 1)
-		hub.View(a.group)
+		h := new(hub)
+		a := join(t, h, 1)
+		h.view(a.group)
 		for range 5000 {
-			require.NoError(t, a.Submit(t.Context(), []byte("x"), total))
+			a.submit(t, "x")
 		}
 		synctest.Wait()
 		require.Len(t, a.app.list, 5000)
 	})
 }
 
-type plain struct{ driver.Application }
+type plain struct{ Application }
 
-func TestHashEveryWantsAHash(t *testing.T) {
-	_, err := driver.New(replica.Config{HashEvery: 1}, nil, plain{}, nil)
-	require.ErrorIs(t, err, driver.ErrNoHasher)
+func TestHashEveryNeedsAHash(t *testing.T) {
+	_, err := New(replica.Config{HashEvery: 1}, nil, plain{}, nil)
+	require.ErrorIs(t, err, ErrNoHasher)
 }

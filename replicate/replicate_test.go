@@ -1,4 +1,4 @@
-package failaware_test
+package replicate_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
 
@@ -28,7 +29,7 @@ type words struct {
 	gate    chan struct{} // "wait" is applied when it is closed
 }
 
-func (w *words) Apply(op failaware.Operation) any {
+func (w *words) Apply(op replicate.Operation) any {
 	if w.gate != nil && string(op.Payload) == "wait" {
 		<-w.gate
 	}
@@ -48,7 +49,7 @@ func (w *words) Restore(b []byte) error {
 	return w.fail
 }
 
-func (w *words) Merge(branches []failaware.StateBranch) error {
+func (w *words) Merge(branches []replicate.Branch) error {
 	var all []string
 	for _, b := range branches {
 		one := words{}
@@ -63,15 +64,15 @@ func (w *words) Merge(branches []failaware.StateBranch) error {
 
 // holder is a node with its replica.
 type holder struct {
-	*failaware.Replica
+	*replicate.Replica
 	app      *words
 	restored atomic.Int64
 	mu       sync.Mutex
-	merges   []failaware.ReplicaEvent
+	merges   []replicate.Event
 }
 
 // merged returns what the node has merged so far, in the order of its views.
-func (h *holder) merged() []failaware.ReplicaEvent {
+func (h *holder) merged() []replicate.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.merges)
@@ -86,12 +87,12 @@ func (h *holder) latest(t testing.TB) (list []string) {
 }
 
 // replicate starts a node with a replica of an application.
-func replicate(t testing.TB, cfg failaware.Config, c failaware.ReplicaConfig, app *words) *holder {
+func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *holder {
 	t.Helper()
 	n, err := failaware.Start(context.Background(), cfg)
 	require.NoError(t, err)
 	h := &holder{app: app}
-	c.OnEvent = func(e failaware.ReplicaEvent) {
+	c.OnEvent = func(e replicate.Event) {
 		switch e.Kind {
 		case replica.EventRestored:
 			h.restored.Add(1)
@@ -103,16 +104,16 @@ func replicate(t testing.TB, cfg failaware.Config, c failaware.ReplicaConfig, ap
 			t.Errorf("node %v: %+v", cfg.ID, e)
 		}
 	}
-	h.Replica, err = failaware.Replicate(n, h.app, c)
+	h.Replica, err = replicate.Start(n, h.app, c)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
 
 // inMemory starts nodes in a network in memory, each with some application.
-func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c failaware.ReplicaConfig, apps ...*words) (all []*holder) {
+func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c replicate.Config, apps ...*words) (all []*holder) {
 	for i, app := range apps {
-		all = append(all, replicate(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b}, c, app))
+		all = append(all, start(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b}, c, app))
 	}
 	return all
 }
@@ -132,7 +133,7 @@ func within(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
-func submit(t testing.TB, h *holder, word string) failaware.Applied {
+func submit(t testing.TB, h *holder, word string) replicate.Applied {
 	t.Helper()
 	a, err := h.Submit(within(t, time.Minute), []byte(word))
 	require.NoError(t, err)
@@ -142,7 +143,7 @@ func submit(t testing.TB, h *holder, word string) failaware.Applied {
 func TestReplicasSplitAndMerge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 1})
-		all := inMemory(t, net, failaware.BroadcastConfig{}, failaware.ReplicaConfig{HashEvery: 5}, applications(5, 0)...)
+		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{HashEvery: 5}, applications(5, 0)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		require.Equal(t, 1, submit(t, all[0], "one").Result)
@@ -163,7 +164,7 @@ func TestReplicasSplitAndMerge(t *testing.T) {
 		net.Heal()
 		time.Sleep(4 * b.View)
 		submit(t, all[1], "whole")
-		meeting := failaware.ReplicaEvent{}
+		meeting := replicate.Event{}
 		for _, h := range all {
 			_, err := h.ReadLatest(within(t, time.Minute), func() {
 				require.Equal(t, []string{"left", "one", "right", "two", "whole"}, h.app.list)
@@ -197,7 +198,7 @@ func TestAJoinerGetsALargeStateWhileOthersWrite(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 2, Buffer: 1 << 13})
 		const size = 2 << 20
 		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
-		cfg := failaware.ReplicaConfig{Rate: 1 << 20, Window: 64 << 10}
+		cfg := replicate.Config{Rate: 1 << 20, Window: 64 << 10}
 		all := inMemory(t, net, cast, cfg, applications(2, size)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
@@ -214,12 +215,12 @@ func TestAJoinerGetsALargeStateWhileOthersWrite(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 			}
 		}()
-		joiner := replicate(t, failaware.Config{ID: 3, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
+		joiner := start(t, failaware.Config{ID: 3, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
 		for joiner.Progress().Bytes < size/4 {
 			time.Sleep(time.Millisecond)
 		}
 		began, writes := time.Now(), sent.Load()
-		require.Equal(t, failaware.ReplicaTransferring, joiner.Progress().Situation)
+		require.Equal(t, replicate.Transferring, joiner.Progress().Situation)
 		require.False(t, joiner.Read(func() {}).UpToDate)
 		for joiner.restored.Load() == 0 {
 			time.Sleep(time.Millisecond)
@@ -245,12 +246,12 @@ func TestATransferGoesOnWhenItsSenderIsKilled(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 3, Buffer: 1 << 13})
 		const size = 3 << 20
 		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
-		cfg := failaware.ReplicaConfig{Rate: 1 << 20, Window: 64 << 10}
+		cfg := replicate.Config{Rate: 1 << 20, Window: 64 << 10}
 		all := inMemory(t, net, cast, cfg, applications(3, size)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		submit(t, all[0], "first")
-		joiner := replicate(t, failaware.Config{ID: 4, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
+		joiner := start(t, failaware.Config{ID: 4, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
 		for joiner.Progress().Bytes < 2*size/3 {
 			time.Sleep(time.Millisecond)
 		}
@@ -274,12 +275,12 @@ func TestATransferGoesOnWhenItsSenderIsKilled(t *testing.T) {
 func TestSubmitSaysWhyNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 4})
-		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: []failaware.NodeID{1, 2, 3}}, failaware.ReplicaConfig{}, applications(3, 0)...)
+		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: []failaware.NodeID{1, 2, 3}}, replicate.Config{}, applications(3, 0)...)
 		b := all[0].Node().Bounds()
 		_, err := all[0].SubmitWith(t.Context(), []byte("x"), failaware.BroadcastOptions{Order: failaware.TotalOrder, NoWait: true})
-		var not *failaware.NotAcceptingError
+		var not *replicate.NotAcceptingError
 		require.ErrorAs(t, err, &not)
-		require.Equal(t, failaware.ReplicaNoView, not.Situation)
+		require.Equal(t, replicate.NoView, not.Situation)
 		time.Sleep(b.Ready + b.View)
 		_, err = all[0].SubmitWith(t.Context(), nil, failaware.BroadcastOptions{})
 		require.ErrorIs(t, err, failaware.ErrMessageOptions)
@@ -290,7 +291,7 @@ func TestSubmitSaysWhyNot(t *testing.T) {
 		net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3})
 		time.Sleep(2 * b.View)
 		_, err = all[2].Submit(within(t, time.Second), []byte("x"))
-		require.ErrorIs(t, err, failaware.ErrNotAccepting)
+		require.ErrorIs(t, err, replicate.ErrNotAccepting)
 		require.ErrorIs(t, err, failaware.ErrNoQuorum)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		_, err = all[2].ReadLatest(within(t, time.Second), func() { t.Error("read without a quorum") })
@@ -311,12 +312,12 @@ func TestSubmitSaysWhyNot(t *testing.T) {
 func TestAnApplicationThatFailsEndsItsNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 5})
-		all := inMemory(t, net, failaware.BroadcastConfig{}, failaware.ReplicaConfig{}, applications(1, 0)...)
+		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{}, applications(1, 0)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		submit(t, all[0], "one")
-		joiner := replicate(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}},
-			failaware.ReplicaConfig{}, &words{fail: errors.New("disk full")})
+		joiner := start(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}},
+			replicate.Config{}, &words{fail: errors.New("disk full")})
 		<-joiner.Done()
 		require.ErrorIs(t, joiner.Err(), joiner.app.fail)
 		<-joiner.Node().Done()
@@ -331,7 +332,7 @@ func TestAnotherIncarnationGetsTheStateAgain(t *testing.T) {
 		slow := failaware.BroadcastConfig{Backlog: 1 << 12, SlowAfter: 100 * time.Millisecond}
 		apps := applications(2, 0)
 		apps[1].gate = make(chan struct{})
-		all := inMemory(t, net, slow, failaware.ReplicaConfig{}, apps...)
+		all := inMemory(t, net, slow, replicate.Config{}, apps...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		submit(t, all[1], "one")
@@ -363,27 +364,27 @@ func TestReplicateRefuses(t *testing.T) {
 			t.Cleanup(func() { _ = n.Close() })
 			return n
 		}
-		try := func(n *failaware.Node, app failaware.Application, c failaware.ReplicaConfig) error {
-			_, err := failaware.Replicate(n, app, c)
+		try := func(n *failaware.Node, app replicate.Application, c replicate.Config) error {
+			_, err := replicate.Start(n, app, c)
 			return err
 		}
-		require.ErrorIs(t, try(start(1, nil), &words{}, failaware.ReplicaConfig{}), failaware.ErrBroadcastOff)
-		require.ErrorIs(t, try(start(2, &failaware.BroadcastConfig{SendOnly: true}), &words{}, failaware.ReplicaConfig{}), failaware.ErrSendOnly)
+		require.ErrorIs(t, try(start(1, nil), &words{}, replicate.Config{}), failaware.ErrBroadcastOff)
+		require.ErrorIs(t, try(start(2, &failaware.BroadcastConfig{SendOnly: true}), &words{}, replicate.Config{}), failaware.ErrSendOnly)
 		n := start(3, &failaware.BroadcastConfig{MaxPayload: 1000})
-		require.ErrorContains(t, try(n, &words{}, failaware.ReplicaConfig{ChunkBytes: 1000}), "ChunkBytes")
-		require.ErrorContains(t, try(n, &words{}, failaware.ReplicaConfig{Rate: 1}), "Rate")
-		type plain struct{ failaware.Application }
-		require.ErrorContains(t, try(n, plain{&words{}}, failaware.ReplicaConfig{HashEvery: 1}), "HashEvery")
+		require.ErrorContains(t, try(n, &words{}, replicate.Config{ChunkBytes: 1000}), "ChunkBytes")
+		require.ErrorContains(t, try(n, &words{}, replicate.Config{Rate: 1}), "Rate")
+		type plain struct{ replicate.Application }
+		require.ErrorContains(t, try(n, plain{&words{}}, replicate.Config{HashEvery: 1}), "HashEvery")
 		for _, err := range n.Deliveries(t.Context()) {
 			require.NoError(t, err)
 			break
 		}
-		require.ErrorIs(t, try(n, &words{}, failaware.ReplicaConfig{}), failaware.ErrLateReplica)
+		require.ErrorIs(t, try(n, &words{}, replicate.Config{}), replicate.ErrLate)
 		small := start(5, &failaware.BroadcastConfig{MaxPayload: 300})
-		require.ErrorContains(t, try(small, &words{}, failaware.ReplicaConfig{}),
+		require.ErrorContains(t, try(small, &words{}, replicate.Config{}),
 			fmt.Sprintf("MaxPayload: 300 is below %d", replica.LeastPayload))
 		m := start(4, &failaware.BroadcastConfig{MaxPayload: 1000})
-		require.NoError(t, try(m, &words{}, failaware.ReplicaConfig{}), "chunks become as small as they must")
-		require.ErrorIs(t, try(m, &words{}, failaware.ReplicaConfig{}), failaware.ErrConsumer)
+		require.NoError(t, try(m, &words{}, replicate.Config{}), "chunks become as small as they must")
+		require.ErrorIs(t, try(m, &words{}, replicate.Config{}), failaware.ErrConsumer)
 	})
 }

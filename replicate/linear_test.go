@@ -1,4 +1,4 @@
-package failaware_test
+package replicate_test
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
 
 // number is a state that is one number, the last that was written.
 type number struct{ value uint64 }
 
-func (n *number) Apply(op failaware.Operation) any {
+func (n *number) Apply(op replicate.Operation) any {
 	before := n.value
 	n.value = binary.BigEndian.Uint64(op.Payload)
 	return before
@@ -34,7 +35,7 @@ func (n *number) Restore(b []byte) error {
 	return nil
 }
 
-func (n *number) Merge([]failaware.StateBranch) error {
+func (n *number) Merge([]replicate.Branch) error {
 	return errors.New("merged in spite of RequireQuorum")
 }
 
@@ -88,7 +89,7 @@ func (h *history) add(client int, in step, out *step, call, end int64) {
 }
 
 // client writes and reads at a node until the context ends.
-func (h *history) client(ctx context.Context, id int, r *failaware.Replica, app *number, local bool, rnd *rand.Rand) {
+func (h *history) client(ctx context.Context, id int, r *replicate.Replica, app *number, local bool, rnd *rand.Rand) {
 	for ctx.Err() == nil {
 		one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		call := h.tick()
@@ -140,7 +141,7 @@ func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 				Broadcast: &failaware.BroadcastConfig{RequireQuorum: group}})
 			require.NoError(t, err)
 			app := &number{}
-			r, err := failaware.Replicate(n, app, failaware.ReplicaConfig{})
+			r, err := replicate.Start(n, app, replicate.Config{})
 			require.NoError(t, err)
 			defer r.Close()
 			bounds = n.Bounds()

@@ -1,4 +1,4 @@
-package failaware_test
+package replicate_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate"
 )
 
 // Over real sockets: a joiner gets a large state while others write, and the member
@@ -21,9 +22,9 @@ func TestReplicasOverUDP(t *testing.T) {
 	var all []*holder
 	var peers []failaware.Peer
 	start := func(app *words) *holder {
-		h := replicate(t, failaware.Config{ID: failaware.NodeID(len(all) + 1), Peers: slices.Clone(peers),
+		h := start(t, failaware.Config{ID: failaware.NodeID(len(all) + 1), Peers: slices.Clone(peers),
 			Timing:    failaware.WAN(), // which bears a machine that is busy with other tests
-			Broadcast: &failaware.BroadcastConfig{}}, failaware.ReplicaConfig{Rate: 2 << 20}, app)
+			Broadcast: &failaware.BroadcastConfig{}}, replicate.Config{Rate: 2 << 20}, app)
 		all = append(all, h)
 		peers = append(peers, failaware.Peer{ID: h.Node().ID(), Addr: h.Node().Addr().String()})
 		return h

@@ -1,6 +1,6 @@
 //go:build mutants
 
-package failaware_test
+package replicate_test
 
 import (
 	"testing"

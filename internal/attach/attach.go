@@ -1,0 +1,20 @@
+// Package attach gives packages of this module access to a node beyond its public
+// API. Package failaware sets its variables.
+package attach
+
+import "github.com/failaware/failaware/internal/loop/deliveryqueue"
+
+// Deliveries are all deliveries of a node. Their holder is the one consumer until it
+// calls Release.
+type Deliveries struct {
+	*deliveryqueue.Queue
+	// Wake must be called when the queue says that the loop should hear at once of
+	// returned items.
+	Wake func()
+}
+
+// TakeDeliveries takes the deliveries of a node, which is a *failaware.Node. A
+// consumer of the public API lets go of them between two calls; package replicate
+// would miss the items that another consumer then takes. The error is
+// failaware.ErrBroadcastOff, ErrSendOnly or ErrConsumer.
+var TakeDeliveries func(node any) (Deliveries, error)

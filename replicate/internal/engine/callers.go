@@ -1,0 +1,27 @@
+package engine
+
+// Status returns what the replica is about, and a channel that is closed when that
+// changes, its progress aside. Between two incarnations the status is zero.
+func (e *Engine) Status() (Status, <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status, e.changed
+}
+
+// Behind returns how many calls of the application wait for those before them.
+func (e *Engine) Behind() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.current == nil {
+		return 0
+	}
+	return e.current.calls.len()
+}
+
+// Read calls f while the application is not being changed. Reads go on at the same
+// time.
+func (e *Engine) Read(f func()) {
+	e.appMu.RLock()
+	defer e.appMu.RUnlock()
+	f()
+}

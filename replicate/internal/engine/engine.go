@@ -1,0 +1,159 @@
+// Package engine runs a replica: it brings the deliveries of a node, an application,
+// and the pure machine of package replica together.
+//
+// For each incarnation of the node, three goroutines run: one hands the stream of
+// deliveries and the results of the application to the machine, one calls the
+// application, and one broadcasts. [Engine.Run] starts them, one incarnation after the
+// other. What callers run is in callers.go.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Application is the state that is replicated: see [replicate.Application].
+type Application interface {
+	Apply(op broadcast.Delivery) (result any)
+	Snapshot() ([]byte, error)
+	Restore(state []byte) error
+	Merge(branches []replica.Branch) error
+}
+
+// Hasher is an [Application] whose state can be hashed.
+type Hasher interface{ Hash() uint64 }
+
+// ErrNoHasher is why a configuration with HashEvery is refused.
+var ErrNoHasher = errors.New("HashEvery: the application has no method Hash")
+
+// Item is one step of a member's stream: a view that begins, or a delivery.
+type Item struct {
+	View     *membership.View // nil for a delivery
+	Delivery broadcast.Delivery
+}
+
+// Group is a member's access to the broadcast.
+type Group interface {
+	// Begin waits for the first item of an incarnation, and returns that incarnation.
+	Begin(context.Context) (timed.Incarnation, error)
+	// Next returns the next step, in order, or an error that matches
+	// [ErrNextIncarnation] after the last one of the incarnation. Payloads are not
+	// changed any more.
+	Next(context.Context) (Item, error)
+	// Broadcast waits while the window is full. For lack of a quorum it returns
+	// [broadcast.ErrNoQuorum].
+	Broadcast(context.Context, []byte, broadcast.Options) error
+}
+
+// ErrNextIncarnation ends the stream of an incarnation that is followed by another.
+var ErrNextIncarnation = errors.New("replicate: the incarnation is over")
+
+// Engine runs the replica of a node over all incarnations of the process.
+type Engine struct {
+	cfg     replica.Config
+	group   Group
+	event   func(replica.Event)
+	initial []byte // the snapshot of the state in which all applications begin
+	start   time.Time
+
+	Outcomes Outcomes
+
+	// appMu guards the application: its calls hold it, and readers share it.
+	appMu    sync.RWMutex
+	app      Application
+	restores uint64 // how often the state was replaced by that of others
+
+	mu      sync.Mutex
+	status  Status
+	changed chan struct{} // closed when the status changes in more than its progress
+	current *incarnation  // nil between two
+}
+
+// Status is what a replica is about.
+type Status struct {
+	Situation replica.Situation
+	View      membership.ViewID // that the situation is of
+	Accepting bool              // operations may be broadcast
+	Waits     bool              // this node waits for state
+	Progress  replica.Progress  // of the state that it waits for
+}
+
+// New returns an engine for a valid configuration and an application in its initial
+// state, of which it takes a snapshot. event, if not nil, is called with what happens,
+// by one goroutine; it must not wait. The error is [ErrNoHasher], or that of Snapshot.
+func New(cfg replica.Config, group Group, app Application, event func(replica.Event)) (*Engine, error) {
+	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
+		return nil, ErrNoHasher
+	}
+	initial, err := app.Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("the snapshot of the initial state: %w", err)
+	}
+	if event == nil {
+		event = func(replica.Event) {}
+	}
+	return &Engine{cfg: cfg, group: group, app: app, event: event, initial: initial, start: time.Now(),
+		changed: make(chan struct{})}, nil
+}
+
+// Run runs the replica until ctx ends, or the stream, the broadcast or the
+// application fails. The node must not go on without it.
+func (e *Engine) Run(ctx context.Context) error {
+	defer e.setIncarnation(nil)
+	for {
+		self, err := e.group.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		inc := newIncarnation(e, self)
+		e.setIncarnation(inc)
+		if err = inc.run(ctx); !errors.Is(err, ErrNextIncarnation) {
+			return err
+		}
+		e.setIncarnation(nil)
+		if err := e.restoreInitial(); err != nil {
+			return fmt.Errorf("replicate: Restore of the initial state: %w", err)
+		}
+	}
+}
+
+func (e *Engine) setIncarnation(inc *incarnation) {
+	e.mu.Lock()
+	e.current = inc
+	e.mu.Unlock()
+	e.setStatus(Status{})
+}
+
+// setStatus makes a status the current one, and wakes callers that wait for another.
+func (e *Engine) setStatus(s Status) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before, now := e.status, s
+	for _, x := range []*Status{&before, &now} {
+		x.Progress, x.Waits = replica.Progress{}, false
+	}
+	e.status = s
+	if now != before {
+		close(e.changed)
+		e.changed = make(chan struct{})
+	}
+}
+
+// now is a clock that only the machine's rates and time limits depend on.
+func (e *Engine) now() timed.Instant { return timed.Instant(time.Since(e.start)) }
+
+// restoreInitial puts the application back into its initial state.
+func (e *Engine) restoreInitial() error {
+	e.appMu.Lock()
+	defer e.appMu.Unlock()
+	e.restores++
+	return e.app.Restore(e.initial)
+}

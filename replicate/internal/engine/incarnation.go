@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/timed"
+)
+
+// maxCalls is how many calls of the application may wait before no more is taken
+// from the stream, so that the broadcast learns of a slow application.
+const maxCalls = 1024
+
+// incarnation runs the machine of one incarnation.
+type incarnation struct {
+	*Engine
+	self    timed.Incarnation
+	machine *replica.Replica // owned by loop
+	calls   queue            // of the application
+	sends   queue            // to broadcast
+	results chan result
+}
+
+// result is what a call of the application returned.
+type result struct {
+	effect replica.Effect
+	state  []byte
+	digest replica.Digest
+	hash   uint64
+	err    error
+}
+
+func newIncarnation(e *Engine, self timed.Incarnation) *incarnation {
+	cfg := e.cfg
+	cfg.Self = self
+	return &incarnation{Engine: e, self: self, machine: replica.New(cfg), calls: newQueue(), sends: newQueue(),
+		results: make(chan result)}
+}
+
+// run returns why the incarnation has ended.
+func (i *incarnation) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	items := make(chan Item)
+	for _, f := range []func(context.Context) error{
+		func(ctx context.Context) error { return i.read(ctx, items) }, i.perform, i.send,
+	} {
+		wg.Go(func() { cancel(f(ctx)) }) // the first to fail ends the others
+	}
+	i.loop(ctx, items)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// read takes the stream.
+func (i *incarnation) read(ctx context.Context, items chan<- Item) error {
+	for {
+		it, err := i.group.Next(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case items <- it:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// loop hands everything to the machine.
+func (i *incarnation) loop(ctx context.Context, items <-chan Item) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		in := items
+		if i.calls.len() >= maxCalls {
+			in = nil // taken again after a call is done
+		}
+		var out []replica.Effect
+		select {
+		case <-ctx.Done():
+			return
+		case it := <-in:
+			out = i.step(it)
+		case res := <-i.results:
+			out = i.returned(res)
+		case <-i.calls.drained:
+		case <-timer.C:
+			out = i.machine.HandleTimeout(i.now(), nil)
+		}
+		i.distribute(out)
+		if due := i.machine.Deadline(); due != timed.Never {
+			timer.Reset(max(0, due.Sub(i.now())))
+		}
+	}
+}
+
+// step hands an item of the stream to the machine.
+func (i *incarnation) step(it Item) []replica.Effect {
+	if it.View == nil {
+		return i.machine.HandleDelivery(i.now(), it.Delivery, nil)
+	}
+	i.machine.SetLoad(uint64(i.calls.len())) // a snapshot would have to wait for these
+	return i.machine.HandleInstalled(i.now(), it.View, nil)
+}
+
+// returned hands the result of a call to the machine.
+func (i *incarnation) returned(res result) []replica.Effect {
+	if res.effect.Kind == replica.Hash {
+		return i.machine.HandleHash(i.now(), res.effect.At, res.hash, nil)
+	}
+	return i.machine.HandleSnapshot(i.now(), res.effect.Name, res.state, res.digest, res.err, nil)
+}
+
+// distribute gives each effect to the goroutine that performs it.
+func (i *incarnation) distribute(out []replica.Effect) {
+	for _, e := range out {
+		switch e.Kind {
+		case replica.Broadcast:
+			i.sends.put(e)
+		case replica.Notify:
+			i.event(e.Event)
+		default:
+			i.calls.put(e)
+		}
+	}
+	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting()}
+	s.Progress, s.Waits = i.machine.Progress()
+	i.setStatus(s)
+}
+
+// send broadcasts what the machine says, in its order.
+func (i *incarnation) send(ctx context.Context) error {
+	for {
+		e, err := i.sends.take(ctx)
+		if err != nil {
+			return err
+		}
+		err = i.group.Broadcast(ctx, e.Payload, e.Options)
+		if err != nil && !errors.Is(err, broadcast.ErrNoQuorum) {
+			return err
+		}
+	}
+}
+
+// perform calls the application, and resolves the outcomes of own operations and
+// barriers at their places among the calls.
+func (i *incarnation) perform(ctx context.Context) error {
+	for {
+		e, err := i.calls.take(ctx)
+		if err != nil {
+			return err
+		}
+		res := result{effect: e}
+		switch e.Kind {
+		case replica.Apply:
+			i.apply(&e)
+			continue
+		case replica.Skip:
+			i.Outcomes.resolve(&e.Delivery, Verdict{Unknown: NotAppliedHere})
+			continue
+		case replica.Barrier:
+			i.Outcomes.resolve(&e.Delivery, Verdict{Lasting: e.Lasting, Restores: i.restores})
+			continue
+		case replica.Restore:
+			if err := i.restore(e.State); err != nil {
+				return fmt.Errorf("replicate: Restore: %w", err)
+			}
+			continue
+		case replica.Merge:
+			if err := i.merge(e.Branches); err != nil {
+				return fmt.Errorf("replicate: Merge: %w", err)
+			}
+			continue
+		case replica.Snapshot:
+			if res.state, res.err = i.app.Snapshot(); res.err == nil {
+				res.digest = replica.DigestOf(res.state)
+			}
+		case replica.Hash:
+			res.hash = i.app.(Hasher).Hash()
+		}
+		select {
+		case i.results <- res:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// apply applies an operation.
+func (i *incarnation) apply(e *replica.Effect) {
+	i.appMu.Lock()
+	result := i.app.Apply(e.Delivery)
+	i.appMu.Unlock()
+	if m := &e.Delivery; m.Sender == i.self.Node && m.Boot == i.self.Boot {
+		i.Outcomes.resolve(m, Verdict{Result: result, Lasting: e.Lasting, Restores: i.restores})
+	}
+}
+
+func (i *incarnation) restore(state []byte) error {
+	i.appMu.Lock()
+	defer i.appMu.Unlock()
+	i.restores++
+	return i.app.Restore(state)
+}
+
+func (i *incarnation) merge(branches []replica.Branch) error {
+	i.appMu.Lock()
+	defer i.appMu.Unlock()
+	return i.app.Merge(branches)
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+)
+
+// Sending must be called before a message is broadcast for whose verdict the caller
+// will wait. It returns a number for [Outcomes.Sent].
+func (o *Outcomes) Sending() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sending == nil {
+		o.sending = map[uint64]struct{}{}
+	}
+	o.calls++
+	o.sending[o.calls] = struct{}{}
+	return o.calls
+}
+
+// Sent must be called when the message has its id, or failed to get one; it then
+// returns nil. The verdict may have come already. at, if not nil, is called with a
+// verdict at its place among the calls of the application.
+func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict)) *Wait {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.prune()
+	delete(o.sending, call)
+	if err != nil {
+		return nil
+	}
+	w := &Wait{make(chan Verdict, 1), at}
+	if o.over {
+		w.Verdict <- Verdict{Unknown: failaware.NodeStopped}
+		return w
+	}
+	for i := range o.early {
+		if n := &o.early[i]; n.at >= call && n.about(id) {
+			v := n.Verdict
+			v.Late = true
+			w.Verdict <- v
+			return w
+		}
+	}
+	if o.waits == nil {
+		o.waits = map[broadcast.ID]*Wait{}
+	}
+	o.waits[id] = w
+	return w
+}
+
+// Forget ends a caller's wait. It reports whether no verdict has been, or is being,
+// given.
+func (o *Outcomes) Forget(id broadcast.ID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.waits[id]
+	delete(o.waits, id)
+	return ok
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+)
+
+func messageID(sequence uint64) broadcast.ID {
+	return broadcast.ID{Sender: 1, Boot: 2, Class: broadcast.ClassOrdered, Sequence: sequence}
+}
+
+// Verdicts that come before a caller knows its message's id are kept for it, and for
+// no longer, even if some caller is sending at all times.
+func TestVerdictsAreKeptForCallersThatSend(t *testing.T) {
+	var o Outcomes
+	told := func(sequence uint64) {
+		o.resolve(&broadcast.Delivery{ID: messageID(sequence)}, Verdict{Result: sequence})
+	}
+	call := o.Sending()
+	for i := uint64(1); i < 1000; i++ {
+		next := o.Sending()
+		told(i)
+		c := o.Sent(call, messageID(i), nil, nil)
+		v := <-c.Verdict
+		require.Equal(t, i, v.Result)
+		require.True(t, v.Late)
+		require.LessOrEqual(t, len(o.early), 1, "nobody is left for whom the others were kept")
+		call = next
+	}
+	o.restart(3)
+	v := <-o.Sent(call, messageID(1000), nil, nil).Verdict
+	require.Equal(t, failaware.IncarnationEnded, v.Unknown)
+	require.Empty(t, o.early)
+
+	told(1001)
+	require.Empty(t, o.early, "nobody sends")
+	call = o.Sending()
+	o.restart(2)
+	c := o.Sent(call, messageID(1002), nil, nil)
+	require.Empty(t, c.Verdict, "it is of the new incarnation")
+	o.lose(messageID(1003), 1002)
+	require.Equal(t, failaware.OrderedElsewhere, (<-c.Verdict).Unknown)
+	require.False(t, o.Forget(messageID(1002)))
+}
+
+// A verdict given before a call began is not about its message.
+func TestOldVerdictsAreNotGiven(t *testing.T) {
+	var o Outcomes
+	other := o.Sending()
+	o.restart(3)
+	call := o.Sending()
+	id := messageID(1)
+	id.Boot = 4 // another one has begun meanwhile
+	c := o.Sent(call, id, nil, nil)
+	require.Empty(t, c.Verdict)
+	o.Sent(other, broadcast.ID{}, failaware.ErrClosed, nil)
+	require.Empty(t, o.early)
+	o.End()
+	require.Equal(t, failaware.NodeStopped, (<-c.Verdict).Unknown)
+}

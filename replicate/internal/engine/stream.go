@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Stream is the group of a node. One goroutine at a time takes items.
+type Stream struct {
+	node       *failaware.Node
+	deliveries attach.Deliveries
+	outcomes   *Outcomes
+	items      []deliveryqueue.Item // borrowed, and not taken yet
+	view       *membership.View     // taken by Begin, and not by Next yet
+	coming     timed.BootID         // of the incarnation that an item has announced, or 0
+}
+
+// NewStream returns the group of a node whose deliveries it takes. [Stream.Follow]
+// must be called before its use.
+func NewStream(n *failaware.Node, d attach.Deliveries) *Stream {
+	return &Stream{node: n, deliveries: d}
+}
+
+// Follow has the stream tell which outcomes are lost.
+func (s *Stream) Follow(o *Outcomes) { s.outcomes = o }
+
+// item returns the next item. Its payload is borrowed.
+func (s *Stream) item(ctx context.Context) (*deliveryqueue.Item, error) {
+	for len(s.items) == 0 {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		items, eased, closed := s.deliveries.Borrow(maxBorrowed)
+		if eased {
+			s.deliveries.Wake()
+		}
+		if s.items = items; len(items) > 0 {
+			break
+		}
+		if closed {
+			return nil, failaware.ErrClosed
+		}
+		select {
+		case <-s.deliveries.Ready():
+		case <-ctx.Done():
+		}
+	}
+	it := &s.items[0]
+	s.items = s.items[1:]
+	return it, nil
+}
+
+// maxBorrowed is how many items are borrowed at once.
+const maxBorrowed = 64
+
+// Begin implements [Group].
+func (s *Stream) Begin(ctx context.Context) (self timed.Incarnation, err error) {
+	for {
+		if s.coming != 0 {
+			self = timed.Incarnation{Node: s.node.ID(), Boot: s.coming}
+			s.coming = 0
+			return self, nil
+		}
+		it, err := s.item(ctx)
+		if err != nil {
+			return self, err
+		}
+		switch it.Kind {
+		case deliveryqueue.NewIncarnation:
+			s.coming = it.Message.Boot
+		case deliveryqueue.Installed:
+			me, _ := it.View.Member(s.node.ID())
+			s.view = it.View
+			return me.Incarnation, nil
+		}
+	}
+}
+
+// Next implements [Group].
+func (s *Stream) Next(ctx context.Context) (Item, error) {
+	if v := s.view; v != nil {
+		s.view = nil
+		return Item{View: v}, nil
+	}
+	for {
+		it, err := s.item(ctx)
+		if err != nil {
+			return Item{}, err
+		}
+		switch it.Kind {
+		case deliveryqueue.Message:
+			m := it.Message
+			return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional,
+				Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: append([]byte(nil), m.Payload...)}}, nil
+		case deliveryqueue.Installed:
+			return Item{View: it.View}, nil
+		case deliveryqueue.Lost:
+			s.outcomes.lose(it.Message.ID, it.Change.From)
+		case deliveryqueue.NewIncarnation:
+			s.coming = it.Message.Boot
+			s.outcomes.restart(s.coming)
+			return Item{}, ErrNextIncarnation
+		}
+	}
+}
+
+// Broadcast implements [Group].
+func (s *Stream) Broadcast(ctx context.Context, payload []byte, opt broadcast.Options) error {
+	_, err := s.node.Broadcast(ctx, payload, failaware.BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity})
+	return err
+}
+
+// Release lets another consumer have the deliveries.
+func (s *Stream) Release() { s.deliveries.Release() }

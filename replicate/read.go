@@ -1,0 +1,99 @@
+package replicate
+
+import (
+	"context"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate/internal/engine"
+)
+
+// Freshness says how up to date a state was that was read, by this node's hardware
+// clock.
+type Freshness struct {
+	// UpToDate says that the node had the state of its view all the time while it was
+	// read, and that this view was up to date when reading had ended: no other up-to-date
+	// view anywhere shares a member with it.
+	UpToDate bool
+	// ValidFor is how long the view stays up to date from the answer on, if it is not
+	// renewed; 0 unless UpToDate.
+	ValidFor time.Duration
+	// View is the view of the node; nil when there is none. It must not be changed.
+	View *failaware.View
+	// Situation says what the replica was about.
+	Situation Situation
+	// Behind is how many calls of the application were waiting, above all operations
+	// that are delivered to this node and not in the state.
+	Behind int
+}
+
+// Read calls f while the application is not being changed, and reports what f saw:
+// some state of this node, and whether it is that of an up-to-date view. Other members
+// may have applied more, or less. Reads go on at the same time; f must not change the
+// application, nor call methods of the replica that wait. Read sends nothing.
+func (r *Replica) Read(f func()) (fresh Freshness) {
+	r.engine.Read(func() {
+		before := r.Progress()
+		f()
+		fresh = r.fresh(before)
+	})
+	return fresh
+}
+
+// ReadLatest calls f between two calls of the application, where the state has every
+// operation that had been reported as applied to any member of the view before
+// ReadLatest was called. With RequireQuorum, reads by ReadLatest and operations by
+// [Replica.Submit] are linearizable over the whole group, as long as a majority of it
+// keeps running; without, over those that share the view. f is called at most once, by
+// another goroutine, and not after ReadLatest has returned; it must not change the
+// application, nor call methods of the replica that wait.
+//
+// It broadcasts a message of one byte, and waits until that is possible and the
+// message has come back, again and again if views change. The error is that of
+// [Replica.Submit] for operations that are not submitted, and then f was not called.
+func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
+	var fresh Freshness
+	_, err := r.barrier(ctx, func() {
+		before := r.Progress()
+		f()
+		fresh = r.fresh(before)
+	})
+	return fresh, err
+}
+
+// fresh reports on a read that began when the replica was as it was before.
+func (r *Replica) fresh(before Progress) Freshness {
+	after, v := r.Progress(), r.node.View()
+	f := Freshness{View: v.View, Situation: after.Situation, Behind: after.Behind}
+	if v.UpToDate && before.Situation == Working && after.Situation == Working &&
+		before.View == after.View && after.View == v.View.ID {
+		f.UpToDate, f.ValidFor = true, v.ValidFor
+	}
+	return f
+}
+
+// Progress says what a replica is about, and how far the transfer of state to it has
+// come.
+type Progress struct {
+	Situation Situation
+	View      failaware.ViewID // that the situation is of
+	Accepting bool             // operations are taken
+	// Behind is how many calls of the application wait.
+	Behind int
+	// From is the node that sends the state that this node waits for; NoNode if no node
+	// does yet, or several members.
+	From failaware.NodeID
+	// Bytes of Total have come, of the snapshots that have begun to come.
+	Bytes, Total uint64
+}
+
+// Progress says what the replica is about. It takes no more than two short locks.
+func (r *Replica) Progress() Progress {
+	s, _ := r.engine.Status()
+	return progressOf(&s, r.engine.Behind())
+}
+
+func progressOf(s *engine.Status, behind int) Progress {
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Behind: behind,
+		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
+}

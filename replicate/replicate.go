@@ -1,0 +1,199 @@
+package replicate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/replicate/internal/engine"
+)
+
+// The vocabulary of replicated state.
+type (
+	// Operation is the argument of [Application.Apply]: the command as its Payload, the
+	// message that it came in, and its group time.
+	Operation = broadcast.Delivery
+	// Branch is one of the states that meet when parts of a group do: its members, and a
+	// snapshot.
+	Branch = replica.Branch
+	// Event is something that happened to the replicated state; package
+	// broadcast/replica names the kinds.
+	Event = replica.Event
+	// Situation says what a replica is about.
+	Situation = replica.Situation
+)
+
+// The situations of a replica.
+const (
+	// NoView: the node is in no view yet.
+	NoView = replica.NoView
+	// NoQuorum: the view has no majority of RequireQuorum.
+	NoQuorum = replica.NoQuorum
+	// Reporting: not all members have reported the state that they have.
+	Reporting = replica.Reporting
+	// Merging: several states meet, and not all members have all of them.
+	Merging = replica.Merging
+	// Transferring: this node waits for the state of the others.
+	Transferring = replica.Transferring
+	// Working: this node has the state of the view.
+	Working = replica.Working
+)
+
+// Application is a state that is kept the same at all members of a group. Its
+// methods are called one after the other, by one goroutine, and may take their time:
+// only this node's state lags. Applications of all nodes begin in equal states.
+// docs/replication.md says more.
+type Application interface {
+	// Apply changes the state by one operation, and depends on nothing but the state and
+	// the operation. Its result is for [Replica.Submit] at the node that submitted the
+	// operation, and is dropped elsewhere. The payload may be kept.
+	Apply(op Operation) (result any)
+	// Snapshot writes the state down. The bytes must not be changed any more. With an
+	// error, another member does it, if one can.
+	Snapshot() ([]byte, error)
+	// Restore replaces the state. An error ends the replica.
+	Restore(state []byte) error
+	// Merge replaces the state by the merger of branches, and depends on nothing but
+	// them: all members get the same ones, in the same order. It is never called with
+	// RequireQuorum. An error ends the replica.
+	Merge(branches []Branch) error
+}
+
+// Config configures a replica. Zero values stand for the defaults. Limits are those
+// of this node; HashEvery must be the same at all nodes of the group.
+type Config struct {
+	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 256 MiB.
+	MaxSnapshot int
+	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
+	// Zero means 16 KiB, or what fits into the broadcast's MaxPayload if that is less.
+	ChunkBytes int
+	// Rate is how many bytes of snapshots this node sends in a second, 1 KiB to 1 TiB.
+	// Zero means 64 MiB.
+	Rate int
+	// Window is how many bytes of a snapshot may be under way to its slowest receiver,
+	// up to 1 GiB. Zero means 1 MiB.
+	Window int
+	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64
+	// for each operation included: 1 KiB to 1 TiB. Zero means 64 MiB.
+	MaxQueued int
+	// HashEvery is the number of ordered messages after which members compare hashes of
+	// their states, for which the application needs a method Hash() uint64. Zero means
+	// never.
+	HashEvery int
+	// OnEvent, if not nil, is called with what happens to the state, by one goroutine.
+	// It must not wait.
+	OnEvent func(Event)
+}
+
+// Replica keeps an application the same at all members of a node's view. All
+// methods are safe for concurrent use.
+type Replica struct {
+	node   *failaware.Node
+	engine *engine.Engine
+	quorum bool
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // written before done is closed
+}
+
+// Start makes an application, which is in its initial state, one with those of the
+// other nodes of the group, over the broadcast of a running node. All nodes of the
+// group must do so, right after their start: a member that does not report its state
+// keeps the others waiting. The replica takes all deliveries of the node, so
+// [failaware.Node.Receive] fails with [failaware.ErrConsumer], and messages broadcast
+// by other means than the replica are not for it.
+//
+// Start calls Snapshot once before it returns. When the node begins another
+// incarnation ([failaware.Restarted]), the replica calls Restore with that snapshot,
+// and gets the state from the others again.
+//
+// The replica runs until [Replica.Close], until the node stops, or until the
+// application fails ([Replica.Err]). The node stops with it, since the group would
+// wait for a member without a state.
+//
+// The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
+// [failaware.ErrSendOnly], [failaware.ErrConsumer], [ErrLate], or that of Snapshot;
+// then the node goes on.
+func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
+	deliveries, err := attach.TakeDeliveries(node)
+	if err != nil {
+		return nil, err
+	}
+	r, stream, err := newReplica(node, deliveries, app, cfg)
+	if err != nil {
+		deliveries.Release()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	go r.run(ctx, stream)
+	return r, nil
+}
+
+func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Config) (*Replica, *engine.Stream, error) {
+	c := cfg.machine(n)
+	if err := c.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("replicate: invalid Config: %w", err)
+	}
+	if d.Touched() {
+		return nil, nil, ErrLate
+	}
+	stream := engine.NewStream(n, d)
+	e, err := engine.New(c, stream, app, cfg.OnEvent)
+	switch {
+	case errors.Is(err, engine.ErrNoHasher):
+		return nil, nil, fmt.Errorf("replicate: invalid Config: %w", err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("replicate: %w", err)
+	}
+	stream.Follow(&e.Outcomes)
+	return &Replica{node: n, engine: e, quorum: !c.RequireQuorum.Empty(), done: make(chan struct{})}, stream, nil
+}
+
+// machine returns the configuration of the machine.
+func (cfg *Config) machine(n *failaware.Node) replica.Config {
+	b := n.Config().Broadcast
+	c := replica.Config{Self: failaware.Incarnation{Node: n.ID(), Boot: 1}, // each incarnation has its own
+		MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
+		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, MaxPayload: b.MaxPayload}
+	for _, id := range b.RequireQuorum {
+		c.RequireQuorum.Add(id)
+	}
+	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
+		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)
+	}
+	return c
+}
+
+// Close stops the replica, and its node with it as [failaware.Node.Close] does. To
+// leave gracefully, call [failaware.Node.Leave] before. When Close returns, no method
+// of the application is being called. The error is always nil; closing again does
+// nothing.
+func (r *Replica) Close() error {
+	r.cancel()
+	_ = r.node.Close()
+	<-r.done
+	return nil
+}
+
+// Done is closed when the replica has stopped, for whatever reason.
+func (r *Replica) Done() <-chan struct{} { return r.done }
+
+// Err returns nil while the replica runs, after Close, and when the node has stopped
+// ([failaware.Node.Err]). Otherwise it returns why the replica stopped by itself: an
+// error of Restore or Merge.
+func (r *Replica) Err() error {
+	select {
+	case <-r.done:
+		return r.err
+	default:
+		return nil
+	}
+}
+
+// Node returns the node.
+func (r *Replica) Node() *failaware.Node { return r.node }

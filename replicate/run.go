@@ -1,0 +1,21 @@
+package replicate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate/internal/engine"
+)
+
+// run is the replica's goroutine: it runs the engine, and then ends the node.
+func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
+	defer close(r.done)
+	err := r.engine.Run(ctx)
+	_ = r.node.Close()
+	r.engine.Outcomes.End()
+	stream.Release()
+	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
+		r.err = err
+	}
+}

@@ -1,0 +1,207 @@
+package replicate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/replicate/internal/engine"
+)
+
+// Applied is the outcome of an operation.
+type Applied struct {
+	ID failaware.MessageID
+	// Result is what Apply returned at this node.
+	Result any
+	// Transitional says that the view ended before the operation's atomicity was
+	// reached: it is in the state of the members that move on together with this node.
+	Transitional bool
+	// Lasting says, with RequireQuorum, that the operation is in the states of all later
+	// quorums, as long as a majority of the group keeps running.
+	Lasting bool
+	// Stamp is the group time of submission, wrong by at most Deviation, which is
+	// [clocksync.UnknownBound] when the clock was not synchronized.
+	Stamp     failaware.GroupTime
+	Deviation time.Duration
+}
+
+// Submit makes an operation of a command, which it copies, and returns when the
+// application of this node has applied it, with its result. The command is broadcast
+// with [failaware.TotalOrder] and [failaware.StrictAtomicity]: unless the outcome is
+// Transitional, every member of the view has it, and applies it. With RequireQuorum,
+// Submit returns without an error only operations that are Lasting, and waits for
+// that.
+//
+// It waits until operations are accepted. Errors of operations that are not
+// submitted: a [*NotAcceptingError] with the reason and the cause of ctx;
+// [failaware.ErrWindowFull] with that cause; [failaware.ErrTooLarge];
+// [failaware.ErrClosed]. An error that matches [failaware.ErrOutcomeUnknown] says why
+// nobody knows whether the operation was, or will be, applied.
+func (r *Replica) Submit(ctx context.Context, command []byte) (Applied, error) {
+	return r.SubmitWith(ctx, command, ordered)
+}
+
+// ordered are the options of Submit and of barriers.
+var ordered = failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.StrictAtomicity}
+
+// SubmitWith is [Replica.Submit] with other options: TotalOrder or TimedOrder, any
+// atomicity. With WeakAtomicity and StrongAtomicity it does not wait for an operation
+// to be Lasting. NoWait makes it fail at once where it would wait in order to
+// broadcast.
+func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware.BroadcastOptions) (Applied, error) {
+	if opts.Order.Class() != broadcast.ClassOrdered {
+		return Applied{}, fmt.Errorf("%w: an operation needs TotalOrder or TimedOrder", failaware.ErrMessageOptions)
+	}
+	payload := replica.AppendOp(make([]byte, 0, len(command)+1), command)
+	id, v, err := r.send(ctx, payload, opts, nil)
+	if err != nil {
+		return Applied{}, err
+	}
+	m := &v.Message
+	a := Applied{ID: id, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
+	if r.quorum && !v.Lasting && opts.Atomicity == failaware.StrictAtomicity {
+		if err := r.confirm(ctx, id, v.Restores); err != nil {
+			return Applied{}, err
+		}
+		a.Lasting = true
+	}
+	return a, nil
+}
+
+// send broadcasts, once operations are accepted, and waits for the verdict. at, if
+// not nil, is called with a verdict at its place among the calls of the application.
+func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, at func(engine.Verdict)) (failaware.MessageID, engine.Verdict, error) {
+	outcomes := &r.engine.Outcomes
+	for {
+		if err := r.accepting(ctx, opts.NoWait); err != nil {
+			return failaware.MessageID{}, engine.Verdict{}, err
+		}
+		call := outcomes.Sending()
+		id, err := r.node.Broadcast(ctx, payload, opts)
+		w := outcomes.Sent(call, id, err, at)
+		switch {
+		case errors.Is(err, failaware.ErrNoQuorum):
+			if err := r.pause(ctx, opts.NoWait); err != nil {
+				return id, engine.Verdict{}, err
+			}
+			continue // the replica does not know of the view yet
+		case err != nil:
+			return id, engine.Verdict{}, err
+		}
+		select {
+		case v := <-w.Verdict:
+			return known(id, v)
+		case <-ctx.Done():
+			if outcomes.Forget(id) {
+				return id, engine.Verdict{}, &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NotAwaited, Err: context.Cause(ctx)}
+			}
+			return known(id, <-w.Verdict) // it is just being given
+		}
+	}
+}
+
+func known(id failaware.MessageID, v engine.Verdict) (failaware.MessageID, engine.Verdict, error) {
+	if v.Unknown != "" {
+		return id, v, &failaware.UnknownOutcomeError{ID: id, Reason: v.Unknown}
+	}
+	return id, v, nil
+}
+
+// accepting waits until operations are accepted.
+func (r *Replica) accepting(ctx context.Context, noWait bool) error {
+	for {
+		status, changed := r.engine.Status()
+		if status.Accepting {
+			return nil
+		}
+		if noWait {
+			return &NotAcceptingError{Situation: status.Situation}
+		}
+		select {
+		case <-changed:
+		case <-r.done:
+			return failaware.ErrClosed
+		case <-ctx.Done():
+			return &NotAcceptingError{status.Situation, context.Cause(ctx)}
+		}
+	}
+}
+
+// confirm waits until everything that this node has applied lasts. If its state gives
+// way to another before, that may contain the operation or not.
+func (r *Replica) confirm(ctx context.Context, id failaware.MessageID, restores uint64) error {
+	v, err := r.barrier(ctx, nil)
+	switch {
+	case errors.Is(err, failaware.ErrClosed):
+		return &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NodeStopped}
+	case err != nil:
+		return &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NotAwaited, Err: err}
+	case v.Restores != restores:
+		return &failaware.UnknownOutcomeError{ID: id, Reason: StateDiscarded}
+	}
+	return nil
+}
+
+// barrier waits for a barrier of this node that is delivered as regular, with
+// RequireQuorum as lasting, while the node has the state of the view. at is called at
+// its place among the calls of the application. A barrier that fails is tried again.
+func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error) {
+	good := func(v engine.Verdict) bool {
+		kept := !v.Message.Transitional && (v.Lasting || !r.quorum)
+		return v.Unknown == "" && kept
+	}
+	var place func(engine.Verdict)
+	if at != nil {
+		place = func(v engine.Verdict) {
+			if good(v) {
+				at()
+			}
+		}
+	}
+	for {
+		_, v, err := r.send(ctx, replica.AppendBarrier(nil), ordered, place)
+		var unknown *failaware.UnknownOutcomeError
+		switch {
+		case err == nil && good(v) && !(v.Late && at != nil):
+			return v, nil
+		case errors.As(err, &unknown) && (unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped), err != nil && unknown == nil:
+			return v, r.why(err)
+		}
+		if err := r.pause(ctx, false); err != nil {
+			return v, err
+		}
+	}
+}
+
+// why returns the error of a barrier in terms of the replica.
+func (r *Replica) why(err error) error {
+	var unknown *failaware.UnknownOutcomeError
+	switch {
+	case !errors.As(err, &unknown):
+		return err
+	case unknown.Reason == failaware.NodeStopped:
+		return failaware.ErrClosed
+	}
+	return &NotAcceptingError{r.Progress().Situation, unknown.Err}
+}
+
+// pause waits a moment before another attempt.
+func (r *Replica) pause(ctx context.Context, noWait bool) error {
+	if noWait {
+		return &NotAcceptingError{Situation: NoQuorum}
+	}
+	timer := time.NewTimer(r.node.Config().Timing.OneWayTimeout)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-r.done:
+		return failaware.ErrClosed
+	case <-ctx.Done():
+		return &NotAcceptingError{r.Progress().Situation, context.Cause(ctx)}
+	}
+}
