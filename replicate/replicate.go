@@ -7,8 +7,8 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/broadcast/replica"
 	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
@@ -20,9 +20,6 @@ type (
 	// Branch is one of the states that meet when parts of a group do: its members, and a
 	// snapshot.
 	Branch = replica.Branch
-	// Event is something that happened to the replicated state; package
-	// broadcast/replica names the kinds.
-	Event = replica.Event
 	// Situation says what a replica is about.
 	Situation = replica.Situation
 )

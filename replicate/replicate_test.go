@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
@@ -94,13 +94,13 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 	h := &holder{app: app}
 	c.OnEvent = func(e replicate.Event) {
 		switch e.Kind {
-		case replica.EventRestored:
+		case replicate.EventRestored:
 			h.restored.Add(1)
-		case replica.EventMerged:
+		case replicate.EventMerged:
 			h.mu.Lock()
 			h.merges = append(h.merges, e)
 			h.mu.Unlock()
-		case replica.EventDiverged, replica.EventCorrupt:
+		case replicate.EventDiverged, replicate.EventCorrupt:
 			t.Errorf("node %v: %+v", cfg.ID, e)
 		}
 	}

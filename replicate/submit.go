@@ -8,7 +8,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 

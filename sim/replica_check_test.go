@@ -3,7 +3,7 @@ package sim
 import (
 	"bytes"
 
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
 

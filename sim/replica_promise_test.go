@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 )
 
 // statePromises is what an incarnation was told of operations.

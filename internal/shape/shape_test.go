@@ -33,7 +33,7 @@ var below = map[string][]string{
 	"membership":          {"timed", "datagram", "leader"},
 	"clocksync":           {"timed", "datagram", "leader"},
 	"broadcast":           {"timed", "datagram", "leader", "membership", "clocksync"},
-	"broadcast/replica":   {"timed", "membership", "broadcast"},
+	"internal/replica":    {"timed", "membership", "broadcast"},
 	"internal/stack":      {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim":                 {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/diagram":         {"sim", "membership", "timed", "internal/svg"},
@@ -59,13 +59,13 @@ var below = map[string][]string{
 	"internal/loop/statedir":      {"timed", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"internal/loop/deliveryqueue"},
-	"replicate":                   {"", "broadcast", "broadcast/replica", "internal/attach", "replicate/internal/engine"},
-	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "broadcast/replica", "internal/attach", "internal/loop/deliveryqueue"},
+	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
+	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "internal/replica", "internal/attach", "internal/loop/deliveryqueue"},
 	"internal/eventring":          {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "broadcast/replica", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
 
 type listed struct {
 	ImportPath string

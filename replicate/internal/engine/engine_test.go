@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/timed"
 )
 

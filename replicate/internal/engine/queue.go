@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/failaware/failaware/broadcast/replica"
+	"github.com/failaware/failaware/internal/replica"
 )
 
 // queue is a queue of effects. Putting one in never waits, so that the machine's

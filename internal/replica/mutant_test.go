@@ -9,7 +9,7 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "broadcast/replica", map[string]func(testing.TB){
+	kill.Units(t, "internal/replica", map[string]func(testing.TB){
 		"ReplicaForgetTentative":  tentative,
 		"ReplicaResumeAnything":   piecesOfAnotherSnapshot,
 		"ReplicaQueueFromBegin":   laterSnapshot,
