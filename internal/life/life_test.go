@@ -16,14 +16,27 @@ func machine(earlier time.Duration) (Machine, timed.Timing) {
 	return New(&t, earlier, start), t
 }
 
-func TestCheck(t *testing.T) {
+func TestLife(t *testing.T) {
+	for name, test := range map[string]func(testing.TB){
+		"readings of the clock":        checks,
+		"votes of an earlier process":  votesOfAnEarlierProcess,
+		"quick restarts back off":      quickRestartsBackOff,
+		"an incarnation is held back":  heldBack,
+		"a node that has just come up": starting,
+		"the end of a node":            theEnd,
+	} {
+		t.Run(name, func(t *testing.T) { test(t) })
+	}
+}
+
+func checks(t testing.TB) {
 	require.Equal(t, None, Check(5, 5, 1, 1))
 	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
 	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
 }
 
 // Longer votes of an earlier process are waited for, and shorter ones are not.
-func TestVotesOfAnEarlierProcess(t *testing.T) {
+func votesOfAnEarlierProcess(t testing.TB) {
 	m, timing := machine(0)
 	require.Equal(t, start, m.BeginAt(false))
 	m, _ = machine(timing.MaxLockTime)
@@ -36,7 +49,7 @@ func TestVotesOfAnEarlierProcess(t *testing.T) {
 
 // Quick restarts in a row wait longer and longer, up to a minute; a suspend and a
 // long life end the row.
-func TestQuickRestartsBackOff(t *testing.T) {
+func quickRestartsBackOff(t testing.TB) {
 	m, timing := machine(0)
 	now, last := start, time.Duration(0)
 	for i := range 20 {
@@ -71,7 +84,7 @@ func TestQuickRestartsBackOff(t *testing.T) {
 	require.Equal(t, None, m.Waiting())
 }
 
-func TestHeldBack(t *testing.T) {
+func heldBack(t testing.TB) {
 	m, _ := machine(0)
 	require.Equal(t, timed.Never, m.BeginAt(true), "the application lags")
 	require.False(t, m.JudgeRate(false))
@@ -84,7 +97,7 @@ func TestHeldBack(t *testing.T) {
 
 // Another's settings are this node's problem while it starts, unless it has been in
 // a group.
-func TestStarting(t *testing.T) {
+func starting(t testing.TB) {
 	m, timing := machine(0)
 	m.Begin(start)
 	end := start.Add(timing.ReadyTime() + 2*timing.Expires)
@@ -98,7 +111,7 @@ func TestStarting(t *testing.T) {
 	require.False(t, m.Starting(start))
 }
 
-func TestTheEnd(t *testing.T) {
+func theEnd(t testing.TB) {
 	m, _ := machine(0)
 	m.Blame(Overrun)
 	require.Equal(t, Overrun, m.Blamed())

@@ -1,0 +1,21 @@
+//go:build mutants
+
+package life
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/life", map[string]func(testing.TB){
+		"LifeSleepUnseen":     checks,
+		"LifeForgetsVotes":    votesOfAnEarlierProcess,
+		"LifeWithoutBackoff":  quickRestartsBackOff,
+		"LifeBeginsFaulty":    heldBack,
+		"LifeOutgrows":        heldBack,
+		"LifeAlwaysStarting":  starting,
+		"LifeSpeaksUnwritten": theEnd,
+	})
+}
