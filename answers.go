@@ -46,7 +46,7 @@ const tries = 8
 // current returns a snapshot that was still the published one after the clock was
 // read, and that reading; ok is false when there was none in a few tries.
 //
-// The second load is what makes "yes" answers safe. The loop publishes before it lets
+// The second load makes "yes" answers safe. The loop publishes before it lets
 // others know: if the snapshot with a lease is still the published one after the clock
 // was read, nobody can have been told at that time that the lease was given up.
 // Without it, a reader that is held up between load and clock would vouch for a lease

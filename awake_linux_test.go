@@ -29,8 +29,8 @@ func holdFrom(t *testing.T, path string) {
 	holdAwake = func() (*awake.Request, error) { return awake.HoldFile(path) }
 }
 
-// openHere counts the descriptors of this process that a file is open with: what the
-// kernel takes for requests.
+// openHere counts the descriptors of this process for a file: the kernel takes each
+// for a request.
 func openHere(t *testing.T, path string) (count int) {
 	t.Helper()
 	const descriptors = "/proc/self/fd"

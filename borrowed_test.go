@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patterned returns a payload that tells what all of its bytes are.
+// patterned returns a payload whose first bytes determine all others.
 func patterned(number uint64, size int) []byte {
 	b := binary.BigEndian.AppendUint64(nil, number)
 	for i := len(b); i < size; i++ {

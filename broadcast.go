@@ -62,7 +62,8 @@ func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts Broadc
 	}
 }
 
-// send queues a message, and who waits for its outcome, for the loop.
+// send queues a message for the loop, with the waiter for its outcome, if there is
+// one.
 func (n *Node) send(ctx context.Context, payload []byte, opts BroadcastOptions, w *sendqueue.Waiter) (MessageID, error) {
 	b := n.cfg.Broadcast
 	opt := broadcast.Options{Order: opts.Order, Atomicity: opts.Atomicity}

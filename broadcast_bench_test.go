@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// BenchmarkBroadcast is what a message costs from the call of Broadcast to its
-// delivery at all nodes of this process, over loopback.
+// BenchmarkBroadcast measures a message from the call of Broadcast to its delivery at all nodes of this process, over loopback.
 func BenchmarkBroadcast(b *testing.B) {
 	for _, nodes := range []int{1, 3} {
 		for _, size := range []int{64, 1024, 16384} {

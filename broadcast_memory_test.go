@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/sim/memory"
 )
 
-// member is a node, what it delivers, and what it has broadcast.
+// member is a node with its deliveries and the messages that it has broadcast.
 type member struct {
 	*failaware.Node
 	mu    sync.Mutex
@@ -22,7 +22,7 @@ type member struct {
 	sent  []failaware.MessageID
 }
 
-// startMembers starts nodes in memory that keep what they deliver.
+// startMembers starts nodes in memory that keep their deliveries.
 func startMembers(t *testing.T, net *memory.Network, count int, b failaware.BroadcastConfig) (all []*member) {
 	for i := range count {
 		n, err := failaware.Start(t.Context(), failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b})
@@ -66,7 +66,7 @@ func talk(t *testing.T, all []*member, d time.Duration) {
 	wg.Wait()
 }
 
-// stretch is what a node delivered between two views.
+// stretch holds the deliveries of a node between two views.
 type stretch struct {
 	from, to  failaware.ViewID
 	ordered   []string
@@ -74,8 +74,8 @@ type stretch struct {
 	mark      int             // how many ordered ones came before the transition
 }
 
-// stretches cuts a node's deliveries at its views, and checks what concerns it
-// alone.
+// stretches cuts a node's deliveries at its views, and checks the promises that
+// concern one node.
 func stretches(t *testing.T, m *member) (out []stretch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,10 +112,10 @@ func stretches(t *testing.T, m *member) (out []stretch) {
 	return append(out, s)
 }
 
-// A group splits and merges under load. What nodes deliver that move together
-// from view to view is the same in the same order, with the transition at the
-// same place; and every message that a node broadcast is delivered by it, or it
-// is told that the outcome is unknown.
+// A group splits and merges under load. Nodes that move together from view to view
+// deliver the same messages in the same order, with the transition at the same place;
+// and a node delivers every message that it broadcast, or learns that the outcome is
+// unknown.
 func TestStreamsAgreeOverAPartitionAndAMerge(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -192,14 +192,14 @@ func compare(t *testing.T, all []*member) {
 	}
 }
 
-// Messages as many as the window holds are under way for seconds: data never
-// holds up what renews leases.
+// As many messages as the window holds are under way for seconds: data never holds up
+// the renewal of leases.
 func TestSaturationCostsNoLease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("delivers tens of thousands of messages")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		// The window and the delay are what bounds the load: computing takes no time here.
+		// The window and the delay bound the load: computing takes no time here.
 		net := memory.New(memory.Options{Seed: 9, Buffer: 1 << 13, MinDelay: 2 * time.Millisecond, MaxDelay: 4 * time.Millisecond})
 		all := startMembers(t, net, 3, failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10})
 		b := all[0].Bounds()

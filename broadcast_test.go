@@ -152,14 +152,14 @@ func outcomeOfABroadcast(t *testing.T) bool {
 	return true
 }
 
-// A member that is killed under load holds the others up for a view change only,
-// and what they deliver stays the same.
+// A member that is killed under load holds the others up for a view change only, and
+// they go on delivering the same.
 func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 	undisturbed(t, "survivors that move together", survivors)
 }
 
-// survivors reports whether the survivors moved from one view to the next together
-// with messages, which is what has something to say.
+// survivors reports whether the survivors moved together from one view to the next
+// with messages in between: other runs prove nothing.
 func survivors(t *testing.T) bool {
 	nodes := startCast(t, 3, BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}, WAN())
 	ctx, stop := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ const (
 	maxCommitWait = 10 * time.Millisecond
 )
 
-// CommitWait waits until the reading t, of whatever node, is surely in the past:
+// CommitWait waits until the reading t, of any node, is surely in the past:
 // every node that reads its clock afterwards on the same timeline gets a reading that
 // [clocksync.Order] does not put before t. That takes about the deviations of t and of
 // this node's clock together.

@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config says what a node is to be. Only ID is needed; every other zero value
+// Config configures a node. Only ID is needed; every other zero value
 // is sensible.
 type Config struct {
 	// ID is this node's id, 1 to 255. Every promise rests on ids being unique in the
@@ -166,8 +166,8 @@ const (
 	DefaultCollateFanout = 4
 )
 
-// WithDefaults returns the configuration with its zero values replaced by what
-// they mean.
+// WithDefaults returns the configuration with its zero values replaced by the
+// defaults.
 func (c Config) WithDefaults() Config {
 	if c.Name == "" {
 		c.Name = "node-" + c.ID.String()

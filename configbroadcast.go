@@ -25,8 +25,8 @@ type BroadcastConfig struct {
 	// MaxPayload is the largest payload in bytes, up to 64 MiB. Zero means 1 MiB.
 	MaxPayload int
 	// PacketBytes is how many bytes of messages a packet carries at most, 256 to
-	// 60,000: larger payloads travel in fragments. Zero means what fits into packets of
-	// [Config.MaxPacket] bytes. More is faster if the network takes such packets, as
+	// 60,000: larger payloads travel in fragments. Zero means as many as fit into packets
+	// of [Config.MaxPacket] bytes. More is faster if the network takes such packets, as
 	// loopback does.
 	PacketBytes int
 	// Backlog is how many bytes of deliveries may wait for [Node.Receive], 64 for each
@@ -46,14 +46,14 @@ type BroadcastConfig struct {
 	SendOnly bool
 }
 
-// packetOverhead is what a packet takes besides the messages in it: headers, the
-// sender's state, a decision. It errs on the large side.
+// packetOverhead is the room that a packet needs besides the messages in it: for
+// headers, the sender's state, a decision. It errs on the large side.
 const packetOverhead = 250
 
 // packetBytes returns how many bytes of messages fit into packets of a size.
 func packetBytes(maxPacket int) int { return min(maxPacket-packetOverhead, broadcast.MaxPacketBytes) }
 
-// withDefaults returns a copy with zero values replaced by what they mean.
+// withDefaults returns a copy with zero values replaced by the defaults.
 func (b *BroadcastConfig) withDefaults(maxPacket int) *BroadcastConfig {
 	c := *b
 	orDefault(&c.PacketBytes, packetBytes(maxPacket))

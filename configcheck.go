@@ -17,7 +17,7 @@ const (
 	maxMaxPacket   = 65_000 // bytes
 )
 
-// faults gathers what is wrong with a configuration.
+// faults gathers the errors of a configuration.
 type faults []error
 
 func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
@@ -64,7 +64,7 @@ func (c Config) Validate() (Bounds, error) {
 	return bounds, nil
 }
 
-// checkElection checks what elections depend on.
+// checkElection checks the settings of elections.
 func (c *Config) checkElection() (errs faults) {
 	if c.Mode > leader.Strict {
 		errs.add("Mode: %d is neither Available nor Strict", c.Mode)

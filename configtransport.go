@@ -9,8 +9,8 @@ import (
 
 // Transport carries the packets of a node, and is its hardware clock, in place of
 // UDP sockets and the clock of this machine. Package sim/memory makes transports for
-// tests. The type is opaque because every promise of a node rests on what its
-// transport says of time.
+// tests. The type is opaque because every promise of a node rests on the
+// times that its transport reports.
 //
 // With a transport, nodes find each other by their ids: [Config.Listen] and
 // [Peer.Addr] may be empty, and a nil [Config.Peers] stands for the nodes that were

@@ -31,8 +31,8 @@ type EpochAnswer struct {
 }
 
 // Epoch returns what the node knows of the quorum system in use. After the first
-// start that is what the state directory says, and not [Config.Quorum]. It is
-// safe for concurrent use.
+// start, the state directory says which one that is, and not [Config.Quorum]. Epoch
+// is safe for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
 	if s := n.loop.Snapshot().Epoch; s != nil {
 		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead}
@@ -94,7 +94,7 @@ func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) er
 	return err
 }
 
-// change begins a change, and returns what was before.
+// change begins a change, and returns the answer of [Node.Epoch] before it.
 func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer, error) {
 	if next == nil {
 		return EpochAnswer{}, errors.New("failaware: a change needs a quorum system")

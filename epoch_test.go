@@ -68,8 +68,8 @@ func edictOf(t testing.TB, payload string, nodes []*Node) (e edict.Edict) {
 }
 
 // The quorum system is replaced, the whole group is killed and started again with
-// its old configuration, and a store refuses what a leader of the old epoch had
-// decided once it has obeyed one of the new.
+// its old configuration, and a store that has obeyed a leader of the new epoch refuses
+// decisions of the old one.
 func TestAQuorumSystemIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	nodes := startEpochs(t, dir)
@@ -172,7 +172,7 @@ func TestADamagedEpochIsNoEpoch(t *testing.T) {
 	require.ErrorIs(t, err, ErrDamaged)
 }
 
-// A node that cannot write what it was to write stops, and has said nothing of it.
+// A node whose write fails stops, and has said nothing of the unwritten state.
 func TestANodeThatCannotWriteStops(t *testing.T) {
 	dir := t.TempDir()
 	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), StateDir: dir, Timing: LAN()})

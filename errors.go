@@ -33,7 +33,7 @@ var (
 	ErrMismatch = errors.New("failaware: settings differ from a peer's")
 	// ErrInUse: another process holds the state directory's lock for this id.
 	ErrInUse = statedir.ErrInUse
-	// ErrDamaged: a file of the state directory is not what was written there.
+	// ErrDamaged: a file of the state directory does not hold what was written there.
 	ErrDamaged = statedir.ErrDamaged
 	// ErrAwake: processors cannot be kept from sleeping, as [Config.Awake] asks. The
 	// text says what is missing.
@@ -92,7 +92,7 @@ type NotLeaderError struct {
 	Reason leader.Reason // NoReason when the lease was about to run out, or the node stopped
 	By     NodeID        // whose message or silence caused it, if anyone's
 	Global bool          // it is about the global lead
-	// Leader is who leads instead, as far as the node knows, in a refusal.
+	// Leader is the node that leads instead, as far as this node knows, in a refusal.
 	// [Node.FindLeader] makes sure of it.
 	Leader NodeID
 
@@ -137,8 +137,8 @@ func (n *Node) mismatch(peer NodeID, drift timed.Drift, fast time.Duration) *Mis
 	return &MismatchError{Peer: peer, MaxDrift: t.MaxDrift, PeerMaxDrift: drift, FastThreshold: t.FastThreshold, PeerFastThreshold: fast}
 }
 
-// refusal turns the loop's refusal of what only a leader may do into an error that
-// names the leader. It returns other errors as they are.
+// refusal turns the refusal of a loop that does not lead into an error that names
+// the leader. It returns other errors as they are.
 func (n *Node) refusal(err error, global bool) error {
 	if errors.Is(err, loop.ErrNotLeader) {
 		return n.refuse(global)
@@ -146,7 +146,7 @@ func (n *Node) refusal(err error, global bool) error {
 	return err
 }
 
-// refuse returns the error of what only a leader may do.
+// refuse returns the error of an action that only a leader may take.
 func (n *Node) refuse(global bool) error {
 	to := n.Leader().Leader
 	if global {

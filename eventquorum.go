@@ -73,7 +73,7 @@ func (QuorumChange) Kind() string { return "quorum-change" }
 // QuorumStep is the step that a [QuorumChange] reports.
 type QuorumStep string
 
-// The steps of a change, and what can be wrong.
+// The steps of a change, and the faults that can show.
 const (
 	QuorumProposed   QuorumStep = "proposed"   // this node, which leads globally, has proposed System
 	QuorumSuperseded QuorumStep = "superseded" // the change asked for here is not proposed: System was before

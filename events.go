@@ -19,7 +19,7 @@ type Event interface {
 	Header() EventHeader
 	// Kind returns a short stable name, as in "lead-lost".
 	Kind() string
-	// String says in plain English what happened, and why.
+	// String says what happened, and why, in plain English.
 	String() string
 	event()
 }

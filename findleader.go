@@ -67,8 +67,9 @@ func (e *NoLeaderError) Unwrap() error { return e.Cause }
 
 // FindLeader searches for the leader of the logical partition, and returns that
 // node's own promise: it asks the node that this one follows or has heard of, which
-// may be this one, then the node that that one follows, and so on, until one answers
-// that it leads ([Node.Verify]). What nodes say of others only tells where to look.
+// may be this one, then the node that the answer names, and so on, until one answers
+// that it leads ([Node.Verify]). The word of a node about others only guides the
+// search.
 //
 // It searches again every ElectionPeriod until it succeeds, or ends with [ErrClosed]
 // or a [*NoLeaderError] that has the cause of ctx. It is safe for concurrent use. The

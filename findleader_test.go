@@ -46,7 +46,7 @@ func TestFindLeader(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 }
 
-// Who asks a follower is told whom it follows, and asks that one.
+// A follower names the node that it follows, which the search then asks.
 func TestASearchGoesFromNodeToNode(t *testing.T) {
 	nodes := startGlobalGroup(t, 3)
 	eventually(t, "a search takes two steps", func() bool {

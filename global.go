@@ -93,7 +93,7 @@ func (n *Node) WaitGlobalLeader(ctx context.Context) (GlobalAnswer, error) {
 }
 
 // HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads
-// next if it can be reached, whatever its rank. The error is that of Resign,
+// next if it can be reached, regardless of its rank. The error is that of Resign,
 // or [ErrSuccessor].
 func (n *Node) HandOver(ctx context.Context, to NodeID) error {
 	if to == n.cfg.ID || !to.Valid() {

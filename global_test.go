@@ -101,7 +101,7 @@ func TestGlobalLeader(t *testing.T) {
 	eventually(t, "somebody else leads globally", func() bool { return globalLeaderOf(nodes...) != nil })
 }
 
-// Who loses the quorum leads on locally, and knows that it is not global.
+// A leader that loses the quorum leads on locally, and knows that it is not global.
 func TestAMinorityLeadsLocallyOnly(t *testing.T) {
 	nodes := startGlobalGroup(t, 3)
 	eventually(t, "one leads globally", func() bool { return globalLeaderOf(nodes...) != nil && inOneView(nodes...) })

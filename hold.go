@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Hold is a node's promise that nobody else leads for some time, whatever the node
-// itself does meanwhile. [Node.Leader] promises less: a node that steps down frees
+// Hold is a node's promise that nobody else leads for some time, even if the node
+// itself steps down. [Node.Leader] promises less: a node that steps down frees
 // its votes at once, and another may lead while an earlier answer is on its way to
 // another process. A node frees votes only after the end of every hold that it gave.
 //
@@ -37,8 +37,8 @@ func (h Hold) Left() time.Duration {
 
 // Hold returns a promise that nobody else leads the logical partition for some time,
 // at most [Timing.LockTime]: nobody leads with the support of this node or of its
-// supporters. It is for those who act for the leader and cannot look at its answers
-// at every step, such as other processes; within the process, [Node.LeaderContext]
+// supporters. It is for programs that act for the leader and cannot look at its
+// answers at every step, such as other processes; within the process, [Node.LeaderContext]
 // costs nothing.
 //
 // A hold does not end when the node resigns: it makes the next leader wait. Ask for

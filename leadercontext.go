@@ -106,8 +106,8 @@ func (c *leaderContext) why() error {
 	return lostError(nil, c.global)
 }
 
-// watch ends the context in time for those who only wait for Done. It runs in a
-// goroutine of its own.
+// watch ends the context in time for goroutines that only wait for Done. It runs in
+// a goroutine of its own.
 func (c *leaderContext) watch() {
 	for {
 		left := c.check()

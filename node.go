@@ -102,7 +102,7 @@ func toResolve(list []Peer) (out []peers.Peer) {
 	return out
 }
 
-// Done is closed when the node has stopped, for whatever reason.
+// Done is closed when the node has stopped, for any reason.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node runs and after Close or Leave. Otherwise it returns

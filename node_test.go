@@ -12,8 +12,8 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
-// patience is how long tests wait for what surely happens: machines that run
-// them may be busy with other things.
+// patience is how long tests wait for events that surely come: machines that run
+// tests may be busy with other things.
 const patience = 60 * time.Second
 
 // eventually waits for a condition.

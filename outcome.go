@@ -55,8 +55,8 @@ type BroadcastOptions struct {
 var (
 	// ErrBroadcastOff: the node was started without [Config.Broadcast].
 	ErrBroadcastOff = errors.New("failaware: broadcast is off (Config.Broadcast)")
-	// ErrWindowFull: too much of this node's has been broadcast and is not known
-	// to be at all members yet.
+	// ErrWindowFull: too many of this node's messages are not known to be at all
+	// members yet.
 	ErrWindowFull = broadcast.ErrWindowFull
 	// ErrTooLarge: the payload is larger than MaxPayload.
 	ErrTooLarge = broadcast.ErrTooLarge
@@ -64,8 +64,8 @@ var (
 	ErrMessageOptions = broadcast.ErrOptions
 	// ErrNoQuorum: the view does not have more than half of RequireQuorum.
 	ErrNoQuorum = broadcast.ErrNoQuorum
-	// ErrOutcomeUnknown: nobody can say yet, or ever, whether the message was
-	// delivered, or will be. A [*UnknownOutcomeError] says why.
+	// ErrOutcomeUnknown: this node cannot say, now or ever, whether the message was or
+	// will be delivered. A [*UnknownOutcomeError] says why.
 	ErrOutcomeUnknown = errors.New("failaware: the outcome of the broadcast is unknown")
 	// ErrConsumer: another goroutine receives the deliveries.
 	ErrConsumer = errors.New("failaware: deliveries have one consumer at a time")
@@ -73,14 +73,13 @@ var (
 	ErrSendOnly = errors.New("failaware: this node keeps no deliveries (BroadcastConfig.SendOnly)")
 )
 
-// Outcome is what became of a message that this node has broadcast, and that it
-// has delivered itself.
+// Outcome is the delivery of a message at the node that has broadcast it.
 type Outcome struct {
 	ID MessageID
 	// View is the view in which the message was delivered. It must not be changed.
 	View *View
-	// Transitional tells that the atomicity was not reached in View: the message
-	// is delivered by those who move on together with this node.
+	// Transitional says that the atomicity was not reached in View: the message is
+	// delivered by the members that move on together with this node.
 	Transitional bool
 	// Position counts the ordered messages of the view from 1, the same at all
 	// members; 0 for Unordered ones.
@@ -97,7 +96,7 @@ type UnknownReason string
 // The reasons. Messages with such an outcome are not sent again.
 const (
 	// OrderedElsewhere: another branch of the group has ordered the message; this
-	// node cannot know who delivered it.
+	// node cannot know which nodes delivered it.
 	OrderedElsewhere UnknownReason = "another branch of the group ordered the message"
 	// IncarnationEnded: the incarnation that sent it is over ([Restarted]).
 	IncarnationEnded UnknownReason = "the incarnation that sent it ended"

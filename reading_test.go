@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// A reading that would run back is held, and claims what it lacks besides.
+// A reading that would run back is held, and its bounds grow by the difference.
 func TestReadingsNeverRunBack(t *testing.T) {
 	var shown atomic.Int64
 	first := shownAfter(&shown, Reading{Time: 1000, Deviation: 10})

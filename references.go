@@ -81,7 +81,7 @@ func (n *Node) References() []ReferenceStatus {
 	return out
 }
 
-// take takes what the clock knows of the reference, while it shows a time.
+// take fills in what the clock knows of the reference, as it showed a time.
 func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown Time) {
 	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Liar
 	r.Bound = x.High.Sub(x.Low)/2 + 1

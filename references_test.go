@@ -13,8 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
-// servers are what the tests take truthful servers from: our own small ones, and
-// real ones.
+// servers start truthful servers: our own small ones, and real ones.
 var servers = map[string]func(testing.TB) string{
 	"responder": func(t testing.TB) string {
 		return ntptest.Start(t, ntptest.Behaviour{Dispersion: 50 * time.Microsecond}).Addr()

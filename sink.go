@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// sink is the node as its loop sees it: it turns what the loop reports into events.
+// sink is the node as its loop sees it: it turns the reports of the loop into events.
 // Its methods, and the functions of the event table that they call, are the only code
 // of this package that runs on the loop's goroutine.
 type sink Node

@@ -80,8 +80,8 @@ type Lateness struct {
 }
 
 // Status returns everything about the node. It waits for the loop's next turn, or
-// for a second if the loop is stalled: then it reports what is known without the
-// loop, and Age is negative.
+// for a second if the loop is stalled: then the fields of the loop are
+// zero, and Age is negative.
 func (n *Node) Status() Status {
 	s := Status{ID: n.cfg.ID, Name: n.cfg.Name, Group: n.cfg.Group, Addr: n.conn.LocalAddr(),
 		Bounds: n.bounds, Timing: n.cfg.Timing, Age: -1}

@@ -56,8 +56,7 @@ const NoNode = timed.NoNode
 // network.
 func Local() Timing { return timed.Local() }
 
-// LAN returns timing for a local network. It is what a zero [Config.Timing]
-// means.
+// LAN returns timing for a local network. A zero [Config.Timing] means LAN.
 func LAN() Timing { return timed.LAN() }
 
 // WAN returns timing for links across continents.

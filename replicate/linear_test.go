@@ -39,11 +39,11 @@ func (n *number) Merge([]replicate.Branch) error {
 	return errors.New("merged in spite of RequireQuorum")
 }
 
-// step is what a client did: a write, or a read if it is none.
+// step is one call of a client: a write, or a read if write is 0.
 type step struct{ write, result uint64 }
 
-// numberModel is a register whose writes return what was there before. An output of
-// nil is not known.
+// numberModel is a register whose writes return the previous value. An output of nil
+// is not known.
 var numberModel = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {
@@ -55,8 +55,8 @@ var numberModel = porcupine.Model{
 	},
 }
 
-// history is what clients did, in the order of a counter: nothing is concurrent that
-// was not.
+// history holds the calls of clients in the order of a counter, which orders all calls
+// that were not concurrent.
 type history struct {
 	mu     sync.Mutex
 	clock  int64
@@ -121,8 +121,8 @@ func (h *history) client(ctx context.Context, id int, r *replicate.Replica, app 
 }
 
 // playNumbers has five clients of five nodes write and read, while the network is
-// split in random ways and loses packets. It returns whether what they saw could be
-// one number, and how many answers there were.
+// split in random ways and loses packets. It returns whether one number
+// explains all answers, and how many answers there were.
 func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 	synctest.Test(t, func(t *testing.T) {
 		const count = 5
@@ -164,7 +164,7 @@ func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 	return ok, known
 }
 
-// What Submit and ReadLatest say of quorums is linearizable over the whole group.
+// With a quorum, Submit and ReadLatest are linearizable over the whole group.
 func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 	known := 0
 	for seed := range uint64(3) {

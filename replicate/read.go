@@ -20,7 +20,7 @@ type Freshness struct {
 	ValidFor time.Duration
 	// View is the view of the node; nil when there is none. It must not be changed.
 	View *failaware.View
-	// Situation says what the replica was about.
+	// Situation is that of the replica.
 	Situation Situation
 	// Behind is how many calls of the application were waiting, above all operations
 	// that are delivered to this node and not in the state.
@@ -72,8 +72,8 @@ func (r *Replica) fresh(before Progress) Freshness {
 	return f
 }
 
-// Progress says what a replica is about, and how far the transfer of state to it has
-// come.
+// Progress is the situation of a replica, and how far the transfer of state to it
+// has come.
 type Progress struct {
 	Situation Situation
 	View      failaware.ViewID // that the situation is of
@@ -87,7 +87,8 @@ type Progress struct {
 	Bytes, Total uint64
 }
 
-// Progress says what the replica is about. It takes no more than two short locks.
+// Progress returns the replica's situation and progress. It takes no more than two
+// short locks.
 func (r *Replica) Progress() Progress {
 	s, _ := r.engine.Status()
 	return progressOf(&s, r.engine.Behind())

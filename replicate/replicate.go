@@ -20,7 +20,7 @@ type (
 	// Branch is one of the states that meet when parts of a group do: its members, and a
 	// snapshot.
 	Branch = replica.Branch
-	// Situation says what a replica is about.
+	// Situation is the situation of a replica.
 	Situation = replica.Situation
 )
 
@@ -66,7 +66,8 @@ type Config struct {
 	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 256 MiB.
 	MaxSnapshot int
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
-	// Zero means 16 KiB, or what fits into the broadcast's MaxPayload if that is less.
+	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is
+	// less.
 	ChunkBytes int
 	// Rate is how many bytes of snapshots this node sends in a second, 1 KiB to 1 TiB.
 	// Zero means 64 MiB.
@@ -81,8 +82,8 @@ type Config struct {
 	// their states, for which the application needs a method Hash() uint64. Zero means
 	// never.
 	HashEvery int
-	// OnEvent, if not nil, is called with what happens to the state, by one goroutine.
-	// It must not wait.
+	// OnEvent, if not nil, is called with the events of the state, by one goroutine. It
+	// must not block.
 	OnEvent func(Event)
 }
 
@@ -177,7 +178,7 @@ func (r *Replica) Close() error {
 	return nil
 }
 
-// Done is closed when the replica has stopped, for whatever reason.
+// Done is closed when the replica has stopped, for any reason.
 func (r *Replica) Done() <-chan struct{} { return r.done }
 
 // Err returns nil while the replica runs, after Close, and when the node has stopped

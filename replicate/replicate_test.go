@@ -71,7 +71,7 @@ type holder struct {
 	merges   []replicate.Event
 }
 
-// merged returns what the node has merged so far, in the order of its views.
+// merged returns the merges of the node so far, in the order of its views.
 func (h *holder) merged() []replicate.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()

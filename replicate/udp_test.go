@@ -14,7 +14,7 @@ import (
 )
 
 // Over real sockets: a joiner gets a large state while others write, and the member
-// that sends it is killed in the middle. What was acknowledged is there at the end.
+// that sends it is killed in the middle. Every acknowledged write is there at the end.
 func TestReplicasOverUDP(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -63,7 +63,7 @@ func TestReplicasOverUDP(t *testing.T) {
 	wait("writes", func() bool { return len(acked) > 20 })
 	joiner := start(&words{})
 	// Should views fall apart all the same, states are merged, or the transfer is over
-	// before anybody looks. What must hold is the same.
+	// before anybody looks. The same must hold then.
 	has := func() bool { return joiner.restored.Load() > 0 || len(joiner.merged()) > 0 }
 	wait("a transfer", func() bool { return joiner.Progress().Bytes > size/3 || has() })
 	killed := 0

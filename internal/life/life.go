@@ -1,5 +1,5 @@
 // Package life decides when the incarnations of a node begin and end, and why. It
-// is pure: the loop tells it what happened and performs what it decides.
+// is pure: the loop reports to it and performs its decisions.
 package life
 
 import (
@@ -30,7 +30,7 @@ type Machine struct {
 	blame   Reason // why the incarnation must end
 	leaving bool
 	over    bool // the node ends
-	stale   bool // the disk lacks what was to be written: nothing more may be said
+	stale   bool // a write failed: nothing more may be said
 }
 
 // New returns the life of a node whose process starts at now. earlier is the
@@ -59,8 +59,8 @@ func Check(before, now timed.Instant, eraBefore, era uint32) Reason {
 }
 
 // BeginAt returns when the next incarnation may begin, or Never while only an
-// event can change that. behind tells that the application has not taken enough
-// of its deliveries: what waits for it would grow with every incarnation.
+// event can change that. behind says that the application has not taken enough of
+// its deliveries: the backlog would grow with every incarnation.
 func (m *Machine) BeginAt(behind bool) timed.Instant {
 	if m.rateFault || behind {
 		return timed.Never
@@ -118,8 +118,8 @@ func (m *Machine) Leave() { m.leaving = true }
 // Leaving reports whether the node leaves for good.
 func (m *Machine) Leaving() bool { return m.leaving }
 
-// Fail notes that the node ends. unwritten tells that the disk did not take what
-// was to be written before anything else is said.
+// Fail notes that the node ends. unwritten says that a write failed which had to be
+// on the disk before anything else is said.
 func (m *Machine) Fail(unwritten bool) {
 	m.over = true
 	m.stale = m.stale || unwritten
@@ -132,7 +132,7 @@ func (m *Machine) End() { m.over = true }
 func (m *Machine) Over() bool { return m.over }
 
 // MaySpeak reports whether effects may still be performed. None may after a failed
-// write, since the node would say what it forgets.
+// write, since the node would forget it.
 func (m *Machine) MaySpeak() bool { return !m.stale }
 
 // Waiting returns why the last incarnation ended, or None once another has begun.

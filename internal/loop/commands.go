@@ -56,8 +56,8 @@ func (d *driver) hold(global bool) *Hold {
 	return h
 }
 
-// namedLeader is the command of [Loop.NamedLeader]. Of this node it says what the
-// stack knows, and of others what they said in their last packets.
+// namedLeader is the command of [Loop.NamedLeader]. For this node, the stack knows
+// the answer; for others, it stands in their last packets.
 func (d *driver) namedLeader(id timed.NodeID, global bool) timed.NodeID {
 	if d.stack == nil {
 		return timed.NoNode

@@ -4,6 +4,6 @@
 //
 // The package knows the values of the stack and of the layers, and nothing of the
 // public API above it: [Sink] gets events, and errors are values of this package.
-// What callers run is in loop.go and calls.go; all other files hold what the loop's
-// goroutine runs, or a caller that takes a turn in its place ([Loop.TryTurn]).
+// Callers run the code of loop.go and calls.go. All other files belong to the loop's
+// goroutine, or to a caller that takes a turn in its place ([Loop.TryTurn]).
 package loop

@@ -14,7 +14,7 @@ import (
 )
 
 // driver is the loop's own state. Each turn reads the clock once, lets the stack
-// handle what has come or is due, publishes the new state, and then sends packets and
+// handle packets and timers, publishes the new state, and then sends packets and
 // reports events.
 type driver struct {
 	mu sync.Mutex // guards all driver state; run releases it only while it waits for packets
@@ -93,7 +93,7 @@ func (d *driver) run() {
 }
 
 // wait waits until packets come or something is due. Meanwhile callers may take
-// turns. busy tells that packets came in the last turn.
+// turns. busy says that packets came in the last turn.
 func (d *driver) wait(busy bool) (n int, err error) {
 	until, yield := d.clock.until, false
 	if d.msgs != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// fakeConn is a connection of which a test sees what is done with it, and whose
-// clock the test sets.
+// fakeConn is a connection that records its calls for a test, and whose clock the
+// test sets.
 type fakeConn struct {
 	now      atomic.Int64
 	wakes    int
@@ -52,7 +52,7 @@ func (c *fakeConn) advance(d time.Duration) { c.now.Add(int64(d)) }
 
 func (c *fakeConn) instant() timed.Instant { return timed.Instant(c.now.Load()) }
 
-// recorder is a sink that keeps what it is told.
+// recorder is a sink that keeps its reports.
 type recorder struct {
 	events   []stack.EventKind
 	restarts []life.Reason

@@ -54,7 +54,7 @@ func (d *driver) distrust(now timed.Instant) {
 	d.retireStack()
 }
 
-// retireStack lets go of the stack, and keeps what it has counted.
+// retireStack lets go of the stack, and keeps its counts.
 func (d *driver) retireStack() {
 	if d.stack != nil {
 		d.count.add(d.stack)

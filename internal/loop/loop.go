@@ -18,7 +18,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what a loop works with.
+// Config configures a loop.
 type Config struct {
 	// Stack configures the incarnations. The loop sets Self.Boot, Starts and, from one
 	// incarnation to the next, Epochs.
@@ -46,8 +46,8 @@ type Config struct {
 	Log       hclog.Logger
 }
 
-// Sink is told what happens. The loop calls it at the end of a turn, when the state
-// is published and the turn's packets have left. It must not wait for anybody.
+// Sink receives the reports of a loop. The loop calls it at the end of a turn, when
+// the state is published and the turn's packets have left. It must not block.
 type Sink interface {
 	// Event reports an event of the stack, which is valid until Event returns.
 	Event(*stack.Event)

@@ -9,9 +9,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// One turn of the loop sends at most turnBytes of what callers have queued in a
-// class, payloads and sendqueue.MessageOverhead for each, to all members together: a
-// turn takes as long as its sending. The limit bounds a turn, so that leases are
+// One turn of the loop sends at most turnBytes of the messages that callers have
+// queued in a class, payloads and sendqueue.MessageOverhead for each, to all members
+// together: a turn takes as long as its sending. The limit bounds a turn, so that leases are
 // renewed in time, and spreads out the packets: a receiver's socket holds some
 // hundred. Larger turns wake up loops and applications less often. A turn may send
 // minTurnBytes to each member, however many there are.

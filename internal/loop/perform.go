@@ -72,8 +72,8 @@ func (d *driver) note(e *stack.Event) {
 	d.report.events = append(d.report.events, *e)
 }
 
-// report is what is told once the turn's state is published and its packets have
-// left.
+// report holds the reports of a turn until its state is published and its packets
+// have left.
 type report struct {
 	events []stack.Event
 	calls  []func() // results of commands
@@ -83,8 +83,8 @@ type report struct {
 // left.
 func (r *report) after(f func()) { r.calls = append(r.calls, f) }
 
-// flush publishes the state, sends the packets of the turn, and reports what
-// happened, in this order.
+// flush publishes the state, sends the packets of the turn, and gives its reports,
+// in this order.
 func (d *driver) flush() {
 	d.publish()
 	d.out.send(d.l.cfg.Clock, d.l.cfg.Conn)

@@ -64,7 +64,7 @@ func (d *driver) publish() {
 	switch {
 	case d.stack != nil:
 		state = d.stack.Snapshot(d.clock.now)
-	case prev != nil: // what was known last, without any claim
+	case prev != nil: // the last knowledge, without any claim
 		state.Clock, state.View = prev.Clock, prev.View
 	}
 	if prev != nil && prev.Snapshot == state && prev.Era == d.clock.era && p.lost == nil && p.lostGlobal == nil {

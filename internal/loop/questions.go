@@ -5,8 +5,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Assurance is what a node has answered to the question whether it leads, by this
-// node's hardware clock in an era: nobody but By leads before Local, in its logical
+// Assurance is the answer of a node to the question whether it leads, by this node's
+// hardware clock in an era: nobody but By leads before Local, in its logical
 // partition, or before Global in the group.
 type Assurance struct {
 	By            timed.Incarnation
@@ -63,7 +63,7 @@ func (d *driver) ask(peer timed.NodeID, result chan Assurance) {
 }
 
 // answer hands a peer's answer to the callers that wait for it. An answer to an
-// earlier question is true, but is not what they asked for.
+// earlier question is true, but it may be older than they accept.
 func (d *driver) answer(a *leader.Assurance) {
 	for _, q := range d.asked {
 		if q.peer == a.By.Node && a.Asked >= q.since {

@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Options say whose peers a resolver finds.
+// Options describe the node of a resolver.
 type Options struct {
 	Self timed.NodeID
 	// Local is the address of the node's socket: only peers of its address family

@@ -13,7 +13,7 @@ func (q *Queue) Ready() <-chan struct{} { return q.ready }
 
 // Borrow returns the items borrowed before, and borrows up to max of those that
 // have come. With none there, the consumer counts as waiting until [Queue.Ready]
-// tells it to look again, unless the queue is closed. eased tells that the loop
+// tells it to look again, unless the queue is closed. eased says that the loop
 // should hear of the returned items at once: its acknowledgements may wait for them.
 // The slice is valid until the next call of Borrow or Unread.
 func (q *Queue) Borrow(max int) (items []Item, eased, closed bool) {

@@ -58,7 +58,7 @@ func (q *Queue) Commit() (woke bool) {
 	return woke
 }
 
-// Returned returns what the application has taken since the last call, and the
+// Returned returns how much the application has taken since the last call, and the
 // loans that have ended, which are valid until the next call.
 func (q *Queue) Returned() (t Taken, ended []Return) {
 	if !q.returned.Load() {

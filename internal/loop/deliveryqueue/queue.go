@@ -59,7 +59,7 @@ type Change struct {
 
 const (
 	minCapacity = 64 // of the ring
-	// itemOverhead is what an item counts against the limit besides its payload. The
+	// itemOverhead counts against the limit for each item besides its payload. The
 	// broadcast counts the same.
 	itemOverhead = 64
 )
@@ -73,7 +73,7 @@ type Queue struct {
 	// Owned by the loop. Staged items stand in the ring behind its tail.
 	staged int
 	spare  int      // places behind them that are known to be free
-	ended  []Return // what Returned gave last
+	ended  []Return // the last result of Returned
 
 	// Atomic.
 	backlog  atomic.Int64 // bytes that were committed and not returned
@@ -82,7 +82,7 @@ type Queue struct {
 
 	// Guarded by mu.
 	mu          sync.Mutex
-	ring        []Item // from head to tail, and what is staged; its length is a power of two
+	ring        []Item // from head to tail, and staged ones; its length is a power of two
 	head        uint64 // the first item that was not returned
 	lent        uint64 // the first item that is not borrowed
 	tail        uint64

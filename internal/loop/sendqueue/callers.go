@@ -41,7 +41,7 @@ func (q *Queue) Send(ctx context.Context, payload []byte, opt broadcast.Options,
 	}
 }
 
-// put queues a message. first tells that the loop has to be woken. If the class is
+// put queues a message. first says that the loop has to be woken. If the class is
 // full and wait is set, the caller counts as waiting until its next call, which must
 // have the place that this one gave it, or until giveUp.
 //

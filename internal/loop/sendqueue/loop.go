@@ -9,8 +9,8 @@ import (
 // Look says that the loop takes messages now: the next caller wakes it again.
 func (q *Queue) Look() { q.pending.Store(false) }
 
-// Refill gives the loop what callers have queued in a class, once it has handed
-// over all from before, and makes room for more. It reports whether there is a
+// Refill gives the loop the messages that callers have queued in a class, once it
+// has handed over all from before, and makes room for more. It reports whether there is a
 // message for [Queue.HandOver].
 func (q *Queue) Refill(class broadcast.Class, from slabs) bool {
 	c := &q.classes[class]

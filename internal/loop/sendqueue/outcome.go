@@ -5,8 +5,8 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// Outcome is what became of a message: its delivery at this node in View, or why
-// that is not known.
+// Outcome is the delivery of a message at this node in View, or why that is not
+// known.
 type Outcome struct {
 	Message broadcast.Delivery // without its payload
 	View    *membership.View

@@ -25,7 +25,7 @@ const (
 	// little against the broadcast's window behind it. A message is taken as soon as
 	// less waits, however large it is, so that large ones do not starve.
 	classBytes = 128 << 10
-	// MessageOverhead is what a message counts besides its payload.
+	// MessageOverhead counts for each message besides its payload.
 	MessageOverhead = 64
 )
 
@@ -37,8 +37,8 @@ type Options struct {
 	Wake func()
 }
 
-// Queue is the queue. Files of this package hold either what callers run or what
-// the loop runs.
+// Queue is the queue. Callers run the code of callers.go, and the loop that of
+// loop.go.
 type Queue struct {
 	opt Options // immutable
 

@@ -19,17 +19,17 @@ func (d *Dir) epochPath() string {
 	return filepath.Join(filepath.Dir(d.path), fmt.Sprintf("node-%v.epoch", d.id))
 }
 
-// Configured is what the configuration says of quorum systems. It counts until the
-// state directory knows an epoch.
+// Configured is the configuration of quorum systems. It counts until the state
+// directory knows an epoch.
 type Configured struct {
 	Quorum quorum.System // nil: none
 	Epoch  uint64        // of Quorum
 	Join   bool          // the node begins without an epoch, and learns that of the group
 }
 
-// ReadEpoch returns what the directory says of the node's epoch, or, without a
-// file, what the configuration says, which it then writes down: another Quorum must
-// not count at the next start. It returns nil if there is no quorum system, or on
+// ReadEpoch returns the node's epoch as the directory has it. Without a file it is the
+// configured one, which ReadEpoch writes down: another Quorum must not count at the
+// next start. It returns nil if there is no quorum system, or on
 // nil. The error matches [ErrDamaged], or is the system's.
 func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if d == nil {
@@ -71,7 +71,7 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 	return &s, d.WriteEpoch(&s)
 }
 
-// WriteEpoch writes down what the node knows of its epoch. It returns when that is
+// WriteEpoch writes down what the node knows of its epoch, and returns when that is
 // on the disk.
 func (d *Dir) WriteEpoch(s *epoch.State) error {
 	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {

@@ -1,4 +1,4 @@
-// Package statedir keeps what a node must remember over its processes: the longest
+// Package statedir keeps the state that must outlive a node's process: the longest
 // time for which it may have voted, how many incarnations it has had, and the epoch
 // of its quorum system. A lock keeps a second process with the same id away.
 package statedir
@@ -19,7 +19,7 @@ import (
 var (
 	// ErrInUse: another process holds the lock for the id.
 	ErrInUse = errors.New("failaware: the state is locked by another process")
-	// ErrDamaged: a file is not what was written there.
+	// ErrDamaged: a file does not hold what was written there.
 	ErrDamaged = errors.New("failaware: damaged state")
 )
 
@@ -35,14 +35,14 @@ type Dir struct {
 
 	mu     sync.Mutex
 	lock   *durable.Lock // nil once closed
-	stored record        // what the file says
+	stored record        // the content of the file
 }
 
-// record is what the state file of a node says.
+// record is the content of a node's state file.
 type record struct {
 	// Incarnations counts the node's incarnations, the present one included. Of two
-	// votes of one node, the later incarnation's is the later vote, whatever its clock
-	// showed.
+	// votes of one node, that of the later incarnation is the later vote, regardless of
+	// its clock.
 	Incarnations uint64
 	// MaxLock is the longest time for which the node may have voted.
 	MaxLock time.Duration

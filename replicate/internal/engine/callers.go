@@ -1,6 +1,6 @@
 package engine
 
-// Status returns what the replica is about, and a channel that is closed when that
+// Status returns the status of the replica, and a channel that is closed when it
 // changes, its progress aside. Between two incarnations the status is zero.
 func (e *Engine) Status() (Status, <-chan struct{}) {
 	e.mu.Lock()

@@ -77,7 +77,7 @@ type Engine struct {
 	current *incarnation  // nil between two
 }
 
-// Status is what a replica is about.
+// Status is the status of a replica.
 type Status struct {
 	Situation replica.Situation
 	View      membership.ViewID // that the situation is of
@@ -87,8 +87,8 @@ type Status struct {
 }
 
 // New returns an engine for a valid configuration and an application in its initial
-// state, of which it takes a snapshot. event, if not nil, is called with what happens,
-// by one goroutine; it must not wait. The error is [ErrNoHasher], or that of Snapshot.
+// state, of which it takes a snapshot. event, if not nil, is called with all events,
+// by one goroutine; it must not block. The error is [ErrNoHasher], or that of Snapshot.
 func New(cfg replica.Config, group Group, app Application, event func(replica.Event)) (*Engine, error) {
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher

@@ -26,7 +26,7 @@ type incarnation struct {
 	results chan result
 }
 
-// result is what a call of the application returned.
+// result is the result of a call of the application.
 type result struct {
 	effect replica.Effect
 	state  []byte
@@ -135,7 +135,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 	i.setStatus(s)
 }
 
-// send broadcasts what the machine says, in its order.
+// send broadcasts the messages of the machine, in its order.
 func (i *incarnation) send(ctx context.Context) error {
 	for {
 		e, err := i.sends.take(ctx)

@@ -10,7 +10,8 @@ import (
 )
 
 // Outcomes bring the outcomes of own operations and barriers to the callers that
-// wait for them. Files hold either what callers run or what the engine runs.
+// wait for them. Callers run the code of outcomes_callers.go, and the engine that of
+// outcomes_engine.go.
 type Outcomes struct {
 	mu      sync.Mutex
 	over    bool

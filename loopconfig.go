@@ -1,0 +1,74 @@
+package failaware
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
+)
+
+// loopConfig returns the configuration of the loop, without epochs if the quorum
+// system is not to be replaced.
+func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
+	c := &n.cfg
+	l := loop.Config{
+		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
+			Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
+			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
+			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
+			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
+		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Insecure: c.Insecure,
+		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Peers: n.peers, Gate: gate,
+		Sink: (*sink)(n), Log: n.log,
+	}
+	if b := c.Broadcast; b != nil {
+		m := b.machine()
+		l.Stack.Broadcast, l.Deliver, l.Backlog = &m, !b.SendOnly, b.Backlog
+	}
+	if c.OnPublish != nil {
+		l.OnPublish = (*sink)(n).published
+	}
+	return l
+}
+
+// groupDigest stands for the group in packets: its name, and the settings of the
+// broadcast that must be the same at all nodes. A node that has no broadcast, or can
+// take less than the others send, would keep their views from ever being committed;
+// so it is in a group of its own.
+func groupDigest(name string, b *BroadcastConfig) uint64 {
+	h := sha256.New()
+	fmt.Fprintf(h, "failaware group\x00%s", name)
+	if b != nil {
+		fmt.Fprintf(h, "\x00broadcast %d %d %d %v", b.Window, b.MaxMessages, b.MaxPayload, b.quorum())
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// receiveBuffer is the size of the socket's receive buffer with broadcast, in bytes,
+// which the system may limit. It holds what the other members send while a loop is
+// held up.
+const receiveBuffer = 4 << 20
+
+// socket returns the options of the node's socket.
+func (c *Config) socket() (o udp.Options) {
+	o.MaxPacket = c.largestPacket()
+	if c.Broadcast != nil {
+		o.ReceiveBuffer = receiveBuffer
+	}
+	return o
+}
+
+// largestPacket returns the size of the largest packet that the node reads, in
+// bytes.
+func (c *Config) largestPacket() int {
+	if c.Broadcast == nil {
+		return c.MaxPacket
+	}
+	return max(c.MaxPacket, stack.MaxBroadcast)
+}
