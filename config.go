@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -187,7 +187,7 @@ func (c Config) WithDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = hclog.NewNullLogger()
 	}
-	orDefault(&c.MaxPacket, datagram.MaxPacket)
+	orDefault(&c.MaxPacket, wire.MaxPacket)
 	orDefault(&c.EventBuffer, DefaultEventBuffer)
 	if c.Broadcast != nil {
 		c.Broadcast = c.Broadcast.withDefaults(c.MaxPacket)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -52,8 +52,8 @@ func (c Config) Validate() (Bounds, error) {
 	if c.EventBuffer < 1 || c.EventBuffer > maxEventBuffer {
 		errs.add("EventBuffer: %d is outside [1, %d]", c.EventBuffer, maxEventBuffer)
 	}
-	if c.MaxPacket < datagram.MaxPacket || c.MaxPacket > maxMaxPacket {
-		errs.add("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, datagram.MaxPacket, maxMaxPacket)
+	if c.MaxPacket < wire.MaxPacket || c.MaxPacket > maxMaxPacket {
+		errs.add("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, wire.MaxPacket, maxMaxPacket)
 	}
 	if c.Broadcast != nil {
 		errs = append(errs, c.Broadcast.check()...)

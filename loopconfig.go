@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
@@ -70,5 +71,5 @@ func (c *Config) largestPacket() int {
 	if c.Broadcast == nil {
 		return c.MaxPacket
 	}
-	return max(c.MaxPacket, stack.MaxBroadcast)
+	return max(c.MaxPacket, wire.MaxBroadcast)
 }

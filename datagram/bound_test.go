@@ -167,7 +167,7 @@ func (d *duel) send(now int64, m move) error {
 	if !m.lost {
 		sent := c.at(stamp)
 		f := flying{to: 1 - m.from, sent: sent, arrive: sent + (int64(d.timing.MinDelay)+m.delay)*1e9 + m.part,
-			header: Header{Version: Version, Source: timed.NodeID(m.from + 1), Destination: peer, Boot: timed.BootID(m.from + 10),
+			header: Header{Source: timed.NodeID(m.from + 1), Destination: peer, Boot: timed.BootID(m.from + 10),
 				Stamp: stamp, Echo: echo(d.nodes[m.from], peer, stamp)}}
 		at, _ := slices.BinarySearchFunc(d.air, f.arrive, func(g flying, t int64) int {
 			if g.arrive <= t {

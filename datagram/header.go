@@ -22,9 +22,6 @@ type Header struct {
 	Echo        Echo
 }
 
-// Version is the wire format that this package speaks.
-const Version = 1
-
 // Echo tells a destination what the sender last got from it.
 type Echo struct {
 	// Boot is the incarnation of the destination that the echo belongs to; 0
@@ -44,6 +41,11 @@ type Echo struct {
 
 // NotHeard in an echo says that the sender does not hear the destination.
 const NotHeard timed.Instant = -1 << 63
+
+// MaxStamp is the largest instant that packets carry: 73 years on a hardware
+// clock. Up to it, no sum or difference that the bounds are made of leaves 64
+// bits.
+const MaxStamp timed.Instant = 1 << 61
 
 // Delay is what the receiver of a message knows of its transmission delay.
 type Delay struct {

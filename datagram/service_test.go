@@ -32,13 +32,13 @@ func newService(self timed.NodeID, peers ...timed.NodeID) *Service {
 // hello is a packet of node 2 to node 1 that left at sent: it echoes a packet
 // of ours that left 2 ms before and took 1 ms, and says that it was heard fast.
 func hello(boot timed.BootID, sent time.Duration) *Header {
-	return &Header{Version: Version, Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{
+	return &Header{Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{
 		Boot: 100, Sent: at(sent - 2*ms), Received: at(sent - ms), Latest: at(sent - 2*ms), Heard: at(sent - ms)}}
 }
 
 // silent is a packet that echoes nothing.
 func silent(boot timed.BootID, sent time.Duration) *Header {
-	return &Header{Version: Version, Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{Heard: NotHeard}}
+	return &Header{Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{Heard: NotHeard}}
 }
 
 func take(t testing.TB, s *Service, received time.Duration, h *Header, want Verdict) Delay {

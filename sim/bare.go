@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -36,7 +37,7 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 	slot := w.take()
 	f := w.slots[slot]
 	f.packet.Frames = 0
-	f.packet.Header = datagram.Header{Version: datagram.Version, Group: 1, Source: n.id, Destination: to, Boot: n.boot, Stamp: n.tick(w.now)}
+	f.packet.Header = datagram.Header{Version: wire.Version, Group: 1, Source: n.id, Destination: to, Boot: n.boot, Stamp: n.tick(w.now)}
 	if n.sendErrors > 0 && w.net.chance(n.sendErrors) {
 		w.count.Lost++
 		w.drop(slot)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -27,7 +27,7 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 		halves[id%2].Add(id)
 	}
 	c.Schedule.Faults = []Fault{
-		{Kind: BlackHole, Size: datagram.MaxPacket},
+		{Kind: BlackHole, Size: wire.MaxPacket},
 		{At: 900 * time.Millisecond, For: 700 * time.Millisecond, Kind: Split, Blocks: halves[:]},
 	}
 	t := c.Schedule.Traffic

@@ -10,7 +10,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -248,7 +248,7 @@ func TestCopiesShareNoFreight(t *testing.T) {
 	slot := w.take()
 	f := w.slots[slot]
 	f.packet.Header = datagram.Header{Source: 1}
-	f.packet.Frames, f.packet.Broadcast = stack.FrameBroadcast, &broadcast.Packet{Runs: []broadcast.Run{{Payload: []byte{1}, Count: 1, Size: 1}}}
+	f.packet.Frames, f.packet.Broadcast = wire.FrameBroadcast, &broadcast.Packet{Runs: []broadcast.Run{{Payload: []byte{1}, Count: 1, Size: 1}}}
 	f.stow()
 	again := w.slots[w.copy(slot)]
 	f.packet.Broadcast.Runs[0].Payload[0] = 9

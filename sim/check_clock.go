@@ -5,7 +5,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -46,7 +46,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 		return
 	}
 	// What a node passed on counts also if it has restarted meanwhile.
-	if d.Fast && f.packet.Has(stack.FrameCollated) {
+	if d.Fast && f.packet.Has(wire.FrameCollated) {
 		c.checkRelayed(n, f.packet.Collated, now)
 	}
 	from := f.packet.Header.Source
@@ -69,7 +69,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 
 // checkRelayed checks those for whom a packet speaks. They ran, and heard the
 // requester, after its request left, and no later time is certain.
-func (c *checker) checkRelayed(n *Node, said *stack.Collated, now timed.Instant) {
+func (c *checker) checkRelayed(n *Node, said *wire.Collated, now timed.Instant) {
 	if said.Leader.Node != n.id {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -33,7 +34,7 @@ type reliance struct {
 }
 
 // answered notes an answer that a node gives.
-func (c *checker) answered(n *Node, p *stack.Packet) {
+func (c *checker) answered(n *Node, p *wire.Packet) {
 	if p.Answer.Local == 0 {
 		return
 	}

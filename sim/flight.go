@@ -2,17 +2,17 @@ package sim
 
 import (
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 )
 
 // flight is a packet on its way.
 type flight struct {
-	packet  stack.Packet
+	packet  wire.Packet
 	sent    int64 // true time
 	from    int32 // who sent it, or nobody
 	payload []byte
-	cargo   *freight        // of the slot, for whatever packet is in it
-	basket  *stack.Collated // as well
+	cargo   *freight       // of the slot, for whatever packet is in it
+	basket  *wire.Collated // as well
 }
 
 // nobody sent what is forged.
@@ -28,15 +28,15 @@ type freight struct {
 // stow copies what the packet of a flight says about broadcast, and the replies
 // that it collates, into memory of the flight's own.
 func (f *flight) stow() {
-	if f.packet.Has(stack.FrameBroadcast) {
+	if f.packet.Has(wire.FrameBroadcast) {
 		if f.cargo == nil {
 			f.cargo = new(freight)
 		}
 		f.packet.Broadcast = f.cargo.take(f.packet.Broadcast)
 	}
-	if f.packet.Has(stack.FrameCollated) {
+	if f.packet.Has(wire.FrameCollated) {
 		if f.basket == nil {
-			f.basket = new(stack.Collated)
+			f.basket = new(wire.Collated)
 		}
 		f.packet.Collated.CopyTo(f.basket)
 		f.packet.Collated = f.basket
@@ -85,5 +85,5 @@ func (w *World) copy(slot int32) int32 {
 
 // carriesDecision reports whether the packet has a decision.
 func (f *flight) carriesDecision() bool {
-	return f.packet.Has(stack.FrameBroadcast) && len(f.packet.Broadcast.Decisions) > 0
+	return f.packet.Has(wire.FrameBroadcast) && len(f.packet.Broadcast.Decisions) > 0
 }

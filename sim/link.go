@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/failaware/failaware/internal/stack"
+import "github.com/failaware/failaware/internal/wire"
 
 // link is one direction between two nodes.
 type link struct {
@@ -16,8 +16,8 @@ type link struct {
 	odd      bool    // it has something of what few links have
 	rare     rare
 
-	dropNext stack.Frames // a packet with one of these frames is lost, once
-	dropAll  stack.Frames // every packet with one of these frames is lost
+	dropNext wire.Frames // a packet with one of these frames is lost, once
+	dropAll  wire.Frames // every packet with one of these frames is lost
 }
 
 // rare is what few links have.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -52,7 +52,7 @@ func votesOf(w *World) (out []excess) {
 		var asked leader.Request
 		var by, n *Node
 		if next := w.queue.heap[0]; next.kind() == deliver {
-			if f := w.slots[next.arg]; f.packet.Has(stack.FrameRequest) && f.from >= 0 {
+			if f := w.slots[next.arg]; f.packet.Has(wire.FrameRequest) && f.from >= 0 {
 				n, by, asked = w.nodes[next.node()], w.nodes[f.from], f.packet.Request
 			}
 		}

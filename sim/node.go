@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -195,7 +196,7 @@ func (w *World) reincarnate(n *Node) bool {
 		// When votes may be freed was reckoned with the clock that is not
 		// trusted any more.
 		if p := out[i].Packet; p != nil {
-			p.Frames &^= stack.FrameRelease
+			p.Frames &^= wire.FrameRelease
 		}
 	}
 	w.after(n, now, out)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -30,7 +31,7 @@ type Rounds struct {
 // roundsMeter counts what goes to one node, and takes the time that it costs.
 type roundsMeter struct {
 	node     *Node
-	wire     wire
+	codec    codec
 	received uint64
 	sent     uint64
 	group    uint64
@@ -40,30 +41,30 @@ type roundsMeter struct {
 
 // handle hands a packet to its node. What the meter's node receives is decoded
 // first, as packets from a socket are.
-func (m *roundsMeter) handle(n *Node, now timed.Instant, p *stack.Packet, out []stack.Effect) []stack.Effect {
+func (m *roundsMeter) handle(n *Node, now timed.Instant, p *wire.Packet, out []stack.Effect) []stack.Effect {
 	if n != m.node {
 		return n.st.HandlePacket(now, now, p, out)
 	}
 	m.received++
-	b, err := m.wire.encode(p)
+	b, err := m.codec.encode(p)
 	if err != nil {
 		return n.st.HandlePacket(now, now, p, out)
 	}
 	start := time.Now()
-	if m.wire.dec.Decode(b, &m.wire.junk) == nil {
-		out = n.st.HandlePacket(now, now, &m.wire.junk, out)
+	if m.codec.dec.Decode(b, &m.codec.junk) == nil {
+		out = n.st.HandlePacket(now, now, &m.codec.junk, out)
 	}
 	m.spent += time.Since(start)
 	return out
 }
 
 // leaves takes notice of a packet that a node sends.
-func (m *roundsMeter) leaves(n *Node, p *stack.Packet) {
+func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 	m.group++
 	if n == m.node {
 		m.sent++
 	}
-	if p.Has(stack.FrameReply) || p.Has(stack.FrameCollated) {
+	if p.Has(wire.FrameReply) || p.Has(wire.FrameCollated) {
 		m.answers++
 	}
 }
@@ -140,7 +141,7 @@ func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) 
 	}
 	el := head.st.Election()
 	m := &roundsMeter{node: head}
-	m.wire.enc.MaxPacket = stack.PacketFor(timed.MaxNodes)
+	m.codec.enc.MaxPacket = wire.PacketFor(timed.MaxNodes)
 	w.meter = m
 	defer func() { w.meter = nil }()
 	var request timed.Instant
@@ -163,7 +164,7 @@ func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) 
 		}
 		held = until
 		if r.Count == 0 && r.Times == nil { // the first one began before the count
-			*m = roundsMeter{node: head, wire: m.wire}
+			*m = roundsMeter{node: head, codec: m.codec}
 			r.Times = []time.Duration{}
 			continue
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -190,7 +190,7 @@ func confirmedLate(seed uint64, opt Options, before bool) error {
 			return w.check.failed
 		}
 		if w.check.leads(p.index) {
-			w.links[p.index][m.index].dropNext = stack.FrameResign
+			w.links[p.index][m.index].dropNext = wire.FrameResign
 			w.resign(p)
 		}
 		if !w.runUntil(w.now + int64(w.bounds.View)) {
@@ -310,7 +310,7 @@ func silentSupporter(seed uint64, opt Options) error {
 		return w.outcome("nobody leads all")
 	}
 	m := w.nodes[(p.index+1)%3]
-	w.links[m.index][p.index].dropAll = stack.FrameReply
+	w.links[m.index][p.index].dropAll = wire.FrameReply
 	// One round, in which the follower has not expired yet.
 	t := &w.opt.Timing
 	if !w.runUntil(w.now + int64(t.Period()+t.RoundTime()+t.SchedulingDelay)) {

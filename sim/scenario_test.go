@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -33,7 +33,7 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 	// bound until its view's lease has run out.
 	for i := range w.links {
 		for j := range w.links[i] {
-			w.links[i][j].dropAll = stack.FrameResign
+			w.links[i][j].dropAll = wire.FrameResign
 		}
 	}
 	if !w.runUntil(w.now + int64(w.bounds.View)) {
@@ -68,7 +68,7 @@ func oneLostPacket(seed uint64, opt Options) error {
 	before := w.check.stale
 	for range 40 {
 		from, to := w.anyNode(), w.anyNode()
-		w.links[from.index][to.index].dropNext = stack.FrameReply
+		w.links[from.index][to.index].dropNext = wire.FrameReply
 		if !w.runUntil(w.now + int64(3*w.opt.Timing.Expires)) {
 			return w.check.failed
 		}

@@ -25,12 +25,12 @@ func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	}
 	if w.net.chance(r.corrupt) {
 		w.count.Corrupted++
-		w.wire.flip(&f.packet, w.net)
+		w.codec.flip(&f.packet, w.net)
 		return false // the checksum of UDP sees it, but the decoder has met it
 	}
 	if w.net.chance(r.truncate) {
 		w.count.Corrupted++
-		w.wire.cutOff(&f.packet, w.net)
+		w.codec.cutOff(&f.packet, w.net)
 		return false
 	}
 	return true

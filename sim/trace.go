@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -35,25 +36,25 @@ func (w *World) says(f *flight) string {
 	return describe(&f.packet) + ", " + message
 }
 
-func describe(p *stack.Packet) string {
+func describe(p *wire.Packet) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if p.Has(stack.FrameInUse) {
+	if p.Has(wire.FrameInUse) {
 		add("in use by %v", p.InUse)
 	}
-	if p.Has(stack.FrameRelease) {
+	if p.Has(wire.FrameRelease) {
 		add("release ≤ %d", p.Release)
 	}
-	if p.Has(stack.FrameResign) {
+	if p.Has(wire.FrameResign) {
 		add("resign %v", p.Resign)
 	}
-	if p.Has(stack.FrameDropped) {
+	if p.Has(wire.FrameDropped) {
 		add("dropped %v", p.Dropped)
 	}
-	if p.Has(stack.FrameRequest) {
+	if p.Has(wire.FrameRequest) {
 		add("request %d%s", p.Request.Number, describePart(&p.Part))
 	}
-	if p.Has(stack.FrameReply) {
+	if p.Has(wire.FrameReply) {
 		word := "refusal"
 		if p.Reply.Support {
 			word = "vote"
@@ -61,19 +62,19 @@ func describe(p *stack.Packet) string {
 		add("%s for %d (locked to %v, prefers %v, acknowledged %v)", word, p.Reply.Number,
 			p.Reply.LockedTo.Node, p.Reply.Prefers, p.Report.Acknowledged)
 	}
-	if p.Has(stack.FrameLeaving) {
+	if p.Has(wire.FrameLeaving) {
 		add("leaving")
 	}
-	if p.Has(stack.FrameTree) {
+	if p.Has(wire.FrameTree) {
 		add("tree of %d over %v", p.Request.Tree.Fanout, p.Request.Tree.Target)
 	}
-	if p.Has(stack.FrameCollated) {
+	if p.Has(wire.FrameCollated) {
 		add("%s", describeCollated(p.Collated))
 	}
-	if p.Has(stack.FrameEpoch) {
+	if p.Has(wire.FrameEpoch) {
 		add("epoch %d %v %s", p.Epoch.Epoch, p.Epoch.Phase, p.Epoch.Next)
 	}
-	if p.Has(stack.FrameBroadcast) && !p.Broadcast.Bare() {
+	if p.Has(wire.FrameBroadcast) && !p.Broadcast.Bare() {
 		add("%s", describeCast(p.Broadcast))
 	}
 	if len(parts) == 0 {
@@ -82,7 +83,7 @@ func describe(p *stack.Packet) string {
 	return strings.Join(parts, ", ")
 }
 
-func describeCollated(c *stack.Collated) string {
+func describeCollated(c *wire.Collated) string {
 	var from timed.Set
 	for i := range c.Replies {
 		from.Add(c.Replies[i].Voter.Node)

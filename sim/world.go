@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -42,7 +43,7 @@ type World struct {
 	events uint64
 	hash   uint64
 	check  checker
-	wire   wire
+	codec  codec
 	count  Counters
 
 	app      app
@@ -178,7 +179,7 @@ func (w *World) deliver(e event) {
 }
 
 // handle lets a node handle a packet.
-func (w *World) handle(n *Node, now timed.Instant, p *stack.Packet) []stack.Effect {
+func (w *World) handle(n *Node, now timed.Instant, p *wire.Packet) []stack.Effect {
 	if w.meter != nil {
 		return w.meter.handle(n, now, p, w.out[:0])
 	}
@@ -232,13 +233,13 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.Answer:
-			if w.external != nil && e.Packet.Has(stack.FrameLine) {
+			if w.external != nil && e.Packet.Has(wire.FrameLine) {
 				w.external.promised = max(w.external.promised, e.Packet.Line.Until)
 			}
-			if w.cast != nil && e.Packet.Has(stack.FrameBroadcast) {
+			if w.cast != nil && e.Packet.Has(wire.FrameBroadcast) {
 				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
 			}
-			if w.global != nil && e.Packet.Has(stack.FrameAnswer) {
+			if w.global != nil && e.Packet.Has(wire.FrameAnswer) {
 				w.check.answered(n, e.Packet)
 			}
 			if slot := w.lent[sent]; broken {
@@ -333,14 +334,14 @@ func (w *World) take() (slot int32) {
 }
 
 // lend gives a node a packet to write, where it stays until it arrives.
-func (w *World) lend() *stack.Packet {
+func (w *World) lend() *wire.Packet {
 	slot := w.take()
 	w.lent = append(w.lent, slot)
 	return &w.slots[slot].packet
 }
 
 // electing are the frames by which leaders are made and unmade.
-const electing = stack.FrameRequest | stack.FrameReply | stack.FrameRelease
+const electing = wire.FrameRequest | wire.FrameReply | wire.FrameRelease
 
 // send puts a packet on its link.
 func (w *World) send(n *Node, e *stack.Effect, slot int32) {
@@ -364,7 +365,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		f.payload, w.cargo = w.cargo, nil
 	}
 	if w.opt.Codec {
-		if err := w.wire.pass(&f.packet); err != nil {
+		if err := w.codec.pass(&f.packet); err != nil {
 			w.check.fail("codec", n, "%v", err)
 		}
 	}

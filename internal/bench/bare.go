@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -26,9 +26,9 @@ type bare struct {
 	conn    *udp.Conn
 	cfg     stack.Config
 	stack   *stack.Stack
-	decoder stack.Decoder
-	encoder stack.Encoder
-	packet  stack.Packet
+	decoder wire.Decoder
+	encoder wire.Encoder
+	packet  wire.Packet
 	in      []udp.Packet
 	out     []udp.Packet // the first filled are to be sent; the others keep buffers
 	filled  int
@@ -136,15 +136,15 @@ func (b *bare) timeout(now timed.Instant) {
 }
 
 func (b *bare) handle(now timed.Instant, pkt *udp.Packet) {
-	h, body, err := datagram.ParseHeader(pkt.Buf[:pkt.N])
+	h, body, err := wire.ParseHeader(pkt.Buf[:pkt.N])
 	if err != nil || h.Group != b.cfg.Group || b.decoder.DecodeBody(h, body, &b.packet) != nil {
 		return
 	}
 	b.perform(b.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), &b.packet, b.effects[:0]))
-	if b.packet.Has(stack.FrameReply) {
+	if b.packet.Has(wire.FrameReply) {
 		b.replySize = pkt.N
 	}
-	if b.packet.Has(stack.FrameCollated) {
+	if b.packet.Has(wire.FrameCollated) {
 		b.collated++
 	}
 	b.noteWin()
@@ -180,7 +180,7 @@ func (b *bare) perform(effects []stack.Effect) {
 		}
 		pkt.Buf, pkt.N, pkt.Addr = buf, len(buf), b.to[e.To]
 		b.filled++
-		if e.Packet.Has(stack.FrameRequest) {
+		if e.Packet.Has(wire.FrameRequest) {
 			b.requestSize = len(buf)
 		}
 	}
@@ -204,7 +204,7 @@ func (b *bare) send(stamped bool) {
 		for i := range b.out[:b.filled] {
 			if p := &b.out[i]; !isRaw(p.Buf[:p.N]) {
 				b.counter++
-				datagram.PatchStamp(p.Buf, stamp, b.counter)
+				wire.PatchStamp(p.Buf, stamp, b.counter)
 			}
 		}
 	}

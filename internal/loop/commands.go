@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,7 +104,7 @@ func (d *driver) checkChange(next string) error {
 		return ErrNotLeader // a new incarnation is about to begin
 	}
 	if e := d.cfg.Epochs; e != nil && e.System != "" {
-		if err := stack.CheckChange(e.System, next, d.l.cfg.MaxPacket); err != nil {
+		if err := wire.CheckChange(e.System, next, d.l.cfg.MaxPacket); err != nil {
 			return fmt.Errorf("failaware: %w", err)
 		}
 	}

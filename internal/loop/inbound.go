@@ -1,10 +1,9 @@
 package loop
 
 import (
-	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/life"
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -13,8 +12,8 @@ const batch = 64 // how many packets are read at once
 // inbound is the memory that packets are read and decoded into.
 type inbound struct {
 	pkts    []udp.Packet
-	decoder stack.Decoder
-	packet  stack.Packet
+	decoder wire.Decoder
+	packet  wire.Packet
 }
 
 // receive handles the packets of a turn.
@@ -33,7 +32,7 @@ func (d *driver) receive(pkts []udp.Packet) {
 
 // handle checks one packet, cheapest test first, and hands it to the stack.
 func (d *driver) handle(pkt *udp.Packet) {
-	h, body, err := datagram.ParseHeader(pkt.Buf[:pkt.N])
+	h, body, err := wire.ParseHeader(pkt.Buf[:pkt.N])
 	switch {
 	case err != nil:
 		d.count.malformed++
@@ -41,7 +40,7 @@ func (d *driver) handle(pkt *udp.Packet) {
 	case h.Group != d.cfg.Group:
 		d.count.foreign++
 		return
-	case h.Suite != datagram.SuiteNone:
+	case h.Suite != wire.SuiteNone:
 		d.count.sealed++
 		return
 	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():

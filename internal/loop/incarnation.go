@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
@@ -46,7 +47,7 @@ func (d *driver) distrust(now timed.Instant) {
 	effects := d.stack.Distrust(now, d.effects[:0])
 	for i := range effects {
 		if p := effects[i].Packet; p != nil {
-			p.Frames &^= stack.FrameRelease
+			p.Frames &^= wire.FrameRelease
 		}
 	}
 	d.perform(effects)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -68,10 +69,10 @@ func (d *driver) greetStrangers() {
 }
 
 // hello returns the packet to a node whose id is not known.
-func hello(cfg *stack.Config, to timed.NodeID, now timed.Instant) stack.Packet {
-	return stack.Packet{
+func hello(cfg *stack.Config, to timed.NodeID, now timed.Instant) wire.Packet {
+	return wire.Packet{
 		MaxDrift: cfg.Timing.MaxDrift, FastThreshold: cfg.Timing.FastThreshold,
-		Header: datagram.Header{Version: datagram.Version, Group: cfg.Group, Source: cfg.Self.Node,
+		Header: datagram.Header{Version: wire.Version, Group: cfg.Group, Source: cfg.Self.Node,
 			Destination: to, Boot: cfg.Self.Boot, Stamp: now, Echo: datagram.Echo{Heard: datagram.NotHeard}},
 	}
 }

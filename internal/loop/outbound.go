@@ -4,17 +4,16 @@ import (
 	"net/netip"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 )
 
 // outbound gathers the packets of a turn, encoded, until they leave together. It
 // uses its memory again and again.
 type outbound struct {
-	encoder stack.Encoder
+	encoder wire.Encoder
 	pkts    []udp.Packet // the first n are to be sent; the others keep buffers
 	n       int
 	tails   [][]byte          // encoded broadcast frames; the first used are of this turn
@@ -30,7 +29,7 @@ type outbound struct {
 const stampsPerTurn = 16
 
 // add encodes a packet for an address.
-func (o *outbound) add(p *stack.Packet, to netip.AddrPort, c *counts) {
+func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) {
 	if !to.IsValid() {
 		c.unresolved++
 		return
@@ -54,8 +53,8 @@ func (o *outbound) add(p *stack.Packet, to netip.AddrPort, c *counts) {
 // tail returns what a packet with messages shares with the packets to other members,
 // which is most of it. It is encoded once for all of them. Other packets share
 // nothing.
-func (o *outbound) tail(p *stack.Packet) ([]byte, error) {
-	if !p.Has(stack.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
+func (o *outbound) tail(p *wire.Packet) ([]byte, error) {
+	if !p.Has(wire.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
 		return nil, nil
 	}
 	if o.cast == p.Broadcast {
@@ -91,7 +90,7 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 		stamp := clock.Now()
 		for i := range pkts {
 			o.counter++
-			datagram.PatchStamp(pkts[i].Buf, stamp, o.counter)
+			wire.PatchStamp(pkts[i].Buf, stamp, o.counter)
 		}
 		// An error means that the socket is closed or broken, which reading reports.
 		_, _ = conn.WriteBatch(pkts)

@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -28,7 +29,7 @@ type slowConn struct {
 func (c *slowConn) WriteBatch(pkts []udp.Packet) (int, error) {
 	c.calls = append(c.calls, len(pkts))
 	for i := range pkts {
-		h, _, err := datagram.ParseHeader(pkts[i].Buf[:pkts[i].N])
+		h, _, err := wire.ParseHeader(pkts[i].Buf[:pkts[i].N])
 		if err != nil {
 			return i, err
 		}
@@ -60,10 +61,10 @@ func TestStampsAreMadeJustBeforePacketsLeave(t *testing.T) {
 		conn := &slowConn{now: 1e9}
 		clock := hwclock.Of(func() int64 { return conn.now })
 		o := outbound{bulk: c.bulk}
-		o.encoder.MaxPacket = datagram.MaxPacket
+		o.encoder.MaxPacket = wire.MaxPacket
 		var count counts
 		for i := range c.packets {
-			p := &stack.Packet{Header: datagram.Header{Version: datagram.Version, Source: 1, Destination: 2, Boot: 1,
+			p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: 2, Boot: 1,
 				Echo: datagram.Echo{Heard: datagram.NotHeard}}}
 			o.add(p, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(1000+i%c.addresses)), &count)
 		}
@@ -90,14 +91,14 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 	o.encoder.MaxPacket = 1200
 	cast := &broadcast.Packet{Runs: []broadcast.Run{{Sender: 1, Boot: 7, Begins: true, Ends: true, First: 1, Count: 1, Size: 4,
 		Payload: []byte("same")}}}
-	packet := func(to timed.NodeID) *stack.Packet {
-		return &stack.Packet{Header: datagram.Header{Version: datagram.Version, Source: 1, Destination: to, Boot: 7, Stamp: 5, Echo: datagram.Echo{Heard: datagram.NotHeard}},
-			MaxDrift: 1, FastThreshold: 1, Frames: stack.FrameBroadcast, Broadcast: cast}
+	packet := func(to timed.NodeID) *wire.Packet {
+		return &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: to, Boot: 7, Stamp: 5, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+			MaxDrift: 1, FastThreshold: 1, Frames: wire.FrameBroadcast, Broadcast: cast}
 	}
 	addr := netip.MustParseAddrPort("127.0.0.1:9")
-	decode := func(p *udp.Packet) stack.Packet {
-		var d stack.Decoder
-		var got stack.Packet
+	decode := func(p *udp.Packet) wire.Packet {
+		var d wire.Decoder
+		var got wire.Packet
 		require.NoError(t, d.Decode(append(append([]byte(nil), p.Buf[:p.N]...), p.Tail...), &got))
 		return got
 	}

@@ -34,8 +34,9 @@ var below = map[string][]string{
 	"clocksync":           {"timed", "datagram", "leader"},
 	"broadcast":           {"timed", "datagram", "leader", "membership", "clocksync"},
 	"internal/replica":    {"timed", "membership", "broadcast"},
-	"internal/stack":      {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/quorum", "leader/edict", "leader/epoch"},
-	"sim":                 {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
+	"internal/wire":       {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/edict", "leader/epoch"},
+	"internal/stack":      {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "leader/quorum", "leader/edict", "leader/epoch"},
+	"sim":                 {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/diagram":         {"sim", "membership", "timed", "internal/svg"},
 	"internal/svg":        {},
 	"internal/cli":        {},
@@ -43,14 +44,14 @@ var below = map[string][]string{
 	"leader/quorum":       {"timed"},
 	"clocksync/reference": {"timed", "clocksync", "internal/hwclock"},
 	"clocksync/hlc":       {"clocksync"},
-	"sim/lab":             {"timed", "datagram", "leader", "sim", "internal/figure"},
+	"sim/lab":             {"timed", "datagram", "leader", "internal/wire", "sim", "internal/figure"},
 	// A world of its own beside the simulator; it knows nodes by their sockets only.
 	"sim/memory":         {"", "timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
-	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"},
+	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack"},
 	"internal/life":      {"timed"},
 	// The loop knows values of the stack and nothing of the public API above it.
-	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack", "leader/epoch",
+	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/epoch",
 		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
 		"internal/hwclock", "internal/pause", "internal/peers", "internal/transport", "internal/udp"},
 	"internal/loop/commandqueue":  {},
@@ -65,7 +66,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
 
 type listed struct {
 	ImportPath string
@@ -192,6 +193,46 @@ func impurities(f *ast.File) (out []string) {
 		return true
 	})
 	return out
+}
+
+// encodes reports whether a file knows how bytes are laid out.
+func encodes(f *ast.File) (found bool) {
+	for _, imp := range f.Imports {
+		path := strings.Trim(imp.Path.Value, `"`)
+		found = found || strings.HasPrefix(path, "encoding") || strings.HasPrefix(path, "github.com/vmihailenco/msgpack")
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "wire" {
+				switch s.Sel.Name {
+				case "Encoder", "Decoder", "AppendHeader", "ParseHeader", "PatchStamp":
+					found = true
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// Only internal/wire turns packets into bytes. The layers below it and the stack
+// above it handle values.
+func TestOnlyWireEncodesPackets(t *testing.T) {
+	all := packages(t)
+	for _, name := range []string{"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/stack"} {
+		p := all[name]
+		require.NotEmpty(t, p.GoFiles, name)
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, 0)
+			require.NoError(t, err)
+			require.False(t, encodes(f), "%s/%s encodes or decodes", name, file)
+		}
+	}
+	for _, src := range []string{`import "encoding/binary"`, `import "github.com/vmihailenco/msgpack/v5"`, "var e wire.Encoder", "var _ = wire.PatchStamp"} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+src, 0)
+		require.NoError(t, err, src)
+		require.True(t, encodes(f), src)
+	}
 }
 
 // The guard itself must see what it is for.

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -57,9 +58,9 @@ func (s *Stack) Cast() *broadcast.Service { return s.br }
 // handleBroadcast takes what a peer says about broadcast. What follows from mere
 // messages and decisions is done by HandleTimeout, which is due at once: a batch
 // of packets then has one answer.
-func (s *Stack) handleBroadcast(now timed.Instant, from timed.Incarnation, p *Packet) {
+func (s *Stack) handleBroadcast(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
 	s.br.HandlePacket(now, from, p.Broadcast)
-	s.later = p.Frames == FrameBroadcast
+	s.later = p.Frames == wire.FrameBroadcast
 }
 
 // counts reports whether the view part of a request counts. A view is installed
@@ -142,7 +143,7 @@ func (s *Stack) sendCast(now timed.Instant, e *broadcast.Effect) {
 func (s *Stack) sendCastTo(now timed.Instant, id timed.NodeID, c *broadcast.Packet) {
 	p := s.address(id, now)
 	s.dg.Echo(&p.Header, now)
-	p.Frames, p.Broadcast = FrameBroadcast, c
+	p.Frames, p.Broadcast = wire.FrameBroadcast, c
 	s.dg.Sent(id, now)
 	s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 }
@@ -153,7 +154,7 @@ func (s *Stack) sendCastTo(now timed.Instant, id timed.NodeID, c *broadcast.Pack
 func (s *Stack) fillBroadcast(now timed.Instant) {
 	b := &s.box
 	b.cast = s.br.Blank(s.ck.Read(now))
-	if b.all&FrameRequest != 0 && b.part.Kind == membership.Commit {
+	if b.all&wire.FrameRequest != 0 && b.part.Kind == membership.Commit {
 		var apart []*broadcast.Commit
 		b.cast.Commit, apart = s.br.Terms(b.part.ID)
 		for _, c := range apart {
@@ -162,7 +163,7 @@ func (s *Stack) fillBroadcast(now timed.Instant) {
 			s.sendCast(now, &broadcast.Effect{Kind: broadcast.Send, Packet: p})
 		}
 	}
-	b.all |= FrameBroadcast
+	b.all |= wire.FrameBroadcast
 }
 
 // dueBroadcast returns when the stack must run next, given when it must without
@@ -177,13 +178,13 @@ func (s *Stack) dueBroadcast(now, due timed.Instant) timed.Instant {
 // morePackets holds the packets of a turn. Effects point to them, so they stay
 // where they are, and the next turn writes them again.
 type morePackets struct {
-	packets []*Packet
+	packets []*wire.Packet
 	used    int
 }
 
-func (m *morePackets) take() *Packet {
+func (m *morePackets) take() *wire.Packet {
 	if m.used == len(m.packets) {
-		m.packets = append(m.packets, new(Packet))
+		m.packets = append(m.packets, new(wire.Packet))
 	}
 	m.used++
 	return m.packets[m.used-1]

@@ -9,21 +9,28 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
+
+// bootOf returns a boot id that takes all of its bytes, as random ones do.
+func bootOf(id timed.NodeID) timed.BootID { return 0xf00d_0000_0000_0000 | timed.BootID(id)<<8 | 1 }
+
+func incarnationOf(id timed.NodeID) timed.Incarnation {
+	return timed.Incarnation{Node: id, Boot: bootOf(id)}
+}
 
 // wired is a few whole nodes in memory: what one sends reaches the others through
 // the wire format, in the same instant.
 type wired struct {
 	now     timed.Instant
 	nodes   []*Stack
-	enc     Encoder
-	dec     Decoder
-	wire    [][]byte // in flight, and buffers to use again
+	enc     wire.Encoder
+	dec     wire.Decoder
+	flight  [][]byte // in flight, and buffers to use again
 	to      []int
 	free    [][]byte
-	packet  Packet
+	packet  wire.Packet
 	out     []Effect
 	counter uint64
 	count   []int
@@ -61,18 +68,18 @@ func (w *wired) pass(d time.Duration) {
 // turn delivers what is in flight, and lets the nodes do what is due, as their
 // loops would: after a batch of packets.
 func (w *wired) turn() {
-	wire, to := w.wire, w.to
-	w.wire, w.to = nil, nil
-	for i, b := range wire {
+	flight, to := w.flight, w.to
+	w.flight, w.to = nil, nil
+	for i, b := range flight {
 		if w.dec.Decode(b, &w.packet) != nil {
 			panic("a packet that was encoded cannot be decoded")
 		}
 		w.perform(to[i], w.nodes[to[i]].HandlePacket(w.now, w.now, &w.packet, w.out[:0]))
 		w.free = append(w.free, b)
 	}
-	clear(wire)
-	if w.wire == nil {
-		w.wire, w.to = wire[:0], to[:0]
+	clear(flight)
+	if w.flight == nil {
+		w.flight, w.to = flight[:0], to[:0]
 	}
 	for i, s := range w.nodes {
 		if s.Deadline() <= w.now {
@@ -94,8 +101,8 @@ func (w *wired) perform(i int, out []Effect) {
 				panic(err)
 			}
 			w.counter++
-			datagram.PatchStamp(b, w.now, w.counter)
-			w.wire, w.to = append(w.wire, b), append(w.to, int(e.To)-1)
+			wire.PatchStamp(b, w.now, w.counter)
+			w.flight, w.to = append(w.flight, b), append(w.to, int(e.To)-1)
 		case Cast:
 			if e.Cast.Kind == broadcast.Deliver {
 				n := 0
@@ -133,10 +140,10 @@ func TestNoBroadcastNoFrames(t *testing.T) {
 	for range 2000 {
 		w.now = w.now.Add(200 * time.Microsecond)
 		w.turn()
-		for _, b := range w.wire {
-			var p Packet
+		for _, b := range w.flight {
+			var p wire.Packet
 			require.NoError(t, w.dec.Decode(b, &p))
-			require.False(t, p.Has(FrameBroadcast))
+			require.False(t, p.Has(wire.FrameBroadcast))
 		}
 	}
 	require.NotNil(t, w.nodes[0].Membership().View())

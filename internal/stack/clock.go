@@ -2,6 +2,7 @@ package stack
 
 import (
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,7 +18,7 @@ func (s *Stack) HandleSample(now timed.Instant, sample *clocksync.Sample, out []
 // forward adds to the vote for a leader what this node's references say.
 func (s *Stack) forward(now timed.Instant, to timed.Incarnation) {
 	if s.ck.Forward(now, to, &s.box.samples) {
-		s.box.uni |= FrameSamples
+		s.box.uni |= wire.FrameSamples
 	}
 }
 

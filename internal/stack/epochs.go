@@ -2,9 +2,9 @@ package stack
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
@@ -115,7 +115,7 @@ func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 		case epoch.Broadcast:
 			s.box.told = s.dg.Peers()
 		case epoch.Send:
-			s.box.to, s.box.uni, s.box.epoch = e.To, s.box.uni|FrameEpoch, s.ep.state
+			s.box.to, s.box.uni, s.box.epoch = e.To, s.box.uni|wire.FrameEpoch, s.ep.state
 		case epoch.Tell:
 			if e.Event.Kind == epoch.Entered {
 				s.perform(now, s.el.HandleEpoch(nil))
@@ -132,7 +132,7 @@ func (s *Stack) tellEpoch(now timed.Instant) {
 	for id := s.box.told.Next(0); id != 0; id = s.box.told.Next(id) {
 		p := s.address(id, now)
 		s.dg.Echo(&p.Header, now)
-		p.Frames, p.Epoch = FrameEpoch, s.ep.state
+		p.Frames, p.Epoch = wire.FrameEpoch, s.ep.state
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
 }
@@ -140,18 +140,18 @@ func (s *Stack) tellEpoch(now timed.Instant) {
 // voteWithState lets what this node has noted go with its vote.
 func (s *Stack) voteWithState() {
 	if m := s.ep.machine; m != nil && m.Busy() {
-		s.box.uni, s.box.epoch = s.box.uni|FrameEpoch, s.ep.state
+		s.box.uni, s.box.epoch = s.box.uni|wire.FrameEpoch, s.ep.state
 	}
 }
 
 // noteVote takes a vote for the round under way that counts in a quorum, with what
 // the voter had noted; p is the packet unless others have passed the vote on.
-func (s *Stack) noteVote(from timed.Incarnation, r *leader.Reply, p *Packet) {
+func (s *Stack) noteVote(from timed.Incarnation, r *leader.Reply, p *wire.Packet) {
 	if s.ep.machine == nil || !r.Support || r.Stamp == (leader.VoteStamp{}) || r.Number != s.el.LastRequest() {
 		return
 	}
 	var state *epoch.State
-	if p != nil && p.Has(FrameEpoch) {
+	if p != nil && p.Has(wire.FrameEpoch) {
 		state = p.Epoch
 	}
 	s.ep.machine.HandleReply(from, r.Number, state)
@@ -163,17 +163,4 @@ func (s *Stack) wonEpoch(now timed.Instant, e *leader.Effect) {
 		return
 	}
 	s.performEpochs(now, s.ep.machine.HandleWon(now, e.Number, e.Stamps.Stamps, s.ep.out[:0]))
-}
-
-// CheckChange returns an error if reports of a change would not fit into packets
-// of so many bytes.
-func CheckChange(system, next string, maxPacket int) error {
-	from, err := leader.ParseSystem(system)
-	if err != nil {
-		return err
-	}
-	if need := ReportFor(system, next, from.Members()); need > maxPacket {
-		return fmt.Errorf("a change to %q needs packets of %d bytes, and MaxPacket is %d", next, need, maxPacket)
-	}
-	return nil
 }

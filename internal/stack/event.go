@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
@@ -99,7 +100,7 @@ const (
 type Effect struct {
 	Kind   EffectKind
 	To     timed.NodeID
-	Packet *Packet
+	Packet *wire.Packet
 	Event  *Event
 	Cast   *broadcast.Effect
 	Epoch  *epoch.State

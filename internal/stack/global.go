@@ -1,18 +1,19 @@
 package stack
 
 import (
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
 
 // noteQuorum takes what a peer's votes are for. Who asks for votes and names no
 // quorum system has none.
-func (s *Stack) noteQuorum(from timed.Incarnation, p *Packet) {
+func (s *Stack) noteQuorum(from timed.Incarnation, p *wire.Packet) {
 	var id leader.QuorumID
 	switch {
-	case p.Has(FrameQuorum):
+	case p.Has(wire.FrameQuorum):
 		id = p.Quorum
-	case !s.quorate() || !p.Has(FrameRequest):
+	case !s.quorate() || !p.Has(wire.FrameRequest):
 		return
 	}
 	if s.el.HandleQuorum(from.Node, id) {
@@ -22,35 +23,35 @@ func (s *Stack) noteQuorum(from timed.Incarnation, p *Packet) {
 
 // toOne writes what goes to one and is rare, or only where there is a quorum
 // system.
-func (b *outbox) toOne(p *Packet) {
-	if b.uni&FrameSamples != 0 {
+func (b *outbox) toOne(p *wire.Packet) {
+	if b.uni&wire.FrameSamples != 0 {
 		p.Samples = b.samples
 	}
-	if b.uni&FrameStamp != 0 {
+	if b.uni&wire.FrameStamp != 0 {
 		p.Stamp = b.reply.Stamp
 	}
-	if b.uni&FrameEpoch != 0 {
+	if b.uni&wire.FrameEpoch != 0 {
 		p.Epoch = b.epoch
 	}
-	if b.uni&(FrameQuestion|FrameAnswer) != 0 {
+	if b.uni&(wire.FrameQuestion|wire.FrameAnswer) != 0 {
 		p.Question, p.Answer = b.question, b.answer
 	}
 }
 
 // handleRelease takes a peer's votes back, and who it gives them up for.
-func (s *Stack) handleRelease(now timed.Instant, from timed.Incarnation, p *Packet) {
-	if s.el.HandleRelease(now, from, p.Release) && p.Has(FrameSuccessor) {
+func (s *Stack) handleRelease(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	if s.el.HandleRelease(now, from, p.Release) && p.Has(wire.FrameSuccessor) {
 		s.el.HandleSuccessor(now, p.Successor)
 	}
 }
 
 // handleQuestion answers whether this node leads.
-func (s *Stack) handleQuestion(now timed.Instant, from timed.Incarnation, p *Packet) {
-	s.box.to, s.box.uni = from.Node, s.box.uni|FrameAnswer
+func (s *Stack) handleQuestion(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	s.box.to, s.box.uni = from.Node, s.box.uni|wire.FrameAnswer
 	s.box.answer = s.el.HandleQuestion(now, from.Boot, p.Question)
 }
 
-func (s *Stack) handleAnswer(now timed.Instant, from timed.Incarnation, p *Packet) {
+func (s *Stack) handleAnswer(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
 	if a, ok := s.el.HandleAnswer(now, from, p.Answer); ok {
 		s.notify(Event{Kind: EventVerified, Peer: from.Node, Boot: from.Boot, Assurance: &a})
 	}
@@ -60,7 +61,7 @@ func (s *Stack) handleAnswer(now timed.Instant, from timed.Incarnation, p *Packe
 // EventVerified; so are those to earlier questions.
 func (s *Stack) Verify(now timed.Instant, peer timed.NodeID, out []Effect) []Effect {
 	s.begin(now, out)
-	s.box.to, s.box.uni = peer, FrameQuestion
+	s.box.to, s.box.uni = peer, wire.FrameQuestion
 	s.box.question = leader.Question{Asked: now}
 	return s.end(now)
 }

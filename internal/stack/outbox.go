@@ -3,7 +3,7 @@ package stack
 import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
@@ -12,7 +12,7 @@ import (
 
 // outbox gathers what one turn wants to say: to all, and to one.
 type outbox struct {
-	all     Frames
+	all     wire.Frames
 	release timed.Instant
 	resign  membership.ViewID
 	request leader.Request
@@ -24,7 +24,7 @@ type outbox struct {
 	successor timed.NodeID
 
 	to      timed.NodeID
-	uni     Frames
+	uni     wire.Frames
 	dropped membership.ViewID
 	reply   leader.Reply
 	report  membership.Report
@@ -43,10 +43,10 @@ type outbox struct {
 func (s *Stack) flush(now timed.Instant) {
 	b := &s.box
 	if s.leaving {
-		b.all |= FrameLeaving
+		b.all |= wire.FrameLeaving
 	}
 	to := b.beat
-	if b.all&^FrameLeaving != 0 {
+	if b.all&^wire.FrameLeaving != 0 {
 		to = s.dg.Peers()
 	} else if b.uni != 0 {
 		to.Add(b.to)
@@ -62,13 +62,13 @@ func (s *Stack) flush(now timed.Instant) {
 	if peers := s.dg.Peers(); to != peers || peers.Empty() {
 		to = to.Union(s.dg.Due(now, !to.Empty()))
 	}
-	if to.Empty() && b.all&FrameRequest == 0 {
+	if to.Empty() && b.all&wire.FrameRequest == 0 {
 		return // a request renews the own view even where there is nobody to ask
 	}
-	if b.all&FrameRequest != 0 {
+	if b.all&wire.FrameRequest != 0 {
 		s.fillRequest(now)
 		if s.quorate() {
-			b.all |= FrameQuorum
+			b.all |= wire.FrameQuorum
 		}
 	}
 	if s.br != nil {
@@ -85,13 +85,13 @@ func (s *Stack) flush(now timed.Instant) {
 			p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
 			b.toOne(p)
 		}
-		if p.Has(FrameQuorum) {
+		if p.Has(wire.FrameQuorum) {
 			p.Quorum = s.el.QuorumID()
 		}
 		if id == s.relay.boss {
 			s.relay.said = p.State
 		}
-		if p.Frames&^FrameBroadcast == 0 {
+		if p.Frames&^wire.FrameBroadcast == 0 {
 			s.takeAlong(p)
 		}
 		s.dg.Sent(id, now)
@@ -104,10 +104,10 @@ func (s *Stack) flush(now timed.Instant) {
 // packet. Fields are written one by one: a struct that is put together elsewhere
 // and copied at once costs several times as much, because the processor has to
 // wait until what was just written in parts can be read as a whole.
-func (s *Stack) address(id timed.NodeID, now timed.Instant) *Packet {
+func (s *Stack) address(id timed.NodeID, now timed.Instant) *wire.Packet {
 	p := s.blank()
 	h := &p.Header
-	h.Version, h.Suite, h.KeyID, h.Group = datagram.Version, 0, 0, s.cfg.Group
+	h.Version, h.Suite, h.KeyID, h.Group = wire.Version, 0, 0, s.cfg.Group
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
 	p.MaxDrift, p.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
@@ -117,17 +117,17 @@ func (s *Stack) address(id timed.NodeID, now timed.Instant) *Packet {
 
 // toAll writes what goes to all. Frames that the packet does not carry keep
 // what they held, so that a bare packet costs what it weighs.
-func (b *outbox) toAll(p *Packet) {
-	if b.all&FrameRequest != 0 {
+func (b *outbox) toAll(p *wire.Packet) {
+	if b.all&wire.FrameRequest != 0 {
 		p.Request, p.Part = b.request, b.part
 	}
-	if b.all&FrameLine != 0 {
+	if b.all&wire.FrameLine != 0 {
 		p.Line = b.line
 	}
-	if b.all&FrameUTC != 0 {
+	if b.all&wire.FrameUTC != 0 {
 		p.UTC = b.utc
 	}
-	if b.all&FrameBroadcast != 0 {
+	if b.all&wire.FrameBroadcast != 0 {
 		p.Broadcast = b.cast
 	}
 	p.Release, p.Resign, p.Successor = b.release, b.resign, b.successor
@@ -135,7 +135,7 @@ func (b *outbox) toAll(p *Packet) {
 
 // blank returns a packet to be written: one that the driver lends, or one of the
 // stack's own, which is valid until the next turn.
-func (s *Stack) blank() *Packet {
+func (s *Stack) blank() *wire.Packet {
 	if s.Lend != nil {
 		return s.Lend()
 	}
@@ -158,9 +158,9 @@ func (s *Stack) fillRequest(now timed.Instant) {
 	s.steer(now)
 	lease, _ := s.el.Leading()
 	if s.ck.Announce(lease, &b.line) {
-		b.all |= FrameLine
+		b.all |= wire.FrameLine
 		if s.ck.AnnounceUTC(now, &b.utc) {
-			b.all |= FrameUTC
+			b.all |= wire.FrameUTC
 		}
 	}
 }
@@ -168,16 +168,16 @@ func (s *Stack) fillRequest(now timed.Instant) {
 // refuse answers a packet whose incarnation claims a seat that another one
 // holds, at most twice a keepalive period: a keepalive that comes a little early
 // must not go unanswered, or refusals are further apart than they count.
-func (s *Stack) refuse(now timed.Instant, p *Packet) {
+func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	id := p.Header.Source
 	holder := s.dg.Holder(id, now)
-	if holder == 0 || holder == p.Header.Boot || p.Has(FrameInUse) ||
+	if holder == 0 || holder == p.Header.Boot || p.Has(wire.FrameInUse) ||
 		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod/2 {
 		return
 	}
 	s.answered[id] = now
 	a := s.address(id, now)
 	s.dg.EchoChallenger(&a.Header)
-	a.Frames, a.InUse = FrameInUse, holder
+	a.Frames, a.InUse = wire.FrameInUse, holder
 	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: a})
 }

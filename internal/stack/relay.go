@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -12,7 +13,7 @@ import (
 // replies of one request at a time: whoever else asks for votes meanwhile is
 // answered directly.
 type relay struct {
-	held   Collated
+	held   wire.Collated
 	open   bool         // held waits for more, until the given instant at most
 	known  bool         // the request has come, and not only replies to it
 	to     timed.NodeID // where held goes
@@ -32,7 +33,7 @@ type relay struct {
 type parcel struct {
 	to     timed.NodeID
 	sent   bool
-	packet Collated
+	packet wire.Collated
 }
 
 // parcel returns an empty one of this turn.
@@ -48,9 +49,9 @@ func (r *relay) parcel(to timed.NodeID, by timed.Incarnation, number timed.Insta
 }
 
 // send sends replies to a node, in as many packets as they need.
-func (r *relay) send(to timed.NodeID, by timed.Incarnation, number timed.Instant, replies []Relayed) {
+func (r *relay) send(to timed.NodeID, by timed.Incarnation, number timed.Instant, replies []wire.Relayed) {
 	for len(replies) > 0 {
-		n := fit(replies)
+		n := wire.FitReplies(replies)
 		p := r.parcel(to, by, number)
 		p.packet.Replies = append(p.packet.Replies, replies[:n]...)
 		replies = replies[n:]
@@ -79,7 +80,7 @@ func (r *relay) holds(by timed.Incarnation, number timed.Instant) bool {
 }
 
 // add holds a reply, unless it is held or has gone on.
-func (r *relay) add(reply *Relayed) {
+func (r *relay) add(reply *wire.Relayed) {
 	if id := reply.Voter.Node; !r.passed.Has(id) {
 		r.passed.Add(id)
 		r.held.Replies = append(r.held.Replies, *reply)
@@ -104,8 +105,8 @@ func (r *relay) due() timed.Instant {
 // collate takes this node's place in the tree of a request that it answers, and
 // reports whether the tree takes its reply along. A refusal goes directly: it
 // tells more than a vote does, by what the packet says about the node.
-func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *Packet, alive timed.Set) bool {
-	if !p.Has(FrameTree) || s.box.uni&FrameEpoch != 0 {
+func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, alive timed.Set) bool {
+	if !p.Has(wire.FrameTree) || s.box.uni&wire.FrameEpoch != 0 {
 		return false // what the voter has noted goes with its vote, and collated ones have no room for it
 	}
 	place, ok := p.Request.Tree.Place(s.cfg.Self.Node)
@@ -120,7 +121,7 @@ func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *
 	if to == from.Node && place.Below.Empty() {
 		return false // there is nobody but the requester to answer, and nothing to wait for
 	}
-	own := Relayed{Voter: s.cfg.Self, Reply: s.box.reply}
+	own := wire.Relayed{Voter: s.cfg.Self, Reply: s.box.reply}
 	s.mb.Report(&own.Report)
 	r := &s.relay
 	switch {
@@ -130,7 +131,7 @@ func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *
 		if !own.Reply.Support {
 			return false
 		}
-		r.send(to, from, p.Request.Number, []Relayed{own})
+		r.send(to, from, p.Request.Number, []wire.Relayed{own})
 	default:
 		if !r.holds(from, p.Request.Number) {
 			r.begin(from, p.Request.Number)
@@ -174,7 +175,7 @@ func (s *Stack) spare(id timed.NodeID, now timed.Instant) {
 }
 
 // handleCollated takes replies that a node of the tree passes on.
-func (s *Stack) handleCollated(now, received timed.Instant, p *Packet, d datagram.Delay, alive timed.Set) {
+func (s *Stack) handleCollated(now, received timed.Instant, p *wire.Packet, d datagram.Delay, alive timed.Set) {
 	if !d.Fast {
 		return
 	}
@@ -214,7 +215,7 @@ func (s *Stack) handleCollated(now, received timed.Instant, p *Packet, d datagra
 // handleRelayed takes the replies to this node's own request. The request left
 // when the clock showed its number, so whoever answered it ran, and heard this
 // node, no earlier.
-func (s *Stack) handleRelayed(now, received timed.Instant, c *Collated, alive timed.Set) {
+func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated, alive timed.Set) {
 	counted := false
 	for i := range c.Replies {
 		v := &c.Replies[i]
@@ -248,12 +249,12 @@ func (s *Stack) accepts(i timed.Incarnation) bool {
 
 // takeAlong puts replies that are on their way to a packet's destination into the
 // packet.
-func (s *Stack) takeAlong(p *Packet) {
+func (s *Stack) takeAlong(p *wire.Packet) {
 	r := &s.relay
 	for i := range r.outs[:r.used] {
 		if c := &r.outs[i]; c.to == p.Header.Destination && !c.sent {
 			c.sent = true
-			p.Frames, p.Collated = p.Frames|FrameCollated, &c.packet
+			p.Frames, p.Collated = p.Frames|wire.FrameCollated, &c.packet
 			return
 		}
 	}
@@ -269,7 +270,7 @@ func (s *Stack) sendParcels(now timed.Instant) {
 		}
 		p := s.address(c.to, now)
 		s.dg.Echo(&p.Header, now)
-		p.Frames, p.Collated = FrameCollated, &c.packet
+		p.Frames, p.Collated = wire.FrameCollated, &c.packet
 		s.out = append(s.out, Effect{Kind: Send, To: c.to, Packet: p})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -24,13 +25,13 @@ func collating(t testing.TB, n int) *wired {
 
 // catch lets time pass until a collated packet is on its way to a node, and takes
 // it from the wire.
-func (w *wired) catch(t testing.TB, to timed.NodeID) *Packet {
+func (w *wired) catch(t testing.TB, to timed.NodeID) *wire.Packet {
 	for range 1000 {
-		for i, b := range w.wire {
-			p := new(Packet)
-			require.NoError(t, new(Decoder).Decode(b, p))
-			if p.Has(FrameCollated) && p.Header.Destination == to {
-				w.wire, w.to = slices.Delete(w.wire, i, i+1), slices.Delete(w.to, i, i+1)
+		for i, b := range w.flight {
+			p := new(wire.Packet)
+			require.NoError(t, new(wire.Decoder).Decode(b, p))
+			if p.Has(wire.FrameCollated) && p.Header.Destination == to {
+				w.flight, w.to = slices.Delete(w.flight, i, i+1), slices.Delete(w.to, i, i+1)
 				return p
 			}
 		}
@@ -44,7 +45,7 @@ func (w *wired) catch(t testing.TB, to timed.NodeID) *Packet {
 // forwarded returns the collated packets among the effects of a turn.
 func forwarded(out []Effect) (n int) {
 	for i := range out {
-		if p := out[i].Packet; p != nil && p.Has(FrameCollated) {
+		if p := out[i].Packet; p != nil && p.Has(wire.FrameCollated) {
 			n++
 		}
 	}
@@ -56,13 +57,13 @@ func TestALeaderHearsItsChildrenAndSeldomTheOthers(t *testing.T) {
 	direct, collated, from := 0, 0, w.now
 	var speakers timed.Set
 	for end := from.Add(800 * time.Millisecond); w.now < end; w.now = w.now.Add(200 * time.Microsecond) {
-		for i, b := range w.wire {
-			var p Packet
+		for i, b := range w.flight {
+			var p wire.Packet
 			require.NoError(t, w.dec.Decode(b, &p))
 			if w.to[i] != 0 {
 				continue
 			}
-			if !p.Has(FrameCollated) {
+			if !p.Has(wire.FrameCollated) {
 				direct++
 				continue
 			}
@@ -96,7 +97,7 @@ func slowHop(t testing.TB) {
 	require.Equal(t, datagram.Delivered, verdict)
 	require.False(t, d.Fast)
 	for i := range out {
-		if q := out[i].Packet; q != nil && q.Has(FrameCollated) {
+		if q := out[i].Packet; q != nil && q.Has(wire.FrameCollated) {
 			require.NotContains(t, q.Collated.Replies, p.Collated.Replies[0], "it came too slowly to be passed on")
 		}
 	}
@@ -107,7 +108,7 @@ func TestARelayedReplyIsOfTheAcceptedIncarnation(t *testing.T) { otherBoot(t) }
 func otherBoot(t testing.TB) {
 	w := collating(t, 7)
 	p := w.catch(t, 1)
-	i := slices.IndexFunc(p.Collated.Replies, func(r Relayed) bool { return r.Voter.Node != p.Header.Source })
+	i := slices.IndexFunc(p.Collated.Replies, func(r wire.Relayed) bool { return r.Voter.Node != p.Header.Source })
 	v := &p.Collated.Replies[i]
 	v.Voter.Boot++
 	w.nodes[0].HandlePacket(w.now, w.now, p, nil)
@@ -123,14 +124,14 @@ func TestWhatCannotWaitGoesToTheRequester(t *testing.T) {
 	p := w.catch(t, 2)
 	// Another one's request is at hand: the replies go on at once.
 	other := *p
-	c := Collated{Leader: incarnationOf(4), Number: p.Collated.Number, Replies: p.Collated.Replies}
+	c := wire.Collated{Leader: incarnationOf(4), Number: p.Collated.Number, Replies: p.Collated.Replies}
 	w.nodes[1].relay.open = true
 	other.Collated = &c
 	other.Header.Counter++
 	out := w.nodes[1].HandlePacket(w.now, w.now, &other, nil)
 	require.Equal(t, 1, forwarded(out))
 	for i := range out {
-		if q := out[i].Packet; q != nil && q.Has(FrameCollated) {
+		if q := out[i].Packet; q != nil && q.Has(wire.FrameCollated) {
 			require.Equal(t, timed.NodeID(4), out[i].To)
 			require.Equal(t, c.Replies, q.Collated.Replies)
 		}
@@ -159,34 +160,25 @@ func TestRepliesThatOvertakeTheRequestWaitForIt(t *testing.T) {
 	require.Equal(t, 1, sent, "without the request they go to the requester")
 }
 
-// However different the replies are, each packet is within the smallest limit.
+// Replies that one packet cannot hold leave in several, and none is lost.
 func TestAsManyPacketsAsTheRepliesNeed(t *testing.T) {
 	var r relay
-	var replies []Relayed
+	var replies []wire.Relayed
 	for id := timed.NodeID(255); id > 0; id-- {
-		v := Relayed{Voter: timed.Incarnation{Node: id, Boot: anyUint}}
-		v.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true}
-		if id > 120 {
-			v.Reply.LockedTo = timed.Incarnation{Node: id, Boot: anyUint}
+		v := wire.Relayed{Voter: incarnationOf(id), Reply: leader.Reply{Number: 7, Support: true}}
+		if id > 120 { // no two alike
 			v.Reply.Prefers = id
-			v.Report.Acknowledged = fromStrangers(id)
-			v.Report.Installed = fromStrangers(id - 1)
-			v.Report.Sequence = v.Report.Acknowledged.Sequence
 		}
 		replies = append(replies, v)
 	}
-	r.send(1, incarnationOf(2), datagram.MaxStamp, replies)
-	var back []Relayed
-	var e Encoder
+	r.send(1, incarnationOf(2), 7, replies)
+	var back []wire.Relayed
 	for i := range r.outs[:r.used] {
-		p := fullestPacket(1)
-		p.Frames, p.Collated = FrameCollated, &r.outs[i].packet
-		b, err := e.Append(nil, &p)
-		require.NoError(t, err)
-		var got Packet
-		require.NoError(t, new(Decoder).Decode(b, &got))
-		back = append(back, got.Collated.Replies...)
+		c := &r.outs[i].packet
+		require.Equal(t, len(c.Replies), wire.FitReplies(c.Replies))
+		back = append(back, c.Replies...)
 	}
 	require.Equal(t, replies, back)
+	require.Greater(t, r.used, 1)
 	require.Less(t, r.used, 20)
 }

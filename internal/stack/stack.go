@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
@@ -81,7 +82,7 @@ type Stack struct {
 
 	// Lend, if set, gives the packets to write, in the order of the effects that
 	// send them. A driver that keeps packets is spared a copy.
-	Lend func() *Packet
+	Lend func() *wire.Packet
 
 	// Dropped counts what was of no use.
 	Dropped Dropped
@@ -221,7 +222,7 @@ func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 
 // HandlePacket takes a packet received when the local clock showed received; now
 // is the reading of this turn.
-func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effect) []Effect {
+func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
 	s.begin(now, out)
 	h := &p.Header
 	s.lastVerdict = datagram.Dropped
@@ -237,7 +238,7 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 		}
 		return s.end(now)
 	}
-	if p.Has(FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot {
+	if p.Has(wire.FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot {
 		s.Dropped.Unknown++ // an answer to another incarnation of this id: it says nothing about this one
 		return s.end(now)
 	}
@@ -270,9 +271,9 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *Packet, out []Effec
 }
 
 // handle takes a packet of a peer's accepted incarnation.
-func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay) {
+func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
 	if p.Header.Echo.Boot == s.cfg.Self.Boot {
-		if p.Has(FrameInUse) {
+		if p.Has(wire.FrameInUse) {
 			s.dg.Refused(from.Node, p.InUse, p.Header.Echo.Latest, received)
 			return
 		}
@@ -282,53 +283,53 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *P
 		s.el.HandleState(from, &p.State)
 	}
 	alive := s.dg.Alive(now)
-	if p.Has(FrameLeaving) {
+	if p.Has(wire.FrameLeaving) {
 		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
 	}
-	if p.Has(FrameRelease) {
+	if p.Has(wire.FrameRelease) {
 		s.handleRelease(now, from, p)
 	}
-	if p.Has(FrameResign) {
+	if p.Has(wire.FrameResign) {
 		var ok bool
 		s.mbOut, ok = s.mb.HandleResign(from, p.Resign, s.mbOut[:0])
 		s.performViews()
 		if ok {
-			s.box.to, s.box.dropped, s.box.uni = from.Node, p.Resign, s.box.uni|FrameDropped
+			s.box.to, s.box.dropped, s.box.uni = from.Node, p.Resign, s.box.uni|wire.FrameDropped
 		}
 	}
-	if p.Has(FrameDropped) {
+	if p.Has(wire.FrameDropped) {
 		s.mbOut = s.mb.HandleDropped(from, p.Dropped, s.mbOut[:0])
 		s.performViews()
 	}
-	if s.br != nil && p.Has(FrameBroadcast) {
+	if s.br != nil && p.Has(wire.FrameBroadcast) {
 		s.handleBroadcast(now, from, p)
 	}
-	if p.Has(FrameQuorum | FrameRequest) {
+	if p.Has(wire.FrameQuorum | wire.FrameRequest) {
 		s.noteQuorum(from, p)
 	}
-	if p.Has(FrameEpoch) && s.ep.machine != nil {
+	if p.Has(wire.FrameEpoch) && s.ep.machine != nil {
 		s.performEpochs(now, s.ep.machine.HandleReport(now, from, p.Epoch, s.ep.out[:0]))
 	}
-	if p.Has(FrameRequest) {
+	if p.Has(wire.FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
-	if p.Has(FrameReply) {
+	if p.Has(wire.FrameReply) {
 		s.handleReply(now, from, p, d, alive)
-	} else if p.Has(FrameSamples) {
+	} else if p.Has(wire.FrameSamples) {
 		s.handleSamples(now, from.Node, &p.Samples)
 	}
-	if p.Has(FrameQuestion) {
+	if p.Has(wire.FrameQuestion) {
 		s.handleQuestion(now, from, p)
 	}
-	if p.Has(FrameAnswer) {
+	if p.Has(wire.FrameAnswer) {
 		s.handleAnswer(now, from, p)
 	}
-	if p.Has(FrameCollated) {
+	if p.Has(wire.FrameCollated) {
 		s.handleCollated(now, received, p, d, alive)
 	}
 }
 
-func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
+func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
 	started := s.dg.SentBefore(from.Node, p.Header.Stamp, received)
 	reply := &s.box.reply
 	var answer bool
@@ -340,11 +341,11 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		return
 	}
 	if reply.Support && reply.Stamp != (leader.VoteStamp{}) {
-		s.box.uni |= FrameStamp
+		s.box.uni |= wire.FrameStamp
 		s.voteWithState()
 	}
 	if reply.OtherQuorum {
-		s.box.uni |= FrameQuorum
+		s.box.uni |= wire.FrameQuorum
 	}
 	if reply.Support {
 		if s.counts(&p.Part) {
@@ -352,10 +353,10 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 			s.keepStill(now, p.Part.View)
 			s.performViews()
 		}
-		if p.Has(FrameLine) {
+		if p.Has(wire.FrameLine) {
 			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
 				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
-				if p.Has(FrameUTC) {
+				if p.Has(wire.FrameUTC) {
 					s.ckOut = s.ck.HandleUTC(now, &p.UTC, lo, hi, s.ckOut)
 				}
 				s.performClock()
@@ -365,16 +366,16 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	}
 	if s.collate(now, received, from, p, alive) {
 		// Only what the references say goes directly.
-		s.box.to, s.box.uni = from.Node, s.box.uni&^FrameStamp
+		s.box.to, s.box.uni = from.Node, s.box.uni&^wire.FrameStamp
 		return
 	}
-	s.box.to, s.box.uni = from.Node, s.box.uni|FrameReply
+	s.box.to, s.box.uni = from.Node, s.box.uni|wire.FrameReply
 	s.mb.Report(&s.box.report)
 }
 
-func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet, d datagram.Delay, alive timed.Set) {
+func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
 	p.Reply.Stamp = leader.VoteStamp{}
-	if p.Has(FrameStamp) {
+	if p.Has(wire.FrameStamp) {
 		p.Reply.Stamp = p.Stamp
 	}
 	s.noteVote(from, &p.Reply, p)
@@ -388,7 +389,7 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *Packet
 	s.mbOut = s.mb.HandleReport(now, from, &p.Report, p.Reply.Support, s, s.mbOut[:0])
 	s.performViews()
 	s.perform(now, s.elOut)
-	if p.Has(FrameSamples) {
+	if p.Has(wire.FrameSamples) {
 		s.handleSamples(now, from.Node, &p.Samples)
 	}
 }
@@ -399,14 +400,14 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 		e := &effects[i]
 		switch e.Kind {
 		case leader.SendRequest:
-			s.box.request, s.box.all = e.Request, s.box.all|FrameRequest
+			s.box.request, s.box.all = e.Request, s.box.all|wire.FrameRequest
 			if e.Request.Tree.Fanout > 0 {
-				s.box.all |= FrameTree
+				s.box.all |= wire.FrameTree
 			}
 		case leader.SendRelease:
-			s.box.release, s.box.all = e.Number, s.box.all|FrameRelease
+			s.box.release, s.box.all = e.Number, s.box.all|wire.FrameRelease
 			if e.By != timed.NoNode {
-				s.box.successor, s.box.all = e.By, s.box.all|FrameSuccessor
+				s.box.successor, s.box.all = e.By, s.box.all|wire.FrameSuccessor
 			}
 		case leader.Won:
 			s.won(now)
@@ -437,7 +438,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.By, s.mbOut[:0])
 	s.performViews()
 	if !resign.None() {
-		s.box.resign, s.box.all = resign, s.box.all|FrameResign
+		s.box.resign, s.box.all = resign, s.box.all|wire.FrameResign
 	}
 	if s.leading {
 		s.leading = false

@@ -36,10 +36,10 @@ var axes = map[string]axis{
 	"leader.Election.lockRequest":              lockedClock,
 
 	// In packets, the sender's clock is the own one, and the receiver's the peer's.
-	"stack.Packet.Header.Echo.Sent":   peerClock,
-	"stack.Packet.Header.Echo.Latest": peerClock,
-	"stack.Packet.Reply.Number":       peerClock,
-	"stack.Packet.Answer.Asked":       peerClock,
+	"wire.Packet.Header.Echo.Sent":   peerClock,
+	"wire.Packet.Header.Echo.Latest": peerClock,
+	"wire.Packet.Reply.Number":       peerClock,
+	"wire.Packet.Answer.Asked":       peerClock,
 }
 
 // noState lists the fields that do not matter to what a node does next, and
@@ -53,7 +53,7 @@ var noState = map[string]string{
 	"stack.Stack.cfg.Quorum":          "nodes of the model have no quorum system",
 	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
 	"stack.Stack.ep":                  "nodes of the model have no quorum system",
-	"stack.Packet.Epoch":              "nodes of the model have no quorum system",
+	"wire.Packet.Epoch":               "nodes of the model have no quorum system",
 	"stack.Stack.elOut":               "emptied before use",
 	"stack.Stack.mbOut":               "emptied before use",
 	"stack.Stack.ckOut":               "emptied before use",
@@ -61,10 +61,10 @@ var noState = map[string]string{
 	"datagram.peer.challenger.ledger": "packets of the model have no counters",
 	"stack.Stack.Lend":                "belongs to the driver",
 	"stack.Stack.Dropped":             "counted, and never read",
-	"stack.Packet.UTC":                "nodes of the model have no references",
-	"stack.Packet.Samples":            "nodes of the model have no references",
-	"stack.Packet.Line.Bend":          "lines bend for references only",
-	"stack.Packet.Line.Next":          "lines bend for references only",
+	"wire.Packet.UTC":                 "nodes of the model have no references",
+	"wire.Packet.Samples":             "nodes of the model have no references",
+	"wire.Packet.Line.Bend":           "lines bend for references only",
+	"wire.Packet.Line.Next":           "lines bend for references only",
 	"clocksync.Sync.line.Bend":        "lines bend for references only",
 	"clocksync.Sync.line.Next":        "lines bend for references only",
 	"clocksync.Sync.snap.bend":        "lines bend for references only",

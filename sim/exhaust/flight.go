@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
 // message is a packet that was sent. It is immutable.
 type message struct {
-	packet stack.Packet
+	packet wire.Packet
 	sent   int64          // the tick
 	shown  clocksync.Time // what the line, if it carries one, shows at the stamp
 	hash   digest
@@ -34,7 +34,7 @@ func (f flight) order(g flight) int {
 
 // press makes the images of packets.
 type press struct {
-	packet stack.Packet
+	packet wire.Packet
 	layout layout
 }
 
@@ -45,29 +45,29 @@ func newPress(nodes int) *press {
 }
 
 // message returns a packet as it leaves: what no frame carries is left out.
-func (p *press) message(q *stack.Packet, sent int64, clocks []timed.Instant) *message {
+func (p *press) message(q *wire.Packet, sent int64, clocks []timed.Instant) *message {
 	m := &message{sent: sent}
 	m.packet = *q
 	c := &m.packet
-	if !c.Has(stack.FrameInUse) {
+	if !c.Has(wire.FrameInUse) {
 		c.InUse = 0
 	}
-	if !c.Has(stack.FrameRelease) {
+	if !c.Has(wire.FrameRelease) {
 		c.Release = 0
 	}
-	if !c.Has(stack.FrameResign) {
-		c.Resign = stack.Packet{}.Resign
+	if !c.Has(wire.FrameResign) {
+		c.Resign = wire.Packet{}.Resign
 	}
-	if !c.Has(stack.FrameDropped) {
-		c.Dropped = stack.Packet{}.Dropped
+	if !c.Has(wire.FrameDropped) {
+		c.Dropped = wire.Packet{}.Dropped
 	}
-	if !c.Has(stack.FrameRequest) {
-		c.Request, c.Part = stack.Packet{}.Request, stack.Packet{}.Part
+	if !c.Has(wire.FrameRequest) {
+		c.Request, c.Part = wire.Packet{}.Request, wire.Packet{}.Part
 	}
-	if !c.Has(stack.FrameReply) {
-		c.Reply, c.Report = stack.Packet{}.Reply, stack.Packet{}.Report
+	if !c.Has(wire.FrameReply) {
+		c.Reply, c.Report = wire.Packet{}.Reply, wire.Packet{}.Report
 	}
-	if !c.Has(stack.FrameLine) {
+	if !c.Has(wire.FrameLine) {
 		c.Line = clocksync.Line{}
 	} else if c.Line.Rate == 0 { // the same line, given by its point at the stamp
 		c.Line.Shown += clocksync.Time(c.Header.Stamp - c.Line.Base)

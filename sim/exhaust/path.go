@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -198,24 +198,24 @@ func (t *teller) name(m *message) string {
 var partNames = [...]string{"request", "request, renew", "request, propose", "request, commit"}
 
 // contents says what a packet is about.
-func contents(p *stack.Packet) string {
+func contents(p *wire.Packet) string {
 	var parts []string
-	add := func(f stack.Frames, s string) {
+	add := func(f wire.Frames, s string) {
 		if p.Has(f) {
 			parts = append(parts, s)
 		}
 	}
-	add(stack.FrameInUse, "in use")
-	add(stack.FrameRelease, "release")
-	add(stack.FrameResign, "resign")
-	add(stack.FrameDropped, "dropped")
-	add(stack.FrameRequest, partNames[p.Part.Kind])
+	add(wire.FrameInUse, "in use")
+	add(wire.FrameRelease, "release")
+	add(wire.FrameResign, "resign")
+	add(wire.FrameDropped, "dropped")
+	add(wire.FrameRequest, partNames[p.Part.Kind])
 	if p.Reply.Support {
-		add(stack.FrameReply, "vote")
+		add(wire.FrameReply, "vote")
 	} else {
-		add(stack.FrameReply, "refusal")
+		add(wire.FrameReply, "refusal")
 	}
-	add(stack.FrameLeaving, "leaving")
+	add(wire.FrameLeaving, "leaving")
 	if len(parts) == 0 {
 		return "keepalive"
 	}

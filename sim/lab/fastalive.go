@@ -2,6 +2,7 @@ package lab
 
 import (
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -39,7 +40,7 @@ func (d *FastAlive) HandleMessage(now timed.Instant, from timed.NodeID, m *Messa
 func (d *FastAlive) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	for id := range d.service.Due(now, false).All() {
 		d.counter++
-		m := Message{Kind: Keepalive, Header: datagram.Header{Version: datagram.Version, Group: 1, Source: d.self.Node, Destination: id,
+		m := Message{Kind: Keepalive, Header: datagram.Header{Version: wire.Version, Group: 1, Source: d.self.Node, Destination: id,
 			Boot: d.self.Boot, Counter: d.counter, Stamp: now}}
 		d.service.Echo(&m.Header, now)
 		d.service.Sent(id, now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -100,7 +101,7 @@ func (m *Message) Append(b []byte) []byte {
 		b = append(b, byte(id))
 	}
 	if m.Kind == Keepalive {
-		b = m.Header.Append(b)
+		b = wire.AppendHeader(b, &m.Header)
 	}
 	return b
 }
@@ -122,7 +123,7 @@ func ParseMessage(b []byte) (m Message, err error) {
 	}
 	b = b[n:]
 	if m.Kind == Keepalive {
-		m.Header, b, err = datagram.ParseHeader(b)
+		m.Header, b, err = wire.ParseHeader(b)
 	}
 	if err != nil || len(b) != 0 {
 		return Message{}, errMessage

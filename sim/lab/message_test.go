@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -22,7 +23,7 @@ func anyMessage(t *rapid.T) Message {
 		m.Members.Add(timed.NodeID(i))
 	}
 	if m.Kind == Keepalive {
-		m.Header = datagram.Header{Version: datagram.Version, Group: 1, Source: 1, Destination: 2, Boot: 3, Counter: 4, Stamp: 5,
+		m.Header = datagram.Header{Version: wire.Version, Group: 1, Source: 1, Destination: 2, Boot: 3, Counter: 4, Stamp: 5,
 			Echo: datagram.Echo{Heard: datagram.NotHeard}}
 	}
 	return m

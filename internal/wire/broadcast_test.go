@@ -1,0 +1,202 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// castPacket returns a packet with every section of a broadcast frame.
+func castPacket() Packet {
+	p := basePacket()
+	p.Frames = FrameBroadcast
+	marks := []broadcast.Mark{{Node: 1, Boot: bootOf(1), Sequence: 7}, {Node: 2, Boot: bootOf(2)}}
+	p.Broadcast = &broadcast.Packet{
+		Header: broadcast.Header{View: viewOf(4, 1), Known: 9, Have: 8, Stable: [2]uint64{7, 6}, Tails: [2]uint64{70, 80}, Floor: 1_790_000_000_000_000_000},
+		Runs: []broadcast.Run{
+			{Sender: 1, Boot: bootOf(1), Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.Timed, Atomicity: broadcast.Strict},
+				Begins: true, Ends: true, First: 1 << 40, Count: 3, Stamp: 5, Deviation: time.Microsecond, Size: 2, Payload: []byte("aabbcc")},
+			{Sender: 3, Boot: bootOf(3), First: 1, Count: 2, Ends: true, Stamp: -5, Deviation: clocksync.UnknownBound,
+				Sizes: []uint32{0, 5}, Payload: []byte("hello")},
+		},
+		Decisions: []broadcast.Decision{
+			{Number: 10, Next: 2, Urgent: true, Floor: 3, Ranges: []broadcast.Range{{Member: 0, To: 5}, {Member: 0, Class: 1, To: 1 << 50}, {Member: 254, To: 1}}},
+			{Number: 11, Floor: -9, Ranges: []broadcast.Range{}},
+		},
+		Wants: []broadcast.Want{{Sender: 2, Boot: bootOf(2), Class: 1, From: 3, To: 9}},
+		Log:   broadcast.Span{From: 3, To: 4},
+		Done:  viewOf(5, 1),
+		Report: &broadcast.Report{Piece: broadcast.Piece{Number: 2, Of: 3}, Proposal: viewOf(5, 1), Previous: viewOf(4, 1), Have: 8, Stable: [2]uint64{5, 4}, Acks: marks, Ordered: marks,
+			Unordered: marks[:1]},
+		Plan: &broadcast.Plan{Piece: broadcast.Piece{Of: 1}, Proposal: viewOf(5, 1), Groups: []broadcast.Group{{Previous: viewOf(4, 1), End: 8, Source: 2,
+			Lack: []broadcast.Lack{{Node: 1, Have: 4}}, Fill: []broadcast.Fill{{Member: 1, Holder: 2, Sender: 3, Boot: bootOf(3), From: 4, To: 9}}}}},
+		Commit: &broadcast.Commit{Piece: broadcast.Piece{Of: 1}, Proposal: viewOf(5, 1), Branches: []broadcast.Branch{{Previous: viewOf(4, 1), End: 8, Stable: [2]uint64{5, 4}, Acks: marks}},
+			Ordered: marks, Unordered: marks},
+	}
+	return p
+}
+
+// exported returns what a broadcast packet says, without the memory behind it.
+func exported(p *broadcast.Packet) broadcast.Packet {
+	return broadcast.Packet{Header: p.Header, Runs: append([]broadcast.Run(nil), p.Runs...),
+		Decisions: append([]broadcast.Decision(nil), p.Decisions...), Wants: append([]broadcast.Want(nil), p.Wants...),
+		Log: p.Log, Done: p.Done, Report: p.Report, Plan: p.Plan, Commit: p.Commit}
+}
+
+func TestBroadcastFramesSurviveTheWire(t *testing.T) {
+	var e Encoder
+	var d Decoder
+	p := castPacket()
+	for i := range 9 {
+		q := *p.Broadcast
+		// All sections, and each of them left out in turn.
+		switch i {
+		case 1:
+			q.Runs = nil
+		case 2:
+			q.Decisions = nil
+		case 3:
+			q.Wants = nil
+		case 4:
+			q.Log = broadcast.Span{}
+		case 5:
+			q.Done = membership.ViewID{}
+		case 6:
+			q.Report = nil
+		case 7:
+			q.Plan = nil
+		case 8:
+			q.Commit = nil
+		}
+		one := p
+		one.Broadcast = &q
+		b, err := e.Append(nil, &one)
+		require.NoError(t, err)
+		var got Packet
+		require.NoError(t, d.Decode(b, &got))
+		require.Equal(t, exported(&q), exported(got.Broadcast))
+		got.Broadcast = one.Broadcast
+		require.Equal(t, one, got)
+	}
+}
+
+// Every packet that is cut or has a byte changed is refused, or says something
+// that can be said again.
+func TestBrokenBroadcastFrames(t *testing.T) {
+	var e Encoder
+	var d Decoder
+	p := castPacket()
+	b, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	for n := range b {
+		var got Packet
+		if err := d.Decode(b[:n], &got); err == nil {
+			require.Zero(t, got.Frames, "cut to %d bytes it can only be without frames", n)
+		}
+		require.Nil(t, got.Broadcast)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := append([]byte(nil), b...)
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			c[rapid.IntRange(0, len(c)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "to")
+		}
+		var got Packet
+		if d.Decode(c, &got) != nil {
+			return
+		}
+		_, err := e.Append(nil, &got)
+		require.NoError(t, err)
+	})
+}
+
+func TestWrongBroadcastFramesAreNotSent(t *testing.T) {
+	var e Encoder
+	for name, spoil := range map[string]func(*Packet){
+		"no packet":            func(p *Packet) { p.Broadcast = nil },
+		"more than was said":   func(p *Packet) { p.Broadcast.Runs[0].Payload = []byte("a") },
+		"too many messages":    func(p *Packet) { p.Broadcast.Runs[0].Count = broadcast.MaxRun + 1 },
+		"a class of its own":   func(p *Packet) { p.Broadcast.Runs[0].Class = broadcast.ClassUnordered },
+		"an unknown order":     func(p *Packet) { p.Broadcast.Runs[0].Options.Order = 3 },
+		"nobody's messages":    func(p *Packet) { p.Broadcast.Runs[1].Sender = timed.NoNode },
+		"a range to nothing":   func(p *Packet) { p.Broadcast.Decisions[0].Ranges[0].To = 0 },
+		"decision zero":        func(p *Packet) { p.Broadcast.Decisions[0].Number = 0 },
+		"a want turned round":  func(p *Packet) { p.Broadcast.Wants[0].To = 1 },
+		"a plan from nowhere":  func(p *Packet) { p.Broadcast.Plan.Groups[0].Source = timed.NoNode },
+		"no piece":             func(p *Packet) { p.Broadcast.Report.Piece = broadcast.Piece{} },
+		"a piece after all":    func(p *Packet) { p.Broadcast.Plan.Number = 1 },
+		"too many pieces":      func(p *Packet) { p.Broadcast.Commit.Of = broadcast.MaxPieces + 1 },
+		"a sequence too large": func(p *Packet) { p.Broadcast.Tails[1] = broadcast.MaxSequence + 1 },
+	} {
+		p := castPacket()
+		spoil(&p)
+		_, err := e.Append(nil, &p)
+		require.ErrorIs(t, err, ErrRange, name)
+	}
+}
+
+// In the steady state neither side allocates for messages and decisions.
+func TestBroadcastFramesAllocateNothing(t *testing.T) {
+	var e Encoder
+	var d Decoder
+	p := castPacket()
+	p.Broadcast.Report, p.Broadcast.Plan, p.Broadcast.Commit = nil, nil, nil
+	b := make([]byte, 0, 4096)
+	var got Packet
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		out, err := e.Append(b, &p)
+		if err != nil || d.Decode(out, &got) != nil {
+			t.Fail()
+		}
+	}))
+}
+
+func BenchmarkBroadcastCodec(b *testing.B) {
+	var e Encoder
+	var d Decoder
+	p := basePacket()
+	p.Frames = FrameBroadcast
+	p.Broadcast = &broadcast.Packet{Header: castPacket().Broadcast.Header, Runs: []broadcast.Run{{Sender: 1, Boot: bootOf(1),
+		Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.Total}, Begins: true, Ends: true, First: 1 << 30,
+		Count: 200, Stamp: 1_790_000_000_000_000_000, Size: 64, Payload: make([]byte, 200*64)}}}
+	buf := make([]byte, 0, 1<<16)
+	var got Packet
+	b.ReportAllocs()
+	for range b.N {
+		out, err := e.Append(buf, &p)
+		if err != nil || d.Decode(out, &got) != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A packet whose broadcast frame was written apart is the same packet, and no larger
+// than one written as a whole may be.
+func TestAFrameWrittenApartMakesTheSamePacket(t *testing.T) {
+	var e Encoder
+	p := castPacket()
+	whole, err := e.Append([]byte("x"), &p)
+	require.NoError(t, err)
+	tail, err := e.AppendCast(nil, p.Broadcast)
+	require.NoError(t, err)
+	before, err := e.AppendBefore([]byte("x"), &p, tail)
+	require.NoError(t, err)
+	require.Equal(t, whole, append(before, tail...))
+
+	b, err := e.AppendBefore([]byte("x"), &p, make([]byte, MaxBroadcast))
+	var large *TooLargeError
+	require.ErrorAs(t, err, &large)
+	require.Equal(t, MaxBroadcast+len(before)-1, large.Size)
+	require.Equal(t, "x", string(b))
+
+	p.Broadcast.Floor = broadcast.MaxTime + 1
+	b, err = e.AppendCast([]byte("x"), p.Broadcast)
+	require.ErrorIs(t, err, ErrRange)
+	require.Equal(t, "x", string(b))
+}

@@ -1,0 +1,174 @@
+package wire
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Lengths of the messages' arrays.
+const (
+	helloLen   = 10
+	inUseLen   = 1
+	releaseLen = 1
+	viewIDLen  = 3
+	lineLen    = 12
+	replyLen   = 12
+
+	requestLen = 3                          // number, lock time, kind of the part
+	renewLen   = requestLen + viewIDLen + 1 // and the end of the lease
+	proposeLen = requestLen + viewIDLen + 1 // and the members
+	commitLen  = requestLen + viewIDLen + 2 // and both
+)
+
+// maxShown bounds group time on the wire, either way, so that projecting a line
+// by the difference of two instants stays within 64 bits.
+const maxShown = 1 << 62
+
+// body writes the frames of p in the order of their types, but for the broadcast's,
+// which is the last.
+func (w *writer) body(p *Packet) {
+	w.hello(p)
+	if p.Frames&^AllFrames != 0 {
+		w.fail(ErrUnknownFrame)
+		return
+	}
+	if p.Has(FrameInUse) {
+		w.open(wireInUse, inUseLen)
+		w.uint(uint64(p.InUse), 1, anyUint)
+		w.close()
+	}
+	if p.Has(FrameRelease) {
+		w.open(wireRelease, releaseLen)
+		w.instant(p.Release)
+		w.close()
+	}
+	if p.Has(FrameResign) {
+		w.view(wireResign, p.Resign)
+	}
+	if p.Has(FrameDropped) {
+		w.view(wireDropped, p.Dropped)
+	}
+	if p.Has(FrameRequest) {
+		w.request(p)
+	}
+	if p.Has(FrameLine) {
+		w.line(&p.Line)
+	}
+	if p.Has(FrameReply) {
+		w.reply(p)
+	}
+	if p.Has(FrameLeaving) {
+		w.open(wireLeaving, 0)
+		w.close()
+	}
+	if p.Has(FrameUTC) {
+		w.utc(&p.UTC)
+	}
+	if p.Has(FrameSamples) {
+		w.samples(&p.Samples)
+	}
+	w.global(p)
+	if p.Has(FrameTree) {
+		w.tree(p)
+	}
+	if p.Has(FrameCollated) {
+		w.collated(p.Collated)
+	}
+	if p.Has(FrameEpoch) {
+		w.epoch(p.Epoch)
+	}
+}
+
+func (w *writer) hello(p *Packet) {
+	w.open(wireHello, helloLen)
+	w.int(int64(p.MaxDrift), 0, int64(timed.MaxDrift))
+	w.duration(p.FastThreshold)
+	w.bool(p.State.Leading)
+	w.bool(p.State.Contender)
+	w.uint(uint64(p.State.Support), 0, timed.MaxNodes)
+	w.uint(uint64(p.State.Weight), 0, 1<<16-1)
+	w.incarnation(p.State.LockedTo)
+	w.duration(p.State.MaxLock)
+	w.uint(standingOf(&p.State), 0, standingAll)
+	w.close()
+}
+
+// view writes a frame that names a view.
+func (w *writer) view(kind byte, id membership.ViewID) {
+	w.open(kind, viewIDLen)
+	if id.None() {
+		w.fail(ErrRange)
+	}
+	w.viewID(id)
+	w.close()
+}
+
+func (w *writer) request(p *Packet) {
+	part := &p.Part
+	n := requestLen
+	switch part.Kind {
+	case membership.Renew:
+		n = renewLen
+	case membership.Propose:
+		n = proposeLen
+	case membership.Commit:
+		n = commitLen
+	}
+	w.open(wireRequest, n)
+	w.instant(p.Request.Number)
+	w.duration(p.Request.LockTime)
+	w.uint(uint64(part.Kind), uint64(membership.NoPart), uint64(membership.Commit))
+	if err := checkPart(part); err != nil {
+		w.fail(err)
+		return
+	}
+	if part.Kind != membership.NoPart {
+		w.viewID(part.ID)
+	}
+	if part.Kind == membership.Renew || part.Kind == membership.Commit {
+		w.instant(part.Until)
+	}
+	if part.View != nil {
+		w.members(part.View, part.Kind == membership.Commit)
+	}
+	w.close()
+}
+
+func (w *writer) line(l *clocksync.Line) {
+	w.open(wireLine, lineLen)
+	if l.Timeline.None() {
+		w.fail(ErrRange)
+	}
+	w.timeline(l.Timeline)
+	w.timeline(l.Parent)
+	w.instant(l.Base)
+	w.int(int64(l.Shown), -maxShown, maxShown)
+	w.int(l.Rate, -clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
+	w.instant(l.Bend)
+	w.int(l.Next, -clocksync.MaxSlewLimit, clocksync.MaxSlewLimit)
+	w.instant(l.Until)
+	w.close()
+}
+
+func (w *writer) timeline(t clocksync.TimelineID) {
+	w.sequenced(t.Sequence, timed.Incarnation{Node: t.Leader, Boot: t.Boot})
+}
+
+func (w *writer) reply(p *Packet) {
+	w.open(wireReply, replyLen)
+	w.answer(&p.Reply, &p.Report)
+	w.close()
+}
+
+// answer writes the replyLen values of a reply and its report.
+func (w *writer) answer(r *leader.Reply, v *membership.Report) {
+	w.instant(r.Number)
+	w.bool(r.Support)
+	w.incarnation(r.LockedTo)
+	w.uint(uint64(r.Prefers), 0, timed.MaxNodes)
+	w.viewID(v.Acknowledged)
+	w.viewID(v.Installed)
+	w.uint(v.Sequence, 0, membership.MaxSequence)
+}

@@ -1,0 +1,96 @@
+package wire
+
+import "github.com/failaware/failaware/clocksync"
+
+// Lengths of what is said about UTC: the state alone where nothing else is
+// known, and the fields of each sample one after the other.
+const (
+	utcBare    = 1
+	utcLen     = 5
+	sampleLen  = 5
+	samplesMax = sampleLen * clocksync.MaxForwarded
+)
+
+func (w *writer) utc(u *clocksync.UTC) {
+	n := utcBare
+	if u.State == clocksync.UTCKnown {
+		n = utcLen
+	}
+	w.open(wireUTC, n)
+	if !u.Valid() || u.State == clocksync.UTCUnknown {
+		w.fail(ErrRange)
+	}
+	w.uint(uint64(u.State), uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed))
+	if n == utcLen {
+		w.instant(u.At)
+		w.int(int64(u.Low), -maxShown, maxShown)
+		w.int(int64(u.High), -maxShown, maxShown)
+		w.uint(uint64(u.Leap), 0, uint64(clocksync.LeapDelete))
+	}
+	w.close()
+}
+
+func (r *reader) utc(u *clocksync.UTC) {
+	n := r.array(utcBare, utcLen)
+	u.State = clocksync.UTCState(r.uint(uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed)))
+	want := utcBare
+	if u.State == clocksync.UTCKnown {
+		want = utcLen
+	}
+	if n != want {
+		r.fail(ErrLength)
+	}
+	if want == utcLen {
+		u.At = r.instant()
+		u.Low = clocksync.Time(r.int(-maxShown, maxShown))
+		u.High = clocksync.Time(r.int(-maxShown, maxShown))
+		u.Leap = clocksync.Leap(r.uint(0, uint64(clocksync.LeapDelete)))
+	}
+	if r.err == nil && !u.Valid() {
+		r.fail(ErrRange)
+	}
+}
+
+// samples writes each sample with the width of its interval, which is short,
+// instead of its end.
+func (w *writer) samples(f *clocksync.Forwarded) {
+	list := f.Samples()
+	w.open(wireSamples, sampleLen*len(list))
+	if len(list) == 0 || len(list) != int(f.Count) {
+		w.fail(ErrLength)
+	}
+	for i := range list {
+		s := &list[i]
+		if !s.Valid() {
+			w.fail(ErrRange)
+		}
+		w.uint(uint64(s.Source), 1, anyUint)
+		w.instant(s.At)
+		w.int(int64(s.Low), -maxShown, maxShown)
+		w.duration(s.High.Sub(s.Low))
+		w.uint(uint64(s.Leap), 0, uint64(clocksync.LeapDelete))
+	}
+	w.close()
+}
+
+func (r *reader) samples(f *clocksync.Forwarded) {
+	n := r.array(sampleLen, samplesMax)
+	if n%sampleLen != 0 {
+		r.fail(ErrLength)
+	}
+	for range n / sampleLen {
+		s := &f.List[f.Count]
+		s.Source = clocksync.SourceID(r.uint(1, anyUint))
+		s.At = r.instant()
+		s.Low = clocksync.Time(r.int(-maxShown, maxShown))
+		s.High = s.Low + clocksync.Time(r.duration())
+		s.Leap = clocksync.Leap(r.uint(0, uint64(clocksync.LeapDelete)))
+		if r.err == nil && !s.Valid() {
+			r.fail(ErrRange)
+		}
+		if r.err != nil {
+			return
+		}
+		f.Count++
+	}
+}

@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+)
+
+var (
+	drawLow  = rapid.Int64Range(1-maxShown, maxShown-1-2*int64(clocksync.MaxError))
+	drawWide = rapid.Int64Range(0, 2*int64(clocksync.MaxError))
+	drawLeap = rapid.Uint8Range(0, uint8(clocksync.LeapDelete))
+)
+
+func drawUTC(t *rapid.T) clocksync.UTC {
+	u := clocksync.UTC{State: clocksync.UTCState(rapid.Uint8Range(1, 2).Draw(t, "state"))}
+	if u.State == clocksync.UTCKnown {
+		u.At, u.Low = drawInstant.Draw(t, "at"), clocksync.Time(drawLow.Draw(t, "low"))
+		u.High, u.Leap = u.Low+clocksync.Time(drawWide.Draw(t, "wide")), clocksync.Leap(drawLeap.Draw(t, "leap"))
+	}
+	return u
+}
+
+func drawSample(t *rapid.T) clocksync.Sample {
+	s := clocksync.Sample{Source: clocksync.SourceID(rapid.Uint64Min(1).Draw(t, "source")),
+		At: drawInstant.Draw(t, "at"), Low: clocksync.Time(drawLow.Draw(t, "low"))}
+	s.High, s.Leap = s.Low+clocksync.Time(drawWide.Draw(t, "wide")), clocksync.Leap(drawLeap.Draw(t, "leap"))
+	return s
+}
+
+// fillUTC adds the largest of what is said about UTC.
+func fillUTC(p *Packet) {
+	p.Line.Bend, p.Line.Next = datagram.MaxStamp, -clocksync.MaxSlewLimit
+	p.UTC = clocksync.UTC{State: clocksync.UTCKnown, At: datagram.MaxStamp, Low: 1 - maxShown, High: maxShown - 1}
+	p.Samples.Count = clocksync.MaxForwarded
+	for i := range p.Samples.List {
+		p.Samples.List[i] = clocksync.Sample{Source: 1<<64 - 1, At: datagram.MaxStamp,
+			Low: 1 - maxShown, High: 1 - maxShown + 2*clocksync.Time(clocksync.MaxError)}
+	}
+}
+
+func TestHostileSamplesAreRefused(t *testing.T) {
+	const at, low = 7, 1_790_000_000_000_000_000
+	sample := []any{1, at, low, 5, 0}
+	two := append(append([]any{}, sample...), sample...)
+	for name, c := range map[string]struct {
+		kind byte
+		msg  []byte
+		err  error
+	}{
+		"no sample":            {wireSamples, message(t), ErrLength},
+		"half a sample":        {wireSamples, message(t, two[:7]...), ErrLength},
+		"too many":             {wireSamples, message(t, append(two, sample...)...), ErrLength},
+		"nobody's":             {wireSamples, message(t, 0, at, low, 5, 0), ErrRange},
+		"as wide as nothing":   {wireSamples, message(t, 1, at, low, 3*int64(clocksync.MaxError), 0), ErrRange},
+		"leap of another kind": {wireSamples, message(t, 1, at, low, 5, 3), ErrRange},
+		"UTC not known":        {wireUTC, message(t, 0), ErrRange},
+		"known and bare":       {wireUTC, message(t, 1), ErrLength},
+		"disputed, with more":  {wireUTC, message(t, 2, at, low, low, 0), ErrLength},
+		"end before beginning": {wireUTC, message(t, 1, at, low, low-1, 0), ErrRange},
+	} {
+		var d Decoder
+		p := replyPacket()
+		err := d.Decode(framed(t, c.kind, c.msg), &p)
+		require.ErrorIs(t, err, c.err, name)
+		require.Equal(t, Packet{}, p, name)
+	}
+}

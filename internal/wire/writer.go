@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// writer writes frames. Its methods check what they write as those of reader
+// check what they read; the first error sticks.
+type writer struct {
+	b    []byte
+	enc  *msgpack.Encoder // writes to b, and so cannot fail
+	kind byte             // of the frame under way
+	head int              // where it starts
+	err  error
+}
+
+// Write appends p; it never fails.
+func (w *writer) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+// WriteByte appends c; it never fails.
+func (w *writer) WriteByte(c byte) error {
+	w.b = append(w.b, c)
+	return nil
+}
+
+func (w *writer) begin(b []byte) {
+	if w.enc == nil {
+		w.enc = msgpack.NewEncoder(w)
+	}
+	w.b, w.kind, w.err = b, 0, nil
+}
+
+// finish returns the bytes, and lets go of them.
+func (w *writer) finish() []byte {
+	b := w.b
+	w.b = nil
+	return b
+}
+
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// open starts a frame whose message is an array of n values.
+func (w *writer) open(kind byte, n int) {
+	if w.err != nil {
+		return
+	}
+	w.kind, w.head = kind, len(w.b)
+	w.b = append(w.b, kind, 0, 0)
+	w.array(n)
+}
+
+// close ends the frame.
+func (w *writer) close() {
+	n := len(w.b) - w.head - frameHead
+	if n > frameMost {
+		w.fail(ErrRange)
+	}
+	if w.err == nil {
+		binary.BigEndian.PutUint16(w.b[w.head+1:], uint16(n))
+	}
+}
+
+func (w *writer) array(n int) {
+	if n >= 0 && n <= int(msgpcode.FixedArrayMask) {
+		w.b = append(w.b, msgpcode.FixedArrayLow|byte(n))
+		return
+	}
+	_ = w.enc.EncodeArrayLen(n)
+}
+
+func (w *writer) bool(v bool) {
+	c := msgpcode.False
+	if v {
+		c = msgpcode.True
+	}
+	w.b = append(w.b, c)
+}
+
+func (w *writer) uint(v, least, most uint64) {
+	if v < least || v > most {
+		w.fail(ErrRange)
+	}
+	w.b = appendUint(w.b, v)
+}
+
+func (w *writer) int(v, least, most int64) {
+	if v < least || v > most {
+		w.fail(ErrRange)
+	}
+	if v >= 0 {
+		w.b = appendUint(w.b, uint64(v))
+		return
+	}
+	_ = w.enc.EncodeInt(v)
+}
+
+func (w *writer) instant(t timed.Instant) { w.int(int64(t), 0, int64(datagram.MaxStamp)) }
+
+func (w *writer) duration(d time.Duration) { w.int(int64(d), 0, int64(timed.MaxDuration)) }
+
+// incarnation writes an incarnation or, as two zeros, none.
+func (w *writer) incarnation(i timed.Incarnation) {
+	if i.Node.Valid() != (i.Boot != 0) {
+		w.fail(ErrRange)
+	}
+	w.uint(uint64(i.Node), 0, timed.MaxNodes)
+	w.uint(uint64(i.Boot), 0, anyUint)
+}
+
+// sequenced writes the id of a view or a timeline or, as three zeros, none.
+func (w *writer) sequenced(sequence uint64, i timed.Incarnation) {
+	if i.Node.Valid() != (sequence != 0) {
+		w.fail(ErrRange)
+	}
+	w.uint(sequence, 0, membership.MaxSequence)
+	w.incarnation(i)
+}
+
+func (w *writer) viewID(v membership.ViewID) {
+	w.sequenced(v.Sequence, timed.Incarnation{Node: v.Leader, Boot: v.Boot})
+}
+
+func (w *writer) bytes(b []byte) {
+	_ = w.enc.EncodeBytesLen(len(b))
+	w.b = append(w.b, b...)
+}

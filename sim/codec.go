@@ -1,0 +1,61 @@
+package sim
+
+import "github.com/failaware/failaware/internal/wire"
+
+// codec makes packets pass through the wire format, so that a campaign also
+// proves that nothing of what the machines say is lost or changed by it.
+type codec struct {
+	enc  wire.Encoder
+	dec  wire.Decoder
+	buf  []byte
+	junk wire.Packet // what is made of damaged bytes
+}
+
+func (w *codec) encode(p *wire.Packet) ([]byte, error) {
+	if w.enc.MaxPacket == 0 {
+		w.enc.MaxPacket = wire.PacketFor(MaxNodes)
+	}
+	b, err := w.enc.Append(w.buf[:0], p)
+	if err == nil {
+		w.buf = b
+		wire.PatchStamp(b, p.Header.Stamp, p.Header.Counter)
+	}
+	return b, err
+}
+
+func (w *codec) pass(p *wire.Packet) error {
+	b, err := w.encode(p)
+	if err != nil {
+		return err
+	}
+	return w.dec.Decode(b, p)
+}
+
+// flip flips up to eight bits and lets the decoder see the result: it must
+// neither crash nor hang, whatever it makes of it.
+func (w *codec) flip(p *wire.Packet, s stream) {
+	b, err := w.encode(p)
+	if err != nil {
+		return
+	}
+	for range s.between(1, 8) {
+		b[s.below(int64(len(b)))] ^= 1 << s.below(8)
+	}
+	_ = w.dec.Decode(b, &w.junk)
+}
+
+// cutOff does the same with a packet that lacks its end.
+func (w *codec) cutOff(p *wire.Packet, s stream) {
+	if b, err := w.encode(p); err == nil {
+		_ = w.dec.Decode(b[:s.below(int64(len(b)))], &w.junk)
+	}
+}
+
+// size returns how many bytes a packet has on the wire.
+func (w *World) size(p *wire.Packet) int {
+	b, err := w.codec.encode(p)
+	if err != nil {
+		return maxSize
+	}
+	return len(b)
+}
