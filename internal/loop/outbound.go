@@ -63,7 +63,7 @@ func (o *outbound) tail(p *wire.Packet) ([]byte, error) {
 	if o.used == len(o.tails) {
 		o.tails = append(o.tails, nil)
 	}
-	b, err := o.encoder.AppendCast(o.tails[o.used][:0], p.Broadcast)
+	b, err := o.encoder.AppendBroadcast(o.tails[o.used][:0], p.Broadcast)
 	if err != nil {
 		return nil, err
 	}

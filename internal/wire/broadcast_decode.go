@@ -10,53 +10,59 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// cast reads a broadcast frame into p, whose memory is used again.
-func (r *reader) cast(p *broadcast.Packet) {
+// broadcast reads a broadcast frame into p and reuses its memory.
+func (r *reader) broadcast(p *broadcast.Packet) {
 	p.Reset()
-	n := r.array(castHeader, castHeader+8)
+	n := r.array(broadcastLen, broadcastLen+8)
 	p.View = r.viewID()
 	p.Known, p.Have = r.sequence(), r.sequence()
 	p.Stable, p.Tails = r.pair(), r.pair()
 	p.Floor = r.time()
-	bits := r.uint(0, castEnd-1)
-	if bits&castRuns != 0 {
-		for range r.array(1, mostRuns) {
+	set := r.uint(0, sectionEnd-1)
+	r.messages(p, set)
+	r.change(p, set)
+	if has, count := sections(p); has != set || n != broadcastLen+count {
+		r.fail(ErrLength)
+	}
+}
+
+// messages reads the sections of messages and their order.
+func (r *reader) messages(p *broadcast.Packet, set uint64) {
+	if set&sectionRuns != 0 {
+		for range r.array(1, maxRuns) {
 			r.run(p)
 		}
 	}
-	if bits&castDecisions != 0 {
-		for range r.array(1, mostDecisions) {
+	if set&sectionDecisions != 0 {
+		for range r.array(1, maxDecisions) {
 			r.decision(p)
 		}
 	}
-	if bits&castWants != 0 {
-		for range r.array(1, mostWants) {
-			r.array(wantLen, wantLen)
-			i := r.sender()
-			t := broadcast.Want{Sender: i.Node, Boot: i.Boot, Class: broadcast.Class(r.uint(0, 1)), From: r.uint(1, broadcast.MaxSequence)}
-			t.To = r.uint(t.From, broadcast.MaxSequence)
-			p.Wants = append(p.Wants, t)
+	if set&sectionWants != 0 {
+		for range r.array(1, maxWants) {
+			p.Wants = append(p.Wants, r.want())
 		}
 	}
-	if bits&castLog != 0 {
-		r.array(2, 2)
+	if set&sectionLog != 0 {
+		r.array(logLen, logLen)
 		p.Log.From = r.uint(1, broadcast.MaxSequence)
 		p.Log.To = r.uint(p.Log.From, broadcast.MaxSequence)
 	}
-	if bits&castDone != 0 {
-		p.Done = r.view()
+}
+
+// change reads the sections of a view change.
+func (r *reader) change(p *broadcast.Packet, set uint64) {
+	if set&sectionDone != 0 {
+		p.Done = r.viewFrame()
 	}
-	if bits&castReport != 0 {
-		p.Report = r.castReport()
+	if set&sectionReport != 0 {
+		p.Report = r.report()
 	}
-	if bits&castPlan != 0 {
-		p.Plan = r.castPlan()
+	if set&sectionPlan != 0 {
+		p.Plan = r.plan()
 	}
-	if bits&castCommit != 0 {
-		p.Commit = r.castCommit()
-	}
-	if has, count := sections(p); has != bits || n != castHeader+count {
-		r.fail(ErrLength)
+	if set&sectionCommit != 0 {
+		p.Commit = r.commit()
 	}
 }
 
@@ -72,7 +78,7 @@ func (r *reader) time() clocksync.Time {
 }
 
 func (r *reader) sender() timed.Incarnation {
-	return timed.Incarnation{Node: r.node(1), Boot: timed.BootID(r.uint(1, anyUint))}
+	return timed.Incarnation{Node: r.node(1), Boot: timed.BootID(r.uint(1, math.MaxUint64))}
 }
 
 func (r *reader) run(p *broadcast.Packet) {
@@ -88,7 +94,7 @@ func (r *reader) run(p *broadcast.Packet) {
 	t.First = r.uint(1, broadcast.MaxSequence)
 	t.Count = int(r.uint(1, broadcast.MaxRun))
 	t.Stamp = r.time()
-	if t.Deviation = time.Duration(r.int(noBound, math.MaxInt64-1)); t.Deviation == noBound {
+	if t.Deviation = time.Duration(r.int(unknownDeviation, math.MaxInt64-1)); t.Deviation == unknownDeviation {
 		t.Deviation = clocksync.UnknownBound
 	}
 	if r.isArray() {
@@ -114,7 +120,7 @@ func (r *reader) decision(p *broadcast.Packet) {
 	}
 	r.array(decisionLen, decisionLen)
 	d := broadcast.Decision{Number: r.uint(1, broadcast.MaxSequence), Next: uint8(r.uint(0, timed.MaxNodes)), Urgent: r.bool(), Floor: r.time()}
-	n := r.array(0, 2*mostRanges)
+	n := r.array(0, 2*maxRanges)
 	if n%2 != 0 {
 		r.fail(ErrLength)
 	}
@@ -124,6 +130,14 @@ func (r *reader) decision(p *broadcast.Packet) {
 		d.Ranges[i] = broadcast.Range{Member: uint8(v >> 1), Class: broadcast.Class(v & 1), To: r.uint(1, broadcast.MaxSequence)}
 	}
 	p.Decisions = append(p.Decisions, d)
+}
+
+func (r *reader) want() broadcast.Want {
+	r.array(wantLen, wantLen)
+	i := r.sender()
+	t := broadcast.Want{Sender: i.Node, Boot: i.Boot, Class: broadcast.Class(r.uint(0, 1)), From: r.uint(1, broadcast.MaxSequence)}
+	t.To = r.uint(t.From, broadcast.MaxSequence)
+	return t
 }
 
 func (r *reader) marks() (out []broadcast.Mark) {
@@ -138,7 +152,7 @@ func (r *reader) marks() (out []broadcast.Mark) {
 	return out
 }
 
-// proposal reads the id of a view that is not none.
+// proposal reads the id of a view, which must be valid.
 func (r *reader) proposal() membership.ViewID {
 	id := r.viewID()
 	if id.None() {
@@ -153,23 +167,23 @@ func (r *reader) piece() (p broadcast.Piece) {
 	return p
 }
 
-func (r *reader) castReport() *broadcast.Report {
-	r.array(pieceLen+2*viewIDLen+6, pieceLen+2*viewIDLen+6)
+func (r *reader) report() *broadcast.Report {
+	r.array(reportLen, reportLen)
 	return &broadcast.Report{Piece: r.piece(), Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(), Stable: r.pair(),
 		Acks: r.marks(), Ordered: r.marks(), Unordered: r.marks()}
 }
 
-func (r *reader) castPlan() *broadcast.Plan {
-	r.array(pieceLen+viewIDLen+1, pieceLen+viewIDLen+1)
+func (r *reader) plan() *broadcast.Plan {
+	r.array(planLen, planLen)
 	p := &broadcast.Plan{Piece: r.piece(), Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
-		r.array(viewIDLen+4, viewIDLen+4)
+		r.array(groupLen, groupLen)
 		g := broadcast.Group{Previous: r.proposal(), End: r.sequence(), Source: r.node(1)}
 		for range r.array(0, timed.MaxNodes) {
 			r.array(lackLen, lackLen)
 			g.Lack = append(g.Lack, broadcast.Lack{Node: r.node(1), Have: r.sequence()})
 		}
-		for range r.array(0, mostFills) {
+		for range r.array(0, maxFills) {
 			r.array(fillLen, fillLen)
 			f := broadcast.Fill{Member: r.node(1), Holder: r.node(1)}
 			i := r.sender()
@@ -184,11 +198,11 @@ func (r *reader) castPlan() *broadcast.Plan {
 	return p
 }
 
-func (r *reader) castCommit() *broadcast.Commit {
-	r.array(pieceLen+viewIDLen+3, pieceLen+viewIDLen+3)
+func (r *reader) commit() *broadcast.Commit {
+	r.array(termsLen, termsLen)
 	c := &broadcast.Commit{Piece: r.piece(), Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
-		r.array(viewIDLen+4, viewIDLen+4)
+		r.array(branchLen, branchLen)
 		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Stable: r.pair(), Acks: r.marks()}
 		if r.err != nil {
 			return nil

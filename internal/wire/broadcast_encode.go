@@ -8,24 +8,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// MaxBroadcast is the largest packet with a broadcast frame, in bytes, unless
-// MaxPacket is larger: what one UDP datagram carries over IPv6.
-const MaxBroadcast = 65_000
-
-// A broadcast frame is an array of the header's values, a number that says which
-// sections follow, and the sections. A list in a section is an array of arrays.
+// A broadcast frame is an array of the header's values, the set of sections that
+// follow, and the sections. A list in a section is an array of arrays.
 const (
-	castHeader = 11 // view (3), known, have, stable (2), tails (2), floor, sections
+	broadcastLen = 11 // view (3), known, have, stable (2), tails (2), floor, sections
 
-	castRuns = 1 << iota >> 1
-	castDecisions
-	castWants
-	castLog
-	castDone
-	castReport
-	castPlan
-	castCommit
-	castEnd
+	sectionRuns = 1 << iota >> 1
+	sectionDecisions
+	sectionWants
+	sectionLog
+	sectionDone
+	sectionReport
+	sectionPlan
+	sectionCommit
+	sectionEnd
 )
 
 // Lengths of the arrays in a broadcast frame.
@@ -33,19 +29,25 @@ const (
 	runLen      = 10 // sender, boot, class, options, first, count, stamp, deviation, sizes, payload
 	decisionLen = 5
 	wantLen     = 5
+	logLen      = 2
 	markLen     = 3
 	lackLen     = 2
 	fillLen     = 6
 	pieceLen    = 2
+	reportLen   = pieceLen + 2*viewIDLen + 6
+	planLen     = pieceLen + viewIDLen + 1
+	groupLen    = viewIDLen + 4
+	termsLen    = pieceLen + viewIDLen + 3
+	branchLen   = viewIDLen + 4
 )
 
 // Limits of the lists in a broadcast frame.
 const (
-	mostRuns      = 1024
-	mostDecisions = 1024
-	mostRanges    = 2 * timed.MaxNodes
-	mostWants     = 1024
-	mostFills     = 8192
+	maxRuns      = 1024
+	maxDecisions = 1024
+	maxRanges    = 2 * timed.MaxNodes
+	maxWants     = 1024
+	maxFills     = 8192
 )
 
 // Bits of a run's options.
@@ -56,78 +58,83 @@ const (
 	runOptions   = 1<<6 - 1
 )
 
-// noBound stands for [clocksync.UnknownBound] on the wire.
-const noBound = -1
+// unknownDeviation stands for [clocksync.UnknownBound] on the wire.
+const unknownDeviation = -1
 
-// sections returns which sections a packet has.
-func sections(p *broadcast.Packet) (bits uint64, n int) {
+// sections returns the set of a packet's sections and their number.
+func sections(p *broadcast.Packet) (set uint64, n int) {
 	for i, has := range [...]bool{len(p.Runs) > 0, len(p.Decisions) > 0, len(p.Wants) > 0, p.Log != broadcast.Span{},
 		!p.Done.None(), p.Report != nil, p.Plan != nil, p.Commit != nil} {
 		if has {
-			bits |= 1 << i
+			set |= 1 << i
 			n++
 		}
 	}
-	return bits, n
+	return set, n
 }
 
-func (w *writer) cast(p *broadcast.Packet) {
+func (w *writer) broadcast(p *broadcast.Packet) {
 	if p == nil {
-		w.kind = wireCast
+		w.kind = typeBroadcast
 		w.fail(ErrRange)
 		return
 	}
-	bits, n := sections(p)
-	w.open(wireCast, castHeader+n)
+	set, n := sections(p)
+	w.open(typeBroadcast, broadcastLen+n)
 	w.viewID(p.View)
 	w.sequence(p.Known)
 	w.sequence(p.Have)
 	w.pair(p.Stable)
 	w.pair(p.Tails)
 	w.time(p.Floor)
-	w.uint(bits, 0, castEnd-1)
-	if bits&castRuns != 0 {
-		w.list(len(p.Runs), mostRuns)
+	w.uint(set, 0, sectionEnd-1)
+	w.messages(p, set)
+	w.change(p, set)
+	w.close()
+}
+
+// messages writes the sections of messages and their order.
+func (w *writer) messages(p *broadcast.Packet, set uint64) {
+	if set&sectionRuns != 0 {
+		w.list(len(p.Runs), maxRuns)
 		for i := range p.Runs {
 			w.run(&p.Runs[i])
 		}
 	}
-	if bits&castDecisions != 0 {
-		w.list(len(p.Decisions), mostDecisions)
+	if set&sectionDecisions != 0 {
+		w.list(len(p.Decisions), maxDecisions)
 		for i := range p.Decisions {
 			w.decision(&p.Decisions[i])
 		}
 	}
-	if bits&castWants != 0 {
-		w.list(len(p.Wants), mostWants)
+	if set&sectionWants != 0 {
+		w.list(len(p.Wants), maxWants)
 		for i := range p.Wants {
-			t := &p.Wants[i]
-			w.array(wantLen)
-			w.sender(timed.Incarnation{Node: t.Sender, Boot: t.Boot})
-			w.uint(uint64(t.Class), 0, 1)
-			w.uint(t.From, 1, broadcast.MaxSequence)
-			w.uint(t.To, t.From, broadcast.MaxSequence)
+			w.want(&p.Wants[i])
 		}
 	}
-	if bits&castLog != 0 {
-		w.array(2)
+	if set&sectionLog != 0 {
+		w.array(logLen)
 		w.uint(p.Log.From, 1, broadcast.MaxSequence)
 		w.uint(p.Log.To, p.Log.From, broadcast.MaxSequence)
 	}
-	if bits&castDone != 0 {
+}
+
+// change writes the sections of a view change.
+func (w *writer) change(p *broadcast.Packet, set uint64) {
+	if set&sectionDone != 0 {
 		w.array(viewIDLen)
 		w.viewID(p.Done)
 	}
-	if bits&castReport != 0 {
-		w.castReport(p.Report)
+	if set&sectionReport != 0 {
+		w.report(p.Report)
 	}
-	if bits&castPlan != 0 {
-		w.castPlan(p.Plan)
+	if set&sectionPlan != 0 {
+		w.plan(p.Plan)
 	}
-	if bits&castCommit != 0 {
-		w.castCommit(p.Commit)
+	if set&sectionCommit != 0 {
+		w.commit(p.Commit)
 	}
-	w.close()
 }
 
 func (w *writer) pair(p [2]uint64) {
@@ -141,7 +148,7 @@ func (w *writer) time(t clocksync.Time) {
 	w.int(int64(t), -int64(broadcast.MaxTime), int64(broadcast.MaxTime))
 }
 
-// list writes the length of a list.
+// list writes the length of a list, which is at most most.
 func (w *writer) list(n, most int) {
 	if n > most {
 		w.fail(ErrRange)
@@ -149,10 +156,10 @@ func (w *writer) list(n, most int) {
 	w.array(n)
 }
 
-// sender writes an incarnation that is not none.
+// sender writes an incarnation, which must be valid.
 func (w *writer) sender(i timed.Incarnation) {
 	w.uint(uint64(i.Node), 1, timed.MaxNodes)
-	w.uint(uint64(i.Boot), 1, anyUint)
+	w.uint(uint64(i.Boot), 1, math.MaxUint64)
 }
 
 func (w *writer) run(r *broadcast.Run) {
@@ -175,7 +182,7 @@ func (w *writer) run(r *broadcast.Run) {
 	w.uint(uint64(r.Count), 1, broadcast.MaxRun)
 	w.time(r.Stamp)
 	if r.Deviation == clocksync.UnknownBound {
-		w.int(noBound, noBound, noBound)
+		w.int(unknownDeviation, unknownDeviation, unknownDeviation)
 	} else {
 		w.int(int64(r.Deviation), 0, math.MaxInt64)
 	}
@@ -196,7 +203,7 @@ func (w *writer) decision(d *broadcast.Decision) {
 	w.uint(uint64(d.Next), 0, timed.MaxNodes)
 	w.bool(d.Urgent)
 	w.time(d.Floor)
-	if len(d.Ranges) > mostRanges {
+	if len(d.Ranges) > maxRanges {
 		w.fail(ErrRange)
 	}
 	w.array(2 * len(d.Ranges))
@@ -205,6 +212,14 @@ func (w *writer) decision(d *broadcast.Decision) {
 		w.uint(uint64(r.Member)<<1|uint64(r.Class), 0, 2*timed.MaxNodes+1)
 		w.uint(r.To, 1, broadcast.MaxSequence)
 	}
+}
+
+func (w *writer) want(t *broadcast.Want) {
+	w.array(wantLen)
+	w.sender(timed.Incarnation{Node: t.Sender, Boot: t.Boot})
+	w.uint(uint64(t.Class), 0, 1)
+	w.uint(t.From, 1, broadcast.MaxSequence)
+	w.uint(t.To, t.From, broadcast.MaxSequence)
 }
 
 func (w *writer) marks(marks []broadcast.Mark) {
@@ -216,14 +231,14 @@ func (w *writer) marks(marks []broadcast.Mark) {
 	}
 }
 
-// piece writes which part of a report, plan or commit follows.
+// piece writes which part of a report, plan or commit this is.
 func (w *writer) piece(p broadcast.Piece) {
 	w.uint(uint64(p.Of), 1, broadcast.MaxPieces)
 	w.uint(uint64(p.Number), 0, uint64(max(1, p.Of))-1)
 }
 
-func (w *writer) castReport(r *broadcast.Report) {
-	w.array(pieceLen + 2*viewIDLen + 6)
+func (w *writer) report(r *broadcast.Report) {
+	w.array(reportLen)
 	w.piece(r.Piece)
 	w.viewID(r.Proposal)
 	w.viewID(r.Previous)
@@ -234,14 +249,14 @@ func (w *writer) castReport(r *broadcast.Report) {
 	w.marks(r.Unordered)
 }
 
-func (w *writer) castPlan(p *broadcast.Plan) {
-	w.array(pieceLen + viewIDLen + 1)
+func (w *writer) plan(p *broadcast.Plan) {
+	w.array(planLen)
 	w.piece(p.Piece)
 	w.viewID(p.Proposal)
 	w.list(len(p.Groups), timed.MaxNodes)
 	for i := range p.Groups {
 		g := &p.Groups[i]
-		w.array(viewIDLen + 4)
+		w.array(groupLen)
 		w.viewID(g.Previous)
 		w.sequence(g.End)
 		w.uint(uint64(g.Source), 1, timed.MaxNodes)
@@ -251,7 +266,7 @@ func (w *writer) castPlan(p *broadcast.Plan) {
 			w.uint(uint64(l.Node), 1, timed.MaxNodes)
 			w.sequence(l.Have)
 		}
-		w.list(len(g.Fill), mostFills)
+		w.list(len(g.Fill), maxFills)
 		for _, f := range g.Fill {
 			w.array(fillLen)
 			w.uint(uint64(f.Member), 1, timed.MaxNodes)
@@ -263,14 +278,14 @@ func (w *writer) castPlan(p *broadcast.Plan) {
 	}
 }
 
-func (w *writer) castCommit(c *broadcast.Commit) {
-	w.array(pieceLen + viewIDLen + 3)
+func (w *writer) commit(c *broadcast.Commit) {
+	w.array(termsLen)
 	w.piece(c.Piece)
 	w.viewID(c.Proposal)
 	w.list(len(c.Branches), timed.MaxNodes)
 	for i := range c.Branches {
 		b := &c.Branches[i]
-		w.array(viewIDLen + 4)
+		w.array(branchLen)
 		w.viewID(b.Previous)
 		w.sequence(b.End)
 		w.pair(b.Stable)

@@ -12,16 +12,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// In a group of the largest size, with every number as wide as can be, all that a
-// view change says fits into the packets that all networks carry.
-func TestPiecesFitIntoPackets(t *testing.T) {
-	now, most := timed.Instant(time.Hour), uint64(broadcast.MaxSequence)
-	s := broadcast.New(broadcast.Config{Self: incarnationOf(1), Timing: timed.LAN()})
-	v := &membership.View{ID: membership.ViewID{Sequence: most, Leader: 1, Boot: bootOf(1)}}
+// largestView is of all nodes, with the largest numbers.
+func largestView() *membership.View {
+	v := &membership.View{ID: membership.ViewID{Sequence: broadcast.MaxSequence, Leader: 1, Boot: bootOf(1)}}
 	for id := range timed.NodeID(timed.MaxNodes) {
 		v.Members = append(v.Members, membership.Member{Incarnation: incarnationOf(id + 1)})
 		v.Set.Add(id + 1)
 	}
+	return v
+}
+
+// In a group of the largest size, with every number as wide as possible, every
+// report, plan and commit fits into the packets that all networks carry.
+func TestPiecesFitIntoPackets(t *testing.T) {
+	now, most := timed.Instant(time.Hour), uint64(broadcast.MaxSequence)
+	s := broadcast.New(broadcast.Config{Self: incarnationOf(1), Timing: timed.LAN()})
+	v := largestView()
 	s.Freeze(now, v, true)
 	for id := timed.NodeID(2); id != 0 && id <= timed.MaxNodes; id = v.Set.Next(id) {
 		r := broadcast.Report{Piece: broadcast.Piece{Of: 1}, Proposal: v.ID, Stable: [2]uint64{most, most},

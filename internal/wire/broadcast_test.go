@@ -13,8 +13,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castPacket returns a packet with every section of a broadcast frame.
-func castPacket() Packet {
+// broadcastPacket returns a packet with every section of a broadcast frame.
+func broadcastPacket() Packet {
 	p := basePacket()
 	p.Frames = FrameBroadcast
 	marks := []broadcast.Mark{{Node: 1, Boot: bootOf(1), Sequence: 7}, {Node: 2, Boot: bootOf(2)}}
@@ -43,7 +43,7 @@ func castPacket() Packet {
 	return p
 }
 
-// exported returns what a broadcast packet says, without the memory behind it.
+// exported returns a copy of the exported fields of a broadcast packet.
 func exported(p *broadcast.Packet) broadcast.Packet {
 	return broadcast.Packet{Header: p.Header, Runs: append([]broadcast.Run(nil), p.Runs...),
 		Decisions: append([]broadcast.Decision(nil), p.Decisions...), Wants: append([]broadcast.Want(nil), p.Wants...),
@@ -53,10 +53,10 @@ func exported(p *broadcast.Packet) broadcast.Packet {
 func TestBroadcastFramesSurviveTheWire(t *testing.T) {
 	var e Encoder
 	var d Decoder
-	p := castPacket()
+	p := broadcastPacket()
 	for i := range 9 {
 		q := *p.Broadcast
-		// All sections, and each of them left out in turn.
+		// All sections, then each of them left out in turn.
 		switch i {
 		case 1:
 			q.Runs = nil
@@ -87,12 +87,11 @@ func TestBroadcastFramesSurviveTheWire(t *testing.T) {
 	}
 }
 
-// Every packet that is cut or has a byte changed is refused, or says something
-// that can be said again.
+// Every truncated or changed packet is refused or can be encoded again.
 func TestBrokenBroadcastFrames(t *testing.T) {
 	var e Encoder
 	var d Decoder
-	p := castPacket()
+	p := broadcastPacket()
 	b, err := e.Append(nil, &p)
 	require.NoError(t, err)
 	for n := range b {
@@ -134,18 +133,18 @@ func TestWrongBroadcastFramesAreNotSent(t *testing.T) {
 		"too many pieces":      func(p *Packet) { p.Broadcast.Commit.Of = broadcast.MaxPieces + 1 },
 		"a sequence too large": func(p *Packet) { p.Broadcast.Tails[1] = broadcast.MaxSequence + 1 },
 	} {
-		p := castPacket()
+		p := broadcastPacket()
 		spoil(&p)
 		_, err := e.Append(nil, &p)
 		require.ErrorIs(t, err, ErrRange, name)
 	}
 }
 
-// In the steady state neither side allocates for messages and decisions.
+// In the steady state neither side allocates memory for messages and decisions.
 func TestBroadcastFramesAllocateNothing(t *testing.T) {
 	var e Encoder
 	var d Decoder
-	p := castPacket()
+	p := broadcastPacket()
 	p.Broadcast.Report, p.Broadcast.Plan, p.Broadcast.Commit = nil, nil, nil
 	b := make([]byte, 0, 4096)
 	var got Packet
@@ -162,7 +161,7 @@ func BenchmarkBroadcastCodec(b *testing.B) {
 	var d Decoder
 	p := basePacket()
 	p.Frames = FrameBroadcast
-	p.Broadcast = &broadcast.Packet{Header: castPacket().Broadcast.Header, Runs: []broadcast.Run{{Sender: 1, Boot: bootOf(1),
+	p.Broadcast = &broadcast.Packet{Header: broadcastPacket().Broadcast.Header, Runs: []broadcast.Run{{Sender: 1, Boot: bootOf(1),
 		Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.Total}, Begins: true, Ends: true, First: 1 << 30,
 		Count: 200, Stamp: 1_790_000_000_000_000_000, Size: 64, Payload: make([]byte, 200*64)}}}
 	buf := make([]byte, 0, 1<<16)
@@ -176,14 +175,14 @@ func BenchmarkBroadcastCodec(b *testing.B) {
 	}
 }
 
-// A packet whose broadcast frame was written apart is the same packet, and no larger
-// than one written as a whole may be.
-func TestAFrameWrittenApartMakesTheSamePacket(t *testing.T) {
+// A packet whose broadcast frame is encoded separately has the same bytes and the
+// same limit as one that is encoded at once.
+func TestASeparateBroadcastFrameMakesTheSamePacket(t *testing.T) {
 	var e Encoder
-	p := castPacket()
+	p := broadcastPacket()
 	whole, err := e.Append([]byte("x"), &p)
 	require.NoError(t, err)
-	tail, err := e.AppendCast(nil, p.Broadcast)
+	tail, err := e.AppendBroadcast(nil, p.Broadcast)
 	require.NoError(t, err)
 	before, err := e.AppendBefore([]byte("x"), &p, tail)
 	require.NoError(t, err)
@@ -196,7 +195,7 @@ func TestAFrameWrittenApartMakesTheSamePacket(t *testing.T) {
 	require.Equal(t, "x", string(b))
 
 	p.Broadcast.Floor = broadcast.MaxTime + 1
-	b, err = e.AppendCast([]byte("x"), p.Broadcast)
+	b, err = e.AppendBroadcast([]byte("x"), p.Broadcast)
 	require.ErrorIs(t, err, ErrRange)
 	require.Equal(t, "x", string(b))
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func TestEveryKindOfPacketSurvivesTheWire(t *testing.T) {
 	var e Encoder
 	var d Decoder
-	got := renewalPacket() // what was in it before must not matter
+	got := renewalPacket() // its old content must not matter
 	for name, p := range samples() {
 		b, err := e.Append([]byte("before"), &p)
 		require.NoError(t, err, name)
@@ -40,7 +41,7 @@ func TestRandomPacketsSurviveTheWire(t *testing.T) {
 	})
 }
 
-func TestACutPacketIsRefusedButForWholeFrames(t *testing.T) {
+func TestATruncatedPacketIsRefusedUnlessWholeFramesAreLeft(t *testing.T) {
 	var e Encoder
 	var d Decoder
 	for name, p := range samples() {
@@ -49,7 +50,7 @@ func TestACutPacketIsRefusedButForWholeFrames(t *testing.T) {
 		for n := range b {
 			var got Packet
 			if err := d.Decode(b[:n], &got); err == nil {
-				// Cut between frames: the frames that are left are right.
+				// Truncated between frames: the remaining frames are right.
 				require.Zero(t, got.Frames&^p.Frames, name)
 				require.Equal(t, p.State, got.State, name)
 			} else {
@@ -58,11 +59,11 @@ func TestACutPacketIsRefusedButForWholeFrames(t *testing.T) {
 		}
 		var got Packet
 		require.Error(t, d.Decode(append(b, 0), &got), name)
-		require.Error(t, d.Decode(append(b, wireHello, 0, 1, 0x90), &got), name)
+		require.Error(t, d.Decode(append(b, typeHello, 0, 1, 0x90), &got), name)
 	}
 }
 
-func TestWhatNoFrameFieldMayHoldIsNotWritten(t *testing.T) {
+func TestValuesOutOfRangeAreNotEncoded(t *testing.T) {
 	view := func(change func(*membership.View)) func(*Packet) {
 		return func(p *Packet) { change(p.Part.View) }
 	}
@@ -114,14 +115,14 @@ func TestWhatNoFrameFieldMayHoldIsNotWritten(t *testing.T) {
 	}
 }
 
-// message encodes values as the library would, whatever they are.
+// message encodes values of any kind with the library.
 func message(t *testing.T, values ...any) []byte {
 	b, err := msgpack.Marshal(append([]any{}, values...))
 	require.NoError(t, err)
 	return b
 }
 
-// framed makes a packet of a header, the hello of a keepalive, and one frame.
+// framed returns a packet of a header, the hello of a keepalive, and one frame.
 func framed(t *testing.T, kind byte, msg []byte) []byte {
 	var e Encoder
 	p := basePacket()
@@ -130,82 +131,18 @@ func framed(t *testing.T, kind byte, msg []byte) []byte {
 	return append(append(b, kind, byte(len(msg)>>8), byte(len(msg))), msg...)
 }
 
+// hostileMessage is a message that a decoder refuses with err.
+type hostileMessage struct {
+	kind byte
+	msg  []byte
+	err  error
+}
+
 func TestHostileMessagesAreRefused(t *testing.T) {
-	boot := uint64(bootOf(1))
-	commit := func(members ...any) []byte { return message(t, 1, 1, 3, 7, 1, boot, 9, append([]any{}, members...)) }
-	tree := func(fanout int, word0, word1 uint64) []byte { return message(t, fanout, word0, word1, 0, 0) }
-	again := []any{4, 4}
-	whole := []any{4, 4, 9, true, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-	for name, c := range map[string]struct {
-		kind byte
-		msg  []byte
-		err  error
-	}{
-		"unknown type":                   {wireEnd, []byte{0x90}, ErrUnknownFrame},
-		"tree without a request":         {wireTree, tree(2, 6, 0), ErrRange},
-		"chain for a tree":               {wireTree, tree(1, 6, 0), ErrRange},
-		"tree that is too wide":          {wireTree, tree(65, 6, 0), ErrRange},
-		"tree without targets":           {wireTree, tree(2, 2, 0), ErrRange},
-		"tree with node 0":               {wireTree, tree(2, 7, 0), ErrRange},
-		"tree of three words":            {wireTree, message(t, 2, 0, 0, 6), ErrLength},
-		"replies of nobody":              {wireCollated, message(t, 1, 5, 9, []any{}), ErrLength},
-		"replies to nobody":              {wireCollated, message(t, 0, 5, 9, []any{again}), ErrRange},
-		"a first reply like another":     {wireCollated, message(t, 1, 5, 9, []any{again}), ErrLength},
-		"a reply to another request":     {wireCollated, message(t, 1, 5, 8, []any{whole}), ErrRange},
-		"a reply of nobody":              {wireCollated, message(t, 1, 5, 9, []any{append([]any{0}, whole[1:]...)}), ErrRange},
-		"a reply that is too long":       {wireCollated, message(t, 1, 5, 9, []any{append(slices.Clone(whole), 1)}), ErrLength},
-		"an epoch of no state":           {wireEpoch, message(t, []byte{1, 0}), ErrEpoch},
-		"an epoch of a string":           {wireEpoch, message(t, "x"), ErrType},
-		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
-		"second hello":                   {wireHello, []byte{0x90}, ErrFrameOrder},
-		"no message":                     {wireLeaving, nil, ErrTruncated},
-		"something behind the message":   {wireLeaving, []byte{0x90, 0xc0}, ErrTrailing},
-		"nil instead of an array":        {wireLeaving, []byte{0xc0}, ErrType},
-		"map instead of an array":        {wireLeaving, []byte{0x80}, ErrType},
-		"longer array":                   {wireRelease, message(t, 1, 1), ErrLength},
-		"shorter array":                  {wireRelease, message(t), ErrLength},
-		"array of gigabytes":             {wireRelease, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}, ErrLength},
-		"length that is cut":             {wireRelease, []byte{0xdc, 0}, ErrTruncated},
-		"nil for a number":               {wireRelease, []byte{0x91, 0xc0}, ErrType},
-		"true for a number":              {wireRelease, []byte{0x91, 0xc3}, ErrType},
-		"float for a number":             {wireRelease, message(t, 1.0), ErrType},
-		"string for a number":            {wireRelease, message(t, "1"), ErrType},
-		"bytes for a number":             {wireRelease, message(t, []byte{1}), ErrType},
-		"array for a number":             {wireRelease, message(t, []any{1}), ErrType},
-		"extension for a number":         {wireRelease, []byte{0x91, 0xd4, 1, 1}, ErrType},
-		"code that is never used":        {wireRelease, []byte{0x91, 0xc1}, ErrType},
-		"number that is cut":             {wireRelease, []byte{0x91, 0xcf, 1, 2, 3}, ErrTruncated},
-		"code without its number":        {wireRelease, []byte{0x91, 0xcc}, ErrTruncated},
-		"negative number":                {wireRelease, message(t, int64(-1)), ErrRange},
-		"number that wraps to -1":        {wireRelease, message(t, uint64(1<<64-1)), ErrRange},
-		"number that wraps to the least": {wireRelease, message(t, uint64(1<<63)), ErrRange},
-		"boot id that wraps":             {wireInUse, message(t, int8(-1)), ErrRange},
-		"boot id of -1 in 64 bits":       {wireInUse, []byte{0x91, 0xd3, 255, 255, 255, 255, 255, 255, 255, 255}, ErrRange},
-		"boot id of -1 in one byte":      {wireInUse, []byte{0x91, 0xff}, ErrRange},
-		"boot id zero":                   {wireInUse, message(t, 0), ErrRange},
-		"leader that wraps to 1":         {wireResign, message(t, 1, 257, boot), ErrRange},
-		"no view":                        {wireResign, message(t, 0, 0, 0), ErrRange},
-		"number for a bool":              {wireReply, message(t, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrType},
-		"nil for a bool":                 {wireReply, message(t, 1, nil, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrType},
-		"part that wraps to none":        {wireRequest, message(t, 1, 1, 256), ErrRange},
-		"length of another part":         {wireRequest, message(t, 1, 1, 1), ErrLength},
-		"lock time above the limit":      {wireRequest, message(t, 1, int64(timed.MaxDuration)+1, 0), ErrRange},
-		"no members":                     {wireRequest, commit(), ErrLength},
-		"members of a string":            {wireRequest, message(t, 1, 1, 3, 7, 1, boot, 9, "x"), ErrType},
-		"256 members":                    {wireRequest, append(message(t, 1, 1, 3, 7, 1, boot, 9), 0), ErrLength},
-		"more members than bytes":        {wireRequest, manyMembers(t, boot), ErrTruncated},
-		"members out of order":           {wireRequest, commit([]any{5, boot}, []any{1, boot}), ErrView},
-		"member that wraps to 1":         {wireRequest, commit([]any{257, boot}), ErrRange},
-		"member without a boot id":       {wireRequest, commit([]any{1, 0}), ErrRange},
-		"member too short":               {wireRequest, commit([]any{1}, []any{5, boot}), ErrLength},
-		"member too long":                {wireRequest, commit([]any{1, boot, 1, 1, boot, 1}), ErrLength},
-		"lineage of a proposal":          {wireRequest, message(t, 1, 1, 2, 7, 1, boot, []any{[]any{1, boot, 0}}), ErrLength},
-		"leader that is no member":       {wireRequest, commit([]any{5, boot}), ErrView},
-		"lineage of no one":              {wireRequest, commit([]any{1, boot, 0, 0, 0}), ErrRange},
-		"lineage of a stranger":          {wireRequest, commit([]any{1, boot, 1, 9}), ErrView},
-		"nowhere that is somewhere":      {wireRequest, commit([]any{1, boot, 1}), ErrRange},
-		"timeline without a leader":      {wireLine, message(t, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1), ErrRange},
-	} {
+	all := hostileTrees(t)
+	maps.Copy(all, hostileValues(t))
+	maps.Copy(all, hostileViews(t))
+	for name, c := range all {
 		var d Decoder
 		p := replyPacket()
 		err := d.Decode(framed(t, c.kind, c.msg), &p)
@@ -217,7 +154,95 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 	}
 }
 
-// manyMembers says 255 members, and stops.
+// hostileTrees are messages of trees, collated replies and epochs.
+func hostileTrees(t *testing.T) map[string]hostileMessage {
+	tree := func(fanout int, word0, word1 uint64) []byte { return message(t, fanout, word0, word1, 0, 0) }
+	again := []any{4, 4}
+	whole := []any{4, 4, 9, true, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	return map[string]hostileMessage{
+		"unknown type":               {typeEnd, []byte{0x90}, ErrUnknownFrame},
+		"tree without a request":     {typeTree, tree(2, 6, 0), ErrRange},
+		"chain for a tree":           {typeTree, tree(1, 6, 0), ErrRange},
+		"tree that is too wide":      {typeTree, tree(65, 6, 0), ErrRange},
+		"tree without targets":       {typeTree, tree(2, 2, 0), ErrRange},
+		"tree with node 0":           {typeTree, tree(2, 7, 0), ErrRange},
+		"tree of three words":        {typeTree, message(t, 2, 0, 0, 6), ErrLength},
+		"replies of nobody":          {typeCollated, message(t, 1, 5, 9, []any{}), ErrLength},
+		"replies to nobody":          {typeCollated, message(t, 0, 5, 9, []any{again}), ErrRange},
+		"a first reply like another": {typeCollated, message(t, 1, 5, 9, []any{again}), ErrLength},
+		"a reply to another request": {typeCollated, message(t, 1, 5, 8, []any{whole}), ErrRange},
+		"a reply of nobody":          {typeCollated, message(t, 1, 5, 9, []any{append([]any{0}, whole[1:]...)}), ErrRange},
+		"a reply that is too long":   {typeCollated, message(t, 1, 5, 9, []any{append(slices.Clone(whole), 1)}), ErrLength},
+		"an epoch of no state":       {typeEpoch, message(t, []byte{1, 0}), ErrEpoch},
+		"an epoch of a string":       {typeEpoch, message(t, "x"), ErrType},
+	}
+}
+
+// hostileValues are messages with values of wrong types, lengths and ranges.
+func hostileValues(t *testing.T) map[string]hostileMessage {
+	boot := uint64(bootOf(1))
+	return map[string]hostileMessage{
+		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
+		"second hello":                   {typeHello, []byte{0x90}, ErrFrameOrder},
+		"no message":                     {typeLeaving, nil, ErrTruncated},
+		"something behind the message":   {typeLeaving, []byte{0x90, 0xc0}, ErrTrailing},
+		"nil instead of an array":        {typeLeaving, []byte{0xc0}, ErrType},
+		"map instead of an array":        {typeLeaving, []byte{0x80}, ErrType},
+		"longer array":                   {typeRelease, message(t, 1, 1), ErrLength},
+		"shorter array":                  {typeRelease, message(t), ErrLength},
+		"array of gigabytes":             {typeRelease, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}, ErrLength},
+		"length that is cut":             {typeRelease, []byte{0xdc, 0}, ErrTruncated},
+		"nil for a number":               {typeRelease, []byte{0x91, 0xc0}, ErrType},
+		"true for a number":              {typeRelease, []byte{0x91, 0xc3}, ErrType},
+		"float for a number":             {typeRelease, message(t, 1.0), ErrType},
+		"string for a number":            {typeRelease, message(t, "1"), ErrType},
+		"bytes for a number":             {typeRelease, message(t, []byte{1}), ErrType},
+		"array for a number":             {typeRelease, message(t, []any{1}), ErrType},
+		"extension for a number":         {typeRelease, []byte{0x91, 0xd4, 1, 1}, ErrType},
+		"code that is never used":        {typeRelease, []byte{0x91, 0xc1}, ErrType},
+		"number that is cut":             {typeRelease, []byte{0x91, 0xcf, 1, 2, 3}, ErrTruncated},
+		"code without its number":        {typeRelease, []byte{0x91, 0xcc}, ErrTruncated},
+		"negative number":                {typeRelease, message(t, int64(-1)), ErrRange},
+		"number that wraps to -1":        {typeRelease, message(t, uint64(1<<64-1)), ErrRange},
+		"number that wraps to the least": {typeRelease, message(t, uint64(1<<63)), ErrRange},
+		"boot id that wraps":             {typeInUse, message(t, int8(-1)), ErrRange},
+		"boot id of -1 in 64 bits":       {typeInUse, []byte{0x91, 0xd3, 255, 255, 255, 255, 255, 255, 255, 255}, ErrRange},
+		"boot id of -1 in one byte":      {typeInUse, []byte{0x91, 0xff}, ErrRange},
+		"boot id zero":                   {typeInUse, message(t, 0), ErrRange},
+		"leader that wraps to 1":         {typeResign, message(t, 1, 257, boot), ErrRange},
+		"no view":                        {typeResign, message(t, 0, 0, 0), ErrRange},
+		"number for a bool":              {typeReply, message(t, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrType},
+		"nil for a bool":                 {typeReply, message(t, 1, nil, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrType},
+		"part that wraps to none":        {typeRequest, message(t, 1, 1, 256), ErrRange},
+		"length of another part":         {typeRequest, message(t, 1, 1, 1), ErrLength},
+		"lock time above the limit":      {typeRequest, message(t, 1, int64(timed.MaxDuration)+1, 0), ErrRange},
+		"timeline without a leader":      {typeLine, message(t, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1), ErrRange},
+	}
+}
+
+// hostileViews are messages with impossible members.
+func hostileViews(t *testing.T) map[string]hostileMessage {
+	boot := uint64(bootOf(1))
+	commit := func(members ...any) []byte { return message(t, 1, 1, 3, 7, 1, boot, 9, append([]any{}, members...)) }
+	return map[string]hostileMessage{
+		"no members":                {typeRequest, commit(), ErrLength},
+		"members of a string":       {typeRequest, message(t, 1, 1, 3, 7, 1, boot, 9, "x"), ErrType},
+		"256 members":               {typeRequest, append(message(t, 1, 1, 3, 7, 1, boot, 9), 0), ErrLength},
+		"more members than bytes":   {typeRequest, manyMembers(t, boot), ErrTruncated},
+		"members out of order":      {typeRequest, commit([]any{5, boot}, []any{1, boot}), ErrView},
+		"member that wraps to 1":    {typeRequest, commit([]any{257, boot}), ErrRange},
+		"member without a boot id":  {typeRequest, commit([]any{1, 0}), ErrRange},
+		"member too short":          {typeRequest, commit([]any{1}, []any{5, boot}), ErrLength},
+		"member too long":           {typeRequest, commit([]any{1, boot, 1, 1, boot, 1}), ErrLength},
+		"lineage of a proposal":     {typeRequest, message(t, 1, 1, 2, 7, 1, boot, []any{[]any{1, boot, 0}}), ErrLength},
+		"leader that is no member":  {typeRequest, commit([]any{5, boot}), ErrView},
+		"lineage of no one":         {typeRequest, commit([]any{1, boot, 0, 0, 0}), ErrRange},
+		"lineage of a stranger":     {typeRequest, commit([]any{1, boot, 1, 9}), ErrView},
+		"nowhere that is somewhere": {typeRequest, commit([]any{1, boot, 1}), ErrRange},
+	}
+}
+
+// manyMembers announces 255 members and ends after the first.
 func manyMembers(t *testing.T, boot uint64) []byte {
 	b := message(t, 1, 1, 3, 7, 1, boot, 9, 0)
 	return append(b[:len(b)-1], 0xdc, 0, 255, 0x92, 1, 1)
@@ -231,9 +256,9 @@ func TestIntegersMayBeWiderThanTheyNeedToBe(t *testing.T) {
 	} {
 		var d Decoder
 		var p Packet
-		require.NoError(t, d.Decode(framed(t, wireRelease, msg), &p))
+		require.NoError(t, d.Decode(framed(t, typeRelease, msg), &p))
 		require.Equal(t, timed.Instant(5), p.Release)
-		require.NoError(t, d.Decode(framed(t, wireInUse, msg), &p))
+		require.NoError(t, d.Decode(framed(t, typeInUse, msg), &p))
 		require.Equal(t, timed.BootID(5), p.InUse)
 	}
 }
@@ -241,15 +266,15 @@ func TestIntegersMayBeWiderThanTheyNeedToBe(t *testing.T) {
 func TestFramesComeInOrderAndAfterAHello(t *testing.T) {
 	var d Decoder
 	var p Packet
-	b := framed(t, wireLeaving, []byte{0x90})
+	b := framed(t, typeLeaving, []byte{0x90})
 	require.NoError(t, d.Decode(b, &p))
 	require.Equal(t, FrameLeaving, p.Frames)
-	for _, next := range []byte{wireLeaving, wireRelease} {
+	for _, next := range []byte{typeLeaving, typeRelease} {
 		err := d.Decode(append(b, next, 0, 1, 0x90), &p)
 		require.ErrorIs(t, err, ErrFrameOrder)
 	}
 	require.ErrorIs(t, d.Decode(b[:HeaderSize], &p), ErrNoHello, "a packet without a body")
-	alone := append(append([]byte(nil), b[:HeaderSize]...), wireLeaving, 0, 1, 0x90)
+	alone := append(append([]byte(nil), b[:HeaderSize]...), typeLeaving, 0, 1, 0x90)
 	require.ErrorIs(t, d.Decode(alone, &p), ErrNoHello)
 	require.ErrorIs(t, d.Decode(b[:HeaderSize-1], &p), ErrShort)
 	require.Equal(t, Packet{}, p)

@@ -7,31 +7,31 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A tree frame is an array of the fanout and the targets as four words of bits,
-// the smallest ids first; it goes with a request. A collated frame is an array of the requester (2), the
-// number of the request, and the replies, an array of arrays:
+// A tree frame goes with a request. It is an array of the fanout and the targets
+// as four words of bits, the smallest ids first.
 //
-//	[id, boot]         says the same as the one before it
-//	[id, boot, reply]  the values of a reply frame
+// A collated frame is an array of the requester (two values), the number of the
+// request, and the replies, an array of arrays:
 //
-// each with the two values of a stamp frame at its end if the vote has a stamp.
+//	[id, boot]         repeats the reply before it
+//	[id, boot, reply]  with the values of a reply frame
+//
+// Each ends with the two values of a stamp frame if the vote has a stamp.
 const (
-	treeLen      = 1 + 4
-	collatedLen  = 4
-	relayedAgain = 2
-	relayedWhole = 2 + replyLen
+	treeLen     = 1 + 4
+	collatedLen = 4
+	repeatedLen = 2
+	relayedLen  = 2 + replyLen
 )
 
-// TreeBytes is what the tree takes in a request at most.
-const TreeBytes = frameHead + 1 + 1 + 4*9
-
-// treeLeast is the smallest tree: one reply has nothing to be collated with.
-const treeLeast = 2
+// minTree is how many targets the smallest tree has. With one there is nothing to
+// collate.
+const minTree = 2
 
 func (w *writer) tree(p *Packet) {
 	t := &p.Request.Tree
-	w.open(wireTree, treeLen)
-	if !p.Has(FrameRequest) || t.Target.Len() < treeLeast {
+	w.open(typeTree, treeLen)
+	if !p.Has(FrameRequest) || t.Target.Len() < minTree {
 		w.fail(ErrRange)
 	}
 	w.uint(uint64(t.Fanout), leader.MinFanout, leader.MaxFanout)
@@ -50,13 +50,13 @@ func (r *reader) tree(p *Packet) {
 		words[i] = r.uint(0, math.MaxUint64)
 	}
 	t.Target = timed.SetOfWords(words)
-	if !p.Has(FrameRequest) || words[0]&1 != 0 || t.Target.Len() < treeLeast {
+	if !p.Has(FrameRequest) || words[0]&1 != 0 || t.Target.Len() < minTree {
 		r.fail(ErrRange)
 	}
 }
 
 func (w *writer) collated(c *Collated) {
-	w.open(wireCollated, collatedLen)
+	w.open(typeCollated, collatedLen)
 	if c == nil || len(c.Replies) == 0 {
 		w.fail(ErrRange)
 		return
@@ -69,36 +69,36 @@ func (w *writer) collated(c *Collated) {
 		if v.Reply.Number != c.Number {
 			w.fail(ErrRange)
 		}
-		again := i > 0 && v.alike(&c.Replies[i-1])
-		n := relayedWhole
-		if again {
-			n = relayedAgain
+		repeats := i > 0 && v.repeats(&c.Replies[i-1])
+		n := relayedLen
+		if repeats {
+			n = repeatedLen
 		}
-		if v.stamped() {
+		if v.hasStamp() {
 			n += stampLen
 		}
 		w.array(n)
 		w.sender(v.Voter)
-		if !again {
-			w.answer(&v.Reply, &v.Report)
+		if !repeats {
+			w.replyValues(&v.Reply, &v.Report)
 		}
-		if v.stamped() {
+		if v.hasStamp() {
 			w.stamp(v.Reply.Stamp)
 		}
 	}
 	w.close()
 }
 
-// collated reads a collated frame into c, whose memory is used again.
+// collated reads a collated frame into c and reuses its memory.
 func (r *reader) collated(c *Collated) {
 	c.Replies = c.Replies[:0]
 	r.array(collatedLen, collatedLen)
 	c.Leader, c.Number = r.sender(), r.instant()
 	for i := range r.array(1, timed.MaxNodes) {
-		n := r.array(relayedAgain, relayedWhole+stampLen)
-		whole, again := n >= relayedWhole, n == relayedAgain || n == relayedAgain+stampLen
-		stamped := n == relayedAgain+stampLen || n == relayedWhole+stampLen
-		if !whole && (!again || i == 0) || whole && n != relayedWhole && !stamped {
+		n := r.array(repeatedLen, relayedLen+stampLen)
+		full, repeats := n >= relayedLen, n == repeatedLen || n == repeatedLen+stampLen
+		stamped := n == repeatedLen+stampLen || n == relayedLen+stampLen
+		if !full && (!repeats || i == 0) || full && n != relayedLen && !stamped {
 			r.fail(ErrLength)
 		}
 		if r.err != nil {
@@ -107,8 +107,8 @@ func (r *reader) collated(c *Collated) {
 		c.Replies = append(c.Replies, Relayed{})
 		v := &c.Replies[i]
 		v.Voter = r.sender()
-		if whole {
-			r.answer(&v.Reply, &v.Report)
+		if full {
+			r.replyValues(&v.Reply, &v.Report)
 			if v.Reply.Number != c.Number {
 				r.fail(ErrRange)
 			}
@@ -117,7 +117,7 @@ func (r *reader) collated(c *Collated) {
 			v.Reply.Stamp = leader.VoteStamp{}
 		}
 		if stamped {
-			if v.Reply.Stamp = r.stamp(); !v.stamped() {
+			if v.Reply.Stamp = r.stamp(); !v.hasStamp() {
 				r.fail(ErrRange)
 			}
 		}

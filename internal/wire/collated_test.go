@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,14 +11,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// However different the replies are, each packet is within the smallest limit.
+// Replies that are all different still make packets within the smallest limit.
 func TestRepliesThatFitAreWithinTheSmallestPacket(t *testing.T) {
 	var replies []Relayed
 	for id := timed.NodeID(255); id > 0; id-- {
-		v := Relayed{Voter: timed.Incarnation{Node: id, Boot: anyUint}}
+		v := Relayed{Voter: timed.Incarnation{Node: id, Boot: math.MaxUint64}}
 		v.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true}
 		if id > 120 {
-			v.Reply.LockedTo = timed.Incarnation{Node: id, Boot: anyUint}
+			v.Reply.LockedTo = timed.Incarnation{Node: id, Boot: math.MaxUint64}
 			v.Reply.Prefers = id
 			v.Report.Acknowledged = fromStrangers(id)
 			v.Report.Installed = fromStrangers(id - 1)

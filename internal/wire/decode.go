@@ -1,50 +1,52 @@
 package wire
 
 import (
+	"math"
+
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// frame reads the message of a frame of a known type into p. The fields come in
-// the order in which writer writes them.
+// frame reads the message of a frame of a known type into p. It reads the fields
+// in the order in which writer writes them.
 func (r *reader) frame(kind byte, p *Packet) {
 	switch kind {
-	case wireHello:
+	case typeHello:
 		r.hello(p)
-	case wireInUse:
+	case typeInUse:
 		r.array(inUseLen, inUseLen)
-		p.InUse = timed.BootID(r.uint(1, anyUint))
-	case wireRelease:
+		p.InUse = timed.BootID(r.uint(1, math.MaxUint64))
+	case typeRelease:
 		r.array(releaseLen, releaseLen)
 		p.Release = r.instant()
-	case wireResign:
-		p.Resign = r.view()
-	case wireDropped:
-		p.Dropped = r.view()
-	case wireRequest:
+	case typeResign:
+		p.Resign = r.viewFrame()
+	case typeDropped:
+		p.Dropped = r.viewFrame()
+	case typeRequest:
 		r.request(p)
-	case wireLine:
+	case typeLine:
 		r.line(&p.Line)
-	case wireReply:
+	case typeReply:
 		r.reply(p)
-	case wireLeaving:
+	case typeLeaving:
 		r.array(0, 0)
-	case wireCast:
-		r.cast(p.Broadcast)
-	case wireUTC:
+	case typeBroadcast:
+		r.broadcast(p.Broadcast)
+	case typeUTC:
 		r.utc(&p.UTC)
-	case wireSamples:
+	case typeSamples:
 		r.samples(&p.Samples)
-	case wireTree:
+	case typeTree:
 		r.tree(p)
-	case wireCollated:
+	case typeCollated:
 		r.collated(p.Collated)
-	case wireEpoch:
+	case typeEpoch:
 		p.Epoch = r.epoch()
 	default:
-		r.global(kind, p)
+		r.quorumFrame(kind, p)
 	}
 }
 
@@ -60,12 +62,11 @@ func (r *reader) hello(p *Packet) {
 		LockedTo:  r.incarnation(),
 		MaxLock:   r.duration(),
 	}
-	standing := r.uint(0, standingAll)
-	p.State.Global, p.State.Named, p.State.Say = standing&standingGlobal != 0, standing&standingNamed != 0, standing&standingSay != 0
+	setFlags(&p.State, r.uint(0, stateFlags))
 }
 
-// view reads a frame that names a view.
-func (r *reader) view() membership.ViewID {
+// viewFrame reads a frame that consists of a view id.
+func (r *reader) viewFrame() membership.ViewID {
 	r.array(viewIDLen, viewIDLen)
 	id := r.viewID()
 	if id.None() {
@@ -123,17 +124,17 @@ func (r *reader) line(l *clocksync.Line) {
 }
 
 func (r *reader) timeline() clocksync.TimelineID {
-	sequence, i := r.sequenced()
+	sequence, i := r.sequencedID()
 	return clocksync.TimelineID{Leader: i.Node, Boot: i.Boot, Sequence: sequence}
 }
 
 func (r *reader) reply(p *Packet) {
 	r.array(replyLen, replyLen)
-	r.answer(&p.Reply, &p.Report)
+	r.replyValues(&p.Reply, &p.Report)
 }
 
-// answer reads the replyLen values of a reply and its report.
-func (r *reader) answer(m *leader.Reply, v *membership.Report) {
+// replyValues reads the replyLen values of a reply and its report.
+func (r *reader) replyValues(m *leader.Reply, v *membership.Report) {
 	*m = leader.Reply{
 		Number:   r.instant(),
 		Support:  r.bool(),

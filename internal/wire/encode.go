@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"math"
+
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
@@ -17,17 +19,17 @@ const (
 	replyLen   = 12
 
 	requestLen = 3                          // number, lock time, kind of the part
-	renewLen   = requestLen + viewIDLen + 1 // and the end of the lease
-	proposeLen = requestLen + viewIDLen + 1 // and the members
-	commitLen  = requestLen + viewIDLen + 2 // and both
+	renewLen   = requestLen + viewIDLen + 1 // plus view id and end of the lease
+	proposeLen = requestLen + viewIDLen + 1 // plus view id and members
+	commitLen  = requestLen + viewIDLen + 2 // plus view id, end of the lease and members
 )
 
-// maxShown bounds group time on the wire, either way, so that projecting a line
-// by the difference of two instants stays within 64 bits.
+// maxShown bounds the absolute value of group time on the wire, so that projecting
+// a line by the difference of two instants stays within 64 bits.
 const maxShown = 1 << 62
 
-// body writes the frames of p in the order of their types, but for the broadcast's,
-// which is the last.
+// body writes the frames of p in the order of their types, except the broadcast
+// frame, which is the last.
 func (w *writer) body(p *Packet) {
 	w.hello(p)
 	if p.Frames&^AllFrames != 0 {
@@ -35,20 +37,20 @@ func (w *writer) body(p *Packet) {
 		return
 	}
 	if p.Has(FrameInUse) {
-		w.open(wireInUse, inUseLen)
-		w.uint(uint64(p.InUse), 1, anyUint)
+		w.open(typeInUse, inUseLen)
+		w.uint(uint64(p.InUse), 1, math.MaxUint64)
 		w.close()
 	}
 	if p.Has(FrameRelease) {
-		w.open(wireRelease, releaseLen)
+		w.open(typeRelease, releaseLen)
 		w.instant(p.Release)
 		w.close()
 	}
 	if p.Has(FrameResign) {
-		w.view(wireResign, p.Resign)
+		w.viewFrame(typeResign, p.Resign)
 	}
 	if p.Has(FrameDropped) {
-		w.view(wireDropped, p.Dropped)
+		w.viewFrame(typeDropped, p.Dropped)
 	}
 	if p.Has(FrameRequest) {
 		w.request(p)
@@ -60,7 +62,7 @@ func (w *writer) body(p *Packet) {
 		w.reply(p)
 	}
 	if p.Has(FrameLeaving) {
-		w.open(wireLeaving, 0)
+		w.open(typeLeaving, 0)
 		w.close()
 	}
 	if p.Has(FrameUTC) {
@@ -69,7 +71,7 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameSamples) {
 		w.samples(&p.Samples)
 	}
-	w.global(p)
+	w.quorumFrames(p)
 	if p.Has(FrameTree) {
 		w.tree(p)
 	}
@@ -82,7 +84,7 @@ func (w *writer) body(p *Packet) {
 }
 
 func (w *writer) hello(p *Packet) {
-	w.open(wireHello, helloLen)
+	w.open(typeHello, helloLen)
 	w.int(int64(p.MaxDrift), 0, int64(timed.MaxDrift))
 	w.duration(p.FastThreshold)
 	w.bool(p.State.Leading)
@@ -91,12 +93,12 @@ func (w *writer) hello(p *Packet) {
 	w.uint(uint64(p.State.Weight), 0, 1<<16-1)
 	w.incarnation(p.State.LockedTo)
 	w.duration(p.State.MaxLock)
-	w.uint(standingOf(&p.State), 0, standingAll)
+	w.uint(flagsOf(&p.State), 0, stateFlags)
 	w.close()
 }
 
-// view writes a frame that names a view.
-func (w *writer) view(kind byte, id membership.ViewID) {
+// viewFrame writes a frame that consists of a view id.
+func (w *writer) viewFrame(kind byte, id membership.ViewID) {
 	w.open(kind, viewIDLen)
 	if id.None() {
 		w.fail(ErrRange)
@@ -116,7 +118,7 @@ func (w *writer) request(p *Packet) {
 	case membership.Commit:
 		n = commitLen
 	}
-	w.open(wireRequest, n)
+	w.open(typeRequest, n)
 	w.instant(p.Request.Number)
 	w.duration(p.Request.LockTime)
 	w.uint(uint64(part.Kind), uint64(membership.NoPart), uint64(membership.Commit))
@@ -137,7 +139,7 @@ func (w *writer) request(p *Packet) {
 }
 
 func (w *writer) line(l *clocksync.Line) {
-	w.open(wireLine, lineLen)
+	w.open(typeLine, lineLen)
 	if l.Timeline.None() {
 		w.fail(ErrRange)
 	}
@@ -153,17 +155,17 @@ func (w *writer) line(l *clocksync.Line) {
 }
 
 func (w *writer) timeline(t clocksync.TimelineID) {
-	w.sequenced(t.Sequence, timed.Incarnation{Node: t.Leader, Boot: t.Boot})
+	w.sequencedID(t.Sequence, timed.Incarnation{Node: t.Leader, Boot: t.Boot})
 }
 
 func (w *writer) reply(p *Packet) {
-	w.open(wireReply, replyLen)
-	w.answer(&p.Reply, &p.Report)
+	w.open(typeReply, replyLen)
+	w.replyValues(&p.Reply, &p.Report)
 	w.close()
 }
 
-// answer writes the replyLen values of a reply and its report.
-func (w *writer) answer(r *leader.Reply, v *membership.Report) {
+// replyValues writes the replyLen values of a reply and its report.
+func (w *writer) replyValues(r *leader.Reply, v *membership.Report) {
 	w.instant(r.Number)
 	w.bool(r.Support)
 	w.incarnation(r.LockedTo)

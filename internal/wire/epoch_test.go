@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 
 const firstSystem, nextSystem = "majority:1,2,3", "majority:2,3,4"
 
-// notedState is that of a voter which has noted a proposal.
+// notedState returns the state of a voter that has noted a proposal.
 func notedState() *epoch.State {
 	return &epoch.State{Epoch: 3, System: firstSystem, Phase: epoch.Noted, Next: nextSystem, Edict: edict.Edict{Epoch: 3,
 		Stamps: []edict.Stamp{{Node: 1, Counter: 4, Boot: bootOf(1), At: 99}, {Node: 2, Counter: 7, Boot: bootOf(2), At: 5}},
@@ -40,7 +41,7 @@ func TestReportsFitWhereChangesAreAllowed(t *testing.T) {
 		s := *notedState()
 		s.System, s.Next, s.Edict.Stamps, s.Edict.Digest = system, next, nil, edict.Sum(epoch.Proposal(3, next))
 		for i := range n {
-			s.Edict.Stamps = append(s.Edict.Stamps, edict.Stamp{Node: timed.NodeID(i + 1), Counter: widestCount, Boot: anyUint, At: datagram.MaxStamp})
+			s.Edict.Stamps = append(s.Edict.Stamps, edict.Stamp{Node: timed.NodeID(i + 1), Counter: maxStarts, Boot: math.MaxUint64, At: datagram.MaxStamp})
 		}
 		p := fullestPacket(2)
 		p.Frames = FrameReply | FrameStamp | FrameEpoch

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a frame.
+// Errors of a [FrameError].
 var (
-	ErrTruncated    = errors.New("it ends too early")
-	ErrTrailing     = errors.New("something follows its message")
-	ErrUnknownFrame = errors.New("its type is unknown")
-	ErrNoHello      = errors.New("the first frame is no hello")
-	ErrFrameOrder   = errors.New("it is repeated or out of order")
-	ErrType         = errors.New("a value of another type was expected")
-	ErrLength       = errors.New("an array of another length was expected")
+	ErrTruncated    = errors.New("the frame ends too early")
+	ErrTrailing     = errors.New("bytes follow the frame's message")
+	ErrUnknownFrame = errors.New("the frame's type is unknown")
+	ErrNoHello      = errors.New("the first frame is not a hello")
+	ErrFrameOrder   = errors.New("the frame is repeated or out of order")
+	ErrType         = errors.New("a value has the wrong type")
+	ErrLength       = errors.New("an array has the wrong length")
 	ErrRange        = errors.New("a value is out of range")
-	ErrEpoch        = errors.New("its epoch is not in a state that can exist")
-	ErrView         = errors.New("its view is not one that can exist")
+	ErrEpoch        = errors.New("the state of the epoch is impossible")
+	ErrView         = errors.New("the view is impossible")
 )
 
-// FrameError says which frame of a body is wrong. Err is one of the fixed
+// FrameError names the frame of a body that is wrong. Err is one of the fixed
 // errors of this package.
 type FrameError struct {
-	Frame byte // its type on the wire, 0 when the body has no frames
+	Frame byte // type on the wire; 0 if the body has no frames
 	Err   error
 }
 
@@ -30,16 +30,16 @@ func (e *FrameError) Error() string {
 	return fmt.Sprintf("wire: frame of type %d: %v", e.Frame, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *FrameError) Unwrap() error { return e.Err }
 
-// TooLargeError says that a packet does not fit. It counts as an omission of
-// the packet: views of so many members cannot be agreed on until MaxPacket is
-// raised at every node.
+// TooLargeError reports a packet that exceeds its limit. The packet counts as
+// omitted: a view of so many members cannot be agreed on until MaxPacket is raised
+// at every node.
 type TooLargeError struct {
 	Size    int // of the packet, in bytes
-	Max     int
-	Members int // of the view in it, if there is one
+	Max     int // limit, in bytes
+	Members int // of the view in the packet; 0 without a view
 }
 
 func (e *TooLargeError) Error() string {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// allocated returns how many bytes f allocates. Other goroutines may be at work,
-// so the smallest of a few runs counts.
+// allocated returns how many bytes f allocates. Other goroutines may allocate at
+// the same time, so it returns the smallest of a few measurements.
 func allocated(f func()) uint64 {
 	least := ^uint64(0)
 	for range 3 {
@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(b)
 	}
 	e.MaxPacket = 1 << 16
-	cast := castPacket()
+	cast := broadcastPacket()
 	b, err := e.Append(nil, &cast)
 	require.NoError(f, err)
 	f.Add(b)

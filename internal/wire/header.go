@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// The clear header on the wire: fixed fields, big endian, without padding.
+// Layout of the clear header: fixed fields, big endian, without padding.
 //
 //	 0  magic "FA"    2  version     3  suite
 //	 4  key id        8  group      16  source   17  destination
@@ -16,8 +16,8 @@ import (
 //	42  echo: boot id   50  sent   58  received   66  latest   74  heard
 //	82  body
 //
-// There is no length: a transport delivers whole packets, the seal notices any
-// that was cut, and the frames of the body carry lengths of their own.
+// There is no length. A transport delivers whole packets, the seal detects a
+// truncated one, and the frames of the body carry their own lengths.
 const (
 	offVersion     = 2
 	offSuite       = 3
@@ -34,39 +34,34 @@ const (
 	offLatest      = 66
 	offHeard       = 74
 
-	// HeaderSize is the length of an encoded header in bytes.
+	// HeaderSize is the size of an encoded header in bytes.
 	HeaderSize = 82
 )
 
 // Version is the version of the wire format that this package speaks.
 const Version = 1
 
-// MaxPacket is how many bytes of header and body one packet carries by
-// default. With a seal, and the headers of UDP and IPv6, it still fits the
-// 1,280 bytes that every IPv6 path carries without fragments.
-const MaxPacket = 1200
-
 const magic = 'F'<<8 | 'A'
 
-// Suites: how the body is sealed.
+// Suites say how the body is sealed.
 const (
-	SuiteNone              = 0 // not at all: loopback, or a network that is trusted
+	SuiteNone              = 0 // not sealed: loopback, or a trusted network
 	SuiteXChaCha20Poly1305 = 1
 	suiteEnd               = 2
 )
 
-// What can be wrong with a header. The errors are fixed values, because junk
-// must cost nothing: compare with ==, or with errors.Is.
+// Errors of [ParseHeader]. They are fixed values, because junk must cost nothing.
+// Compare them with == or errors.Is.
 var (
-	ErrShort       = errors.New("wire: shorter than a header")
+	ErrShort       = errors.New("wire: the packet is shorter than a header")
 	ErrMagic       = errors.New("wire: not a packet of this protocol")
-	ErrVersion     = errors.New("wire: another version of the wire format")
+	ErrVersion     = errors.New("wire: unsupported version of the wire format")
 	ErrSuite       = errors.New("wire: unknown suite")
-	ErrKeyID       = errors.New("wire: a key id on an unsealed packet")
-	ErrSource      = errors.New("wire: the source is no node")
-	ErrDestination = errors.New("wire: the destination is no node")
+	ErrKeyID       = errors.New("wire: an unsealed packet has a key id")
+	ErrSource      = errors.New("wire: the source is not a node")
+	ErrDestination = errors.New("wire: the destination is not a node")
 	ErrLoop        = errors.New("wire: the source is the destination")
-	ErrBoot        = errors.New("wire: no boot id")
+	ErrBoot        = errors.New("wire: the boot id is missing")
 	ErrStamp       = errors.New("wire: the send stamp is out of range")
 	ErrEcho        = errors.New("wire: the echo is out of range")
 )
@@ -88,21 +83,20 @@ func AppendHeader(b []byte, h *datagram.Header) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(h.Echo.Heard))
 }
 
-// PatchStamp writes the send stamp and the counter into an encoded packet: the
-// sender does so as late as possible, because whatever passes between the stamp
-// and the wire loosens the receiver's bound. A seal covers both, so it comes
-// after. PatchStamp panics when b is shorter than a header.
+// PatchStamp writes the send stamp and the counter into an encoded packet. The
+// sender does so as late as possible, because the time between the stamp and the
+// wire loosens the receiver's bound. A seal covers both fields, so the packet is
+// sealed afterwards. PatchStamp panics if b is shorter than a header.
 func PatchStamp(b []byte, stamp timed.Instant, counter uint64) {
 	_ = b[HeaderSize-1]
 	binary.BigEndian.PutUint64(b[offCounter:], counter)
 	binary.BigEndian.PutUint64(b[offStamp:], uint64(stamp))
 }
 
-// ParseHeader reads the header of a packet and returns what follows it. It is
-// meant for hostile input: it allocates nothing, the tests that drop the most
-// junk come first, and its errors are the fixed values of this package. Whether
-// group, destination and source are this node's business is for the caller to
-// check, before it opens the seal.
+// ParseHeader reads the header of a packet and returns the bytes behind it. It is
+// meant for hostile input: it allocates nothing, the checks that reject the most
+// junk come first, and its errors are fixed values. The caller checks group,
+// destination and source before it opens the seal.
 func ParseHeader(b []byte) (h datagram.Header, rest []byte, err error) {
 	if len(b) < HeaderSize {
 		return datagram.Header{}, nil, ErrShort
@@ -141,7 +135,7 @@ func instantAt(b []byte, at int) timed.Instant {
 	return timed.Instant(binary.BigEndian.Uint64(b[at:]))
 }
 
-// checkHeader reports what [ParseHeader] refuses in a header.
+// checkHeader returns an error if a field of the header is out of range.
 func checkHeader(h *datagram.Header) error {
 	switch {
 	case h.Version != Version:
@@ -166,8 +160,8 @@ func checkHeader(h *datagram.Header) error {
 	return nil
 }
 
-// stampValid reports whether t may be a reading of a hardware clock. Zero is
-// none, because tables use it for "nothing yet".
+// stampValid reports whether t can be a reading of a hardware clock. Zero is not,
+// because tables use it for "nothing yet".
 func stampValid(t timed.Instant) bool { return 0 < t && t <= datagram.MaxStamp }
 
 // echoValid reports whether an echo names an incarnation and carries its stamps,

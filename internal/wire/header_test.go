@@ -23,7 +23,7 @@ func sampleHeader() datagram.Header {
 	}
 }
 
-// The shape of the header is final: this test never changes within version 1.
+// The layout of the header is final: this test never changes within version 1.
 func TestHeaderIsWrittenAsDocumented(t *testing.T) {
 	want := strings.Join([]string{"4641", "01", "01", "01020304", "1112131415161718", "21", "22",
 		"3132333435363738", "4142434445464748", "0152535455565758",

@@ -6,14 +6,14 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// A packet is some fifty values, nearly all of them integers without a sign,
-// booleans and short arrays. The library reads and writes each through an
-// interface, byte by byte, which takes most of a small packet's time. So these
-// three are read and written here, in the bytes that the library uses; whatever
-// else there is, and whatever is wrong, is left to the library.
+// A packet has about fifty values. Nearly all are unsigned integers, booleans and
+// short arrays. The library reads and writes each through an interface, byte by
+// byte, which takes most of the time of a small packet. So this package reads and
+// writes these three kinds itself, in the same bytes as the library. The library
+// handles all other values and all errors.
 
 // appendUint appends an integer as the library's EncodeUint does: in as few bytes
-// as it takes.
+// as possible.
 func appendUint(b []byte, v uint64) []byte {
 	switch {
 	case v <= uint64(msgpcode.PosFixedNumHigh):
@@ -28,9 +28,9 @@ func appendUint(b []byte, v uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, msgpcode.Uint64), v)
 }
 
-// quickUint reads an integer without a sign. It leaves alone what is none, and
-// what is cut off.
-func (r *reader) quickUint() (v uint64, ok bool) {
+// fastUint reads an unsigned integer. It reads nothing if the next value is of
+// another type or truncated.
+func (r *reader) fastUint() (v uint64, ok bool) {
 	if r.err != nil || r.at == len(r.b) {
 		return 0, false
 	}
@@ -66,8 +66,9 @@ func (r *reader) quickUint() (v uint64, ok bool) {
 	return v, true
 }
 
-// quickArray reads the length of an array of less than 16 values.
-func (r *reader) quickArray() (n int, ok bool) {
+// fastArray reads the length of an array of fewer than 16 values. It reads nothing
+// if the next value is of another type.
+func (r *reader) fastArray() (n int, ok bool) {
 	if r.err != nil || r.at == len(r.b) || !msgpcode.IsFixedArray(r.b[r.at]) {
 		return 0, false
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// byLibrary returns what the library writes.
+// byLibrary returns the bytes that the library writes.
 func byLibrary(f func(e *msgpack.Encoder) error) []byte {
 	var w writer
 	w.begin(nil)
@@ -17,7 +17,7 @@ func byLibrary(f func(e *msgpack.Encoder) error) []byte {
 	return w.b
 }
 
-// edges are numbers at which the length of what is written changes, and neighbours.
+// edges returns the numbers at which the encoded length changes, and their neighbours.
 func edges() (out []uint64) {
 	for bits := range 64 {
 		v := uint64(1) << bits
@@ -26,7 +26,7 @@ func edges() (out []uint64) {
 	return append(out, math.MaxUint64-1, math.MaxUint64)
 }
 
-func TestWhatIsWrittenIsWhatTheLibraryWrites(t *testing.T) {
+func TestValuesAreWrittenAsTheLibraryWritesThem(t *testing.T) {
 	check := func(t require.TestingT, v uint64) {
 		var w writer
 		w.begin(nil)
@@ -53,8 +53,8 @@ func TestWhatIsWrittenIsWhatTheLibraryWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, rapid.Uint64().Draw(t, "v")) })
 }
 
-// Every width of an integer is read alike, by whichever way, and a value that is cut
-// off is an error wherever it is cut.
+// Integers of every width are read, by either path, and a value truncated at any
+// byte is an error.
 func TestIntegersOfAllWidthsAreRead(t *testing.T) {
 	for _, v := range edges() {
 		for _, write := range []func(e *msgpack.Encoder) error{

@@ -12,40 +12,43 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Frames says which frames a packet carries.
+// Frames is a set of frames.
 type Frames uint32
 
-// The frames, in the order in which a receiver handles them.
+// The frames, in the order of their types on the wire.
 const (
-	FrameInUse     Frames = 1 << iota // the destination's id is in use by another incarnation
-	FrameRelease                      // votes up to Release are free
-	FrameResign                       // the view Resign is given up
-	FrameDropped                      // the view Dropped is not counted on any more
+	FrameInUse     Frames = 1 << iota // InUse: another incarnation uses the destination's id
+	FrameRelease                      // Release: votes for requests up to this one are free
+	FrameResign                       // Resign: the view that the sender, its leader, gives up
+	FrameDropped                      // Dropped: the resigned view that the sender no longer counts on
 	FrameRequest                      // Request and Part
 	FrameLine                         // Line
 	FrameReply                        // Reply and Report
 	FrameLeaving                      // the sender leaves for good
-	FrameUTC                          // UTC, with Line
-	FrameSamples                      // Samples, with Reply unless that goes another way
-	FrameQuorum                       // Quorum: what the sender's votes are for
+	FrameUTC                          // UTC; goes with FrameLine
+	FrameSamples                      // Samples; goes with FrameReply unless the reply is collated
+	FrameQuorum                       // Quorum: what the sender's votes count for
 	FrameStamp                        // Stamp of the vote in Reply
 	FrameQuestion                     // Question: does the destination lead?
 	FrameAnswer                       // Answer
-	FrameSuccessor                    // Release is in favour of Successor
-	FrameTree                         // the Tree of Request
+	FrameSuccessor                    // Successor: the node in whose favour the votes of Release are free
+	FrameTree                         // Request.Tree
 	FrameCollated                     // Collated
 	FrameEpoch                        // Epoch
 	FrameBroadcast                    // Broadcast
 	frameEnd
 )
 
-// Frame bits that exist.
+// AllFrames is the set of all frames.
 const AllFrames = frameEnd - 1
 
-// Packet is everything that one turn of a node's loop says to one destination.
+// Packet is everything that one turn of a node's loop says to one destination. A
+// field that belongs to a frame counts only if Frames has that frame.
 type Packet struct {
 	Header datagram.Header
-	// Hello: settings that must be the same everywhere, and the sender's state.
+
+	// The hello, which every packet carries: settings that must be the same at all
+	// nodes, and the sender's state.
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
 	State         leader.State
@@ -60,7 +63,7 @@ type Packet struct {
 	Line    clocksync.Line
 	Reply   leader.Reply
 	Report  membership.Report
-	// Broadcast is shared by the packets of a turn, and lives as long as they do.
+	// Broadcast is shared by the packets of a turn and lives as long as they do.
 	Broadcast *broadcast.Packet
 	UTC       clocksync.UTC
 	Samples   clocksync.Forwarded
@@ -71,11 +74,11 @@ type Packet struct {
 	Answer    leader.Answer
 	Successor timed.NodeID
 	// Collated lives until the next turn of the node that wrote it, or until the
-	// next packet is decoded.
+	// Decoder reads its next packet.
 	Collated *Collated
-	// Epoch is never changed once it is written, and may be kept.
+	// Epoch is immutable and may be kept.
 	Epoch *epoch.State
 }
 
-// Has reports whether the packet carries a frame.
+// Has reports whether the packet carries any of the given frames.
 func (p *Packet) Has(f Frames) bool { return p.Frames&f != 0 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"time"
 
 	"pgregory.net/rapid"
@@ -12,11 +13,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Packets for the codec's tests: real ones of every kind, and random ones.
+// Packets for the tests of the codec: realistic ones of every kind, and random ones.
 
 const second = timed.Instant(1e9)
 
-// bootOf returns a boot id that takes all of its bytes, as random ones do.
+// bootOf returns a boot id that takes nine bytes on the wire, as random ones do.
 func bootOf(id timed.NodeID) timed.BootID { return 0xf00d_0000_0000_0000 | timed.BootID(id)<<8 | 1 }
 
 func incarnationOf(id timed.NodeID) timed.Incarnation {
@@ -49,7 +50,7 @@ func requestPacket() Packet {
 	return p
 }
 
-// renewalPacket is what a leader sends most.
+// renewalPacket is the packet that a leader sends most often.
 func renewalPacket() Packet {
 	p := requestPacket()
 	now := p.Header.Stamp
@@ -61,7 +62,7 @@ func renewalPacket() Packet {
 	return p
 }
 
-// replyPacket is what a follower sends most.
+// replyPacket is the packet that a follower sends most often.
 func replyPacket() Packet {
 	p := basePacket()
 	p.Frames = FrameReply
@@ -76,7 +77,7 @@ func proposePacket(n int) Packet {
 	return p
 }
 
-// commitPacket announces a view of n members; previous gives their lineage.
+// commitPacket announces a view of n members. previous gives their lineage.
 func commitPacket(n int, previous func(timed.NodeID) membership.ViewID) Packet {
 	p := renewalPacket()
 	p.Part = membership.Part{Kind: membership.Commit, ID: viewOf(42, 1), Until: p.Header.Stamp + second,
@@ -106,7 +107,7 @@ func fromStrangers(id timed.NodeID) membership.ViewID {
 	return membership.ViewID{Sequence: membership.MaxSequence - uint64(id), Leader: 255, Boot: bootOf(id) + 9}
 }
 
-// samples are packets with every kind of frame.
+// samples returns packets with every kind of frame.
 func samples() map[string]Packet {
 	inUse := basePacket()
 	inUse.Header.Echo = datagram.Echo{Heard: datagram.NotHeard}
@@ -151,8 +152,10 @@ func samples() map[string]Packet {
 // Random packets.
 
 var (
-	drawNode  = rapid.Custom(func(t *rapid.T) timed.NodeID { return timed.NodeID(rapid.Uint8Range(1, 255).Draw(t, "id")) })
-	drawBoot  = rapid.Custom(func(t *rapid.T) timed.BootID { return timed.BootID(rapid.Uint64Range(1, anyUint).Draw(t, "boot")) })
+	drawNode = rapid.Custom(func(t *rapid.T) timed.NodeID { return timed.NodeID(rapid.Uint8Range(1, 255).Draw(t, "id")) })
+	drawBoot = rapid.Custom(func(t *rapid.T) timed.BootID {
+		return timed.BootID(rapid.Uint64Range(1, math.MaxUint64).Draw(t, "boot"))
+	})
 	drawStamp = rapid.Custom(func(t *rapid.T) timed.Instant {
 		return timed.Instant(rapid.Int64Range(1, int64(datagram.MaxStamp)).Draw(t, "stamp"))
 	})
@@ -284,14 +287,7 @@ func drawPacket(t *rapid.T) Packet {
 		p.Dropped = drawSomeView.Draw(t, "dropped")
 	}
 	if p.Has(FrameRequest) {
-		p.Request.Number = drawInstant.Draw(t, "number")
-		p.Request.LockTime = drawDuration.Draw(t, "lock time")
-		p.Part = drawPart(t)
-		if rapid.Bool().Draw(t, "tree") {
-			p.Frames |= FrameTree
-			p.Request.Tree = leader.Tree{Fanout: uint8(rapid.IntRange(leader.MinFanout, leader.MaxFanout).Draw(t, "fanout")),
-				Target: timed.SetOf(1, 255).With(drawNode.Draw(t, "target"))}
-		}
+		drawRequest(t, &p)
 	}
 	if p.Has(FrameLine) {
 		p.Line = clocksync.Line{Timeline: drawTimeline(t), Base: drawInstant.Draw(t, "base"),
@@ -318,6 +314,17 @@ func drawPacket(t *rapid.T) Packet {
 		}
 	}
 	return p
+}
+
+func drawRequest(t *rapid.T, p *Packet) {
+	p.Request.Number = drawInstant.Draw(t, "number")
+	p.Request.LockTime = drawDuration.Draw(t, "lock time")
+	p.Part = drawPart(t)
+	if rapid.Bool().Draw(t, "tree") {
+		p.Frames |= FrameTree
+		p.Request.Tree = leader.Tree{Fanout: uint8(rapid.IntRange(leader.MinFanout, leader.MaxFanout).Draw(t, "fanout")),
+			Target: timed.SetOf(1, 255).With(drawNode.Draw(t, "target"))}
+	}
 }
 
 func drawGlobal(t *rapid.T, p *Packet) {

@@ -13,19 +13,17 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-const anyUint = math.MaxUint64
-
-// reader reads the message of one frame. The first error sticks, and whatever is
+// reader reads the message of one frame. The first error sticks, and every value
 // read after it is zero.
 //
-// The library's decoder takes nil for zero and for false, reads a signed code as
-// a huge unsigned number and the other way round, and cuts what does not fit. So
-// the code of every value is looked at here first, and the decoder sees only
-// codes for which its answer is exact.
+// The library's decoder accepts nil as zero and as false, reads a signed code as a
+// huge unsigned number and the other way round, and truncates numbers that do not
+// fit. So reader checks the code of every value first, and the decoder sees only
+// codes that it decodes exactly.
 type reader struct {
 	b   []byte
-	at  int
-	dec *msgpack.Decoder // reads from b, by the three methods below
+	at  int              // offset of the next value in b
+	dec *msgpack.Decoder // reads from b, through the three methods below
 	err error
 }
 
@@ -39,7 +37,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte implements io.ByteScanner; a decoder whose source lacks it wraps it
+// ReadByte implements io.ByteScanner. Without it the decoder would wrap the source
 // into a buffer of 4 kB.
 func (r *reader) ReadByte() (byte, error) {
 	if r.at == len(r.b) {
@@ -65,7 +63,7 @@ func (r *reader) begin(message []byte) {
 	r.b, r.at, r.err = message, 0, nil
 }
 
-// finish reports the first error, and lets go of the message.
+// finish returns the first error and forgets the message.
 func (r *reader) finish() error {
 	if r.at != len(r.b) {
 		r.fail(ErrTrailing)
@@ -80,11 +78,11 @@ func (r *reader) fail(err error) {
 	}
 }
 
-// left returns how many bytes of the message have not been read.
+// left returns how many bytes of the message are unread.
 func (r *reader) left() int { return len(r.b) - r.at }
 
-// code returns the code of the next value without reading it. After an error it
-// is nil, which no method takes.
+// code returns the code of the next value without reading it. After an error it is
+// nil, which no method accepts.
 func (r *reader) code() byte {
 	if r.err != nil {
 		return msgpcode.Nil
@@ -96,16 +94,16 @@ func (r *reader) code() byte {
 	return r.b[r.at]
 }
 
-// check takes the error of a read whose code was right: only the end of the
-// message can have come in between.
+// check records the error of a read whose code was right. Only the end of the
+// message can cause one.
 func (r *reader) check(err error) {
 	if err != nil {
 		r.fail(ErrTruncated)
 	}
 }
 
-// within finishes the read of an integer: it must lie in a range, and counts only
-// if nothing was wrong.
+// within finishes the read of an integer. It returns v if v lies in the range and
+// there has been no error, and zero otherwise.
 func within[T int64 | uint64](r *reader, v, least, most T, err error) T {
 	r.check(err)
 	if v < least || v > most {
@@ -118,7 +116,7 @@ func within[T int64 | uint64](r *reader, v, least, most T, err error) T {
 }
 
 func (r *reader) uint(least, most uint64) uint64 {
-	if v, ok := r.quickUint(); ok {
+	if v, ok := r.fastUint(); ok {
 		return within(r, v, least, most, nil)
 	}
 	n, err := r.signed()
@@ -129,7 +127,7 @@ func (r *reader) uint(least, most uint64) uint64 {
 }
 
 func (r *reader) int(least, most int64) int64 {
-	if v, ok := r.quickUint(); ok {
+	if v, ok := r.fastUint(); ok {
 		if v > math.MaxInt64 {
 			r.fail(ErrRange)
 		}
@@ -139,8 +137,8 @@ func (r *reader) int(least, most int64) int64 {
 	return within(r, n, least, most, err)
 }
 
-// signed reads an integer that quickUint has left alone: one with a sign, unless it
-// is cut off.
+// signed reads an integer that fastUint has not read: one with a sign, or one that
+// is truncated.
 func (r *reader) signed() (int64, error) {
 	switch c := r.code(); {
 	case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
@@ -162,10 +160,10 @@ func (r *reader) bool() bool {
 	return r.b[r.at-1] == msgpcode.True
 }
 
-// array reads the length of an array. Every value takes a byte at least, so a
-// length beyond what is left is refused before anybody allocates for it.
+// array reads the length of an array. Every value takes at least one byte, so a
+// length above the number of unread bytes is refused before any allocation.
 func (r *reader) array(least, most int) int {
-	n, ok := r.quickArray()
+	n, ok := r.fastArray()
 	if !ok {
 		if c := r.code(); c != msgpcode.Array16 && c != msgpcode.Array32 {
 			r.fail(ErrType)
@@ -201,17 +199,17 @@ func (r *reader) node(least uint64) timed.NodeID {
 	return timed.NodeID(r.uint(least, timed.MaxNodes))
 }
 
-// incarnation reads an incarnation or none.
+// incarnation reads an incarnation. Two zeros are none.
 func (r *reader) incarnation() timed.Incarnation {
-	i := timed.Incarnation{Node: r.node(0), Boot: timed.BootID(r.uint(0, anyUint))}
+	i := timed.Incarnation{Node: r.node(0), Boot: timed.BootID(r.uint(0, math.MaxUint64))}
 	if i.Node.Valid() != (i.Boot != 0) {
 		r.fail(ErrRange)
 	}
 	return i
 }
 
-// sequenced reads the id of a view or a timeline, or none.
-func (r *reader) sequenced() (sequence uint64, i timed.Incarnation) {
+// sequencedID reads the id of a view or a timeline. Three zeros are none.
+func (r *reader) sequencedID() (sequence uint64, i timed.Incarnation) {
 	sequence = r.uint(0, membership.MaxSequence)
 	i = r.incarnation()
 	if i.Node.Valid() != (sequence != 0) {
@@ -221,7 +219,7 @@ func (r *reader) sequenced() (sequence uint64, i timed.Incarnation) {
 }
 
 func (r *reader) viewID() membership.ViewID {
-	sequence, i := r.sequenced()
+	sequence, i := r.sequencedID()
 	return membership.ViewID{Sequence: sequence, Leader: i.Node, Boot: i.Boot}
 }
 
@@ -231,7 +229,7 @@ func (r *reader) isArray() bool {
 	return msgpcode.IsFixedArray(c) || c == msgpcode.Array16 || c == msgpcode.Array32
 }
 
-// bytes reads a byte string, which stays in the message.
+// bytes reads a byte string. The result points into the message.
 func (r *reader) bytes() []byte {
 	if c := r.code(); !msgpcode.IsBin(c) {
 		r.fail(ErrType)

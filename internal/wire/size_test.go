@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,7 +73,7 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 	})
 }
 
-// fullestPacket is as large as a packet with n members can be.
+// fullestPacket returns the largest packet with n members.
 func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
@@ -83,7 +84,7 @@ func fullestPacket(n int) Packet {
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big
 	p.Request = leader.Request{Number: datagram.MaxStamp, LockTime: timed.MaxDuration}
 	p.Part.ID.Sequence, p.Part.View.ID.Sequence = membership.MaxSequence, membership.MaxSequence
-	if n == timed.MaxNodes { // even the leader's id takes two bytes
+	if n == timed.MaxNodes { // so that the leader's id takes two bytes as well
 		p.Part.ID.Leader, p.Part.ID.Boot = 255, bootOf(255)
 		p.Part.View.ID = p.Part.ID
 	}
@@ -93,14 +94,14 @@ func fullestPacket(n int) Packet {
 	fillUTC(&p)
 	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: somebody, Prefers: 255}
 	p.State.Global, p.State.Named, p.State.Say = true, true, true
-	p.Quorum, p.Stamp = leader.QuorumID{Epoch: anyUint, Digest: anyUint}, leader.VoteStamp{Counter: anyUint, At: datagram.MaxStamp}
+	p.Quorum, p.Stamp = leader.QuorumID{Epoch: math.MaxUint64, Digest: math.MaxUint64}, leader.VoteStamp{Counter: math.MaxUint64, At: datagram.MaxStamp}
 	p.Question, p.Successor = leader.Question{Asked: datagram.MaxStamp}, 255
 	p.Answer = leader.Answer{Asked: datagram.MaxStamp, Asker: bootOf(255), Local: timed.MaxDuration, Global: timed.MaxDuration}
 	p.Report = membership.Report{Acknowledged: big, Installed: big, Sequence: membership.MaxSequence}
 	return p
 }
 
-func TestATreeTakesNoMoreThanItSays(t *testing.T) {
+func TestTheLargestTreeTakesTreeBytes(t *testing.T) {
 	var e Encoder
 	p := requestPacket()
 	bare, err := e.Append(nil, &p)

@@ -1,22 +1,26 @@
 package wire
 
-import "github.com/failaware/failaware/clocksync"
+import (
+	"math"
 
-// Lengths of what is said about UTC: the state alone where nothing else is
-// known, and the fields of each sample one after the other.
+	"github.com/failaware/failaware/clocksync"
+)
+
+// Lengths of the messages' arrays about UTC. A state other than known stands alone.
+// The fields of all samples stand one after the other.
 const (
-	utcBare    = 1
-	utcLen     = 5
-	sampleLen  = 5
-	samplesMax = sampleLen * clocksync.MaxForwarded
+	utcStateLen = 1
+	utcLen      = 5
+	sampleLen   = 5
+	samplesMax  = sampleLen * clocksync.MaxForwarded
 )
 
 func (w *writer) utc(u *clocksync.UTC) {
-	n := utcBare
+	n := utcStateLen
 	if u.State == clocksync.UTCKnown {
 		n = utcLen
 	}
-	w.open(wireUTC, n)
+	w.open(typeUTC, n)
 	if !u.Valid() || u.State == clocksync.UTCUnknown {
 		w.fail(ErrRange)
 	}
@@ -31,9 +35,9 @@ func (w *writer) utc(u *clocksync.UTC) {
 }
 
 func (r *reader) utc(u *clocksync.UTC) {
-	n := r.array(utcBare, utcLen)
+	n := r.array(utcStateLen, utcLen)
 	u.State = clocksync.UTCState(r.uint(uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed)))
-	want := utcBare
+	want := utcStateLen
 	if u.State == clocksync.UTCKnown {
 		want = utcLen
 	}
@@ -51,11 +55,11 @@ func (r *reader) utc(u *clocksync.UTC) {
 	}
 }
 
-// samples writes each sample with the width of its interval, which is short,
-// instead of its end.
+// samples writes the width of each sample's interval instead of its end, because
+// the width takes fewer bytes.
 func (w *writer) samples(f *clocksync.Forwarded) {
 	list := f.Samples()
-	w.open(wireSamples, sampleLen*len(list))
+	w.open(typeSamples, sampleLen*len(list))
 	if len(list) == 0 || len(list) != int(f.Count) {
 		w.fail(ErrLength)
 	}
@@ -64,7 +68,7 @@ func (w *writer) samples(f *clocksync.Forwarded) {
 		if !s.Valid() {
 			w.fail(ErrRange)
 		}
-		w.uint(uint64(s.Source), 1, anyUint)
+		w.uint(uint64(s.Source), 1, math.MaxUint64)
 		w.instant(s.At)
 		w.int(int64(s.Low), -maxShown, maxShown)
 		w.duration(s.High.Sub(s.Low))
@@ -80,7 +84,7 @@ func (r *reader) samples(f *clocksync.Forwarded) {
 	}
 	for range n / sampleLen {
 		s := &f.List[f.Count]
-		s.Source = clocksync.SourceID(r.uint(1, anyUint))
+		s.Source = clocksync.SourceID(r.uint(1, math.MaxUint64))
 		s.At = r.instant()
 		s.Low = clocksync.Time(r.int(-maxShown, maxShown))
 		s.High = s.Low + clocksync.Time(r.duration())

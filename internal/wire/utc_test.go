@@ -32,7 +32,7 @@ func drawSample(t *rapid.T) clocksync.Sample {
 	return s
 }
 
-// fillUTC adds the largest of what is said about UTC.
+// fillUTC adds the largest frames about UTC.
 func fillUTC(p *Packet) {
 	p.Line.Bend, p.Line.Next = datagram.MaxStamp, -clocksync.MaxSlewLimit
 	p.UTC = clocksync.UTC{State: clocksync.UTCKnown, At: datagram.MaxStamp, Low: 1 - maxShown, High: maxShown - 1}
@@ -52,16 +52,16 @@ func TestHostileSamplesAreRefused(t *testing.T) {
 		msg  []byte
 		err  error
 	}{
-		"no sample":            {wireSamples, message(t), ErrLength},
-		"half a sample":        {wireSamples, message(t, two[:7]...), ErrLength},
-		"too many":             {wireSamples, message(t, append(two, sample...)...), ErrLength},
-		"nobody's":             {wireSamples, message(t, 0, at, low, 5, 0), ErrRange},
-		"as wide as nothing":   {wireSamples, message(t, 1, at, low, 3*int64(clocksync.MaxError), 0), ErrRange},
-		"leap of another kind": {wireSamples, message(t, 1, at, low, 5, 3), ErrRange},
-		"UTC not known":        {wireUTC, message(t, 0), ErrRange},
-		"known and bare":       {wireUTC, message(t, 1), ErrLength},
-		"disputed, with more":  {wireUTC, message(t, 2, at, low, low, 0), ErrLength},
-		"end before beginning": {wireUTC, message(t, 1, at, low, low-1, 0), ErrRange},
+		"no sample":            {typeSamples, message(t), ErrLength},
+		"half a sample":        {typeSamples, message(t, two[:7]...), ErrLength},
+		"too many":             {typeSamples, message(t, append(two, sample...)...), ErrLength},
+		"nobody's":             {typeSamples, message(t, 0, at, low, 5, 0), ErrRange},
+		"as wide as nothing":   {typeSamples, message(t, 1, at, low, 3*int64(clocksync.MaxError), 0), ErrRange},
+		"leap of another kind": {typeSamples, message(t, 1, at, low, 5, 3), ErrRange},
+		"UTC not known":        {typeUTC, message(t, 0), ErrRange},
+		"known and bare":       {typeUTC, message(t, 1), ErrLength},
+		"disputed, with more":  {typeUTC, message(t, 2, at, low, low, 0), ErrLength},
+		"end before beginning": {typeUTC, message(t, 1, at, low, low-1, 0), ErrRange},
 	} {
 		var d Decoder
 		p := replyPacket()

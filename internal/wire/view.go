@@ -1,20 +1,22 @@
 package wire
 
 import (
+	"math"
+
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// A member is written as an array of its id and boot id, and its lineage:
+// A member is an array of its id, its boot id, and the view that it comes from:
 //
-//	[id, boot]                          that of the member before it; the first: none
+//	[id, boot]                          the previous member's; none for the first member
 //	[id, boot, 0]                       none
-//	[id, boot, sequence, leader]        led by a member: the boot id is that member's
-//	[id, boot, sequence, leader, boot]  led by anybody else
+//	[id, boot, sequence, leader]        led by a member, whose boot id is left out
+//	[id, boot, sequence, leader, boot]  led by a node that is not a member
 //
-// After a crash all members come from one view, and when nodes that were alone
-// meet, each comes from a view that it led itself; both are the times when a
-// packet is largest, and both stay short.
+// Packets are largest after a crash, when all members come from one view, and when
+// nodes that were alone meet, when each comes from a view that it led itself. Both
+// cases have short forms.
 const (
 	memberSame    = 2
 	memberNowhere = 3
@@ -22,16 +24,11 @@ const (
 	memberOfOther = 5
 )
 
-// How many bytes a member takes at least and at most, and what else there is in
-// the largest packet.
-const (
-	memberLeast = 3
-	memberMost  = 32
-	packetFixed = 641
-)
+// minMember is how many bytes a member takes at least.
+const minMember = 3
 
-// checkPart reports whether the fields of a part belong to its kind, and its
-// view is one that can exist.
+// checkPart returns an error if the fields of a part do not belong to its kind, or
+// if its view is impossible.
 func checkPart(p *membership.Part) error {
 	switch p.Kind {
 	case membership.NoPart:
@@ -63,9 +60,8 @@ func checkPart(p *membership.Part) error {
 	return nil
 }
 
-// viewValid reports whether a view has the id that its part says, incarnations in
-// ascending order as its members, its leader among them, and a lineage only if
-// it is committed.
+// viewValid reports whether a view has the given id, members in ascending order of
+// their ids, its leader among them, and a lineage only if lineage is set.
 func viewValid(v *membership.View, id membership.ViewID, lineage bool) bool {
 	if v == nil || v.ID != id || len(v.Members) > timed.MaxNodes {
 		return false
@@ -83,7 +79,7 @@ func viewValid(v *membership.View, id membership.ViewID, lineage bool) bool {
 	return set == v.Set && v.Has(timed.Incarnation{Node: id.Leader, Boot: id.Boot})
 }
 
-// members writes the members of a view that has been checked.
+// members writes the members of a valid view.
 func (w *writer) members(v *membership.View, lineage bool) {
 	w.array(len(v.Members))
 	var prev membership.ViewID
@@ -101,7 +97,7 @@ func (w *writer) members(v *membership.View, lineage bool) {
 		}
 		w.array(form)
 		w.uint(uint64(m.Node), 1, timed.MaxNodes)
-		w.uint(uint64(m.Boot), 1, anyUint)
+		w.uint(uint64(m.Boot), 1, math.MaxUint64)
 		prev = m.Previous
 		switch form {
 		case memberNowhere:
@@ -118,11 +114,11 @@ func (w *writer) members(v *membership.View, lineage bool) {
 	}
 }
 
-// members reads the members of a view. It allocates for no more members than
-// the bytes that are left can hold.
+// members reads the members of a view. It allocates for at most as many members as
+// the remaining bytes can hold.
 func (r *reader) members(id membership.ViewID, lineage bool) *membership.View {
 	n := r.array(1, timed.MaxNodes)
-	if r.err == nil && n > r.left()/memberLeast {
+	if r.err == nil && n > r.left()/minMember {
 		r.fail(ErrTruncated)
 	}
 	if r.err != nil {
@@ -139,12 +135,12 @@ func (r *reader) members(id membership.ViewID, lineage bool) *membership.View {
 		form := r.array(memberSame, most)
 		m := &v.Members[i]
 		m.Node = r.node(1)
-		m.Boot = timed.BootID(r.uint(1, anyUint))
+		m.Boot = timed.BootID(r.uint(1, math.MaxUint64))
 		switch form {
 		case memberNowhere:
 			r.uint(0, 0)
 			prev = membership.ViewID{}
-		case memberOfPeer: // its boot id may be that of a member to come
+		case memberOfPeer: // the boot id may be that of a later member
 			prev = membership.ViewID{Sequence: r.uint(1, membership.MaxSequence), Leader: r.node(1)}
 		case memberOfOther:
 			prev = r.viewID()

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -12,13 +13,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// writer writes frames. Its methods check what they write as those of reader
-// check what they read; the first error sticks.
+// writer writes frames. It applies the same checks to values as reader. The first
+// error sticks.
 type writer struct {
 	b    []byte
-	enc  *msgpack.Encoder // writes to b, and so cannot fail
-	kind byte             // of the frame under way
-	head int              // where it starts
+	enc  *msgpack.Encoder // writes to b and therefore cannot fail
+	kind byte             // type of the current frame
+	head int              // offset of the current frame in b
 	err  error
 }
 
@@ -41,7 +42,7 @@ func (w *writer) begin(b []byte) {
 	w.b, w.kind, w.err = b, 0, nil
 }
 
-// finish returns the bytes, and lets go of them.
+// finish returns the bytes and forgets them.
 func (w *writer) finish() []byte {
 	b := w.b
 	w.b = nil
@@ -67,7 +68,7 @@ func (w *writer) open(kind byte, n int) {
 // close ends the frame.
 func (w *writer) close() {
 	n := len(w.b) - w.head - frameHead
-	if n > frameMost {
+	if n > maxMessage {
 		w.fail(ErrRange)
 	}
 	if w.err == nil {
@@ -113,17 +114,17 @@ func (w *writer) instant(t timed.Instant) { w.int(int64(t), 0, int64(datagram.Ma
 
 func (w *writer) duration(d time.Duration) { w.int(int64(d), 0, int64(timed.MaxDuration)) }
 
-// incarnation writes an incarnation or, as two zeros, none.
+// incarnation writes an incarnation. No incarnation is two zeros.
 func (w *writer) incarnation(i timed.Incarnation) {
 	if i.Node.Valid() != (i.Boot != 0) {
 		w.fail(ErrRange)
 	}
 	w.uint(uint64(i.Node), 0, timed.MaxNodes)
-	w.uint(uint64(i.Boot), 0, anyUint)
+	w.uint(uint64(i.Boot), 0, math.MaxUint64)
 }
 
-// sequenced writes the id of a view or a timeline or, as three zeros, none.
-func (w *writer) sequenced(sequence uint64, i timed.Incarnation) {
+// sequencedID writes the id of a view or a timeline. No id is three zeros.
+func (w *writer) sequencedID(sequence uint64, i timed.Incarnation) {
 	if i.Node.Valid() != (sequence != 0) {
 		w.fail(ErrRange)
 	}
@@ -132,7 +133,7 @@ func (w *writer) sequenced(sequence uint64, i timed.Incarnation) {
 }
 
 func (w *writer) viewID(v membership.ViewID) {
-	w.sequenced(v.Sequence, timed.Incarnation{Node: v.Leader, Boot: v.Boot})
+	w.sequencedID(v.Sequence, timed.Incarnation{Node: v.Leader, Boot: v.Boot})
 }
 
 func (w *writer) bytes(b []byte) {

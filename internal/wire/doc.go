@@ -1,0 +1,25 @@
+// Package wire is the wire format: packets as values on one side, bytes on the
+// other. [Encoder] and [Decoder] convert between the two. No other package knows
+// how a packet is laid out.
+//
+// # Format
+//
+// A packet is a clear header ([AppendHeader], [ParseHeader]) and a body, which a
+// seal may protect. The body is a list of frames. A frame is its type (one byte),
+// the length of its message (two bytes, big endian) and the message, a MessagePack
+// array. Frames stand in ascending order of their types, each type at most once.
+// The first frame is always the hello.
+//
+// Unknown frames and messages of another length are errors. Version 1 of the wire
+// format is closed: two nodes, of which one skips a frame that the other obeys, no
+// longer run the same protocol. An extension takes a new version, which the header
+// shows before anything is decoded.
+//
+// # Sizes
+//
+// A packet is as large as [Encoder.MaxPacket] allows, at most. [PacketFor],
+// [ReportFor] and [CheckChange] say which limit a group needs.
+//
+// The package is pure: it keeps no state but buffers, reads no clock, and never
+// blocks.
+package wire

@@ -1,0 +1,70 @@
+package wire
+
+import "github.com/failaware/failaware/broadcast"
+
+// Encoder turns packets into bytes. The zero Encoder is ready for use. It belongs
+// to one goroutine and must not be copied after its first use.
+type Encoder struct {
+	// MaxPacket is the size of the largest packet in bytes, header and body.
+	// Zero means [MaxPacket]. That is enough for everything in any group of up to
+	// 17 nodes ([PacketFor]), and usually for proposals of 95 nodes, for views of
+	// 88 nodes that survive a crash, and for views of 73 nodes that were all alone.
+	// A larger group needs a larger MaxPacket at every node, and a network that
+	// carries such packets. A packet with a broadcast frame may always be as large
+	// as [MaxBroadcast], because the broadcast bounds its own packets.
+	MaxPacket int
+
+	w writer
+}
+
+// Append appends the packet, header and body, to b. The body is not sealed.
+// Append checks the body as strictly as [Decoder] does. On failure it returns b
+// unchanged, with a [*TooLargeError] or a [*FrameError]. It does not check the
+// header, which the sender completes when the packet leaves ([PatchStamp]). It
+// allocates only to grow b.
+func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) { return e.AppendBefore(b, p, nil) }
+
+// AppendBroadcast appends a broadcast frame alone, as it stands at the end of
+// every packet that carries it. On failure it returns b unchanged, with a
+// [*FrameError].
+func (e *Encoder) AppendBroadcast(b []byte, c *broadcast.Packet) ([]byte, error) {
+	w := &e.w
+	w.begin(b)
+	w.broadcast(c)
+	out := w.finish()
+	if w.err != nil {
+		return b, &FrameError{Frame: w.kind, Err: w.err}
+	}
+	return out, nil
+}
+
+// AppendBefore appends all of the packet except its broadcast frame, which is tail
+// as [Encoder.AppendBroadcast] has encoded it. The caller sends tail behind the
+// result. With a nil tail, AppendBefore is [Encoder.Append].
+func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error) {
+	limit := e.MaxPacket
+	if limit == 0 {
+		limit = MaxPacket
+	}
+	w := &e.w
+	w.begin(AppendHeader(b, &p.Header))
+	w.body(p)
+	if p.Has(FrameBroadcast) {
+		limit = max(limit, MaxBroadcast)
+		if tail == nil {
+			w.broadcast(p.Broadcast)
+		}
+	}
+	out := w.finish()
+	if w.err != nil {
+		return b, &FrameError{Frame: w.kind, Err: w.err}
+	}
+	if size := len(out) - len(b) + len(tail); size > limit {
+		large := &TooLargeError{Size: size, Max: limit}
+		if p.Has(FrameRequest) && p.Part.View != nil {
+			large.Members = len(p.Part.View.Members)
+		}
+		return b, large
+	}
+	return out, nil
+}
