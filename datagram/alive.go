@@ -2,28 +2,36 @@ package datagram
 
 import "github.com/failaware/failaware/timed"
 
-// hear notes a fast packet of a peer received at r. The peer is alive until
-// r + expires − heardAge(1+2ρ): a peer that no longer hears this node stops
-// being alive here within expires of the last time that it did, so that a link
-// that works one way only makes nobody alive on one side for longer.
-func (s *Service) hear(p *peer, h *Header, r timed.Instant) {
-	p.seat.lastFast, p.seat.hasFast = timed.Later(p.seat.lastFast, r), true
-	p.seat.direct = timed.Later(p.seat.direct, r)
-	if h.Stamp < p.seat.heardBy {
-		return // overtaken: a later packet has said more about its hearing
+// noteFast notes a fast packet of a peer. The peer is alive until
+// received + expires − heardAge(1+2ρ). So a peer that no longer hears this node
+// stops being alive here within expires of the last time that it did, and a link
+// that works in one direction only makes no peer alive on one side for longer.
+func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
+	c := &p.current
+	c.lastFast, c.hasFast = timed.Later(c.lastFast, received), true
+	c.lastDirect = timed.Later(c.lastDirect, received)
+	if h.Stamp < c.hearingStamp {
+		return // overtaken: a later packet has already said what the peer hears
 	}
-	p.seat.heardBy = h.Stamp
+	c.hearingStamp = h.Stamp
 	p.aliveUntil = 0
 	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
 		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
-		p.aliveUntil = timed.Later(r.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.around)
+		p.aliveUntil = timed.Later(received.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.indirectUntil)
 	}
-	if r < p.aliveUntil {
+	if received < p.aliveUntil {
 		s.alive.Add(h.Source)
 		s.nextExpiry = timed.Earlier(s.nextExpiry, p.aliveUntil)
 	} else {
 		s.alive.Remove(h.Source)
 	}
+}
+
+// notAlive removes a peer from the alive set.
+func (s *Service) notAlive(p *peer, id timed.NodeID) {
+	p.aliveUntil, p.indirectUntil = 0, 0
+	p.current.hasFast = false
+	s.alive.Remove(id)
 }
 
 // Alive returns the peers that are alive at now.
@@ -41,76 +49,28 @@ func (s *Service) Alive(now timed.Instant) timed.Set {
 	return s.alive
 }
 
-// Deadline returns when [Service.Alive] next shrinks or a keepalive is due, as far
-// as that comes before limit, when the caller wakes up anyway. Peers that are
-// heard go on being alive, so what was the next expiry may long be none: it is
-// looked for again only when it would cost a wake-up.
-func (s *Service) Deadline(limit timed.Instant) timed.Instant {
-	if s.nextExpiry < limit && s.nextExpiry < s.nextBeat {
+// Deadline returns when [Service.Alive] next shrinks or a keepalive is due.
+func (s *Service) Deadline() timed.Instant {
+	// Peers that are heard stay alive, so the next expiry is usually out of date.
+	// It is computed again only when it would come before the next keepalive.
+	if s.nextExpiry < s.nextKeepalive {
 		s.nextExpiry = timed.Never
 		for id := s.alive.Next(0); id != 0; id = s.alive.Next(id) {
 			s.nextExpiry = timed.Earlier(s.nextExpiry, s.peers[id].aliveUntil)
 		}
 	}
-	return timed.Earlier(s.nextExpiry, s.nextBeat)
+	return timed.Earlier(s.nextExpiry, s.nextKeepalive)
 }
 
-// Echo writes into the header what to say in a packet that leaves for its
-// destination.
-func (s *Service) Echo(h *Header, now timed.Instant) {
-	p := s.peers[h.Destination]
-	if p == nil {
-		h.Echo = Echo{Heard: NotHeard}
-		return
-	}
-	// Until somebody holds the seat, the one that sends gets the echo: a late
-	// packet of a dead incarnation must not keep the echoes from the living.
-	if c := &p.challenger; c.boot != 0 && !s.holds(p, now) && (!p.accepted || c.seen > p.seat.seen) {
-		c.say(&h.Echo, NotHeard)
-		return
-	}
-	if !p.accepted {
-		h.Echo = Echo{Heard: NotHeard}
-		return
-	}
-	heard := NotHeard
-	if p.seat.hasFast && !p.seat.fault && s.ready {
-		heard = p.seat.lastFast
-	}
-	p.seat.say(&h.Echo, heard)
-}
-
-// EchoChallenger writes the echo for the incarnation that claims a taken seat.
-func (s *Service) EchoChallenger(h *Header) {
-	if p := s.peers[h.Destination]; p != nil && p.challenger.boot != 0 {
-		p.challenger.say(&h.Echo, NotHeard)
-		return
-	}
-	h.Echo = Echo{Heard: NotHeard}
-}
-
-func (st *seat) say(e *Echo, heard timed.Instant) {
-	e.Boot, e.Latest, e.Heard = st.boot, st.latest, heard
-	e.Sent, e.Received = st.echo.Sent, st.echo.Received
-}
-
-// Sent notes that a packet leaves for a peer.
-func (s *Service) Sent(id timed.NodeID, now timed.Instant) {
-	if p := s.peers[id]; p != nil {
-		p.lastSent, p.lastDirect = now, now
-	}
-}
-
-// Due returns the peers to which a keepalive is due at now or, with early, has been
-// unsent for half a period. A caller
-// that sends anyway asks with some early time, so that the packets of a period
-// leave in one batch.
-func (s *Service) Due(now timed.Instant, early bool) timed.Set {
-	kp := s.cfg.Timing.KeepalivePeriod
-	limit := kp
+// KeepalivesDue returns the peers to which a keepalive is due at now. A caller that
+// sends packets anyway sets early, and then also gets the peers to which nothing
+// was sent for half a period, so that the packets of a period leave in one batch.
+func (s *Service) KeepalivesDue(now timed.Instant, early bool) timed.Set {
+	period := s.cfg.Timing.KeepalivePeriod
+	limit := period
 	if early {
-		limit = kp / 2
-	} else if now < s.nextBeat {
+		limit = period / 2
+	} else if now < s.nextKeepalive {
 		return timed.Set{}
 	}
 	var due timed.Set
@@ -119,11 +79,18 @@ func (s *Service) Due(now timed.Instant, early bool) timed.Set {
 		p := s.peers[id]
 		if now.Sub(p.lastSent) >= limit {
 			due.Add(id)
-			next = timed.Earlier(next, now.Add(kp))
+			next = timed.Earlier(next, now.Add(period))
 		} else {
-			next = timed.Earlier(next, p.lastSent.Add(kp))
+			next = timed.Earlier(next, p.lastSent.Add(period))
 		}
 	}
-	s.nextBeat = next
+	s.nextKeepalive = next
 	return due
+}
+
+// NoteSent notes that a packet leaves for a peer.
+func (s *Service) NoteSent(now timed.Instant, id timed.NodeID) {
+	if p := s.peers[id]; p != nil {
+		p.lastSent, p.lastSentDirect = now, now
+	}
 }

@@ -139,7 +139,7 @@ func (e encounter) play(s *seen) error {
 	for i := range d.nodes {
 		d.clocks[i] = testClock{{from: e.offsets[i], rate: e.rates[i]}}
 		d.nodes[i] = New(Config{Self: timed.Incarnation{Node: timed.NodeID(i + 1), Boot: timed.BootID(i + 10)}, Timing: e.timing}, e.offsets[i])
-		d.nodes[i].AddPeer(timed.NodeID(2-i), e.offsets[i])
+		d.nodes[i].AddPeer(e.offsets[i], timed.NodeID(2-i))
 		d.nodes[i].SetReady()
 	}
 	now := int64(0)
@@ -168,7 +168,7 @@ func (d *duel) send(now int64, m move) error {
 		sent := c.at(stamp)
 		f := flying{to: 1 - m.from, sent: sent, arrive: sent + (int64(d.timing.MinDelay)+m.delay)*1e9 + m.part,
 			header: Header{Source: timed.NodeID(m.from + 1), Destination: peer, Boot: timed.BootID(m.from + 10),
-				Stamp: stamp, Echo: echo(d.nodes[m.from], peer, stamp)}}
+				Stamp: stamp, Echo: echo(d.nodes[m.from], stamp, peer)}}
 		at, _ := slices.BinarySearchFunc(d.air, f.arrive, func(g flying, t int64) int {
 			if g.arrive <= t {
 				return -1
@@ -196,18 +196,19 @@ func (d *duel) deliver(f *flying) error {
 	q, me, s := d.nodes[f.to], d.clocks[f.to], d.seen
 	r := me.ceil(f.arrive)
 	from := f.header.Source
-	delay, verdict := q.HandlePacket(r, &f.header)
-	if verdict == Faulty {
+	e := q.HandlePacket(r, &f.header, nil)[0]
+	delay := e.Delay
+	if e.Kind == Faulty {
 		return fmt.Errorf("clocks within ρ were blamed: bound %v", delay.Bound)
 	}
 	if f.header.Stamp < d.last[f.to] {
 		s.overtaken++
 	}
 	d.last[f.to] = max(d.last[f.to], f.header.Stamp)
-	if verdict != Delivered && verdict != Accepted {
+	if e.Kind != Delivered && e.Kind != Accepted {
 		return nil
 	}
-	if p := q.peers[from]; p.seat.hasHelp && p.seat.helper.Received > f.header.Stamp {
+	if p := q.peers[from]; p.current.hasHelper && p.current.helper.Received > f.header.Stamp {
 		s.negativeGap++
 	}
 	truth := f.arrive - f.sent
@@ -222,14 +223,14 @@ func (d *duel) deliver(f *flying) error {
 	} else {
 		s.slow++
 	}
-	if got, least := q.SentBefore(from, f.header.Stamp, r), me.ceil(f.sent); got < least {
+	if got, least := q.SentBefore(r, from, f.header.Stamp), me.ceil(f.sent); got < least {
 		return fmt.Errorf("our clock showed %d when it was sent, SentBefore says %d", least, got)
 	}
 	return d.offsetHolds(f.to, r)
 }
 
 func (d *duel) offsetHolds(node int, now timed.Instant) error {
-	lo, hi, ok := d.nodes[node].Offset(timed.NodeID(2-node), now)
+	lo, hi, ok := d.nodes[node].Offset(now, timed.NodeID(2-node))
 	t := d.clocks[node].at(now)
 	you := d.clocks[1-node]
 	if below, above := you.floor(t).Sub(now), you.ceil(t).Sub(now); ok && (lo > below || hi < above) {

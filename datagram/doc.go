@@ -1,7 +1,7 @@
-// Package datagram is the fail-aware datagram service of Fetzer and Cristian:
-// when a message is delivered, the receiver holds a proven upper bound on its
-// transmission delay, computed after the fact from hardware clocks alone, and
-// thus knows whether the message was fast or slow.
+// Package datagram is the fail-aware datagram service of Fetzer and Cristian. The
+// receiver of a message holds a proven upper bound on its transmission delay, which
+// it computes after the fact from hardware clocks alone. So it knows whether the
+// message was fast or slow.
 //
 // # The bound
 //
@@ -20,8 +20,8 @@
 //
 // # The machine
 //
-// [Service] is a pure machine: time comes in as an argument, and nothing here
-// blocks, locks, logs, or reads a clock. It is owned by one goroutine. Packets
-// carry everything of one turn of a node's loop to one destination: a clear
-// [Header] and a body of frames that belongs to the layers above.
+// [Service] is a pure machine for one goroutine. Time is an argument, and nothing
+// here blocks, locks, logs, or reads a clock. A packet carries everything that one
+// turn of a node's loop says to one destination: a clear [Header], and a body of
+// frames that belongs to the layers above.
 package datagram

@@ -14,15 +14,14 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "datagram", map[string]func(testing.TB){
 		"OldHearing":   overtakenHearing,
-		"LateRefusals": wordsOfNoRival,
-		"AnyRival":     wordsOfNoRival,
+		"LateRefusals": refusalsWithoutRival,
+		"AnyRival":     refusalsWithoutRival,
 		"NoClockFault": impossibleBound,
 	})
 }
 
-// The encounters would be worth nothing if they did not notice a bound without
-// drift, or without the sign rule for overtaken packets, or offsets that do not
-// age.
+// The encounters must notice a bound without drift, a bound without the sign rule for
+// overtaken packets, and offsets that do not age.
 func TestWrongBoundsAreNoticed(t *testing.T) {
 	for _, id := range []string{"DelayWithoutG", "DelayWithoutDrift", "OffsetWithoutAgeing"} {
 		mutant.Set(id)

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// In these tests all clocks run alike and show the same, so that instants can be
-// read; the tests of the bounds let them drift.
+// In these tests all clocks run alike and show the same, so that instants are easy
+// to read. The tests of the bounds let clocks drift.
 
 const (
 	ms   = time.Millisecond
@@ -23,44 +23,46 @@ func at(d time.Duration) timed.Instant { return zero.Add(d) }
 func newService(self timed.NodeID, peers ...timed.NodeID) *Service {
 	s := New(Config{Self: timed.Incarnation{Node: self, Boot: timed.BootID(self) * 100}, Timing: timed.LAN()}, zero)
 	for _, id := range peers {
-		s.AddPeer(id, zero)
+		s.AddPeer(zero, id)
 	}
 	s.SetReady()
 	return s
 }
 
-// hello is a packet of node 2 to node 1 that left at sent: it echoes a packet
+// hello returns a packet of node 2 to node 1 that left at sent. It echoes a packet
 // of ours that left 2 ms before and took 1 ms, and says that it was heard fast.
 func hello(boot timed.BootID, sent time.Duration) *Header {
 	return &Header{Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{
 		Boot: 100, Sent: at(sent - 2*ms), Received: at(sent - ms), Latest: at(sent - 2*ms), Heard: at(sent - ms)}}
 }
 
-// silent is a packet that echoes nothing.
+// silent returns a packet that echoes nothing.
 func silent(boot timed.BootID, sent time.Duration) *Header {
 	return &Header{Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{Heard: NotHeard}}
 }
 
-func take(t testing.TB, s *Service, received time.Duration, h *Header, want Verdict) Delay {
+func take(t testing.TB, s *Service, received time.Duration, h *Header, want Kind) Delay {
 	t.Helper()
-	d, got := s.HandlePacket(at(received), h)
-	require.Equal(t, want, got)
-	return d
+	effects := s.HandlePacket(at(received), h, nil)
+	require.Len(t, effects, 1)
+	require.Equal(t, want, effects[0].Kind)
+	require.Equal(t, timed.Incarnation{Node: h.Source, Boot: h.Boot}, effects[0].From)
+	return effects[0].Delay
 }
 
 // Model, "Acceptance".
 
-// echo returns what the service says in a packet that leaves for a peer.
-func echo(s *Service, id timed.NodeID, now timed.Instant) Echo {
+// echo returns the echo in a packet that leaves for a peer.
+func echo(s *Service, now timed.Instant, id timed.NodeID) Echo {
 	h := Header{Destination: id}
-	s.Echo(&h, now)
+	s.FillEcho(now, &h)
 	return h.Echo
 }
 
-// challenged returns what it says to the incarnation that claims a taken seat.
+// challenged returns the echo for the incarnation that challenges the accepted one.
 func challenged(s *Service, id timed.NodeID) Echo {
 	h := Header{Destination: id}
-	s.EchoChallenger(&h)
+	s.FillChallengerEcho(&h)
 	return h.Echo
 }
 
@@ -69,7 +71,7 @@ func TestABootIdIsAcceptedOnlyWithAFreshEchoOfOurs(t *testing.T) {
 	take(t, s, 11*ms, silent(7, 10*ms), Challenged)
 	require.Zero(t, s.Boot(2))
 	require.Equal(t, Echo{Boot: 7, Sent: at(10 * ms), Received: at(11 * ms), Latest: at(10 * ms), Heard: NotHeard},
-		echo(s, 2, at(12*ms)), "it is echoed all the same, so that cold starts meet")
+		echo(s, at(12*ms), 2), "it is echoed all the same, so that cold starts meet")
 
 	other := hello(7, 20*ms)
 	other.Echo.Boot = 99 // an earlier incarnation of ours
@@ -91,26 +93,26 @@ func TestABootIdIsAcceptedOnlyWithAFreshEchoOfOurs(t *testing.T) {
 	require.Equal(t, timed.BootID(7), s.Boot(2))
 }
 
-func TestASeatIsKeptWhileItsHolderIsHeardFast(t *testing.T) {
+func TestAnIncarnationStaysAcceptedWhileItIsHeardFast(t *testing.T) {
 	s := newService(1, 2)
 	expires := s.cfg.Timing.Expires
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
 	take(t, s, 12*ms, hello(8, 11*ms), Challenged)
-	require.Equal(t, timed.BootID(7), echo(s, 2, at(12*ms)).Boot, "the holder is echoed")
+	require.Equal(t, timed.BootID(7), echo(s, at(12*ms), 2).Boot, "the accepted incarnation is echoed")
 	require.Equal(t, timed.BootID(8), challenged(s, 2).Boot)
 	require.Equal(t, NotHeard, challenged(s, 2).Heard)
-	require.Equal(t, timed.BootID(7), s.Holder(2, at(12*ms)))
+	require.Equal(t, timed.BootID(7), s.Incumbent(at(12*ms), 2))
 
 	last := 11*ms + expires
 	take(t, s, last, hello(8, last-ms), Challenged)
-	require.Equal(t, timed.BootID(0), s.Holder(2, at(last+1)))
-	require.Equal(t, timed.BootID(8), echo(s, 2, at(last+1)).Boot, "the claimant is, once the holder is silent")
+	require.Equal(t, timed.BootID(0), s.Incumbent(at(last+1), 2))
+	require.Equal(t, timed.BootID(8), echo(s, at(last+1), 2).Boot, "the challenger is echoed once the accepted one is silent")
 	take(t, s, last+1, hello(8, last-ms+1), Accepted)
 	require.Equal(t, timed.BootID(8), s.Boot(2))
 	take(t, s, last+2*ms, hello(7, last+ms), Challenged)
 }
 
-func TestASlowHolderDoesNotKeepItsSeat(t *testing.T) {
+func TestASlowIncarnationIsReplaced(t *testing.T) {
 	s := newService(1, 2)
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
 	for sent := 20 * ms; sent < 200*ms; sent += 10 * ms {
@@ -128,7 +130,7 @@ func TestNothingOfAnEarlierIncarnationSurvives(t *testing.T) {
 	late.Echo.Sent, late.Echo.Received = at(200*ms), at(201*ms)
 	d := take(t, s, 301*ms, late, Accepted)
 	require.InDelta(t, float64(2*ms), float64(d.Bound), float64(50*time.Microsecond), "the bound is by its own helper")
-	require.Equal(t, Pair{at(300 * ms), at(301 * ms)}, s.peers[2].seat.echo)
+	require.Equal(t, Pair{at(300 * ms), at(301 * ms)}, s.peers[2].current.best)
 }
 
 func TestUnknownSourcesAndOurOwnAreDropped(t *testing.T) {
@@ -139,8 +141,8 @@ func TestUnknownSourcesAndOurOwnAreDropped(t *testing.T) {
 	h.Source = 1
 	take(t, s, 11*ms, h, Dropped)
 	take(t, s, 11*ms, hello(0, 10*ms), Dropped)
-	s.AddPeer(1, zero)
-	s.AddPeer(0, zero)
+	s.AddPeer(zero, 1)
+	s.AddPeer(zero, 0)
 	require.Equal(t, timed.SetOf(2), s.Peers())
 	s.RemovePeer(2)
 	take(t, s, 11*ms, hello(7, 10*ms), Dropped)
@@ -155,9 +157,9 @@ func TestAPeerIsAliveUntilExpiresMinusHeardAge(t *testing.T) {
 	h.Echo.Heard = at(20 * ms)
 	take(t, s, 51*ms, h, Accepted)
 	until := at(51*ms + expires - rho.Wait(30*ms))
-	s.Sent(2, until)
-	require.Empty(t, s.Due(at(51*ms), false))
-	require.Equal(t, until, s.Deadline(timed.Never))
+	s.NoteSent(until, 2)
+	require.Empty(t, s.KeepalivesDue(at(51*ms), false))
+	require.Equal(t, until, s.Deadline())
 	require.True(t, s.Alive(until-1).Has(2))
 	require.False(t, s.Alive(until).Has(2))
 }
@@ -201,18 +203,18 @@ func TestSlowPacketsKeepNobodyAlive(t *testing.T) {
 	require.False(t, d.Fast)
 	require.Equal(t, until, s.peers[2].aliveUntil)
 	require.Equal(t, d, s.LastDelay(2))
-	age, ok := s.LastFast(2, at(61*ms))
+	age, ok := s.LastFast(at(61*ms), 2)
 	require.True(t, ok)
 	require.Equal(t, 50*ms, age)
 }
 
 func TestANodeThatIsNotReadyHearsNobody(t *testing.T) {
 	s := New(Config{Self: timed.Incarnation{Node: 1, Boot: 100}, Timing: timed.LAN()}, zero)
-	s.AddPeer(2, zero)
+	s.AddPeer(zero, 2)
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
-	require.Equal(t, NotHeard, echo(s, 2, at(12*ms)).Heard)
+	require.Equal(t, NotHeard, echo(s, at(12*ms), 2).Heard)
 	s.SetReady()
-	require.Equal(t, at(11*ms), echo(s, 2, at(12*ms)).Heard)
+	require.Equal(t, at(11*ms), echo(s, at(12*ms), 2).Heard)
 }
 
 // Keepalives.
@@ -220,22 +222,22 @@ func TestANodeThatIsNotReadyHearsNobody(t *testing.T) {
 func TestKeepalivesAreDueAPeriodAfterTheLastPacket(t *testing.T) {
 	s := newService(1, 2, 3)
 	kp := s.cfg.Timing.KeepalivePeriod
-	require.Equal(t, timed.SetOf(2, 3), s.Due(zero, false), "to all, at once")
-	s.Sent(2, at(0))
-	s.Sent(3, at(10*ms))
-	require.Empty(t, s.Due(at(kp-1), false))
-	require.Equal(t, timed.SetOf(2), s.Due(at(kp), false))
-	s.Sent(2, at(kp))
-	require.Equal(t, at(10*ms+kp), s.Deadline(timed.Never))
-	require.Equal(t, timed.SetOf(3), s.Due(at(10*ms+kp), false))
-	s.Sent(3, at(10*ms+kp))
-	require.Equal(t, timed.SetOf(2, 3), s.Due(at(10*ms+kp+kp/2), true), "who sends anyway takes along what is half due")
-	require.Equal(t, timed.SetOf(2), s.Due(at(kp+kp/2), true))
+	require.Equal(t, timed.SetOf(2, 3), s.KeepalivesDue(zero, false), "to all, at once")
+	s.NoteSent(at(0), 2)
+	s.NoteSent(at(10*ms), 3)
+	require.Empty(t, s.KeepalivesDue(at(kp-1), false))
+	require.Equal(t, timed.SetOf(2), s.KeepalivesDue(at(kp), false))
+	s.NoteSent(at(kp), 2)
+	require.Equal(t, at(10*ms+kp), s.Deadline())
+	require.Equal(t, timed.SetOf(3), s.KeepalivesDue(at(10*ms+kp), false))
+	s.NoteSent(at(10*ms+kp), 3)
+	require.Equal(t, timed.SetOf(2, 3), s.KeepalivesDue(at(10*ms+kp+kp/2), true), "a node that sends anyway also sends the keepalives that are half due")
+	require.Equal(t, timed.SetOf(2), s.KeepalivesDue(at(kp+kp/2), true))
 
-	s.AddPeer(4, at(100*ms))
-	require.True(t, s.Due(at(100*ms), false).Has(4), "a new peer is greeted at once")
+	s.AddPeer(at(100*ms), 4)
+	require.True(t, s.KeepalivesDue(at(100*ms), false).Has(4), "a new peer is greeted at once")
 	s.RemovePeer(4)
-	require.False(t, s.Due(at(200*ms), false).Has(4))
+	require.False(t, s.KeepalivesDue(at(200*ms), false).Has(4))
 }
 
 // Clock faults.
@@ -247,16 +249,15 @@ func impossibleBound(t testing.TB) {
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
 	h := hello(7, 500*ms) // its clock ran away: it cannot have been sent yet
 	h.Echo = Echo{Heard: NotHeard}
-	d, verdict := s.HandlePacket(at(20*ms), h)
-	require.Equal(t, Faulty, verdict)
+	d := take(t, s, 20*ms, h, Faulty)
 	require.False(t, d.Fast)
 	require.True(t, s.Fault(2))
 	require.False(t, s.Alive(at(20*ms)).Has(2))
-	_, _, ok := s.Offset(2, at(21*ms))
+	_, _, ok := s.Offset(at(21*ms), 2)
 	require.False(t, ok)
-	_, verdict = s.HandlePacket(at(22*ms), hello(7, 21*ms))
-	require.Contains(t, []Verdict{Faulty, Dropped}, verdict, "the fault lasts as long as the incarnation")
-	require.Equal(t, NotHeard, echo(s, 2, at(23*ms)).Heard)
+	again := s.HandlePacket(at(22*ms), hello(7, 21*ms), nil)
+	require.Contains(t, []Kind{Faulty, Dropped}, again[0].Kind, "the fault lasts as long as the incarnation")
+	require.Equal(t, NotHeard, echo(s, at(23*ms), 2).Heard)
 	faulty, heard := s.Faults(at(22 * ms))
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
 	take(t, s, 31*ms, hello(8, 30*ms), Accepted)

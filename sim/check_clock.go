@@ -14,7 +14,8 @@ const granularity = 4
 
 // delivered checks the delay bound and the offset interval after a packet.
 func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
-	d, verdict := n.st.LastPacket()
+	last := n.st.LastPacket()
+	d, verdict := last.Delay, last.Kind
 	if f.from == nobody {
 		c.checkForged(n, f, verdict)
 		return
@@ -59,7 +60,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 	if n.st.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)
 	}
-	if lo, hi, ok := n.st.Datagram().Offset(from, now); ok {
+	if lo, hi, ok := n.st.Datagram().Offset(now, from); ok {
 		off := int64(p.clock.show(c.w.now) - now)
 		if int64(lo) > off+granularity || int64(hi) < off-granularity {
 			c.fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)

@@ -121,8 +121,7 @@ func (r *Recording) full() bool {
 }
 
 func (w *World) recordArrival(n *Node, f *flight) {
-	d, _ := n.st.LastPacket()
-	w.recordMessage(f, n.index, w.Time(), d.Fast)
+	w.recordMessage(f, n.index, w.Time(), n.st.LastPacket().Delay.Fast)
 }
 
 // recordLoss notes a packet that the process with an index never gets.

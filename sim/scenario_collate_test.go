@@ -113,7 +113,7 @@ func cutFromTheLeader(seed uint64, opt Options) error {
 			g.links[n.index][g.head.index].cut = true
 			t := &g.opt.Timing
 			gone := func() bool { return !g.head.st.Datagram().Alive(g.head.tick(g.now)).Has(n.id) }
-			limit := t.MaxDrift.Upper(t.AroundPeriod()+2*t.Expires) + 2*t.FastThreshold
+			limit := t.MaxDrift.Upper(t.IndirectPeriod()+2*t.Expires) + 2*t.FastThreshold
 			if !g.until(limit, gone) {
 				return g.outcome("node %d is alive for its leader after %v, which hears it by way of others only", n.id, limit)
 			}

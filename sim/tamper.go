@@ -44,7 +44,7 @@ func (w *World) forged(slot int32, to int, at int64) {
 }
 
 // checkForged demands that nothing which is forged counts.
-func (c *checker) checkForged(n *Node, f *flight, verdict datagram.Verdict) {
+func (c *checker) checkForged(n *Node, f *flight, verdict datagram.Kind) {
 	if verdict == datagram.Delivered || verdict == datagram.Accepted {
 		c.fail("forged", n, "takes a forged packet in the name of node %d for real", f.packet.Header.Source)
 	}

@@ -61,7 +61,7 @@ func (d *driver) handle(pkt *udp.Packet) {
 	// packets sent to them.
 	added, full := d.routes.learn(h.Source, pkt.Addr, now)
 	if added {
-		d.stack.AddPeer(h.Source, now)
+		d.stack.AddPeer(now, h.Source)
 		d.routes.greet = true
 	}
 	if full {
@@ -74,7 +74,7 @@ func (d *driver) handle(pkt *udp.Packet) {
 	d.out.origin = pkt.Addr
 	// The socket promises received ≤ now, and the stack relies on it.
 	d.perform(d.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
-	if _, verdict := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
-		d.routes.follow(&h, pkt.Addr, verdict, now, 2*d.cfg.Timing.Expires)
+	if last := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
+		d.routes.follow(&h, pkt.Addr, last.Kind, now, 2*d.cfg.Timing.Expires)
 	}
 }

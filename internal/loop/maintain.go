@@ -29,7 +29,7 @@ func (d *driver) takePeers() {
 		d.stack.RemovePeer(id)
 	}
 	for id := range added.All() {
-		d.stack.AddPeer(id, d.clock.now)
+		d.stack.AddPeer(d.clock.now, id)
 		d.routes.greet = true
 	}
 }

@@ -120,7 +120,7 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, now timed.Instant) 
 
 // follow takes the verdict on a packet. Packets follow the accepted incarnation to
 // where it sends from; another incarnation is answered there for a while.
-func (r *routes) follow(h *datagram.Header, from netip.AddrPort, v datagram.Verdict, now timed.Instant, patience time.Duration) {
+func (r *routes) follow(h *datagram.Header, from netip.AddrPort, v datagram.Kind, now timed.Instant, patience time.Duration) {
 	t := &r.to[h.Source]
 	switch v {
 	case datagram.Delivered, datagram.Accepted:

@@ -76,10 +76,10 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	dg := d.stack.Datagram()
 	delay := dg.LastDelay(id)
 	p.Boot, p.Fault, p.Delay, p.Fast = dg.Boot(id), dg.Fault(id), delay.Bound, delay.Fast
-	if age, ok := dg.LastFast(id, d.clock.now); ok {
+	if age, ok := dg.LastFast(d.clock.now, id); ok {
 		p.LastFast = age
 	}
-	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(id, d.clock.now)
+	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(d.clock.now, id)
 	st := d.stack.Election().Peer(id)
 	p.Leads, p.Candidate, p.Support = st.Leading, st.Contender, int(st.Support)
 	p.Weight, p.LockedTo = st.Weight, st.LockedTo.Node

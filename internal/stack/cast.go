@@ -142,9 +142,9 @@ func (s *Stack) sendCast(now timed.Instant, e *broadcast.Effect) {
 
 func (s *Stack) sendCastTo(now timed.Instant, id timed.NodeID, c *broadcast.Packet) {
 	p := s.address(id, now)
-	s.dg.Echo(&p.Header, now)
+	s.dg.FillEcho(now, &p.Header)
 	p.Frames, p.Broadcast = wire.FrameBroadcast, c
-	s.dg.Sent(id, now)
+	s.dg.NoteSent(now, id)
 	s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 }
 

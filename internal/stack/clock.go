@@ -24,7 +24,7 @@ func (s *Stack) forward(now timed.Instant, to timed.Incarnation) {
 
 // handleSamples takes what the references of a supporter say.
 func (s *Stack) handleSamples(now timed.Instant, from timed.NodeID, f *clocksync.Forwarded) {
-	if lo, hi, ok := s.dg.Offset(from, now); ok {
+	if lo, hi, ok := s.dg.Offset(now, from); ok {
 		s.ckOut = s.ck.HandleForwarded(now, from, f, lo, hi, s.ckOut[:0])
 		s.performClock()
 	}

@@ -131,7 +131,7 @@ func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 func (s *Stack) tellEpoch(now timed.Instant) {
 	for id := s.box.told.Next(0); id != 0; id = s.box.told.Next(id) {
 		p := s.address(id, now)
-		s.dg.Echo(&p.Header, now)
+		s.dg.FillEcho(now, &p.Header)
 		p.Frames, p.Epoch = wire.FrameEpoch, s.ep.state
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}

@@ -19,7 +19,7 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 			s.box.told = s.box.told.Union(alive.Minus(s.alive)) // they may have missed an epoch
 		}
 		for id := range s.alive.Minus(alive).All() {
-			age, heard := s.dg.LastFast(id, now)
+			age, heard := s.dg.LastFast(now, id)
 			// Who is merely silent was heard for the last time almost expires ago.
 			t := &s.cfg.Timing
 			deaf := heard && age+2*t.KeepalivePeriod < t.Expires
@@ -138,9 +138,9 @@ func (s *Stack) Membership() *membership.Service { return s.mb }
 // Datagram returns the datagram service's state, to look at.
 func (s *Stack) Datagram() *datagram.Service { return s.dg }
 
-// LastPacket returns the delay bound of the packet handled last, and what became
-// of the packet.
-func (s *Stack) LastPacket() (datagram.Delay, datagram.Verdict) { return s.lastDelay, s.lastVerdict }
+// LastPacket returns the effect of the datagram service for the packet handled last:
+// what became of it, and its delay bound.
+func (s *Stack) LastPacket() datagram.Effect { return s.lastPacket }
 
 // Line returns the line of the own timeline while it is the current one.
 func (s *Stack) Line() (clocksync.Line, bool) { return s.ck.Line() }

@@ -60,7 +60,7 @@ func (s *Stack) flush(now timed.Instant) {
 	// wake up once for the packets of all, instead of once for each. Where there
 	// is nobody, their time must pass all the same, or they are due for ever.
 	if peers := s.dg.Peers(); to != peers || peers.Empty() {
-		to = to.Union(s.dg.Due(now, !to.Empty()))
+		to = to.Union(s.dg.KeepalivesDue(now, !to.Empty()))
 	}
 	if to.Empty() && b.all&wire.FrameRequest == 0 {
 		return // a request renews the own view even where there is nobody to ask
@@ -76,7 +76,7 @@ func (s *Stack) flush(now timed.Instant) {
 	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
 		p := s.address(id, now)
-		s.dg.Echo(&p.Header, now)
+		s.dg.FillEcho(now, &p.Header)
 		if p.Frames = b.all; p.Frames != 0 {
 			b.toAll(p)
 		}
@@ -94,7 +94,7 @@ func (s *Stack) flush(now timed.Instant) {
 		if p.Frames&^wire.FrameBroadcast == 0 {
 			s.takeAlong(p)
 		}
-		s.dg.Sent(id, now)
+		s.dg.NoteSent(now, id)
 		s.out = append(s.out, Effect{Kind: Send, To: id, Packet: p})
 	}
 	s.sendParcels(now)
@@ -170,14 +170,14 @@ func (s *Stack) fillRequest(now timed.Instant) {
 // must not go unanswered, or refusals are further apart than they count.
 func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	id := p.Header.Source
-	holder := s.dg.Holder(id, now)
+	holder := s.dg.Incumbent(now, id)
 	if holder == 0 || holder == p.Header.Boot || p.Has(wire.FrameInUse) ||
 		now.Sub(s.answered[id]) < s.cfg.Timing.KeepalivePeriod/2 {
 		return
 	}
 	s.answered[id] = now
 	a := s.address(id, now)
-	s.dg.EchoChallenger(&a.Header)
+	s.dg.FillChallengerEcho(&a.Header)
 	a.Frames, a.InUse = wire.FrameInUse, holder
 	s.out = append(s.out, Effect{Kind: Answer, To: id, Packet: a})
 }

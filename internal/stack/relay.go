@@ -170,7 +170,7 @@ func (s *Stack) spare(id timed.NodeID, now timed.Instant) {
 	var st leader.State
 	s.el.Describe(now, &st)
 	if s.br == nil && r.said == st {
-		s.dg.SentAround(id, now)
+		s.dg.NoteSentIndirectly(now, id)
 	}
 }
 
@@ -230,7 +230,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated, ali
 		}
 		counted = true
 		if v.Reply.Support { // who refuses may not be ready, and is counted on by nobody
-			s.dg.HeardAround(v.Voter, since)
+			s.dg.NoteHeardIndirectly(since, v.Voter)
 		}
 		s.mbOut = s.mb.HandleReport(now, v.Voter, &v.Report, v.Reply.Support, s, s.mbOut[:0])
 		s.performViews()
@@ -269,7 +269,7 @@ func (s *Stack) sendParcels(now timed.Instant) {
 			continue
 		}
 		p := s.address(c.to, now)
-		s.dg.Echo(&p.Header, now)
+		s.dg.FillEcho(now, &p.Header)
 		p.Frames, p.Collated = wire.FrameCollated, &c.packet
 		s.out = append(s.out, Effect{Kind: Send, To: c.to, Packet: p})
 	}

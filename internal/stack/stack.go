@@ -75,6 +75,7 @@ type Stack struct {
 	due    timed.Instant     // the deadline after the last turn
 
 	// Scratch space for the effects of the layers.
+	dgOut []datagram.Effect
 	elOut []leader.Effect
 	mbOut []membership.Effect
 	ckOut []clocksync.Effect
@@ -87,8 +88,7 @@ type Stack struct {
 	// Dropped counts what was of no use.
 	Dropped Dropped
 
-	lastDelay   datagram.Delay
-	lastVerdict datagram.Verdict
+	lastPacket datagram.Effect
 }
 
 // Dropped counts packets that were of no use, by reason.
@@ -120,7 +120,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		s.br = broadcast.New(c)
 	}
 	for id := peers.Next(0); id != 0; id = peers.Next(id) {
-		s.dg.AddPeer(id, now)
+		s.dg.AddPeer(now, id)
 	}
 	return s
 }
@@ -129,7 +129,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 func (s *Stack) Self() timed.Incarnation { return s.cfg.Self }
 
 // AddPeer makes a peer known.
-func (s *Stack) AddPeer(id timed.NodeID, now timed.Instant) { s.dg.AddPeer(id, now) }
+func (s *Stack) AddPeer(now timed.Instant, id timed.NodeID) { s.dg.AddPeer(now, id) }
 
 // RemovePeer forgets a peer.
 func (s *Stack) RemovePeer(id timed.NodeID) {
@@ -198,7 +198,7 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	due = timed.Earlier(due, s.ep.due())
 	due = timed.Earlier(due, s.mb.Deadline())
 	due = timed.Earlier(due, s.relay.due())
-	due = timed.Earlier(due, s.dg.Deadline(due))
+	due = timed.Earlier(due, s.dg.Deadline())
 	if !s.ready {
 		due = timed.Earlier(due, s.el.ReadyAt())
 	}
@@ -214,8 +214,10 @@ func (s *Stack) end(now timed.Instant) []Effect {
 // HandleTimeout does what has become due.
 func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	if rival, stop := s.dg.Duplicate(now); stop {
-		s.notify(Event{Kind: EventDuplicateID, Peer: s.cfg.Self.Node, Boot: rival})
+	s.dgOut = s.dg.HandleTimeout(now, s.dgOut[:0])
+	for i := range s.dgOut {
+		e := &s.dgOut[i]
+		s.notify(Event{Kind: EventDuplicateID, Peer: e.From.Node, Boot: e.From.Boot})
 	}
 	return s.end(now)
 }
@@ -225,7 +227,7 @@ func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
 	s.begin(now, out)
 	h := &p.Header
-	s.lastVerdict = datagram.Dropped
+	s.lastPacket = datagram.Effect{Kind: datagram.Dropped}
 	if h.Group != s.cfg.Group || h.Destination != s.cfg.Self.Node {
 		s.Dropped.Foreign++
 		return s.end(now)
@@ -242,10 +244,10 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []
 		s.Dropped.Unknown++ // an answer to another incarnation of this id: it says nothing about this one
 		return s.end(now)
 	}
-	d, verdict := s.dg.HandlePacket(received, h)
-	s.lastDelay, s.lastVerdict = d, verdict
-	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
-	switch verdict {
+	s.dgOut = s.dg.HandlePacket(received, h, s.dgOut[:0])
+	s.lastPacket = s.dgOut[0]
+	from, d := s.lastPacket.From, s.lastPacket.Delay
+	switch s.lastPacket.Kind {
 	case datagram.Dropped:
 		s.Dropped.Unknown++
 	case datagram.Challenged:
@@ -274,10 +276,10 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []
 func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
 	if p.Header.Echo.Boot == s.cfg.Self.Boot {
 		if p.Has(wire.FrameInUse) {
-			s.dg.Refused(from.Node, p.InUse, p.Header.Echo.Latest, received)
+			s.dg.NoteRefusal(received, from.Node, p.InUse, p.Header.Echo.Latest)
 			return
 		}
-		s.dg.Taken(from.Node, now)
+		s.dg.NoteAcceptance(now, from.Node)
 	}
 	if p.Header.Stamp >= s.dg.Newest(from.Node) { // else overtaken: a later packet has said more
 		s.el.HandleState(from, &p.State)
@@ -330,7 +332,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 }
 
 func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
-	started := s.dg.SentBefore(from.Node, p.Header.Stamp, received)
+	started := s.dg.SentBefore(received, from.Node, p.Header.Stamp)
 	reply := &s.box.reply
 	var answer bool
 	s.elOut, answer = s.el.HandleRequest(now, from, p.Request, d.Fast, started, alive, reply, s.elOut[:0])
@@ -354,7 +356,7 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 			s.performViews()
 		}
 		if p.Has(wire.FrameLine) {
-			if lo, hi, ok := s.dg.Offset(from.Node, now); ok {
+			if lo, hi, ok := s.dg.Offset(now, from.Node); ok {
 				s.ckOut = s.ck.HandleLine(now, &p.Line, lo, hi, s.ckOut[:0])
 				if p.Has(wire.FrameUTC) {
 					s.ckOut = s.ck.HandleUTC(now, &p.UTC, lo, hi, s.ckOut)

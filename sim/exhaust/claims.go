@@ -51,7 +51,7 @@ func (w *world) claimsOf(m *machine, tick int64) claims {
 			continue
 		}
 		c.boots[id] = dg.Boot(id)
-		if age, ok := dg.LastFast(id, now); ok {
+		if age, ok := dg.LastFast(now, id); ok {
 			c.heard[id] = w.truth(m.self, now.Add(-age))
 			c.hears.Add(id)
 		}

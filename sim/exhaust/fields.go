@@ -25,14 +25,14 @@ const (
 // missing here would make states with different futures look alike, which the
 // tests of this package notice.
 var axes = map[string]axis{
-	"datagram.peer.seat.echo.Sent":             peerClock,
-	"datagram.peer.seat.helper.Received":       peerClock,
-	"datagram.peer.seat.latest":                peerClock,
-	"datagram.peer.seat.heardBy":               peerClock,
-	"datagram.peer.challenger.echo.Sent":       peerClock,
+	"datagram.peer.current.best.Sent":          peerClock,
+	"datagram.peer.current.helper.Received":    peerClock,
+	"datagram.peer.current.latest":             peerClock,
+	"datagram.peer.current.hearingStamp":       peerClock,
+	"datagram.peer.challenger.best.Sent":       peerClock,
 	"datagram.peer.challenger.helper.Received": peerClock,
 	"datagram.peer.challenger.latest":          peerClock,
-	"datagram.peer.challenger.heardBy":         peerClock,
+	"datagram.peer.challenger.hearingStamp":    peerClock,
 	"leader.Election.lockRequest":              lockedClock,
 
 	// In packets, the sender's clock is the own one, and the receiver's the peer's.
@@ -57,8 +57,8 @@ var noState = map[string]string{
 	"stack.Stack.elOut":               "emptied before use",
 	"stack.Stack.mbOut":               "emptied before use",
 	"stack.Stack.ckOut":               "emptied before use",
-	"datagram.peer.seat.ledger":       "packets of the model have no counters",
-	"datagram.peer.challenger.ledger": "packets of the model have no counters",
+	"datagram.peer.current.recent":    "packets of the model have no counters",
+	"datagram.peer.challenger.recent": "packets of the model have no counters",
 	"stack.Stack.Lend":                "belongs to the driver",
 	"stack.Stack.Dropped":             "counted, and never read",
 	"wire.Packet.UTC":                 "nodes of the model have no references",
@@ -70,8 +70,8 @@ var noState = map[string]string{
 	"clocksync.Sync.snap.bend":        "lines bend for references only",
 	"clocksync.Sync.snap.next":        "lines bend for references only",
 	"clocksync.Sync.snap.utc":         "nodes of the model have no references",
-	"stack.Stack.lastDelay":           "an answer about the last turn, which no turn reads",
-	"stack.Stack.lastVerdict":         "an answer about the last turn, which no turn reads",
+	"stack.Stack.lastPacket":          "an answer about the last turn, which no turn reads",
+	"stack.Stack.dgOut":               "emptied before use",
 }
 
 // onlyFuture lists instants that are compared with the present and with other

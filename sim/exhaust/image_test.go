@@ -90,7 +90,7 @@ func TestEqualDigestsHaveEqualSuccessors(t *testing.T) {
 func TestForgottenFieldsAreNoticed(t *testing.T) {
 	for _, name := range []string{
 		"leader.Election.lockedUntil", "leader.Election.open", "leader.Election.expiration",
-		"datagram.peer.aliveUntil", "datagram.peer.seat.echo", "clocksync.Sync.snap.half",
+		"datagram.peer.aliveUntil", "datagram.peer.current.best", "clocksync.Sync.snap.half",
 	} {
 		noState[name] = "a mistake"
 		_, _, different := confused(long, 10_000)

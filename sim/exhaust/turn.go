@@ -93,8 +93,9 @@ func (t *turns) event(e *stack.Event) {
 func (t *turns) delivered(f *message, now timed.Instant) {
 	c, id, from := &t.w.opt.Timing, t.m.self, f.packet.Header.Source
 	took := (t.tick - f.sent) * t.w.grain
-	d, verdict := t.m.st.LastPacket()
-	switch verdict {
+	last := t.m.st.LastPacket()
+	d := last.Delay
+	switch last.Kind {
 	case datagram.Accepted:
 		if took > int64(c.MaxDrift.Wait(c.Expires)) {
 			t.fail(fail("accept", id, "accepts node %d by a packet that is %v old", from, t.w.since(t.tick-f.sent)))
@@ -109,7 +110,7 @@ func (t *turns) delivered(f *message, now timed.Instant) {
 	if d.Fast && took > int64(c.FastThreshold)+granularity {
 		t.fail(fail("fast", id, "takes a packet from node %d for fast that took %v", from, t.w.since(t.tick-f.sent)))
 	}
-	lo, hi, ok := t.m.st.Datagram().Offset(from, now)
+	lo, hi, ok := t.m.st.Datagram().Offset(now, from)
 	off := t.w.show(from, t.tick).Sub(now)
 	if ok && (lo > off+granularity || hi < off-granularity) {
 		t.fail(fail("offset", id, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off))

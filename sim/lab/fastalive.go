@@ -12,6 +12,7 @@ import (
 type FastAlive struct {
 	self    timed.Incarnation
 	service *datagram.Service
+	effects []datagram.Effect
 	counter uint64
 	all     timed.Set
 	patient timed.Instant
@@ -22,7 +23,7 @@ type FastAlive struct {
 func NewFastAlive(self timed.Incarnation, all timed.Set, t timed.Timing, now timed.Instant) *FastAlive {
 	d := &FastAlive{self: self, service: datagram.New(datagram.Config{Self: self, Timing: t}, now), all: all, patient: now.Add(t.Expires)}
 	for id := range all.Without(self.Node).All() {
-		d.service.AddPeer(id, now)
+		d.service.AddPeer(now, id)
 	}
 	d.service.SetReady()
 	return d
@@ -31,19 +32,19 @@ func NewFastAlive(self timed.Incarnation, all timed.Set, t timed.Timing, now tim
 // HandleMessage implements [Detector].
 func (d *FastAlive) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, out []Effect) []Effect {
 	if m.Kind == Keepalive && m.Header.Source == from && m.Header.Destination == d.self.Node {
-		d.service.HandlePacket(now, &m.Header)
+		d.effects = d.service.HandlePacket(now, &m.Header, d.effects[:0])
 	}
 	return out
 }
 
 // HandleTimeout implements [Detector].
 func (d *FastAlive) HandleTimeout(now timed.Instant, out []Effect) []Effect {
-	for id := range d.service.Due(now, false).All() {
+	for id := range d.service.KeepalivesDue(now, false).All() {
 		d.counter++
 		m := Message{Kind: Keepalive, Header: datagram.Header{Version: wire.Version, Group: 1, Source: d.self.Node, Destination: id,
 			Boot: d.self.Boot, Counter: d.counter, Stamp: now}}
-		d.service.Echo(&m.Header, now)
-		d.service.Sent(id, now)
+		d.service.FillEcho(now, &m.Header)
+		d.service.NoteSent(now, id)
 		out = append(out, Effect{id, m})
 	}
 	return out
@@ -51,7 +52,7 @@ func (d *FastAlive) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 
 // Deadline implements [Detector].
 func (d *FastAlive) Deadline() timed.Instant {
-	return d.service.Deadline(timed.Never)
+	return d.service.Deadline()
 }
 
 // Alive implements [Detector].

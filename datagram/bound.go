@@ -1,0 +1,40 @@
+package datagram
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Delay is what the receiver of a message knows of its transmission delay.
+type Delay struct {
+	// Bound is a proven upper bound of the delay in real time, or [Unknown].
+	Bound time.Duration
+	// Fast reports Bound ≤ Δ.
+	Fast bool
+}
+
+// Unknown is the bound of a message without a helper.
+const Unknown time.Duration = 1<<63 - 1
+
+// Pair is a helper: a message sent when the sender's clock showed Sent and received
+// when the receiver's showed Received.
+type Pair struct{ Sent, Received timed.Instant }
+
+// better reports whether p is a better helper than q: whether its key
+// B(1−ρ) − A(1+ρ) is smaller. Keys are compared by differences of stamps, because
+// stamps are large and their products would lose the nanoseconds.
+func (p Pair) better(q Pair, rho timed.Drift) bool {
+	dB, dA := p.Received.Sub(q.Received), p.Sent.Sub(q.Sent)
+	s := dA + dB
+	if s >= 0 {
+		return dB-dA < rho.Slack(s, 1)
+	}
+	return dB-dA < -rho.Slack(s, 1)
+}
+
+// bound returns ub(m) for a message sent at s on the peer's clock and received at r
+// on ours, by helper h, which we sent and the peer received.
+func bound(h Pair, s, r timed.Instant, rho timed.Drift, minDelay time.Duration) time.Duration {
+	return rho.Upper(r.Sub(h.Sent)) - lowerGap(s.Sub(h.Received), rho) - minDelay
+}

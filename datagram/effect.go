@@ -1,0 +1,50 @@
+package datagram
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Kind tells effects apart.
+type Kind uint8
+
+// The effects of the service. [Service.HandlePacket] has exactly one of those up to
+// Twin, which says what became of the packet.
+const (
+	// Dropped: the packet says nothing; ignore it.
+	Dropped Kind = iota + 1
+	// Challenged: the packet's incarnation is not accepted, or not yet. Echo the
+	// packet, but ignore its content.
+	Challenged
+	// Delivered: the packet is of the accepted incarnation.
+	Delivered
+	// Accepted: as Delivered, and the incarnation has just been accepted. Forget
+	// everything about an earlier one.
+	Accepted
+	// Faulty: the packet proves that one of the two clocks broke ρ. Ignore its
+	// content.
+	Faulty
+	// Twin: the packet proves that two processes send as its incarnation. Ignore
+	// its content and that of all later ones.
+	Twin
+	// Duplicate: another process uses this node's id, as the incarnation From.
+	// This node must stop.
+	Duplicate
+)
+
+func (k Kind) String() string {
+	names := [...]string{Dropped: "dropped", Challenged: "challenged", Delivered: "delivered", Accepted: "accepted",
+		Faulty: "faulty", Twin: "twin", Duplicate: "duplicate"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is a consequence of a packet or of time.
+type Effect struct {
+	Kind  Kind
+	From  timed.Incarnation // of the packet; of Duplicate: the rival
+	Delay Delay             // of the packet
+}
