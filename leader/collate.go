@@ -7,26 +7,27 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Collation is when and how the replies to this node's requests are collated.
-// Only the requester's settings matter: its request says all that voters must
-// know. The zero Collation never collates.
+// Collation says when and how the replies to this node's requests are collated. Only
+// the requester's settings matter, because a request tells voters all they need. The
+// zero Collation never collates.
 type Collation struct {
-	// Above is the group size above which replies are collated; 0: never. The
-	// requester counts.
+	// Above is the group size, including the requester, above which replies are
+	// collated; 0 means never.
 	Above int
-	// Fanout is how many nodes each node of the tree answers for at most, the
-	// requester included: MinFanout to MaxFanout.
+	// Fanout is how many children each node of the tree has at most, including the
+	// requester: MinFanout to MaxFanout.
 	Fanout int
 }
 
-// Limits of [Collation.Fanout]. With one child each, the tree would be a chain.
+// Limits of [Collation.Fanout]. With one child for each node, the tree would be a
+// chain.
 const (
 	MinFanout = 2
 	MaxFanout = 64
 )
 
-// Validate names the field that is wrong. Above must leave room for a tree: a
-// group in which all others are children of the requester has nothing to
+// Validate returns an error that names the field that is wrong. Above must leave room
+// for a tree: where all others are children of the requester there is nothing to
 // collate.
 func (c Collation) Validate() error {
 	switch {
@@ -43,25 +44,25 @@ func (c Collation) Validate() error {
 	return nil
 }
 
-// Tree lays the nodes that are to answer a request together over a tree. The
-// requester is the root, and the targets follow in the order of their ids, level
-// by level. The zero Tree has nobody: all answer directly.
+// Tree arranges the nodes that answer a request together. The requester is the root,
+// and the targets follow in the order of their ids, level by level. With the zero Tree
+// all nodes answer directly.
 type Tree struct {
 	Fanout uint8
 	Target timed.Set
 }
 
-// Place is where a node stands in a tree.
+// Place is the place of a node in a tree.
 type Place struct {
-	// Parent is whom it answers; NoNode stands for the requester.
+	// Parent is the node that it answers; NoNode means the requester.
 	Parent timed.NodeID
-	// Below are the nodes that answer through it.
+	// Below is the set of nodes that answer through it.
 	Below timed.Set
-	// Level counts from 1, the children of the requester, to Levels.
+	// Level counts from 1, for the children of the requester, to Levels.
 	Level, Levels int
 }
 
-// Place returns the place of a node; ok is false if it has none.
+// Place returns the place of a node; ok is false if the node is not in the tree.
 func (t *Tree) Place(id timed.NodeID) (p Place, ok bool) {
 	if t.Fanout < MinFanout || !t.Target.Has(id) {
 		return Place{}, false
@@ -69,8 +70,8 @@ func (t *Tree) Place(id timed.NodeID) (p Place, ok bool) {
 	k, n, own := int(t.Fanout), t.Target.Len(), t.Target.Rank(id)
 	parent := own/k - 1
 	p.Level, p.Levels = level(own, k), level(n-1, k)
-	// Its descendants are a run of places in each level below, and the ids come
-	// in the order of their places: one walk finds them all.
+	// The descendants are a run of places in each level below, and ids come in the
+	// order of places, so one walk finds them all.
 	first, last := k*(own+1), k*(own+1)+k-1
 	place := 0
 	for other := t.Target.Next(0); other != 0; other = t.Target.Next(other) {
@@ -88,7 +89,7 @@ func (t *Tree) Place(id timed.NodeID) (p Place, ok bool) {
 	return p, true
 }
 
-// level returns on which level a place is.
+// level returns the level of a place.
 func level(place, k int) int {
 	n := 1
 	for place >= k {
@@ -98,34 +99,34 @@ func level(place, k int) int {
 	return n
 }
 
-// collated is what a requester needs to know for the next tree.
+// collated is what a requester remembers for the next tree.
 type collated struct {
-	silent timed.Set     // who left a round unanswered
-	until  timed.Instant // for how long they have no place in a tree
-	levels int           // of the tree of the round under way; 0: none
-	hop    time.Duration // what a hop takes, the slowest of the last rounds; 0: not known
+	silent timed.Set     // nodes that left a round unanswered
+	until  timed.Instant // until then they have no place in a tree
+	levels int           // of the tree of the present round; 0: no tree
+	hop    time.Duration // the slowest hop of the last rounds; 0: not known
 }
 
-// tree returns the tree of the round that begins now. Only who has answered the
-// round before has a place in it: a first election, for which everybody waits,
-// waits for nobody's children, and who is new answers directly. Who kept silent
-// lately has none either, nor had those for whom it did not speak: they answer
-// directly until it is known who is not alive.
-func (e *Election) tree(now timed.Instant, alive timed.Set) Tree {
+// tree returns the tree of the round that begins now. Only nodes that answered the
+// last round have a place in it. So a first election, which all nodes wait for, has no
+// tree, and a new node answers directly. A node that kept silent lately has no place
+// either, nor have its descendants: they answer directly until the alive set tells
+// which of them failed.
+func (e *Election) tree(now timed.Instant) Tree {
 	c := &e.collated
 	c.levels = 0
 	if now >= c.until {
 		c.silent = timed.Set{}
 	}
-	if e.cfg.Collation.Above == 0 || alive.Len()+1 <= e.cfg.Collation.Above {
+	if e.cfg.Collation.Above == 0 || e.alive.Len()+1 <= e.cfg.Collation.Above {
 		return Tree{}
 	}
-	t := Tree{Fanout: uint8(e.cfg.Collation.Fanout), Target: alive.Intersect(e.replies.Union(e.refusals)).Minus(c.silent)}
+	t := Tree{Fanout: uint8(e.cfg.Collation.Fanout), Target: e.alive.Intersect(e.replies.Union(e.refusals)).Minus(c.silent)}
 	if t.Target.Len() <= e.cfg.Collation.Fanout {
-		return Tree{} // all would be children of this node
+		return Tree{} // all nodes would be children of this node
 	}
-	// A tree that takes longer than a round would have its branches answer
-	// directly every other time. Twice the usual is within the usual variation.
+	// If a tree took longer than a round, its branches would answer directly every
+	// other time. A hop of twice the usual duration is not rare.
 	levels := level(t.Target.Len()-1, e.cfg.Collation.Fanout)
 	if c.hop == 0 || 2*c.hop*time.Duration(levels+1) > e.cfg.Timing.RoundTime() {
 		return Tree{}
@@ -134,10 +135,10 @@ func (e *Election) tree(now timed.Instant, alive timed.Set) Tree {
 	return t
 }
 
-// hopMemory is over how many rounds the slowest one is forgotten, roughly.
+// hopMemory is about the number of rounds in which the slowest hop is forgotten.
 const hopMemory = 16
 
-// noteHops takes that all have answered a round, and thus how long the request and
+// noteHops notes that all nodes have answered a round, and so how long the request and
 // the hops of the answers took.
 func (e *Election) noteHops(now timed.Instant) {
 	c := &e.collated
@@ -145,7 +146,7 @@ func (e *Election) noteHops(now timed.Instant) {
 	c.hop = max(now.Sub(e.lastRequest)/hops, c.hop-c.hop/hopMemory)
 }
 
-// noteSilent takes who has not answered when a round was over.
+// noteSilent notes which nodes have not answered when a round is over.
 func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	if silent := asked.Minus(e.replies).Minus(e.refusals); !silent.Empty() {
 		e.collated.silent = e.collated.silent.Union(silent)
@@ -153,23 +154,22 @@ func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	}
 }
 
-// NoteRelayed takes a reply that came by way of others, each of which heard the
-// one before it fast. It reports whether the reply counted; [Election.Decide]
-// then draws the conclusion for all that came together. received is when the
-// last of the messages came: the request bounds how old the reply can be, and
-// one that could be older than a round is no fast word.
-func (e *Election) NoteRelayed(received timed.Instant, from timed.Incarnation, m Reply) bool {
+// HandleRelayed takes a reply that other nodes passed on, each of which heard the one
+// before it fast. Its effect is Counted if the reply counts. After the replies that
+// came together, [Election.Decide] decides the round. received is when the last of the
+// messages came: the request bounds the age of the reply, and a reply that may be older
+// than a round is not fast.
+func (e *Election) HandleRelayed(received timed.Instant, from timed.Incarnation, m Reply, out []Effect) []Effect {
 	if !e.open || m.Number != e.lastRequest || received > e.alarm {
-		return false
+		return out
 	}
-	e.note(from, m)
-	return true
+	return e.note(from, m, out)
 }
 
-// Decide decides the round under way after replies were noted.
-func (e *Election) Decide(now timed.Instant, alive timed.Set, out []Effect) []Effect {
+// Decide decides the present round after relayed replies.
+func (e *Election) Decide(now timed.Instant, out []Effect) []Effect {
 	if !e.open {
 		return out
 	}
-	return e.check(now, alive, false, out)
+	return e.check(now, false, out)
 }

@@ -30,7 +30,7 @@ func TestEveryNodeOfATreeHasOnePlace(t *testing.T) {
 			above, ok := tree.Place(p.Parent)
 			require.True(t, ok)
 			require.Equal(t, above.Level+1, p.Level)
-			require.True(t, p.Below.With(id).Subset(above.Below), "the node above speaks for all below")
+			require.True(t, p.Below.With(id).Subset(above.Below), "the node above answers for all below")
 		}
 		var all timed.Set
 		for id := range tree.Target.All() {
@@ -40,7 +40,7 @@ func TestEveryNodeOfATreeHasOnePlace(t *testing.T) {
 				all = all.Union(p.Below.With(id))
 			}
 		}
-		require.Equal(t, tree.Target, all, "everybody speaks through a child of the requester")
+		require.Equal(t, tree.Target, all, "every node answers through a child of the requester")
 		for _, n := range children {
 			require.LessOrEqual(t, n, int(tree.Fanout))
 		}
@@ -54,9 +54,9 @@ func TestNoPlaceWithoutATree(t *testing.T) {
 	require.False(t, ok, "no target")
 }
 
-func TestCollationThatMakesNoSenseIsNamed(t *testing.T) {
+func TestInvalidCollationIsNamed(t *testing.T) {
 	require.NoError(t, Collation{}.Validate())
-	require.NoError(t, Collation{Fanout: 4}.Validate(), "never, whatever the fanout")
+	require.NoError(t, Collation{Fanout: 4}.Validate(), "never, with any fanout")
 	require.NoError(t, Collation{Above: 32, Fanout: 4}.Validate())
 	for _, c := range []struct {
 		Collation
@@ -69,38 +69,38 @@ func TestCollationThatMakesNoSenseIsNamed(t *testing.T) {
 	}
 }
 
-// collator is node 1, ready and about to ask nodes 2 to 8, with the tree of each
-// of its rounds.
+// collator is node 1, ready and about to ask nodes 2 to 8.
 type collator struct {
 	*Election
 	now   timed.Instant
-	alive timed.Set
+	group timed.Set     // the alive peers
 	takes time.Duration // from a request to its answers
 }
 
 func newCollator() *collator {
 	e := New(Config{Self: incarnation(1), Timing: timed.LAN(), Mode: Available, Collation: Collation{Above: 3, Fanout: 2}}, start)
-	c := &collator{Election: e, alive: timed.SetOf(2, 3, 4, 5, 6, 7, 8), takes: time.Millisecond}
-	for id := range c.alive.All() {
-		e.HandleState(incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime})
+	c := &collator{Election: e, group: timed.SetOf(2, 3, 4, 5, 6, 7, 8), takes: time.Millisecond}
+	for id := range c.group.All() {
+		e.NoteState(incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime})
 	}
-	c.now = e.Deadline(c.alive)
+	c.now = deadline(e, c.group)
 	return c
 }
 
-// round begins the next round, has the given nodes answer, and ends it.
+// round begins the next round, lets the given nodes answer, ends it, and returns its tree.
 func (c *collator) round(t testing.TB, answer timed.Set) Tree {
-	c.now = timed.Later(c.now, c.requestAt(c.alive))
-	out := c.HandleTimeout(c.now, c.alive, nil)
+	c.SetAlive(c.group)
+	c.now = timed.Later(c.now, c.requestAt())
+	out := c.HandleTimeout(c.now, nil)
 	require.NotEmpty(t, out)
 	require.Equal(t, SendRequest, out[0].Kind)
 	c.now = c.now.Add(c.takes)
 	for id := range answer.All() {
-		c.HandleReply(c.now, incarnation(id), Reply{Number: c.lastRequest, Support: true}, true, c.alive, nil)
+		c.HandleReply(c.now, incarnation(id), Reply{Number: c.lastRequest, Support: true}, true, nil)
 	}
 	if c.open {
 		c.now = c.alarm
-		c.check(c.now, c.alive, true, nil)
+		c.check(c.now, true, nil)
 		c.open = false
 	}
 	return out[0].Request.Tree
@@ -110,26 +110,26 @@ func TestAFirstRoundIsDirect(t *testing.T) { firstRoundIsDirect(t) }
 
 func firstRoundIsDirect(t testing.TB) {
 	c := newCollator()
-	require.Zero(t, c.round(t, c.alive))
-	require.Equal(t, Tree{Fanout: 2, Target: c.alive}, c.round(t, c.alive), "who answered has a place")
-	c.alive.Add(9)
-	c.HandleState(incarnation(9), &State{MaxLock: timed.LAN().MaxLockTime})
-	require.Equal(t, Tree{Fanout: 2, Target: c.alive.Without(9)}, c.round(t, c.alive), "and a newcomer has none")
+	require.Zero(t, c.round(t, c.group))
+	require.Equal(t, Tree{Fanout: 2, Target: c.group}, c.round(t, c.group), "a node that answered has a place")
+	c.group.Add(9)
+	c.NoteState(incarnation(9), &State{MaxLock: timed.LAN().MaxLockTime})
+	require.Equal(t, Tree{Fanout: 2, Target: c.group.Without(9)}, c.round(t, c.group), "a newcomer has none")
 }
 
 func TestSlowRoundsAreDirect(t *testing.T) { slowRoundsAreDirect(t) }
 
 func slowRoundsAreDirect(t testing.TB) {
 	c := newCollator()
-	c.round(t, c.alive)
+	c.round(t, c.group)
 	c.takes = 6 * time.Millisecond
-	require.NotZero(t, c.round(t, c.alive), "three levels at the speed of before")
+	require.NotZero(t, c.round(t, c.group), "three levels at the speed of before")
 	c.takes = 12 * time.Millisecond
-	c.round(t, c.alive)
-	require.Zero(t, c.round(t, c.alive), "four hops of 3 ms are above half of a round")
+	c.round(t, c.group)
+	require.Zero(t, c.round(t, c.group), "four hops of 3 ms are above half of a round")
 	c.takes = time.Millisecond
 	rounds := 0
-	for c.round(t, c.alive) == (Tree{}) {
+	for c.round(t, c.group) == (Tree{}) {
 		rounds++
 		require.Less(t, rounds, 50)
 	}
@@ -138,42 +138,42 @@ func slowRoundsAreDirect(t testing.TB) {
 
 func TestTheSilentAnswerDirectlyForAWhile(t *testing.T) {
 	c := newCollator()
-	c.round(t, c.alive)
-	c.round(t, c.alive.Without(3).Without(7))
+	c.round(t, c.group)
+	c.round(t, c.group.Without(3).Without(7))
 	silentUntil := c.collated.until
 	for c.now < silentUntil {
-		want := c.alive.Without(3).Without(7)
-		if at := timed.Later(c.now, c.requestAt(c.alive)); at >= silentUntil {
+		want := c.group.Without(3).Without(7)
+		if at := timed.Later(c.now, c.requestAt()); at >= silentUntil {
 			break
 		}
-		require.Equal(t, want, c.round(t, c.alive).Target)
+		require.Equal(t, want, c.round(t, c.group).Target)
 	}
 	c.now = silentUntil
-	require.Equal(t, c.alive, c.round(t, c.alive).Target)
-	c.alive = timed.SetOf(2, 3)
-	require.Zero(t, c.round(t, c.alive), "a group of three is too small")
+	require.Equal(t, c.group, c.round(t, c.group).Target)
+	c.group = timed.SetOf(2, 3)
+	require.Zero(t, c.round(t, c.group), "a group of three is too small")
 }
 
 func TestRelayedRepliesCountInTheirRoundOnly(t *testing.T) { relayedInTime(t) }
 
 func relayedInTime(t testing.TB) {
 	c := newCollator()
-	c.round(t, c.alive)
-	c.now = timed.Later(c.now, c.requestAt(c.alive))
-	c.HandleTimeout(c.now, c.alive, nil)
+	c.round(t, c.group)
+	c.now = timed.Later(c.now, c.requestAt())
+	c.HandleTimeout(c.now, nil)
 	vote := Reply{Number: c.lastRequest, Support: true}
-	require.True(t, c.NoteRelayed(c.alarm, incarnation(2), vote))
-	require.False(t, c.NoteRelayed(c.alarm+1, incarnation(3), vote), "it may be older than a round")
+	require.NotEmpty(t, c.HandleRelayed(c.alarm, incarnation(2), vote, nil))
+	require.Empty(t, c.HandleRelayed(c.alarm+1, incarnation(3), vote, nil), "it may be older than a round")
 	vote.Number--
-	require.False(t, c.NoteRelayed(c.alarm, incarnation(4), vote), "the answer to another request")
+	require.Empty(t, c.HandleRelayed(c.alarm, incarnation(4), vote, nil), "the answer to another request")
 	require.Equal(t, timed.SetOf(1, 2), c.replies)
 	vote.Number++
-	for id := range c.alive.All() {
-		require.True(t, c.NoteRelayed(c.alarm, incarnation(id), vote))
+	for id := range c.group.All() {
+		require.NotEmpty(t, c.HandleRelayed(c.alarm, incarnation(id), vote, nil))
 	}
-	out := c.Decide(c.now, c.alive, nil)
+	out := c.Decide(c.now, nil)
 	require.Len(t, out, 1)
 	require.Equal(t, Won, out[0].Kind)
-	require.False(t, c.NoteRelayed(c.alarm, incarnation(2), vote), "the round is over")
-	require.Empty(t, c.Decide(c.now, c.alive, nil))
+	require.Empty(t, c.HandleRelayed(c.alarm, incarnation(2), vote, nil), "the round is over")
+	require.Empty(t, c.Decide(c.now, nil))
 }

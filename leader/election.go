@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what an [Election] needs to know.
+// Config configures an [Election].
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing
@@ -16,38 +16,38 @@ type Config struct {
 	RankBy RankBy
 	Weight uint16
 	// Quorum, if not nil, says which votes make a leader a global one. BI is not
-	// promised then: a candidate with a quorum leads whoever else objects.
+	// promised then: a candidate with a quorum leads whatever the others say.
 	Quorum quorum.System
 	// Epoch numbers the quorum systems of a group; 0 means 1.
 	Epoch uint64
-	// Epochs, if not nil, says which votes count in a quorum, and is told of all
-	// that do; Quorum and Epoch are then its own. The machine remains the
-	// caller's: it hands it what others say, and performs its effects.
+	// Epochs, if not nil, decides which votes count in a quorum and learns of all
+	// that do. Quorum and Epoch are then ignored. The caller drives the machine: it
+	// hands it the reports of others and performs its effects.
 	Epochs *epoch.Machine
-	// Starts counts the starts of this node, if something outlives them that can
-	// count; 0: nothing does.
+	// Starts is the number of starts of this node, or 0 if nothing that outlives
+	// the node counts them.
 	Starts uint64
 	Collation
 }
 
-// Vote is a vote that a member of the support set gave: the request that it
-// answered and for how long it binds.
+// Vote is a vote of a member of the support set: the request that it answered and how
+// long it binds.
 type Vote struct {
 	Boot     timed.BootID
 	Number   timed.Instant
 	LockTime time.Duration
 }
 
-// Election is the state of one node in the election of a local leader. All
-// handlers take the local hardware clock first and the set of alive peers where
-// they need it. It is a pure machine for one goroutine.
+// Election is the state of one node in the election of a local leader. It is a pure
+// machine for one goroutine. [Election.SetAlive] tells it which peers are alive.
 type Election struct {
 	cfg   Config
 	peers peers
+	alive timed.Set
 
 	readyAt, quietUntil timed.Instant
-	resigned            bool // leaves for good: no contender any more
-	yields              bool // has handed over: no contender until another leads, or yieldUntil
+	resigned            bool // leaves for good: no longer a contender
+	yields              bool // has handed over: not a contender until another leads, or until yieldUntil
 	yieldUntil          timed.Instant
 
 	// The vote given.
@@ -55,13 +55,13 @@ type Election struct {
 	lockedUntil timed.Instant
 	lockRequest timed.Instant
 
-	// The round under way.
+	// The present round.
 	lastRequest timed.Instant
 	lockTime    time.Duration // that lastRequest asked for
-	open        bool
-	alarm       timed.Instant
+	open        bool          // the round is not decided yet
+	alarm       timed.Instant // when it is decided at the latest
 	nextRequest timed.Instant
-	target      timed.Set
+	target      timed.Set // peers that were alive when it began
 	replies     timed.Set
 	refusals    timed.Set
 	collated    collated
@@ -73,13 +73,13 @@ type Election struct {
 	refused    timed.Set
 	voters     timed.Set // ids with a recorded vote
 
-	// Votes on their way back.
+	// Votes that are about to be given back.
 	releasing      bool
 	releaseRequest timed.Instant
 	releaseAt      timed.Instant
-	granted        timed.Instant // until when view leases that rest on the votes may count
-	vouched        timed.Instant // and answers to questions
-	successor      timed.NodeID  // in whose favour, if anybody's
+	granted        timed.Instant // end of the view leases that rest on the votes
+	vouched        timed.Instant // end of the answers that rest on the votes
+	successor      timed.NodeID  // in whose favour, or NoNode
 
 	// This node was named as the successor of a leader that resigned.
 	named      bool
@@ -87,11 +87,10 @@ type Election struct {
 
 	global *globalLead // nil without a quorum system
 
-	// The highest-ranked contender among the alive, cached until a rank changes,
-	// this node's own included.
+	// The contender of the highest rank among the alive peers, cached until the
+	// alive set or a rank changes, this node's own included.
 	top      timed.NodeID
 	topAbove bool // it outranks this node
-	topAlive timed.Set
 	topValid bool
 	unfit    bool
 }
@@ -101,14 +100,22 @@ func New(cfg Config, now timed.Instant) *Election {
 	e := &Election{cfg: cfg}
 	e.newGlobalLead()
 	e.readyAt = now.Add(cfg.Timing.ReadyTime())
-	// Keepalives that say "heard" are exchanged only once nodes are ready: a
-	// request before that would find nobody.
+	// Nodes say that they hear each other only once they are ready. A request
+	// before that would reach no alive peer.
 	e.quietUntil = e.readyAt.Add(e.grace())
 	return e
 }
 
-// grace is how long a node that has just become ready, or that finds that it
-// was stopped, listens before it concludes that it is alone.
+// SetAlive says which peers are alive. It comes before the handlers of a packet and
+// before those of a timeout, which all rely on it.
+func (e *Election) SetAlive(alive timed.Set) {
+	if alive != e.alive {
+		e.alive, e.topValid = alive, false
+	}
+}
+
+// grace is how long a node that has just become ready, or that finds that it was
+// stopped, listens before it concludes that it is alone.
 func (e *Election) grace() time.Duration {
 	t := &e.cfg.Timing
 	return t.MaxDrift.Upper(t.KeepalivePeriod + t.SchedulingDelay + 2*t.OneWayTimeout)
@@ -120,13 +127,13 @@ func (e *Election) Ready(now timed.Instant) bool { return now >= e.readyAt }
 // ReadyAt returns when the incarnation may vote.
 func (e *Election) ReadyAt() timed.Instant { return e.readyAt }
 
-// Leads reports whether this node leads its logical partition at now. No
-// message ends a lead: time does.
+// Leads reports whether this node leads its logical partition at now. Time ends a
+// lead, not a message.
 func (e *Election) Leads(now timed.Instant) bool {
 	return e.leading && now < e.expiration
 }
 
-// Leading returns whether the node holds a lease and, if so, when it ends.
+// Leading reports whether the node holds a lease, and returns when the lease ends.
 func (e *Election) Leading() (expiration timed.Instant, leading bool) {
 	return e.expiration, e.leading
 }
@@ -134,20 +141,21 @@ func (e *Election) Leading() (expiration timed.Instant, leading bool) {
 // Support returns the support set of the lease held.
 func (e *Election) Support() timed.Set { return e.support }
 
-// Refusals returns who refused the round that was won last.
+// Refusals returns the nodes that refused the round that was won last.
 func (e *Election) Refusals() timed.Set { return e.refused }
 
-// Vote returns the vote last given by a node of the support set; ok is false
-// when none is recorded.
-func (e *Election) Vote(id timed.NodeID) (Vote, bool) {
-	v := e.peers.of(id).vote
+// Vote returns the last vote of a node of the support set; ok is false if none is
+// recorded.
+func (e *Election) Vote(id timed.NodeID) (v Vote, ok bool) {
+	v = e.peers.of(id).vote
 	return v, v.Boot != 0
 }
 
 // LastRequest returns the number of the latest request.
 func (e *Election) LastRequest() timed.Instant { return e.lastRequest }
 
-// Locked returns to whom this node's vote is bound at now, and until when.
+// Locked returns the incarnation to which this node's vote is bound at now, and until
+// when.
 func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) {
 	if now >= e.lockedUntil {
 		return timed.Incarnation{}, 0
@@ -155,19 +163,19 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 	return e.lockedTo, e.lockedUntil
 }
 
-// Describe writes what this node says about itself in packets that leave at now.
-func (e *Election) Describe(now timed.Instant, st *State) {
+// FillState writes what this node says about itself in packets that leave at now.
+func (e *Election) FillState(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
 	st.Leading, st.Support, st.Named = false, 0, e.named
-	st.Global, st.Say = e.LeadsGlobally(now), e.hasSay()
+	st.Global, st.Voter = e.LeadsGlobally(now), e.voter()
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(e.support.Len())
 	}
 	st.LockedTo, _ = e.Locked(now)
 }
 
-// HandleState notes what a peer's accepted incarnation says about itself.
-func (e *Election) HandleState(from timed.Incarnation, st *State) {
+// NoteState notes what a peer's accepted incarnation says about itself.
+func (e *Election) NoteState(from timed.Incarnation, st *State) {
 	p := e.peers.edit(from.Node)
 	if p.boot == from.Boot && p.state == *st {
 		return
@@ -175,13 +183,13 @@ func (e *Election) HandleState(from timed.Incarnation, st *State) {
 	p.boot, p.state = from.Boot, *st
 	e.topValid = false
 	if st.Leading {
-		e.yields = false // somebody has taken over
+		e.yields = false // another node has taken over
 		e.endNamed()
 	}
 }
 
-// Forget drops what is known of a peer whose incarnation has changed. Its vote
-// stays recorded as the old incarnation's.
+// Forget drops what is known of a peer whose incarnation has changed. The vote of the
+// old incarnation stays recorded.
 func (e *Election) Forget(id timed.NodeID) {
 	p := e.peers.edit(id)
 	p.boot, p.state = 0, State{}
@@ -190,33 +198,33 @@ func (e *Election) Forget(id timed.NodeID) {
 	e.topValid = false
 }
 
-// Peer returns what a peer last said about itself.
+// Peer returns the last state of a peer.
 func (e *Election) Peer(id timed.NodeID) State { return e.peers.of(id).state }
 
-// Stalled says that this node did not run for some time: it listens before it
+// NoteStall notes that this node did not run for some time. It listens before it
 // concludes from the silence that it is alone.
-func (e *Election) Stalled(now timed.Instant) {
+func (e *Election) NoteStall(now timed.Instant) {
 	e.quietUntil = timed.Later(e.quietUntil, now.Add(e.grace()))
 }
 
-// Granted notes that a view lease which rests on the present votes may count
-// until the given instant of this clock.
-func (e *Election) Granted(until timed.Instant) { e.granted = timed.Later(e.granted, until) }
+// NoteGrant notes that a view lease that rests on the present votes ends at until, on
+// this node's clock.
+func (e *Election) NoteGrant(until timed.Instant) { e.granted = timed.Later(e.granted, until) }
 
-// GrantsDropped notes that everybody has dropped the leases granted.
-func (e *Election) GrantsDropped() {
+// NoteGrantsDropped notes that all members have dropped the view leases.
+func (e *Election) NoteGrantsDropped() {
 	e.granted = 0
 	e.releaseAt = e.bound()
 }
 
-// Releasing reports that votes are about to be given back.
+// Releasing reports whether votes are about to be given back.
 func (e *Election) Releasing() bool { return e.releasing }
 
-// RequestSoon asks for a round without waiting for the period.
+// RequestSoon makes the next round due at once.
 func (e *Election) RequestSoon() { e.nextRequest = 0 }
 
-// Deadline returns when HandleTimeout is next due, for a given alive set.
-func (e *Election) Deadline(alive timed.Set) timed.Instant {
+// Deadline returns when HandleTimeout is next due.
+func (e *Election) Deadline() timed.Instant {
 	d := timed.Never
 	if e.open {
 		d = e.alarm
@@ -233,21 +241,18 @@ func (e *Election) Deadline(alive timed.Set) timed.Instant {
 	if e.named {
 		d = timed.Earlier(d, e.namedUntil)
 	}
-	if at := e.requestAt(alive); at < d {
-		d = at
-	}
-	return d
+	return timed.Earlier(d, e.requestAt())
 }
 
-// requestAt returns when the next request is due, or Never while some contender
-// outranks this node.
-func (e *Election) requestAt(alive timed.Set) timed.Instant {
-	if e.open || e.resigned || e.outranked(alive) {
+// requestAt returns when the next request is due, or Never while a contender outranks
+// this node.
+func (e *Election) requestAt() timed.Instant {
+	if e.open || e.resigned || e.outranked() {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)
-	if e.yields && e.best(alive) != timed.NoNode {
-		at = timed.Later(at, e.yieldUntil) // there is somebody to take over
+	if e.yields && e.best() != timed.NoNode {
+		at = timed.Later(at, e.yieldUntil) // a contender can take over
 	}
 	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self {
 		at = timed.Later(at, e.lockedUntil)
@@ -256,15 +261,15 @@ func (e *Election) requestAt(alive timed.Set) timed.Instant {
 }
 
 // HandleTimeout does what has become due.
-func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effect) []Effect {
+func (e *Election) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	if e.open && now >= e.alarm {
-		out = e.check(now, alive, true, out)
+		out = e.check(now, true, out)
 	}
 	if e.leading && now >= e.expiration {
 		e.leading, e.topValid = false, false
 		if e.open {
-			// The round under way may still win; the views of the lost lease
-			// are over all the same.
+			// The present round may still win, but the views of the lost lease
+			// are over.
 			out = e.giveUp(LeaseExpired, timed.NoNode, out)
 		} else {
 			out = e.release(now, LeaseExpired, timed.NoNode, out)
@@ -282,9 +287,9 @@ func (e *Election) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 	if e.yields && now >= e.yieldUntil {
 		e.yields, e.topValid = false, false
 	}
-	if now >= e.requestAt(alive) {
+	if now >= e.requestAt() {
 		e.yields = false
-		out = e.request(now, alive, out)
+		out = e.request(now, out)
 	}
 	return out
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// ParseSystem reads a quorum system for [epoch.Config]: what [Election.Epochs] can
-// lead by.
+// ParseSystem reads a quorum system for [epoch.Config]. The result is one that an
+// election can count votes by.
 func ParseSystem(text string) (epoch.System, error) {
 	s, err := quorum.Parse(text)
 	if err != nil {
-		return nil, err // and no System that holds none
+		return nil, err // a nil *quorum.System would make a System that is not nil
 	}
 	return s, nil
 }
 
-// Epochs returns the machine that says which votes count, or nil.
+// Epochs returns the machine that decides which votes count, or nil.
 func (e *Election) Epochs() *epoch.Machine { return e.cfg.Epochs }
 
-// takeSystem takes the quorum system that rules the node's epoch.
+// takeSystem adopts the quorum system that rules the node's epoch.
 func (e *Election) takeSystem() {
 	e.cfg.Quorum, e.global.id = nil, QuorumID{}
 	if s, ok := e.cfg.Epochs.System().(quorum.System); ok {
@@ -27,10 +27,10 @@ func (e *Election) takeSystem() {
 	}
 }
 
-// HandleEpoch goes on with the quorum system of the epoch that the node has
-// entered. What was led or voted for in the one before counts no more; the local
-// lead goes on.
-func (e *Election) HandleEpoch(out []Effect) []Effect {
+// HandleEpoch adopts the quorum system of the epoch that the node has entered. The
+// global lead and the votes of the epoch before no longer count. The local lead goes
+// on.
+func (e *Election) HandleEpoch(now timed.Instant, out []Effect) []Effect {
 	out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	e.takeSystem()
 	e.global.counted, e.topValid = timed.Set{}, false
@@ -38,8 +38,8 @@ func (e *Election) HandleEpoch(out []Effect) []Effect {
 	return out
 }
 
-// inQuorum returns those of the supporters of the round under way whose votes
-// count in a quorum.
+// inQuorum returns the supporters of the present round whose votes count in a
+// quorum.
 func (e *Election) inQuorum() timed.Set {
 	if e.cfg.Epochs == nil {
 		return e.replies
@@ -47,8 +47,8 @@ func (e *Election) inQuorum() timed.Set {
 	return e.replies.Intersect(e.global.counted)
 }
 
-// count notes whether a vote counts in a quorum: if it has a stamp, and was asked
-// for in the present epoch.
+// count notes whether a vote counts in a quorum: it must have a stamp, and must have
+// been asked for in the present epoch.
 func (e *Election) count(id timed.NodeID, s VoteStamp) {
 	g := e.global
 	if s != (VoteStamp{}) && g.asked == g.id {
@@ -58,8 +58,8 @@ func (e *Election) count(id timed.NodeID, s VoteStamp) {
 	}
 }
 
-// stampFor returns the stamp of the vote that this node has just given, or none
-// if that does not count in a quorum.
+// stampFor returns the stamp of the vote that this node has just given, or none if
+// the vote does not count in a quorum.
 func (e *Election) stampFor(now timed.Instant, to timed.Incarnation) VoteStamp {
 	m := e.cfg.Epochs
 	if m == nil {
@@ -73,7 +73,7 @@ func (e *Election) stampFor(now timed.Instant, to timed.Incarnation) VoteStamp {
 		return VoteStamp{}
 	}
 	s := e.stamp(now)
-	m.HandleVoted(to, s.At, e.lockedUntil)
+	m.NoteVote(to, s.At, e.lockedUntil)
 	return s
 }
 
@@ -86,16 +86,16 @@ func (e *Election) stampSelf(now timed.Instant) {
 	e.count(e.cfg.Self.Node, s)
 }
 
-// freed tells that the votes for a candidate bind this node no more.
+// freed notes that the votes for a candidate no longer bind this node.
 func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
 	if e.cfg.Epochs != nil {
-		e.cfg.Epochs.HandleFreed(now, by)
+		e.cfg.Epochs.NoteFreed(now, by)
 	}
 }
 
-// hasSay reports whether this node can lead globally: where quorum systems are
-// replaced only members can. What counts is what a node says of itself, so that
-// all rank it alike while some have not heard of an epoch.
-func (e *Election) hasSay() bool {
+// voter reports whether this node can lead globally where quorum systems are
+// replaced: only members of the present one can. Peers rank a node by its own word,
+// so that all rank it alike while some have not heard of an epoch.
+func (e *Election) voter() bool {
 	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node)
 }

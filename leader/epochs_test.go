@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// changing returns a ready node 1 of majority:1,2,3 whose quorum system may be
-// replaced, with its first round under way.
+// changing returns a ready node 1 of majority:1,2,3 whose quorum system may be replaced.
+// Its first round has begun.
 func changing(t testing.TB) (e *Election, alive timed.Set, now timed.Instant) {
 	timing := timed.LAN()
 	m, err := epoch.New(epoch.Config{Self: incarnation(1), Counter: 1, ReadyAt: start.Add(timing.ReadyTime()), Parse: ParseSystem,
@@ -21,17 +21,17 @@ func changing(t testing.TB) (e *Election, alive timed.Set, now timed.Instant) {
 	require.Same(t, m, e.Epochs())
 	alive = timed.SetOf(2, 3)
 	for id := range alive.All() {
-		e.HandleState(incarnation(id), &State{Contender: true, Say: true, MaxLock: timing.MaxLockTime})
+		e.NoteState(incarnation(id), &State{Contender: true, Voter: true, MaxLock: timing.MaxLockTime})
 	}
-	now = e.Deadline(alive)
-	e.HandleTimeout(now, alive, nil)
+	now = deadline(e, alive)
+	timeout(e, now, alive)
 	return e, alive, now
 }
 
 func TestVotesWithoutAStampMakeLocalLeaders(t *testing.T) {
 	e, alive, now := changing(t)
 	for id := range alive.All() {
-		e.HandleReply(now, incarnation(id), Reply{Number: e.LastRequest(), Support: true}, true, alive, nil)
+		e.HandleReply(now, incarnation(id), Reply{Number: e.LastRequest(), Support: true}, true, nil)
 	}
 	require.True(t, e.Leads(now))
 	require.False(t, e.LeadsGlobally(now))
@@ -41,15 +41,15 @@ func TestARoundIsOfTheEpochThatItBeganIn(t *testing.T) {
 	e, alive, now := changing(t)
 	out := e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
 	require.NotEmpty(t, out)
-	e.HandleEpoch(nil)
+	e.HandleEpoch(now, nil)
 	require.Equal(t, uint64(2), e.QuorumID().Epoch)
 	for id := range alive.All() {
 		supported(e, now, id, alive)
 	}
 	require.True(t, e.Leads(now))
 	require.False(t, e.LeadsGlobally(now), "the votes were asked for in epoch 1")
-	now = e.Deadline(alive)
-	e.HandleTimeout(now, alive, nil)
+	now = deadline(e, alive)
+	timeout(e, now, alive)
 	for id := range alive.All() {
 		supported(e, now, id, alive)
 	}
@@ -67,13 +67,12 @@ func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
 	}{{QuorumID{}, false}, {QuorumID{1, membership(t, "majority:1,2,3")}, true}, {QuorumID{2, membership(t, "majority:1,2,3")}, false},
 		{QuorumID{1, membership(t, "majority:2,3,4")}, false}} {
 		e, alive, now := changing(t)
-		e.HandleTimeout(e.Deadline(alive), alive, nil) // the round fails, and its votes are given back
+		timeout(e, deadline(e, alive), alive) // the round fails, and its votes are given back
 		now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
-		e.HandleState(incarnation(2), &State{Contender: true, Say: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
-		require.Equal(t, c.id.Epoch == 1 && !c.stamp, e.HandleQuorum(2, c.id), "%v", c.id)
-		var reply Reply
-		_, answer := e.HandleRequest(now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive, &reply, nil)
-		require.True(t, answer)
+		e.NoteState(incarnation(2), &State{Contender: true, Voter: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+		require.Equal(t, c.id.Epoch == 1 && !c.stamp, len(e.HandleQuorum(now, 2, c.id, nil)) > 0, "%v", c.id)
+		reply, answered := request(e, now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
+		require.True(t, answered)
 		require.True(t, reply.Support, "%v", c.id)
 		require.Equal(t, c.stamp, reply.Stamp != VoteStamp{}, "%v", c.id)
 	}
@@ -85,16 +84,16 @@ func membership(t testing.TB, text string) uint64 {
 	return s.Digest()
 }
 
-func TestOnlyWhoCanLeadGloballyHasASay(t *testing.T) {
+func TestOnlyMembersOfTheQuorumSystemAreVoters(t *testing.T) {
 	e, _, now := changing(t)
 	var s State
-	e.Describe(now, &s)
-	require.True(t, s.Say)
+	e.FillState(now, &s)
+	require.True(t, s.Voter)
 	e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:2,3"}, nil)
-	e.HandleEpoch(nil)
-	e.Describe(now, &s)
-	require.False(t, s.Say)
-	e.HandleState(incarnation(3), &State{Contender: true, Say: true})
+	e.HandleEpoch(now, nil)
+	e.FillState(now, &s)
+	require.False(t, s.Voter)
+	e.NoteState(incarnation(3), &State{Contender: true, Voter: true})
 	require.True(t, e.outranksMe(3))
 	_, err := ParseSystem("none")
 	require.Error(t, err)

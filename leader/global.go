@@ -2,30 +2,29 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// QuorumID names what votes are counted for: the quorum system of an epoch. The
-// zero QuorumID stands for none. Votes of nodes that name another one do not
-// count, because quorums of two systems need have no node in common.
+// QuorumID names the quorum system of an epoch, for which votes count. The zero
+// QuorumID means none. Votes of nodes that name another one do not count, because
+// quorums of two systems need not have a node in common.
 type QuorumID struct{ Epoch, Digest uint64 }
 
-// globalLead is what an election has beyond the local one when a quorum system
-// is configured. Both are decided by the same rounds and the same votes: a
-// leader whose votes hold a quorum leads globally.
+// globalLead is the state of global leadership, which needs a quorum system. The
+// same rounds and votes decide local and global leadership: a leader whose votes
+// hold a quorum leads globally.
 type globalLead struct {
 	id     QuorumID
-	held   bool          // until its end has been noticed
+	held   bool          // until its end is noticed
 	until  timed.Instant // end of the lease of the latest round with a quorum
 	stamps *QuorumStamp  // of that round
-	made   uint64        // timestamps made
+	made   uint64        // number of timestamps made
 
-	lastStamp timed.Instant // the latest that this node gave as a voter
+	lastStamp timed.Instant // the latest stamp that this node gave as a voter
 
-	// Where quorum systems are replaced, votes may be given that do not count.
-	asked   QuorumID  // what the round under way began with
-	counted timed.Set // whose votes in it have a stamp
+	// Where quorum systems are replaced, some votes do not count.
+	asked   QuorumID  // of the present round
+	counted timed.Set // voters of the round whose votes have a stamp
 }
 
-// newGlobalLead begins without a global lead; it leaves none without a quorum
-// system.
+// newGlobalLead sets up global leadership if there is a quorum system.
 func (e *Election) newGlobalLead() {
 	switch {
 	case e.cfg.Epochs != nil:
@@ -36,7 +35,7 @@ func (e *Election) newGlobalLead() {
 	}
 }
 
-// QuorumID returns what this node votes for.
+// QuorumID returns the quorum system that this node votes for.
 func (e *Election) QuorumID() QuorumID {
 	if e.global == nil {
 		return QuorumID{}
@@ -44,8 +43,8 @@ func (e *Election) QuorumID() QuorumID {
 	return e.global.id
 }
 
-// LeadsGlobally reports whether this node holds the votes of a quorum at now, so
-// that nobody else does. It reads nothing but time.
+// LeadsGlobally reports whether this node holds the votes of a quorum at now. No
+// other node does then.
 func (e *Election) LeadsGlobally(now timed.Instant) bool {
 	return e.global != nil && now < e.global.until && e.Leads(now)
 }
@@ -60,15 +59,15 @@ func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
 	return timed.Earlier(g.until, e.expiration), true
 }
 
-// holdsQuorum reports whether the votes of the round under way are enough to
-// lead globally.
+// holdsQuorum reports whether the votes of the present round are enough to lead
+// globally.
 func (e *Election) holdsQuorum() bool {
 	return e.global != nil && e.cfg.Quorum != nil && e.cfg.Quorum.IsQuorum(e.inQuorum())
 }
 
-// winGlobally begins or renews the global lease after a round that was won with
-// a quorum. A round without one changes nothing: the votes of an earlier one bind
-// their voters as before, until that lease ends.
+// winGlobally begins or renews the global lease after a round that was won with a
+// quorum. A round without a quorum changes nothing: the votes of an earlier round
+// bind their voters until that lease ends.
 func (e *Election) winGlobally() {
 	g := e.global
 	g.until = e.expiration
@@ -78,8 +77,8 @@ func (e *Election) winGlobally() {
 	e.keepStamps()
 }
 
-// endGlobal ends the global lease. It comes before any vote is given back: a node
-// that soon leads a few others again must not take the old lease for its own.
+// endGlobal ends the global lease. It comes before any vote is given back, so that a
+// node that soon leads a few others again does not count on the old lease.
 func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect {
 	g := e.global
 	if g == nil || !g.held {
@@ -88,32 +87,36 @@ func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect
 	g.held, g.until, g.stamps = false, 0, nil
 	e.topValid = false
 	if e.cfg.Epochs != nil {
-		e.cfg.Epochs.HandleLost()
+		e.cfg.Epochs.NoteLost()
 	}
-	return append(out, Effect{Kind: GlobalLost, Reason: why, By: by})
+	return append(out, Effect{Kind: GlobalLost, Reason: why, Peer: by})
 }
 
-// HandleQuorum notes what a peer's accepted incarnation votes for. It reports
-// whether that is news, and something else than what this node votes for.
-func (e *Election) HandleQuorum(from timed.NodeID, id QuorumID) (differs bool) {
+// HandleQuorum takes the quorum system that a peer's accepted incarnation votes for.
+// Its effect is OtherQuorum if that is new and differs from this node's.
+func (e *Election) HandleQuorum(now timed.Instant, from timed.NodeID, id QuorumID, out []Effect) []Effect {
 	p := e.peers.edit(from)
 	if p.quorumKnown && p.quorum == id {
-		return false
+		return out
 	}
 	p.quorumKnown, p.quorum = true, id
 	e.topValid = false
 	if e.cfg.Epochs != nil && id.Epoch != e.global.id.Epoch {
-		return false // one of the two has not heard of the other's epoch yet
+		return out // one of the two has not heard of the other's epoch yet
 	}
-	return id != e.QuorumID()
+	if id == e.QuorumID() {
+		return out
+	}
+	return append(out, Effect{Kind: OtherQuorum, Peer: from, Quorum: id})
 }
 
-// foreign reports that a peer is known to vote for something else. It follows a
-// leader of its own kind, or none. Where quorum systems are replaced nobody is
-// foreign: votes across epochs have no stamp, and make local leaders.
+// foreign reports that a peer is known to vote for another quorum system, and that
+// this matters for local leadership. Such a peer follows a leader with its own quorum
+// system, or none. Where quorum systems are replaced no peer is foreign: votes across
+// epochs have no stamp, and make local leaders.
 func (e *Election) foreign(id timed.NodeID) bool { return e.cfg.Epochs == nil && e.differs(id) }
 
-// differs reports that a peer is known to vote for something else.
+// differs reports that a peer is known to vote for another quorum system.
 func (e *Election) differs(id timed.NodeID) bool {
 	p := e.peers.of(id)
 	return p.quorumKnown && p.quorum != e.QuorumID()

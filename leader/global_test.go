@@ -16,24 +16,25 @@ func majorityOf(t testing.TB, ids ...timed.NodeID) quorum.System {
 	return s
 }
 
-// candidate returns a ready node 1 in a group of three that hears nodes 2 and 3,
-// with its first round under way.
+// candidate returns a ready node 1 in a group of three that hears nodes 2 and 3. Its
+// first round has begun.
 func candidate(t testing.TB, mode Mode) (e *Election, alive timed.Set, now timed.Instant) {
 	e = New(Config{Self: incarnation(1), Timing: timed.LAN(), Mode: mode, Quorum: majorityOf(t, 1, 2, 3), Starts: 7}, start)
 	alive = timed.SetOf(2, 3)
 	for id := range alive.All() {
-		e.HandleState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	}
-	now = e.Deadline(alive)
-	out := e.HandleTimeout(now, alive, nil)
+	now = deadline(e, alive)
+	out := timeout(e, now, alive)
 	require.Equal(t, SendRequest, out[0].Kind)
 	return e, alive, now
 }
 
-// supported lets a node support the round under way.
+// supported lets a node support the present round.
 func supported(e *Election, now timed.Instant, by timed.NodeID, alive timed.Set) {
+	e.SetAlive(alive)
 	e.HandleReply(now, incarnation(by), Reply{Number: e.LastRequest(), Support: true,
-		Stamp: VoteStamp{Counter: uint64(by), At: now + timed.Instant(by)}}, true, alive, nil)
+		Stamp: VoteStamp{Counter: uint64(by), At: now + timed.Instant(by)}}, true, nil)
 }
 
 func TestAQuorumIsEnoughAtTheAlarm(t *testing.T) { quorumIsEnough(t) }
@@ -42,18 +43,18 @@ func quorumIsEnough(t testing.TB) {
 	for _, mode := range []Mode{Available, Strict} {
 		e, alive, now := candidate(t, mode)
 		supported(e, now, 2, alive)
-		e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest(), Prefers: 3}, true, alive, nil)
+		e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest(), Prefers: 3}, true, nil)
 		require.False(t, e.Leads(now), "%v: until the alarm others may still support it", mode)
-		at := e.Deadline(alive)
-		e.HandleTimeout(at, alive, nil)
+		at := deadline(e, alive)
+		timeout(e, at, alive)
 		require.True(t, e.Leads(at), "%v", mode)
 		require.True(t, e.LeadsGlobally(at), "%v", mode)
 		require.Equal(t, timed.SetOf(1, 2), e.Support())
 	}
 }
 
-// A round without a quorum renews the local lease and leaves the global one, and
-// its stamps, as they were.
+// A round without a quorum renews the local lease and changes neither the global one
+// nor its stamps.
 func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 	e, alive, now := candidate(t, Available)
 	supported(e, now, 2, alive)
@@ -68,8 +69,8 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 
 	alone := timed.Set{}
 	for now < end {
-		now = e.Deadline(alone)
-		e.HandleTimeout(now, alone, nil)
+		now = deadline(e, alone)
+		timeout(e, now, alone)
 	}
 	require.True(t, e.Leads(end), "alone it leads on")
 	require.False(t, e.LeadsGlobally(end), "but not globally")
@@ -98,8 +99,8 @@ func TestTimestampsCountWhatOneLeaderDecides(t *testing.T) {
 	require.False(t, ok, "the clock decides, and nothing else")
 }
 
-// Votes are for one quorum system: another leader's are refused, with the
-// reason, and whoever names another system neither blocks nor deposes anybody.
+// Votes are for one quorum system. A request of a candidate with another is refused,
+// with the reason. A node with another quorum system blocks and deposes no leader.
 func TestVotesAreForOneQuorumSystem(t *testing.T) { oneQuorumSystem(t) }
 
 func oneQuorumSystem(t testing.TB) {
@@ -107,90 +108,97 @@ func oneQuorumSystem(t testing.TB) {
 	e := New(Config{Self: incarnation(5), Timing: timed.LAN(), Quorum: mine}, start)
 	now, alive := e.ReadyAt(), timed.SetOf(1, 2)
 	for id := range alive.All() {
-		e.HandleState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	}
 	for i, id := range []QuorumID{{}, {Epoch: 2, Digest: mine.Digest()}, {Epoch: 1, Digest: other.Digest()}} {
-		require.Equal(t, i > 0, e.HandleQuorum(1, id) && i > 0, "it is news once")
-		require.False(t, e.HandleQuorum(1, id))
+		out := e.HandleQuorum(now, 1, id, nil)
+		if i > 0 {
+			require.Equal(t, []Effect{{Kind: OtherQuorum, Peer: 1, Quorum: id}}, out)
+		}
+		require.Empty(t, e.HandleQuorum(now, 1, id, nil), "it is news once")
 		r := ask(e, now, incarnation(1), alive)
 		require.False(t, r.Support, "%v", id)
 		require.True(t, r.OtherQuorum)
 	}
-	require.False(t, e.HandleQuorum(2, e.QuorumID()))
-	require.True(t, ask(e, now, incarnation(2), alive).Support, "node 1 is no contender for those who vote otherwise")
+	require.Empty(t, e.HandleQuorum(now, 2, e.QuorumID(), nil))
+	require.True(t, ask(e, now, incarnation(2), alive).Support, "node 1 is not a contender for nodes with another quorum system")
 
 	c, alive, now := candidate(t, Strict)
-	c.HandleQuorum(3, QuorumID{Epoch: 2})
+	c.HandleQuorum(now, 3, QuorumID{Epoch: 2}, nil)
 	supported(c, now, 2, alive)
-	c.HandleReply(now, incarnation(3), Reply{Number: c.LastRequest(), OtherQuorum: true}, true, alive, nil)
-	require.True(t, c.Leads(now), "who votes otherwise blocks nobody")
-	var r Reply
-	out, _ := c.HandleRequest(now, incarnation(3), Request{Number: now, LockTime: timed.LAN().LockTime}, true, now, alive, &r, nil)
-	require.Empty(t, out)
-	require.True(t, c.Leads(now), "nor does it depose anybody")
+	c.HandleReply(now, incarnation(3), Reply{Number: c.LastRequest(), OtherQuorum: true}, true, nil)
+	require.True(t, c.Leads(now), "a node with another quorum system does not block it")
+	out := c.HandleRequest(now, incarnation(3), Request{Number: now, LockTime: timed.LAN().LockTime}, true, now, nil)
+	require.Len(t, out, 1)
+	require.Equal(t, SendReply, out[0].Kind)
+	require.True(t, c.Leads(now), "nor does it depose it")
 }
 
-// What an answer assures begins when the question was asked, and what was said to
-// another incarnation assures nothing.
+// answerTo returns the answer to a question that incarnation 20 of node 2 asked at 5.
+func answerTo(e *Election, now timed.Instant) Answer {
+	return e.HandleQuestion(now, timed.Incarnation{Node: 2, Boot: 20}, Question{Asked: 5}, nil)[0].Answer
+}
+
+// An assurance counts from the question. An answer to another incarnation assures
+// nothing.
 func TestAnswersCountFromTheQuestion(t *testing.T) { answersCount(t) }
 
 func answersCount(t testing.TB) {
 	e, alive, now := candidate(t, Available)
-	require.Equal(t, Answer{Asked: 5, Asker: 20}, e.HandleQuestion(now, 20, Question{Asked: 5}), "it does not lead yet")
+	require.Equal(t, Answer{Asked: 5, Asker: 20}, answerTo(e, now), "it does not lead yet")
 	supported(e, now, 2, alive)
 	supported(e, now, 3, alive)
 	end, _ := e.LeadingGlobally()
 	now = end - 1e6
-	a := e.HandleQuestion(now, 20, Question{Asked: 5})
+	a := answerTo(e, now)
 	require.Equal(t, Answer{Asked: 5, Asker: 20, Local: 1e6, Global: 1e6}, a)
 
 	asker := New(Config{Self: incarnation(2), Timing: timed.LAN()}, start)
-	s, ok := asker.HandleAnswer(7, incarnation(1), a)
-	require.True(t, ok)
 	trusted := timed.LAN().MaxDrift.Trust(1e6)
-	require.Equal(t, Assurance{By: incarnation(1), Asked: 5, Local: timed.Instant(5).Add(trusted), Global: timed.Instant(5).Add(trusted)}, s)
-	_, ok = asker.HandleAnswer(4, incarnation(1), a)
-	require.False(t, ok, "it was not asked yet")
+	require.Equal(t, []Effect{{Kind: Verified, Peer: 1, Assurance: Assurance{By: incarnation(1), Asked: 5,
+		Local: timed.Instant(5).Add(trusted), Global: timed.Instant(5).Add(trusted)}}}, asker.HandleAnswer(7, incarnation(1), a, nil))
+	require.Empty(t, asker.HandleAnswer(4, incarnation(1), a, nil), "it was not asked yet")
 	a.Asker++
-	_, ok = asker.HandleAnswer(7, incarnation(1), a)
-	require.False(t, ok, "it was another incarnation that asked")
+	require.Empty(t, asker.HandleAnswer(7, incarnation(1), a, nil), "another incarnation asked")
 
 	out := e.Abdicate(now, Resigned, nil)
 	require.False(t, e.LeadsGlobally(now), "it may step down at once")
 	for _, x := range out {
 		require.NotEqual(t, SendRelease, x.Kind, "but gives no vote back while the answer counts")
 	}
-	require.Equal(t, SendRelease, e.HandleTimeout(end, alive, nil)[0].Kind)
+	require.Equal(t, SendRelease, timeout(e, end, alive)[0].Kind)
 }
 
 // The named successor asks at once, and the others stand back.
 func TestTheNamedSuccessorComesFirst(t *testing.T) {
-	e, alive, now := voter()
+	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
-	require.True(t, e.HandleRelease(now, incarnation(1), now))
-	require.False(t, e.HandleRelease(now, incarnation(1), now), "once")
-	e.HandleState(incarnation(1), &State{})
-	e.HandleSuccessor(now, 3)
+	e.NoteState(incarnation(1), &State{})
+	e.NoteRelease(now, incarnation(1), now, 3)
 	require.True(t, ask(e, now, incarnation(3), alive).Support, "although node 2 has the smaller id")
-	require.True(t, e.HandleRelease(now, incarnation(3), now+timed.Instant(time.Hour)))
+	e.NoteRelease(now, incarnation(3), now+timed.Instant(time.Hour), timed.NoNode)
+	to, _ := e.Locked(now)
+	require.False(t, to.Valid())
 
-	e, alive, now = voter()
-	require.Equal(t, timed.Never, e.Deadline(alive), "node 1 comes before it")
+	e, alive, now = readyVoter()
+	require.Equal(t, timed.Never, deadline(e, alive), "node 1 comes before it")
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	now = now.Add(e.grace()) // it has listened long enough
-	e.HandleSuccessor(now, 5)
-	require.Equal(t, SendRequest, e.HandleTimeout(now, alive, nil)[0].Kind)
+	e.NoteRelease(now, incarnation(1), now, 5)
+	require.Equal(t, SendRequest, timeout(e, now, alive)[0].Kind)
 	var st State
-	e.Describe(now, &st)
+	e.FillState(now, &st)
 	require.True(t, st.Named)
-	e.HandleState(incarnation(1), &State{Contender: true, Leading: true, Support: 1})
+	e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 1})
 	require.False(t, e.named, "until somebody leads")
 }
 
 func TestAQuorumOutranksALargerSupportSet(t *testing.T) {
 	for _, by := range []RankBy{Stable, ByID} {
 		e := New(Config{Self: incarnation(9), Timing: timed.LAN(), RankBy: by}, start)
-		e.HandleState(incarnation(1), &State{Contender: true, Leading: true, Support: 5, Weight: 9, Named: true})
-		e.HandleState(incarnation(8), &State{Contender: true, Leading: true, Support: 2, Global: true})
-		require.Equal(t, timed.NodeID(8), e.best(timed.SetOf(1, 8)), "%v", by)
+		e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 5, Weight: 9, Named: true})
+		e.NoteState(incarnation(8), &State{Contender: true, Leading: true, Support: 2, Global: true})
+		e.SetAlive(timed.SetOf(1, 8))
+		require.Equal(t, timed.NodeID(8), e.best(), "%v", by)
 	}
 }

@@ -2,7 +2,7 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// peer is what the election knows of one node; all zero while that is nothing.
+// peer is what the election knows of one node. The zero peer knows nothing.
 type peer struct {
 	boot    timed.BootID
 	state   State
@@ -20,21 +20,21 @@ type refusal struct {
 	prefers  timed.NodeID
 }
 
-// peers is indexed by id, and only as long as the largest id that had something
-// to say: groups are small, and ids too.
+// peers is indexed by id and ends with the largest id that has sent anything:
+// groups are small, and ids too.
 type peers []peer
 
-var nobody peer // never written to
+var unknownPeer peer // never written
 
-// of returns what is known of a node, to look at.
+// of returns what is known of a node, for reading.
 func (ps peers) of(id timed.NodeID) *peer {
 	if int(id) < len(ps) {
 		return &ps[id]
 	}
-	return &nobody
+	return &unknownPeer
 }
 
-// edit returns what is known of a node, to be changed.
+// edit returns what is known of a node, for writing.
 func (ps *peers) edit(id timed.NodeID) *peer {
 	if missing := int(id) + 1 - len(*ps); missing > 0 {
 		*ps = append(*ps, make(peers, missing)...)

@@ -12,8 +12,8 @@ import (
 type Mode uint8
 
 const (
-	// Available (the default) leads every process: a candidate is not blocked
-	// by processes that follow somebody whom it cannot hear.
+	// Available (the default) leads every process: a process that follows a leader
+	// out of the candidate's hearing does not block the candidate.
 	Available Mode = iota
 	// Strict keeps BI: a candidate leads only if every process that it hears
 	// supports it.
@@ -42,12 +42,12 @@ func ParseMode(s string) (Mode, error) {
 type RankBy uint8
 
 const (
-	// Stable (the default): leaders before others, then the larger support
-	// set, then the larger weight, then the smaller id. A newcomer never
-	// deposes a leader, and of two merging partitions the larger keeps its own.
+	// Stable (the default): leaders before others, then the larger support set,
+	// then the larger weight, then the smaller id. A newcomer never deposes a
+	// leader, and of two merging partitions the larger keeps its leader.
 	Stable RankBy = iota
-	// ByID: the larger weight, then the smaller id, as in the paper, where
-	// all weights are the same.
+	// ByID: the larger weight, then the smaller id. In the paper all weights are
+	// the same.
 	ByID
 )
 
@@ -69,33 +69,32 @@ func ParseRankBy(s string) (RankBy, error) {
 	return 0, fmt.Errorf("rank %q is neither id nor stable", s)
 }
 
-// State is what a node says about itself in every packet: its rank, to whom it
+// State is what a node says about itself in every packet: its rank, to which node it
 // is locked, and the settings that must agree.
 type State struct {
 	Leading   bool   // it leads
 	Contender bool   // it may become leader
 	Global    bool   // it leads globally
 	Named     bool   // a leader that resigned has named it as its successor
-	Say       bool   // quorum systems are replaced here, and it can lead by its own
+	Voter     bool   // quorum systems are replaced here, and it is a member of the present one
 	Support   uint8  // size of its support set while it leads
 	Weight    uint16 // configured preference; larger is preferred
 	LockedTo  timed.Incarnation
-	MaxLock   time.Duration // the longest vote that it grants
+	MaxLock   time.Duration // the longest vote that it gives
 }
 
 // rank is a place in the total order of candidates: the larger one comes first.
 type rank uint64
 
-// What makes the most of a rank comes above what a weight or the size of a
-// support set can make of it.
+// Bits of a rank above those of the weight and of the size of the support set.
 const (
-	rankNamed  rank = 1 << 24 // below all who lead
+	rankNamed  rank = 1 << 24 // below all leaders
 	rankLeads  rank = 1 << 32
-	rankSay    rank = 1 << 33
+	rankVoter  rank = 1 << 33
 	rankGlobal rank = 1 << 34
 )
 
-// rank returns the rank of a candidate: what counts most is in the highest bits.
+// rank returns the rank of a candidate. The most important bits are the highest.
 func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16) rank {
 	k := rank(weight)<<8 | rank(timed.MaxNodes-id)
 	if r == Stable && leading {
@@ -104,20 +103,19 @@ func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16
 	return k
 }
 
-// standing returns what being the global leader, a named successor, or one that
-// can lead globally, adds to a rank. Whoever holds a quorum keeps it, in both
-// rankings: a group that could act only in its favour must not be made to wait for
-// another election. And a leader that cannot lead globally must not stand in the
-// way of those who can.
-func standing(global, leading, named, say bool) (k rank) {
+// standing returns the bits that a rank gains from being the global leader, a named
+// successor, or a voter. In both rankings the node that holds a quorum keeps it:
+// deposing it would make the group wait for another election. A leader that cannot
+// lead globally must not block the nodes that can.
+func standing(global, leading, named, voter bool) (k rank) {
 	switch {
 	case global:
 		k = rankGlobal
 	case named && !leading:
 		k = rankNamed
 	}
-	if say {
-		k |= rankSay
+	if voter {
+		k |= rankVoter
 	}
 	return k
 }

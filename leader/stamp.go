@@ -5,27 +5,28 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Stamp says when a voter gave its vote, on its own clock, as edicts have it.
+// Stamp says when a voter gave its vote, on its own clock. Edicts carry the same
+// stamps.
 type Stamp = edict.Stamp
 
-// VoteStamp is what a reply says of a [Stamp]; who voted is in the packet.
+// VoteStamp is the part of a [Stamp] that a reply carries. The packet names the
+// voter.
 type VoteStamp struct {
 	Counter uint64
 	At      timed.Instant
 }
 
-// QuorumStamp are the stamps of the votes of a round with a quorum, in the order
-// of nodes. It is never changed once it is made, and may be kept. Any two of one
-// epoch have a node in common, and every node that they have in common says the
-// same about which is later.
+// QuorumStamp is the stamps of the votes of a round with a quorum, in the order of
+// nodes. It is immutable and may be kept. Any two of one epoch have a node in common,
+// and all common nodes agree on which of the two is later.
 type QuorumStamp struct {
 	Epoch  uint64
 	Stamps []Stamp
 }
 
-// Timestamp places what a global leader decides in the order of all that global
-// leaders of its epoch decide: first by the stamps, and then by Counter, which
-// orders what one incarnation decides.
+// Timestamp orders a decision of a global leader among all decisions of the global
+// leaders of its epoch: first by the stamps, and then by Counter, which orders the
+// decisions of one incarnation.
 type Timestamp struct {
 	Quorum  *QuorumStamp
 	Counter uint64
@@ -40,10 +41,10 @@ func (e *Election) QuorumStamp(now timed.Instant) (q *QuorumStamp, ok bool) {
 	return e.global.stamps, true
 }
 
-// Timestamp returns a timestamp for something decided at now, which must be read
-// last, when all else about it is ready. It is good only with ok: the node then
-// leads globally at now, and all timestamps of before are smaller and those to
-// come larger, whoever makes them.
+// Timestamp returns a timestamp for a decision made at now. The caller must read now
+// last, when everything else about the decision is ready. The timestamp is valid only
+// with ok: the node then leads globally at now, all earlier timestamps of the epoch
+// are smaller, and all later ones are larger, whichever node makes them.
 func (e *Election) Timestamp(now timed.Instant) (t Timestamp, ok bool) {
 	q, ok := e.QuorumStamp(now)
 	if !ok {
@@ -62,12 +63,12 @@ func (e *Election) stamp(now timed.Instant) VoteStamp {
 	return VoteStamp{Counter: e.cfg.Starts, At: g.lastStamp}
 }
 
-// keepStamps notes the stamps of the votes of the round that was won, of those
-// who have a say. Readers keep them, so each round has its own.
+// keepStamps notes the stamps of the members' votes in the round that was won.
+// Readers keep them, so each round has its own.
 func (e *Election) keepStamps() {
-	who := e.inQuorum().Intersect(e.cfg.Quorum.Members())
-	stamps := make([]Stamp, 0, who.Len())
-	for id := who.Next(0); id != 0; id = who.Next(id) {
+	voters := e.inQuorum().Intersect(e.cfg.Quorum.Members())
+	stamps := make([]Stamp, 0, voters.Len())
+	for id := voters.Next(0); id != 0; id = voters.Next(id) {
 		p := e.peers.of(id)
 		stamps = append(stamps, Stamp{Node: id, Counter: p.stamp.Counter, Boot: p.vote.Boot, At: p.stamp.At})
 	}

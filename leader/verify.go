@@ -8,11 +8,12 @@ import (
 
 // Question asks a node whether it leads.
 type Question struct {
-	Asked timed.Instant // the asker's clock; it names the question
+	Asked timed.Instant // the asker's clock; it identifies the question
 }
 
-// Answer says for how long a node leads unless it renews its lease; zero: it
-// does not. Until then the node gives no vote back, even if it gives up the lead.
+// Answer says how long a node leads without renewing its lease; zero means that it
+// does not lead. Until then the node gives no vote back, even if it gives up the
+// lead.
 type Answer struct {
 	Asked  timed.Instant // of the question
 	Asker  timed.BootID
@@ -20,19 +21,22 @@ type Answer struct {
 	Global time.Duration // of the global lease; at most Local
 }
 
-// Assurance is what an asker may rely on, on its own clock: before Local, nobody
-// but the node that answered leads with its support or with that of those who
-// support it; before Global, nobody but that node leads globally. That the node
-// itself goes on to lead is not assured: it may step down.
+// Assurance is what an asker may rely on, on its own clock. Before Local, no node
+// other than By leads with the support of By or of its supporters. Before Global, no
+// node other than By leads globally. By itself may step down at any time.
 type Assurance struct {
-	By            timed.Incarnation
+	By            timed.Incarnation // the node that answered
 	Asked         timed.Instant
 	Local, Global timed.Instant // zero: no assurance
 }
 
-// HandleQuestion answers a question that came before now, which is when the
-// clock was read.
-func (e *Election) HandleQuestion(now timed.Instant, asker timed.BootID, q Question) Answer {
+// HandleQuestion takes a question that came before now. Its effect is SendAnswer.
+func (e *Election) HandleQuestion(now timed.Instant, from timed.Incarnation, q Question, out []Effect) []Effect {
+	return append(out, Effect{Kind: SendAnswer, Peer: from.Node, Answer: e.answer(now, from.Boot, q)})
+}
+
+// answer answers a question and keeps the votes for as long as it says.
+func (e *Election) answer(now timed.Instant, asker timed.BootID, q Question) Answer {
 	a := Answer{Asked: q.Asked, Asker: asker}
 	if !e.Leads(now) {
 		return a
@@ -46,11 +50,27 @@ func (e *Election) HandleQuestion(now timed.Instant, asker timed.BootID, q Quest
 	return a
 }
 
-// HandleAnswer takes an answer of a peer's accepted incarnation; ok is false if
-// it is not to a question of this one. The question was asked before the peer
-// read its clock, so what remains counts from then. An answer that comes late, or
-// twice, is as true as ever.
-func (e *Election) HandleAnswer(now timed.Instant, from timed.Incarnation, a Answer) (s Assurance, ok bool) {
+// HandleAnswer takes an answer of a peer's accepted incarnation. Its effect is
+// Verified, unless the question was another incarnation's. An answer that comes late
+// or twice stays true.
+func (e *Election) HandleAnswer(now timed.Instant, from timed.Incarnation, a Answer, out []Effect) []Effect {
+	if s, ok := e.assurance(now, from, a); ok {
+		return append(out, Effect{Kind: Verified, Peer: from.Node, Assurance: s})
+	}
+	return out
+}
+
+// Vouch answers the node's own question at now, and keeps the votes for that answer
+// as for those to others.
+func (e *Election) Vouch(now timed.Instant) Assurance {
+	s, _ := e.assurance(now, e.cfg.Self, e.answer(now, e.cfg.Self.Boot, Question{Asked: now}))
+	return s
+}
+
+// assurance returns what an answer proves; ok is false if it is not to a question of
+// this incarnation. The question was asked before the peer read its clock, so the
+// rest of its lease counts from the question.
+func (e *Election) assurance(now timed.Instant, from timed.Incarnation, a Answer) (s Assurance, ok bool) {
 	if a.Asker != e.cfg.Self.Boot || a.Asked > now {
 		return Assurance{}, false
 	}
@@ -65,8 +85,8 @@ func (e *Election) HandleAnswer(now timed.Instant, from timed.Incarnation, a Ans
 	return s, true
 }
 
-// bound returns until when votes must not be given back: because view leases rest
-// on them, or answers to questions.
+// bound returns until when votes must not be given back, because view leases or
+// answers to questions rest on them.
 func (e *Election) bound() timed.Instant {
 	return timed.Later(e.granted, e.vouched)
 }

@@ -17,27 +17,31 @@ type promise struct {
 	number timed.Instant // of the latest request voted for
 }
 
-// Whatever is asked, restarted and released in whatever order: a vote is bound
-// to one incarnation, for at least as long as that was told, and it moves only
-// when its time is over or its holder has freed every request it voted for.
+// restarts counts the restarts of nodes 1 to 3.
+type restarts [4]timed.BootID
+
+// draw draws the present incarnation of a node.
+func (r *restarts) draw(t *rapid.T) timed.Incarnation {
+	id := rapid.IntRange(1, 3).Draw(t, "node")
+	return timed.Incarnation{Node: timed.NodeID(id), Boot: timed.BootID(10*id) + r[id]}
+}
+
+// A vote is bound to one incarnation for at least as long as that incarnation was
+// told. It moves only when its time is over or its holder has freed all requests that
+// it was given for. No order of requests, restarts and releases changes that.
 func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 	granted, moved := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		e, alive, now := voter()
-		boots := [4]timed.BootID{}
+		e, alive, now := readyVoter()
+		var starts restarts
 		var given promise
-		draw := func(t *rapid.T) timed.Incarnation {
-			id := rapid.IntRange(1, 3).Draw(t, "node")
-			return timed.Incarnation{Node: timed.NodeID(id), Boot: timed.BootID(10*id) + boots[id]}
-		}
 		t.Repeat(map[string]func(*rapid.T){
 			"request": func(t *rapid.T) {
-				from := draw(t)
+				from := starts.draw(t)
 				m := Request{Number: now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older")) * time.Millisecond),
 					LockTime: time.Duration(rapid.IntRange(0, 90).Draw(t, "lock")) * time.Millisecond}
 				started := now.Add(-time.Duration(rapid.IntRange(0, 10).Draw(t, "late")) * time.Millisecond)
-				var reply Reply
-				_, answered := e.HandleRequest(now, from, m, rapid.IntRange(0, 9).Draw(t, "slow") > 0, started, alive, &reply, nil)
+				reply, answered := request(e, now, from, m, rapid.IntRange(0, 9).Draw(t, "slow") > 0, started, alive)
 				if !answered || !reply.Support {
 					return
 				}
@@ -52,20 +56,20 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 				given.until, given.number = timed.Later(given.until, started.Add(m.LockTime)), m.Number
 			},
 			"release": func(t *rapid.T) {
-				from, number := draw(t), now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older"))*time.Millisecond)
-				e.HandleRelease(now, from, number)
+				from, number := starts.draw(t), now.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "older"))*time.Millisecond)
+				e.NoteRelease(now, from, number, timed.NoNode)
 				if from == given.to && given.number <= number {
 					given = promise{}
 				}
 			},
 			"restart": func(t *rapid.T) {
 				id := timed.NodeID(rapid.IntRange(1, 3).Draw(t, "node"))
-				boots[id]++
+				starts[id]++
 				e.Forget(id)
 			},
 			"state": func(t *rapid.T) {
 				s := drawState.Draw(t, "state")
-				e.HandleState(draw(t), &s)
+				e.NoteState(starts.draw(t), &s)
 			},
 			"time": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond)

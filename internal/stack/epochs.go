@@ -112,13 +112,13 @@ func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 		case epoch.Persist:
 			state := e.State
 			s.out = append(s.out, Effect{Kind: Persist, Epoch: &state})
-		case epoch.Broadcast:
+		case epoch.SendStateToAll:
 			s.box.told = s.dg.Peers()
-		case epoch.Send:
-			s.box.to, s.box.uni, s.box.epoch = e.To, s.box.uni|wire.FrameEpoch, s.ep.state
-		case epoch.Tell:
+		case epoch.SendState:
+			s.box.to, s.box.uni, s.box.epoch = e.Peer, s.box.uni|wire.FrameEpoch, s.ep.state
+		case epoch.Notify:
 			if e.Event.Kind == epoch.Entered {
-				s.perform(now, s.el.HandleEpoch(nil))
+				s.perform(now, s.el.HandleEpoch(now, nil))
 			}
 			s.notify(Event{Kind: EventEpoch, Peer: e.Event.Peer, Change: e.Event})
 		}
@@ -154,7 +154,7 @@ func (s *Stack) noteVote(from timed.Incarnation, r *leader.Reply, p *wire.Packet
 	if p != nil && p.Has(wire.FrameEpoch) {
 		state = p.Epoch
 	}
-	s.ep.machine.HandleReply(from, r.Number, state)
+	s.ep.machine.NoteReply(from, r.Number, state)
 }
 
 // wonEpoch tells of a round that a quorum has voted in.

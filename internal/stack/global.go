@@ -6,9 +6,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// noteQuorum takes what a peer's votes are for. Who asks for votes and names no
-// quorum system has none.
-func (s *Stack) noteQuorum(from timed.Incarnation, p *wire.Packet) {
+// handleQuorum takes the quorum system of a peer's votes. A peer that asks for votes
+// and names no quorum system has none.
+func (s *Stack) handleQuorum(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
 	var id leader.QuorumID
 	switch {
 	case p.Has(wire.FrameQuorum):
@@ -16,9 +16,8 @@ func (s *Stack) noteQuorum(from timed.Incarnation, p *wire.Packet) {
 	case !s.quorate() || !p.Has(wire.FrameRequest):
 		return
 	}
-	if s.el.HandleQuorum(from.Node, id) {
-		s.notify(Event{Kind: EventOtherQuorum, Peer: from.Node, Boot: from.Boot, Quorum: id})
-	}
+	s.elOut = s.el.HandleQuorum(now, from.Node, id, s.elOut[:0])
+	s.perform(now, s.elOut)
 }
 
 // toOne writes what goes to one and is rare, or only where there is a quorum
@@ -38,23 +37,24 @@ func (b *outbox) toOne(p *wire.Packet) {
 	}
 }
 
-// handleRelease takes a peer's votes back, and who it gives them up for.
-func (s *Stack) handleRelease(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
-	if s.el.HandleRelease(now, from, p.Release) && p.Has(wire.FrameSuccessor) {
-		s.el.HandleSuccessor(now, p.Successor)
+// noteRelease notes that a peer frees votes, and in whose favour.
+func (s *Stack) noteRelease(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	successor := timed.NoNode
+	if p.Has(wire.FrameSuccessor) {
+		successor = p.Successor
 	}
+	s.el.NoteRelease(now, from, p.Release, successor)
 }
 
 // handleQuestion answers whether this node leads.
 func (s *Stack) handleQuestion(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
-	s.box.to, s.box.uni = from.Node, s.box.uni|wire.FrameAnswer
-	s.box.answer = s.el.HandleQuestion(now, from.Boot, p.Question)
+	s.elOut = s.el.HandleQuestion(now, from, p.Question, s.elOut[:0])
+	s.perform(now, s.elOut)
 }
 
 func (s *Stack) handleAnswer(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
-	if a, ok := s.el.HandleAnswer(now, from, p.Answer); ok {
-		s.notify(Event{Kind: EventVerified, Peer: from.Node, Boot: from.Boot, Assurance: &a})
-	}
+	s.elOut = s.el.HandleAnswer(now, from, p.Answer, s.elOut[:0])
+	s.perform(now, s.elOut)
 }
 
 // Verify asks a peer whether it leads. The answer, if one comes, is an event
@@ -69,9 +69,7 @@ func (s *Stack) Verify(now timed.Instant, peer timed.NodeID, out []Effect) []Eff
 // Vouch answers the node's own question whether it leads: its votes are kept for
 // that answer as for those to others.
 func (s *Stack) Vouch(now timed.Instant) leader.Assurance {
-	a := s.el.HandleQuestion(now, s.cfg.Self.Boot, leader.Question{Asked: now})
-	v, _ := s.el.HandleAnswer(now, s.cfg.Self, a)
-	return v
+	return s.el.Vouch(now)
 }
 
 // HandOver gives up the lead as Resign does, in favour of a peer.
@@ -94,7 +92,7 @@ func (s *Stack) observeGlobal(now timed.Instant) {
 func (s *Stack) lostGlobally(e *leader.Effect) {
 	if s.global {
 		s.global = false
-		s.notify(Event{Kind: EventGlobalLost, Lost: e.Reason, Peer: e.By})
+		s.notify(Event{Kind: EventGlobalLost, Lost: e.Reason, Peer: e.Peer})
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *Stack) address(id timed.NodeID, now timed.Instant) *wire.Packet {
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
 	p.MaxDrift, p.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
-	s.el.Describe(now, &p.State)
+	s.el.FillState(now, &p.State)
 	return p
 }
 
@@ -150,7 +150,7 @@ func (s *Stack) fillRequest(now timed.Instant) {
 	until, s.mbOut = s.mb.Part(now, leads, s, &b.part, s.mbOut[:0])
 	s.performViews()
 	if until > 0 {
-		s.el.Granted(until)
+		s.el.NoteGrant(until)
 	}
 	if !leads {
 		return

@@ -168,21 +168,21 @@ func (s *Stack) spare(id timed.NodeID, now timed.Instant) {
 		r.boss, r.said = id, leader.State{}
 	}
 	var st leader.State
-	s.el.Describe(now, &st)
+	s.el.FillState(now, &st)
 	if s.br == nil && r.said == st {
 		s.dg.NoteSentIndirectly(now, id)
 	}
 }
 
 // handleCollated takes replies that a node of the tree passes on.
-func (s *Stack) handleCollated(now, received timed.Instant, p *wire.Packet, d datagram.Delay, alive timed.Set) {
+func (s *Stack) handleCollated(now, received timed.Instant, p *wire.Packet, d datagram.Delay) {
 	if !d.Fast {
 		return
 	}
 	c := p.Collated
 	if c.Leader.Node == s.cfg.Self.Node {
 		if c.Leader == s.cfg.Self {
-			s.handleRelayed(now, received, c, alive)
+			s.handleRelayed(now, received, c)
 		}
 		return
 	}
@@ -215,7 +215,7 @@ func (s *Stack) handleCollated(now, received timed.Instant, p *wire.Packet, d da
 // handleRelayed takes the replies to this node's own request. The request left
 // when the clock showed its number, so whoever answered it ran, and heard this
 // node, no earlier.
-func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated, alive timed.Set) {
+func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated) {
 	counted := false
 	for i := range c.Replies {
 		v := &c.Replies[i]
@@ -224,7 +224,8 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated, ali
 			continue
 		}
 		s.noteVote(v.Voter, &v.Reply, nil)
-		if !s.el.NoteRelayed(received, v.Voter, v.Reply) {
+		s.elOut = s.el.HandleRelayed(received, v.Voter, v.Reply, s.elOut[:0])
+		if len(s.elOut) == 0 { // the reply does not count
 			s.mb.Learn(v.Report.Sequence)
 			continue
 		}
@@ -236,7 +237,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated, ali
 		s.performViews()
 	}
 	if counted {
-		s.elOut = s.el.Decide(now, alive, s.elOut[:0])
+		s.elOut = s.el.Decide(now, s.elOut[:0])
 		s.perform(now, s.elOut)
 	}
 }

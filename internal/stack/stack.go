@@ -153,7 +153,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 	}
 	s.box.all, s.box.uni, s.box.to, s.box.beat, s.box.told = 0, 0, 0, timed.Set{}, timed.Set{}
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
-		s.el.Stalled(now) // silence proves nothing about the peers
+		s.el.NoteStall(now) // silence proves nothing about the peers
 	}
 	s.lastTurn = timed.Later(s.lastTurn, now)
 }
@@ -168,6 +168,7 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.notify(Event{Kind: EventReady, Boot: s.cfg.Self.Boot})
 	}
 	alive := s.dg.Alive(now)
+	s.el.SetAlive(alive)
 	if s.mb.Deadline() <= now {
 		s.mbOut = s.mb.HandleTimeout(now, s, s.mbOut[:0])
 		s.performViews()
@@ -180,14 +181,14 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	}
 	// A round that is won may want the next one at once, to say something
 	// about views; more than that waits for the next turn.
-	due := s.el.Deadline(alive)
+	due := s.el.Deadline()
 	for range 2 {
 		if due > now {
 			break
 		}
-		s.elOut = s.el.HandleTimeout(now, alive, s.elOut[:0])
+		s.elOut = s.el.HandleTimeout(now, s.elOut[:0])
 		s.perform(now, s.elOut)
-		due = s.el.Deadline(alive)
+		due = s.el.Deadline()
 	}
 	if s.relay.due() <= now {
 		s.relay.flush()
@@ -282,14 +283,15 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.dg.NoteAcceptance(now, from.Node)
 	}
 	if p.Header.Stamp >= s.dg.Newest(from.Node) { // else overtaken: a later packet has said more
-		s.el.HandleState(from, &p.State)
+		s.el.NoteState(from, &p.State)
 	}
 	alive := s.dg.Alive(now)
+	s.el.SetAlive(alive)
 	if p.Has(wire.FrameLeaving) {
 		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
 	}
 	if p.Has(wire.FrameRelease) {
-		s.handleRelease(now, from, p)
+		s.noteRelease(now, from, p)
 	}
 	if p.Has(wire.FrameResign) {
 		var ok bool
@@ -307,7 +309,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.handleBroadcast(now, from, p)
 	}
 	if p.Has(wire.FrameQuorum | wire.FrameRequest) {
-		s.noteQuorum(from, p)
+		s.handleQuorum(now, from, p)
 	}
 	if p.Has(wire.FrameEpoch) && s.ep.machine != nil {
 		s.performEpochs(now, s.ep.machine.HandleReport(now, from, p.Epoch, s.ep.out[:0]))
@@ -316,7 +318,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.handleRequest(now, received, from, p, d, alive)
 	}
 	if p.Has(wire.FrameReply) {
-		s.handleReply(now, from, p, d, alive)
+		s.handleReply(now, from, p, d)
 	} else if p.Has(wire.FrameSamples) {
 		s.handleSamples(now, from.Node, &p.Samples)
 	}
@@ -327,29 +329,20 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.handleAnswer(now, from, p)
 	}
 	if p.Has(wire.FrameCollated) {
-		s.handleCollated(now, received, p, d, alive)
+		s.handleCollated(now, received, p, d)
 	}
 }
 
 func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
 	started := s.dg.SentBefore(received, from.Node, p.Header.Stamp)
-	reply := &s.box.reply
-	var answer bool
-	s.elOut, answer = s.el.HandleRequest(now, from, p.Request, d.Fast, started, alive, reply, s.elOut[:0])
-	// A vote binds this node before the view part counts; what the handler
-	// did before the vote, an abdication, comes first.
+	s.elOut = s.el.HandleRequest(now, from, p.Request, d.Fast, started, s.elOut[:0])
+	// A vote binds this node before the view part counts. An abdication comes before
+	// the vote.
 	s.perform(now, s.elOut)
-	if !answer {
+	if s.box.uni&wire.FrameReply == 0 {
 		return
 	}
-	if reply.Support && reply.Stamp != (leader.VoteStamp{}) {
-		s.box.uni |= wire.FrameStamp
-		s.voteWithState()
-	}
-	if reply.OtherQuorum {
-		s.box.uni |= wire.FrameQuorum
-	}
-	if reply.Support {
+	if s.box.reply.Support {
 		if s.counts(&p.Part) {
 			s.mbOut = s.mb.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.mbOut[:0])
 			s.keepStill(now, p.Part.View)
@@ -368,22 +361,20 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	}
 	if s.collate(now, received, from, p, alive) {
 		// Only what the references say goes directly.
-		s.box.to, s.box.uni = from.Node, s.box.uni&^wire.FrameStamp
+		s.box.uni &^= wire.FrameReply | wire.FrameStamp
 		return
 	}
-	s.box.to, s.box.uni = from.Node, s.box.uni|wire.FrameReply
 	s.mb.Report(&s.box.report)
 }
 
-func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
+func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
 	p.Reply.Stamp = leader.VoteStamp{}
 	if p.Has(wire.FrameStamp) {
 		p.Reply.Stamp = p.Stamp
 	}
 	s.noteVote(from, &p.Reply, p)
-	var counted bool
-	s.elOut, counted = s.el.HandleReply(now, from, p.Reply, d.Fast, alive, s.elOut[:0])
-	if !counted {
+	s.elOut = s.el.HandleReply(now, from, p.Reply, d.Fast, s.elOut[:0])
+	if len(s.elOut) == 0 { // the reply does not count
 		s.mb.Learn(p.Report.Sequence)
 		return
 	}
@@ -393,58 +384,6 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.P
 	s.perform(now, s.elOut)
 	if p.Has(wire.FrameSamples) {
 		s.handleSamples(now, from.Node, &p.Samples)
-	}
-}
-
-// perform does what the election wants.
-func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
-	for i := range effects {
-		e := &effects[i]
-		switch e.Kind {
-		case leader.SendRequest:
-			s.box.request, s.box.all = e.Request, s.box.all|wire.FrameRequest
-			if e.Request.Tree.Fanout > 0 {
-				s.box.all |= wire.FrameTree
-			}
-		case leader.SendRelease:
-			s.box.release, s.box.all = e.Number, s.box.all|wire.FrameRelease
-			if e.By != timed.NoNode {
-				s.box.successor, s.box.all = e.By, s.box.all|wire.FrameSuccessor
-			}
-		case leader.Won:
-			s.won(now)
-			s.wonEpoch(now, e)
-		case leader.GiveUp:
-			s.gaveUp(now, e)
-		case leader.Unfit:
-			s.notify(Event{Kind: EventUnfit})
-		case leader.GlobalLost:
-			s.lostGlobally(e)
-		}
-	}
-}
-
-func (s *Stack) won(now timed.Instant) {
-	s.ckOut = s.ck.HandleLead(now, s.ckOut[:0])
-	s.performClock()
-	s.mbOut = s.mb.HandleWon(now, s.el.Support(), s.el.Refusals(), s.dg.Alive(now), s.dg.Boot, s, s.mbOut[:0])
-	s.performViews()
-}
-
-func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
-	why := membership.LeadEnded
-	if e.Reason == leader.LeaseExpired {
-		why = membership.LeaseExpired
-	}
-	var resign membership.ViewID
-	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.By, s.mbOut[:0])
-	s.performViews()
-	if !resign.None() {
-		s.box.resign, s.box.all = resign, s.box.all|wire.FrameResign
-	}
-	if s.leading {
-		s.leading = false
-		s.notify(Event{Kind: EventLeadLost, Lost: e.Reason, Peer: e.By})
 	}
 }
 
@@ -459,7 +398,7 @@ func (s *Stack) performViews() {
 		case membership.RequestSoon:
 			s.el.RequestSoon()
 		case membership.Dropped:
-			s.el.GrantsDropped()
+			s.el.NoteGrantsDropped()
 		case membership.Installed:
 			if len(e.View.Members) > 1 {
 				s.ck.Settled()

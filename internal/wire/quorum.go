@@ -20,8 +20,8 @@ const (
 const (
 	flagGlobal = 1 << iota
 	flagNamed
-	flagSay
-	stateFlags = flagGlobal | flagNamed | flagSay
+	flagVoter
+	stateFlags = flagGlobal | flagNamed | flagVoter
 )
 
 func flagsOf(s *leader.State) (v uint64) {
@@ -31,14 +31,14 @@ func flagsOf(s *leader.State) (v uint64) {
 	if s.Named {
 		v |= flagNamed
 	}
-	if s.Say {
-		v |= flagSay
+	if s.Voter {
+		v |= flagVoter
 	}
 	return v
 }
 
 func setFlags(s *leader.State, v uint64) {
-	s.Global, s.Named, s.Say = v&flagGlobal != 0, v&flagNamed != 0, v&flagSay != 0
+	s.Global, s.Named, s.Voter = v&flagGlobal != 0, v&flagNamed != 0, v&flagVoter != 0
 }
 
 // quorumFrames writes the frames of quorum systems and hand-over.

@@ -9,10 +9,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// The binary form of a state: the version, the phase with a bit for "agreed", the
+// The binary form of a state is the version, the phase with a bit for "agreed", the
 // epoch as a uvarint, and then, each preceded by its length as a uvarint, the two
-// texts, the edict (nothing if there is none) and the dead, one byte each, in
-// ascending order. Checksums are the business of what carries it.
+// texts, the edict (empty if there is none) and the dead, one byte each, in ascending
+// order. It has no checksum; packets and files have their own.
 
 const (
 	codecVersion = 1
@@ -22,7 +22,7 @@ const (
 // MaxSize is the size in bytes of the largest state.
 const MaxSize = 2 + binary.MaxVarintLen64 + 2*(2+MaxSystem) + 2 + edict.MaxSize + 2 + timed.MaxNodes
 
-// ErrMalformed: the bytes are no state.
+// ErrMalformed: the bytes are not a state.
 var ErrMalformed = errors.New("epoch: malformed state")
 
 // Append appends the binary form of a state to b.
@@ -50,12 +50,12 @@ func Append(b []byte, s *State) []byte {
 	return b
 }
 
-// Decode reads the binary form. The error matches [ErrMalformed]. The state shares
-// nothing with b.
+// Decode reads the binary form. The error matches [ErrMalformed]. The state shares no
+// memory with b.
 func Decode(b []byte) (State, error) {
 	var s State
 	if len(b) < 2 || b[0] != codecVersion {
-		return s, fmt.Errorf("%w: its version is not %d", ErrMalformed, codecVersion)
+		return s, fmt.Errorf("%w: the version is not %d", ErrMalformed, codecVersion)
 	}
 	s.Phase, s.Agreed = Phase(b[1]&^agreedBit), b[1]&agreedBit != 0
 	r := reader{rest: b[2:]}
@@ -65,7 +65,7 @@ func Decode(b []byte) (State, error) {
 	e := r.bytes(edict.MaxSize)
 	dead := r.bytes(timed.MaxNodes)
 	if r.bad || len(r.rest) > 0 {
-		return s, fmt.Errorf("%w: its length is wrong, or a number is not in its shortest form", ErrMalformed)
+		return s, fmt.Errorf("%w: the length is wrong, or a number is not in its shortest form", ErrMalformed)
 	}
 	for i, id := range dead {
 		if id == 0 || i > 0 && id <= dead[i-1] {
@@ -100,7 +100,7 @@ func (r *reader) uvarint() uint64 {
 	return v
 }
 
-// bytes takes at most so many, preceded by their number.
+// bytes reads at most most bytes, preceded by their number.
 func (r *reader) bytes(most int) []byte {
 	n := r.uvarint()
 	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {

@@ -1,27 +1,46 @@
 package epoch
 
-import "github.com/failaware/failaware/timed"
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // Kind tells effects apart.
 type Kind uint8
 
 const (
-	// Persist: write State down, durably, before the next effect is performed and
-	// before any later call. If that fails the node must stop.
+	// Persist: write State down, durably, before the next effect and before any
+	// later call. If that fails the node must stop.
 	Persist Kind = iota + 1
-	// Broadcast: send State to all peers.
-	Broadcast
-	// Send: send State to To.
-	Send
-	// Tell: Event has happened.
-	Tell
+	// SendStateToAll: send State to all peers.
+	SendStateToAll
+	// SendState: send State to Peer.
+	SendState
+	// Notify: Event has happened.
+	Notify
 )
 
-// Effect is something for the caller to do, in order.
+func (k Kind) String() string {
+	switch k {
+	case Persist:
+		return "persist"
+	case SendStateToAll:
+		return "send state to all"
+	case SendState:
+		return "send state"
+	case Notify:
+		return "notify"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is something for the caller to do, in order. The kind says which fields
+// count.
 type Effect struct {
 	Kind  Kind
+	Peer  timed.NodeID
 	State State
-	To    timed.NodeID
 	Event Event
 }
 
@@ -31,7 +50,7 @@ type EventKind uint8
 const (
 	// Proposed: this node, which leads, has proposed System.
 	Proposed EventKind = iota + 1
-	// Superseded: what was asked for at this node is not proposed, because
+	// Superseded: this node does not propose what it was asked to propose, because
 	// System was proposed before and may have been chosen.
 	Superseded
 	// Decided: System is known to be the successor.
@@ -40,16 +59,16 @@ const (
 	Entered
 	// DeclaredDead: an administrator has declared this node dead, wrongly.
 	DeclaredDead
-	// Conflict: Peer knows of System as another quorum system of this epoch, or
-	// as another successor, than this node does. A change was forced wrongly, or
-	// groups are mixed up; only an administrator can help.
+	// Conflict: Peer knows System as the quorum system of this epoch or as its
+	// successor, and this node knows another. A change was forced wrongly, or groups
+	// are mixed up; only an administrator can help.
 	Conflict
-	// Unordered: proposals of this epoch do not compare, and nothing can be
-	// proposed: voters have lost their state directories.
+	// Unordered: proposals of this epoch do not compare, and none can be made:
+	// voters have lost their state directories.
 	Unordered
 )
 
-// Event is something that people may want to know.
+// Event is news for people.
 type Event struct {
 	Kind   EventKind
 	Epoch  uint64

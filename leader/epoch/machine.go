@@ -9,25 +9,25 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what a [Machine] needs to know.
+// Config configures a [Machine].
 type Config struct {
 	Self timed.Incarnation
 	// Counter is the number of the incarnation, from the state directory.
 	Counter uint64
-	// ReadyAt is when no vote of an earlier incarnation binds any more.
+	// ReadyAt is when the votes of earlier incarnations no longer bind.
 	ReadyAt timed.Instant
 	// Parse reads the text of a quorum system.
 	Parse func(string) (System, error)
-	// Period is how often the node reports while a change is under way, and
-	// IdlePeriod how often otherwise.
+	// Period is the time between reports while a change is under way, and
+	// IdlePeriod the time between reports otherwise.
 	Period, IdlePeriod time.Duration
-	// Retry is how long a leader waits for a quorum to note its proposal before
-	// it proposes again, under the votes that it then has.
+	// Retry is how long a leader waits for a quorum to note its proposal. Then it
+	// proposes again, under the votes that it has by then.
 	Retry time.Duration
 }
 
-// Machine is one node's part in the epochs of its group. It is a pure machine for
-// one goroutine; effects are appended to out.
+// Machine is one node's part in the epochs of its group. It is a pure machine for one
+// goroutine.
 type Machine struct {
 	cfg    Config
 	state  State
@@ -35,18 +35,18 @@ type Machine struct {
 
 	// The votes given.
 	votedFor timed.Incarnation
-	since    timed.Instant // the first of the votes for it with none for another in between
-	bound    timed.Instant // until when they bind
+	since    timed.Instant // first of the votes for it, after the last vote for another
+	bound    timed.Instant // end of all votes
 
 	wedges              []wedges
-	conflict, unordered bool // have been told
+	conflict, unordered bool // already reported
 
 	// While this node leads.
 	leading  bool
-	wish     string // what it is to propose
+	wanted   string // the successor that it is asked to propose
 	reports  []report
-	own      bool // the proposal noted is this lead's
-	noted    timed.Set
+	own      bool      // the noted proposal is this lead's
+	noted    timed.Set // nodes that have noted it
 	proposed timed.Instant
 
 	nextReport timed.Instant
@@ -59,14 +59,14 @@ type report struct {
 	state  State
 }
 
-// New returns the machine of an incarnation that starts at now with the state
-// that was written down last. A node that has none yet begins with the quorum
-// system of epoch 1, or, if it is to join, with the zero State: it then learns the
-// epoch from others. The error says what is wrong with the settings or the state.
+// New returns the machine of an incarnation that starts at now with the state that was
+// written down last. A node that has none begins with the quorum system of epoch 1. A
+// node that joins begins with the zero State and learns the epoch from others. The
+// error names what is wrong with the settings or the state.
 func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	switch {
 	case !cfg.Self.Valid():
-		return nil, errors.New("epoch: Self is no incarnation")
+		return nil, errors.New("epoch: Self is not an incarnation")
 	case cfg.Counter == 0:
 		return nil, errors.New("epoch: Counter is 0: voters need a state directory to change their quorum system")
 	case cfg.Parse == nil:
@@ -74,7 +74,7 @@ func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	case cfg.Period <= 0 || cfg.IdlePeriod <= 0 || cfg.Retry <= 0:
 		return nil, errors.New("epoch: Period, IdlePeriod and Retry must be above 0")
 	case state.Phase == Chosen:
-		return nil, errors.New("epoch: a state that is merely chosen is never written down")
+		return nil, errors.New("epoch: a state in phase chosen is never written down")
 	}
 	if err := state.check(); err != nil {
 		return nil, err
@@ -98,8 +98,7 @@ func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	return m, nil
 }
 
-// parse reads a text that stands for a quorum system, and for which no other text
-// stands.
+// parse reads the text of a quorum system, which must be its canonical text.
 func (m *Machine) parse(text string) (System, error) {
 	if len(text) > MaxSystem {
 		return nil, fmt.Errorf("the text of the quorum system is longer than %d bytes", MaxSystem)
@@ -111,60 +110,58 @@ func (m *Machine) parse(text string) (System, error) {
 	return s, err
 }
 
-// State returns what the node knows, for its reports. It must not be changed.
+// State returns what the node knows, for its reports. The caller must not change it.
 func (m *Machine) State() State { return m.state }
 
 // System returns the quorum system that rules the node's epoch, or nil in epoch 0.
 func (m *Machine) System() System { return m.system }
 
-// Busy reports that a change is under way. Votes of a node that is busy must carry
-// its state.
+// Busy reports whether a change is under way. The votes of a busy node must carry its
+// state.
 func (m *Machine) Busy() bool { return m.state.Phase != Idle }
 
-// Votes reports whether this node's vote for a candidate, whose request names the
-// given epoch and quorum system, may carry a stamp, and thus count in a quorum:
-// both must be members. Votes without one may be given all the same: they make
-// local leaders.
+// Votes reports whether this node's vote for a candidate may carry a stamp, and so
+// count in a quorum. The candidate's request names the given epoch and quorum system,
+// and both nodes must be members. Votes without a stamp make local leaders.
 func (m *Machine) Votes(candidate timed.NodeID, epoch, digest uint64) bool {
 	if m.system == nil || epoch != m.state.Epoch || digest != m.system.Digest() {
 		return false
 	}
-	// Who leads by the quorum system must be able to note what it proposes.
+	// A leader must be able to note what it proposes.
 	if members := m.system.Members(); !members.Has(m.cfg.Self.Node) || !members.Has(candidate) {
 		return false
 	}
 	return m.state.Phase < Chosen
 }
 
-// HandleVoted notes that this node has given a stamped vote, with the stamp's
-// clock, which binds it until the given instant. Votes that a node gives itself
-// count.
-func (m *Machine) HandleVoted(to timed.Incarnation, at, until timed.Instant) {
+// NoteVote notes that this node has given a stamped vote, stamped at, that binds it
+// until the given instant. A node's vote for itself counts.
+func (m *Machine) NoteVote(to timed.Incarnation, at, until timed.Instant) {
 	if to != m.votedFor {
 		m.votedFor, m.since = to, at
 	}
 	m.bound = timed.Later(m.bound, until)
 }
 
-// HandleFreed notes that the stamped votes for a candidate bind no more: it has
-// given them back.
-func (m *Machine) HandleFreed(now timed.Instant, by timed.Incarnation) {
+// NoteFreed notes that a candidate has given its stamped votes back, so that they no
+// longer bind.
+func (m *Machine) NoteFreed(now timed.Instant, by timed.Incarnation) {
 	if by == m.votedFor {
 		m.bound = timed.Earlier(m.bound, now)
 	}
 }
 
-// HandleReport takes what a peer's accepted incarnation says of its epoch.
+// HandleReport takes the state of a peer's accepted incarnation.
 func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *State, out []Effect) []Effect {
 	switch {
 	case s.Epoch > m.state.Epoch:
 		return m.enter(now, s.Epoch, s.System, out)
 	case s.Epoch < m.state.Epoch:
-		return append(out, Effect{Kind: Send, To: from.Node, State: m.state})
+		return append(out, Effect{Kind: SendState, Peer: from.Node, State: m.state})
 	case s.Epoch == 0:
 		return out
 	case s.System != m.state.System:
-		return m.tellConflict(from.Node, s.System, out)
+		return m.notifyConflict(from.Node, s.System, out)
 	}
 	switch s.Phase {
 	case Noted:
@@ -182,10 +179,10 @@ func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *Sta
 	return out
 }
 
-// note takes a proposal, if this node has voted for the proposer. The vote that
-// the edict rests on must be later than all that this node gave to others: a
-// proposal that was under way while another led must not be noted afterwards,
-// since that other has been told that there was none.
+// note takes a proposal if this node has voted for the proposer. The vote behind the
+// edict must be later than all votes that this node gave to others. A proposal that was
+// under way while another node led must not be noted afterwards, because that node
+// learnt from this one that there was none.
 func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out []Effect) []Effect {
 	if m.state.Phase >= Chosen || from != m.votedFor {
 		return out
@@ -204,19 +201,19 @@ func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out 
 	return m.persist(now, out)
 }
 
-// persist writes the state down, and then reports it.
+// persist writes the state down and then reports it.
 func (m *Machine) persist(now timed.Instant, out []Effect) []Effect {
 	return m.report(now, append(out, Effect{Kind: Persist, State: m.state}))
 }
 
-// report tells everybody what this node knows.
+// report sends this node's state to all peers.
 func (m *Machine) report(now timed.Instant, out []Effect) []Effect {
 	d := m.cfg.IdlePeriod
 	if m.Busy() {
 		d = m.cfg.Period
 	}
 	m.nextReport = now.Add(d)
-	return append(out, Effect{Kind: Broadcast, State: m.state})
+	return append(out, Effect{Kind: SendStateToAll, State: m.state})
 }
 
 // Deadline returns when HandleTimeout is next due.
@@ -244,11 +241,11 @@ func (m *Machine) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	return m.report(now, out)
 }
 
-// tellConflict tells once in an epoch.
-func (m *Machine) tellConflict(peer timed.NodeID, system string, out []Effect) []Effect {
+// notifyConflict reports a conflict once in an epoch.
+func (m *Machine) notifyConflict(peer timed.NodeID, system string, out []Effect) []Effect {
 	if m.conflict {
 		return out
 	}
 	m.conflict = true
-	return append(out, Effect{Kind: Tell, Event: Event{Conflict, m.state.Epoch, system, peer}})
+	return append(out, Effect{Kind: Notify, Event: Event{Conflict, m.state.Epoch, system, peer}})
 }

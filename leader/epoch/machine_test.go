@@ -52,7 +52,7 @@ func kinds(out []Effect) (all []Kind) {
 
 func told(out []Effect, k EventKind) bool {
 	for _, e := range out {
-		if e.Kind == Tell && e.Event.Kind == k {
+		if e.Kind == Notify && e.Event.Kind == k {
 			return true
 		}
 	}
@@ -81,17 +81,17 @@ func TestOnlySoundMachinesAreMade(t *testing.T) {
 // though its proposer has got the vote again.
 func noteOld(t testing.TB) {
 	m := machine(t, 2, first())
-	m.HandleVoted(inc(1), 1010, 1090)
-	m.HandleVoted(inc(3), 1100, 1180)
-	m.HandleVoted(inc(1), 1200, 1280)
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteVote(inc(3), 1100, 1180)
+	m.NoteVote(inc(1), 1200, 1280)
 	late := proposal(1, "majority 1,2", stamp(1, 1), stamp(2, 1010))
 	require.Empty(t, m.HandleReport(1210, inc(1), &late, nil))
-	m.HandleVoted(inc(1), 1220, 1300)
+	m.NoteVote(inc(1), 1220, 1300)
 	now := proposal(1, "majority 1,2", stamp(1, 2), stamp(2, 1200))
 	require.Empty(t, m.HandleReport(1230, inc(3), &now, nil), "it comes from another")
 	other := proposal(1, "majority 1,2", stamp(1, 2), edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1200})
 	require.Empty(t, m.HandleReport(1230, inc(1), &other, nil), "the vote is another incarnation's")
-	require.Equal(t, []Kind{Persist, Broadcast}, kinds(m.HandleReport(1230, inc(1), &now, nil)))
+	require.Equal(t, []Kind{Persist, SendStateToAll}, kinds(m.HandleReport(1230, inc(1), &now, nil)))
 	require.Empty(t, m.HandleReport(1240, inc(1), &now, nil), "once is enough")
 }
 
@@ -104,10 +104,10 @@ func wedgesOnce(t testing.TB) {
 	require.False(t, m.Votes(1, 1, digest("majority 1,2")))
 	require.False(t, m.Votes(4, 1, digest(three)), "only members lead by a quorum")
 	require.False(t, m.Votes(1, 2, digest(three)))
-	m.HandleVoted(inc(1), 1010, 1090)
+	m.NoteVote(inc(1), 1010, 1090)
 	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
 	out := m.HandleReport(1020, inc(1), &chosen, nil)
-	require.Equal(t, []Kind{Tell, Broadcast}, kinds(out))
+	require.Equal(t, []Kind{Notify, SendStateToAll}, kinds(out))
 	require.False(t, m.Votes(1, 1, digest(three)), "no vote when the successor is known")
 	for now := timed.Instant(1021); now < 1090; now++ {
 		for _, e := range m.HandleTimeout(now, nil) {
@@ -116,7 +116,7 @@ func wedgesOnce(t testing.TB) {
 	}
 	require.EqualValues(t, 1090, timed.Later(m.Deadline(), 1090))
 	out = m.HandleTimeout(1090, nil)
-	require.Equal(t, []Kind{Persist, Broadcast}, kinds(out))
+	require.Equal(t, []Kind{Persist, SendStateToAll}, kinds(out))
 	require.Equal(t, Wedged, out[0].State.Phase)
 
 	m, err := New(config(2), out[0].State, 2000)
@@ -131,12 +131,12 @@ func TestAVoterWedgesWhenItIsBoundNoMore(t *testing.T) { wedgesOnce(t) }
 
 func TestAVoteGivenBackBindsNoMore(t *testing.T) {
 	m := machine(t, 2, first())
-	m.HandleVoted(inc(1), 1010, 1090)
-	m.HandleFreed(1020, inc(3))
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteFreed(1020, inc(3))
 	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
 	m.HandleReport(1030, inc(1), &chosen, nil)
 	require.Equal(t, Chosen, m.State().Phase)
-	m.HandleFreed(1040, inc(1))
+	m.NoteFreed(1040, inc(1))
 	m.HandleTimeout(1040, nil)
 	require.Equal(t, Wedged, m.State().Phase)
 }
@@ -144,9 +144,9 @@ func TestAVoteGivenBackBindsNoMore(t *testing.T) {
 func TestProposalsAreRefusedWithTheReason(t *testing.T) {
 	m := machine(t, 1, first())
 	require.ErrorIs(t, m.Propose("majority 1,2"), ErrNotLeader)
-	m.HandleVoted(inc(1), 1010, 1090)
+	m.NoteVote(inc(1), 1010, 1090)
 	win := func(now, number timed.Instant) []Effect {
-		m.HandleReply(inc(2), number, nil)
+		m.NoteReply(inc(2), number, nil)
 		return m.HandleWon(now, number, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
 	}
 	require.Empty(t, win(1011, 1010))
@@ -157,10 +157,10 @@ func TestProposalsAreRefusedWithTheReason(t *testing.T) {
 	require.ErrorIs(t, m.Propose("majority 1"), ErrUnderWay)
 	require.NoError(t, m.Propose("majority 1,2"), "again")
 	require.Empty(t, m.HandleWon(1012, 1012, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil), "the voter's report of the round is missing")
-	require.Equal(t, []Kind{Persist, Broadcast, Tell}, kinds(win(1012, 1010)))
+	require.Equal(t, []Kind{Persist, SendStateToAll, Notify}, kinds(win(1012, 1010)))
 	require.Empty(t, win(1013, 1010), "it waits for the voters")
 	require.ErrorIs(t, m.Propose("majority 1"), ErrUnderWay)
-	m.HandleLost()
+	m.NoteLost()
 	require.ErrorIs(t, m.Propose("majority 1,2"), ErrNotLeader)
 	joiner := machine(t, 4, State{})
 	require.ErrorIs(t, joiner.Propose(three), ErrSystem)
@@ -168,13 +168,13 @@ func TestProposalsAreRefusedWithTheReason(t *testing.T) {
 
 func TestALeaderProposesAgainUnderItsLatestVotes(t *testing.T) {
 	m := machine(t, 1, first())
-	m.HandleVoted(inc(1), 1010, 1090)
-	m.HandleReply(inc(2), 1010, nil)
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
 	m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
 	require.NoError(t, m.Propose("majority 1,2"))
 	old := m.HandleWon(1012, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)[0].State
-	m.HandleVoted(inc(1), 3000, 3080)
-	m.HandleReply(inc(3), 3000, nil)
+	m.NoteVote(inc(1), 3000, 3080)
+	m.NoteReply(inc(3), 3000, nil)
 	out := m.HandleWon(3010, 3000, []edict.Stamp{stamp(1, 3000), stamp(3, 8)}, nil)
 	require.True(t, told(out, Proposed))
 	require.Equal(t, edict.After, edict.Compare(out[0].State.Edict, old.Edict))
@@ -184,11 +184,11 @@ func TestALeaderProposesAgainUnderItsLatestVotes(t *testing.T) {
 
 func TestProposalsThatDoNotCompareAreToldOnce(t *testing.T) {
 	m := machine(t, 1, first())
-	m.HandleVoted(inc(1), 1010, 1090)
+	m.NoteVote(inc(1), 1010, 1090)
 	a := proposal(1, "majority 1,2", edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1})
 	b := proposal(1, "majority 1,3", edict.Stamp{Node: 2, Counter: 1, Boot: 8, At: 1})
-	m.HandleReply(inc(2), 1010, &a)
-	m.HandleReply(inc(3), 1010, &b)
+	m.NoteReply(inc(2), 1010, &a)
+	m.NoteReply(inc(3), 1010, &b)
 	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5), stamp(3, 5)}
 	require.True(t, told(m.HandleWon(1011, 1010, stamps, nil), Unordered))
 	require.Empty(t, m.HandleWon(1012, 1010, stamps, nil))
@@ -198,13 +198,13 @@ func TestWhoIsBehindIsTold(t *testing.T) {
 	m := machine(t, 1, State{Epoch: 3, System: three})
 	old := first()
 	out := m.HandleReport(10, inc(2), &old, nil)
-	require.Equal(t, []Effect{{Kind: Send, To: 2, State: m.State()}}, out)
+	require.Equal(t, []Effect{{Kind: SendState, Peer: 2, State: m.State()}}, out)
 	joiner := machine(t, 4, State{})
 	require.Nil(t, joiner.System())
 	require.False(t, joiner.Votes(4, 0, 0))
-	require.Equal(t, []Kind{Broadcast}, kinds(joiner.HandleTimeout(0, nil)))
+	require.Equal(t, []Kind{SendStateToAll}, kinds(joiner.HandleTimeout(0, nil)))
 	require.Empty(t, joiner.HandleReport(5, inc(5), &State{}, nil), "neither knows")
-	require.Equal(t, []Kind{Tell, Persist, Broadcast}, kinds(joiner.HandleReport(10, inc(1), &out[0].State, nil)))
+	require.Equal(t, []Kind{Notify, Persist, SendStateToAll}, kinds(joiner.HandleReport(10, inc(1), &out[0].State, nil)))
 	require.False(t, joiner.Votes(1, 3, digest(three)), "it is no member")
 	mixed := State{Epoch: 3, System: "majority 1,2"}
 	require.True(t, told(m.HandleReport(20, inc(2), &mixed, nil), Conflict))
@@ -220,11 +220,11 @@ func TestForce(t *testing.T) {
 		next string
 		dead timed.Set
 	}{
-		"nobody is declared dead": {"majority 1,2", timed.Set{}},
-		"are no members":          {"majority 1", timed.SetOf(3, 4)},
-		"no survivor":             {"majority 2", timed.SetOf(1)},
-		"it has no quorum":        {"majority 2,3,4", timed.SetOf(2, 3)},
-		"it rules already":        {three, timed.SetOf(3)},
+		"no member is declared dead": {"majority 1,2", timed.Set{}},
+		"are not members":            {"majority 1", timed.SetOf(3, 4)},
+		"not a survivor":             {"majority 2", timed.SetOf(1)},
+		"it has no quorum":           {"majority 2,3,4", timed.SetOf(2, 3)},
+		"it rules already":           {three, timed.SetOf(3)},
 	} {
 		out, err := m.Force(2000, c.next, c.dead, nil)
 		require.ErrorIs(t, err, ErrSystem)
@@ -232,11 +232,11 @@ func TestForce(t *testing.T) {
 		require.Empty(t, out)
 	}
 	noted := proposal(1, "majority 1,2,3,4", stamp(1, 1100), stamp(2, 1))
-	m.HandleVoted(inc(2), 1100, 1190)
+	m.NoteVote(inc(2), 1100, 1190)
 	require.NotEmpty(t, m.HandleReport(1110, inc(2), &noted, nil))
 	out, err := m.Force(2000, "majority 1", timed.SetOf(3), nil)
 	require.NoError(t, err, "what is merely noted gives way")
-	require.Equal(t, []Kind{Tell, Persist, Broadcast}, kinds(out))
+	require.Equal(t, []Kind{Notify, Persist, SendStateToAll}, kinds(out))
 	require.Equal(t, Wedged, m.State().Phase)
 	_, err = m.Force(2000, "majority 2", timed.SetOf(3), nil)
 	require.ErrorIs(t, err, ErrUnderWay)

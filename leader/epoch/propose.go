@@ -13,17 +13,17 @@ import (
 var (
 	// ErrNotLeader: this node does not lead its epoch.
 	ErrNotLeader = errors.New("epoch: this node does not lead by a quorum")
-	// ErrUnderWay: another change is under way, and must come to its end first.
+	// ErrUnderWay: another change is under way and must end first.
 	ErrUnderWay = errors.New("epoch: another change is under way")
 	// ErrSystem: the quorum system cannot be the successor.
-	ErrSystem = errors.New("epoch: it cannot succeed")
+	ErrSystem = errors.New("epoch: the quorum system cannot be the successor")
 )
 
-// Propose asks this node, which leads its epoch, to propose a quorum system as
-// the successor, from the next round of votes on. What becomes of it is told by
-// events; a lead that ends before the system is known to be chosen leaves that
-// open, and the caller looks at the next epoch. The error matches [ErrNotLeader],
-// [ErrUnderWay] or [ErrSystem]; then nothing changes.
+// Propose makes this node, which leads its epoch, propose a quorum system as the
+// successor, from the next round of votes on. Events report the outcome. If the lead
+// ends before the successor is known to be chosen, the outcome is open until the next
+// epoch begins. The error matches [ErrNotLeader], [ErrUnderWay] or [ErrSystem]; then
+// nothing changes.
 func (m *Machine) Propose(next string) error {
 	if err := m.checkNext(next); err != nil {
 		return err
@@ -33,17 +33,17 @@ func (m *Machine) Propose(next string) error {
 	}
 	under := m.state.Next
 	if under == "" {
-		under = m.wish
+		under = m.wanted
 	}
 	if under != "" && under != next {
 		return fmt.Errorf("%w: to %s", ErrUnderWay, under)
 	}
-	m.wish = next
+	m.wanted = next
 	return nil
 }
 
-// checkNext checks that a text can be that of the successor, as far as this node
-// knows.
+// checkNext returns an error if a text cannot be that of the successor, as far as this
+// node knows.
 func (m *Machine) checkNext(next string) error {
 	if m.system == nil {
 		return fmt.Errorf("%w: this node knows of no epoch", ErrSystem)
@@ -59,10 +59,9 @@ func (m *Machine) checkNext(next string) error {
 	return nil
 }
 
-// HandleReply takes a stamped vote of a peer for this node's round of that
-// number, and the state that came with it; nil means that the voter had noted
-// nothing.
-func (m *Machine) HandleReply(from timed.Incarnation, number timed.Instant, s *State) {
+// NoteReply notes a stamped vote of a peer for this node's round of that number, and
+// the state that came with it. A nil state means that the voter had noted nothing.
+func (m *Machine) NoteReply(from timed.Incarnation, number timed.Instant, s *State) {
 	r := report{from: from, number: number}
 	if s != nil {
 		r.state = *s
@@ -75,47 +74,47 @@ func (m *Machine) HandleReply(from timed.Incarnation, number timed.Instant, s *S
 	m.reports[i] = r
 }
 
-// HandleWon notes that this node has won the round of that number by a quorum,
-// with these stamps, its own among them, sorted by node.
+// HandleWon takes a round of that number that this node has won by a quorum, with the
+// stamps of its votes, its own included, sorted by node.
 func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []edict.Stamp, out []Effect) []Effect {
 	m.leading = true
-	if m.state.Phase >= Chosen || m.wish == "" && m.state.Phase == Idle && !m.othersNoted(stamps) {
+	if m.state.Phase >= Chosen || m.wanted == "" && m.state.Phase == Idle && !m.othersNoted(stamps) {
 		return out
 	}
 	latest, between := m.latest(number, stamps)
 	switch {
 	case between == edict.Incomparable && !m.unordered:
 		m.unordered = true
-		return append(out, Effect{Kind: Tell, Event: Event{Kind: Unordered, Epoch: m.state.Epoch}})
+		return append(out, Effect{Kind: Notify, Event: Event{Kind: Unordered, Epoch: m.state.Epoch}})
 	case between != edict.After:
 		return out
 	}
 	if m.own && latest.Phase == Noted && edict.Compare(latest.Edict, m.state.Edict) == edict.Same && now < m.proposed.Add(m.cfg.Retry) {
 		return out
 	}
-	next := m.wish
+	next := m.wanted
 	if latest.Phase == Noted {
 		next = latest.Next
 	}
 	if next == "" {
 		return out
 	}
-	if m.wish != "" && next != m.wish {
-		out = append(out, Effect{Kind: Tell, Event: Event{Kind: Superseded, Epoch: m.state.Epoch, System: next}})
-		m.wish = ""
+	if m.wanted != "" && next != m.wanted {
+		out = append(out, Effect{Kind: Notify, Event: Event{Kind: Superseded, Epoch: m.state.Epoch, System: next}})
+		m.wanted = ""
 	}
 	proposal := State{Epoch: m.state.Epoch, System: m.state.System, Phase: Noted, Next: next,
 		Edict: edict.Edict{Epoch: m.state.Epoch, Stamps: slices.Clone(stamps), Digest: edict.Sum(Proposal(m.state.Epoch, next))}}
 	before := len(out)
 	if out = m.note(now, m.cfg.Self, &proposal, out); len(out) == before {
-		return out // it is not this node's to propose: it has voted for another since
+		return out // this node may not propose: it has voted for another since
 	}
 	m.own, m.noted, m.proposed = true, timed.Set{}, now
-	out = append(out, Effect{Kind: Tell, Event: Event{Kind: Proposed, Epoch: m.state.Epoch, System: next}})
+	out = append(out, Effect{Kind: Notify, Event: Event{Kind: Proposed, Epoch: m.state.Epoch, System: next}})
 	return m.handleNoted(now, m.cfg.Self.Node, out)
 }
 
-// othersNoted reports whether a voter has noted a proposal.
+// othersNoted reports whether another voter has noted a proposal.
 func (m *Machine) othersNoted(stamps []edict.Stamp) bool {
 	for i := range stamps {
 		if r := m.reportOf(stamps[i].Node); r != nil && r.state.Phase != Idle {
@@ -125,10 +124,10 @@ func (m *Machine) othersNoted(stamps []edict.Stamp) bool {
 	return false
 }
 
-// latest returns the latest proposal that the voters of a round had noted when
-// they voted: whatever was chosen before was noted by one of them. It comes with
-// After if it is surely the latest, with Incomparable if that cannot be told, and
-// with Before if not all voters have been heard.
+// latest returns the latest proposal that the voters of a round had noted when they
+// voted. One of them had noted any proposal that was chosen before. between is After if
+// the proposal is surely the latest, Incomparable if proposals do not compare, and
+// Before if the report of a voter is missing.
 func (m *Machine) latest(number timed.Instant, stamps []edict.Stamp) (latest State, between edict.Order) {
 	if m.state.Phase == Noted {
 		latest = m.state
@@ -162,7 +161,7 @@ func (m *Machine) findReport(id timed.NodeID) (int, bool) {
 	return slices.BinarySearchFunc(m.reports, id, func(r report, id timed.NodeID) int { return int(r.from.Node) - int(id) })
 }
 
-// reportOf returns what a voter had noted when it voted last, or nil.
+// reportOf returns the report of a voter's last vote, or nil.
 func (m *Machine) reportOf(id timed.NodeID) *report {
 	if i, found := m.findReport(id); found {
 		return &m.reports[i]
@@ -170,7 +169,7 @@ func (m *Machine) reportOf(id timed.NodeID) *report {
 	return nil
 }
 
-// handleNoted counts those that have noted this leader's proposal.
+// handleNoted counts a node that has noted this leader's proposal.
 func (m *Machine) handleNoted(now timed.Instant, id timed.NodeID, out []Effect) []Effect {
 	m.noted.Add(id)
 	if !m.system.IsQuorum(m.noted) {
@@ -182,7 +181,7 @@ func (m *Machine) handleNoted(now timed.Instant, id timed.NodeID, out []Effect) 
 	return m.enterNext(now, out)
 }
 
-// HandleLost notes that this node does not lead its epoch any more.
-func (m *Machine) HandleLost() {
-	m.leading, m.own, m.wish = false, false, ""
+// NoteLost notes that this node no longer leads its epoch.
+func (m *Machine) NoteLost() {
+	m.leading, m.own, m.wanted = false, false, ""
 }

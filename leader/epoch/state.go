@@ -9,21 +9,21 @@ import (
 
 // System is a quorum system: any two of its quorums have a member in common.
 type System interface {
-	// Members are those whose votes count.
+	// Members returns the nodes whose votes count.
 	Members() timed.Set
-	// IsQuorum reports whether the set holds a quorum; nodes that are no members
+	// IsQuorum reports whether the set contains a quorum. Nodes that are not members
 	// do not count.
 	IsQuorum(timed.Set) bool
 	// Digest tells quorum systems apart.
 	Digest() uint64
-	// String is the one text from which the system can be read again.
+	// String returns the canonical text of the system.
 	String() string
 }
 
 // MaxSystem is the length in bytes of the longest text of a quorum system.
 const MaxSystem = 1024
 
-// Phase says how far a change of the quorum system has come, as a node knows.
+// Phase says how far a change of the quorum system has come, as far as a node knows.
 type Phase uint8
 
 const (
@@ -31,9 +31,9 @@ const (
 	Idle Phase = iota
 	// Noted: the node has noted a leader's proposal, durably.
 	Noted
-	// Chosen: the node knows which successor is chosen, and gives no more votes.
+	// Chosen: the node knows which successor is chosen and gives no more votes.
 	Chosen
-	// Wedged: besides, it never votes in this epoch again, durably.
+	// Wedged: the node never votes in this epoch again, durably.
 	Wedged
 )
 
@@ -49,35 +49,35 @@ func (p Phase) String() string {
 	return "idle"
 }
 
-// State is what a node knows of the epoch that it has entered. It is what a node
-// reports to others, and, but for what is merely [Chosen], what it writes down.
+// State is what a node knows of the epoch that it has entered. A node reports it to
+// others, and writes it down except in phase [Chosen].
 type State struct {
-	// Epoch is the number of the epoch; 0 means that the node knows none yet.
+	// Epoch is the number of the epoch; 0 means that the node knows none.
 	Epoch uint64
 	// System is the text of the quorum system that rules it.
 	System string
 	Phase  Phase
-	// Next is the text of its successor: proposed, or chosen.
+	// Next is the text of its successor, proposed or chosen.
 	Next string
-	// Edict is that of the proposal noted.
+	// Edict is the edict of the noted proposal.
 	Edict edict.Edict
 	// Agreed: a quorum has noted Next under one edict.
 	Agreed bool
-	// Dead are members that an administrator has declared dead to force Next.
+	// Dead is the members that an administrator has declared dead to force Next.
 	Dead timed.Set
 }
 
-// Proposal returns the payload of the edict under which a successor of an epoch
-// is proposed.
+// Proposal returns the payload of the edict under which the successor of an epoch is
+// proposed.
 func Proposal(epoch uint64, next string) []byte {
 	return fmt.Appendf(nil, "failaware epoch %d: %s", epoch+1, next)
 }
 
-// check returns an error if the state is none that a node can be in.
+// check returns an error if no node can be in the state.
 func (s *State) check() error {
 	switch {
 	case s.Epoch == 0 && (s.System != "" || s.Phase != Idle):
-		return fmt.Errorf("epoch: there is no epoch, but a state of it")
+		return fmt.Errorf("epoch: the state has no epoch but a quorum system or a phase")
 	case s.Epoch > 0 && s.System == "":
 		return fmt.Errorf("epoch: epoch %d has no quorum system", s.Epoch)
 	case len(s.System) > MaxSystem || len(s.Next) > MaxSystem:
@@ -95,7 +95,7 @@ func (s *State) check() error {
 	case s.Phase != Noted:
 		return nil
 	case s.Edict.Epoch != s.Epoch || s.Edict.Digest != edict.Sum(Proposal(s.Epoch, s.Next)):
-		return fmt.Errorf("epoch: the edict of the proposal was made for another")
+		return fmt.Errorf("epoch: the edict belongs to another proposal")
 	}
 	return s.Edict.Validate()
 }

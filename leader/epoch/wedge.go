@@ -5,7 +5,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// wedges counts who has wedged for one successor.
+// wedges counts the members that have wedged for one successor.
 type wedges struct {
 	next   string
 	by     timed.Set
@@ -13,14 +13,14 @@ type wedges struct {
 	dead   timed.Set
 }
 
-// maxSuccessors bounds for how many successors wedges are counted. There is one,
-// unless changes were forced that contradict each other.
+// maxSuccessors bounds the number of successors for which wedges are counted. There is
+// one unless forced changes contradict each other.
 const maxSuccessors = 4
 
-// learn takes what somebody knows to be the successor.
+// learn takes a successor that a node knows to be chosen.
 func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Effect) []Effect {
 	if m.state.Phase >= Chosen && m.state.Next != s.Next {
-		return m.tellConflict(from, s.Next, out)
+		return m.notifyConflict(from, s.Next, out)
 	}
 	known := m.state.Phase >= Chosen
 	if known && (m.state.Agreed || !s.Agreed) && s.Dead.Subset(m.state.Dead) {
@@ -31,16 +31,16 @@ func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Ef
 			return out
 		}
 		m.state.Phase, m.state.Next, m.state.Edict = Chosen, s.Next, edict.Edict{}
-		m.own, m.wish = false, ""
-		out = append(out, Effect{Kind: Tell, Event: Event{Decided, m.state.Epoch, s.Next, from}})
+		m.own, m.wanted = false, ""
+		out = append(out, Effect{Kind: Notify, Event: Event{Decided, m.state.Epoch, s.Next, from}})
 	}
 	if s.Dead.Has(m.cfg.Self.Node) && !m.state.Dead.Has(m.cfg.Self.Node) {
-		out = append(out, Effect{Kind: Tell, Event: Event{DeclaredDead, m.state.Epoch, s.Next, from}})
+		out = append(out, Effect{Kind: Notify, Event: Event{DeclaredDead, m.state.Epoch, s.Next, from}})
 	}
 	m.state.Agreed = m.state.Agreed || s.Agreed
 	m.state.Dead = m.state.Dead.Union(s.Dead)
 	switch {
-	case m.state.Phase == Wedged: // now for a further reason
+	case m.state.Phase == Wedged: // now for another reason
 		m.wedge(m.cfg.Self.Node, &m.state)
 		return m.persist(now, out)
 	case m.mayWedge() && now >= m.unboundAt():
@@ -49,18 +49,18 @@ func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Ef
 	return m.report(now, out)
 }
 
-// mayWedge reports that nothing but the votes given keeps this node from wedging.
+// mayWedge reports whether only the votes given keep this node from wedging.
 func (m *Machine) mayWedge() bool {
 	return m.state.Phase == Chosen && m.system.Members().Has(m.cfg.Self.Node)
 }
 
-// unboundAt returns when no vote of this node binds any more, those of earlier
-// incarnations included.
+// unboundAt returns when the votes of this node, including those of earlier
+// incarnations, no longer bind it.
 func (m *Machine) unboundAt() timed.Instant {
 	return timed.Later(m.cfg.ReadyAt, m.bound)
 }
 
-// wedgeSelf gives up voting in this epoch for good.
+// wedgeSelf makes this node stop voting in this epoch for good.
 func (m *Machine) wedgeSelf(now timed.Instant, out []Effect) []Effect {
 	m.state.Phase = Wedged
 	m.wedge(m.cfg.Self.Node, &m.state)
@@ -68,7 +68,7 @@ func (m *Machine) wedgeSelf(now timed.Instant, out []Effect) []Effect {
 	return m.enterNext(now, out)
 }
 
-// wedge counts that a member has wedged.
+// wedge counts a member that has wedged.
 func (m *Machine) wedge(by timed.NodeID, s *State) {
 	if !m.system.Members().Has(by) {
 		return
@@ -86,8 +86,8 @@ func (m *Machine) wedge(by timed.NodeID, s *State) {
 	}
 }
 
-// enterNext begins the next epoch if the old one has ended: if a quorum has
-// wedged for one successor, or, where that was forced, all that were not declared
+// enterNext begins the next epoch if the old one has ended: if a quorum has wedged for
+// one successor or, where the successor was forced, all members that were not declared
 // dead.
 func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
 	for i := range m.wedges {
@@ -101,16 +101,16 @@ func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// enter begins an epoch of which it is known that all before have ended.
+// enter begins an epoch after all earlier ones have ended.
 func (m *Machine) enter(now timed.Instant, epoch uint64, text string, out []Effect) []Effect {
 	system, err := m.parse(text)
 	if err != nil {
-		return m.tellConflict(timed.NoNode, text, out) // written by a program that knows more
+		return m.notifyConflict(timed.NoNode, text, out) // a newer program wrote it
 	}
 	m.state, m.system = State{Epoch: epoch, System: text}, system
 	m.votedFor, m.since = timed.Incarnation{}, 0
 	m.wedges, m.reports, m.noted, m.conflict, m.unordered = nil, nil, timed.Set{}, false, false
-	m.HandleLost()
-	out = append(out, Effect{Kind: Tell, Event: Event{Kind: Entered, Epoch: epoch, System: text}})
+	m.NoteLost()
+	out = append(out, Effect{Kind: Notify, Event: Event{Kind: Entered, Epoch: epoch, System: text}})
 	return m.persist(now, out)
 }

@@ -102,7 +102,7 @@ func (w *world) settled() string {
 		case !n.up:
 		case n.m.State().Epoch != l.epoch:
 			return fmt.Sprintf("node %v is in epoch %d and not in %d", n.id, n.m.State().Epoch, l.epoch)
-		case n.m.wish != "":
+		case n.m.wanted != "":
 			return "a change has been asked for"
 		case n.m.Busy():
 			return fmt.Sprintf("node %v has %v a change", n.id, n.m.State().Phase)

@@ -213,13 +213,13 @@ func (w *world) perform(n *node, out []Effect) {
 			if crash {
 				w.crashNode(n)
 			}
-		case Broadcast:
+		case SendStateToAll:
 			for _, p := range w.nodes {
 				w.send(message{kind: reported, from: n.inc, to: p.id, state: e.State})
 			}
-		case Send:
-			w.send(message{kind: reported, from: n.inc, to: e.To, state: e.State})
-		case Tell:
+		case SendState:
+			w.send(message{kind: reported, from: n.inc, to: e.Peer, state: e.State})
+		case Notify:
 			w.events[e.Event.Kind]++
 		}
 	}
@@ -313,7 +313,7 @@ func (n *node) alarm() int64 {
 func (w *world) timeout(n *node) {
 	if n.stamps != nil && w.now >= n.leadsUntil {
 		n.stamps = nil
-		n.m.HandleLost()
+		n.m.NoteLost()
 	}
 	w.perform(n, n.m.HandleTimeout(n.clock(w.now), nil))
 	if !n.up || w.now < n.next {
@@ -343,13 +343,13 @@ func (w *world) timeout(n *node) {
 
 func (w *world) lock(n *node, to timed.Incarnation, s edict.Stamp) {
 	n.lockedTo, n.lockedUntil = to, w.now+lockTime
-	n.m.HandleVoted(to, s.At, n.clock(n.lockedUntil))
+	n.m.NoteVote(to, s.At, n.clock(n.lockedUntil))
 }
 
 func (w *world) free(n *node, by timed.Incarnation, number timed.Instant) {
 	if n.lockedTo == by && n.lockRequest <= number {
 		n.lockedUntil = w.now
-		n.m.HandleFreed(n.clock(w.now), by)
+		n.m.NoteFreed(n.clock(w.now), by)
 	}
 }
 
@@ -377,7 +377,7 @@ func (w *world) receive(n *node, m message) {
 				return
 			}
 		}
-		n.m.HandleReply(m.from, m.number, s)
+		n.m.NoteReply(m.from, m.number, s)
 		at := 0
 		for at < len(n.votes) && n.votes[at].Node < m.from.Node {
 			at++

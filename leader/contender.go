@@ -1,0 +1,69 @@
+package leader
+
+import "github.com/failaware/failaware/timed"
+
+// outranksMe reports whether a peer ranks above this node. All do while this node is
+// not a contender.
+func (e *Election) outranksMe(id timed.NodeID) bool {
+	if e.abstains() {
+		return true
+	}
+	return e.rankOf(id) > e.rank()
+}
+
+// abstains reports whether this node is not a contender.
+func (e *Election) abstains() bool { return e.unfit || e.resigned || e.yields }
+
+// rank returns this node's own rank.
+func (e *Election) rank() rank {
+	support := 0
+	if e.leading {
+		support = e.support.Len()
+	}
+	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight) |
+		standing(e.global != nil && e.global.held, e.leading, e.named, e.voter())
+}
+
+// rankOf returns the rank of a peer.
+func (e *Election) rankOf(id timed.NodeID) rank {
+	st := &e.peers.of(id).state
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(st.Global, st.Leading, st.Named, st.Voter)
+}
+
+// best returns the contender of the highest rank among the alive peers, or NoNode.
+func (e *Election) best() timed.NodeID {
+	if e.topValid {
+		return e.top
+	}
+	best, highest := timed.NoNode, rank(0)
+	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {
+		st := &e.peers.of(id).state
+		if !st.Contender || e.foreign(id) {
+			continue
+		}
+		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id) {
+			continue // it cannot lead, and its leader is out of this node's hearing
+		}
+		if r := e.rankOf(id); best == timed.NoNode || r > highest {
+			best, highest = id, r
+		}
+	}
+	e.top, e.topValid = best, true
+	e.topAbove = best != timed.NoNode && highest > e.rank()
+	return best
+}
+
+// outranked reports whether some contender ranks above this node.
+func (e *Election) outranked() bool {
+	e.best()
+	return e.topAbove
+}
+
+// elsewhere reports that a process locked to l follows a leader out of this node's
+// hearing: l is neither the process, nor this node, nor alive here.
+func (e *Election) elsewhere(l timed.Incarnation, id timed.NodeID) bool {
+	if !l.Valid() || l.Node == id || l.Node == e.cfg.Self.Node {
+		return false
+	}
+	return !e.alive.Has(l.Node) || e.peers.of(l.Node).boot != l.Boot
+}

@@ -1,0 +1,106 @@
+package leader
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Kind tells effects apart.
+type Kind uint8
+
+const (
+	// SendRequest: send Request to all peers.
+	SendRequest Kind = iota + 1
+	// SendRelease: tell all peers that votes for requests up to Number are free,
+	// in favour of Peer if that is a node.
+	SendRelease
+	// SendReply: send Reply to Peer. What rests on the vote in it counts only
+	// after this effect.
+	SendReply
+	// SendAnswer: send Answer to Peer.
+	SendAnswer
+	// Counted: the reply under way counts in the round. Take what it says about
+	// views before the effects that follow.
+	Counted
+	// Won: the round Number was won, for the first time if First. Lease and
+	// support set are those of the election now.
+	Won
+	// GaveUp: the lead, if there was one, is over, for Reason. No earlier view may
+	// be renewed from now on.
+	GaveUp
+	// Unfit: this node is not a contender, because its peers grant votes that are
+	// too short for its own settings.
+	Unfit
+	// GlobalLost: the node no longer leads globally, for Reason.
+	GlobalLost
+	// OtherQuorum: Peer votes for Quorum, which is not what this node votes for.
+	OtherQuorum
+	// Verified: Peer has answered a question of this node; Assurance is what the
+	// answer proves.
+	Verified
+)
+
+func (k Kind) String() string {
+	names := [...]string{SendRequest: "send request", SendRelease: "send release", SendReply: "send reply", SendAnswer: "send answer",
+		Counted: "counted", Won: "won", GaveUp: "gave up", Unfit: "unfit", GlobalLost: "global lost",
+		OtherQuorum: "other quorum", Verified: "verified"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is something for the caller to do, in order. The kind says which fields
+// count.
+type Effect struct {
+	Kind      Kind
+	Peer      timed.NodeID // the destination, or the node whose message or silence is the cause
+	Request   Request
+	Reply     Reply
+	Answer    Answer
+	Number    timed.Instant
+	First     bool
+	Reason    Reason
+	Stamps    *QuorumStamp // of Won: of the round Number if a quorum voted in it
+	Quorum    QuorumID
+	Assurance Assurance
+}
+
+// Reason says why something ended.
+type Reason uint8
+
+const (
+	// NoReason is the zero Reason.
+	NoReason Reason = iota
+	// Outranked: a candidate of higher rank asked for votes.
+	Outranked
+	// LeaseExpired: the lease ran out before it was renewed.
+	LeaseExpired
+	// RoundFailed: a candidate did not get the votes.
+	RoundFailed
+	// Resigned: the application asked for it, or the node leaves.
+	Resigned
+	// ClockFault: the local hardware clock cannot be trusted.
+	ClockFault
+	// NoQuorum: no quorum has renewed the global lease.
+	NoQuorum
+)
+
+func (r Reason) String() string {
+	switch r {
+	case Outranked:
+		return "outranked"
+	case LeaseExpired:
+		return "lease expired"
+	case RoundFailed:
+		return "round failed"
+	case Resigned:
+		return "resigned"
+	case ClockFault:
+		return "clock fault"
+	case NoQuorum:
+		return "no quorum"
+	}
+	return "none"
+}

@@ -1,0 +1,80 @@
+package leader
+
+import "github.com/failaware/failaware/timed"
+
+// HandleRequest takes a request of a peer's accepted incarnation. started is the
+// latest that the local clock can have shown when the request was sent. Its last
+// effect is SendReply if the request is to be answered.
+func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Request, fast bool, started timed.Instant, out []Effect) []Effect {
+	if !fast {
+		return out
+	}
+	// A peer that does not hear this node cannot count its vote, and a lock to it
+	// would only keep this node from others.
+	if !e.alive.Has(from.Node) {
+		return out
+	}
+	if e.outranksMe(from.Node) && (e.leading || e.open) && !e.foreign(from.Node) {
+		out = e.release(now, Outranked, from.Node, out)
+	}
+	if from == e.lockedTo && m.Number < e.lockRequest {
+		return out // overtaken by a newer request
+	}
+	reply := Reply{Number: m.Number}
+	if e.mayVote(now, from, m, &reply) {
+		e.vote(from, m, started)
+		reply.Support = true
+		if e.global != nil {
+			reply.Stamp = e.stampFor(now, from)
+		}
+	}
+	return append(out, Effect{Kind: SendReply, Peer: from.Node, Reply: reply})
+}
+
+// mayVote decides on a vote and notes the reason for a refusal in reply.
+func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request, reply *Reply) bool {
+	if !e.Ready(now) {
+		return false
+	}
+	if m.LockTime > e.cfg.Timing.MaxLockTime || m.LockTime <= 0 {
+		return false
+	}
+	if e.foreign(from.Node) {
+		reply.OtherQuorum = true
+		return false
+	}
+	if now < e.lockedUntil && e.lockedTo != from {
+		reply.LockedTo = e.lockedTo
+		return false
+	}
+	if !e.outranksMe(from.Node) {
+		reply.Prefers = e.cfg.Self.Node
+		return false
+	}
+	if top := e.best(); top != timed.NoNode && top != from.Node && e.rankOf(top) > e.rankOf(from.Node) {
+		reply.Prefers = top
+		return false
+	}
+	return true
+}
+
+// vote locks this node to the candidate. The lock must outlast the lease, which is
+// counted from the request's number. So it starts at the latest instant at which the
+// request can have been sent, and a late request binds the voter hardly longer than
+// the lease.
+func (e *Election) vote(from timed.Incarnation, m Request, started timed.Instant) {
+	until := started.Add(m.LockTime)
+	if e.lockedTo == from {
+		until = timed.Later(until, e.lockedUntil) // an older lease may ask for longer
+	}
+	e.lockedTo, e.lockedUntil, e.lockRequest = from, until, m.Number
+}
+
+// lockSelf locks this node to itself for the present round.
+func (e *Election) lockSelf() {
+	until := e.lastRequest.Add(e.lockTime)
+	if e.lockedTo == e.cfg.Self {
+		until = timed.Later(until, e.lockedUntil)
+	}
+	e.lockedTo, e.lockedUntil, e.lockRequest = e.cfg.Self, until, e.lastRequest
+}
