@@ -1,6 +1,6 @@
-// Package membership is the fail-aware membership service, seeded by the
-// leader's support sets. A view names a group and its members; every node
-// knows, by reading its hardware clock, whether its view is up to date.
+// Package membership is the fail-aware membership service. The support sets of leaders
+// seed its views. A view names a group and its members. Every node knows, by reading its
+// hardware clock, whether its view is up to date.
 //
 // It promises:
 //
@@ -12,8 +12,8 @@
 //   - M5 timeliness: in a Δ-partition that is stable for long enough all
 //     members have the same up-to-date view, and it is the whole partition;
 //   - M6 second chance: one lost or late message never excludes a member;
-//   - M7 fail-awareness: "up to date" is a local predicate, true for no longer
-//     than the lease.
+//   - M7 fail-awareness: "up to date" is a local predicate, which is true for no
+//     longer than the lease.
 //
-// [Service] is a pure machine, owned by one goroutine.
+// [Service] is a pure machine for one goroutine.
 package membership

@@ -2,8 +2,8 @@ package membership
 
 import "github.com/failaware/failaware/timed"
 
-// HandleWon takes a round that this node won: its support set, the alive
-// peers and those who refused, and the accepted boot id of each node.
+// HandleWon takes a round that this node won: its support set, the peers that refused,
+// the alive peers, and the accepted boot id of each node.
 func (s *Service) HandleWon(now timed.Instant, support, refused, alive timed.Set,
 	boot func(timed.NodeID) timed.BootID, votes Votes, out []Effect) []Effect {
 	s.leading = true
@@ -34,9 +34,9 @@ func (v *View) is(set timed.Set, boot func(timed.NodeID) timed.BootID, self time
 	return true
 }
 
-// want returns the members that the next view should have: the support set,
-// and members that are alive and did not refuse (M6, the second chance, for the
-// same incarnation only).
+// want returns the members that the next view should have: the support set, and the
+// members that are alive and did not refuse. The latter is the second chance (M6),
+// which only the same incarnation gets.
 func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID) timed.BootID) *View {
 	set := support
 	var second timed.Set
@@ -64,21 +64,21 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 	return v
 }
 
-// propose opens the next view. The leader's own flag drops with the proposal,
-// and no older view is ever renewed again.
+// propose opens the next view. The leader's own lease ends with the proposal, and no
+// older view is ever renewed.
 func (s *Service) propose(want *View, out []Effect) []Effect {
 	s.sequence++
 	want.ID = ViewID{Sequence: s.sequence, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
 	s.leaveBehind(want)
 	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
-	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.holding()})
+	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.installedID()})
 	s.acked = want.ID
 	out = s.drop(Proposed, s.cfg.Self.Node, out)
-	return append(out, Effect{Kind: RequestSoon})
+	return append(out, Effect{Kind: RequestRound})
 }
 
-// leaveBehind notes until when members of the committed view that are not in
-// the next one may count on the lease that they were granted last.
+// leaveBehind notes until when members of the committed view that are not in the next
+// one may count on their last lease.
 func (s *Service) leaveBehind(next *View) {
 	s.wait = s.carried
 	if s.view == nil {
@@ -95,7 +95,7 @@ func (s *Service) leaveBehind(next *View) {
 // HandleReport takes the view part of a reply that counted in the election.
 func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Report, supports bool,
 	votes Votes, out []Effect) []Effect {
-	s.Learn(r.Sequence)
+	s.NoteSequence(r.Sequence)
 	if s.view != nil && r.Installed == s.view.ID {
 		s.spread.Add(from.Node)
 	}
@@ -104,8 +104,8 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	}
 	p := s.proposal
 	if p == nil {
-		// A member that has acknowledged another proposal since the commit
-		// refuses renewals for ever: the view needs a successor.
+		// A member that has acknowledged another proposal since the commit refuses
+		// all renewals: the view needs a successor.
 		if supports && s.view.Has(from) && r.Acknowledged != s.view.ID {
 			return s.propose(s.view.again(), out)
 		}
@@ -127,7 +127,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	return out
 }
 
-// again returns a proposal for the same incarnations, not yet named.
+// again returns a view of the same incarnations without an id.
 func (v *View) again() *View {
 	next := &View{Set: v.Set, Members: make([]Member, len(v.Members))}
 	for i := range v.Members {
@@ -136,9 +136,8 @@ func (v *View) again() *View {
 	return next
 }
 
-// tryCommit commits the open proposal once all its members have acknowledged
-// it, their votes still bind them, and nobody who was left behind can count on
-// an older view.
+// tryCommit commits the open proposal once all its members have acknowledged it, their
+// votes still bind them, and no member that was left behind can count on an older view.
 func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effect {
 	p := s.proposal
 	if p == nil || !s.leading {
@@ -152,7 +151,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	s.tried = true
 	if s.acked != p.ID {
-		return out // this node has acknowledged another leader's proposal since
+		return out // this node has since acknowledged another leader's proposal
 	}
 	if s.lease(p, votes) <= now || !votes.Flushed(p.ID) {
 		return out
@@ -166,16 +165,16 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
 	s.wait, s.carried = 0, 0
-	// Late words about a view that was given up before say nothing about
-	// the leases that are granted from now on.
+	// Late confirmations for a view that was given up say nothing about the leases
+	// that are granted from now on.
 	s.resigned = nil
 	s.spread = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
-	return append(out, Effect{Kind: RequestSoon})
+	return append(out, Effect{Kind: RequestRound})
 }
 
-// HandleFlushed takes notice that the members of the open proposal hold the
-// messages that they must hold.
+// HandleFlushed continues when the members of the open proposal hold the messages that
+// they must hold.
 func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []Effect {
 	return s.tryCommit(now, votes, out)
 }
@@ -193,46 +192,44 @@ func (s *Service) lease(v *View, votes Votes) timed.Instant {
 	return until
 }
 
-// Part writes what the request that leaves now says about views, and returns
-// until when it lets members count on the view. The leader holds its own view
-// until the lease that it grants.
-func (s *Service) Part(now timed.Instant, leads bool, votes Votes, p *Part, out []Effect) (timed.Instant, []Effect) {
-	p.Kind, p.ID, p.Until, p.View = NoPart, ViewID{}, 0, nil
+// Announce says what the request that leaves now says about views. Its last effect is
+// SendPart, unless there is nothing to say. The leader's own lease ends with the lease
+// that it grants.
+func (s *Service) Announce(now timed.Instant, leads bool, votes Votes, out []Effect) []Effect {
 	if !s.leading || !leads {
-		return 0, out
+		return out
 	}
 	if s.proposal != nil {
-		p.Kind, p.ID, p.View = Propose, s.proposal.ID, s.proposal
-		return 0, out
+		return append(out, Effect{Kind: SendPart, Part: Part{Kind: Propose, ID: s.proposal.ID, View: s.proposal}})
 	}
 	if s.view == nil {
-		return 0, out
+		return out
 	}
 	until := s.lease(s.view, votes)
 	if until <= now {
-		return 0, out
+		return out
 	}
 	s.granted = timed.Later(s.granted, until)
 	if s.installed == s.view {
 		out = s.extend(now, until, out)
 	}
-	p.Kind, p.ID, p.Until = Renew, s.view.ID, until
+	p := Part{Kind: Renew, ID: s.view.ID, Until: until}
 	if s.spread != s.view.Set {
 		p.Kind, p.View = Commit, s.view
 	}
-	return until, out
+	return append(out, Effect{Kind: SendPart, Part: p})
 }
 
-// HandleGiveUp takes the end of this node's lead: no view of before is ever
-// renewed. It returns the view that members may still count on, to be resigned.
-func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, out []Effect) ([]Effect, ViewID) {
+// HandleGaveUp takes the end of this node's lead. No view of that lead is ever renewed.
+// Its last effect is SendResign if members may still count on the view.
+func (s *Service) HandleGaveUp(now timed.Instant, why Reason, by timed.NodeID, out []Effect) []Effect {
 	s.leading = false
-	var id ViewID
+	var resigned ViewID
 	if s.view != nil {
 		if now < s.granted {
-			id = s.view.ID
+			resigned = s.view.ID
 			s.resigned, s.dropped = s.view, timed.SetOf(s.cfg.Self.Node)
-			// Should this node lead again before that, its next view waits.
+			// If this node leads again before that, its next view waits.
 			s.carried = timed.Later(s.carried, s.granted)
 		}
 		if s.installed == s.view {
@@ -241,11 +238,15 @@ func (s *Service) HandleGiveUp(now timed.Instant, why Reason, by timed.NodeID, o
 	}
 	s.proposal = nil
 	s.view, s.granted = nil, 0
-	return out, id
+	if resigned.None() {
+		return out
+	}
+	return append(out, Effect{Kind: SendResign, ID: resigned})
 }
 
-// HandleDropped takes a member's word that it has dropped a resigned view.
-func (s *Service) HandleDropped(from timed.Incarnation, id ViewID, out []Effect) []Effect {
+// HandleDropped takes a member's confirmation that it has dropped the lease on a
+// resigned view.
+func (s *Service) HandleDropped(now timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
 	if s.resigned == nil || id != s.resigned.ID {
 		return out
 	}
@@ -253,7 +254,7 @@ func (s *Service) HandleDropped(from timed.Incarnation, id ViewID, out []Effect)
 	if s.resigned.Set.Subset(s.dropped) {
 		s.resigned = nil
 		s.wait, s.carried = 0, 0
-		out = append(out, Effect{Kind: Dropped})
+		out = append(out, Effect{Kind: AllDropped})
 	}
 	return out
 }

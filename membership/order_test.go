@@ -10,21 +10,21 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// quarrel is a group in which anybody may lead at any time, and messages come
-// late, in any order, more than once, or never. Leases do not end in it: it is
-// about which view follows which.
+// quarrel is a group in which any node may lead at any time, and messages come late, in
+// any order, more than once, or never. Leases do not end: the tests are about the order
+// of views.
 type quarrel struct {
 	nodes   [4]*Service // 1 to 3
 	self    [4]timed.Incarnation
 	parts   []mailed[Part]
 	reports []mailed[Report]
 
-	proposed map[ViewID]*View // what each id was first said to name
+	proposed map[ViewID]*View // the first view of each id
 	names    map[ViewID]*View
 	newest   [4]uint64 // the sequence of the last proposal, installation and report
 	last     [4]uint64
 	known    [4]uint64
-	over     [4]map[ViewID]bool // what the node was told to be over
+	over     [4]map[ViewID]bool // views that the node knows to be resigned
 	installs int
 }
 
@@ -51,7 +51,7 @@ func (q *quarrel) start(id timed.NodeID) {
 	q.over[id] = map[ViewID]bool{}
 }
 
-// take looks at what a node wants.
+// take checks the effects of a node.
 func (q *quarrel) take(t *rapid.T, id timed.NodeID, out []Effect) {
 	for _, e := range out {
 		if e.Kind != Installed {
@@ -70,7 +70,7 @@ func (q *quarrel) take(t *rapid.T, id timed.NodeID, out []Effect) {
 	}
 }
 
-// holds checks what is true of each node at any time.
+// holds checks the invariants of each node.
 func (q *quarrel) holds(t *rapid.T) {
 	for id := timed.NodeID(1); id <= 3; id++ {
 		s := q.nodes[id]
@@ -98,8 +98,46 @@ func (q *quarrel) holds(t *rapid.T) {
 }
 
 func (q *quarrel) giveUp(t *rapid.T, id timed.NodeID) {
-	out, _ := q.nodes[id].HandleGiveUp(now, LeadEnded, timed.NoNode, nil)
+	q.take(t, id, q.nodes[id].HandleGaveUp(now, LeadEnded, timed.NoNode, nil))
+}
+
+// announce returns the view part of a node's next request.
+func (q *quarrel) announce(t *rapid.T, id timed.NodeID) Part {
+	out := q.nodes[id].Announce(now, true, q, nil)
 	q.take(t, id, out)
+	return partOf(out)
+}
+
+// winRound lets a node win a round, with its requests and their replies.
+func (q *quarrel) winRound(t *rapid.T) {
+	id := drawNode.Draw(t, "leader")
+	support := timed.SetOf(id, drawNode.Draw(t, "by"), drawNode.Draw(t, "by"))
+	q.take(t, id, q.nodes[id].HandleWon(now, support, timed.Set{}, support.Without(id), q.boot, q, nil))
+	for range rapid.IntRange(1, 3).Draw(t, "requests") {
+		p := q.announce(t, id)
+		for to := range support.Without(id).All() {
+			q.giveUp(t, to)
+			q.take(t, to, q.nodes[to].HandlePart(now, q.self[id], &p, now, now, time.Millisecond, nil))
+			r := report(q.nodes[to])
+			q.take(t, id, q.nodes[id].HandleReport(now, q.self[to], &r, true, q, nil))
+		}
+		q.holds(t)
+	}
+}
+
+// hear lets a node receive a request, perhaps an old one.
+func (q *quarrel) hear(t *rapid.T) {
+	if len(q.parts) == 0 {
+		t.Skip("nothing under way")
+	}
+	p := q.parts[len(q.parts)-1-rapid.IntRange(0, min(5, len(q.parts)-1)).Draw(t, "older")]
+	id := drawNode.Draw(t, "member")
+	if id == p.from.Node {
+		t.Skip("a node does not write to itself")
+	}
+	q.giveUp(t, id) // a node that votes for another does not lead
+	q.take(t, id, q.nodes[id].HandlePart(now, p.from, &p.m, now, now, time.Millisecond, nil))
+	q.reports = append(q.reports, mailed[Report]{q.self[id], p.from.Node, report(q.nodes[id])})
 }
 
 var drawNode = rapid.Custom(func(t *rapid.T) timed.NodeID { return timed.NodeID(rapid.IntRange(1, 3).Draw(t, "id")) })
@@ -122,41 +160,10 @@ func viewsFollow(t testing.TB) {
 			},
 			"asks": func(t *rapid.T) {
 				id := drawNode.Draw(t, "leader")
-				var p Part
-				_, out := q.nodes[id].Part(now, true, q, &p, nil)
-				q.take(t, id, out)
-				q.parts = append(q.parts, mailed[Part]{from: q.self[id], m: p})
+				q.parts = append(q.parts, mailed[Part]{from: q.self[id], m: q.announce(t, id)})
 			},
-			"wins a whole round": func(t *rapid.T) {
-				id := drawNode.Draw(t, "leader")
-				support := timed.SetOf(id, drawNode.Draw(t, "by"), drawNode.Draw(t, "by"))
-				q.take(t, id, q.nodes[id].HandleWon(now, support, timed.Set{}, support.Without(id), q.boot, q, nil))
-				for range rapid.IntRange(1, 3).Draw(t, "requests") {
-					var p Part
-					_, out := q.nodes[id].Part(now, true, q, &p, nil)
-					q.take(t, id, out)
-					for to := range support.Without(id).All() {
-						q.giveUp(t, to)
-						q.take(t, to, q.nodes[to].HandlePart(now, q.self[id], &p, now, now, time.Millisecond, nil))
-						r := report(q.nodes[to])
-						q.take(t, id, q.nodes[id].HandleReport(now, q.self[to], &r, true, q, nil))
-					}
-					q.holds(t)
-				}
-			},
-			"hears": func(t *rapid.T) {
-				if len(q.parts) == 0 {
-					t.Skip("nothing under way")
-				}
-				p := q.parts[len(q.parts)-1-rapid.IntRange(0, min(5, len(q.parts)-1)).Draw(t, "older")]
-				id := drawNode.Draw(t, "member")
-				if id == p.from.Node {
-					t.Skip("a node does not write to itself")
-				}
-				q.giveUp(t, id) // who votes for another does not lead
-				q.take(t, id, q.nodes[id].HandlePart(now, p.from, &p.m, now, now, time.Millisecond, nil))
-				q.reports = append(q.reports, mailed[Report]{q.self[id], p.from.Node, report(q.nodes[id])})
-			},
+			"wins a whole round": q.winRound,
+			"hears":              q.hear,
 			"is answered": func(t *rapid.T) {
 				if len(q.reports) == 0 {
 					t.Skip("nothing under way")
@@ -170,8 +177,7 @@ func viewsFollow(t testing.TB) {
 				if v == nil || v.ID.Leader == id {
 					t.Skip("nothing to say")
 				}
-				out, _ := q.nodes[id].HandleResign(timed.Incarnation{Node: v.ID.Leader, Boot: v.ID.Boot}, v.ID, nil)
-				q.take(t, id, out)
+				q.take(t, id, q.nodes[id].HandleResign(now, timed.Incarnation{Node: v.ID.Leader, Boot: v.ID.Boot}, v.ID, nil))
 				q.over[id][v.ID] = true
 			},
 			"restarts": func(t *rapid.T) { q.start(drawNode.Draw(t, "node")) },
@@ -182,8 +188,8 @@ func viewsFollow(t testing.TB) {
 	require.Greater(t, installs, 200)
 }
 
-// Lineage: the branches that meet in a view are its members, each once, and
-// whoever came along with a member came from the same view.
+// Lineage: the branches that meet in a view partition its members, and the members of a
+// branch came from the same view.
 func TestBranchesArePartitionsOfAView(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := &View{}
@@ -198,7 +204,7 @@ func TestBranchesArePartitionsOfAView(t *testing.T) {
 		least := timed.NoNode
 		for _, b := range v.Merged() {
 			require.False(t, b.Members.Empty())
-			require.False(t, all.Intersects(b.Members), "nobody is in two branches")
+			require.False(t, all.Intersects(b.Members), "no node is in two branches")
 			require.Greater(t, b.Members.Min(), least, "in the order of their smallest members")
 			least, all = b.Members.Min(), all.Union(b.Members)
 			for id := range b.Members.All() {
@@ -209,7 +215,7 @@ func TestBranchesArePartitionsOfAView(t *testing.T) {
 			if !b.From.None() {
 				require.Equal(t, b.Members, v.Transitional(b.From))
 			} else {
-				require.Empty(t, v.Transitional(b.From), "who comes from nowhere did not come along")
+				require.Empty(t, v.Transitional(b.From), "a node that had no view did not come along")
 			}
 		}
 		require.Equal(t, v.Set, all)
@@ -217,6 +223,6 @@ func TestBranchesArePartitionsOfAView(t *testing.T) {
 }
 
 func report(s *Service) (r Report) {
-	s.Report(&r)
+	s.FillReport(&r)
 	return r
 }

@@ -17,7 +17,7 @@ func inc(id timed.NodeID) timed.Incarnation {
 
 func boot(id timed.NodeID) timed.BootID { return inc(id).Boot }
 
-// votes is until when each node's vote binds it.
+// votes holds until when each node's vote binds it.
 type votes map[timed.NodeID]timed.Instant
 
 func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
@@ -27,7 +27,7 @@ func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 
 func (votes) Flushed(ViewID) bool { return true }
 
-// trio is a leader, node 1, and two members in whose hands messages are put.
+// trio is a leader, node 1, and two members.
 type trio struct {
 	t       *testing.T
 	votes   votes
@@ -58,27 +58,34 @@ func (g *trio) won(support ...timed.NodeID) []Effect {
 	return g.leader.HandleWon(now, set, timed.Set{}, set.Without(1), boot, g.votes, nil)
 }
 
-// part returns the leader's part, and until when it grants the view.
-func (g *trio) part() (p Part, until timed.Instant) {
-	until, _ = g.leader.Part(now, true, g.votes, &p, nil)
-	return p, until
+// part returns the view part of the leader's next request.
+func (g *trio) part() Part { return partOf(g.leader.Announce(now, true, g.votes, nil)) }
+
+// partOf returns the part that is to be sent, if there is one.
+func partOf(out []Effect) (p Part) {
+	for _, e := range out {
+		if e.Kind == SendPart {
+			p = e.Part
+		}
+	}
+	return p
 }
 
 // round sends the leader's part to members and their reports back.
 func (g *trio) round(to ...timed.NodeID) (out []Effect) {
-	p, _ := g.part()
+	p := g.part()
 	for _, id := range to {
 		out = append(out, g.members[id].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)...)
 		var r Report
-		g.members[id].Report(&r)
+		g.members[id].FillReport(&r)
 		out = append(out, g.leader.HandleReport(now, inc(id), &r, true, g.votes, nil)...)
 	}
 	return out
 }
 
-// form makes the view of all three, up to date everywhere.
+// form installs the view of all three, up to date everywhere.
 func (g *trio) form() *View {
-	require.Equal(g.t, []Kind{RequestSoon}, kinds(g.won(1, 2, 3)))
+	require.Equal(g.t, []Kind{RequestRound}, kinds(g.won(1, 2, 3)))
 	g.round(2, 3) // propose and acknowledge
 	g.round(2, 3) // commit
 	for _, s := range []*Service{g.leader, g.members[2], g.members[3]} {
@@ -97,11 +104,11 @@ func TestProposeAcknowledgeCommit(t *testing.T) {
 	require.Equal(t, ViewID{Sequence: 1, Leader: 1, Boot: inc(1).Boot}, v.ID)
 	require.False(t, g.leader.UpToDate(now), "before the lease that it grants, the leader holds none")
 	g.round(2)
-	p, until := g.part()
-	require.Equal(t, Commit, p.Kind, "until all are known to have it")
-	require.Equal(t, g.votes[1], until)
+	p := g.part()
+	require.Equal(t, Commit, p.Kind, "until all members are known to have it")
+	require.Equal(t, g.votes[1], p.Until)
 	g.round(2, 3)
-	p, _ = g.part()
+	p = g.part()
 	require.Equal(t, Renew, p.Kind)
 }
 
@@ -123,18 +130,17 @@ func TestTheSmallestVoteLimitsTheLease(t *testing.T) {
 	g := newTrio(t)
 	g.form()
 	g.votes[3] = now.Add(10 * time.Millisecond)
-	_, until := g.part()
-	require.Equal(t, g.votes[3], until)
+	require.Equal(t, g.votes[3], g.part().Until)
 	g.votes[3] = now
-	p, _ := g.part()
+	p := g.part()
 	require.Equal(t, NoPart, p.Kind, "nothing is left to grant")
 }
 
-func TestAcknowledgingDropsTheFlag(t *testing.T) {
+func TestAcknowledgingEndsTheLease(t *testing.T) {
 	g := newTrio(t)
 	g.form()
-	require.Equal(t, []Kind{Stale, RequestSoon}, kinds(g.won(1, 2)), "the leader's own flag drops with the proposal")
-	p, _ := g.part()
+	require.Equal(t, []Kind{Stale, RequestRound}, kinds(g.won(1, 2)), "the leader's own lease ends with the proposal")
+	p := g.part()
 	require.Equal(t, Propose, p.Kind)
 	out := g.members[2].HandlePart(now, inc(1), &p, now, now, time.Millisecond, nil)
 	require.Equal(t, []Kind{Stale}, kinds(out))
@@ -145,14 +151,14 @@ func TestAcknowledgingDropsTheFlag(t *testing.T) {
 func TestNoRenewalAfterALaterProposal(t *testing.T) {
 	g := newTrio(t)
 	g.form()
-	old, _ := g.part()
+	old := g.part()
 	g.won(1, 2)
 	g.round(2)
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &old, now, now, 0, nil))
 	require.False(t, g.members[2].UpToDate(now))
 }
 
-func TestCommitWaitsForThoseLeftBehind(t *testing.T) {
+func TestCommitWaitsForMembersLeftBehind(t *testing.T) {
 	g := newTrio(t)
 	g.form()
 	granted := g.votes[3]
@@ -171,11 +177,11 @@ func TestOvertakenProposalIsMadeAnew(t *testing.T) {
 	g.won(1, 2)
 	r := Report{Acknowledged: ViewID{Sequence: 7, Leader: 3, Boot: 30}, Sequence: 7}
 	out := g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
-	require.Equal(t, []Kind{RequestSoon}, kinds(out))
+	require.Equal(t, []Kind{RequestRound}, kinds(out))
 	require.Equal(t, uint64(8), g.leader.Proposal().ID.Sequence)
 }
 
-// Found by simulation: a member that went on since the commit refuses renewals.
+// A member that has acknowledged another proposal since the commit refuses renewals.
 func TestMemberThatWentOnGetsAnotherView(t *testing.T) {
 	g := newTrio(t)
 	g.form()
@@ -211,24 +217,25 @@ func TestRestartedMemberIsAnotherMember(t *testing.T) {
 func TestResignedViewIsOver(t *testing.T) {
 	g := newTrio(t)
 	v := g.form()
-	renew, _ := g.part()
-	out, id := g.leader.HandleGiveUp(now, LeadEnded, 3, nil)
-	require.Equal(t, []Kind{Stale}, kinds(out))
-	require.Equal(t, v.ID, id)
-	out, ok := g.members[2].HandleResign(inc(1), id, nil)
-	require.True(t, ok)
-	require.Equal(t, []Kind{Stale}, kinds(out))
+	renew := g.part()
+	out := g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	require.Equal(t, []Kind{Stale, SendResign}, kinds(out))
+	require.Equal(t, v.ID, out[1].ID)
+	out = g.members[2].HandleResign(now, inc(1), v.ID, nil)
+	require.Equal(t, []Kind{Stale, SendDropped}, kinds(out))
+	require.Equal(t, Effect{Kind: SendDropped, Peer: 1, ID: v.ID}, out[1])
+	require.Empty(t, g.members[3].HandleResign(now, inc(2), v.ID, nil), "node 2 does not lead it")
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &renew, now, now, 0, nil), "a late renewal")
-	require.Empty(t, g.leader.HandleDropped(inc(2), id, nil))
-	require.Equal(t, []Kind{Dropped}, kinds(g.leader.HandleDropped(inc(3), id, nil)))
-	p, _ := g.part()
+	require.Empty(t, g.leader.HandleDropped(now, inc(2), v.ID, nil))
+	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
+	p := g.part()
 	require.Equal(t, NoPart, p.Kind, "a leader that gave up never renews")
 }
 
 func TestForeignPartsAreIgnored(t *testing.T) {
 	g := newTrio(t)
 	g.form()
-	renew, _ := g.part()
+	renew := g.part()
 	before := g.members[2].ValidUntil()
 	require.Empty(t, g.members[2].HandlePart(now+1, inc(3), &renew, now, now+1, 0, nil), "of another sender")
 	require.Equal(t, before, g.members[2].ValidUntil())
@@ -236,8 +243,8 @@ func TestForeignPartsAreIgnored(t *testing.T) {
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &huge, now, now, 0, nil))
 }
 
-// When all have acknowledged and some vote has run out, only a reply helps: a
-// deadline in the past would have the driver spin.
+// When all have acknowledged and a vote has run out, only a reply helps. A deadline in
+// the past would make the driver spin.
 func TestNoDeadlineInThePast(t *testing.T) {
 	g := newTrio(t)
 	g.won(1, 2, 3)
@@ -249,7 +256,7 @@ func TestNoDeadlineInThePast(t *testing.T) {
 	require.Contains(t, kinds(g.round(3)), Installed)
 }
 
-// No report can make a leader run out of sequences.
+// No report can use up a leader's sequences.
 func TestHugeSequencesAreIgnored(t *testing.T) {
 	g := newTrio(t)
 	g.won(1, 2, 3)
@@ -260,13 +267,13 @@ func TestHugeSequencesAreIgnored(t *testing.T) {
 	require.NotNil(t, g.leader.View())
 }
 
-// unflushed is votes in a group whose members lack messages.
+// unflushed is the votes of a group whose members lack messages.
 type unflushed struct{ votes }
 
 func (unflushed) Flushed(ViewID) bool { return false }
 
-// With all acknowledgements and votes, a view waits for the flush, without a
-// deadline of its own, and is committed when the flush is done.
+// With all acknowledgements and votes, a view still waits for the flush. It has no
+// deadline of its own and is committed when the flush is done.
 func TestCommitWaitsForTheFlush(t *testing.T) {
 	g := newTrio(t)
 	all := timed.SetOf(1, 2, 3)
@@ -279,7 +286,7 @@ func TestCommitWaitsForTheFlush(t *testing.T) {
 	}
 	g.leader.HandleWon(now, all, timed.Set{}, all.Without(1), boot, unflushed{g.votes}, nil)
 	require.Nil(t, g.leader.View())
-	require.Equal(t, timed.Never, g.leader.Deadline(), "it has nothing to wait for but the flush")
+	require.Equal(t, timed.Never, g.leader.Deadline(), "it waits for the flush alone")
 
 	out := g.leader.HandleFlushed(now, g.votes, nil)
 	require.Contains(t, kinds(out), Installed)

@@ -6,15 +6,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// ViewID names a view. The leader's boot id is part of it: a restarted leader
-// must never name another view by the same id.
+// ViewID names a view. The leader's boot id is part of it, because a restarted leader
+// must never give two views the same id.
 type ViewID struct {
 	Sequence uint64
 	Leader   timed.NodeID
 	Boot     timed.BootID
 }
 
-// None reports whether the id names no view.
+// None reports whether the id is zero and names no view.
 func (v ViewID) None() bool { return v.Sequence == 0 }
 
 func (v ViewID) String() string {
@@ -27,10 +27,10 @@ func (v ViewID) String() string {
 // Member is one incarnation in a view, and the view that it came from.
 type Member struct {
 	timed.Incarnation
-	Previous ViewID // the lineage; none for a node that joins from nowhere
+	Previous ViewID // none for a node that had no view
 }
 
-// View is an agreed group. It is immutable once made; holders share it.
+// View is an agreed group. It is immutable, and its holders share it.
 type View struct {
 	ID      ViewID
 	Members []Member  // in the order of ids
@@ -63,8 +63,8 @@ func (v *View) same(w *View) bool {
 	return true
 }
 
-// Transitional returns the members of v that came along from the view prev: all
-// that moved together with the holder of prev.
+// Transitional returns the members of v that came from the view prev. They moved from
+// prev to v together.
 func (v *View) Transitional(prev ViewID) timed.Set {
 	var s timed.Set
 	for i := range v.Members {
@@ -77,12 +77,12 @@ func (v *View) Transitional(prev ViewID) timed.Set {
 
 // Branch is one of the previous views whose members meet in a view.
 type Branch struct {
-	From    ViewID // none: nodes that join from nowhere
+	From    ViewID // none for nodes that had no view
 	Members timed.Set
 }
 
-// Merged returns the branches that meet in the view, in the order of their
-// smallest members, so that an application knows what to reconcile.
+// Merged returns the branches that meet in the view, in the order of their smallest
+// members, so that an application knows which states to reconcile.
 func (v *View) Merged() []Branch {
 	var bs []Branch
 next:
@@ -103,17 +103,17 @@ next:
 type PartKind uint8
 
 const (
-	// NoPart: nothing.
+	// NoPart: the request says nothing about views.
 	NoPart PartKind = iota
 	// Renew extends the lease on a committed view.
 	Renew
 	// Propose asks for acknowledgements of the next view.
 	Propose
-	// Commit announces a view that all have acknowledged, and grants a lease.
+	// Commit announces a view that all members have acknowledged, and grants a lease.
 	Commit
 )
 
-// Part is what a leader's request says about views.
+// Part is the view part of a leader's request.
 type Part struct {
 	Kind  PartKind
 	ID    ViewID
@@ -121,15 +121,15 @@ type Part struct {
 	View  *View         // Propose (without lineage), Commit
 }
 
-// Report is what a reply says about views.
+// Report is the view part of a reply.
 type Report struct {
-	Acknowledged ViewID // the proposal acknowledged last
+	Acknowledged ViewID // the last acknowledged proposal
 	Installed    ViewID
-	Sequence     uint64 // the largest sequence that the voter knows of
+	Sequence     uint64 // the largest sequence that the voter knows
 }
 
-// MaxSequence bounds sequences on the wire. Those in the upper half are ignored,
-// so that no message can make a leader run out of them.
+// MaxSequence bounds sequences on the wire. Sequences in the upper half are ignored, so
+// that no message can use them up.
 const MaxSequence = 1 << 62
 
 // reachable is the largest sequence that a node takes part in.

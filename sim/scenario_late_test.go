@@ -19,7 +19,7 @@ func (w *World) until(d time.Duration, so func() bool) bool { return w.RunUntil(
 
 // report returns what a node would tell a leader of its views.
 func report(n *Node) (r membership.Report) {
-	n.st.Membership().Report(&r)
+	n.st.Membership().FillReport(&r)
 	return r
 }
 

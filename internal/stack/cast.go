@@ -72,7 +72,7 @@ func (s *Stack) counts(p *membership.Part) bool {
 
 // reported returns what this node says of its views.
 func (s *Stack) reported() (r membership.Report) {
-	s.mb.Report(&r)
+	s.mb.FillReport(&r)
 	return r
 }
 

@@ -69,12 +69,8 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	if e.Reason == leader.LeaseExpired {
 		why = membership.LeaseExpired
 	}
-	var resign membership.ViewID
-	s.mbOut, resign = s.mb.HandleGiveUp(now, why, e.Peer, s.mbOut[:0])
+	s.mbOut = s.mb.HandleGaveUp(now, why, e.Peer, s.mbOut[:0])
 	s.performViews()
-	if !resign.None() {
-		s.box.resign, s.box.all = resign, s.box.all|wire.FrameResign
-	}
 	if s.leading {
 		s.leading = false
 		s.notify(Event{Kind: EventLeadLost, Lost: e.Reason, Peer: e.Peer})

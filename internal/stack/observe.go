@@ -57,7 +57,7 @@ func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
 	s.elOut = s.el.Abdicate(now, leader.ClockFault, s.elOut[:0])
 	s.perform(now, s.elOut)
-	s.mbOut = s.mb.Distrust(s.mbOut[:0])
+	s.mbOut = s.mb.Distrust(now, s.mbOut[:0])
 	s.performViews()
 	return s.end(now)
 }

@@ -146,12 +146,9 @@ func (s *Stack) blank() *wire.Packet {
 func (s *Stack) fillRequest(now timed.Instant) {
 	b := &s.box
 	leads := s.el.Leads(now)
-	var until timed.Instant
-	until, s.mbOut = s.mb.Part(now, leads, s, &b.part, s.mbOut[:0])
+	b.part = membership.Part{}
+	s.mbOut = s.mb.Announce(now, leads, s, s.mbOut[:0])
 	s.performViews()
-	if until > 0 {
-		s.el.NoteGrant(until)
-	}
 	if !leads {
 		return
 	}

@@ -122,7 +122,7 @@ func (s *Stack) collate(now, received timed.Instant, from timed.Incarnation, p *
 		return false // there is nobody but the requester to answer, and nothing to wait for
 	}
 	own := wire.Relayed{Voter: s.cfg.Self, Reply: s.box.reply}
-	s.mb.Report(&own.Report)
+	s.mb.FillReport(&own.Report)
 	r := &s.relay
 	switch {
 	case r.holds(from, p.Request.Number) && r.known:
@@ -226,7 +226,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated) {
 		s.noteVote(v.Voter, &v.Reply, nil)
 		s.elOut = s.el.HandleRelayed(received, v.Voter, v.Reply, s.elOut[:0])
 		if len(s.elOut) == 0 { // the reply does not count
-			s.mb.Learn(v.Report.Sequence)
+			s.mb.NoteSequence(v.Report.Sequence)
 			continue
 		}
 		counted = true

@@ -294,15 +294,11 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.noteRelease(now, from, p)
 	}
 	if p.Has(wire.FrameResign) {
-		var ok bool
-		s.mbOut, ok = s.mb.HandleResign(from, p.Resign, s.mbOut[:0])
+		s.mbOut = s.mb.HandleResign(now, from, p.Resign, s.mbOut[:0])
 		s.performViews()
-		if ok {
-			s.box.to, s.box.dropped, s.box.uni = from.Node, p.Resign, s.box.uni|wire.FrameDropped
-		}
 	}
 	if p.Has(wire.FrameDropped) {
-		s.mbOut = s.mb.HandleDropped(from, p.Dropped, s.mbOut[:0])
+		s.mbOut = s.mb.HandleDropped(now, from, p.Dropped, s.mbOut[:0])
 		s.performViews()
 	}
 	if s.br != nil && p.Has(wire.FrameBroadcast) {
@@ -364,7 +360,7 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		s.box.uni &^= wire.FrameReply | wire.FrameStamp
 		return
 	}
-	s.mb.Report(&s.box.report)
+	s.mb.FillReport(&s.box.report)
 }
 
 func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
@@ -375,7 +371,7 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.P
 	s.noteVote(from, &p.Reply, p)
 	s.elOut = s.el.HandleReply(now, from, p.Reply, d.Fast, s.elOut[:0])
 	if len(s.elOut) == 0 { // the reply does not count
-		s.mb.Learn(p.Report.Sequence)
+		s.mb.NoteSequence(p.Report.Sequence)
 		return
 	}
 	// The report first: the round that this reply wins may commit on it.
@@ -395,9 +391,18 @@ func (s *Stack) performViews() {
 	for i := range s.mbOut {
 		e := &s.mbOut[i]
 		switch e.Kind {
-		case membership.RequestSoon:
+		case membership.RequestRound:
 			s.el.RequestSoon()
-		case membership.Dropped:
+		case membership.SendPart:
+			s.box.part = e.Part
+			if e.Part.Until > 0 {
+				s.el.NoteGrant(e.Part.Until)
+			}
+		case membership.SendResign:
+			s.box.resign, s.box.all = e.ID, s.box.all|wire.FrameResign
+		case membership.SendDropped:
+			s.box.to, s.box.dropped, s.box.uni = e.Peer, e.ID, s.box.uni|wire.FrameDropped
+		case membership.AllDropped:
 			s.el.NoteGrantsDropped()
 		case membership.Installed:
 			if len(e.View.Members) > 1 {
@@ -410,7 +415,7 @@ func (s *Stack) performViews() {
 		case membership.Fresh:
 			s.notify(Event{Kind: EventViewFresh, View: e.View})
 		case membership.Stale:
-			s.notify(Event{Kind: EventViewStale, View: e.View, Stale: e.Reason, Peer: e.By})
+			s.notify(Event{Kind: EventViewStale, View: e.View, Stale: e.Reason, Peer: e.Peer})
 		}
 	}
 	s.mbOut = s.mbOut[:0]
