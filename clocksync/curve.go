@@ -3,15 +3,15 @@ package clocksync
 import "github.com/failaware/failaware/timed"
 
 const (
-	// leastFit is how many samples a line is always fitted through.
+	// leastFit is the least number of samples that a line is fitted through.
 	leastFit = 8
-	// rarely is how far the number of runs must be from what is expected of a line,
-	// squared and in its variances: two and a half standard deviations.
+	// rarely is the squared distance, in variances, between the number of runs and
+	// the number expected of a line: two and a half standard deviations.
 	rarely = 6.25
 )
 
-// refit fits the line, and leaves out the oldest samples while they show a curve:
-// the temperature changes the rate of a clock, and what it was does not count then.
+// refit fits the line and removes the oldest samples while they show a curve: the
+// temperature changes the rate of a clock, and old rates no longer count.
 func (s *steering) refit(now timed.Instant) {
 	s.fit(now)
 	for s.n > leastFit && s.curved(now) {
@@ -20,8 +20,8 @@ func (s *steering) refit(now timed.Instant) {
 	}
 }
 
-// curved reports whether samples lie on one side of the line for longer than
-// chance explains (the runs test of Wald and Wolfowitz).
+// curved reports whether samples lie on one side of the line for longer than chance
+// explains (the runs test of Wald and Wolfowitz).
 func (s *steering) curved(now timed.Instant) bool {
 	var count [2]float64 // below the line, and above
 	runs, last := 0.0, -1
@@ -39,7 +39,7 @@ func (s *steering) curved(now timed.Instant) bool {
 		last = side
 	}
 	n := float64(s.n)
-	more := float64(2*count[0]*count[1]) / n // runs than one, by chance
+	more := float64(2*count[0]*count[1]) / n // expected number of runs beyond the first
 	short := more + 1 - runs
 	return short > 0 && float64(short*short) > rarely*float64(more*(more-1))/(n-1)
 }

@@ -1,17 +1,16 @@
-// Package clocksync is the fail-aware clock synchronization service: each
-// logical partition follows its leader's group time, and every reading says how
-// far off it can be.
+// Package clocksync is the fail-aware clock synchronization service. Each logical
+// partition follows its leader's group time, and every reading carries a bound on its
+// error.
 //
-// The datagram layer keeps an interval for the difference of any two hardware
-// clocks. The leader's requests announce group time as a line over its own
-// hardware clock; a follower maps its own clock through the interval and the
-// line, and so knows an interval that contains group time. No extra message is
-// ever sent. The displayed clock slews towards the middle of that interval, and
-// the deviation that a [Reading] claims is the distance to the middle plus half
-// the width, evaluated at the instant of reading. Bounds grow with time since
-// the last evidence, so the flag drops by itself when nothing is heard: loss of
-// the leader is holdover, not an error.
+// The datagram layer keeps an interval for the difference of any two hardware clocks. The
+// leader's requests announce group time as a line over its own hardware clock. A follower
+// maps its own clock through the interval and the line, and so knows an interval that
+// contains group time. This takes no extra messages. The displayed clock slews towards
+// the middle of that interval. The deviation of a [Reading] is the distance to the middle
+// plus half the width at the instant of reading. Bounds grow with the age of the
+// evidence, so readings lose their status by themselves when nothing is heard: the loss
+// of the leader is holdover, not an error.
 //
-// [Sync] is a pure machine, owned by one goroutine; a [Snapshot] of it may be
-// read by anyone.
+// [Sync] is a pure machine for one goroutine. Any goroutine may read a [Snapshot] of it.
+// The machine has no deadline: it acts only on calls.
 package clocksync

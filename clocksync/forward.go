@@ -6,13 +6,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Forward chooses samples of the own references to tell the leader of, with the
-// vote that goes to it: what is new, and each again from time to time. It returns
-// false if there is nothing to tell.
-func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, f *Forwarded) bool {
+// Forward chooses samples of this node's own references for the leader, to go with the
+// vote for it: new ones, and each again from time to time. Its effect is SendSamples,
+// unless there is none to send.
+func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || c.snap.own {
-		return false
+		return out
 	}
 	if t.toldTo != leader {
 		t.toldTo = leader
@@ -20,7 +20,7 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, f *Forwarded
 			t.list[k].told = 0
 		}
 	}
-	*f = Forwarded{}
+	var f Forwarded
 	for range t.list {
 		t.next = (t.next + 1) % len(t.list)
 		r := &t.list[t.next]
@@ -34,25 +34,27 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, f *Forwarded
 			break
 		}
 	}
-	return f.Count > 0
+	if f.Count == 0 {
+		return out
+	}
+	return append(out, Effect{Kind: SendSamples, Peer: leader.Node, Samples: f})
 }
 
-// AnnounceUTC writes what the leader announces about UTC, or returns false if
-// there is nothing to say.
-func (c *Sync) AnnounceUTC(now timed.Instant, u *UTC) bool {
+// utc returns what the leader announces about UTC; ok is false if nothing is known.
+func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	s := &c.snap.utc
-	if !c.snap.own || s.state == UTCUnknown || s.void != 0 && now >= s.void {
-		return false
+	if s.state == UTCUnknown || s.void != 0 && now >= s.void {
+		return UTC{}, false
 	}
-	*u = UTC{State: s.state}
+	u = UTC{State: s.state}
 	if s.state == UTCKnown {
 		u.At, u.Low, u.High, u.Leap = s.at, s.low, s.high, s.leap
 	}
-	return true
+	return u, true
 }
 
-// HandleUTC takes what the leader announces: H_leader − H_self lies in [lo, hi] at
-// now.
+// HandleUTC takes what the leader announces about UTC. H_leader − H_self lies in
+// [lo, hi] at now.
 func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
 	if c.snap.own || lo > hi || !u.Valid() || u.State == UTCUnknown {
 		return out

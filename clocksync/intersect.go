@@ -6,21 +6,21 @@ type bound struct {
 	end bool
 }
 
-// before orders ends: where one interval ends and another begins, both contain
-// the point.
+// before orders ends. Where one interval ends and another begins, both contain the
+// point.
 func (b bound) before(c bound) bool { return b.at < c.at || b.at == c.at && !b.end && c.end }
 
 // Majority returns how many of n intervals must contain a point: more than half.
 func Majority(n int) int { return n/2 + 1 }
 
-// intersect returns the hull of all points that lie in a majority of the
-// intervals whose ends are given, or false if there is no such point.
+// intersect returns the hull of all points that lie in a majority of the intervals with
+// the given ends; ok is false if there is no such point.
 //
-// If at least a majority of the intervals contain the truth, the truth is such a
-// point, and the hull contains it. The part that most intervals share need not:
-// a liar may overlap with one half of those that tell the truth.
+// If a majority of the intervals contain the truth, the truth is such a point, and the
+// hull contains it. The part that most intervals share need not contain it: a falseticker
+// may overlap with half of the others.
 func intersect(ends []bound) (low, high Time, ok bool) {
-	for i := 1; i < len(ends); i++ { // a handful, nearly sorted: nothing is allocated
+	for i := 1; i < len(ends); i++ { // a few, nearly sorted; this allocates nothing
 		for k := i; k > 0 && ends[k].before(ends[k-1]); k-- {
 			ends[k], ends[k-1] = ends[k-1], ends[k]
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Line announces group time over the leader's hardware clock: at Base it was
-// Shown, and it runs at 1 + Rate·10⁻⁹ until Bend, and at 1 + Next·10⁻⁹ from then
-// on; a Bend of 0 is none. The leader may not change what the line says of the
-// time before Until, so that a bend is announced before it comes.
+// Line gives group time as a function of the leader's hardware clock: Shown at Base,
+// running at 1 + Rate·10⁻⁹ until Bend and at 1 + Next·10⁻⁹ from then on. A Bend of 0
+// means no bend. The leader may not change the line before Until, so it announces a bend
+// before the bend comes.
 type Line struct {
 	Timeline TimelineID
 	Parent   TimelineID
@@ -30,7 +30,7 @@ func (l *Line) At(h timed.Instant) Time {
 	return t + Time(advance(h.Sub(l.Bend), l.Next))
 }
 
-// straight returns the line without a bend that lies behind now.
+// straight returns the line without a bend that lies in the past.
 func (l *Line) straight(now timed.Instant) Line {
 	s := *l
 	if l.Bend != 0 && now >= l.Bend {
@@ -51,18 +51,18 @@ func advance(d time.Duration, ppb int64) time.Duration {
 	return d + time.Duration(q*ppb+r*ppb/1e9)
 }
 
-// How the leader makes its timeline follow UTC.
+// Timing of the leader's steering towards UTC.
 const (
-	// steerEvery is how often the rate is chosen anew.
+	// steerEvery is how often the rate is chosen again.
 	steerEvery = 500 * time.Millisecond
-	// steerTime is the time in which a difference from UTC is to be gone.
+	// steerTime is the time in which a difference from UTC is to vanish.
 	steerTime = 5 * time.Second
 )
 
-// Steer lets group time follow the references, if this node leads and has any:
-// the rate of the line is bent, by at most half of the largest slew so that
-// followers can catch up, and never before what was promised is over. A difference
-// above StepThreshold that is sure begins a new timeline.
+// Steer makes group time follow the references, if this node leads and knows any. It
+// bends the line, by at most half of the largest slew so that followers can catch up, and
+// never before the promise is over. A proven difference above StepThreshold begins a new
+// timeline.
 func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || !c.snap.own {
@@ -93,10 +93,10 @@ func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// within limits the rate of the own line.
+// within limits the rate of this node's line.
 func (c *Sync) within(rate int64) int64 { return min(max(rate, -c.cfg.MaxSlew/2), c.cfg.MaxSlew/2) }
 
-// follow makes the own line what is displayed.
+// follow displays this node's line.
 func (c *Sync) follow() {
 	s, l := &c.snap, &c.line
 	s.base, s.shown, s.slew, s.slewEnd, s.rest = l.Base, l.Shown, l.Rate, l.Base, l.Rate
@@ -106,7 +106,7 @@ func (c *Sync) follow() {
 	s.seen, s.middle, s.half, s.rate, s.bend, s.next = l.Base, l.Shown, 0, l.Rate, l.Bend, l.Next
 }
 
-// estimate is the best guess at UTC, within what is proven.
+// estimate returns the best guess at UTC within the proven interval.
 func (c *Sync) estimate(at timed.Instant) Time {
 	t := c.sources.steer.at(at)
 	if u := &c.snap.utc; u.state == UTCKnown {
@@ -116,8 +116,8 @@ func (c *Sync) estimate(at timed.Instant) Time {
 	return t
 }
 
-// farOff reports whether group time is surely wrong, and by so much that it is
-// to be set.
+// farOff reports whether group time is provably wrong by more than StepThreshold, and
+// returns the time to step to.
 func (c *Sync) farOff(now timed.Instant) (to Time, far bool) {
 	u := &c.snap.utc
 	if u.state != UTCKnown {
@@ -128,14 +128,14 @@ func (c *Sync) farOff(now timed.Instant) (to Time, far bool) {
 	return to, (shown < i.low || shown > i.high) && to.Sub(shown).Abs() > c.cfg.StepThreshold
 }
 
-// step begins a new timeline of this node.
+// step begins a new timeline of this node at a time.
 func (c *Sync) step(now timed.Instant, to Time, out []Effect) []Effect {
 	shown := c.line.At(now)
 	id := c.lead(now, to)
 	return append(out, Effect{Kind: Stepped, Timeline: id, Parent: c.line.Parent, Step: to.Sub(shown)})
 }
 
-// lead begins a timeline of this node, which shows a time at now.
+// lead begins a timeline of this node that shows the given time at now.
 func (c *Sync) lead(now timed.Instant, shown Time) TimelineID {
 	parent := c.snap.id
 	c.sequence++

@@ -15,11 +15,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LeaderJumps":         leaderGoesOn,
 		"BendForeseenExactly": bendsComeLate,
 		"ExternalAroundLeap":  leapSecond,
-		"SilentFalsetickers":  liarIsNamed,
+		"SilentFalsetickers":  falsetickerIsNamed,
 		"JudgeIgnoresUTC":     heldReadings,
 		"HoldoverIgnoresRate": readingsHold,
 		"ContradictedSample":  samplesOfOneSource,
 		"CurvesAsLines":       curvesAreNoLines,
-		"FalsetickersSteer":   liarsDoNotSteer,
+		"FalsetickersSteer":   falsetickersDoNotSteer,
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// ErrTimelineChanged is why two readings cannot be compared: they are of
-// different timelines, and not both External.
+// ErrTimelineChanged: two readings of different timelines compare only if both are
+// External.
 var ErrTimelineChanged = errors.New("clocksync: the timeline has changed")
 
-// Ordering is how two readings lie to each other.
+// Ordering is the order of two readings.
 type Ordering uint8
 
 const (
@@ -31,8 +31,8 @@ func (o Ordering) String() string {
 	return "unordered"
 }
 
-// Earliest returns the least group time that the instant of the reading can have.
-// Where the deviation is unknown it is the least time that there is.
+// Earliest returns the least group time that the instant of the reading can have. With an
+// unknown deviation it is the least time of all.
 func (r Reading) Earliest() Time { return r.Time.widened(r.Deviation, -1) }
 
 // Latest returns the largest group time that the instant of the reading can have.
@@ -54,13 +54,13 @@ func (t Time) widened(d time.Duration, sign Time) Time {
 // After reports whether group time t has surely passed at the reading.
 func (r Reading) After(t Time) bool { return r.Earliest() > t }
 
-// Before reports whether group time t is surely still to come at the reading.
+// Before reports whether group time t is surely in the future at the reading.
 func (r Reading) Before(t Time) bool { return r.Latest() < t }
 
-// Order says which of two readings, of any two nodes, was taken first. Readings
-// of one timeline compare by group time. Those of different timelines compare by
-// UTC if both are External; or else the result is Unordered with
-// [ErrTimelineChanged], because the two timelines may be apart by any amount.
+// Order reports which of two readings, of any two nodes, was taken first. Readings of one
+// timeline compare by group time. Readings of different timelines compare by UTC if both
+// are External. Otherwise the result is Unordered with [ErrTimelineChanged], because the
+// two timelines may differ by any amount.
 func Order(a, b Reading) (Ordering, error) {
 	x, y := a.Deviation, b.Deviation
 	if a.Timeline != b.Timeline || a.Timeline.None() {

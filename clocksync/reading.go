@@ -18,15 +18,15 @@ func (t Time) Go() time.Time { return time.Unix(0, int64(t)).UTC() }
 // Sub returns t − u.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
-// TimelineID names a timeline: who leads it, and which one of its leads it is.
-// Deviations are relative to one timeline.
+// TimelineID names a timeline: its leader, and the number of the lead. Deviations are
+// relative to one timeline.
 type TimelineID struct {
 	Leader   timed.NodeID
 	Boot     timed.BootID
 	Sequence uint64
 }
 
-// None reports whether the id names no timeline.
+// None reports whether the id is zero and names no timeline.
 func (t TimelineID) None() bool { return t.Leader == timed.NoNode }
 
 func (t TimelineID) String() string {
@@ -44,7 +44,7 @@ const (
 	Unsynchronized Status = iota
 	// Internal: the deviation from group time is at most the configured bound.
 	Internal
-	// External: besides, the deviation from UTC is at most its configured bound.
+	// External: also, the deviation from UTC is at most its configured bound.
 	External
 )
 
@@ -58,7 +58,7 @@ func (s Status) String() string {
 	return "unsynchronized"
 }
 
-// UnknownBound is the deviation of a reading for which there is no evidence.
+// UnknownBound is the deviation of a reading without evidence.
 const UnknownBound time.Duration = math.MaxInt64
 
 // Reading is an answer of the clock.
@@ -69,11 +69,11 @@ type Reading struct {
 	Status    Status
 	Timeline  TimelineID
 	Holdover  bool // no evidence from the leader within its promise: bounds grow
-	Leap      Leap // what the references announce for the end of the month
+	Leap      Leap // announced by the references for the end of the month
 }
 
-// Snapshot is everything that a reading depends on, but for the hardware clock.
-// It is a value: it may be copied, published and read by anyone.
+// Snapshot is everything that a reading depends on except the hardware clock. It is a
+// value that may be copied, published, and read by any goroutine.
 type Snapshot struct {
 	// The displayed clock: shown at base, running at slew until slewEnd and at
 	// rest from then on (rates in parts per billion besides one).
@@ -83,13 +83,13 @@ type Snapshot struct {
 	rest    int64
 	slewEnd timed.Instant
 
-	// The evidence: group time at seen was within half of middle, and its line
-	// runs at rate; until is the end of the leader's promise on this clock.
+	// The evidence: group time at seen was within half of middle, and its line runs
+	// at rate. until is the end of the leader's promise on this clock.
 	seen    timed.Instant
 	middle  Time
 	half    time.Duration
 	rate    int64
-	bend    timed.Instant // from here on, if not 0, the line runs at next
+	bend    timed.Instant // if not 0, the line runs at next from here on
 	next    int64
 	until   timed.Instant
 	own     bool // this node leads the timeline: it is the clock
@@ -114,7 +114,7 @@ func (s *Snapshot) show(now timed.Instant) Time {
 	return t + Time(advance(now.Sub(s.slewEnd), s.rest))
 }
 
-// middleAt returns the middle of what is known of group time.
+// middleAt returns the middle of the interval that contains group time.
 func (s *Snapshot) middleAt(now timed.Instant) Time {
 	if s.bend == 0 || now <= s.bend {
 		return s.middle + Time(advance(now.Sub(s.seen), s.rate))
@@ -123,7 +123,7 @@ func (s *Snapshot) middleAt(now timed.Instant) Time {
 	return t + Time(advance(now.Sub(s.bend), s.next))
 }
 
-// Judge sets the status that the bounds earn, after they were made wider.
+// Judge lowers the status to what the bounds allow, after the caller has widened them.
 func (s *Snapshot) Judge(r *Reading) {
 	switch {
 	case r.Deviation > s.epsilon:
@@ -139,7 +139,7 @@ func (s *Snapshot) Read(now timed.Instant) (r Reading) {
 	return r
 }
 
-// ReadInto writes the reading at now into r, for callers that read often.
+// ReadInto writes the reading at now into r. It is faster than Read.
 func (s *Snapshot) ReadInto(now timed.Instant, r *Reading) {
 	r.Time, r.UTCBound, r.Timeline = s.show(now), UnknownBound, s.id
 	r.Status, r.Holdover, r.Leap = Unsynchronized, false, NoLeap

@@ -8,22 +8,23 @@ import (
 
 // Limits of references.
 const (
-	// MaxReferences is how many references a node keeps, its own and those that
-	// others told it of.
+	// MaxReferences is how many references a node keeps, including those of its
+	// followers.
 	MaxReferences = 64
-	// SampleLife is how long a reference counts after its last sample. Its
-	// interval would hold for longer, but gets wide.
+	// SampleLife is how long a reference counts after its last sample. Its interval
+	// stays true for longer but gets wide.
 	SampleLife = 10 * time.Minute
 	// MaxForwarded is how many samples a packet carries.
 	MaxForwarded = 2
-	// forwardTimes is how often a new sample is told, since packets get lost, and
-	// forwardEvery how often it is told again, since leaders forget.
+	// forwardTimes is how often a new sample is sent at once, because packets get
+	// lost. forwardEvery is the time after which it is sent again, because leaders
+	// forget.
 	forwardTimes = 2
 	forwardEvery = 2 * time.Second
 )
 
-// Forwarded are samples of a follower's own references, on their way to its
-// leader: each by itself, because only who sees all of them can tell which lie.
+// Forwarded is samples of a follower's own references, on their way to its leader. They
+// are not combined, because only the node that sees all samples can find falsetickers.
 type Forwarded struct {
 	Count uint8
 	List  [MaxForwarded]Sample
@@ -36,26 +37,26 @@ func (f *Forwarded) Samples() []Sample { return f.List[:min(int(f.Count), MaxFor
 type reference struct {
 	interval // the best one, in the local clock
 	source   SourceID
-	node     timed.NodeID  // who asks it
+	node     timed.NodeID  // the node that asks it
 	newest   timed.Instant // when the newest sample held
 	leap     Leap
-	liar     bool // its interval lies outside of what the majority says
+	wrong    bool // a falseticker: its interval contradicts the majority
 	told     uint8
 	toldAt   timed.Instant
 }
 
-// references are all external references that a node knows, and what it makes
-// of them.
+// references holds all external references that a node knows, and the steering that
+// follows them.
 type references struct {
 	list   []reference
 	ends   []bound // scratch space
 	steer  steering
-	toldTo timed.Incarnation
-	next   int  // whose turn it is to be forwarded
-	leapAt Time // the leap second that is announced, or 0
+	toldTo timed.Incarnation // the leader to which samples were sent
+	next   int               // the last reference that was considered for forwarding
+	leapAt Time              // the announced leap second, or 0
 }
 
-// refs returns the references, which most nodes never have.
+// refs returns the references. It allocates them, because most nodes never have any.
 func (c *Sync) refs() *references {
 	if c.sources == nil {
 		c.sources = &references{}
@@ -63,8 +64,8 @@ func (c *Sync) refs() *references {
 	return c.sources
 }
 
-// maxAhead is how far a sample may be ahead of the turn that takes it, whose
-// instant was read before it came.
+// maxAhead is how far a sample may be ahead of now, which was read before the sample
+// came.
 const maxAhead = time.Second
 
 // HandleSample takes a sample of one of this node's own references.
@@ -76,8 +77,8 @@ func (c *Sync) HandleSample(now timed.Instant, s *Sample, out []Effect) []Effect
 	return c.learn(now, c.cfg.Self.Node, s, i, s.At, out)
 }
 
-// HandleForwarded takes samples that a follower has forwarded: H_follower − H_self
-// lies in [lo, hi] at now.
+// HandleForwarded takes samples that a follower has forwarded. H_follower − H_self lies
+// in [lo, hi] at now.
 func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarded, lo, hi time.Duration, out []Effect) []Effect {
 	if !c.snap.own || lo > hi {
 		return out
@@ -93,7 +94,7 @@ func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarde
 	return out
 }
 
-// learn keeps the interval i, which holds now, of a sample that was taken at.
+// learn keeps the interval i at now of a sample that was taken at.
 func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval, at timed.Instant, out []Effect) []Effect {
 	out = c.expire(now, out)
 	t := c.refs()
@@ -112,7 +113,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	if r.interval = i; old.meets(i) {
 		r.interval = old.and(i)
 	}
-	// Samples come again, and are mapped a little differently then.
+	// A repeated sample is mapped a little differently.
 	fresh := r.newest == 0 || at > r.newest.Add(sameSample)
 	if fresh {
 		r.newest, r.told = at, 0
@@ -123,28 +124,28 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	} else {
 		out = c.compare(now, out)
 	}
-	if r := t.of(s.Source); fresh && r != nil && !r.liar {
+	if r := t.of(s.Source); fresh && r != nil && !r.wrong {
 		t.steer.add(s.Source, i)
 	}
 	return out
 }
 
-// sameSample is by how much two mappings of one sample may differ; no reference
-// is asked as often.
+// sameSample is the largest difference between two mappings of one sample. References
+// are asked less often.
 const sameSample = 100 * time.Millisecond
 
 // ReferenceInfo is what is known of one reference at an instant.
 type ReferenceInfo struct {
 	Source SourceID
-	// Node asks it: this one, or one whose samples it gets as the leader.
+	// Node is the node that asks it: this one or, at the leader, a follower.
 	Node timed.NodeID
-	// UTC is between Low and High, if it tells the truth.
+	// Low and High bound UTC if the reference is right.
 	Low, High Time
-	// Age is how long ago its newest sample held.
+	// Age is the age of its newest sample.
 	Age  time.Duration
 	Leap Leap
-	// Liar: it contradicts what is known of UTC.
-	Liar bool
+	// Falseticker reports that it contradicts what is known of UTC.
+	Falseticker bool
 }
 
 // References returns what is known of each reference at now.
@@ -156,7 +157,7 @@ func (c *Sync) References(now timed.Instant) (list []ReferenceInfo) {
 		r := &c.sources.list[k]
 		i := r.project(now, c.snap.rho)
 		list = append(list, ReferenceInfo{Source: r.source, Node: r.node, Low: i.low, High: i.high,
-			Age: max(now.Sub(r.newest), 0), Leap: r.leap, Liar: r.liar})
+			Age: max(now.Sub(r.newest), 0), Leap: r.leap, Falseticker: r.wrong})
 	}
 	return list
 }
@@ -170,11 +171,11 @@ func (t *references) of(s SourceID) *reference {
 	return nil
 }
 
-// expire forgets references that have not been heard for too long, and
-// everything when a leap second has come: then UTC has jumped against all clocks.
+// expire forgets references without a sample for too long. It forgets everything when a
+// leap second has come, because UTC has then jumped against all clocks.
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
-		t := c.refs() // who never had any may lead before it is over
+		t := c.refs() // a node without references may lead before the leap second is over
 		t.leapAt = monthEnd(u.low)
 		t.list, t.steer = t.list[:0], steering{}
 		out = c.setUTC(utcBound{}, out)
@@ -193,8 +194,8 @@ func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// nearLeap reports whether an interval lies around a leap second that was
-// announced, and forgets the leap second when it lies behind it.
+// nearLeap reports whether an interval is near an announced leap second. It forgets the
+// leap second once the interval is behind it.
 func (t *references) nearLeap(i interval) bool {
 	if t.leapAt == 0 {
 		return false
@@ -206,22 +207,22 @@ func (t *references) nearLeap(i interval) bool {
 	return true
 }
 
-// setUTC takes what is known of UTC from now on.
+// setUTC sets what is known of UTC.
 func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 	was := c.snap.utc.state
 	c.snap.utc = u
 	if u.state == was {
 		return out
 	}
-	return append(out, Effect{Kind: UTCChanged, UTC: u.state})
+	return append(out, Effect{Kind: UTCChanged, State: u.state})
 }
 
-// combine intersects the references, all of them once: intersecting those of
-// each node first would let a few nodes with liars outvote the others.
+// combine intersects all references at once. Intersecting those of each node first would
+// let a few nodes with falsetickers outvote the others.
 func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
-		return out // what was known goes on, and gets wider
+		return out // the known interval stays and gets wider
 	}
 	t.ends = t.ends[:0]
 	for k := range t.list {
@@ -239,7 +240,7 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	return c.compare(now, out)
 }
 
-// leap returns what a majority announces.
+// leap returns the leap second that a majority announces.
 func (t *references) leap() Leap {
 	var votes [LeapDelete + 1]int
 	for k := range t.list {
@@ -253,8 +254,8 @@ func (t *references) leap() Leap {
 	return NoLeap
 }
 
-// compare finds out which references contradict what is known of UTC. A follower
-// knows only its own ones.
+// compare finds the references that contradict what is known of UTC. A follower knows
+// only its own.
 func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || c.snap.utc.state != UTCKnown {
@@ -264,10 +265,10 @@ func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	for k := range t.list {
 		r := &t.list[k]
 		i := r.project(now, c.snap.rho)
-		if liar := !i.meets(utc); liar != r.liar {
-			r.liar = liar
-			e := Effect{Kind: Truechimer, Source: r.source, Node: r.node, Step: i.middle().Sub(utc.middle())}
-			if liar {
+		if wrong := !i.meets(utc); wrong != r.wrong {
+			r.wrong = wrong
+			e := Effect{Kind: Truechimer, Source: r.source, Peer: r.node, Step: i.middle().Sub(utc.middle())}
+			if wrong {
 				e.Kind = Falseticker
 				t.steer.forget(r.source)
 			}

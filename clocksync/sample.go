@@ -6,12 +6,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// SourceID stands for an external reference of time, and is the same at every
-// node that asks the same one: a digest of what it is and where. Zero is none.
+// SourceID names an external reference of time. It is a digest of the reference's kind
+// and address, and so the same at every node that asks it. Zero means none.
 type SourceID uint64
 
-// Leap says whether UTC is about to repeat or to skip a second, with the numbers
-// of NTP's leap indicator.
+// Leap says whether UTC is about to repeat or to skip a second. The values are those of
+// NTP's leap indicator.
 type Leap uint8
 
 const (
@@ -30,8 +30,8 @@ func (l Leap) String() string {
 	return "none"
 }
 
-// Sample is what one reference says: when the local hardware clock showed At,
-// UTC was in [Low, High].
+// Sample is one measurement of a reference: when the local hardware clock showed At, UTC
+// was in [Low, High].
 type Sample struct {
 	Source SourceID
 	At     timed.Instant
@@ -42,47 +42,45 @@ type Sample struct {
 
 // Limits of samples.
 const (
-	// MaxError is the largest half width of a sample that is of use. A reference
-	// that knows less than this is no reference.
+	// MaxError is the largest half width of a sample. A wider sample says too little.
 	MaxError = 16 * time.Second
-	// maxTime bounds the times that a sample may name, either way, so that sums
-	// stay within 64 bits.
+	// maxTime bounds the absolute value of the times in a sample, so that sums stay
+	// within 64 bits.
 	maxTime = 1 << 62
 )
 
-// Valid reports whether the sample can be meant seriously.
+// Valid reports whether all fields of the sample are in range.
 func (s *Sample) Valid() bool {
 	return s.Source != 0 && s.At >= 0 && s.Low <= s.High && s.Low > -maxTime && s.High < maxTime &&
 		s.High.Sub(s.Low) <= 2*MaxError && s.Leap <= LeapDelete
 }
 
-// FromExchange returns the sample of a question and its answer: sent and received
-// are instants of the local clock; arrived and left are the server's times of the
-// question's arrival and of the answer's departure; distance is the server's own
-// largest error. Nothing is assumed of the two delays but that neither is
-// negative.
+// FromExchange returns the sample of a question and its answer. sent and received are
+// instants of the local clock, arrived and left the server's times of the question's
+// arrival and of the answer's departure, and distance is the server's own largest error.
+// The two delays may have any values that are not negative.
 func FromExchange(source SourceID, sent, received timed.Instant, arrived, left Time, distance time.Duration, rho timed.Drift) Sample {
-	// The answer was under way for as long as the whole exchange took, at most,
-	// without the time that it spent at the server, whose clock may be slewing.
+	// The answer was under way for at most the duration of the exchange without the
+	// time at the server, whose clock may be slewing.
 	held := max(left.Sub(arrived), 0)
 	way := rho.Upper(received.Sub(sent)) - (held - held/8)
 	return Sample{Source: source, At: received, Low: left - Time(distance), High: left + Time(max(way, 0)+distance)}
 }
 
-// interval holds UTC at an instant of the local clock.
+// interval is an interval that contains UTC at an instant of the local clock.
 type interval struct {
 	at        timed.Instant
 	low, high Time
 }
 
-// project returns the interval at another instant: the clock may be off by ρ on
-// the way.
+// project returns the interval at another instant of the same clock, which may drift by ρ
+// on the way.
 func (i interval) project(now timed.Instant, rho timed.Drift) interval {
 	return i.mapped(now, now, now, rho)
 }
 
-// mapped returns at the instant now of one clock what an interval says that was
-// given for another clock, which shows something in [early, late].
+// mapped returns, at the instant now of one clock, an interval that was given for another
+// clock. The other clock shows something in [early, late] at now.
 func (i interval) mapped(now, early, late timed.Instant, rho timed.Drift) interval {
 	return interval{at: now, low: i.low + Time(rho.Lower(early.Sub(i.at))), high: i.high + Time(rho.Upper(late.Sub(i.at)))}
 }
@@ -93,7 +91,7 @@ func (i interval) middle() Time { return i.low + (i.high-i.low)/2 }
 
 func (i interval) meets(j interval) bool { return i.low <= j.high && j.low <= i.high }
 
-// and returns what two intervals that meet, at one instant, have in common.
+// and returns the intersection of two intervals that meet, both at one instant.
 func (i interval) and(j interval) interval {
 	return interval{i.at, max(i.low, j.low), min(i.high, j.high)}
 }

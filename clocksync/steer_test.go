@@ -38,7 +38,6 @@ func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Du
 	utc := func() Time { return wall + Time(truth*1e9) }
 	next, polls, n, last := 0.0, 0, 0, time.Duration(0)
 	pass := func(d float64) { truth, h = truth+d, h+d*(1+rate) }
-	var line Line
 	var shown Time
 	var id TimelineID
 	for truth < float64(length) {
@@ -60,7 +59,7 @@ func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Du
 		rate += 1e-9 * math.Sqrt(tick.Seconds()) * r.NormFloat64()
 		c.Steer(now(), nil)
 		before := c.snap.until
-		require.True(t, c.Announce(timed.Later(before, now().Add(80*time.Millisecond)), &line))
+		announced(t, c, now(), timed.Later(before, now().Add(80*time.Millisecond)))
 		got := c.Read(now())
 		off := got.Time.Sub(utc())
 		require.LessOrEqual(t, off.Abs(), got.UTCBound)
@@ -80,8 +79,8 @@ func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Du
 	return math.Sqrt(rms / float64(n)), last
 }
 
-// What was announced stays true until its promise is over, wherever the line is
-// bent; and followers never run back.
+// An announced line stays true until its promise is over, wherever it bends. Followers
+// never run back.
 func TestBendsKeepPromises(t *testing.T) {
 	c := utcLeader()
 	f := New(utcConfig(2), start, wall)
@@ -92,7 +91,7 @@ func TestBendsKeepPromises(t *testing.T) {
 			says(c, 1, at, time.Duration(i%7)*time.Millisecond, 10*time.Millisecond, NoLeap)
 		}
 		c.Steer(at, nil)
-		require.True(t, c.Announce(at.Add(80*time.Millisecond), &line))
+		line = announced(t, c, at, at.Add(80*time.Millisecond))
 		if old.Until != 0 && old.Timeline == line.Timeline {
 			for h := at; h <= old.Until; h = h.Add(5 * time.Millisecond) {
 				require.InDelta(t, float64(old.At(h)-wall), float64(line.At(h)-wall), 2)
@@ -109,8 +108,7 @@ func TestBendsKeepPromises(t *testing.T) {
 	require.NotZero(t, line.Rate, "it does follow")
 }
 
-// A bend comes as late as the offset allows, and the reading is on the far side:
-// the claim holds all the same.
+// The deviation covers a bend that comes as late as the offset allows.
 func TestBendsComeWhenTheyCome(t *testing.T) { bendsComeLate(t) }
 
 func bendsComeLate(t testing.TB) {
@@ -118,7 +116,7 @@ func bendsComeLate(t testing.TB) {
 	line.Rate, line.Next = -DefaultMaxSlew, DefaultMaxSlew
 	line.Bend = start.Add(1500 * time.Microsecond)
 	f := New(config(2), start, wall+Time(6*time.Millisecond))
-	f.Settled()
+	f.NoteShared()
 	// The leader's clock shows what the follower's does, at one end of the interval.
 	f.HandleLine(start, &line, 0, 2*time.Millisecond, nil)
 	for at := start; at < start.Add(10*time.Millisecond); at = at.Add(100 * time.Microsecond) {
@@ -129,9 +127,9 @@ func bendsComeLate(t testing.TB) {
 
 // A server that is found to lie has no part in where group time is steered to,
 // whatever it said before it was found out.
-func TestLiarsDoNotSteer(t *testing.T) { liarsDoNotSteer(t) }
+func TestFalsetickersDoNotSteer(t *testing.T) { falsetickersDoNotSteer(t) }
 
-func liarsDoNotSteer(t testing.TB) {
+func falsetickersDoNotSteer(t testing.TB) {
 	cfg := utcConfig(1)
 	cfg.MinReferences = 3
 	c := New(cfg, start, wall)

@@ -6,23 +6,23 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// steering guesses UTC and the rate of the own clock from what the references
-// said: the point to steer to, where only an interval is proven. A wrong guess
-// costs accuracy, and is claimed in every bound.
+// steering guesses UTC and the rate of this node's clock from the samples of references.
+// It gives the point to steer to within the proven interval. A wrong guess costs
+// accuracy, and bounds account for it.
 type steering struct {
 	list [observations]observation
-	n    int // how many there are
-	head int // where the next goes
+	n    int // number of observations
+	head int // index of the next
 
-	anchor timed.Instant // the line that fits best, through here
+	anchor timed.Instant // the best line goes through this instant
 	offset float64       // of UTC − H there, against origin
 	origin int64
 	rate   int64 // of UTC against H, in parts per billion
 	fitted bool
-	due    timed.Instant // when the line is looked at again
+	due    timed.Instant // when the rate is chosen again
 }
 
-// observation is the middle of a sample that told the truth, as far as known.
+// observation is the middle of a sample that is right as far as known.
 type observation struct {
 	source SourceID
 	at     timed.Instant
@@ -31,29 +31,30 @@ type observation struct {
 }
 
 const (
-	// observations is over how many samples a line is fitted. Many average the
-	// delays out, and few follow a rate that changes.
+	// observations is how many samples a line is fitted through. Many average out
+	// the delays, and few follow a rate that changes.
 	observations = 48
-	// observationLife ends the use of what may have been measured at another rate.
+	// observationLife is how long an observation counts. An older one may have been
+	// made at another rate.
 	observationLife = 20 * time.Minute
 )
 
-// ready reports whether there is something to steer to.
+// ready reports whether there is a point to steer to.
 func (s *steering) ready(now timed.Instant) bool {
 	return s.fitted && now.Sub(s.list[s.last()].at) <= observationLife
 }
 
 func (s *steering) last() int { return (s.head + observations - 1) % observations }
 
-// sample returns a sample that counts, the oldest of which is number 0.
+// sample returns the k-th sample that counts, from the oldest.
 func (s *steering) sample(k int) *observation {
 	return &s.list[(s.head+observations-s.n+k)%observations]
 }
 
-// lost forgets everything but the rate: whoever was believed may have lied.
+// lost forgets everything except the rate, because the references may have been wrong.
 func (s *steering) lost() { *s = steering{rate: s.rate, due: s.due} }
 
-// forget leaves out what a source said, which was found to lie.
+// forget removes the samples of a falseticker.
 func (s *steering) forget(source SourceID) {
 	var kept [observations]observation
 	n := 0

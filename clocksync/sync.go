@@ -7,25 +7,25 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what a [Sync] needs to know.
+// Config configures a [Sync].
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing
-	// MaxDeviation is ε: a reading is Internal while its deviation is at most
-	// this.
+	// MaxDeviation is ε: a reading is Internal while its deviation is at most ε.
 	MaxDeviation time.Duration
-	// MaxSlew is how fast the displayed clock is corrected, in parts per
+	// MaxSlew is the largest correction of the displayed clock's rate, in parts per
 	// billion; at most MaxSlewLimit.
 	MaxSlew int64
 	// StepThreshold is the difference above which a change of timeline steps
 	// the displayed clock instead of slewing it.
 	StepThreshold time.Duration
-	// MaxUTCError is the bound on the distance from UTC up to which a reading is
-	// External.
+	// MaxUTCError is the largest bound on the distance from UTC at which a reading
+	// is External.
 	MaxUTCError time.Duration
-	// MinReferences is how many external references the leader must know of before
-	// it believes any. With 2f+1 of them, f that lie change nothing, wherever
-	// partitions run; with fewer, a partition may consist of those that lie.
+	// MinReferences is how many external references the leader must know before it
+	// believes any. With 2f+1 of them, f falsetickers change nothing, however the
+	// group is partitioned. With fewer, all references of a partition may be
+	// falsetickers.
 	MinReferences int
 }
 
@@ -39,47 +39,19 @@ const (
 	DefaultMinReferences = 1
 )
 
-// Kind tells effects apart.
-type Kind uint8
-
-const (
-	// Adopted: the node is on another timeline, and the displayed clock slews.
-	Adopted Kind = iota + 1
-	// Stepped: as Adopted, and the displayed clock has stepped by Step.
-	Stepped
-	// UTCChanged: what is known of UTC is now UTC.
-	UTCChanged
-	// Falseticker: reference Source, which Node asks, contradicts what most
-	// references say; the middle of its interval is off by Step.
-	Falseticker
-	// Truechimer: it no longer does.
-	Truechimer
-)
-
-// Effect is something for the caller to do, in order.
-type Effect struct {
-	Kind     Kind
-	Timeline TimelineID
-	Parent   TimelineID
-	Step     time.Duration
-	UTC      UTCState
-	Source   SourceID
-	Node     timed.NodeID
-}
-
 // Sync is the state of one node's clock. It is a pure machine for one goroutine.
 type Sync struct {
 	cfg      Config
 	snap     Snapshot
 	line     Line // of the own timeline, while it is the current one
 	sequence uint64
-	settled  bool        // it has been on some timeline
-	left     [4]farewell // the timelines of others that it was on, the last one last
-	sources  *references // nil until a reference is heard of
+	shared   bool        // it has been on some timeline that others share
+	left     [4]farewell // timelines of others that it was on, the last one last
+	sources  *references // nil until a reference is known
 }
 
-// New returns the clock of an incarnation that starts at now, when the wall
-// clock shows wall: the first timeline starts there.
+// New returns the clock of an incarnation that starts at now, when the wall clock shows
+// wall. The first timeline starts there.
 func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	return &Sync{cfg: cfg, snap: Snapshot{
 		base: now, shown: wall, slewEnd: now,
@@ -87,7 +59,7 @@ func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	}}
 }
 
-// Snapshot returns what readings depend on.
+// Snapshot returns the state that readings depend on.
 func (c *Sync) Snapshot() Snapshot { return c.snap }
 
 // Read returns the reading at now.
@@ -96,11 +68,11 @@ func (c *Sync) Read(now timed.Instant) Reading { return c.snap.Read(now) }
 // ReadInto writes the reading at now into r.
 func (c *Sync) ReadInto(now timed.Instant, r *Reading) { c.snap.ReadInto(now, r) }
 
-// HandleLead makes this node's displayed clock group time, without a jump: it
+// HandleLead makes this node's displayed clock group time, without a jump. The node
 // leads from now on.
 func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	if c.snap.own && c.snap.known {
-		return out // still on the own timeline, whose line goes on as promised
+		return out // still on its own timeline, whose line goes on as promised
 	}
 	shown := c.snap.show(now)
 	c.leave(shown)
@@ -112,44 +84,47 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// Settled says that others share the displayed clock: from now on a change of
+// NoteShared notes that others share the displayed clock. From now on a change of
 // timeline steps it only when the difference is large.
-func (c *Sync) Settled() { c.settled = true }
+func (c *Sync) NoteShared() { c.shared = true }
 
-// settle starts a new piece of the displayed clock.
-func (c *Sync) settle(now timed.Instant, shown Time, slew int64, end timed.Instant) {
+// startPiece starts a new piece of the displayed clock.
+func (c *Sync) startPiece(now timed.Instant, shown Time, slew int64, end timed.Instant) {
 	s := &c.snap
 	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, end, 0
 }
 
-// Line returns the line of the own timeline, while it is the current one.
-func (c *Sync) Line() (Line, bool) { return c.line, c.snap.own }
+// Line returns the line of this node's timeline; own is false unless that is the
+// current one.
+func (c *Sync) Line() (l Line, own bool) { return c.line, c.snap.own }
 
-// Announce writes what the leader announces with a lease until the given
-// instant, or returns false if there is nothing. The promise binds the leader's
-// own readings too: once it is over, they are in holdover, since another may
-// lead.
-func (c *Sync) Announce(until timed.Instant, l *Line) bool {
+// Announce announces the line and UTC with a lease that ends at until. Its effects are
+// SendLine and, if something is known of UTC, SendUTC. The promise binds the leader's own
+// readings too: when it is over they are in holdover, because another node may lead.
+func (c *Sync) Announce(now, until timed.Instant, out []Effect) []Effect {
 	if !c.snap.own {
-		return false
+		return out
 	}
 	c.snap.until = until
-	*l = c.line
+	l := c.line
 	l.Until = until
-	return true
+	out = append(out, Effect{Kind: SendLine, Line: l})
+	if u, ok := c.utc(now); ok {
+		out = append(out, Effect{Kind: SendUTC, UTC: u})
+	}
+	return out
 }
 
-// farewell is what was shown when a timeline was left: should it come back, it
-// must not show less.
+// farewell is the time that was shown when a timeline was left. If the timeline comes
+// back, the clock must not show less.
 type farewell struct {
 	id    TimelineID
 	shown Time
 }
 
-// leave notes what the current timeline has shown. Own ones are not noted: they
-// never come back, since each lead after another's starts a new one. A timeline
-// takes one place however often it is left, or two that alternate would push
-// out a third.
+// leave notes the time that the current timeline has shown. Own timelines are not noted:
+// they never come back, because each new lead starts a new one. A timeline takes one
+// place however often it is left, so that two that alternate do not push out a third.
 func (c *Sync) leave(shown Time) {
 	if c.snap.own || c.snap.id.None() {
 		return
@@ -164,7 +139,7 @@ func (c *Sync) leave(shown Time) {
 	c.left[len(c.left)-1] = farewell{c.snap.id, shown}
 }
 
-// least returns what a timeline must show at least.
+// least returns the least time that a timeline must show.
 func (c *Sync) least(id TimelineID) Time {
 	least := Time(math.MinInt64)
 	for i := range c.left {
@@ -175,8 +150,8 @@ func (c *Sync) least(id TimelineID) Time {
 	return least
 }
 
-// HandleLine takes the leader's announcement: H_leader − H_self lies in
-// [lo, hi] at now.
+// HandleLine takes the line that the leader announces. H_leader − H_self lies in [lo, hi]
+// at now.
 func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
 	if lo > hi || l.Timeline.None() || l.Timeline.Leader == c.cfg.Self.Node ||
 		max(l.Rate, -l.Rate, l.Next, -l.Next) > c.cfg.MaxSlew {
@@ -200,8 +175,8 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 		c.leave(shown)
 	}
 	s.id, s.own, s.known = l.Timeline, false, true
-	first := !c.settled
-	c.settled = true
+	first := !c.shared
+	c.shared = true
 	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) {
 		to := max(s.middle, least)
 		c.correct(now, to, s.middle.Sub(to), s.rate)
@@ -214,9 +189,9 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	return out
 }
 
-// foresee notes when the leader's line will bend by this clock. That is known to
-// half the width of the offset and what the clocks drift until then; what the two
-// rates differ by in that time adds to the width.
+// foresee notes when, on this clock, the leader's line will bend. That is known to half
+// the width of the offset plus the drift until then. The difference of the two rates
+// over that time adds to the width.
 func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 	bend := l.Bend.Add(-lo - (hi-lo)/2)
 	unsure := (hi-lo)/2 + 2 + s.rho.Slack(bend.Sub(now), 2)
@@ -230,8 +205,8 @@ func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 	s.bend, s.next = bend, l.Next
 }
 
-// correct slews the displayed clock towards the middle, as fast as allowed, and
-// no further.
+// correct slews the displayed clock towards the middle, as fast as allowed, and stops
+// there.
 func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate int64) {
 	slew := c.cfg.MaxSlew
 	if diff < 0 {
@@ -243,9 +218,9 @@ func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate i
 		g := time.Duration(gain)
 		end = diff/g*1e9 + diff%g*1e9/g
 	}
-	if end < 0 { // the line runs away as fast as we may follow
+	if end < 0 { // the line runs away as fast as this clock may follow
 		end = 0
 	}
-	c.settle(now, shown, slew, now.Add(end))
+	c.startPiece(now, shown, slew, now.Add(end))
 	c.snap.rest = rate
 }

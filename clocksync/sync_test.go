@@ -23,10 +23,26 @@ func config(id timed.NodeID) Config {
 func leader(t require.TestingT, id timed.NodeID, shown Time) (*Sync, Line) {
 	c := New(config(id), start, shown)
 	require.Len(t, c.HandleLead(start, nil), 1)
-	var line Line
-	ok := c.Announce(start.Add(80*time.Millisecond), &line)
-	require.True(t, ok)
-	return c, line
+	return c, announced(t, c, start, start.Add(80*time.Millisecond))
+}
+
+// announced returns the line that a leader announces.
+func announced(t require.TestingT, c *Sync, now, until timed.Instant) Line {
+	out := c.Announce(now, until, nil)
+	require.NotEmpty(t, out)
+	require.Equal(t, SendLine, out[0].Kind)
+	return out[0].Line
+}
+
+// announcedUTC returns what a leader announces about UTC; ok is false if it announces
+// nothing.
+func announcedUTC(c *Sync, now timed.Instant) (u UTC, ok bool) {
+	for _, e := range c.Announce(now, c.snap.until, nil) {
+		if e.Kind == SendUTC {
+			return e.UTC, true
+		}
+	}
+	return UTC{}, false
 }
 
 func TestUnknownUntilLed(t *testing.T) {
@@ -64,7 +80,7 @@ func TestSmallDifferencesSlewAndLargeOnesStep(t *testing.T) {
 	_, line := leader(t, 1, wall)
 	follow := func(ahead time.Duration) (*Sync, []Effect) {
 		f := New(config(2), start, wall+Time(ahead))
-		f.Settled() // its time is in use
+		f.NoteShared() // its time is in use
 		return f, f.HandleLine(start, &line, 0, 0, nil)
 	}
 	f, out := follow(5 * time.Millisecond)
@@ -110,7 +126,7 @@ func TestNewLeaderGoesOnWithoutAJump(t *testing.T) { leaderGoesOn(t) }
 func leaderGoesOn(t testing.TB) {
 	_, line := leader(t, 1, wall)
 	f := New(config(2), start, wall+Time(5*time.Millisecond))
-	f.Settled() // so that what it shows is far from what it knows
+	f.NoteShared() // so that what it shows is far from what it knows
 	f.HandleLine(start, &line, -time.Millisecond, time.Millisecond, nil)
 	now := start.Add(time.Second)
 	before := f.Read(now)
@@ -155,7 +171,7 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
 	f := New(config(2), start, wall)
 	f.HandleLine(start, &a, 0, 0, nil)
-	f.Settled()
+	f.NoteShared()
 	f.HandleLine(start.Add(time.Millisecond), &b, 0, 0, nil)
 	left := f.Read(start.Add(time.Millisecond))
 	require.Equal(t, b.Timeline, left.Timeline)

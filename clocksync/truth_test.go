@@ -80,44 +80,48 @@ func (f *follower) look(t *rapid.T) {
 // returned to.
 func TestReadingsHoldGroupTimeAndNeverRunBack(t *testing.T) { readingsHold(t) }
 
+// hear lets the follower receive a leader's line.
+func (f *follower) hear(t *rapid.T, g *groupTime) {
+	h := f.clock.at(f.now)
+	off := g.clock.at(f.now).Sub(h)
+	lo := off - time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "below"))
+	hi := off + time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "above"))
+	l := g.Line
+	l.Until = g.clock.at(f.now).Add(time.Duration(rapid.Int64Range(-10e6, 80e6).Draw(t, "promise")))
+	g.Until = timed.Later(g.Until, l.Until)
+	f.c.HandleLine(h, &l, lo, hi, nil)
+	require.Equal(t, g.Timeline, f.c.Read(h).Timeline)
+}
+
+// The rates of hardware clocks: |dt/dH − 1| ≤ 100 ppm, and so dH/dt is a little more than
+// 1 − 100 ppm.
+var drawRate = rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))
+
+// The rates of lines.
+var drawSlew = rapid.OneOf(rapid.Just(int64(0)), rapid.Just(int64(-DefaultMaxSlew)), rapid.Just(int64(DefaultMaxSlew)),
+	rapid.Int64Range(-DefaultMaxSlew, DefaultMaxSlew))
+
 func readingsHold(t testing.TB) {
 	least := UnknownBound
 	rapid.Check(t, func(t *rapid.T) {
-		// |dt/dH − 1| ≤ 100 ppm, and dH/dt is a little more than 1 − 100 ppm then.
-		rate := rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))
-		slew := rapid.OneOf(rapid.Just(int64(0)), rapid.Just(int64(-DefaultMaxSlew)), rapid.Just(int64(DefaultMaxSlew)),
-			rapid.Int64Range(-DefaultMaxSlew, DefaultMaxSlew))
-		f := &follower{clock: testClock{start, rate.Draw(t, "own rate")}, lines: map[TimelineID]*groupTime{},
+		f := &follower{clock: testClock{start, drawRate.Draw(t, "own rate")}, lines: map[TimelineID]*groupTime{},
 			last: map[TimelineID]Time{}, least: UnknownBound}
 		f.c = New(config(1), start, wall+Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "ahead")))
 		var leaders []*groupTime
 		for id := timed.NodeID(2); id <= 4; id++ {
-			g := &groupTime{clock: testClock{timed.Instant(rapid.Int64Range(1e9, 1<<50).Draw(t, "offset")), rate.Draw(t, "rate")}}
+			g := &groupTime{clock: testClock{timed.Instant(rapid.Int64Range(1e9, 1<<50).Draw(t, "offset")), drawRate.Draw(t, "rate")}}
 			g.Line = Line{Timeline: TimelineID{Leader: id, Boot: timed.BootID(id), Sequence: 1}, Base: g.clock.at(0),
 				Shown: wall + Time(rapid.Int64Range(-20e6, 20e6).Draw(t, "shown")),
-				Rate:  slew.Draw(t, "slew")}
+				Rate:  drawSlew.Draw(t, "slew")}
 			f.lines[g.Timeline] = g
 			leaders = append(leaders, g)
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"hears a leader": func(t *rapid.T) {
-				g := leaders[rapid.IntRange(0, 2).Draw(t, "leader")]
-				h := f.clock.at(f.now)
-				off := g.clock.at(f.now).Sub(h)
-				lo := off - time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "below"))
-				hi := off + time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "above"))
-				l := g.Line
-				l.Until = g.clock.at(f.now).Add(time.Duration(rapid.Int64Range(-10e6, 80e6).Draw(t, "promise")))
-				g.Until = timed.Later(g.Until, l.Until)
-				f.c.HandleLine(h, &l, lo, hi, nil)
-				require.Equal(t, g.Timeline, f.c.Read(h).Timeline)
-			},
+			"hears a leader": func(t *rapid.T) { f.hear(t, leaders[rapid.IntRange(0, 2).Draw(t, "leader")]) },
 			"leads": func(t *rapid.T) {
 				h := f.clock.at(f.now)
 				f.c.HandleLead(h, nil)
-				var l Line
-				ok := f.c.Announce(h.Add(80*time.Millisecond), &l)
-				require.True(t, ok)
+				l := announced(t, f.c, h, h.Add(80*time.Millisecond))
 				if g, was := f.lines[l.Timeline]; was {
 					require.Equal(t, g.Base, l.Base, "a line does not change")
 					require.Equal(t, g.Shown, l.Shown)
@@ -130,7 +134,7 @@ func readingsHold(t testing.TB) {
 				if h < g.Until {
 					t.Skip("promised")
 				}
-				g.Base, g.Shown, g.Rate, g.Bend, g.Next = h, g.at(f.now), slew.Draw(t, "slew"), 0, 0
+				g.Base, g.Shown, g.Rate, g.Bend, g.Next = h, g.at(f.now), drawSlew.Draw(t, "slew"), 0, 0
 			},
 			"a leader announces a bend": func(t *rapid.T) { // where its promises end
 				g := leaders[rapid.IntRange(0, 2).Draw(t, "leader")]
@@ -141,9 +145,9 @@ func readingsHold(t testing.TB) {
 				if g.Bend != 0 {
 					g.Base, g.Shown, g.Rate = g.Bend, g.shows(g.Bend), g.Next
 				}
-				g.Bend, g.Next = timed.Later(h, g.Until), slew.Draw(t, "next")
+				g.Bend, g.Next = timed.Later(h, g.Until), drawSlew.Draw(t, "next")
 			},
-			"is settled": func(*rapid.T) { f.c.Settled() },
+			"is shared": func(*rapid.T) { f.c.NoteShared() },
 			"waits": func(t *rapid.T) {
 				f.now += rapid.OneOf(rapid.Int64Range(0, 200e6), rapid.Int64Range(0, 5e9)).Draw(t, "ns")
 			},

@@ -10,11 +10,11 @@ import (
 type UTCState uint8
 
 const (
-	// UTCUnknown: no reference has been heard, or too few.
+	// UTCUnknown: there is no reference, or there are too few.
 	UTCUnknown UTCState = iota
 	// UTCKnown: a majority of the references agree.
 	UTCKnown
-	// UTCDisputed: no point of time is in a majority of their intervals.
+	// UTCDisputed: no time lies in a majority of their intervals.
 	UTCDisputed
 )
 
@@ -28,8 +28,8 @@ func (s UTCState) String() string {
 	return "unknown"
 }
 
-// UTC is what a leader announces besides its line: UTC was in [Low, High] when
-// its hardware clock showed At, or why it is not known.
+// UTC is what a leader announces beside its line. In state UTCKnown, UTC was in
+// [Low, High] when the leader's hardware clock showed At.
 type UTC struct {
 	State UTCState
 	At    timed.Instant
@@ -38,7 +38,7 @@ type UTC struct {
 	Leap  Leap
 }
 
-// Valid reports whether the announcement can be meant seriously.
+// Valid reports whether all fields of the announcement are in range.
 func (u *UTC) Valid() bool {
 	if u.State != UTCKnown {
 		return *u == (UTC{State: u.State}) && u.State <= UTCDisputed
@@ -46,27 +46,26 @@ func (u *UTC) Valid() bool {
 	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete
 }
 
-// utcBound is what readings need of UTC: an interval, until it is void.
+// utcBound is what readings know of UTC: an interval, until it is void.
 type utcBound struct {
 	interval
 	state UTCState
 	leap  Leap
-	void  timed.Instant // from here on nothing is known; 0: for ever
+	void  timed.Instant // from here on nothing is known; 0: never
 }
 
-// LeapMargin is how long before and after the end of a month that has a leap
-// second nothing is said about UTC: servers apply it at different times, or
-// spread it.
+// LeapMargin is the time before and after a leap second in which nothing is known of UTC,
+// because servers apply the leap second at different times or spread it.
 const LeapMargin = 5 * time.Minute
 
-// monthEnd returns the end of the month, at which leap seconds happen.
+// monthEnd returns the end of the month, which is when leap seconds happen.
 func monthEnd(t Time) Time {
 	g := t.Go()
 	return Time(time.Date(g.Year(), g.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 }
 
-// voidFrom returns the instant from which an interval must not be used because
-// of a leap second that is announced, by a clock that may run slow.
+// voidFrom returns the instant, on a clock that may run slow, from which an interval must
+// not be used because of an announced leap second.
 func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
 	if l == NoLeap {
 		return 0
@@ -75,7 +74,7 @@ func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
 	return i.at.Add(rho.Lower(max(left, 0)))
 }
 
-// readUTC completes a reading at now with what is known of UTC.
+// readUTC adds what is known of UTC to a reading at now.
 func (s *Snapshot) readUTC(now timed.Instant, r *Reading) {
 	u := &s.utc
 	if u.void != 0 && now >= u.void {

@@ -106,9 +106,9 @@ func heldReadings(t testing.TB) {
 	}
 }
 
-func TestLiarIsNamed(t *testing.T) { liarIsNamed(t) }
+func TestAFalsetickerIsNamed(t *testing.T) { falsetickerIsNamed(t) }
 
-func liarIsNamed(t testing.TB) {
+func falsetickerIsNamed(t testing.TB) {
 	c := utcLeader()
 	says(c, 1, start, 0, time.Millisecond, NoLeap)
 	says(c, 2, start, 0, time.Millisecond, NoLeap)
@@ -122,15 +122,15 @@ func liarIsNamed(t testing.TB) {
 	at = at.Add(time.Second)
 	says(c, 2, at, -10*time.Second, time.Millisecond, NoLeap)
 	out = says(c, 3, at, 10*time.Second, time.Millisecond, NoLeap)
-	require.Contains(t, kinds(out), UTCChanged, "two of three lie: no majority")
+	require.Contains(t, kinds(out), UTCChanged, "two of three are wrong: no majority")
 	require.Equal(t, UnknownBound, c.Read(at).UTCBound)
-	var u UTC
-	require.True(t, c.AnnounceUTC(at, &u))
+	u, ok := announcedUTC(c, at)
+	require.True(t, ok)
 	require.Equal(t, UTC{State: UTCDisputed}, u)
 }
 
-// Around the end of a month that has a leap second nothing is said about UTC,
-// and what was known before it does not count after it.
+// Nothing is known of UTC around a leap second, and older knowledge does not count after
+// it.
 func TestLeapSecond(t *testing.T) { leapSecond(t) }
 
 func leapSecond(t testing.TB) {
@@ -151,17 +151,17 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
 	sample(near, before+Time(near.Sub(start)), LeapInsert)
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound, "nor by a sample of that time")
-	var u UTC
-	require.False(t, c.AnnounceUTC(near, &u))
+	_, ok := announcedUTC(c, near)
+	require.False(t, ok)
 	after := start.Add(time.Hour + LeapMargin + time.Minute)
 	sample(after, before+Time(after.Sub(start))-Time(time.Second), NoLeap)
-	require.InDelta(t, float64(time.Second), float64(c.Read(after).UTCBound), 1e7, "UTC has one second more, and that is claimed")
+	require.InDelta(t, float64(time.Second), float64(c.Read(after).UTCBound), 1e7, "UTC has one more second, and the bound covers it")
 	out := c.Steer(after, nil)
 	require.Equal(t, []Kind{Stepped}, kinds(out))
 	require.Equal(t, External, c.Read(after).Status)
 }
 
-// A follower without references that leads in the middle of it knows as well.
+// A follower without references that becomes the leader near a leap second knows of it.
 func TestLeapSecondOutlivesTheLeader(t *testing.T) {
 	end := Time(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 	begin := end - Time(LeapMargin) - Time(time.Minute)
@@ -211,32 +211,35 @@ func TestReferencesAreBounded(t *testing.T) {
 	require.Len(t, c.sources.list, MaxReferences)
 }
 
-func TestFollowersForwardWhatIsNewAndAgainFromTimeToTime(t *testing.T) {
+func TestFollowersForwardNewSamplesAndRepeatThem(t *testing.T) {
 	_, line := leader(t, 2, wall)
 	c := New(utcConfig(1), start, wall)
 	c.HandleLine(start, &line, 0, 0, nil)
-	var f Forwarded
 	to := timed.Incarnation{Node: 2, Boot: 2}
-	require.False(t, c.Forward(start, to, &f), "it has no references")
+	require.Empty(t, c.Forward(start, to, nil), "it has no references")
 	for s := SourceID(1); s <= 3; s++ {
 		says(c, s, start, 0, time.Millisecond, NoLeap)
 	}
 	told := map[SourceID]int{}
 	forward := func(at timed.Instant, to timed.Incarnation) bool {
-		ok := c.Forward(at, to, &f)
-		for _, s := range f.Samples() {
-			told[s.Source]++
-			require.LessOrEqual(t, s.Low, wall+Time(s.At.Sub(start)))
-			require.GreaterOrEqual(t, s.High, wall+Time(s.At.Sub(start)))
+		out := c.Forward(at, to, nil)
+		for i := range out {
+			require.Equal(t, SendSamples, out[i].Kind)
+			require.Equal(t, to.Node, out[i].Peer)
+			for _, s := range out[i].Samples.Samples() {
+				told[s.Source]++
+				require.LessOrEqual(t, s.Low, wall+Time(s.At.Sub(start)))
+				require.GreaterOrEqual(t, s.High, wall+Time(s.At.Sub(start)))
+			}
 		}
-		return ok
+		return len(out) > 0
 	}
 	for range 3 {
 		require.True(t, forward(start, to))
 	}
 	require.Equal(t, map[SourceID]int{1: 2, 2: 2, 3: 2}, told)
 	require.False(t, forward(start, to), "twice is enough")
-	require.True(t, forward(start.Add(forwardEvery), to), "but not for ever")
+	require.True(t, forward(start.Add(forwardEvery), to), "but only for a while")
 	other := timed.Incarnation{Node: 3, Boot: 3}
 	clear(told)
 	for forward(start.Add(forwardEvery), other) {
@@ -255,13 +258,12 @@ func TestForeignUTCIsRefused(t *testing.T) {
 	require.Equal(t, UnknownBound, c.Read(start).UTCBound)
 }
 
-func TestFollowerTakesWhatItsLeaderAnnounces(t *testing.T) {
+func TestAFollowerAdoptsTheUTCOfItsLeader(t *testing.T) {
 	l := utcLeader()
 	says(l, 1, start, 0, time.Millisecond, NoLeap)
-	var line Line
-	var u UTC
-	require.True(t, l.Announce(start.Add(80*time.Millisecond), &line))
-	require.True(t, l.AnnounceUTC(start, &u))
+	line := announced(t, l, start, start.Add(80*time.Millisecond))
+	u, ok := announcedUTC(l, start)
+	require.True(t, ok)
 	f := New(utcConfig(2), start, wall)
 	f.HandleLine(start, &line, -100*time.Microsecond, 100*time.Microsecond, nil)
 	out := f.HandleUTC(start, &u, -100*time.Microsecond, 100*time.Microsecond, nil)

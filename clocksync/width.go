@@ -6,14 +6,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// rounding covers what whole nanoseconds lose on the way from one clock's line
-// to the other's: two divisions here, two at the leader, one in the middle.
+// rounding covers the rounding to whole nanoseconds between one clock's line and the
+// other's: two divisions here, two at the leader, one for the middle.
 const rounding = 5 * time.Nanosecond
 
-// width returns half the width of the interval that contains group time, at
-// now. It grows with the age of the evidence: the leader's clock may run 2ρ
-// faster or slower than ours, and once its promise is over it may also slew as fast
-// as it likes, while the middle goes on at the rate that was announced.
+// width returns half the width of the interval that contains group time at now. It grows
+// with the age of the evidence: the leader's clock may run 2ρ faster or slower than ours,
+// and after its promise it may also slew at any allowed rate, while the middle goes on at
+// the announced rate.
 func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration {
 	if s.own {
 		return 0
@@ -22,8 +22,8 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 	if elapsed < 0 {
 		elapsed = -elapsed
 	}
-	// The line's own rate multiplies the drift; two parts in a thousand cover
-	// every slew that is allowed.
+	// The line's own rate multiplies the drift. Two parts in a thousand cover every
+	// allowed slew.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)
 	if late := now.Sub(s.until); late > 0 {
 		half += timed.Drift(s.maxSlew+s.follows()).Slack(late, 1)
@@ -31,8 +31,8 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 	return half + rounding
 }
 
-// follows returns the largest rate of the middle, either way. Which of its two rates
-// counts when does not matter enough to find out.
+// follows returns the largest absolute rate of the middle. The difference between its two
+// rates is too small to tell them apart.
 func (s *Snapshot) follows() int64 {
 	rate := max(s.rate, -s.rate)
 	if s.bend != 0 {

@@ -17,9 +17,8 @@ func (s *Stack) HandleSample(now timed.Instant, sample *clocksync.Sample, out []
 
 // forward adds to the vote for a leader what this node's references say.
 func (s *Stack) forward(now timed.Instant, to timed.Incarnation) {
-	if s.ck.Forward(now, to, &s.box.samples) {
-		s.box.uni |= wire.FrameSamples
-	}
+	s.ckOut = s.ck.Forward(now, to, s.ckOut[:0])
+	s.performClock()
 }
 
 // handleSamples takes what the references of a supporter say.
@@ -36,22 +35,32 @@ func (s *Stack) steer(now timed.Instant) {
 	s.performClock()
 }
 
-// performClock reports what happened to the clock.
+// performClock performs the effects of the clock.
 func (s *Stack) performClock() {
+	b := &s.box
 	for i := range s.ckOut {
 		e := &s.ckOut[i]
 		ev := Event{Timeline: e.Timeline, Parent: e.Parent, Step: e.Step, Peer: e.Timeline.Leader}
 		switch e.Kind {
+		case clocksync.SendLine:
+			b.line, b.all = e.Line, b.all|wire.FrameLine
+			continue
+		case clocksync.SendUTC:
+			b.utc, b.all = e.UTC, b.all|wire.FrameUTC
+			continue
+		case clocksync.SendSamples:
+			b.to, b.samples, b.uni = e.Peer, e.Samples, b.uni|wire.FrameSamples
+			continue
 		case clocksync.Adopted:
 			ev.Kind = EventClockAdopted
 		case clocksync.Stepped:
 			ev.Kind = EventClockStepped
 		case clocksync.UTCChanged:
-			ev.Kind, ev.UTC = EventUTCChanged, e.UTC
+			ev.Kind, ev.UTC = EventUTCChanged, e.State
 		case clocksync.Falseticker:
-			ev.Kind, ev.Peer, ev.Source = EventFalseticker, e.Node, e.Source
+			ev.Kind, ev.Peer, ev.Source = EventFalseticker, e.Peer, e.Source
 		case clocksync.Truechimer:
-			ev.Kind, ev.Peer, ev.Source = EventTruechimer, e.Node, e.Source
+			ev.Kind, ev.Peer, ev.Source = EventTruechimer, e.Peer, e.Source
 		}
 		s.notify(ev)
 	}

@@ -154,12 +154,8 @@ func (s *Stack) fillRequest(now timed.Instant) {
 	}
 	s.steer(now)
 	lease, _ := s.el.Leading()
-	if s.ck.Announce(lease, &b.line) {
-		b.all |= wire.FrameLine
-		if s.ck.AnnounceUTC(now, &b.utc) {
-			b.all |= wire.FrameUTC
-		}
-	}
+	s.ckOut = s.ck.Announce(now, lease, s.ckOut[:0])
+	s.performClock()
 }
 
 // refuse answers a packet whose incarnation claims a seat that another one

@@ -406,7 +406,7 @@ func (s *Stack) performViews() {
 			s.el.NoteGrantsDropped()
 		case membership.Installed:
 			if len(e.View.Members) > 1 {
-				s.ck.Settled()
+				s.ck.NoteShared()
 			}
 			if s.br != nil {
 				s.castInstalled(e.View)

@@ -1,0 +1,56 @@
+package clocksync
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Kind tells effects apart.
+type Kind uint8
+
+const (
+	// SendLine: send Line with the request that leaves now.
+	SendLine Kind = iota + 1
+	// SendUTC: send UTC with the request that leaves now.
+	SendUTC
+	// SendSamples: send Samples with the vote for Peer.
+	SendSamples
+	// Adopted: the node is on another timeline, and the displayed clock slews to it.
+	Adopted
+	// Stepped: the node is on another timeline, and the displayed clock has stepped
+	// by Step.
+	Stepped
+	// UTCChanged: State now says what is known of UTC.
+	UTCChanged
+	// Falseticker: reference Source, which Peer asks, contradicts the majority of
+	// the references; the middle of its interval is off by Step.
+	Falseticker
+	// Truechimer: reference Source no longer contradicts them.
+	Truechimer
+)
+
+func (k Kind) String() string {
+	names := [...]string{SendLine: "send line", SendUTC: "send UTC", SendSamples: "send samples", Adopted: "adopted", Stepped: "stepped",
+		UTCChanged: "UTC changed", Falseticker: "falseticker", Truechimer: "truechimer"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is something for the caller to do, in order. The kind says which fields
+// count.
+type Effect struct {
+	Kind     Kind
+	Peer     timed.NodeID
+	Line     Line
+	UTC      UTC
+	Samples  Forwarded
+	Timeline TimelineID
+	Parent   TimelineID
+	Step     time.Duration
+	State    UTCState
+	Source   SourceID
+}
