@@ -6,34 +6,34 @@ import (
 )
 
 const (
-	maxAnswers  = 256     // requests that wait to be answered
-	answerBytes = 1 << 18 // what one call of Act answers with at most
+	maxAnswers  = 256     // requests that wait for an answer
+	answerBytes = 1 << 18 // bytes of the answers of one turn
 )
 
-// answer is a request of a peer.
+// answer is a request of a peer that waits for its answer.
 type answer struct {
 	to   timed.NodeID
-	want Want // of messages, unless log is set
-	log  Span
-	full bool // with the messages of the decisions
+	want Want // messages, unless log is set
+	log  Span // decisions
+	full bool // include the messages of the decisions
 }
 
-// want takes a request for messages.
-func (s *Service) want(from timed.Incarnation, w Want) {
+// handleWant takes a request for messages.
+func (s *Service) handleWant(from timed.Incarnation, w Want) {
 	if len(s.answers) < maxAnswers && w.Class < classes && w.From > 0 {
 		s.answers = append(s.answers, answer{to: from.Node, want: w})
 	}
 }
 
-// wantLog takes a request for decisions.
-func (s *Service) wantLog(from timed.Incarnation, span Span) {
+// handleLogWant takes a request for decisions.
+func (s *Service) handleLogWant(from timed.Incarnation, span Span) {
 	if len(s.answers) < maxAnswers {
 		s.answers = append(s.answers, answer{to: from.Node, log: span})
 	}
 }
 
-// answer sends what was asked for, as far as it is held, also while a view
-// changes. What is beyond the bytes of one turn will be asked for again.
+// answer sends the requested messages and decisions that are held, also while a view
+// changes. Peers ask again for those beyond the bytes of one turn.
 func (s *Service) answer(reading clocksync.Reading, out []Effect) []Effect {
 	if len(s.answers) == 0 {
 		return out
@@ -58,7 +58,7 @@ func (s *Service) answer(reading clocksync.Reading, out []Effect) []Effect {
 
 // resend sends messages of a stream to one member.
 func (s *Service) resend(st *stream, w Want, to timed.NodeID, h Header, left *int, out []Effect) []Effect {
-	var l load
+	var l openPacket
 	for seq := max(w.From, st.floor+1); seq <= min(w.To, st.top) && *left > 0; {
 		if !st.has(seq) {
 			seq++
@@ -71,8 +71,7 @@ func (s *Service) resend(st *stream, w Want, to timed.NodeID, h Header, left *in
 	return out
 }
 
-// answerLog sends decisions to one member, with their messages if it is to have
-// them.
+// answerLog sends decisions to one member, with their messages if the request says so.
 func (s *Service) answerLog(a *answer, h Header, left *int, out []Effect) []Effect {
 	var p *Packet
 	weight := 0
@@ -85,7 +84,7 @@ func (s *Service) answerLog(a *answer, h Header, left *int, out []Effect) []Effe
 		if p == nil || weight+w > s.cfg.PacketBytes {
 			p, weight = s.take(), 0
 			p.Header = h
-			out = append(out, Effect{Kind: Send, To: a.to, Packet: p})
+			out = append(out, Effect{Kind: Send, Peer: a.to, Packet: p})
 		}
 		p.Decisions = append(p.Decisions, d)
 		weight += w

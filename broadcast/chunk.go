@@ -2,44 +2,43 @@ package broadcast
 
 import "math/bits"
 
-// chunk holds payloads, one behind the other: of one stream, or of messages that
-// were put together from their fragments. Its memory stays where it is, and what
-// has been written stays as it is, as long as anything refers to it: an entry that
-// lives in it, a delivery of the turn under way, or a loan.
+// chunk holds payloads, one behind the other: those of one stream, or of messages that
+// were joined from fragments. Its memory neither moves nor changes while anything refers
+// to it: an entry in it, a delivery of the present turn, or a loan.
 type chunk struct {
 	buf   []byte
 	refs  int
 	loans int  // of refs
-	open  bool // it is being filled: who fills it uses it again
+	open  bool // it is being filled, and must not be reused by others
 }
 
 const (
 	chunkBits = 16
-	// chunkSize holds any packet's messages, so that a run never spans two chunks.
-	// A message of many fragments may need a larger chunk when it is put together.
+	// chunkSize is enough for the messages of any packet, so that a run never spans
+	// two chunks. A message joined from many fragments may need a larger chunk.
 	chunkSize = 1 << chunkBits
-	// chunkSizes are the sizes of chunks, which are powers of two, up to the one
-	// that holds LargestPayload.
+	// chunkSizes is the number of sizes of chunks: the powers of two from chunkSize
+	// up to one that holds LargestPayload.
 	chunkSizes = 11
 )
 
-// add writes bytes behind those that are there. To slice beyond the capacity would
-// panic: what is lent never moves.
+// add appends bytes. Slicing beyond the capacity would panic, because lent memory never
+// moves.
 func (c *chunk) add(b []byte) {
 	n := len(c.buf)
 	c.buf = c.buf[:n+len(b)]
 	copy(c.buf[n:], b)
 }
 
-// arena keeps chunks that are free, up to some bytes: what a slow application has
-// kept is not kept for good.
+// arena keeps free chunks, up to a limit, so that the memory that a slow application has
+// used is given back.
 type arena struct {
 	free  [chunkSizes][]*chunk
-	spare int // bytes that are free
-	most  int
+	spare int // bytes of the free chunks
+	most  int // limit of spare
 }
 
-// size returns which size of chunks holds n bytes.
+// size returns the index of the smallest chunk size that holds n bytes.
 func (*arena) size(n int) int { return bits.Len(uint(max(n, chunkSize)-1)) - chunkBits }
 
 // take returns an empty chunk for at least n bytes.
@@ -55,13 +54,13 @@ func (a *arena) take(n int) *chunk {
 	return &chunk{buf: make([]byte, 0, chunkSize<<a.size(n))}
 }
 
-// drop lets go of a reference.
+// drop drops a reference.
 func (a *arena) drop(c *chunk) {
 	c.refs--
 	a.reuse(c)
 }
 
-// reuse frees a chunk if nothing refers to it.
+// reuse frees a chunk that nothing refers to.
 func (a *arena) reuse(c *chunk) {
 	if c.refs > 0 || c.open || !a.makeRoom(cap(c.buf)) {
 		return
@@ -72,8 +71,8 @@ func (a *arena) reuse(c *chunk) {
 	*f = append(*f, c)
 }
 
-// makeRoom reports whether a chunk of a size may be kept. Larger ones that are free
-// make way for it: small ones are needed all the time.
+// makeRoom reports whether a free chunk of a size may be kept. It drops larger free
+// chunks first, because small ones are used all the time.
 func (a *arena) makeRoom(size int) bool {
 	for k := len(a.free) - 1; a.spare+size > a.most; {
 		f := &a.free[k]
@@ -91,15 +90,15 @@ func (a *arena) makeRoom(size int) bool {
 	return true
 }
 
-// room returns the chunk in which the next n bytes have their place, up to
-// chunkSize, given the one that is being filled, or nil.
+// room returns the chunk for the next n bytes, at most chunkSize, given the chunk that is
+// being filled, or nil.
 func (a *arena) room(c *chunk, n int) *chunk {
 	if c != nil && c.refs == 0 {
 		c.buf = c.buf[:0]
 	}
 	if c == nil || len(c.buf)+n > cap(c.buf) {
 		if c != nil {
-			c.open = false // it goes with its last reference, of which it has some
+			c.open = false // it has references, and is freed with the last one
 		}
 		c = a.take(n)
 		c.open = true

@@ -8,32 +8,32 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what a [Service] needs to know. The zero value of a field means its
-// default. Window, MaxMessages, MaxPayload and RequireQuorum must be the same at
-// all nodes: one that can take less than others send holds them up.
+// Config configures a [Service]. The zero value of a field means its default. Window,
+// MaxMessages, MaxPayload and RequireQuorum must be the same at all nodes: a node that
+// takes less than others send would hold them up.
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing
 
-	// Window is how many bytes of messages a view holds at most that are not
-	// known to be at all members. It is shared equally by the members; a larger
-	// single message is taken when the sender has nothing else under way.
+	// Window is the limit of bytes of messages in a view that are not known to be at
+	// all members. Members share it equally. A larger single message is accepted when
+	// its sender has nothing else under way.
 	Window int
-	// MaxMessages is how many such messages, or fragments, a sender has at most
-	// in each class.
+	// MaxMessages is the limit of such messages, or fragments, of one sender in each
+	// class.
 	MaxMessages int
 	// MaxPayload is the largest payload, in bytes.
 	MaxPayload int
-	// PacketBytes is how many bytes of messages one packet carries at most.
-	// Larger payloads travel in fragments.
+	// PacketBytes is the limit of bytes of messages in one packet. Larger payloads
+	// travel in fragments.
 	PacketBytes int
-	// Backlog is how many bytes of deliveries may wait for the application
-	// before this node stops its acknowledgements.
+	// Backlog is how many bytes of deliveries may wait for the application before
+	// this node stops its acknowledgements.
 	Backlog int
-	// SlowAfter is how long that may last before an event says so; after twice
-	// as long the node leaves.
+	// SlowAfter is how long that may last before an event reports it. After twice as
+	// long the node leaves.
 	SlowAfter time.Duration
-	// RequireQuorum, if not empty, is the configured group: messages are ordered
+	// RequireQuorum, if not empty, is the configured group. Messages are then ordered
 	// only in views with more than half of it.
 	RequireQuorum timed.Set
 }
@@ -58,7 +58,7 @@ const (
 	MaxPacketBytes = 60_000
 )
 
-// perMessage is what a message costs in the window besides its payload.
+// perMessage is how many bytes a message counts in the window beside its payload.
 const perMessage = 64
 
 // WithDefaults returns the configuration with its defaults filled in.
@@ -79,8 +79,8 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate reports every field that is out of its range, by name. It looks at
-// the configuration with its defaults.
+// Validate returns an error that names every field that is out of range, after defaults
+// are filled in.
 func (c Config) Validate() error {
 	c = c.WithDefaults()
 	var errs []error
@@ -104,5 +104,5 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// fragments returns how many sequence numbers a payload of n bytes takes.
+// fragments returns the number of fragments of a payload of n bytes.
 func (c *Config) fragments(n int) int { return max(1, (n+c.PacketBytes-1)/c.PacketBytes) }

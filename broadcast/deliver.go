@@ -1,15 +1,14 @@
 package broadcast
 
-// cursor is the place in the log up to which messages have been delivered: the
-// decision under way, its range, and the message in it.
+// cursor is the position of ordered delivery in the log: a decision, its range, and the
+// message in the range.
 type cursor struct {
 	next uint64
 	at   int
 	seq  uint64
 }
 
-// deliver hands out what may be delivered, and lets go of what is not needed any
-// more.
+// deliver delivers what may be delivered and drops what is no longer needed.
 func (s *Service) deliver(out []Effect) []Effect {
 	if !s.moved {
 		return out
@@ -26,7 +25,7 @@ func (s *Service) deliver(out []Effect) []Effect {
 	return out
 }
 
-// handOut makes an effect of the deliveries gathered since from.
+// handOut appends the effect for the deliveries since from.
 func (s *Service) handOut(from int, out []Effect) []Effect {
 	if from == len(s.deliveries) {
 		return out
@@ -43,13 +42,12 @@ func (s *Service) mayDeliver(a Atomicity, decision uint64, transitional bool) bo
 	return transitional || decision <= s.stable[a]
 }
 
-// deliverOrdered walks the log. A message behind one that waits, waits.
+// deliverOrdered walks the log. A message that waits holds back all messages behind it.
 //
-// Timed messages are put aside when their decision comes, and delivered in the
-// order of their stamps by the first decision whose floor is above them. A Total
-// message behind one of its own sender that is put aside goes with it, or the
-// sender's messages would overtake each other. All of this follows from the log
-// alone, so it is the same at all members.
+// Timed messages are deferred when their decision comes. The first decision whose floor is
+// above their stamps delivers them, in the order of stamps. A Total message behind a
+// deferred one of its own sender is deferred too, or the sender's messages would overtake
+// each other. All of this follows from the log alone, so it is the same at all members.
 func (s *Service) deliverOrdered(transitional bool) {
 	c := &s.cursor
 	for c.next <= s.have {
@@ -67,7 +65,7 @@ func (s *Service) deliverOrdered(transitional bool) {
 			for c.seq <= r.To {
 				e := st.at(c.seq)
 				if e.flags.order() == Timed || m.waiting > 0 {
-					s.asides.push(aside{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
+					s.deferred.push(deferredMessage{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
 					m.waiting++
 					sl.left++
 					c.seq = st.end(c.seq) + 1
@@ -79,8 +77,8 @@ func (s *Service) deliverOrdered(transitional bool) {
 				c.seq = s.emit(int(r.Member), ClassOrdered, c.seq, transitional) + 1
 			}
 		}
-		for len(s.asides.heap) > 0 && s.asides.heap[0].stamp < sl.Floor {
-			if !s.deliverAside(c.next, transitional) {
+		for len(s.deferred.heap) > 0 && s.deferred.heap[0].stamp < sl.Floor {
+			if !s.deliverDeferred(c.next, transitional) {
 				return
 			}
 		}
@@ -89,9 +87,9 @@ func (s *Service) deliverOrdered(transitional bool) {
 	}
 }
 
-// deliverAside delivers the first message that was put aside, by a decision.
-func (s *Service) deliverAside(decision uint64, transitional bool) bool {
-	a := &s.asides.heap[0]
+// deliverDeferred delivers the first deferred message, by a decision.
+func (s *Service) deliverDeferred(decision uint64, transitional bool) bool {
+	a := &s.deferred.heap[0]
 	m := &s.members[a.member]
 	if !s.mayDeliver(m.stream(ClassOrdered).at(a.seq).flags.atomicity(), decision, transitional) {
 		return false
@@ -99,12 +97,12 @@ func (s *Service) deliverAside(decision uint64, transitional bool) bool {
 	s.emit(int(a.member), ClassOrdered, a.seq, transitional)
 	m.waiting--
 	s.log.at(a.decision).left--
-	s.asides.pop()
+	s.deferred.pop()
 	return true
 }
 
-// deliverUnordered delivers a member's Unordered messages in the order of their
-// sending, through to at most.
+// deliverUnordered delivers a member's Unordered messages in the order of sending,
+// through to at most.
 func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
 	st := s.members[i].stream(ClassUnordered)
 	for st.delivered < to {
@@ -119,7 +117,7 @@ func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
 	}
 }
 
-// emit delivers the message that begins with seq, and returns where it ends.
+// emit delivers the message that begins with seq and returns its last sequence.
 func (s *Service) emit(i int, c Class, seq uint64, transitional bool) uint64 {
 	m := &s.members[i]
 	st := m.stream(c)

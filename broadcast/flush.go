@@ -5,10 +5,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// takeReport takes what a member of this node's proposal leaves its view with.
-// The first report of each counts, as soon as all its pieces are here: the member
-// may say more later, but has promised no more.
-func (s *Service) takeReport(now timed.Instant, from timed.Incarnation, r *Report) {
+// handleReport takes the report of a member of this node's proposal. The first report of
+// each member counts, once all its pieces are here. The member may report more later, but
+// its promise covers only the first report.
+func (s *Service) handleReport(now timed.Instant, from timed.Incarnation, r *Report) {
 	f := &s.freeze
 	if !f.on || !f.lead || !r.Valid() || r.Proposal != f.proposal {
 		return
@@ -25,15 +25,15 @@ func (s *Service) takeReport(now timed.Instant, from timed.Incarnation, r *Repor
 	}
 }
 
-// Ready reports whether all members of the proposal that this node leads hold
-// what they must, so that it can be committed.
+// Ready reports whether all members of the proposal that this node leads hold the messages
+// that they must hold, so that the proposal can be committed.
 func (s *Service) Ready(id membership.ViewID) bool {
 	f := &s.freeze
 	return f.on && f.lead && f.proposal == id && f.flushed
 }
 
-// makePlan compares the reports. Members that come from the same view end where
-// the one of them ends that has most; what nobody holds is not waited for.
+// makePlan compares the reports. Members that come from the same view end with the last
+// message that one of them holds.
 func (s *Service) makePlan(now timed.Instant) {
 	f := &s.freeze
 	p := &Plan{Proposal: f.proposal}
@@ -71,7 +71,7 @@ func (s *Service) makePlan(now timed.Instant) {
 	s.follow(now, p)
 }
 
-// find returns how far a list of marks says that an incarnation has come.
+// find returns the sequence of an incarnation in a list of marks, or 0.
 func find(marks []Mark, of timed.Incarnation) uint64 {
 	for _, m := range marks {
 		if m.Node == of.Node && m.Boot == of.Boot {
@@ -81,8 +81,8 @@ func find(marks []Mark, of timed.Incarnation) uint64 {
 	return 0
 }
 
-// endOf returns what the members from the same view as the i-th lack, and how
-// their view ends.
+// endOf returns the messages that members from the same view as the i-th lack, and how
+// that view ends.
 func (f *freeze) endOf(i int) (Group, Branch) {
 	first := f.reports[i]
 	g := Group{Previous: first.Previous}
@@ -120,12 +120,12 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 	return g, b
 }
 
-// fills adds who lacks Unordered messages of a sender that another has.
+// fills adds the Unordered messages of a sender that some members lack and one holds.
 func (f *freeze) fills(g *Group, sender timed.Incarnation) {
 	most, holder := uint64(0), timed.NoNode
 	for j, r := range f.reports {
 		if r.Previous != g.Previous {
-			continue // before looking for the mark: in large groups that costs
+			continue // before the search for the mark, which is slow in large groups
 		}
 		if n := find(r.Unordered, sender); n > most {
 			most, holder = n, f.view.Members[j].Node
@@ -142,8 +142,8 @@ func (f *freeze) fills(g *Group, sender timed.Incarnation) {
 	}
 }
 
-// takeDone takes a member's word that it has what the plan wanted it to have.
-func (s *Service) takeDone(from timed.Incarnation, id membership.ViewID) {
+// handleDone takes a member's message that it has everything that the plan assigned to it.
+func (s *Service) handleDone(from timed.Incarnation, id membership.ViewID) {
 	f := &s.freeze
 	if !f.on || !f.lead || id != f.proposal || f.plan == nil || !f.view.Has(from) {
 		return

@@ -6,22 +6,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// freeze is the state of a view change. From the acknowledgement of a proposal
-// on, and for ever in the old view, a node issues and accepts no decision, moves
-// its acknowledgement for no late message, counts none of others, and delivers
-// nothing: what it has reported is what it leaves with, but for what the plan
-// makes it fetch. If the proposal dies, it stays so: another one follows.
+// freeze is the state of a view change. From the acknowledgement of a proposal to the end
+// of the old view, a node issues and accepts no decision, moves its acknowledgement for no
+// late message, counts no acknowledgement of others, and delivers nothing. It leaves the
+// view with what it has reported and with what the plan makes it fetch. If the proposal
+// dies the node stays frozen, because another proposal follows.
 type freeze struct {
 	on       bool
 	proposal membership.ViewID // acknowledged last
 	report   []*Report         // in pieces
-	group    *Group            // what the plan says of those that come from this view
+	group    *Group            // the part of the plan for members from this view
 	planned  bool              // the plan has come
-	done     bool              // this node has what the plan wants
+	done     bool              // this node has everything that the plan assigns to it
 	commit   *Commit           // of the proposal
-	plans    puzzle[Plan]
-	commits  puzzle[Commit]
-	news     bool // there is something to say at once
+	plans    assembly[Plan]
+	commits  assembly[Commit]
+	news     bool // there is something to send at once
 	due      timed.Instant
 	since    timed.Instant
 
@@ -29,7 +29,7 @@ type freeze struct {
 	lead    bool
 	view    *membership.View
 	reports []*Report // by the members' positions in view
-	parts   []puzzle[Report]
+	parts   []assembly[Report]
 	missing int       // reports
 	plan    []*Plan   // in pieces
 	terms   []*Commit // in pieces
@@ -37,13 +37,13 @@ type freeze struct {
 	flushed bool
 }
 
-// Freeze says that this node has acknowledged a proposal now; with lead, it is
-// its own.
+// Freeze freezes the node, which has acknowledged a proposal now; with lead the proposal
+// is its own.
 func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
-	s.settleMarks()
+	s.updateMarks()
 	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}
 	if s.view != nil {
-		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableSaid()
+		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableNow()
 		for i := range s.members {
 			m := &s.members[i]
 			r.Acks = append(r.Acks, Mark{m.Node, m.Boot, m.ack})
@@ -53,15 +53,14 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 	if lead {
 		f := &s.freeze
 		f.view, f.missing = p, len(p.Members)
-		f.reports, f.parts = make([]*Report, f.missing), make([]puzzle[Report], f.missing)
+		f.reports, f.parts = make([]*Report, f.missing), make([]assembly[Report], f.missing)
 		for _, r := range f.report {
-			s.takeReport(now, s.cfg.Self, r)
+			s.handleReport(now, s.cfg.Self, r)
 		}
 	}
 }
 
-// actFrozen says what a view change needs to be said, again and again until the
-// view is there.
+// actFrozen sends the messages of a view change, repeatedly until the view is installed.
 func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
 	f := &s.freeze
 	s.moved, s.urgent = false, false
@@ -78,7 +77,7 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 					if id != s.cfg.Self.Node {
 						p := s.Blank(reading)
 						p.Plan = plan
-						out = append(out, Effect{Kind: Send, To: id, Packet: p})
+						out = append(out, Effect{Kind: Send, Peer: id, Packet: p})
 					}
 				}
 			}
@@ -87,21 +86,21 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		case f.done:
 			p := s.Blank(reading)
 			p.Done = f.proposal
-			out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+			out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
 		case !f.planned:
 			for _, r := range f.report {
 				p := s.Blank(reading)
 				p.Report = r
-				out = append(out, Effect{Kind: Send, To: f.proposal.Leader, Packet: p})
+				out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
 			}
 		}
 	}
 	return s.ask(now, reading, out)
 }
 
-// takePlan takes the word of the proposal's leader on who lacks what, once all its
-// pieces are here.
-func (s *Service) takePlan(now timed.Instant, from timed.Incarnation, p *Plan) {
+// handlePlan takes the plan of the proposal's leader and follows it once all its pieces
+// are here.
+func (s *Service) handlePlan(now timed.Instant, from timed.Incarnation, p *Plan) {
 	f := &s.freeze
 	if !f.on || f.planned || p.Proposal != f.proposal || from.Node != f.proposal.Leader || from.Boot != f.proposal.Boot {
 		return
@@ -111,7 +110,7 @@ func (s *Service) takePlan(now timed.Instant, from timed.Incarnation, p *Plan) {
 	}
 }
 
-// follow does what a plan asks of this node.
+// follow does this node's part of a plan.
 func (s *Service) follow(now timed.Instant, p *Plan) {
 	f := &s.freeze
 	f.planned = true
@@ -125,8 +124,8 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 		return
 	}
 	f.group = g
-	s.retrace(g.End)
-	s.learn(now) // decisions that an earlier plan had left out may be here
+	s.truncate(g.End)
+	s.learn(now) // decisions that an earlier plan left out may be here
 	if g.Source == s.cfg.Self.Node {
 		for _, l := range g.Lack {
 			if l.Have < g.End && l.Node != s.cfg.Self.Node {
@@ -142,12 +141,12 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 	s.noteGaps(now)
 }
 
-// still reports whether this node keeps still in its view, because it has
-// acknowledged the proposal of another.
-func (s *Service) still() bool { return s.freeze.on }
+// frozen reports whether this node is frozen in its view, because it has acknowledged a
+// proposal for the next.
+func (s *Service) frozen() bool { return s.freeze.on }
 
-// retrace forgets decisions after the end of the view.
-func (s *Service) retrace(end uint64) {
+// truncate forgets decisions after the end of the view.
+func (s *Service) truncate(end uint64) {
 	s.known = min(s.known, end)
 	for i := range s.members {
 		for c := range classes {
@@ -165,8 +164,8 @@ func (s *Service) retrace(end uint64) {
 	}
 }
 
-// flushed looks whether this node has all that the plan wants it to have.
-func (s *Service) flushed(now timed.Instant) {
+// checkFlushed checks whether this node has everything that the plan assigns to it.
+func (s *Service) checkFlushed(now timed.Instant) {
 	f := &s.freeze
 	if !f.on || f.group == nil || f.done || s.have != f.group.End {
 		return
@@ -175,7 +174,7 @@ func (s *Service) flushed(now timed.Instant) {
 		if fl.Member != s.cfg.Self.Node {
 			continue
 		}
-		i := s.place(fl.Sender)
+		i := s.indexOfNode(fl.Sender)
 		if i < 0 || s.members[i].Boot != fl.Boot {
 			return
 		}
@@ -185,18 +184,18 @@ func (s *Service) flushed(now timed.Instant) {
 	}
 	for _, fl := range f.group.Fill {
 		if fl.Member == s.cfg.Self.Node {
-			st := s.members[s.place(fl.Sender)].stream(ClassUnordered)
+			st := s.members[s.indexOfNode(fl.Sender)].stream(ClassUnordered)
 			st.reach = max(st.reach, fl.To)
 		}
 	}
 	f.done, f.news = true, true
 	if f.lead {
-		s.takeDone(s.cfg.Self, f.proposal)
+		s.handleDone(s.cfg.Self, f.proposal)
 	}
 }
 
-// takeCommit keeps the terms of the view that this node has acknowledged last.
-func (s *Service) takeCommit(from timed.Incarnation, c *Commit) {
+// handleCommit keeps the terms of the view that this node has acknowledged last.
+func (s *Service) handleCommit(from timed.Incarnation, c *Commit) {
 	f := &s.freeze
 	if f.on && c.Proposal == f.proposal && from.Node == f.proposal.Leader && from.Boot == f.proposal.Boot &&
 		f.commit == nil && c.Valid() && f.commits.put(c.Piece, c) {
@@ -204,8 +203,8 @@ func (s *Service) takeCommit(from timed.Incarnation, c *Commit) {
 	}
 }
 
-// CanInstall reports whether this node can install a view: it is the one that it
-// has acknowledged last, its terms have come, and what they demand is here.
+// CanInstall reports whether this node can install a view: it has acknowledged the view
+// last, the terms have come, and the node holds all messages that they demand.
 func (s *Service) CanInstall(id membership.ViewID) bool {
 	f := &s.freeze
 	if !f.on || f.proposal != id || f.commit == nil {
@@ -228,7 +227,7 @@ func (c *Commit) branch(id membership.ViewID) *Branch {
 	return nil
 }
 
-// fill returns what a member lacks of a sender's Unordered messages, or nil.
+// fill returns the Unordered messages of a sender that a member lacks, or nil.
 func (g *Group) fill(member, sender timed.NodeID) *Fill {
 	for i := range g.Fill {
 		if f := &g.Fill[i]; f.Member == member && f.Sender == sender {

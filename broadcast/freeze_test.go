@@ -16,7 +16,7 @@ func staysFrozen() bool {
 	s.Freeze(g.now, viewOf(2, 0, 1), false)
 	for range 100 {
 		g.now = g.now.Add(g.nodes[1].cfg.Timing.Expires / 10)
-		s.Act(g.now, clocksync.Reading{}, nil)
+		s.HandleTimeout(g.now, clocksync.Reading{}, nil)
 		s.Reclaim()
 	}
 	return s.Frozen()

@@ -5,17 +5,17 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// gap is something that is known to exist and has not come. It is asked for when
-// it has lasted a one-way timeout without progress: asking at once, while
-// packets merely overtake each other, costs four times the requests. Each peer
-// gets the time of a fast message to answer before the next one is asked.
+// gap is messages or decisions that are known to exist and have not come. The node asks
+// for them after a one-way timeout without progress. Asking at once, while packets merely
+// overtake each other, would take four times the requests. Each peer has the time of a
+// fast message to answer before the node asks the next.
 type gap struct {
 	due   timed.Instant // when to ask; 0: there is no gap
-	at    uint64        // how far things had come when it was noticed
+	at    uint64        // progress when the gap was noticed
 	tries int
 }
 
-// note takes how far things have come, and how far they should.
+// note compares the progress with its goal.
 func (g *gap) note(now timed.Instant, at, want uint64, wait timed.Instant) {
 	switch {
 	case at >= want:
@@ -25,14 +25,14 @@ func (g *gap) note(now timed.Instant, at, want uint64, wait timed.Instant) {
 	}
 }
 
-// maxWants is how many missing ranges are asked for at once, for each stream.
+// maxWants is how many missing ranges of a stream one request names.
 const maxWants = 16
 
-// wantWeight is what a range that is asked for takes in a packet at most, in bytes.
+// wantWeight bounds the bytes of a requested range in a packet.
 const wantWeight = 1 + 2 + 9 + 1 + 9 + 9
 
-// wanted returns how far the messages of a member are known to go. A frozen node
-// wants what the plan says.
+// wanted returns the last message of a member that is known to exist. A frozen node wants
+// only the messages in the plan.
 func (s *Service) wanted(i int, c Class) uint64 {
 	m := &s.members[i]
 	st := m.stream(c)
@@ -67,7 +67,7 @@ func (s *Service) wantedLog() uint64 {
 	return last
 }
 
-// noteGaps looks for what is missing.
+// noteGaps looks for missing messages and decisions.
 func (s *Service) noteGaps(now timed.Instant) {
 	wait := now.Add(s.cfg.Timing.OneWayTimeout)
 	for i := range s.members {
@@ -99,9 +99,9 @@ func (s *Service) ask(now timed.Instant, reading clocksync.Reading, out []Effect
 		return out
 	}
 	s.gapDue = timed.Never
-	s.asking = s.asking[:0]
+	s.requests = s.requests[:0]
 	for range s.members {
-		s.asking = append(s.asking, nil)
+		s.requests = append(s.requests, nil)
 	}
 	again := now.Add(s.cfg.Timing.FastThreshold)
 	for i := range s.members {
@@ -134,20 +134,20 @@ func (s *Service) ask(now timed.Instant, reading clocksync.Reading, out []Effect
 	return out
 }
 
-// request returns the packet in which a member is asked, with room for what a
-// stream lacks, or nil for nobody.
+// request returns the packet that asks the i-th member, with room for the gaps of a
+// stream, or nil if there is no member to ask.
 func (s *Service) request(i int, reading clocksync.Reading, out []Effect) (*Packet, []Effect) {
 	if i < 0 || i == s.me {
 		return nil, out
 	}
-	if p := s.asking[i]; p == nil || len(p.Wants) > 0 && wantWeight*(len(p.Wants)+maxWants) > s.cfg.PacketBytes {
-		s.asking[i] = s.Blank(reading)
-		out = append(out, Effect{Kind: Send, To: s.members[i].Node, Packet: s.asking[i]})
+	if p := s.requests[i]; p == nil || len(p.Wants) > 0 && wantWeight*(len(p.Wants)+maxWants) > s.cfg.PacketBytes {
+		s.requests[i] = s.Blank(reading)
+		out = append(out, Effect{Kind: Send, Peer: s.members[i].Node, Packet: s.requests[i]})
 	}
-	return s.asking[i], out
+	return s.requests[i], out
 }
 
-// missing lists what is not held, up to want.
+// missing lists the missing messages up to want.
 func (st *stream) missing(p *Packet, of timed.Incarnation, c Class, want uint64) {
 	n := 0
 	for seq := st.contig + 1; seq <= want && n < maxWants; {
@@ -168,17 +168,17 @@ func (st *stream) missing(p *Packet, of timed.Incarnation, c Class, want uint64)
 	}
 }
 
-// target returns whom to ask for messages of member i: the sender first, then
-// the others in turn, with those before the rest that acknowledge what is
-// ordered. In a flush the plan says who has them.
+// target returns the member to ask for messages of member i: the sender first, then the
+// others in turn, and first those that acknowledge the messages. In a flush the plan names
+// the holder.
 func (s *Service) target(i int, c Class, tries int) int {
 	if s.freeze.on {
 		g := s.freeze.group
 		st := s.members[i].stream(c)
 		if f := g.fill(s.cfg.Self.Node, s.members[i].Node); f != nil && c == ClassUnordered && st.contig >= st.ordered {
-			return s.place(f.Holder)
+			return s.indexOfNode(f.Holder)
 		}
-		return s.place(g.Source)
+		return s.indexOfNode(g.Source)
 	}
 	n := len(s.members)
 	start := (i + tries) % n
@@ -195,10 +195,10 @@ func (s *Service) target(i int, c Class, tries int) int {
 	return start
 }
 
-// logTarget returns whom to ask for decisions: those who know more, in turn.
+// logTarget returns the member to ask for decisions: those that know more, in turn.
 func (s *Service) logTarget(tries int) int {
 	if s.freeze.on {
-		return s.place(s.freeze.group.Source)
+		return s.indexOfNode(s.freeze.group.Source)
 	}
 	n := len(s.members)
 	for j := range n {
@@ -209,8 +209,8 @@ func (s *Service) logTarget(tries int) int {
 	return -1
 }
 
-// place returns the index of a node in the view, or -1.
-func (s *Service) place(id timed.NodeID) int {
+// indexOfNode returns the index of a node in the view, or -1.
+func (s *Service) indexOfNode(id timed.NodeID) int {
 	for i := range s.members {
 		if s.members[i].Node == id {
 			return i

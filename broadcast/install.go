@@ -5,9 +5,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Install ends the old view and begins v, whose proposal this node has
-// acknowledged last and for which CanInstall, or Ready, is true.
-func (s *Service) Install(v *membership.View, out []Effect) []Effect {
+// Install ends the old view and begins v. This node has acknowledged the proposal of v
+// last, and CanInstall or Ready is true for it.
+func (s *Service) Install(now timed.Instant, v *membership.View, out []Effect) []Effect {
 	c := s.freeze.commit
 	if s.view != nil {
 		out = s.finish(v, c.branch(s.view.ID), out)
@@ -21,9 +21,9 @@ func (s *Service) Install(v *membership.View, out []Effect) []Effect {
 	return append(out, Effect{Kind: Installed, View: v})
 }
 
-// finish delivers the rest of the old view: as regular what is stable by the
-// merged acknowledgements, which is the same for all that come along, and then
-// the rest of the log, marked as transitional.
+// finish delivers the rest of the old view: first, as regular messages, those that are
+// stable by the merged acknowledgements, which are the same at all members that move
+// together, and then the rest of the log, marked as transitional.
 func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 	for i := range s.members {
 		m := &s.members[i]
@@ -31,7 +31,7 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 		u := m.stream(ClassUnordered)
 		u.reach = max(u.reach, u.delivered, u.through)
 	}
-	s.hear(b.Stable)
+	s.noteStable(b.Stable)
 	s.restable()
 	s.cover()
 	from := len(s.deliveries)
@@ -43,8 +43,8 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 	out = append(out, Effect{Kind: Transition, View: s.view, Next: v, Along: v.Transitional(s.view.ID)})
 	from = len(s.deliveries)
 	s.deliverOrdered(true)
-	for len(s.asides.heap) > 0 {
-		s.deliverAside(s.have, true)
+	for len(s.deferred.heap) > 0 {
+		s.deliverDeferred(s.have, true)
 	}
 	for i := range s.members {
 		s.deliverUnordered(i, s.members[i].stream(ClassUnordered).reach, true)
@@ -52,12 +52,12 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 	return s.handOut(from, out)
 }
 
-// rebase moves all streams to where the new view begins. What was ordered in
-// some branch will never be ordered again; this node's own messages among it,
-// if it has not delivered them, are out of its sight.
+// rebase moves all streams to the base of the new view. Messages that were ordered in some
+// branch are never ordered again. The outcome of this node's own messages among them is
+// unknown if it has not delivered them.
 func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
-	s.settleMarks()
-	s.retireStrangers(v)
+	s.updateMarks()
+	s.dropNonMembers(v)
 	for i := range v.Members {
 		m := v.Members[i].Incarnation
 		for class, marks := range [classes][]Mark{ClassUnordered: c.Unordered, ClassOrdered: c.Ordered} {
@@ -75,16 +75,16 @@ func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
 			st.begin(&s.arena, m.Boot, base)
 			s.setMark(Class(class), Mark{m.Node, m.Boot, base})
 			if m == s.cfg.Self {
-				s.sent[class] = base // the rest is sent again
+				s.sent[class] = base // later messages are sent again
 			}
 		}
 	}
 	return out
 }
 
-// retireStrangers lets go of what is held of those who are not in a view. How far
-// this node has come in their messages stays known: they may come back.
-func (s *Service) retireStrangers(v *membership.View) {
+// dropNonMembers drops the messages of nodes that are not in a view. The marks of their
+// messages stay, because they may come back.
+func (s *Service) dropNonMembers(v *membership.View) {
 	for i := range s.members {
 		m := &s.members[i]
 		if v.Has(m.Incarnation) {
@@ -109,14 +109,14 @@ func (s *Service) beginView(v *membership.View) {
 		}
 		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime})
 	}
-	s.habit.begin(len(v.Members))
+	s.predictor.begin(len(v.Members))
 	group := s.cfg.RequireQuorum
 	s.quorate = group.Empty() || 2*v.Set.Intersect(group).Len() > group.Len()
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
 	s.ordered, s.stable, s.covered = minTime, [Strict + 1]uint64{}, [Strict + 1]uint64{}
-	s.heard = [Strict + 1]uint64{}
-	s.cursor, s.asides.heap = cursor{next: 1}, s.asides.heap[:0]
+	s.reported = [Strict + 1]uint64{}
+	s.cursor, s.deferred.heap = cursor{next: 1}, s.deferred.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
-	s.urgent, s.quiet, s.told, s.moved, s.slow.said = false, 0, 0, true, 0
+	s.urgent, s.unacked, s.ackedHave, s.moved, s.slow.acked = false, 0, 0, true, 0
 }

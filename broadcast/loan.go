@@ -2,18 +2,18 @@ package broadcast
 
 import "bytes"
 
-// Loan keeps the payload of a delivery as it is until it is given back. The zero
-// value is that of a payload that needs no keeping.
+// Loan keeps the payload of a delivery unchanged until it is given back. The zero Loan is
+// for payloads that need no loan.
 type Loan struct{ home *chunk }
 
-// Borrow keeps the payload of a delivery for the application beyond Reclaim, which
-// must not have been called since, until GiveBack. The application reads it, and
-// must not write: the bytes may still be sent to other members.
+// Borrow keeps the payload of a delivery beyond Reclaim, until GiveBack. It must be called
+// before Reclaim. The application must not write to the payload, because its bytes may
+// still be sent to other members.
 //
-// What is lent is where it came to lie when it arrived, so a chunk is kept as long
-// as anything in it is lent. An application that takes its deliveries in their
-// order keeps little more than them, as a rule; where it would keep more than
-// Backlog and lentChunks for each stream, the payload is copied to memory of its own.
+// A lent payload stays where it arrived, so its chunk is kept as long as anything in it is
+// lent. An application that takes its deliveries in order usually keeps little more than
+// the payloads. Borrow copies a payload to memory of its own where the application would
+// keep more than Backlog and lentChunks for each stream.
 func (s *Service) Borrow(d *Delivery) Loan {
 	c := d.home
 	if c == nil {
@@ -31,8 +31,7 @@ func (s *Service) Borrow(d *Delivery) Loan {
 	return Loan{c}
 }
 
-// GiveBack says that the payloads of n loans that are equal are of no more use.
-// They must be of this Service.
+// GiveBack ends n equal loans of this Service.
 func (s *Service) GiveBack(l Loan, n int) {
 	c := l.home
 	if c == nil {
@@ -45,17 +44,17 @@ func (s *Service) GiveBack(l Loan, n int) {
 	s.arena.drop(c)
 }
 
-// lentChunks is how many chunks of a stream may be lent beyond what Backlog counts:
-// the first and the last of those in which its messages wait may hold little else.
+// lentChunks is how many chunks of a stream may be lent beyond Backlog: the first and the
+// last chunk of its waiting messages may hold little else.
 const lentChunks = 2
 
-// mayLend returns how many bytes of chunks may be lent at a time.
+// mayLend returns the limit of the bytes of lent chunks.
 func (s *Service) mayLend() int {
-	streams := int(classes)*len(s.members) + 1 // and that of messages put together
+	streams := int(classes)*len(s.members) + 1 // plus one for joined messages
 	return s.cfg.Backlog + lentChunks*streams*chunkSize
 }
 
-// keep keeps a chunk until Reclaim: what entries there were may go before.
+// keep keeps a chunk until Reclaim, even if its entries are dropped before.
 func (s *Service) keep(c *chunk) {
 	if n := len(s.kept); n == 0 || s.kept[n-1] != c {
 		c.refs++
@@ -63,7 +62,7 @@ func (s *Service) keep(c *chunk) {
 	}
 }
 
-// join puts the fragments of a message together.
+// join joins the fragments of a message.
 func (s *Service) join(st *stream, from, to uint64) (*chunk, []byte) {
 	n := 0
 	for seq := from; seq <= to; seq++ {

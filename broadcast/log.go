@@ -2,15 +2,14 @@ package broadcast
 
 import "github.com/failaware/failaware/clocksync"
 
-// logSize is how many decisions of a view can be unstable at a time; a decider
-// that would exceed it waits.
+// logSize is the limit of unstable decisions of a view. A decider at the limit waits.
 const logSize = 1 << 10
 
-// slot is one decision that is held.
+// slot holds one decision.
 type slot struct {
 	Decision
 	held bool
-	left int // messages put aside to be delivered in the order of their stamps
+	left int // deferred messages
 }
 
 // decisionLog is a ring of decisions indexed by number.
@@ -33,35 +32,35 @@ func (l *decisionLog) has(number uint64) bool {
 	return sl.held && sl.Number == number
 }
 
-// clear lets go of everything, and keeps the memory.
+// clear drops all decisions and keeps the memory.
 func (l *decisionLog) clear() {
 	for i := range l.ring {
 		l.ring[i].held, l.ring[i].left = false, 0
 	}
 }
 
-// aside is an ordered message that waits until no smaller stamp can be ordered.
-type aside struct {
+// deferredMessage is an ordered message that waits until no smaller stamp can be ordered.
+type deferredMessage struct {
 	stamp    clocksync.Time
 	seq      uint64 // of its first fragment
 	decision uint64
 	member   uint8
 }
 
-func (a *aside) before(b *aside) bool {
+func (a *deferredMessage) before(b *deferredMessage) bool {
 	switch {
 	case a.stamp != b.stamp:
 		return a.stamp < b.stamp
 	case a.member != b.member:
-		return a.member < b.member // members stand in the order of ids
+		return a.member < b.member // members are in the order of ids
 	}
 	return a.seq < b.seq
 }
 
-// asides is a binary heap by (stamp, sender, sequence).
-type asides struct{ heap []aside }
+// deferredHeap is a binary heap by (stamp, sender, sequence).
+type deferredHeap struct{ heap []deferredMessage }
 
-func (h *asides) push(a aside) {
+func (h *deferredHeap) push(a deferredMessage) {
 	h.heap = append(h.heap, a)
 	q, i := h.heap, len(h.heap)-1
 	for i > 0 {
@@ -75,7 +74,7 @@ func (h *asides) push(a aside) {
 	q[i] = a
 }
 
-func (h *asides) pop() aside {
+func (h *deferredHeap) pop() deferredMessage {
 	q := h.heap
 	top, last := q[0], q[len(q)-1]
 	q = q[:len(q)-1]

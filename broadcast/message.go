@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// Order says in which order members deliver messages.
+// Order is the order in which members deliver messages.
 type Order uint8
 
 const (
-	// Unordered: in the order of sending for each sender, and no other.
+	// Unordered: in the order of sending for each sender, and in no other order.
 	Unordered Order = iota
 	// Total: one order in the view.
 	Total
@@ -34,15 +33,15 @@ func (o Order) String() string {
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
-// Atomicity says what must be known before a member delivers a message.
+// Atomicity is the condition for delivering a message.
 type Atomicity uint8
 
 const (
-	// Weak: nothing.
+	// Weak: no condition.
 	Weak Atomicity = iota
-	// Strong: that more than half of the view's members have it.
+	// Strong: more than half of the view's members have the message.
 	Strong
-	// Strict: that all of the view's members have it.
+	// Strict: all of the view's members have the message.
 	Strict
 )
 
@@ -67,8 +66,8 @@ type Options struct {
 // Valid reports whether both choices exist.
 func (o Options) Valid() bool { return o.Order <= Timed && o.Atomicity <= Strict }
 
-// Class separates the sequences of a sender: messages without an order do not
-// wait for those with one.
+// Class separates the sequences of a sender, so that messages without an order do not wait
+// for those with one.
 type Class uint8
 
 const (
@@ -87,8 +86,8 @@ func (o Order) Class() Class {
 	return ClassOrdered
 }
 
-// ID names a message for good: it is given once, and kept over views. Sequence
-// is that of its last fragment, in the sender's class.
+// ID names a message. It is given once and kept over views. Sequence is that of the last
+// fragment, in the sender's class.
 type ID struct {
 	Sender   timed.NodeID
 	Class    Class
@@ -111,71 +110,26 @@ const MaxSequence = 1 << 62
 type Delivery struct {
 	ID
 	Options
-	// Transitional: the atomicity was not reached in the view that the message
-	// was ordered in; it comes with the members that move to the next view.
+	// Transitional: the message did not reach its atomicity in the view that it was
+	// ordered in. The members that move together to the next view all deliver it.
 	Transitional bool
-	// Position counts the ordered messages of the view, from 1, the same at all
-	// members; 0 for Unordered ones.
+	// Position counts the ordered messages of the view from 1, alike at all members.
+	// It is 0 for Unordered messages.
 	Position uint64
-	// Stamp is the group time of sending, wrong by at most Deviation when the
-	// sender's clock was synchronized ([clocksync.UnknownBound] otherwise).
+	// Stamp is the group time of sending, with an error of at most Deviation, which is
+	// [clocksync.UnknownBound] if the sender's clock was not synchronized.
 	Stamp     clocksync.Time
 	Deviation time.Duration
-	// Payload is borrowed until Reclaim, or longer with Borrow. It must not be
-	// written to.
+	// Payload is valid until Reclaim, or longer with Borrow. It must not be changed.
 	Payload []byte
 	home    *chunk // of the payload, unless that is empty
 }
 
-// Kind tells effects apart.
-type Kind uint8
-
-const (
-	// Send: send Packet to the member To, or to all other members if To is
-	// none. The packet is valid until the next call of Reclaim.
-	Send Kind = iota + 1
-	// Deliver: Deliveries are for the application, in View. They are valid until
-	// the next call of Reclaim. A delivery whose sender is this incarnation is
-	// at the same time the outcome of the broadcast.
-	Deliver
-	// Transition: what follows in View is transitional: it comes with Along, the
-	// members that move together to Next, and not with the others.
-	Transition
-	// Installed: View is the view from now on.
-	Installed
-	// Elsewhere: own messages of Class, From through To, were ordered in another
-	// branch of the group, whose deliveries this node cannot know: their outcome
-	// is unknown, and they will not be sent again.
-	Elsewhere
-	// Slow: the application takes deliveries too slowly, and acknowledgements
-	// have stopped; Backlog bytes wait.
-	Slow
-	// Overrun: it went on for too long. This incarnation must leave, so that the
-	// others need not wait for it.
-	Overrun
-)
-
-// Effect is something for the caller to do, in order. Which fields count depends
-// on the kind.
-type Effect struct {
-	Kind       Kind
-	To         timed.NodeID
-	Packet     *Packet
-	View       *membership.View
-	Next       *membership.View
-	Along      timed.Set
-	Deliveries []Delivery
-	Class      Class
-	From       uint64
-	Through    uint64
-	Backlog    int
-}
-
-// What Broadcast can refuse.
+// Errors of [Service.Broadcast].
 var (
 	ErrWindowFull = errors.New("broadcast: the window of unstable messages is full")
 	ErrTooLarge   = errors.New("broadcast: the payload is larger than MaxPayload")
-	ErrOptions    = errors.New("broadcast: Options name no order or atomicity that exists")
+	ErrOptions    = errors.New("broadcast: Options have an unknown order or atomicity")
 	ErrNoQuorum   = errors.New("broadcast: the view has no quorum of the configured group (RequireQuorum)")
-	ErrLeaving    = errors.New("broadcast: this node leaves, because its deliveries were taken too slowly")
+	ErrLeaving    = errors.New("broadcast: this node leaves because its deliveries were taken too slowly")
 )

@@ -2,43 +2,44 @@ package broadcast
 
 import "github.com/failaware/failaware/clocksync"
 
-// Slab is memory of the machine for the payloads of own messages: who writes them
-// there saves a copy. The zero value is no slab.
+// Slab is memory of the machine for the payloads of own messages, which saves copying
+// them. The zero value is not a slab.
 type Slab struct{ home *chunk }
 
 // SlabBytes is the size of a slab.
 const SlabBytes = chunkSize
 
-// TakeSlab returns a slab for payloads of one class, and its memory, which is empty.
-// Payloads are written one behind the other. What has been handed over is the
-// machine's; behind it more may be written at any time, also by other goroutines,
-// until CloseSlab.
+// TakeSlab returns a slab for payloads of one class, and its empty memory. The caller
+// writes payloads one behind the other. Payloads that have been handed over belong to the
+// machine. Behind them the caller may write at any time, also from other goroutines, until
+// CloseSlab.
 func (s *Service) TakeSlab() (Slab, []byte) {
 	c := s.arena.take(SlabBytes)
 	c.open = true
 	return Slab{c}, c.buf
 }
 
-// CloseSlab says that no more messages will be handed over in a slab.
+// CloseSlab ends the use of a slab by the caller.
 func (s *Service) CloseSlab(b Slab) {
 	b.home.open = false
 	s.arena.reuse(b.home)
 }
 
-// BroadcastSlab is Broadcast, with a payload of n bytes that stands in a slab of this
-// Service, and is not copied.
+// BroadcastSlab is Broadcast with a payload of n bytes at off in a slab of this Service,
+// which is not copied.
 func (s *Service) BroadcastSlab(reading clocksync.Reading, b Slab, off, n int, opt Options) (ID, error) {
 	return s.broadcast(reading, b.home.buf[off:off+n], b.home, off, opt)
 }
 
-// Broadcast takes a payload, which it copies, and returns its id. reading is what
-// the node's clock shows at now. While a view changes, messages wait for the
-// next one. The errors are those of this package.
+// Broadcast copies a payload, to be sent to the members of the view, and returns its id.
+// reading is what the node's clock shows at now. While a view changes, messages wait for
+// the next view. The error is one of those of this package. The effects come with
+// HandleTimeout.
 func (s *Service) Broadcast(reading clocksync.Reading, payload []byte, opt Options) (ID, error) {
 	return s.broadcast(reading, payload, nil, 0, opt)
 }
 
-// broadcast takes a payload, which it copies unless it stands in a chunk.
+// broadcast takes a payload, which it copies unless it is in a chunk.
 func (s *Service) broadcast(reading clocksync.Reading, payload []byte, home *chunk, off int, opt Options) (ID, error) {
 	class := opt.Order.Class()
 	switch {
@@ -63,15 +64,15 @@ func (s *Service) broadcast(reading clocksync.Reading, payload []byte, home *chu
 	r := Run{Sender: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Class: class, Options: opt, Count: 1, Stamp: stamp, Deviation: dev}
 	size := (len(payload) + frags - 1) / frags
 	for i := range frags {
-		// Fragments are of one size, or all but the last: the kernel carries
-		// packets of one size together, and others one by one.
+		// All fragments except the last have one size, because the kernel sends
+		// packets of one size together and others one by one.
 		part := payload[i*size : min(len(payload), (i+1)*size)]
 		s.own[class]++
 		r.First, r.Size, r.Payload, r.Begins, r.Ends = s.own[class], uint32(len(part)), part, i == 0, i == frags-1
 		if home == nil {
 			st.put(&s.arena, &r, s.cfg.MaxMessages)
 		} else if st.reserve(r.First, s.cfg.MaxMessages) {
-			st.hold(home, off+i*size, &r, 0)
+			st.store(home, off+i*size, &r, 0)
 		}
 	}
 	return ID{Sender: s.cfg.Self.Node, Boot: s.cfg.Self.Boot, Class: class, Sequence: s.own[class]}, nil

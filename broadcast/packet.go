@@ -8,22 +8,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Header is what every packet of a member says, keepalives too. It counts only
-// in the view that it names.
+// Header is in every packet of a member, keepalives included. It counts only in the view
+// that it names.
 type Header struct {
 	View  membership.ViewID // the sender's view; none before its first
 	Known uint64            // decisions known without a gap
-	Have  uint64            // decisions whose messages are held as well: the ack
-	// Stable are the decisions that, as far as the sender knows, more than half
-	// of the members have, and all of them.
+	Have  uint64            // decisions whose messages are held too: the acknowledgement
+	// Stable is the decisions that, as far as the sender knows, more than half of the
+	// members have, and those that all have.
 	Stable [2]uint64
-	// Tails are the last sequences sent, by class, so that a lost tail shows.
+	// Tails is the last sequences sent, by class, so that a lost tail is noticed.
 	Tails [2]uint64
 	// Floor is a promise: ordered messages after Tails have no smaller stamp.
 	Floor clocksync.Time
 }
 
-// Packet is what a node says about broadcast to one destination, or to all.
+// Packet is the broadcast part of a packet, to one destination or to all.
 type Packet struct {
 	Header
 	Runs      []Run
@@ -35,11 +35,11 @@ type Packet struct {
 	Plan      *Plan
 	Commit    *Commit
 
-	sizes []uint32 // what the runs' Sizes are cut from
-	spans []Range  // what the decisions' Ranges are cut from
+	sizes []uint32 // memory of the runs' Sizes
+	spans []Range  // memory of the decisions' Ranges
 }
 
-// Bare reports whether the packet is only a header.
+// Bare reports whether the packet consists of its header only.
 func (p *Packet) Bare() bool {
 	return len(p.Runs) == 0 && len(p.Decisions) == 0 && len(p.Wants) == 0 && p.Log == Span{} &&
 		p.Done.None() && p.Report == nil && p.Plan == nil && p.Commit == nil
@@ -50,7 +50,7 @@ func (p *Packet) Reset() {
 	*p = Packet{Runs: p.Runs[:0], Decisions: p.Decisions[:0], Wants: p.Wants[:0], sizes: p.sizes[:0], spans: p.spans[:0]}
 }
 
-// Lengths cuts room for the lengths of n messages from the packet's memory.
+// Lengths returns room for the lengths of n messages in the packet's memory.
 func (p *Packet) Lengths(n int) []uint32 {
 	at := len(p.sizes)
 	for range n {
@@ -59,7 +59,7 @@ func (p *Packet) Lengths(n int) []uint32 {
 	return p.sizes[at : at+n : at+n]
 }
 
-// Ranges cuts room for n ranges from the packet's memory.
+// Ranges returns room for n ranges in the packet's memory.
 func (p *Packet) Ranges(n int) []Range {
 	at := len(p.spans)
 	for range n {
@@ -71,8 +71,8 @@ func (p *Packet) Ranges(n int) []Range {
 // Span is a range of decision numbers.
 type Span struct{ From, To uint64 }
 
-// Run is data: consecutive messages, or fragments, of one sender and class that
-// were sent at one time in one way.
+// Run is consecutive messages, or fragments, of one sender and class with one stamp and
+// one choice of options.
 type Run struct {
 	Sender    timed.NodeID
 	Boot      timed.BootID
@@ -84,13 +84,13 @@ type Run struct {
 	Count     int
 	Stamp     clocksync.Time
 	Deviation time.Duration
-	// Size is the length of each payload, unless Sizes holds them one by one.
+	// Size is the length of each payload, unless Sizes has the length of each.
 	Size    uint32
 	Sizes   []uint32
-	Payload []byte // of all, one after the other; borrowed
+	Payload []byte // all payloads, one after the other; borrowed
 }
 
-// MaxRun is how many messages one run holds at most.
+// MaxRun is the limit of messages in one run.
 const MaxRun = 4096
 
 // size returns the length of the i-th payload.
@@ -120,27 +120,27 @@ func (r *Run) Valid() bool {
 	return sum == uint64(len(r.Payload))
 }
 
-// Decision orders the messages of its ranges, one range after the other, behind
-// those of all decisions before it, and passes the right to decide on.
+// Decision orders the messages of its ranges, one range after the other, behind those of
+// all earlier decisions, and passes on the right to decide.
 type Decision struct {
 	Number uint64
 	Next   uint8 // index of the member that may issue the next one
-	// Urgent: some message is not Weak, or is Timed, so that members say at once
-	// that they have it.
+	// Urgent: some message is not Weak or is Timed, so members acknowledge the
+	// decision at once.
 	Urgent bool
 	// Floor: no message with a smaller stamp is ordered after this decision.
 	Floor  clocksync.Time
 	Ranges []Range
 }
 
-// Range is what a decision orders of one member: everything after what was
-// ordered before, through To. For Unordered messages it says only that the
-// members who have the decision have them.
+// Range is the messages of one member that a decision orders: those after the last
+// ordered one, through To. For Unordered messages it says only that members that have the
+// decision have them.
 type Range struct {
 	Member uint8 // index in the view
 	Class  Class
 	To     uint64
-	from   uint64 // what it begins with; known once all decisions before are
+	from   uint64 // its first message; known once all earlier decisions are
 }
 
 // Want asks for messages.
@@ -151,15 +151,15 @@ type Want struct {
 	From, To uint64
 }
 
-// Mark is how far something has come in the messages of one incarnation.
+// Mark is a position in the messages of one incarnation.
 type Mark struct {
 	Node     timed.NodeID
 	Boot     timed.BootID
 	Sequence uint64
 }
 
-// Report is what a member says when it has acknowledged a proposal. From then on
-// it keeps still in the view that it comes from.
+// Report is what a member has when it acknowledges a proposal. From then on it is frozen
+// in the view that it comes from.
 type Report struct {
 	Piece
 	Proposal  membership.ViewID
@@ -168,10 +168,10 @@ type Report struct {
 	Stable    [2]uint64
 	Acks      []Mark // of the members of Previous: decisions
 	Ordered   []Mark // ordered through, for all senders ever seen
-	Unordered []Mark // delivered, or covered by decisions, through
+	Unordered []Mark // delivered or covered by decisions through
 }
 
-// Plan says who lacks what of its previous view, and who has it.
+// Plan says which members lack messages of their previous views, and which have them.
 type Plan struct {
 	Piece
 	Proposal membership.ViewID
@@ -182,7 +182,7 @@ type Plan struct {
 type Group struct {
 	Previous membership.ViewID
 	End      uint64       // the last decision that they deliver
-	Source   timed.NodeID // a member that has all through End
+	Source   timed.NodeID // a member that has everything through End
 	Lack     []Lack
 	Fill     []Fill
 }
@@ -193,8 +193,8 @@ type Lack struct {
 	Have uint64
 }
 
-// Fill is Unordered messages that Member lacks and Holder has: those of Sender
-// after From, through To.
+// Fill is Unordered messages that Member lacks and Holder has: those of Sender after From,
+// through To.
 type Fill struct {
 	Member   timed.NodeID
 	Holder   timed.NodeID
@@ -203,12 +203,12 @@ type Fill struct {
 	From, To uint64
 }
 
-// Commit is what members need to know to install a view.
+// Commit is the terms of a view, which members need to install it.
 type Commit struct {
 	Piece
 	Proposal  membership.ViewID
 	Branches  []Branch
-	Ordered   []Mark // base: where the members begin, by sender
+	Ordered   []Mark // base of the view, by sender
 	Unordered []Mark
 }
 
@@ -216,6 +216,6 @@ type Commit struct {
 type Branch struct {
 	Previous membership.ViewID
 	End      uint64
-	Stable   [2]uint64 // merged, as the acknowledgements are
+	Stable   [2]uint64 // merged, like Acks
 	Acks     []Mark    // of the members of Previous
 }

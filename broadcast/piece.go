@@ -2,23 +2,23 @@ package broadcast
 
 import "github.com/failaware/failaware/membership"
 
-// Piece tells which part of a report, plan or commit something is. In a large
-// group these do not fit into one packet, and what relies on fragments of the
-// network never arrives where those are dropped; so they travel in pieces of up to
-// PacketBytes. The whole is one piece of one.
+// Piece says which part of a report, plan or commit a message is. In a large group these
+// do not fit into one packet. Packets that rely on IP fragments never arrive where those
+// are dropped, so reports, plans and commits travel in pieces of up to PacketBytes. The
+// whole is one piece of one.
 type Piece struct {
 	Number uint16 // from 0
 	Of     uint16 // how many there are
 }
 
-// MaxPieces is more than anything takes in a group of the largest size, whatever
-// has happened to it, in the smallest packets.
+// MaxPieces is more than any report, plan or commit takes in a group of the largest size
+// and in the smallest packets.
 const MaxPieces = 1 << 14
 
-// Valid reports whether there is such a piece.
+// Valid reports whether the piece is possible.
 func (p Piece) Valid() bool { return p.Number < p.Of && p.Of <= MaxPieces }
 
-// What parts of reports, plans and commits take in a packet at most, in bytes.
+// Largest sizes, in bytes, of the parts of reports, plans and commits in a packet.
 const (
 	viewWeight   = 9 + 2 + 9
 	markWeight   = 1 + 2 + 9 + 9
@@ -31,10 +31,10 @@ const (
 	branchWeight = 1 + viewWeight + 3*9 + 3
 )
 
-// cutter makes pieces one after the other, each as full as may be.
+// cutter makes pieces one after the other, each as full as possible.
 type cutter[T any] struct {
-	bytes int      // what a piece has room for besides what all say
-	blank func() T // a piece with what all say
+	bytes int      // room of a piece beside its common fields
+	blank func() T // returns a piece with the common fields
 	left  int
 	out   []*T
 }
@@ -51,7 +51,7 @@ func (c *cutter[T]) next() {
 	c.out, c.left = append(c.out, &t), c.bytes
 }
 
-// room returns the piece in which something of a weight has its place.
+// room returns the piece for the next part, which has a weight.
 func (c *cutter[T]) room(weight int) *T {
 	if c.left < weight {
 		c.next()
@@ -60,7 +60,7 @@ func (c *cutter[T]) room(weight int) *T {
 	return c.out[len(c.out)-1]
 }
 
-// marks adds each of a list to where a piece keeps it.
+// marks adds each mark of a list to the list of a piece.
 func (c *cutter[T]) marks(list []Mark, in func(*T) *[]Mark) {
 	for _, m := range list {
 		to := in(c.room(markWeight))
@@ -68,7 +68,7 @@ func (c *cutter[T]) marks(list []Mark, in func(*T) *[]Mark) {
 	}
 }
 
-// done returns the pieces, numbered.
+// done numbers and returns the pieces.
 func (c *cutter[T]) done(piece func(*T) *Piece) []*T {
 	for i, t := range c.out {
 		*piece(t) = Piece{uint16(i), uint16(len(c.out))}
@@ -76,7 +76,7 @@ func (c *cutter[T]) done(piece func(*T) *Piece) []*T {
 	return c.out
 }
 
-// cutReport returns the pieces of a report for packets with some bytes of messages.
+// cutReport returns the pieces of a report for packets with room for some bytes.
 func cutReport(r *Report, bytes int) []*Report {
 	c := cut(bytes-reportWeight, func() Report {
 		return Report{Proposal: r.Proposal, Previous: r.Previous, Have: r.Have, Stable: r.Stable}
@@ -87,8 +87,7 @@ func cutReport(r *Report, bytes int) []*Report {
 	return c.done(func(t *Report) *Piece { return &t.Piece })
 }
 
-// cutPlan does the same with a plan. A group that is in several pieces goes on
-// where it stopped.
+// cutPlan does the same with a plan. A group may continue in the next piece.
 func cutPlan(p *Plan, bytes int) []*Plan {
 	c := cut(bytes-planWeight, func() Plan { return Plan{Proposal: p.Proposal} })
 	for i := range p.Groups {
@@ -140,16 +139,15 @@ func cutCommit(m *Commit, bytes int) []*Commit {
 	return c.done(func(t *Commit) *Piece { return &t.Piece })
 }
 
-// puzzle is what has come of the pieces of one thing, from one incarnation, for one
-// proposal: these never change, so pieces that came before the others were lost
-// are kept.
-type puzzle[T any] struct {
+// assembly collects the pieces of one report, plan or commit from one incarnation for one
+// proposal. These never change, so pieces are kept while lost ones are sent again.
+type assembly[T any] struct {
 	pieces  []*T
 	missing int
 }
 
-// put takes a piece, and reports whether with it the whole is there.
-func (z *puzzle[T]) put(p Piece, t *T) bool {
+// put takes a piece and reports whether the whole is complete with it.
+func (z *assembly[T]) put(p Piece, t *T) bool {
 	if z.pieces == nil {
 		z.pieces, z.missing = make([]*T, p.Of), int(p.Of)
 	}
@@ -190,7 +188,7 @@ func joinPlan(pieces []*Plan) *Plan {
 	return p
 }
 
-// joinCommit returns the whole of a view's terms.
+// joinCommit returns the whole terms of a view.
 func joinCommit(pieces []*Commit) *Commit {
 	c := &Commit{}
 	for _, t := range pieces {
@@ -208,10 +206,10 @@ func joinCommit(pieces []*Commit) *Commit {
 	return c
 }
 
-// Terms returns the terms of the view that this node led to, in pieces that go
-// before the announcement of the view; or, where they are one piece that leaves
-// room for an announcement in the same packet, that one, to ride on it.
-func (s *Service) Terms(id membership.ViewID) (ride *Commit, apart []*Commit) {
+// Terms returns the terms of the view that this node led to. If they are one piece that
+// leaves room for the announcement of the view, the piece is with, to go in the same
+// packet. Otherwise the pieces are before, to go before the announcement.
+func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit) {
 	if len(s.committed) == 0 || s.committed[0].Proposal != id {
 		return nil, nil
 	}
@@ -226,8 +224,8 @@ func (s *Service) Terms(id membership.ViewID) (ride *Commit, apart []*Commit) {
 	return nil, s.committed
 }
 
-// What the announcement of a view takes in a packet, as a rule: besides what every
-// packet has, the request, the line of group time, and for each member an entry.
+// Usual size of the announcement of a view in a packet: the request and the line of group
+// time, and an entry for each member.
 const (
 	announceFixed  = 150
 	announceWeight = 32

@@ -26,7 +26,7 @@ func shuffled[T any](t *rapid.T, pieces []*T) []*T {
 
 // rejoined puts pieces together as they come.
 func rejoined[T any](t *rapid.T, pieces []*T, piece func(*T) Piece, join func([]*T) *T) *T {
-	var z puzzle[T]
+	var z assembly[T]
 	seen := map[Piece]bool{}
 	var whole *T
 	for _, p := range shuffled(t, pieces) {
@@ -129,9 +129,9 @@ func keepsProposalsApart() bool {
 	leader := tr.nodes[0]
 	leader.Freeze(tr.now, second, true)
 	s.Freeze(tr.now, second, false)
-	leader.takeReport(tr.now, s.cfg.Self, s.freeze.report[0])
+	leader.handleReport(tr.now, s.cfg.Self, s.freeze.report[0])
 	for _, r := range old[1:] {
-		leader.takeReport(tr.now, s.cfg.Self, r)
+		leader.handleReport(tr.now, s.cfg.Self, r)
 	}
 	return leader.freeze.reports[3] == nil && len(old) > 1
 }

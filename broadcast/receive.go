@@ -2,9 +2,10 @@ package broadcast
 
 import "github.com/failaware/failaware/timed"
 
-// HandlePacket takes what a peer's accepted incarnation says, whether the packet
-// was fast or slow. What follows from it is done by Act.
-func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Packet) {
+// HandlePacket takes the packet of a peer's accepted incarnation, fast or slow. Its effects
+// come with HandleTimeout, which becomes due at once, so that a batch of packets has one
+// answer.
+func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Packet, out []Effect) []Effect {
 	i := -1
 	if s.view != nil && p.View == s.view.ID {
 		i = s.index(from)
@@ -22,29 +23,30 @@ func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Pac
 		s.Dropped.OtherView++
 	}
 	for j := range p.Wants {
-		s.want(from, p.Wants[j])
+		s.handleWant(from, p.Wants[j])
 	}
 	if p.Log.From > 0 && i >= 0 {
-		s.wantLog(from, p.Log)
+		s.handleLogWant(from, p.Log)
 	}
 	switch {
 	case p.Report != nil:
-		s.takeReport(now, from, p.Report)
+		s.handleReport(now, from, p.Report)
 	case p.Plan != nil:
-		s.takePlan(now, from, p.Plan)
+		s.handlePlan(now, from, p.Plan)
 	case p.Commit != nil:
-		s.takeCommit(from, p.Commit)
+		s.handleCommit(from, p.Commit)
 	}
 	if !p.Done.None() {
-		s.takeDone(from, p.Done)
+		s.handleDone(from, p.Done)
 	}
 	if len(p.Runs) > 0 || len(p.Decisions) > 0 {
 		s.advance(now)
 	}
+	return out
 }
 
-// handleRun keeps the messages of a run. They name their sender and no view: what
-// is not ordered when a view ends is there for the next one.
+// handleRun keeps the messages of a run. They name their sender but no view, so that
+// messages that are not ordered when a view ends are there for the next one.
 func (s *Service) handleRun(r *Run) {
 	sts := s.streams[r.Sender]
 	if sts == nil || sts[r.Class].boot != r.Boot || r.Sender == s.cfg.Self.Node {
@@ -52,9 +54,9 @@ func (s *Service) handleRun(r *Run) {
 		return
 	}
 	st := &sts[r.Class]
-	// A sender's window moves with the acknowledgements, and what is let go of
-	// with the knowledge that all have acknowledged, so what is held is up to
-	// two windows; and, to finish a view, up to two more.
+	// A sender's window moves with acknowledgements. Messages are dropped once all
+	// members are known to have acknowledged them. So a node holds up to two windows
+	// of a sender, and up to two more to finish a view.
 	windows := 2
 	if s.freeze.on {
 		windows = 4
@@ -66,24 +68,24 @@ func (s *Service) handleRun(r *Run) {
 	}
 	whole := st.whole
 	if st.put(&s.arena, r, most) {
-		s.quiet += len(r.Payload) + perMessage*r.Count
+		s.unacked += len(r.Payload) + perMessage*r.Count
 		s.moved = s.moved || st.whole > whole && r.Class == ClassUnordered
 	}
 }
 
-// handleHeader takes what a member says about itself in this view.
+// handleHeader takes the header of a member in this view.
 func (s *Service) handleHeader(i int, h *Header) {
 	m := &s.members[i]
 	for c := range classes {
 		st := m.stream(c)
 		st.tail = max(st.tail, min(h.Tails[c], st.floor+uint64(2*s.cfg.MaxMessages)))
 	}
-	if s.still() {
-		return // what is said from now on may be cut off by the commit
+	if s.frozen() {
+		return // the commit may not cover later headers
 	}
 	m.known = max(m.known, h.Known)
 	m.notePromise(h.Floor, h.Tails[ClassOrdered])
-	news := s.hear(h.Stable)
+	news := s.noteStable(h.Stable)
 	if h.Have > m.ack || news {
 		m.ack = max(m.ack, h.Have)
 		s.restable()
@@ -106,13 +108,13 @@ func (s *Service) handleDecision(now timed.Instant, d *Decision) {
 	s.learn(now)
 }
 
-// mayLearn reports whether a decision still counts: a frozen node takes only
-// those that the plan wants it to have.
+// mayLearn reports whether a decision still counts. A frozen node takes only those of the
+// plan.
 func (s *Service) mayLearn(number uint64) bool {
-	return !s.still() || s.freeze.group != nil && number <= s.freeze.group.End
+	return !s.frozen() || s.freeze.group != nil && number <= s.freeze.group.End
 }
 
-// rangesValid reports whether the ranges are of members, in order, none twice.
+// rangesValid reports whether the ranges are of members, in order and without repetition.
 func (s *Service) rangesValid(d *Decision) bool {
 	last := -1
 	for i := range d.Ranges {
@@ -126,7 +128,7 @@ func (s *Service) rangesValid(d *Decision) bool {
 	return true
 }
 
-// learn moves known over the decisions that are held now, and have with it.
+// learn moves known over the decisions that are now held, and then have.
 func (s *Service) learn(now timed.Instant) {
 	for s.log.has(s.known+1) && s.mayLearn(s.known+1) {
 		s.known++
@@ -138,7 +140,7 @@ func (s *Service) learn(now timed.Instant) {
 		}
 		if len(sl.Ranges) > 0 {
 			s.full = s.known
-			s.habit.note(sl.Ranges)
+			s.predictor.note(sl.Ranges)
 		}
 		s.ordered = max(s.ordered, sl.Floor)
 		s.decider, s.since = int(sl.Next), now
@@ -149,8 +151,8 @@ func (s *Service) learn(now timed.Instant) {
 // advance moves have over the decisions whose messages are all held.
 func (s *Service) advance(now timed.Instant) {
 	limit := s.known
-	if s.still() {
-		// What was reported stays, but for what the plan asks for.
+	if s.frozen() {
+		// Only the messages of the plan count after the report.
 		if s.freeze.group == nil {
 			return
 		}
@@ -177,8 +179,8 @@ func (s *Service) advance(now timed.Instant) {
 	}
 	if s.have > before {
 		s.moved = true
-		s.members[s.me].ack = s.said()
+		s.members[s.me].ack = s.acknowledged()
 		s.restable()
 	}
-	s.flushed(now)
+	s.checkFlushed(now)
 }

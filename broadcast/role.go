@@ -1,58 +1,59 @@
 package broadcast
 
-// habit is what the log of a view tells of who sends after whom. It is the same at
-// all members, but nothing rests on that: a decision names the next decider, and
-// to name the wrong one costs time only.
-type habit struct {
-	last  int   // the member whose messages alone the last decision ordered, or nobody
-	after []int // of each member, who came after it the last time, or nobody
+// predictor predicts from the log of a view which member sends next. It is the same at all
+// members, but no promise rests on that: a decision names the next decider, and naming
+// the wrong one only costs time.
+type predictor struct {
+	last  int   // the only member in the last decision, or noMember
+	after []int // for each member, the one that came after it last, or noMember
 }
 
-const nobody = -1
+// noMember is the index of no member.
+const noMember = -1
 
-// begin forgets everything, for a view of some members.
-func (h *habit) begin(members int) {
-	h.last, h.after = nobody, h.after[:0]
+// begin starts anew for a view with some members.
+func (h *predictor) begin(members int) {
+	h.last, h.after = noMember, h.after[:0]
 	for range members {
-		h.after = append(h.after, nobody)
+		h.after = append(h.after, noMember)
 	}
 }
 
-// note takes the ranges of a decision that orders something.
-func (h *habit) note(ranges []Range) {
-	who := alone(ranges)
-	if who != nobody && h.last != nobody {
-		h.after[h.last] = who
+// note takes the ranges of a decision that orders messages.
+func (h *predictor) note(ranges []Range) {
+	sender := alone(ranges)
+	if sender != noMember && h.last != noMember {
+		h.after[h.last] = sender
 	}
-	h.last = who
+	h.last = sender
 }
 
-// next returns who is likely to send after a member that has just sent.
-func (h *habit) next(who int) int {
-	after := h.after[who]
-	if h.last == who || after == nobody { // it sends again and again
-		return who
+// next returns the member that is likely to send after one that has just sent.
+func (h *predictor) next(sender int) int {
+	after := h.after[sender]
+	if h.last == sender || after == noMember { // it keeps sending
+		return sender
 	}
 	return after
 }
 
-// alone returns the member whose messages alone are in the ranges, or nobody.
+// alone returns the only member in the ranges, or noMember.
 func alone(ranges []Range) int {
 	if len(ranges) > 0 && ranges[0].Member == ranges[len(ranges)-1].Member {
 		return int(ranges[0].Member)
 	}
-	return nobody
+	return noMember
 }
 
-// successor returns who is to issue the decision after the one with these ranges:
-// who is likely to send next, because its message then travels together with
-// the decision that orders it, which spares members a wait for the decider. That is
-// who alone sends; where members speak in turn, as those do that report at fixed
-// times or answer each other, it is the next of them. While
-// many send at a time, the role goes round.
+// successor returns the member that issues the decision after the one with these ranges.
+// It is the member that is likely to send next: its message then travels together with
+// the decision that orders it, and members need not wait for the decider. If one member
+// sends alone, it keeps the role. If members send in turn, because they report at fixed
+// times or answer each other, the next of them gets it. While many send at the same time,
+// the role rotates.
 func (s *Service) successor(ranges []Range) uint8 {
-	if who := alone(ranges); who != nobody {
-		return uint8(s.habit.next(who))
+	if sender := alone(ranges); sender != noMember {
+		return uint8(s.predictor.next(sender))
 	}
 	return uint8((s.me + 1) % len(s.members))
 }

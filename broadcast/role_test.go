@@ -57,17 +57,12 @@ func decidesAlone() bool {
 			return false
 		}
 		before := len(g.delivered[0])
-		act := func(i int) {
-			g.nodes[i].Reclaim()
-			g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
-			g.perform(i)
-		}
-		act(1)
-		act(0) // nobody else has said anything
+		g.act(1)
+		g.act(0) // no other member has sent anything
 		if len(g.delivered[0]) != before+1 {
 			return false
 		}
-		act(2)
+		g.act(2)
 	}
 	return true
 }
@@ -80,11 +75,6 @@ func TestTheOnlySenderDecides(t *testing.T) { require.True(t, decidesAlone()) }
 func decideInTurn(order ...int) bool {
 	g := newTrio(3, Config{})
 	g.keep = true
-	act := func(i int) {
-		g.nodes[i].Reclaim()
-		g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
-		g.perform(i)
-	}
 	for k := range 10 * len(order) {
 		sender := order[k%len(order)]
 		if _, err := g.cast(sender, []byte("x"), Options{Order: Total}); err != nil {
@@ -92,8 +82,8 @@ func decideInTurn(order ...int) bool {
 		}
 		listener := (sender + 1) % 3
 		before := len(g.delivered[listener])
-		act(sender)
-		act(listener) // nobody else has said anything
+		g.act(sender)
+		g.act(listener) // no other member has sent anything
 		if k > 2*len(order) && len(g.delivered[listener]) != before+1 {
 			return false
 		}
@@ -112,7 +102,7 @@ func TestWhoIsLikelyToSendNextDecides(t *testing.T) {
 
 // Nothing of what members did in one view is expected of those of the next.
 func TestHabitsEndWithTheView(t *testing.T) {
-	var h habit
+	var h predictor
 	h.begin(3)
 	for _, who := range []uint8{0, 2, 0} {
 		h.note([]Range{{Member: who}})
@@ -121,7 +111,7 @@ func TestHabitsEndWithTheView(t *testing.T) {
 	h.note([]Range{{Member: 0}, {Member: 1}})
 	require.Equal(t, []int{2, 1, 0}, []int{h.next(0), h.next(1), h.next(2)})
 	h.begin(2)
-	require.Equal(t, habit{nobody, []int{nobody, nobody}}, h)
+	require.Equal(t, predictor{noMember, []int{noMember, noMember}}, h)
 }
 
 // The role comes back to the only sender after it has gone round behind its last
@@ -157,44 +147,39 @@ func keepsTheLogMoving() bool {
 
 func TestAcknowledgementsComeBeforeTheLogIsFull(t *testing.T) { require.True(t, keepsTheLogMoving()) }
 
-// Members await a word while an ordered message is under way, and at no other time.
-func TestAwaitsTellsThatAWordIsMissing(t *testing.T) {
+// Members await others while an ordered message is under way, and at no other time.
+func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 	awaits := func(g *trio) (out [3]bool) {
 		for i, s := range g.nodes {
 			out[i] = s.Awaits()
 		}
 		return out
 	}
-	act := func(g *trio, i int) {
-		g.nodes[i].Reclaim()
-		g.out = g.nodes[i].Act(g.now, g.reading(), g.out[:0])
-		g.perform(i)
-	}
 	for _, a := range []Atomicity{Weak, Strict} {
 		g := newTrio(3, Config{})
 		require.Equal(t, [3]bool{}, awaits(g))
 		_, err := g.cast(1, []byte("x"), Options{Total, a})
 		require.NoError(t, err)
-		act(g, 1)
-		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: the decision is to come, and node 0 is to make it", a)
-		act(g, 0)
-		act(g, 1)
+		g.act(1)
+		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: the decision is missing, and node 0 makes it", a)
+		g.act(0)
+		g.act(1)
 		if a == Strict {
-			require.Equal(t, [3]bool{true, true, true}, awaits(g), "an acknowledgement is to come")
+			require.Equal(t, [3]bool{true, true, true}, awaits(g), "an acknowledgement is missing")
 		}
-		act(g, 2)
-		act(g, 0)
-		act(g, 1)
+		g.act(2)
+		g.act(0)
+		g.act(1)
 		require.Equal(t, [3]bool{}, awaits(g), "%v: all have delivered it", a)
 		_, err = g.cast(2, []byte("y"), Options{Unordered, Weak})
 		require.NoError(t, err)
-		act(g, 2)
-		require.Equal(t, [3]bool{}, awaits(g), "what has no order waits for nothing")
+		g.act(2)
+		require.Equal(t, [3]bool{}, awaits(g), "a message without an order waits for nothing")
 	}
 	g := newTrio(3, Config{})
 	_, err := g.cast(1, []byte("x"), Options{Total, Weak})
 	require.NoError(t, err)
-	act(g, 1)
+	g.act(1)
 	g.nodes[1].Freeze(g.now, viewOf(2, 0, 1, 2), false)
-	require.False(t, g.nodes[1].Awaits(), "while a view changes, nobody decides")
+	require.False(t, g.nodes[1].Awaits(), "no member decides while a view changes")
 }

@@ -5,26 +5,26 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// What parts of a packet weigh in bytes at most, besides payloads: an estimate
-// that keeps packets near PacketBytes.
+// Largest sizes, in bytes, of the parts of a packet beside payloads. They are estimates
+// that keep packets near PacketBytes.
 const (
 	runWeight      = 48
 	lengthWeight   = 3
 	decisionWeight = 32
 	rangeWeight    = 12
-	// smallDecision is what a packet that is full of messages takes besides.
+	// smallDecision is the room for a decision in a packet that is full of messages.
 	smallRanges   = 8
 	smallDecision = decisionWeight + smallRanges*rangeWeight
 )
 
-// load is what a packet under way weighs.
-type load struct {
+// openPacket is the packet that is being filled, and its weight.
+type openPacket struct {
 	p      *Packet
 	weight int
 }
 
-// sendOwn sends what this node has broadcast. The last packet stays open for a
-// decision.
+// sendOwn sends the messages that this node has broadcast. The last packet stays open for
+// a decision.
 func (s *Service) sendOwn(reading clocksync.Reading, out []Effect) []Effect {
 	if !s.unsent() {
 		return out
@@ -37,7 +37,7 @@ func (s *Service) sendOwn(reading clocksync.Reading, out []Effect) []Effect {
 	from := s.sent
 	s.sent = s.own
 	header := s.Header(reading)
-	var l load
+	var l openPacket
 	for c := range classes {
 		st := &s.streamsOf(s.cfg.Self.Node)[c]
 		for seq := from[c] + 1; seq <= s.own[c]; {
@@ -48,22 +48,22 @@ func (s *Service) sendOwn(reading clocksync.Reading, out []Effect) []Effect {
 	return out
 }
 
-// noteOwn makes what was sent this node's promise.
+// noteOwn makes the promise of this node's last header count.
 func (s *Service) noteOwn(reading clocksync.Reading) {
 	me := &s.members[s.me]
 	me.notePromise(s.promiseNow(reading), s.sent[ClassOrdered])
 }
 
-// pack adds messages of a stream, from *seq on, to the packet under way, and
-// moves *seq behind what it took. What does not fit goes into a new packet.
-func (s *Service) pack(l load, h Header, to timed.NodeID, st *stream, c Class, sender timed.NodeID,
-	seq *uint64, last uint64, out []Effect) (load, []Effect) {
+// pack adds messages of a stream, from *seq on, to the open packet and moves *seq behind
+// them. Messages that do not fit go into a new packet.
+func (s *Service) pack(l openPacket, h Header, to timed.NodeID, st *stream, c Class, sender timed.NodeID,
+	seq *uint64, last uint64, out []Effect) (openPacket, []Effect) {
 	first := st.at(*seq)
 	need := runWeight + int(first.size) + lengthWeight
 	if l.p == nil || l.weight > 0 && l.weight+need > s.cfg.PacketBytes+runWeight {
-		l = load{p: s.take()}
+		l = openPacket{p: s.take()}
 		l.p.Header = h
-		out = append(out, Effect{Kind: Send, To: to, Packet: l.p})
+		out = append(out, Effect{Kind: Send, Peer: to, Packet: l.p})
 	}
 	r := Run{Sender: sender, Boot: st.boot, Class: c, First: *seq, Count: 1, Size: first.size,
 		Options: Options{first.flags.order(), first.flags.atomicity()},
@@ -95,8 +95,8 @@ func (s *Service) pack(l load, h Header, to timed.NodeID, st *stream, c Class, s
 	return l, out
 }
 
-// mayDecide reports whether this node may issue the next decision, and has
-// something to order.
+// mayDecide reports whether this node may issue the next decision and has messages to
+// order.
 func (s *Service) mayDecide() bool {
 	if !s.decides() {
 		return false
@@ -109,24 +109,24 @@ func (s *Service) mayDecide() bool {
 			}
 		}
 	}
-	if len(s.asides.heap) == 0 {
+	if len(s.deferred.heap) == 0 {
 		return false
 	}
-	// One that an earlier floor has let through waits for its atomicity, and
-	// another floor would not help it.
-	first := s.asides.heap[0].stamp
+	// A message that an earlier floor has let through waits for its atomicity, and
+	// another floor does not help.
+	first := s.deferred.heap[0].stamp
 	return first >= s.ordered && first < s.floorOf()
 }
 
-// decides reports whether the next decision is this node's: it knows and holds
-// all before. A log that is full of unstable decisions takes no more.
+// decides reports whether the next decision is this node's, which knows and holds all
+// earlier ones. There is none while the log is full of unstable decisions.
 func (s *Service) decides() bool {
-	return s.view != nil && !s.still() && s.decider == s.me && s.known+1 <= s.released+logSize &&
+	return s.view != nil && !s.frozen() && s.decider == s.me && s.known+1 <= s.released+logSize &&
 		s.known == s.have
 }
 
-// orderable returns through which message of a member a decision of this node
-// can order: whole messages that are held, and of this node what it has sent.
+// orderable returns the last message of a member that a decision of this node can order:
+// the last whole message that is held and, for this node itself, sent.
 func (s *Service) orderable(i int, m *member, c Class) uint64 {
 	if c == ClassOrdered && !s.quorate {
 		return 0
@@ -134,19 +134,19 @@ func (s *Service) orderable(i int, m *member, c Class) uint64 {
 	st := m.stream(c)
 	to := st.whole
 	if i == s.me {
-		to = min(to, s.sent[c]) // what is sent ends with a message
+		to = min(to, s.sent[c]) // the last sent fragment ends a message
 	}
 	return to
 }
 
-// turning reports whether this node is to pass the role on with nothing to
-// order: until each member has issued a decision after the last that ordered
-// anything, and so told all that it has that one.
+// turning reports whether this node passes the role on without messages to order. Members
+// do so until each has issued a decision after the last one that ordered messages, and so
+// has acknowledged that one.
 func (s *Service) turning() bool {
 	return s.decides() && s.full > 0 && s.known < s.full+uint64(len(s.members)) && len(s.members) > 1
 }
 
-// countRanges returns how many ranges there are to order.
+// countRanges returns the number of ranges to order.
 func (s *Service) countRanges() (n int) {
 	for i := range s.members {
 		for c := range classes {
@@ -158,8 +158,7 @@ func (s *Service) countRanges() (n int) {
 	return n
 }
 
-// roomFor reports whether a decision with some ranges may go with the messages of
-// a packet.
+// roomFor reports whether a decision with some ranges fits into a packet with messages.
 func (s *Service) roomFor(p *Packet, ranges int) bool {
 	if len(p.Decisions) > 0 {
 		return false
@@ -174,9 +173,9 @@ func (s *Service) roomFor(p *Packet, ranges int) bool {
 	return weight <= s.cfg.PacketBytes+smallDecision
 }
 
-// skipped returns the members whose messages are left to the next decisions because
-// a packet does not hold so many ranges. Who decides begins with itself, so that
-// nobody is always left out.
+// skipped returns the members whose messages the next decisions order, because a packet
+// does not hold so many ranges. A decider begins with itself, so that no member is always
+// left out.
 func (s *Service) skipped(ranges int) (skip timed.Set) {
 	room := (s.cfg.PacketBytes - decisionWeight) / rangeWeight
 	if ranges <= room {
@@ -197,10 +196,9 @@ func (s *Service) skipped(ranges int) (skip timed.Set) {
 	return skip
 }
 
-// decide issues the next decision, in the packet that was filled last if it is
-// small enough.
+// decide issues the next decision, in the last packet of the turn if it fits there.
 func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
-	if s.view != nil && s.decider == s.me && len(s.asides.heap) > 0 {
+	if s.view != nil && s.decider == s.me && len(s.deferred.heap) > 0 {
 		s.noteOwn(reading)
 	}
 	if !s.mayDecide() && !(s.turning() && now >= s.since.Add(s.cfg.Timing.ElectionPeriod)) {
@@ -211,7 +209,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 		count = s.countRanges()
 	}
 	var p *Packet
-	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].To == timed.NoNode && s.roomFor(out[k-1].Packet, count) {
+	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].Peer == timed.NoNode && s.roomFor(out[k-1].Packet, count) {
 		p = out[k-1].Packet
 	} else {
 		p = s.take()
@@ -241,7 +239,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	d.Ranges, d.Next = ranges, s.successor(ranges)
 	s.ordered = max(s.ordered, s.floorOf())
 	d.Floor = s.ordered
-	for i := range ranges { // learn notes them again
+	for i := range ranges { // learn sets them again
 		s.members[ranges[i].Member].stream(ranges[i].Class).ordered = ranges[i].from - 1
 	}
 	s.log.put(&d)

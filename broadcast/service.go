@@ -8,78 +8,78 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Service is the state of one incarnation in the broadcast. It is a pure machine
-// for one goroutine.
+// Service is the state of one incarnation in the broadcast. It is a pure machine for one
+// goroutine.
 //
-// Broadcast and HandlePacket only take notice; Act does what follows, so that a
-// batch of packets or of messages costs one decision, one acknowledgement, and
-// one batch of deliveries. What effects point to is valid until Reclaim; Borrow keeps
+// Broadcast and HandlePacket only change the state. HandleTimeout has the effects, so that
+// a batch of packets or messages costs one decision, one acknowledgement, and one batch of
+// deliveries. Everything that effects point to is valid until Reclaim. Borrow keeps
 // payloads longer.
 type Service struct {
 	cfg Config
 
 	// Kept over views.
 	streams [timed.MaxNodes + 1]*[classes]stream
-	marks   [classes][timed.MaxNodes + 1]Mark // ordered, or delivered, through
+	marks   [classes][timed.MaxNodes + 1]Mark // ordered or delivered through
 	arena   arena
-	own     [classes]uint64 // the last sequence given
+	own     [classes]uint64 // the last sequence of own messages
 	sent    [classes]uint64 // the last sequence sent in this view
 	stamp   clocksync.Time  // of the last own message
-	floor   clocksync.Time  // the largest promised
+	floor   clocksync.Time  // the largest promise
 
 	// The view.
-	view    *membership.View
-	members []member
-	me      int
-	quorate bool
-	log     decisionLog
-	known   uint64
-	have    uint64
-	decider int // index of who may issue decision known+1
-	habit   habit
-	urgent  bool   // have moved over messages for which it is to be said at once
-	quiet   int    // bytes received since this node last said what it has
-	told    uint64 // what it had then
-	ordered clocksync.Time
-	since   timed.Instant // when this node became the decider
-	full    uint64        // the last decision that orders anything
+	view      *membership.View
+	members   []member
+	me        int
+	quorate   bool
+	log       decisionLog
+	known     uint64
+	have      uint64
+	decider   int // index of the member that may issue decision known+1
+	predictor predictor
+	urgent    bool   // have moved over a decision that is to be acknowledged at once
+	unacked   int    // bytes received since this node last sent its header
+	ackedHave uint64 // have at that time
+	ordered   clocksync.Time
+	since     timed.Instant // when this node became the decider
+	full      uint64        // the last decision that orders messages
 
 	// Stability and delivery.
 	stable    [Strict + 1]uint64 // decisions that enough members have, by atomicity
-	heard     [Strict + 1]uint64 // the same, as others say
+	reported  [Strict + 1]uint64 // the same as other members report it
 	scratch   []uint64
-	covered   [Strict + 1]uint64 // decisions whose Unordered ranges were taken notice of
+	covered   [Strict + 1]uint64 // decisions whose Unordered ranges are noted
 	cursor    cursor
-	asides    asides
+	deferred  deferredHeap
 	position  uint64
 	released  uint64
-	moved     bool // something may have become deliverable
+	moved     bool // messages may have become deliverable
 	logGap    gap
 	gapDue    timed.Instant
-	asking    []*Packet
+	requests  []*Packet
 	answers   []answer
 	freeze    freeze
 	committed []*Commit // terms, in pieces, of the view that this node led to
-	slow      slowness
-	joined    *chunk // messages put together from fragments
-	lent      int    // bytes of the chunks with payloads that the application has
+	slow      backpressure
+	joined    *chunk // for messages joined from fragments
+	lent      int    // bytes of the lent chunks
 
-	// Of the turn under way.
+	// The present turn.
 	deliveries []Delivery
 	kept       []*chunk // with the payloads of deliveries
 	packets    []*Packet
 	packetsOut int
 
-	// Dropped counts what was of no use.
+	// Dropped counts the parts of packets that were dropped.
 	Dropped Dropped
 }
 
-// Dropped counts parts of packets that were of no use, by reason.
+// Dropped counts dropped parts of packets by reason.
 type Dropped struct {
 	OtherView uint64 // headers and decisions of another view
-	Stranger  uint64 // messages of who is no member
+	Stranger  uint64 // messages from non-members
 	Overflow  uint64 // messages beyond the window
-	Invalid   uint64
+	Invalid   uint64 // impossible decisions
 }
 
 // member is one member of the view.
@@ -88,32 +88,32 @@ type member struct {
 	st      *[classes]stream
 	ack     uint64
 	known   uint64
-	waiting int // messages put aside
-	// The promise that the member made last, and the largest one that holds for
-	// all that is not ordered yet.
+	waiting int // deferred messages
+	// The last promise of the member, and the largest one that holds for all its
+	// messages that are not ordered yet.
 	promise, usable clocksync.Time
 	promiseTail     uint64
 }
 
-// New returns the broadcast of one incarnation, without a view. The configuration
-// must be valid.
+// New returns the broadcast of one incarnation, without a view. The configuration must be
+// valid.
 func New(cfg Config) *Service {
 	s := &Service{cfg: cfg.WithDefaults(), gapDue: timed.Never, ordered: minTime, floor: minTime, stamp: minTime}
-	// Who lags by more than half of the Backlog is not in the steady state.
+	// An application that lags by more than half of Backlog is not in the steady state.
 	s.arena.most = 2*s.cfg.Window + s.cfg.Backlog/2
 	return s
 }
 
-// View returns the view that messages are exchanged in, or nil.
+// View returns the view in which messages are exchanged, or nil.
 func (s *Service) View() *membership.View { return s.view }
 
-// Frozen reports whether the node keeps still, for a view to come.
+// Frozen reports whether the node waits for the next view.
 func (s *Service) Frozen() bool { return s.freeze.on }
 
-// stream returns what is held of a member's class.
+// stream returns the stream of a member's class.
 func (m *member) stream(c Class) *stream { return &m.st[c] }
 
-// streamsOf returns the streams of an id, which are made at its first view.
+// streamsOf returns the streams of an id. It allocates them for its first view.
 func (s *Service) streamsOf(id timed.NodeID) *[classes]stream {
 	if s.streams[id] == nil {
 		s.streams[id] = new([classes]stream)
@@ -131,8 +131,8 @@ func (s *Service) index(i timed.Incarnation) int {
 	return -1
 }
 
-// fits reports whether the window has room: this node's share of it, or all of
-// the share for one message that is larger.
+// fits reports whether this node's share of the window has room for n bytes in frags
+// fragments. A message that is larger than the share fits if the share is unused.
 func (s *Service) fits(st *stream, n, frags int) bool {
 	class := s.streamsOf(s.cfg.Self.Node)
 	if int(st.top-st.floor)+frags > s.cfg.MaxMessages {
@@ -142,23 +142,23 @@ func (s *Service) fits(st *stream, n, frags int) bool {
 	return used == 0 || used+n+frags*perMessage <= s.share()
 }
 
-// share is how many bytes of the window are this node's.
+// share returns this node's share of the window in bytes.
 func (s *Service) share() int { return s.cfg.Window / max(1, len(s.members)) }
 
-// limit is how many bytes this node holds of one sender at most.
+// limit returns the limit of bytes that this node holds of one sender.
 func (s *Service) limit() int {
 	return s.cfg.Window + s.cfg.MaxPayload + s.cfg.fragments(s.cfg.MaxPayload)*perMessage
 }
 
-// Pending reports whether Act has something to do right away.
+// Pending reports whether HandleTimeout is due at once.
 func (s *Service) Pending() bool {
 	return s.moved || s.urgent || len(s.answers) > 0 || s.freeze.news || !s.freeze.on && (s.unsent() || s.mayDecide())
 }
 
-// Awaits reports whether ordered messages wait for a word from another member, of
-// which each says at once what it has to say: a decision, or acknowledgements.
+// Awaits reports whether ordered messages wait for a decision or for acknowledgements of
+// another member, which the others send at once.
 func (s *Service) Awaits() bool {
-	if s.view == nil || s.still() {
+	if s.view == nil || s.frozen() {
 		return false
 	}
 	if s.cursor.next <= s.known {
@@ -177,7 +177,7 @@ func (s *Service) unsent() bool {
 	return s.view != nil && (s.sent[ClassUnordered] < s.own[ClassUnordered] || s.sent[ClassOrdered] < s.own[ClassOrdered])
 }
 
-// Deadline returns when Act is next due, if nothing is pending.
+// Deadline returns when HandleTimeout is next due unless it is Pending.
 func (s *Service) Deadline() timed.Instant {
 	d := timed.Earlier(s.gapDue, s.freeze.due)
 	if !s.freeze.on {
@@ -189,9 +189,9 @@ func (s *Service) Deadline() timed.Instant {
 	return timed.Earlier(d, s.slow.due())
 }
 
-// Reclaim says that what effects point to is of no more use.
+// Reclaim takes back everything that effects point to.
 func (s *Service) Reclaim() {
-	clear(s.deliveries) // they must not keep chunks from the collector
+	clear(s.deliveries) // so that they keep no chunk alive
 	s.deliveries = s.deliveries[:0]
 	for _, c := range s.kept {
 		s.arena.drop(c)
@@ -200,15 +200,15 @@ func (s *Service) Reclaim() {
 	s.kept, s.packetsOut = s.kept[:0], 0
 }
 
-// Act does what has become due or possible. reading is what the node's clock
+// HandleTimeout does what has become due or possible. reading is what the node's clock
 // shows at now.
-func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+func (s *Service) HandleTimeout(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
 	out = s.answer(reading, out)
 	out = s.checkSlow(now, out)
 	if s.view == nil || s.freeze.on {
 		out = s.actFrozen(now, reading, out)
 	}
-	if s.view == nil || s.still() {
+	if s.view == nil || s.frozen() {
 		return out
 	}
 	n := len(out)
@@ -218,7 +218,7 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 		out = append(out, Effect{Kind: Send, Packet: s.Blank(reading)})
 	}
 	if len(out) > n {
-		s.urgent, s.quiet, s.told = false, 0, s.have
+		s.urgent, s.unacked, s.ackedHave = false, 0, s.have
 	}
 	if len(s.members) == 1 {
 		s.urgent = false
@@ -227,11 +227,10 @@ func (s *Service) Act(now timed.Instant, reading clocksync.Reading, out []Effect
 	return s.ask(now, reading, out)
 }
 
-// tooQuiet reports whether the others are to hear what this node has, although
-// nothing is urgent: senders wait when the window is full, and the decider when the
-// log is.
+// tooQuiet reports whether an acknowledgement is needed although nothing is urgent:
+// senders wait when the window is full, and the decider waits when the log is full.
 func (s *Service) tooQuiet() bool {
-	return s.quiet > s.cfg.Window/(4*len(s.members)) || s.have-s.told > logSize/4
+	return s.unacked > s.cfg.Window/(4*len(s.members)) || s.have-s.ackedHave > logSize/4
 }
 
 // Blank returns an empty packet with this node's header, valid until Reclaim.
@@ -252,22 +251,22 @@ func (s *Service) take() *Packet {
 	return p
 }
 
-// Header returns what every packet of this node says.
+// Header returns the header of this node's packets.
 func (s *Service) Header(reading clocksync.Reading) Header {
 	if s.view == nil {
 		return Header{Floor: minTime}
 	}
-	h := Header{View: s.view.ID, Known: s.known, Have: s.said(), Stable: s.stableSaid(), Tails: s.sent, Floor: s.promiseNow(reading)}
+	h := Header{View: s.view.ID, Known: s.known, Have: s.acknowledged(), Stable: s.stableNow(), Tails: s.sent, Floor: s.promiseNow(reading)}
 	if h.Known < h.Have {
 		h.Known = h.Have
 	}
 	return h
 }
 
-// mark returns how far this node has come in the messages of an id.
+// mark returns the mark of an id.
 func (s *Service) mark(c Class, id timed.NodeID) Mark { return s.marks[c][id] }
 
-// setMark notes it. Another boot id replaces what was known.
+// setMark updates a mark. A mark of another boot id replaces it.
 func (s *Service) setMark(c Class, m Mark) {
 	old := &s.marks[c][m.Node]
 	if old.Boot == m.Boot {
@@ -276,8 +275,8 @@ func (s *Service) setMark(c Class, m Mark) {
 	*old = m
 }
 
-// settleMarks brings the marks of the view's members up to date.
-func (s *Service) settleMarks() {
+// updateMarks updates the marks of the view's members.
+func (s *Service) updateMarks() {
 	for i := range s.members {
 		m := &s.members[i]
 		s.setMark(ClassOrdered, Mark{m.Node, m.Boot, m.stream(ClassOrdered).through})
@@ -298,8 +297,8 @@ func (s *Service) listMarks(c Class) []Mark {
 	return slices.Clip(out)
 }
 
-// Holds reports whether this node holds a message, or has held it and let go of
-// it because it was of no more use.
+// Holds reports whether this node holds a message, or has held it and dropped it when it
+// was no longer needed.
 func (s *Service) Holds(id ID) bool {
 	sts := s.streams[id.Sender]
 	return sts != nil && sts[id.Class].boot == id.Boot && (id.Sequence <= sts[id.Class].floor || sts[id.Class].has(id.Sequence))

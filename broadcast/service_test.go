@@ -386,7 +386,7 @@ func TestPacketsOvertakeEachOther(t *testing.T) {
 	}
 	for range 2 {
 		for i := range late {
-			g.nodes[0].HandlePacket(g.now, incarnation(1), late[len(late)-1-i])
+			g.nodes[0].HandlePacket(g.now, incarnation(1), late[len(late)-1-i], nil)
 			g.turn()
 		}
 	}

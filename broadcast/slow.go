@@ -2,22 +2,22 @@ package broadcast
 
 import "github.com/failaware/failaware/timed"
 
-// slowness watches how the application takes its deliveries. A node whose
-// application lags says no more that it has anything, so that the window closes
-// and its senders wait; when that lasts too long, it says so, and then leaves
-// rather than stall everyone.
-type slowness struct {
+// backpressure watches how fast the application takes its deliveries. A node whose
+// application lags stops its acknowledgements, so that the window closes and senders
+// wait. If that lasts too long the node reports it, and then leaves, so that it does not
+// stall the group.
+type backpressure struct {
 	backlog int
 	on      bool
-	said    uint64 // what was acknowledged when it began
+	acked   uint64 // acknowledged when it began
 	warnAt  timed.Instant
 	leaveAt timed.Instant
 	warned  bool
 	leaving bool
 }
 
-// Consumed says that the application has taken deliveries of n payload bytes in
-// all, count of them.
+// Consumed notes that the application has taken count deliveries with n payload bytes in
+// all.
 func (s *Service) Consumed(n, count int) {
 	s.slow.backlog = max(0, s.slow.backlog-n-count*perMessage)
 	if s.slow.on && s.slow.backlog <= s.cfg.Backlog/2 {
@@ -26,19 +26,19 @@ func (s *Service) Consumed(n, count int) {
 			s.members[s.me].ack = s.have
 			s.restable()
 		}
-		s.urgent = true // say at once what was kept back
+		s.urgent = true // acknowledge at once what was held back
 	}
 }
 
-// said returns which decisions this node acknowledges.
-func (s *Service) said() uint64 {
+// acknowledged returns the decisions that this node acknowledges.
+func (s *Service) acknowledged() uint64 {
 	if s.slow.on {
-		return min(s.have, s.slow.said)
+		return min(s.have, s.slow.acked)
 	}
 	return s.have
 }
 
-func (l *slowness) due() timed.Instant {
+func (l *backpressure) due() timed.Instant {
 	switch {
 	case !l.on || l.leaving:
 		return timed.Never
@@ -48,11 +48,11 @@ func (l *slowness) due() timed.Instant {
 	return l.leaveAt
 }
 
-// checkSlow looks at the backlog.
+// checkSlow checks the backlog.
 func (s *Service) checkSlow(now timed.Instant, out []Effect) []Effect {
 	l := &s.slow
 	if !l.on && l.backlog > s.cfg.Backlog {
-		l.on, l.said, l.warned = true, s.have, false
+		l.on, l.acked, l.warned = true, s.have, false
 		l.warnAt, l.leaveAt = now.Add(s.cfg.SlowAfter), now.Add(2*s.cfg.SlowAfter)
 	}
 	if l.on && !l.warned && now >= l.warnAt {

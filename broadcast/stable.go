@@ -2,7 +2,7 @@ package broadcast
 
 import "slices"
 
-// restable computes from the acknowledgements which decisions are stable.
+// restable computes the stable decisions from the acknowledgements.
 func (s *Service) restable() {
 	acks := s.scratch[:0]
 	for i := range s.members {
@@ -14,26 +14,26 @@ func (s *Service) restable() {
 	before := s.stable
 	s.stable = [Strict + 1]uint64{Weak: s.have, Strong: acks[(n-1)/2], Strict: acks[0]} // n/2+1 have at least acks[(n-1)/2]
 	for a := Strong; a <= Strict; a++ {
-		s.stable[a] = max(s.stable[a], s.heard[a])
+		s.stable[a] = max(s.stable[a], s.reported[a])
 	}
 	s.moved = s.moved || s.stable != before
 }
 
-// stableSaid returns what this node says about stability.
-func (s *Service) stableSaid() [2]uint64 { return [2]uint64{s.stable[Strong], s.stable[Strict]} }
+// stableNow returns the stable decisions that this node announces.
+func (s *Service) stableNow() [2]uint64 { return [2]uint64{s.stable[Strong], s.stable[Strict]} }
 
-// hear takes what another member knows of stability. It is no opinion but a fact
-// about the view; without it, two members that do not hear each other would wait
-// for each other's acknowledgements for as long as the view lasts.
-func (s *Service) hear(stable [2]uint64) bool {
-	if stable[0] <= s.heard[Strong] && stable[1] <= s.heard[Strict] {
+// noteStable takes the stable decisions of another member, and reports whether they are
+// news. Stability is a fact about the view. Without this, two members that do not hear
+// each other would wait for each other's acknowledgements as long as the view lasts.
+func (s *Service) noteStable(stable [2]uint64) bool {
+	if stable[0] <= s.reported[Strong] && stable[1] <= s.reported[Strict] {
 		return false
 	}
-	s.heard[Strong], s.heard[Strict] = max(s.heard[Strong], stable[0]), max(s.heard[Strict], stable[1])
+	s.reported[Strong], s.reported[Strict] = max(s.reported[Strong], stable[0]), max(s.reported[Strict], stable[1])
 	return true
 }
 
-// cover takes notice of the Unordered ranges of stable decisions.
+// cover notes the Unordered ranges of stable decisions.
 func (s *Service) cover() {
 	for a := Strong; a <= Strict; a++ {
 		for to := min(s.stable[a], s.have); s.covered[a] < to; {
@@ -55,7 +55,7 @@ func (s *Service) cover() {
 	}
 }
 
-// release lets go of what all members have and this one has delivered.
+// release drops messages that all members have and this one has delivered.
 func (s *Service) release() {
 	limit := min(s.stable[Strict], s.have)
 	for s.released < min(limit, s.cursor.next-1) {

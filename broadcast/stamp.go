@@ -10,12 +10,12 @@ import (
 // minTime is before every stamp.
 const minTime clocksync.Time = math.MinInt64 / 2
 
-// MaxTime bounds stamps on the wire, either way.
+// MaxTime bounds the absolute value of stamps on the wire.
 const MaxTime clocksync.Time = 1 << 62
 
-// stampNow returns the stamp of a message that is broadcast now. Stamps of one
-// sender never run back, and never below what it has promised; by as much as the
-// clock did, the deviation grows.
+// stampNow returns the stamp of a message that is broadcast now. Stamps of one sender never
+// run back and never fall below its promise. If the clock does, the deviation grows by the
+// difference.
 func (s *Service) stampNow(reading clocksync.Reading) (clocksync.Time, time.Duration) {
 	t, dev := reading.Time, reading.Deviation
 	if least := max(s.stamp, s.floor); t < least {
@@ -28,27 +28,27 @@ func (s *Service) stampNow(reading clocksync.Reading) (clocksync.Time, time.Dura
 	return t, dev
 }
 
-// promiseNow returns the smallest stamp that an ordered message behind those sent
-// can have: that of the first that waits, or one not given yet.
+// promiseNow returns the smallest stamp that an unsent ordered message can have: that of the
+// first message that waits, or else one not given yet.
 func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	next := s.sent[ClassOrdered] + 1
 	if next <= s.own[ClassOrdered] {
-		// It was stamped before, and what was promised since counts from it.
+		// It was stamped before, and later promises count from its stamp.
 		return min(s.streamsOf(s.cfg.Self.Node)[ClassOrdered].at(next).stamp, max(s.floor, s.stamp))
 	}
 	s.floor = max(s.floor, s.stamp, reading.Time)
 	return s.floor
 }
 
-// notePromise takes the promise of a member's header.
+// notePromise takes the promise in a member's header.
 func (m *member) notePromise(floor clocksync.Time, tail uint64) {
 	if floor > m.promise {
 		m.promise, m.promiseTail = floor, tail
 	}
 }
 
-// floorOf returns the smallest stamp that the members' messages after those that
-// are ordered now can have.
+// floorOf returns the smallest stamp that the members' messages after the ordered ones can
+// have.
 func (s *Service) floorOf() clocksync.Time {
 	least := MaxTime
 	for i := range s.members {

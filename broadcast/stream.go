@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// entry is one message or fragment that is held.
+// entry is one message or fragment.
 type entry struct {
 	home  *chunk
 	off   uint32
@@ -44,10 +44,10 @@ func (f flags) order() Order         { return Order(f & orderMask) }
 func (f flags) atomicity() Atomicity { return Atomicity(f & atomicMask >> atomicShift) }
 func (f flags) urgent() bool         { return f.atomicity() != Weak || f.order() == Timed }
 
-// payload returns the bytes of the entry. Who appends to them gets memory of its own.
+// payload returns the bytes of the entry. Appending to them allocates.
 func (e *entry) payload() []byte { return e.home.buf[e.off : e.off+e.size : e.off+e.size] }
 
-// stream is what is held of one sender in one class: a ring of entries indexed by
+// stream holds the messages of one sender in one class: a ring of entries indexed by
 // sequence, and chunks for the bytes.
 type stream struct {
 	boot  timed.BootID
@@ -55,18 +55,18 @@ type stream struct {
 	cur   *chunk
 	bytes int // of the entries held, with perMessage each
 
-	floor  uint64 // sequences up to here are gone
+	floor  uint64 // sequences up to here have been dropped
 	contig uint64 // held without a gap through
-	whole  uint64 // the last message that is held without a gap ends here
-	urgent uint64 // the last such that is not Weak, or is Timed
-	top    uint64 // the largest held
-	tail   uint64 // the largest that the sender is known to have sent
+	whole  uint64 // the end of the last message held without a gap
+	urgent uint64 // the end of the last such message that is not Weak or is Timed
+	top    uint64 // the largest sequence held
+	tail   uint64 // the largest sequence that the sender is known to have sent
 
-	ordered uint64 // by the decisions known
-	through uint64 // by the decisions whose messages are held
+	ordered uint64 // through here, by the known decisions
+	through uint64 // the same by the decisions whose messages are held
 	// Unordered only.
 	delivered uint64
-	reach     uint64 // delivered at the latest when the view ends
+	reach     uint64 // delivered through here when the view ends
 	majority  uint64 // covered by decisions that most members have
 	all       uint64 // covered by decisions that all members have
 
@@ -92,7 +92,7 @@ func (st *stream) begin(a *arena, boot timed.BootID, base uint64) {
 	st.tail, st.gap = max(st.tail, base), gap{}
 }
 
-// skip lets go of everything up to base, held or not.
+// skip drops everything up to base, held or not.
 func (st *stream) skip(a *arena, base uint64) {
 	st.drop(a, base)
 	if base > st.floor {
@@ -102,7 +102,7 @@ func (st *stream) skip(a *arena, base uint64) {
 	st.extend()
 }
 
-// drop lets go of what is held up to a sequence.
+// drop drops the entries up to a sequence.
 func (st *stream) drop(a *arena, to uint64) {
 	for to = min(to, st.top); st.floor < to; st.floor++ {
 		e := st.at(st.floor + 1)
@@ -115,8 +115,8 @@ func (st *stream) drop(a *arena, to uint64) {
 	}
 }
 
-// reserve makes room in the ring for sequences up to seq, if that is within most
-// of what is held.
+// reserve makes room in the ring for sequences up to seq. It reports false if the ring
+// would need more than most entries.
 func (st *stream) reserve(seq uint64, most int) bool {
 	need := seq - st.floor
 	if need > uint64(most) {
@@ -137,8 +137,8 @@ func (st *stream) reserve(seq uint64, most int) bool {
 	return true
 }
 
-// put takes the messages of a run that are not held yet. It returns whether there
-// were any.
+// put copies the messages of a run that are not held yet, and reports whether there were
+// any.
 func (st *stream) put(a *arena, r *Run, most int) bool {
 	last := r.First + uint64(r.Count) - 1
 	if last <= st.contig || !st.reserve(last, most) {
@@ -153,16 +153,16 @@ func (st *stream) put(a *arena, r *Run, most int) bool {
 	st.cur = c
 	off := len(c.buf)
 	c.add(r.Payload[from:])
-	fresh := st.hold(c, off, r, skip)
+	fresh := st.store(c, off, r, skip)
 	if !fresh {
-		c.buf = c.buf[:off] // duplicates take no place that would be lent with what is there
+		c.buf = c.buf[:off] // duplicates must not take room in a chunk that may be lent
 	}
 	return fresh
 }
 
-// hold takes the messages of a run, without the first few, that are not held yet. Their
-// bytes stand in a chunk. It returns whether there were any.
-func (st *stream) hold(c *chunk, off int, r *Run, skip int) bool {
+// store makes entries for the messages of a run that are not held yet, without the first
+// skip messages. Their bytes are in c from off on. It reports whether there were any.
+func (st *stream) store(c *chunk, off int, r *Run, skip int) bool {
 	f, fresh := r.flags(), false
 	for i := skip; i < r.Count; i++ {
 		n := r.size(i)
@@ -179,7 +179,7 @@ func (st *stream) hold(c *chunk, off int, r *Run, skip int) bool {
 	return fresh
 }
 
-// extend moves the ends of what is held without a gap.
+// extend advances contig, whole and urgent.
 func (st *stream) extend() {
 	for st.contig < st.top {
 		f := st.at(st.contig + 1).flags
@@ -196,8 +196,8 @@ func (st *stream) extend() {
 	}
 }
 
-// end returns the last sequence of the message that begins with seq. The message
-// is held as a whole, and it is better to crash than to look for its end for ever.
+// end returns the last sequence of the message that begins with seq, which is held as a
+// whole. It panics rather than search for ever.
 func (st *stream) end(seq uint64) uint64 {
 	for st.at(seq).flags&ends == 0 {
 		if seq++; seq > st.top {

@@ -69,12 +69,12 @@ func (t *trio) install(v *membership.View) {
 	for _, m := range v.Members {
 		i := int(m.Node) - 1
 		for _, c := range terms {
-			t.nodes[i].takeCommit(incarnation(lead), c)
+			t.nodes[i].handleCommit(incarnation(lead), c)
 		}
 		if !t.nodes[i].CanInstall(v.ID) {
 			panic("a member cannot install the view")
 		}
-		t.out = t.nodes[i].Install(v, t.out[:0])
+		t.out = t.nodes[i].Install(t.now, v, t.out[:0])
 		t.perform(i)
 	}
 	t.view = v
@@ -88,25 +88,30 @@ func (t *trio) cast(i int, payload []byte, opt Options) (ID, error) {
 	return t.nodes[i].Broadcast(t.reading(), payload, opt)
 }
 
-// turn lets each machine act once; what they say arrives before the next acts.
+// turn lets each machine act once. Its packets arrive before the next acts.
 func (t *trio) turn() {
 	for i := range t.nodes {
-		t.nodes[i].Reclaim()
-		t.out = t.nodes[i].Act(t.now, t.reading(), t.out[:0])
-		t.perform(i)
+		t.act(i)
 	}
 }
 
-// perform does what the effects say.
+// act is a turn of one machine.
+func (t *trio) act(i int) {
+	t.nodes[i].Reclaim()
+	t.out = t.nodes[i].HandleTimeout(t.now, t.reading(), t.out[:0])
+	t.perform(i)
+}
+
+// perform performs the effects.
 func (t *trio) perform(i int) {
 	for k := range t.out {
 		e := &t.out[k]
 		switch e.Kind {
 		case Send:
 			for j := range t.nodes {
-				if j != i && (e.To == incarnation(j).Node || e.To == timed.NoNode && t.nodes[i].view.Set.Has(incarnation(j).Node)) &&
+				if j != i && (e.Peer == incarnation(j).Node || e.Peer == timed.NoNode && t.nodes[i].view.Set.Has(incarnation(j).Node)) &&
 					(t.drop == nil || !t.drop(i, j, e.Packet)) {
-					t.nodes[j].HandlePacket(t.now, incarnation(i), e.Packet)
+					t.nodes[j].HandlePacket(t.now, incarnation(i), e.Packet, nil)
 				}
 			}
 		case Deliver:

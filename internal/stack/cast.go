@@ -59,7 +59,7 @@ func (s *Stack) Cast() *broadcast.Service { return s.br }
 // messages and decisions is done by HandleTimeout, which is due at once: a batch
 // of packets then has one answer.
 func (s *Stack) handleBroadcast(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
-	s.br.HandlePacket(now, from, p.Broadcast)
+	s.brOut = s.br.HandlePacket(now, from, p.Broadcast, s.brOut)
 	s.later = p.Frames == wire.FrameBroadcast
 }
 
@@ -94,7 +94,7 @@ func (s *Stack) Flushed(id membership.ViewID) bool { return s.br == nil || s.br.
 // actBroadcast does what the broadcast has to do in this turn.
 func (s *Stack) actBroadcast(now timed.Instant) {
 	n := len(s.brOut)
-	s.brOut = s.br.Act(now, s.ck.Read(now), s.brOut)
+	s.brOut = s.br.HandleTimeout(now, s.ck.Read(now), s.brOut)
 	s.performCast(now, n, len(s.brOut))
 	if s.br.Ready(s.acked) {
 		s.mbOut = s.mb.HandleFlushed(now, s, s.mbOut[:0])
@@ -105,7 +105,7 @@ func (s *Stack) actBroadcast(now timed.Instant) {
 // castInstalled lets the broadcast finish its old view and begin v.
 func (s *Stack) castInstalled(v *membership.View) {
 	n := len(s.brOut)
-	s.brOut = s.br.Install(v, s.brOut)
+	s.brOut = s.br.Install(s.lastTurn, v, s.brOut)
 	s.performCast(s.lastTurn, n, len(s.brOut))
 }
 
@@ -128,8 +128,8 @@ func (s *Stack) performCast(now timed.Instant, from, to int) {
 
 // sendCast sends a broadcast packet to one member, or to all.
 func (s *Stack) sendCast(now timed.Instant, e *broadcast.Effect) {
-	if e.To != timed.NoNode {
-		s.sendCastTo(now, e.To, e.Packet)
+	if e.Peer != timed.NoNode {
+		s.sendCastTo(now, e.Peer, e.Packet)
 		return
 	}
 	set := s.br.View().Set
@@ -155,9 +155,9 @@ func (s *Stack) fillBroadcast(now timed.Instant) {
 	b := &s.box
 	b.cast = s.br.Blank(s.ck.Read(now))
 	if b.all&wire.FrameRequest != 0 && b.part.Kind == membership.Commit {
-		var apart []*broadcast.Commit
-		b.cast.Commit, apart = s.br.Terms(b.part.ID)
-		for _, c := range apart {
+		var before []*broadcast.Commit
+		b.cast.Commit, before = s.br.Terms(b.part.ID)
+		for _, c := range before {
 			p := s.br.Blank(s.ck.Read(now))
 			p.Commit = c
 			s.sendCast(now, &broadcast.Effect{Kind: broadcast.Send, Packet: p})

@@ -38,7 +38,7 @@ func TestPiecesFitIntoPackets(t *testing.T) {
 			r.Unordered = append(r.Unordered, broadcast.Mark{Node: m.Node, Boot: m.Boot, Sequence: most - uint64(id%2)})
 		}
 		r.Acks, r.Ordered = r.Unordered, r.Unordered
-		s.HandlePacket(now, incarnationOf(id), &broadcast.Packet{Report: &r})
+		s.HandlePacket(now, incarnationOf(id), &broadcast.Packet{Report: &r}, nil)
 	}
 
 	var e Encoder
@@ -54,21 +54,21 @@ func TestPiecesFitIntoPackets(t *testing.T) {
 		largest[kind] = max(largest[kind], len(b))
 	}
 	said := func(kind string) {
-		for _, e := range s.Act(now, clocksync.Reading{}, nil) {
-			if e.To <= 2 && (e.Packet.Plan != nil || e.Packet.Report != nil) {
+		for _, e := range s.HandleTimeout(now, clocksync.Reading{}, nil) {
+			if e.Peer <= 2 && (e.Packet.Plan != nil || e.Packet.Report != nil) {
 				size(kind, e.Packet)
 			}
 		}
 	}
 	said("plan")
 	for id := range timed.NodeID(timed.MaxNodes) {
-		s.HandlePacket(now, incarnationOf(id+1), &broadcast.Packet{Done: v.ID})
+		s.HandlePacket(now, incarnationOf(id+1), &broadcast.Packet{Done: v.ID}, nil)
 	}
 	require.True(t, s.Ready(v.ID))
-	s.Install(v, nil)
-	ride, apart := s.Terms(v.ID)
-	require.Nil(t, ride)
-	for _, c := range apart {
+	s.Install(now, v, nil)
+	with, before := s.Terms(v.ID)
+	require.Nil(t, with)
+	for _, c := range before {
 		p := s.Blank(clocksync.Reading{})
 		p.Commit = c
 		size("commit", p)

@@ -1,0 +1,61 @@
+package broadcast
+
+import (
+	"fmt"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Kind tells effects apart.
+type Kind uint8
+
+const (
+	// Send: send Packet to the member Peer, or to all other members if Peer is
+	// NoNode. The packet is valid until Reclaim.
+	Send Kind = iota + 1
+	// Deliver: hand Deliveries, which are of View, to the application. They are
+	// valid until Reclaim. A delivery whose sender is this incarnation is also the
+	// outcome of the broadcast.
+	Deliver
+	// Transition: the following deliveries in View are transitional. The members
+	// Along, which move together to Next, deliver them; the others may not.
+	Transition
+	// Installed: View is the view from now on.
+	Installed
+	// Elsewhere: own messages of Class, From through Through, were ordered in
+	// another branch of the group, whose deliveries this node cannot know. Their
+	// outcome is unknown, and they will not be sent again.
+	Elsewhere
+	// Slow: the application takes deliveries too slowly, and acknowledgements have
+	// stopped; Backlog bytes wait.
+	Slow
+	// Overrun: the application was slow for too long. This incarnation must leave,
+	// so that the others need not wait for it.
+	Overrun
+)
+
+func (k Kind) String() string {
+	names := [...]string{Send: "send", Deliver: "deliver", Transition: "transition", Installed: "installed",
+		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is something for the caller to do, in order. The kind says which fields
+// count.
+type Effect struct {
+	Kind       Kind
+	Peer       timed.NodeID
+	Packet     *Packet
+	View       *membership.View
+	Next       *membership.View
+	Along      timed.Set
+	Deliveries []Delivery
+	Class      Class
+	From       uint64
+	Through    uint64
+	Backlog    int
+}
