@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
@@ -12,39 +13,46 @@ import (
 type Kind uint8
 
 const (
-	// Broadcast: broadcast Payload with Options, after all earlier ones; when the
-	// window is full, later. What the broadcast refuses for want of a quorum is
-	// dropped.
+	// Broadcast: broadcast Payload with Options, after all earlier payloads, and
+	// later if the window is full. Drop a payload that the broadcast refuses because
+	// there is no quorum.
 	Broadcast Kind = iota + 1
-	// Apply: the application takes Delivery, without its envelope.
+	// Apply: the application applies Delivery, which is without its envelope.
 	Apply
-	// Snapshot: the application writes down its state as it is between the calls
-	// before and after this one; the bytes, or why there are none, go to
-	// HandleSnapshot with Name.
+	// Snapshot: the application makes a snapshot of its state as it is between the
+	// calls before and after this one. The bytes or the error go to HandleSnapshot
+	// with Name.
 	Snapshot
-	// Restore: the state becomes that of the snapshot State, which is Name.
+	// Restore: the application replaces its state by the snapshot State, named Name.
 	Restore
-	// Merge: the state becomes what the application makes of Branches, which are
+	// Merge: the application replaces its state by the merge of Branches, which are
 	// the same at all members, in the same order.
 	Merge
-	// Hash: the application hashes its state; the value goes to HandleHash with At.
+	// Hash: the application hashes its state. The value goes to HandleHash with At.
 	Hash
 	// Notify: Event happened.
 	Notify
-	// Skip: the application does not get Delivery, an operation or a barrier of this
-	// node's own. The operation is in the state that this node gets from others, or
-	// in one that is lost to it; the barrier came when this node did not have the
-	// state.
+	// Skip: the application does not get Delivery, which is this node's own operation
+	// or barrier. The operation is part of a state that this node gets from others or
+	// that it has lost. The barrier came while this node did not have the state.
 	Skip
-	// Barrier: this node's barrier Delivery has its place between the calls before
-	// and after this one.
+	// Barrier: this node's barrier Delivery is between the calls before and after
+	// this one.
 	Barrier
 )
 
-// Effect is something for the caller to do, in order. Which fields count depends
-// on the kind. Those from Apply to Hash are calls of the application; Skip and
-// Barrier are told in order with them. Payloads, states and branches are not changed
-// any more and may be kept.
+func (k Kind) String() string {
+	names := [...]string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
+		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Effect is something for the caller to do, in order. The kind says which fields
+// count. Apply to Hash are calls of the application; Skip and Barrier are in order with
+// them. Payloads, states and branches are immutable and may be kept.
 type Effect struct {
 	Kind     Kind
 	Options  broadcast.Options
@@ -54,10 +62,10 @@ type Effect struct {
 	State    []byte
 	Branches []Branch
 	At       Point
-	// Lasting tells of Apply and Barrier, with RequireQuorum, that the state as it is
-	// then is part of that of all later quorums, whatever becomes of views. States
-	// are in memory: this rests on that at no time so many members have ended and
-	// begun anew that a quorum can be formed without any that has the state.
+	// Lasting, of Apply and Barrier with RequireQuorum: the present state is part of
+	// the states of all later quorums, in any later view. States are in memory, so
+	// this requires that members that have restarted never form a quorum without any
+	// member that has the state.
 	Lasting bool
 	Event   Event
 }
@@ -65,8 +73,8 @@ type Effect struct {
 // Branch is one of the states that meet in a view.
 type Branch struct {
 	Label   Label
-	Members timed.Set // who had this state
-	State   []byte    // its snapshot, as it was before the first message of the view
+	Members timed.Set // members that had this state
+	State   []byte    // its snapshot from before the first message of the view
 }
 
 // Point is a position in the order of a view.
@@ -79,8 +87,8 @@ type Point struct {
 type EventKind uint8
 
 const (
-	// EventSettled: all members have said what state they have; Members have the
-	// state that the view goes on with, or bring one to the merge.
+	// EventSettled: all members have reported their states. Members have the state
+	// with which the view continues, or bring a state to the merge.
 	EventSettled EventKind = iota + 1
 	// EventProgress: Bytes of Total of the snapshot Name have come from Member.
 	EventProgress
@@ -88,30 +96,28 @@ const (
 	EventRestored
 	// EventMerged: the states of Branches became one, at all members of the view.
 	EventMerged
-	// EventStartedOver: more than MaxQueued waited for the snapshot Name; a later
-	// one is asked for.
+	// EventStartedOver: more than MaxQueued waited for the snapshot Name, and this
+	// node has asked for a later one.
 	EventStartedOver
-	// EventDiscarded: the group has gone on without this node by a quorum, and its
-	// state takes the place of this node's.
+	// EventDiscarded: a quorum has gone on without this node, and its state replaces
+	// this node's.
 	EventDiscarded
-	// EventStateLost: nobody is left who had the state that this node was to get.
+	// EventStateLost: no member is left that had the state for which this node waited.
 	EventStateLost
-	// EventRefused: Member could not make the snapshot Name; Err tells why if it
-	// is this node.
+	// EventRefused: Member could not make the snapshot Name. Err is the reason if
+	// Member is this node.
 	EventRefused
-	// EventStuck: nobody is left in the view who could make the snapshot Name.
-	// What waits for it waits for another view.
+	// EventStuck: no member of the view is left that could make the snapshot Name.
+	// Members that need it wait for another view.
 	EventStuck
-	// EventCorrupt: the snapshot Name that came from Member is not what its digest
-	// says.
+	// EventCorrupt: the snapshot Name from Member does not have its digest.
 	EventCorrupt
-	// EventDiverged: at At the state of Member is not that of this node, although
-	// both applied the same. Ours and Theirs are the hashes.
+	// EventDiverged: the states of Member and of this node differ at At, although both
+	// applied the same operations. Ours and Theirs are the hashes.
 	EventDiverged
 )
 
-// Event is something that happened to the replicated state. Which fields count
-// depends on the kind.
+// Event is news of the replicated state. The kind says which fields count.
 type Event struct {
 	Kind         EventKind
 	View         membership.ViewID
@@ -125,5 +131,5 @@ type Event struct {
 	Err          error
 }
 
-// ErrSnapshotTooLarge is why a snapshot above MaxSnapshot is refused.
+// ErrSnapshotTooLarge: the snapshot is larger than MaxSnapshot.
 var ErrSnapshotTooLarge = errors.New("replica: the snapshot is larger than MaxSnapshot")
