@@ -252,7 +252,7 @@ func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
 		return
 	}
 	now := n.tick(w.now)
-	out := n.st.Say(now, to, w.out[:0])
+	out := n.st.SendKeepalive(now, to, w.out[:0])
 	w.cargo, w.cargoTo = payload, to
 	w.after(n, now, out)
 	w.cargo = nil

@@ -44,7 +44,7 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 		return
 	}
 	w.cargo, w.cargoTo = payload, to
-	w.send(n, &stack.Effect{Kind: stack.Send, To: to}, slot)
+	w.send(n, &stack.Effect{Kind: stack.Send, Peer: to}, slot)
 	w.cargo = nil
 }
 

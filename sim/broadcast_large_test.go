@@ -38,7 +38,7 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 	}
 	inViews := func(views ...timed.Set) error {
 		for _, n := range w.nodes {
-			v, ok := n.st.Cast().View(), false
+			v, ok := n.st.BroadcastState().View(), false
 			for _, set := range views {
 				ok = ok || v != nil && v.Set == set && set.Has(n.id)
 			}

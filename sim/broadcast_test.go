@@ -44,7 +44,7 @@ func broadcastAroundACut(seed uint64) error {
 			return &Violation{Seed: seed, Check: "loss", Node: id.Sender, At: w.Time(), Detail: fmt.Sprintf("%v has no outcome after %v", id, age)}
 		}
 	}
-	if all := w.Node(1).st.Cast().View(); all == nil || all.Set != group(3) || w.count.Casts < 100 {
+	if all := w.Node(1).st.BroadcastState().View(); all == nil || all.Set != group(3) || w.count.Casts < 100 {
 		return fmt.Errorf("seed %d: in view %v with %d messages sent", seed, all, w.count.Casts)
 	}
 	return nil

@@ -111,7 +111,7 @@ func (c *castCheck) broadcast(inc timed.Incarnation, id broadcast.ID, payload []
 // when it crashed.
 func (c *castCheck) holds(i timed.Incarnation, id broadcast.ID) bool {
 	n := c.nodes[i]
-	return n != nil && (n.st.Cast().Holds(id) || n.delivered[id])
+	return n != nil && (n.st.BroadcastState().Holds(id) || n.delivered[id])
 }
 
 // decided takes a decision as its issuer sends it.

@@ -18,7 +18,7 @@ func (w *World) clone(n *Node) {
 	c.boot, c.last, c.counter, c.restarted = n.boot, c.clock.at, n.counter, w.now
 	c.up, c.wakeAt, c.armedFor = true, forever, timed.Never
 	c.st = twinOf(n.st)
-	c.st.Lend = w.lend
+	c.st.NewPacket = w.lend
 	w.arm(c, 0)
 }
 

@@ -121,7 +121,7 @@ func (w *World) start(n *Node) {
 	if w.cast != nil {
 		w.cast.started(n)
 	}
-	n.st.Lend = w.lend
+	n.st.NewPacket = w.lend
 	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now

@@ -93,7 +93,7 @@ func (c *stateCheck) leaves(m *stateMember, next *membership.View) {
 func (c *stateCheck) settled() {
 	first := c.s.members[0]
 	for _, m := range c.s.members {
-		cast := m.n.st.Cast()
+		cast := m.n.st.BroadcastState()
 		if v := cast.View(); !m.runs() || v == nil || v.Set != group(len(c.s.members)) || cast.Frozen() {
 			c.fail("liveness", m, "is not in a view of all at the end: %v, frozen %v", v, cast.Frozen())
 			return

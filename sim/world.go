@@ -232,7 +232,7 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	broken := n.sendErrors > 0 && w.net.chance(n.sendErrors)
 	for i := range out {
 		switch e := &out[i]; e.Kind {
-		case stack.Send, stack.Answer:
+		case stack.Send, stack.SendBack:
 			if w.external != nil && e.Packet.Has(wire.FrameLine) {
 				w.external.promised = max(w.external.promised, e.Packet.Line.Until)
 			}
@@ -254,8 +254,8 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 				w.dies(n, sent)
 				return
 			}
-		case stack.Cast:
-			w.casts(n, e.Cast)
+		case stack.Deliver:
+			w.casts(n, e.Broadcast)
 		case stack.Notify:
 			w.mix(uint64(e.Event.Kind)<<8 | uint64(e.Event.Peer))
 			if w.opt.Trace != nil {
@@ -345,7 +345,7 @@ const electing = wire.FrameRequest | wire.FrameReply | wire.FrameRelease
 
 // send puts a packet on its link.
 func (w *World) send(n *Node, e *stack.Effect, slot int32) {
-	to := int(e.To) - 1
+	to := int(e.Peer) - 1
 	if to < 0 || to >= w.opt.Nodes {
 		w.drop(slot)
 		return
@@ -361,7 +361,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	}
 	f.packet.Header.Counter = n.counter
 	f.sent, f.from, f.payload = w.now, int32(n.index), nil
-	if w.cargo != nil && e.To == w.cargoTo {
+	if w.cargo != nil && e.Peer == w.cargoTo {
 		f.payload, w.cargo = w.cargo, nil
 	}
 	if w.opt.Codec {
@@ -371,7 +371,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	}
 	f.stow()
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
-		if r := w.nodes[i]; r.up && r.id == e.To && r != n {
+		if r := w.nodes[i]; r.up && r.id == e.Peer && r != n {
 			again := w.copy(slot)
 			w.carry(n, again, i)
 		}

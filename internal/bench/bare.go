@@ -178,7 +178,7 @@ func (b *bare) perform(effects []stack.Effect) {
 		if err != nil {
 			continue
 		}
-		pkt.Buf, pkt.N, pkt.Addr = buf, len(buf), b.to[e.To]
+		pkt.Buf, pkt.N, pkt.Addr = buf, len(buf), b.to[e.Peer]
 		b.filled++
 		if e.Packet.Has(wire.FrameRequest) {
 			b.requestSize = len(buf)

@@ -24,7 +24,7 @@ func (c *counts) add(s *stack.Stack) {
 	c.dropped.Unknown += x.Unknown
 	c.dropped.Unaccepted += x.Unaccepted
 	c.dropped.Faulty += x.Faulty
-	if b := s.Cast(); b != nil {
+	if b := s.BroadcastState(); b != nil {
 		c.cast.OtherView += b.Dropped.OtherView
 		c.cast.Stranger += b.Dropped.Stranger
 		c.cast.Overflow += b.Dropped.Overflow

@@ -82,7 +82,7 @@ func newTestLoop(t *testing.T) (*Loop, *fakeConn) {
 		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
 	}, new(atomic.Bool))
 	d := l.driver
-	for d.stack == nil || d.stack.Cast().View() == nil {
+	for d.stack == nil || d.stack.BroadcastState().View() == nil {
 		step(l, c)
 	}
 	d.clock.until = timed.Never

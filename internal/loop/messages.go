@@ -50,7 +50,7 @@ func (d *driver) supply() {
 	m.sends.Look()
 	m.more, m.stalled = false, false
 	turn := turnBytes
-	if v := d.stack.Cast().View(); v != nil {
+	if v := d.stack.BroadcastState().View(); v != nil {
 		turn = max(turnBytes/max(1, len(v.Members)-1), minTurnBytes)
 	}
 	for class := broadcast.ClassUnordered; class <= broadcast.ClassOrdered; class++ {

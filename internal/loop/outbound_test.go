@@ -104,11 +104,11 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 	}
 	d := driver{out: o, cfg: stack.Config{Self: timed.Incarnation{Node: 1, Boot: 7}}, pub: publication{current: &Snapshot{}}}
 	d.routes.to[2].addr, d.routes.to[3].addr = addr, addr
-	d.perform([]stack.Effect{{Kind: stack.Send, To: 2, Packet: packet(2)}, {Kind: stack.Send, To: 3, Packet: packet(3)}})
+	d.perform([]stack.Effect{{Kind: stack.Send, Peer: 2, Packet: packet(2)}, {Kind: stack.Send, Peer: 3, Packet: packet(3)}})
 	cast.Runs[0].Payload = []byte("else")
-	d.perform([]stack.Effect{{Kind: stack.Send, To: 2, Packet: packet(2)}})
+	d.perform([]stack.Effect{{Kind: stack.Send, Peer: 2, Packet: packet(2)}})
 	cast.Runs = nil // nothing is worth being shared
-	d.perform([]stack.Effect{{Kind: stack.Send, To: 3, Packet: packet(3)}})
+	d.perform([]stack.Effect{{Kind: stack.Send, Peer: 3, Packet: packet(3)}})
 
 	require.Equal(t, 4, d.out.n)
 	require.Equal(t, c, d.count)

@@ -19,17 +19,17 @@ func (d *driver) perform(effects []stack.Effect) {
 		case stack.Persist:
 			d.writeEpoch(e.Epoch)
 		case stack.Send:
-			t := &d.routes.to[e.To]
+			t := &d.routes.to[e.Peer]
 			d.out.add(e.Packet, t.addr, &d.count)
-			if t.alt.IsValid() && d.clock.now < t.altUntil && t.alt != t.addr && !d.pub.current.Alive.Has(e.To) {
+			if t.alt.IsValid() && d.clock.now < t.altUntil && t.alt != t.addr && !d.pub.current.Alive.Has(e.Peer) {
 				d.out.add(e.Packet, t.alt, &d.count)
 			}
-		case stack.Answer:
+		case stack.SendBack:
 			d.out.add(e.Packet, d.out.origin, &d.count)
 		case stack.Notify:
 			d.note(e.Event)
-		case stack.Cast:
-			d.deliver(e.Cast)
+		case stack.Deliver:
+			d.deliver(e.Broadcast)
 		}
 	}
 }

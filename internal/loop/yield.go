@@ -37,7 +37,7 @@ type yielding struct {
 
 // expect tells the connection before a wait whether packets are expected very soon.
 func (y *yielding) expect(s *stack.Stack) {
-	if y.wait != nil && s != nil && s.Cast().Awaits() {
+	if y.wait != nil && s != nil && s.BroadcastState().Awaits() {
 		y.wait.Expect(answerTime)
 	}
 }

@@ -7,25 +7,28 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// perform does what the election wants.
-func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
+// performElection performs effects of the election.
+func (s *Stack) performElection(now timed.Instant, effects []leader.Effect) {
+	b := &s.outbox
 	for i := range effects {
 		e := &effects[i]
 		switch e.Kind {
 		case leader.SendRequest:
-			s.box.request, s.box.all = e.Request, s.box.all|wire.FrameRequest
+			b.request, b.toAll = e.Request, b.toAll|wire.FrameRequest
 			if e.Request.Tree.Fanout > 0 {
-				s.box.all |= wire.FrameTree
+				b.toAll |= wire.FrameTree
 			}
 		case leader.SendRelease:
-			s.box.release, s.box.all = e.Number, s.box.all|wire.FrameRelease
+			b.release, b.toAll = e.Number, b.toAll|wire.FrameRelease
 			if e.Peer != timed.NoNode {
-				s.box.successor, s.box.all = e.Peer, s.box.all|wire.FrameSuccessor
+				b.successor, b.toAll = e.Peer, b.toAll|wire.FrameSuccessor
 			}
 		case leader.SendReply:
-			s.reply(e)
+			s.sendReply(e)
 		case leader.SendAnswer:
-			s.box.to, s.box.uni, s.box.answer = e.Peer, s.box.uni|wire.FrameAnswer, e.Answer
+			b.peer, b.toOne, b.answer = e.Peer, b.toOne|wire.FrameAnswer, e.Answer
+		case leader.Counted:
+			// The handler of the reply has taken its report already.
 		case leader.Won:
 			s.won(now)
 			s.wonEpoch(now, e)
@@ -34,9 +37,12 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 		case leader.Unfit:
 			s.notify(Event{Kind: EventUnfit})
 		case leader.GlobalLost:
-			s.lostGlobally(e)
+			if s.global {
+				s.global = false
+				s.notify(Event{Kind: EventGlobalLost, Lost: e.Reason, Peer: e.Peer})
+			}
 		case leader.OtherQuorum:
-			s.notify(Event{Kind: EventOtherQuorum, Peer: e.Peer, Boot: s.dg.Boot(e.Peer), Quorum: e.Quorum})
+			s.notify(Event{Kind: EventOtherQuorum, Peer: e.Peer, Boot: s.datagrams.Boot(e.Peer), Quorum: e.Quorum})
 		case leader.Verified:
 			a := e.Assurance
 			s.notify(Event{Kind: EventVerified, Peer: e.Peer, Boot: a.By.Boot, Assurance: &a})
@@ -44,35 +50,63 @@ func (s *Stack) perform(now timed.Instant, effects []leader.Effect) {
 	}
 }
 
-// reply puts the reply to a request into the outbox.
-func (s *Stack) reply(e *leader.Effect) {
-	b := &s.box
-	b.to, b.uni, b.reply = e.Peer, b.uni|wire.FrameReply, e.Reply
+// sendReply puts the reply to a request into the outbox.
+func (s *Stack) sendReply(e *leader.Effect) {
+	b := &s.outbox
+	b.peer, b.toOne, b.reply = e.Peer, b.toOne|wire.FrameReply, e.Reply
 	if e.Reply.Support && e.Reply.Stamp != (leader.VoteStamp{}) {
-		b.uni |= wire.FrameStamp
+		b.toOne |= wire.FrameStamp
 		s.voteWithState()
 	}
 	if e.Reply.OtherQuorum {
-		b.uni |= wire.FrameQuorum
+		b.toOne |= wire.FrameQuorum
 	}
 }
 
+// won takes a round that this node has won.
 func (s *Stack) won(now timed.Instant) {
-	s.ckOut = s.ck.HandleLead(now, s.ckOut[:0])
+	s.clockOut = s.clock.HandleLead(now, s.clockOut[:0])
 	s.performClock()
-	s.mbOut = s.mb.HandleWon(now, s.el.Support(), s.el.Refusals(), s.dg.Alive(now), s.dg.Boot, s, s.mbOut[:0])
+	s.viewsOut = s.views.HandleWon(now, s.election.Support(), s.election.Refusals(), s.datagrams.Alive(now), s.datagrams.Boot, s, s.viewsOut[:0])
 	s.performViews()
 }
 
+// gaveUp takes the end of this node's lead.
 func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	why := membership.LeadEnded
 	if e.Reason == leader.LeaseExpired {
 		why = membership.LeaseExpired
 	}
-	s.mbOut = s.mb.HandleGaveUp(now, why, e.Peer, s.mbOut[:0])
+	s.viewsOut = s.views.HandleGaveUp(now, why, e.Peer, s.viewsOut[:0])
 	s.performViews()
 	if s.leading {
 		s.leading = false
 		s.notify(Event{Kind: EventLeadLost, Lost: e.Reason, Peer: e.Peer})
 	}
+}
+
+// handleQuorum takes the quorum system of a peer's votes. A peer that asks for votes and
+// names no quorum system has none.
+func (s *Stack) handleQuorum(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	var id leader.QuorumID
+	switch {
+	case p.Has(wire.FrameQuorum):
+		id = p.Quorum
+	case !s.quorate() || !p.Has(wire.FrameRequest):
+		return
+	}
+	s.electionOut = s.election.HandleQuorum(now, from.Node, id, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+}
+
+// handleQuestion takes a peer's question whether this node leads.
+func (s *Stack) handleQuestion(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	s.electionOut = s.election.HandleQuestion(now, from, p.Question, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+}
+
+// handleAnswer takes a peer's answer to such a question.
+func (s *Stack) handleAnswer(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	s.electionOut = s.election.HandleAnswer(now, from, p.Answer, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
 }

@@ -12,14 +12,14 @@ import (
 
 const firstSystem, nextSystem = "majority:1,2,3", "majority:2,3,4"
 
-// notedState is that of a voter which has noted a proposal.
+// notedState returns the state of a voter that has noted a proposal.
 func notedState() *epoch.State {
 	return &epoch.State{Epoch: 3, System: firstSystem, Phase: epoch.Noted, Next: nextSystem, Edict: edict.Edict{Epoch: 3,
 		Stamps: []edict.Stamp{{Node: 1, Counter: 4, Boot: bootOf(1), At: 99}, {Node: 2, Counter: 7, Boot: bootOf(2), At: 5}},
 		Digest: edict.Sum(epoch.Proposal(3, nextSystem))}}
 }
 
-func TestStatesThatNoNodeStartsWith(t *testing.T) {
+func TestCheckEpochRefusesImpossibleStates(t *testing.T) {
 	require.NoError(t, CheckEpoch(&epoch.State{}))
 	require.NoError(t, CheckEpoch(notedState()))
 	require.ErrorContains(t, CheckEpoch(&epoch.State{Epoch: 1, System: "all:1"}), "all")

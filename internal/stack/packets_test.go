@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A node that runs for years writes the same few packets again and again.
+// A node that runs for years reuses the same few packets.
 func TestPacketsAreUsedAgain(t *testing.T) {
 	now := timed.Instant(time.Hour)
 	s := New(Config{Self: timed.Incarnation{Node: 1, Boot: 1}, Timing: timed.LAN()}, timed.SetOf(2, 3), now, 0)
@@ -28,5 +28,5 @@ func TestPacketsAreUsedAgain(t *testing.T) {
 		most = max(most, inTurn)
 	}
 	require.Greater(t, sent, 1000)
-	require.LessOrEqual(t, len(s.more.packets), most)
+	require.LessOrEqual(t, len(s.packets.packets), most)
 }

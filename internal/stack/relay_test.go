@@ -13,8 +13,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// collating is a group in which everybody who can answers by way of others; node
-// 1 leads it.
+// collating returns a group, led by node 1, in which replies are collated.
 func collating(t testing.TB, n int) *wired {
 	w := newWiredOf(n, Config{Collation: leader.Collation{Above: 3, Fanout: 2}})
 	w.pass(500 * time.Millisecond)
@@ -23,8 +22,8 @@ func collating(t testing.TB, n int) *wired {
 	return w
 }
 
-// catch lets time pass until a collated packet is on its way to a node, and takes
-// it from the wire.
+// catch lets time pass until a collated packet is on its way to a node, and takes the packet
+// from the wire.
 func (w *wired) catch(t testing.TB, to timed.NodeID) *wire.Packet {
 	for range 1000 {
 		for i, b := range w.flight {
@@ -38,7 +37,7 @@ func (w *wired) catch(t testing.TB, to timed.NodeID) *wire.Packet {
 		w.turn()
 		w.now = w.now.Add(200 * time.Microsecond)
 	}
-	require.Fail(t, "nobody collates", "for node %d", to)
+	require.Fail(t, "no node collates", "for node %d", to)
 	return nil
 }
 
@@ -52,7 +51,7 @@ func forwarded(out []Effect) (n int) {
 	return n
 }
 
-func TestALeaderHearsItsChildrenAndSeldomTheOthers(t *testing.T) {
+func TestALeaderHearsItsChildrenAndSeldomOtherNodes(t *testing.T) {
 	w := collating(t, 15)
 	direct, collated, from := 0, 0, w.now
 	var speakers timed.Set
@@ -69,7 +68,7 @@ func TestALeaderHearsItsChildrenAndSeldomTheOthers(t *testing.T) {
 			}
 			collated++
 			speakers.Add(p.Header.Source)
-			require.Len(t, p.Collated.Replies, 7, "one packet speaks for a whole branch")
+			require.Len(t, p.Collated.Replies, 7, "one packet has the replies of a whole branch")
 		}
 		w.turn()
 	}
@@ -119,20 +118,20 @@ func otherBoot(t testing.TB) {
 	require.Equal(t, p.Collated.Number, counted.Number, "the others count")
 }
 
-func TestWhatCannotWaitGoesToTheRequester(t *testing.T) {
+func TestRepliesThatCannotWaitGoToTheRequester(t *testing.T) {
 	w := collating(t, 7)
 	p := w.catch(t, 2)
-	// Another one's request is at hand: the replies go on at once.
+	// The relay collects for another request: these replies are sent at once.
 	other := *p
 	c := wire.Collated{Leader: incarnationOf(4), Number: p.Collated.Number, Replies: p.Collated.Replies}
-	w.nodes[1].relay.open = true
+	w.nodes[1].relay.waiting = true
 	other.Collated = &c
 	other.Header.Counter++
 	out := w.nodes[1].HandlePacket(w.now, w.now, &other, nil)
 	require.Equal(t, 1, forwarded(out))
 	for i := range out {
 		if q := out[i].Packet; q != nil && q.Has(wire.FrameCollated) {
-			require.Equal(t, timed.NodeID(4), out[i].To)
+			require.Equal(t, timed.NodeID(4), out[i].Peer)
 			require.Equal(t, c.Replies, q.Collated.Replies)
 		}
 	}
@@ -160,7 +159,7 @@ func TestRepliesThatOvertakeTheRequestWaitForIt(t *testing.T) {
 	require.Equal(t, 1, sent, "without the request they go to the requester")
 }
 
-// Replies that one packet cannot hold leave in several, and none is lost.
+// Replies that do not fit into one packet leave in several, and none is lost.
 func TestAsManyPacketsAsTheRepliesNeed(t *testing.T) {
 	var r relay
 	var replies []wire.Relayed
@@ -173,8 +172,8 @@ func TestAsManyPacketsAsTheRepliesNeed(t *testing.T) {
 	}
 	r.send(1, incarnationOf(2), 7, replies)
 	var back []wire.Relayed
-	for i := range r.outs[:r.used] {
-		c := &r.outs[i].packet
+	for i := range r.packets[:r.used] {
+		c := &r.packets[i].packet
 		require.Equal(t, len(c.Replies), wire.FitReplies(c.Replies))
 		back = append(back, c.Replies...)
 	}

@@ -46,20 +46,20 @@ var axes = map[string]axis{
 // why. All others do, also those that are yet to be written.
 var noState = map[string]string{
 	"stack.Stack.out":                 "nothing between turns",
-	"stack.Stack.box":                 "a turn resets the flags, without which no other field is read",
+	"stack.Stack.outbox":              "a turn resets the flags, without which no other field is read",
 	"stack.Stack.events":              "emptied by each turn",
-	"stack.Stack.more":                "emptied by each turn; what no frame carries is not sent",
-	"stack.Stack.brOut":               "nodes of the model do not broadcast",
+	"stack.Stack.packets":             "emptied by each turn; what no frame carries is not sent",
+	"stack.Stack.broadcastOut":        "nodes of the model do not broadcast",
 	"stack.Stack.cfg.Quorum":          "nodes of the model have no quorum system",
 	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
-	"stack.Stack.ep":                  "nodes of the model have no quorum system",
+	"stack.Stack.epochs":              "nodes of the model have no quorum system",
 	"wire.Packet.Epoch":               "nodes of the model have no quorum system",
-	"stack.Stack.elOut":               "emptied before use",
-	"stack.Stack.mbOut":               "emptied before use",
-	"stack.Stack.ckOut":               "emptied before use",
+	"stack.Stack.electionOut":         "emptied before use",
+	"stack.Stack.viewsOut":            "emptied before use",
+	"stack.Stack.clockOut":            "emptied before use",
 	"datagram.peer.current.recent":    "packets of the model have no counters",
 	"datagram.peer.challenger.recent": "packets of the model have no counters",
-	"stack.Stack.Lend":                "belongs to the driver",
+	"stack.Stack.NewPacket":           "belongs to the driver",
 	"stack.Stack.Dropped":             "counted, and never read",
 	"wire.Packet.UTC":                 "nodes of the model have no references",
 	"wire.Packet.Samples":             "nodes of the model have no references",
@@ -71,7 +71,7 @@ var noState = map[string]string{
 	"clocksync.Sync.snap.next":        "lines bend for references only",
 	"clocksync.Sync.snap.utc":         "nodes of the model have no references",
 	"stack.Stack.lastPacket":          "an answer about the last turn, which no turn reads",
-	"stack.Stack.dgOut":               "emptied before use",
+	"stack.Stack.datagramOut":         "emptied before use",
 }
 
 // onlyFuture lists instants that are compared with the present and with other

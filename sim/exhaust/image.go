@@ -54,7 +54,7 @@ type machine struct {
 func newMachine(st *stack.Stack, nodes int) *machine {
 	m := &machine{layout: layoutOf(st, nodes), st: st, self: st.Self().Node}
 	v := reflect.ValueOf(st).Elem()
-	m.clock.bind(v.FieldByName("ck").Elem())
+	m.clock.bind(v.FieldByName("clock").Elem())
 	m.old.bind(v, nodes)
 	return m
 }

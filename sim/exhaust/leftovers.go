@@ -28,7 +28,7 @@ type leftovers struct {
 
 // bind finds the fields in a stack, whose tables are as long as they get.
 func (o *leftovers) bind(stack reflect.Value, nodes int) {
-	el, dg := stack.FieldByName("el").Elem(), stack.FieldByName("dg").Elem()
+	el, dg := stack.FieldByName("election").Elem(), stack.FieldByName("datagrams").Elem()
 	o.refusals = (*timed.Set)(at(el, "refusals"))
 	o.alive, o.nextExpiry = (*timed.Set)(at(dg, "alive")), (*timed.Instant)(at(dg, "nextExpiry"))
 	for id := range nodes + 1 {

@@ -49,7 +49,7 @@ func (t *turns) perform(f *message) {
 	t.w.out = out
 	for i := range out {
 		switch e := &out[i]; e.Kind {
-		case stack.Send, stack.Answer:
+		case stack.Send, stack.SendBack:
 			t.sent = append(t.sent, t.w.press.message(e.Packet, t.tick, t.w.at(t.tick)))
 		case stack.Notify:
 			t.event(e.Event)

@@ -13,15 +13,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// bootOf returns a boot id that takes all of its bytes, as random ones do.
+// bootOf returns a boot id that takes nine bytes on the wire, as random ones do.
 func bootOf(id timed.NodeID) timed.BootID { return 0xf00d_0000_0000_0000 | timed.BootID(id)<<8 | 1 }
 
 func incarnationOf(id timed.NodeID) timed.Incarnation {
 	return timed.Incarnation{Node: id, Boot: bootOf(id)}
 }
 
-// wired is a few whole nodes in memory: what one sends reaches the others through
-// the wire format, in the same instant.
+// wired is a few whole nodes in memory. Their packets pass through the wire format and
+// arrive in the same instant.
 type wired struct {
 	now     timed.Instant
 	nodes   []*Stack
@@ -41,7 +41,7 @@ func newWired(n int, cfg *broadcast.Config) *wired {
 	return newWiredOf(n, Config{Broadcast: cfg})
 }
 
-// newWiredOf takes what is the same at all nodes beside timing and clocks.
+// newWiredOf takes the configuration of all nodes, without timing and clocks.
 func newWiredOf(n int, cfg Config) *wired {
 	w := &wired{now: timed.Instant(time.Hour), count: make([]int, n)}
 	var all timed.Set
@@ -65,8 +65,8 @@ func (w *wired) pass(d time.Duration) {
 	}
 }
 
-// turn delivers what is in flight, and lets the nodes do what is due, as their
-// loops would: after a batch of packets.
+// turn delivers the packets in flight and then lets the nodes do what is due, as their
+// loops do after a batch of packets.
 func (w *wired) turn() {
 	flight, to := w.flight, w.to
 	w.flight, w.to = nil, nil
@@ -91,7 +91,7 @@ func (w *wired) turn() {
 func (w *wired) perform(i int, out []Effect) {
 	for k := range out {
 		switch e := &out[k]; e.Kind {
-		case Send, Answer:
+		case Send, SendBack:
 			var b []byte
 			if n := len(w.free); n > 0 {
 				b, w.free = w.free[n-1], w.free[:n-1]
@@ -102,16 +102,16 @@ func (w *wired) perform(i int, out []Effect) {
 			}
 			w.counter++
 			wire.PatchStamp(b, w.now, w.counter)
-			w.flight, w.to = append(w.flight, b), append(w.to, int(e.To)-1)
-		case Cast:
-			if e.Cast.Kind == broadcast.Deliver {
+			w.flight, w.to = append(w.flight, b), append(w.to, int(e.Peer)-1)
+		case Deliver:
+			if e.Broadcast.Kind == broadcast.Deliver {
 				n := 0
-				for j := range e.Cast.Deliveries {
-					n += len(e.Cast.Deliveries[j].Payload)
+				for j := range e.Broadcast.Deliveries {
+					n += len(e.Broadcast.Deliveries[j].Payload)
 				}
-				w.count[i] += len(e.Cast.Deliveries)
+				w.count[i] += len(e.Broadcast.Deliveries)
 				w.bytes += n
-				w.nodes[i].Consumed(w.now, n, len(e.Cast.Deliveries))
+				w.nodes[i].Consumed(w.now, n, len(e.Broadcast.Deliveries))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestNodesBroadcast(t *testing.T) {
 	w := newWired(3, &broadcast.Config{})
 	w.pass(500 * time.Millisecond)
 	for _, s := range w.nodes {
-		require.Equal(t, timed.SetOf(1, 2, 3), s.Cast().View().Set)
+		require.Equal(t, timed.SetOf(1, 2, 3), s.BroadcastState().View().Set)
 	}
 	for i := range 300 {
 		_, err := w.nodes[i%3].Broadcast(w.now, []byte("hello"), broadcast.Options{
@@ -134,7 +134,7 @@ func TestNodesBroadcast(t *testing.T) {
 	require.Equal(t, 3*300*5, w.bytes)
 }
 
-// A node without broadcast carries none of it.
+// Packets of a node without broadcast have no broadcast frames.
 func TestNoBroadcastNoFrames(t *testing.T) {
 	w := newWired(2, nil)
 	for range 2000 {
@@ -147,11 +147,11 @@ func TestNoBroadcastNoFrames(t *testing.T) {
 		}
 	}
 	require.NotNil(t, w.nodes[0].Membership().View())
-	require.Nil(t, w.nodes[0].Cast())
+	require.Nil(t, w.nodes[0].BroadcastState())
 }
 
-// BenchmarkNodesBroadcast is what a message costs three whole nodes together,
-// wire format included, and sockets not.
+// BenchmarkNodesBroadcast measures the cost of a message at three whole nodes together,
+// with the wire format and without sockets.
 func BenchmarkNodesBroadcast(b *testing.B) {
 	for _, packet := range []int{broadcast.DefaultPacketBytes, 16 << 10, broadcast.MaxPacketBytes} {
 		for _, size := range []int{64, 1024, 16384} {

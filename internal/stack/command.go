@@ -1,0 +1,74 @@
+package stack
+
+import (
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// Resign gives up the lead in favour of the next contender. The node stays, and is not a
+// contender until another node leads or could have taken over.
+func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
+	s.begin(now, out)
+	s.electionOut = s.election.Yield(now, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
+	return s.end(now)
+}
+
+// HandOver gives up the lead as Resign does, in favour of a peer.
+func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+	s.begin(now, out)
+	s.electionOut = s.election.HandOver(now, to, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
+	return s.end(now)
+}
+
+// Leave gives up the lead for good and tells all peers that the node leaves. The node
+// keeps answering until [Stack.Left].
+func (s *Stack) Leave(now timed.Instant, out []Effect) []Effect {
+	s.begin(now, out)
+	s.leaving = true
+	s.electionOut = s.election.Resign(now, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.outbox.keepalives = s.datagrams.Peers()
+	return s.end(now)
+}
+
+// Left reports whether the node has handed over and may stop: nothing of it binds others.
+func (s *Stack) Left(now timed.Instant) bool {
+	return s.leaving && !s.election.Releasing() && !s.election.Leads(now)
+}
+
+// Distrust ends at once everything that rests on the local clock, because the caller has
+// evidence against the clock. The incarnation must end.
+func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
+	s.begin(now, out)
+	s.electionOut = s.election.Abdicate(now, leader.ClockFault, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.viewsOut = s.views.Distrust(now, s.viewsOut[:0])
+	s.performViews()
+	return s.end(now)
+}
+
+// SendKeepalive sends a packet to a peer although none is due. The driver adds a message
+// of the application to it, which is not a frame.
+func (s *Stack) SendKeepalive(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+	s.begin(now, out)
+	s.outbox.keepalives.Add(to)
+	return s.end(now)
+}
+
+// Verify asks a peer whether it leads. An answer, also to an earlier question, is an event
+// EventVerified.
+func (s *Stack) Verify(now timed.Instant, peer timed.NodeID, out []Effect) []Effect {
+	s.begin(now, out)
+	s.outbox.peer, s.outbox.toOne = peer, wire.FrameQuestion
+	s.outbox.question = leader.Question{Asked: now}
+	return s.end(now)
+}
+
+// Vouch answers the node's own question whether it leads, and keeps the votes for that
+// answer as for those to others.
+func (s *Stack) Vouch(now timed.Instant) leader.Assurance { return s.election.Vouch(now) }

@@ -1,0 +1,39 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config configures one node.
+type Config struct {
+	Self          timed.Incarnation
+	Group         uint64 // digest of the group's name
+	Timing        timed.Timing
+	Mode          leader.Mode
+	RankBy        leader.RankBy
+	Weight        uint16
+	Collation     leader.Collation
+	MaxDeviation  time.Duration
+	MaxSlew       int64
+	StepThreshold time.Duration
+	MaxUTCError   time.Duration
+	MinReferences int
+	// Broadcast, if not nil, configures the atomic broadcast. Its Self and Timing
+	// are those above. It must be valid, and set at all nodes or at none.
+	Broadcast *broadcast.Config
+	// Quorum, Epoch and Starts are those of [leader.Config].
+	Quorum quorum.System
+	Epoch  uint64
+	Starts uint64
+	// Epochs, if not nil, is the last state that was written down of the group's
+	// epochs. The quorum system is then that of the state and may be replaced, and
+	// Quorum and Epoch are ignored. The state must be one that [CheckEpoch] accepts,
+	// and Starts must be above 0.
+	Epochs *epoch.State
+}

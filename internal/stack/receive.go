@@ -1,0 +1,204 @@
+package stack
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// HandlePacket takes a packet that was received when the local clock showed received; now
+// is the reading of this turn.
+func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
+	s.begin(now, out)
+	s.lastPacket = datagram.Effect{Kind: datagram.Dropped}
+	if !s.forThisNode(p) {
+		return s.end(now)
+	}
+	s.datagramOut = s.datagrams.HandlePacket(received, &p.Header, s.datagramOut[:0])
+	s.lastPacket = s.datagramOut[0]
+	from, d := s.lastPacket.From, s.lastPacket.Delay
+	switch s.lastPacket.Kind {
+	case datagram.Dropped:
+		s.Dropped.Unknown++
+	case datagram.Challenged:
+		s.Dropped.Unaccepted++
+		s.refuse(now, p)
+	case datagram.Faulty:
+		s.Dropped.Faulty++
+		s.suspectClocks(now, from, d)
+	case datagram.Twin:
+		s.Dropped.Faulty++
+		s.notify(Event{Kind: EventTwins, Peer: from.Node, Boot: from.Boot})
+	case datagram.Accepted:
+		if s.election.Peer(from.Node) != (leader.State{}) {
+			s.notify(Event{Kind: EventPeerRestarted, Peer: from.Node, Boot: from.Boot})
+		}
+		s.election.Forget(from.Node)
+		s.mismatch.Remove(from.Node)
+		s.handle(now, received, from, p, d)
+	case datagram.Delivered:
+		s.handle(now, received, from, p, d)
+	}
+	return s.end(now)
+}
+
+// forThisNode reports whether a packet is for this node and its settings agree. It counts
+// and reports packets that do not.
+func (s *Stack) forThisNode(p *wire.Packet) bool {
+	h := &p.Header
+	if h.Group != s.cfg.Group || h.Destination != s.cfg.Self.Node {
+		s.Dropped.Foreign++
+		return false
+	}
+	if p.MaxDrift != s.cfg.Timing.MaxDrift || p.FastThreshold != s.cfg.Timing.FastThreshold {
+		s.Dropped.Mismatch++
+		if !s.mismatch.Has(h.Source) {
+			s.mismatch.Add(h.Source)
+			s.notify(Event{Kind: EventMismatch, Peer: h.Source, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
+		}
+		return false
+	}
+	if p.Has(wire.FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot {
+		s.Dropped.Unknown++ // an answer to another incarnation of this id says nothing about this one
+		return false
+	}
+	return true
+}
+
+// handle takes a packet of a peer's accepted incarnation.
+func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
+	if p.Header.Echo.Boot == s.cfg.Self.Boot {
+		if p.Has(wire.FrameInUse) {
+			s.datagrams.NoteRefusal(received, from.Node, p.InUse, p.Header.Echo.Latest)
+			return
+		}
+		s.datagrams.NoteAcceptance(now, from.Node)
+	}
+	if p.Header.Stamp >= s.datagrams.Newest(from.Node) { // otherwise a later packet has overtaken it
+		s.election.NoteState(from, &p.State)
+	}
+	alive := s.datagrams.Alive(now)
+	s.election.SetAlive(alive)
+	s.handleLead(now, from, p)
+	if s.broadcast != nil && p.Has(wire.FrameBroadcast) {
+		s.handleBroadcast(now, from, p)
+	}
+	if p.Has(wire.FrameQuorum | wire.FrameRequest) {
+		s.handleQuorum(now, from, p)
+	}
+	if p.Has(wire.FrameEpoch) && s.epochs.machine != nil {
+		s.performEpochs(now, s.epochs.machine.HandleReport(now, from, p.Epoch, s.epochs.out[:0]))
+	}
+	if p.Has(wire.FrameRequest) {
+		s.handleRequest(now, received, from, p, d, alive)
+	}
+	if p.Has(wire.FrameReply) {
+		s.handleReply(now, from, p, d)
+	} else if p.Has(wire.FrameSamples) {
+		s.handleSamples(now, from.Node, &p.Samples)
+	}
+	if p.Has(wire.FrameQuestion) {
+		s.handleQuestion(now, from, p)
+	}
+	if p.Has(wire.FrameAnswer) {
+		s.handleAnswer(now, from, p)
+	}
+	if p.Has(wire.FrameCollated) {
+		s.handleCollated(now, received, p, d)
+	}
+}
+
+// handleLead takes the frames in which a peer gives up a lead, its votes or its view.
+func (s *Stack) handleLead(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	if p.Has(wire.FrameLeaving) {
+		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
+	}
+	if p.Has(wire.FrameRelease) {
+		successor := timed.NoNode
+		if p.Has(wire.FrameSuccessor) {
+			successor = p.Successor
+		}
+		s.election.NoteRelease(now, from, p.Release, successor)
+	}
+	if p.Has(wire.FrameResign) {
+		s.viewsOut = s.views.HandleResign(now, from, p.Resign, s.viewsOut[:0])
+		s.performViews()
+	}
+	if p.Has(wire.FrameDropped) {
+		s.viewsOut = s.views.HandleDropped(now, from, p.Dropped, s.viewsOut[:0])
+		s.performViews()
+	}
+}
+
+// handleRequest takes a request for votes, with its view part and group time.
+func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay, alive timed.Set) {
+	started := s.datagrams.SentBefore(received, from.Node, p.Header.Stamp)
+	s.electionOut = s.election.HandleRequest(now, from, p.Request, d.Fast, started, s.electionOut[:0])
+	// A vote binds this node before the view part counts. An abdication comes before
+	// the vote.
+	s.performElection(now, s.electionOut)
+	if s.outbox.toOne&wire.FrameReply == 0 {
+		return
+	}
+	if s.outbox.reply.Support {
+		if s.partCounts(&p.Part) {
+			s.viewsOut = s.views.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.viewsOut[:0])
+			s.freezeBroadcast(now, p.Part.View)
+			s.performViews()
+		}
+		if p.Has(wire.FrameLine) {
+			s.handleLine(now, from.Node, p)
+		}
+		s.forward(now, from)
+	}
+	if s.collate(now, received, from, p, alive) {
+		// Only the samples of references go directly.
+		s.outbox.toOne &^= wire.FrameReply | wire.FrameStamp
+		return
+	}
+	s.views.FillReport(&s.outbox.report)
+}
+
+// handleReply takes a vote or a refusal, with its report about views.
+func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
+	p.Reply.Stamp = leader.VoteStamp{}
+	if p.Has(wire.FrameStamp) {
+		p.Reply.Stamp = p.Stamp
+	}
+	s.noteVote(from, &p.Reply, p)
+	s.electionOut = s.election.HandleReply(now, from, p.Reply, d.Fast, s.electionOut[:0])
+	if len(s.electionOut) == 0 { // the reply does not count
+		s.views.NoteSequence(p.Report.Sequence)
+		return
+	}
+	// The report comes first: the round that this reply wins may commit on it.
+	s.viewsOut = s.views.HandleReport(now, from, &p.Report, p.Reply.Support, s, s.viewsOut[:0])
+	s.performViews()
+	s.performElection(now, s.electionOut)
+	if p.Has(wire.FrameSamples) {
+		s.handleSamples(now, from.Node, &p.Samples)
+	}
+}
+
+// refuse answers a packet whose incarnation is not accepted because another one of the
+// same id is still heard. It answers at most twice a keepalive period, so that a keepalive
+// that comes a little early is answered too: refusals that are further apart than they
+// count would not add up.
+func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
+	id := p.Header.Source
+	incumbent := s.datagrams.Incumbent(now, id)
+	if incumbent == 0 || incumbent == p.Header.Boot || p.Has(wire.FrameInUse) ||
+		now.Sub(s.refusedAt[id]) < s.cfg.Timing.KeepalivePeriod/2 {
+		return
+	}
+	s.refusedAt[id] = now
+	a := s.address(now, id)
+	s.datagrams.FillChallengerEcho(&a.Header)
+	a.Frames, a.InUse = wire.FrameInUse, incumbent
+	s.out = append(s.out, Effect{Kind: SendBack, Peer: id, Packet: a})
+}
+
+// LastPacket returns the effect of the datagram service for the last packet: what became
+// of it, and its delay bound.
+func (s *Stack) LastPacket() datagram.Effect { return s.lastPacket }
