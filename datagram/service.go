@@ -62,8 +62,11 @@ func (s *Service) SetReady() { s.ready = true }
 // HandlePacket takes the header of a packet received when the local clock showed
 // received. Its one effect says what became of the packet.
 func (s *Service) HandlePacket(received timed.Instant, h *Header, out []Effect) []Effect {
-	kind, d := s.classify(received, h)
-	return append(out, Effect{Kind: kind, From: timed.Incarnation{Node: h.Source, Boot: h.Boot}, Delay: d})
+	out = append(out, Effect{})
+	e := &out[len(out)-1]
+	e.From.Node, e.From.Boot = h.Source, h.Boot
+	e.Kind, e.Delay = s.classify(received, h)
+	return out
 }
 
 // classify learns what the header of a packet says and bounds the packet's delay.

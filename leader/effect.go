@@ -67,6 +67,15 @@ type Effect struct {
 	Assurance Assurance
 }
 
+// add appends an effect of a kind and returns it, to be filled in place: copying a large
+// struct just after it was written in parts is slow.
+func add(out []Effect, k Kind) ([]Effect, *Effect) {
+	out = append(out, Effect{})
+	e := &out[len(out)-1]
+	e.Kind = k
+	return out, e
+}
+
 // Reason says why something ended.
 type Reason uint8
 

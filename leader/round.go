@@ -31,7 +31,8 @@ func (e *Election) request(now timed.Instant, out []Effect) []Effect {
 	if e.global != nil {
 		e.stampSelf(now)
 	}
-	out = append(out, Effect{Kind: SendRequest, Request: Request{Number: e.lastRequest, LockTime: e.lockTime, Tree: tree}})
+	out, send := add(out, SendRequest)
+	send.Request.Number, send.Request.LockTime, send.Request.Tree = e.lastRequest, e.lockTime, tree
 	return e.check(now, false, out)
 }
 
@@ -78,7 +79,9 @@ func (e *Election) note(from timed.Incarnation, m Reply, out []Effect) []Effect 
 		e.replies.Remove(id)
 		e.peers.edit(id).refusal = refusal{m.LockedTo, m.Prefers}
 	}
-	return append(out, Effect{Kind: Counted, Peer: id})
+	out, counted := add(out, Counted)
+	counted.Peer = id
+	return out
 }
 
 // check decides the present round: after each reply, and once at the alarm.
@@ -145,7 +148,8 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
 	e.endNamed()
-	won := Effect{Kind: Won, First: first, Number: e.lastRequest}
+	out, won := add(out, Won)
+	won.First, won.Number = first, e.lastRequest
 	if e.holdsQuorum() {
 		e.winGlobally()
 		won.Stamps = e.global.stamps
@@ -160,7 +164,7 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	if atAlarm {
 		e.afterSilence(asked)
 	}
-	return append(out, won)
+	return out
 }
 
 // afterSilence starts the next round at once if some of the asked nodes kept silent.

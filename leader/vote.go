@@ -20,15 +20,18 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 	if from == e.lockedTo && m.Number < e.lockRequest {
 		return out // overtaken by a newer request
 	}
-	reply := Reply{Number: m.Number}
-	if e.mayVote(now, from, m, &reply) {
+	out, send := add(out, SendReply)
+	send.Peer = from.Node
+	reply := &send.Reply
+	reply.Number = m.Number
+	if e.mayVote(now, from, m, reply) {
 		e.vote(from, m, started)
 		reply.Support = true
 		if e.global != nil {
 			reply.Stamp = e.stampFor(now, from)
 		}
 	}
-	return append(out, Effect{Kind: SendReply, Peer: from.Node, Reply: reply})
+	return out
 }
 
 // mayVote decides on a vote and notes the reason for a refusal in reply.

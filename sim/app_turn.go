@@ -104,9 +104,9 @@ func (a *app) restarted(n *Node, previous timed.BootID) {
 // run's hash, which thus shows an application that does not do the same twice.
 func (w *World) arrived(n *Node, f *flight) {
 	w.mixPayload(f)
-	last := n.st.LastPacket()
-	if f.from != nobody && (last.Kind == datagram.Delivered || last.Kind == datagram.Accepted) {
-		w.hands(n, f, last.Delay)
+	kind, delay := n.st.LastPacket()
+	if f.from != nobody && (kind == datagram.Delivered || kind == datagram.Accepted) {
+		w.hands(n, f, delay)
 	}
 }
 

@@ -14,8 +14,7 @@ const granularity = 4
 
 // delivered checks the delay bound and the offset interval after a packet.
 func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
-	last := n.st.LastPacket()
-	d, verdict := last.Delay, last.Kind
+	verdict, d := n.st.LastPacket()
 	if f.from == nobody {
 		c.checkForged(n, f, verdict)
 		return

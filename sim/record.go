@@ -121,7 +121,8 @@ func (r *Recording) full() bool {
 }
 
 func (w *World) recordArrival(n *Node, f *flight) {
-	w.recordMessage(f, n.index, w.Time(), n.st.LastPacket().Delay.Fast)
+	_, d := n.st.LastPacket()
+	w.recordMessage(f, n.index, w.Time(), d.Fast)
 }
 
 // recordLoss notes a packet that the process with an index never gets.

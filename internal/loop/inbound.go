@@ -74,7 +74,7 @@ func (d *driver) handle(pkt *udp.Packet) {
 	d.out.origin = pkt.Addr
 	// The socket promises received ≤ now, and the stack relies on it.
 	d.perform(d.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
-	if last := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
-		d.routes.follow(&h, pkt.Addr, last.Kind, now, 2*d.cfg.Timing.Expires)
+	if kind, _ := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
+		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
 	}
 }

@@ -11,14 +11,14 @@ import (
 // is the reading of this turn.
 func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
 	s.begin(now, out)
-	s.lastPacket = datagram.Effect{Kind: datagram.Dropped}
+	s.lastPacket = s.lastPacket[:0]
 	if !s.forThisNode(p) {
 		return s.end(now)
 	}
-	s.datagramOut = s.datagrams.HandlePacket(received, &p.Header, s.datagramOut[:0])
-	s.lastPacket = s.datagramOut[0]
-	from, d := s.lastPacket.From, s.lastPacket.Delay
-	switch s.lastPacket.Kind {
+	s.lastPacket = s.datagrams.HandlePacket(received, &p.Header, s.lastPacket)
+	e := &s.lastPacket[0]
+	from, d := e.From, e.Delay
+	switch e.Kind {
 	case datagram.Dropped:
 		s.Dropped.Unknown++
 	case datagram.Challenged:
@@ -199,6 +199,11 @@ func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	s.out = append(s.out, Effect{Kind: SendBack, Peer: id, Packet: a})
 }
 
-// LastPacket returns the effect of the datagram service for the last packet: what became
-// of it, and its delay bound.
-func (s *Stack) LastPacket() datagram.Effect { return s.lastPacket }
+// LastPacket returns what became of the last packet, and its delay.
+func (s *Stack) LastPacket() (datagram.Kind, datagram.Delay) {
+	if len(s.lastPacket) == 0 {
+		return datagram.Dropped, datagram.Delay{Bound: datagram.Unknown}
+	}
+	e := &s.lastPacket[0]
+	return e.Kind, e.Delay
+}

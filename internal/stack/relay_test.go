@@ -92,9 +92,9 @@ func slowHop(t testing.TB) {
 	require.Positive(t, p.Collated.Replies[0].Voter.Node)
 	late := inTime.Add(2 * timed.LAN().FastThreshold)
 	out := w.nodes[1].HandlePacket(late, late, p, nil)
-	last := w.nodes[1].LastPacket()
-	require.Equal(t, datagram.Delivered, last.Kind)
-	require.False(t, last.Delay.Fast)
+	kind, d := w.nodes[1].LastPacket()
+	require.Equal(t, datagram.Delivered, kind)
+	require.False(t, d.Fast)
 	for i := range out {
 		if q := out[i].Packet; q != nil && q.Has(wire.FrameCollated) {
 			require.NotContains(t, q.Collated.Replies, p.Collated.Replies[0], "it came too slowly to be passed on")

@@ -56,7 +56,7 @@ type Stack struct {
 	// Dropped counts dropped packets.
 	Dropped Dropped
 
-	lastPacket datagram.Effect
+	lastPacket []datagram.Effect // of the last packet; empty if it was dropped before
 }
 
 // Dropped counts dropped packets by reason.
@@ -154,14 +154,15 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	}
 	// A round that is won may want the next one at once, because views have news. A
 	// third round waits for the next turn.
+	due := s.election.Deadline()
 	for range 2 {
-		if s.election.Deadline() > now {
+		if due > now {
 			break
 		}
 		s.electionOut = s.election.HandleTimeout(now, s.electionOut[:0])
 		s.performElection(now, s.electionOut)
+		due = s.election.Deadline()
 	}
-	due := s.election.Deadline()
 	if s.relay.due() <= now {
 		s.relay.flush()
 	}

@@ -93,9 +93,8 @@ func (t *turns) event(e *stack.Event) {
 func (t *turns) delivered(f *message, now timed.Instant) {
 	c, id, from := &t.w.opt.Timing, t.m.self, f.packet.Header.Source
 	took := (t.tick - f.sent) * t.w.grain
-	last := t.m.st.LastPacket()
-	d := last.Delay
-	switch last.Kind {
+	kind, d := t.m.st.LastPacket()
+	switch kind {
 	case datagram.Accepted:
 		if took > int64(c.MaxDrift.Wait(c.Expires)) {
 			t.fail(fail("accept", id, "accepts node %d by a packet that is %v old", from, t.w.since(t.tick-f.sent)))
