@@ -81,7 +81,7 @@ var situationNames = [Situations]string{
 	"a leader crashed", "a leader crashed with a proposal open", "all were down", "a node restarted before its votes ended",
 	"a leader handed over", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
 	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
-	"an incarnation had to wait for its seat", "group time was stepped", "a node followed another timeline", "a clock was blamed",
+	"an incarnation had to wait for its session", "group time was stepped", "a node followed another timeline", "a clock was blamed",
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
 	"a process and its clone were told to be two",
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",

@@ -123,7 +123,7 @@ func TestWrongBroadcastFramesAreNotSent(t *testing.T) {
 		"too many messages":    func(p *Packet) { p.Broadcast.Runs[0].Count = broadcast.MaxRun + 1 },
 		"a class of its own":   func(p *Packet) { p.Broadcast.Runs[0].Class = broadcast.ClassUnordered },
 		"an unknown order":     func(p *Packet) { p.Broadcast.Runs[0].Options.Order = 3 },
-		"nobody's messages":    func(p *Packet) { p.Broadcast.Runs[1].Sender = timed.NoNode },
+		"no node's messages":   func(p *Packet) { p.Broadcast.Runs[1].Sender = timed.NoNode },
 		"a range to nothing":   func(p *Packet) { p.Broadcast.Decisions[0].Ranges[0].To = 0 },
 		"decision zero":        func(p *Packet) { p.Broadcast.Decisions[0].Number = 0 },
 		"a want turned round":  func(p *Packet) { p.Broadcast.Wants[0].To = 1 },

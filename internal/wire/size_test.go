@@ -77,10 +77,10 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
-	somebody := timed.Incarnation{Node: 255, Boot: bootOf(255)}
+	holder := timed.Incarnation{Node: 255, Boot: bootOf(255)}
 	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated | FrameEpoch)
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
-	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: somebody, MaxLock: timed.MaxDuration}
+	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: holder, MaxLock: timed.MaxDuration}
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big
 	p.Request = leader.Request{Number: datagram.MaxStamp, LockTime: timed.MaxDuration}
 	p.Part.ID.Sequence, p.Part.View.ID.Sequence = membership.MaxSequence, membership.MaxSequence
@@ -92,7 +92,7 @@ func fullestPacket(n int) Packet {
 	p.Line.Parent = p.Line.Timeline
 	p.Line.Rate, p.Line.Until = -clocksync.MaxSlewLimit, datagram.MaxStamp
 	fillUTC(&p)
-	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: somebody, Prefers: 255}
+	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: holder, Prefers: 255}
 	p.State.Global, p.State.Named, p.State.Voter = true, true, true
 	p.Quorum, p.Stamp = leader.QuorumID{Epoch: math.MaxUint64, Digest: math.MaxUint64}, leader.VoteStamp{Counter: math.MaxUint64, At: datagram.MaxStamp}
 	p.Question, p.Successor = leader.Question{Asked: datagram.MaxStamp}, 255

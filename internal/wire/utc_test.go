@@ -55,7 +55,7 @@ func TestHostileSamplesAreRefused(t *testing.T) {
 		"no sample":            {typeSamples, message(t), ErrLength},
 		"half a sample":        {typeSamples, message(t, two[:7]...), ErrLength},
 		"too many":             {typeSamples, message(t, append(two, sample...)...), ErrLength},
-		"nobody's":             {typeSamples, message(t, 0, at, low, 5, 0), ErrRange},
+		"no node's":            {typeSamples, message(t, 0, at, low, 5, 0), ErrRange},
 		"as wide as nothing":   {typeSamples, message(t, 1, at, low, 3*int64(clocksync.MaxError), 0), ErrRange},
 		"leap of another kind": {typeSamples, message(t, 1, at, low, 5, 3), ErrRange},
 		"UTC not known":        {typeUTC, message(t, 0), ErrRange},
