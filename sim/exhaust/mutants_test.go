@@ -152,10 +152,11 @@ var survivors = map[string]string{
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
-// without: they do not broadcast, have no quorum system, no files, too few peers to
-// collate replies, and tell no other program the time.
+// without: they do not broadcast, have no quorum system, no files, no restarts that
+// internal/life decides on, too few peers to collate replies, and tell no other
+// program the time.
 var absent = []string{"broadcast", "replica", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "program", "collation", "ntpserver", "clockbound"}
+	"durable", "life", "program", "collation", "ntpserver", "clockbound"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
 	for _, m := range planted.All() {
