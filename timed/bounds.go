@@ -6,48 +6,50 @@ import (
 	"time"
 )
 
-// Bounds are the times that a [Timing] guarantees in a Δ-partition: nodes that
-// are connected with each other and Δ-disconnected from all others. They are
-// durations of real time, and include all waiting times.
+// Bounds are the times that a [Timing] guarantees in a Δ-partition: a set of
+// nodes connected to each other and Δ-disconnected from all others. They are
+// durations of real time and include all waiting times.
 type Bounds struct {
-	// Ready is how long a started node waits before it votes.
+	// Ready is the time that a started node waits before it votes.
 	Ready time.Duration
 	// Notice is the longest time until a peer that crashed or was cut off has
 	// left the alive set.
 	Notice time.Duration
-	// Depose is the longest time for which a leader that is cut off from others
-	// still leads them.
+	// Depose is the longest time that a leader cut off from its followers
+	// continues to lead.
 	Depose time.Duration
 	// Elect (κ) is the longest time until the partition has a leader that all
 	// of its processes support.
 	Elect time.Duration
-	// View (κ_M) is the longest time until all of them hold the same
-	// up-to-date view, which is the partition.
+	// View (κ_M) is the longest time until all of them hold the partition as
+	// their up-to-date view.
 	View time.Duration
-	// Rejoin is what a restarted node adds to both: its waiting time, and the
-	// time for its new incarnation to be accepted.
+	// Rejoin is the time that a restarted node adds to Elect and View: its
+	// waiting time, and the time until peers accept its new incarnation.
 	Rejoin time.Duration
 }
 
-// LeastLockTime returns the shortest lock time that is sound with the other
-// constants: a lease must outlast two periods, one round, and a late wake-up.
+// LeastLockTime returns the shortest sound LockTime. A lease must outlast two
+// periods, one round, and a late wake-up.
 func (t Timing) LeastLockTime() time.Duration {
 	need := 2*t.ElectionPeriod + t.RoundTime() + t.SchedulingDelay
 	return t.MaxDrift.Cover(need + 1)
 }
 
-// AmpleLockTime returns the shortest lock time with which one lost reply costs
-// no lease, even if all delays are near δ and all processes near σ late: rounds
-// do not overlap, so a lease must outlast a period, which may be as long as the
-// answers take, a round that fails, and the answers to the next one.
+// AmpleLockTime returns the shortest LockTime with which one lost reply costs
+// no lease, even if all delays are near δ and all processes are nearly σ late.
+// Rounds do not overlap. A lease must therefore outlast a period, which may
+// take as long as the replies, then a failed round, and the replies to the
+// next one.
 func (t Timing) AmpleLockTime() time.Duration {
-	answers := 2 * (t.OneWayTimeout + t.SchedulingDelay)
-	period := max(t.ElectionPeriod, answers) + t.SchedulingDelay
-	return t.MaxDrift.Cover(period + t.RoundTime() + 2*t.SchedulingDelay + answers + 1)
+	replies := 2 * (t.OneWayTimeout + t.SchedulingDelay)
+	period := max(t.ElectionPeriod, replies) + t.SchedulingDelay
+	return t.MaxDrift.Cover(period + t.RoundTime() + 2*t.SchedulingDelay + replies + 1)
 }
 
-// LeaseWarning returns why one lost reply may cost a leader its lease when the
-// network and the processes are as slow as they may be, or "".
+// LeaseWarning explains why one lost reply may cost a leader its lease when the
+// network and the processes are at their slowest. It returns "" if LockTime is
+// ample.
 func (t Timing) LeaseWarning() string {
 	ample := t.AmpleLockTime()
 	if t.LockTime >= ample {
@@ -57,36 +59,37 @@ func (t Timing) LeaseWarning() string {
 		"because LockTime %v is below %v", t.LockTime, roundUp(ample))
 }
 
-// LeastFast returns the shortest sound FastThreshold. A bound counts the delay
-// of the helper besides that of the message, and the age of the helper, so two
-// timely messages give one of 2δ−δmin and 4ρ for up to a keepalive period; and
-// a round must last until the answers are back, late as its processes may be.
+// LeastFast returns the shortest sound FastThreshold. A delay bound covers the
+// delay of the message and of its helper, plus drift over the helper's age. Two
+// timely messages therefore give a bound of 2δ−δmin plus 4ρ of up to a
+// keepalive period. A round must also outlast the replies of late processes.
 func (t Timing) LeastFast() time.Duration {
 	age := t.KeepalivePeriod + 2*t.SchedulingDelay + 2*t.OneWayTimeout
 	bound := 2*t.OneWayTimeout - t.MinDelay + t.MaxDrift.Slack(age, 4) + t.MaxDrift.Slack(2*t.OneWayTimeout, 4) + 4
 	return max(bound, t.OneWayTimeout+t.SchedulingDelay)
 }
 
-// LeastExpires returns the shortest sound Expires: a peer must be heard at
-// least twice, late as its messages may be.
+// LeastExpires returns the shortest sound Expires: even late keepalives of a
+// peer must arrive at least twice in this time.
 func (t Timing) LeastExpires() time.Duration {
 	return t.MaxDrift.Upper(2*(t.KeepalivePeriod+t.SchedulingDelay)) + 2*t.FastThreshold + 1
 }
 
-// Limits of single constants. They keep all sums far from overflow.
+// MinDuration and MaxDuration limit every constant but MinDelay. They keep all
+// sums far from overflow.
 const (
 	MinDuration = 10 * time.Microsecond
 	MaxDuration = time.Hour
 )
 
-// Validate checks that the constants are sound together, and returns the
-// bounds that they guarantee. The error names every constant that is not, as
-// its field.
+// Validate checks that the constants are sound together and returns the bounds
+// that they guarantee. The error has a line for each unsound constant, which
+// starts with its field name.
 func (t Timing) Validate() (Bounds, error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if t.MaxDrift < 0 || t.MaxDrift > MaxDrift {
-		bad("MaxDrift: %d ppb is outside [0, %d]", int64(t.MaxDrift), int64(MaxDrift))
+	if err := t.MaxDrift.Validate(); err != nil {
+		bad("MaxDrift: %w", err)
 	}
 	for _, f := range []struct {
 		name string
@@ -104,7 +107,7 @@ func (t Timing) Validate() (Bounds, error) {
 	if t.MinDelay < 0 || t.MinDelay >= t.OneWayTimeout {
 		bad("MinDelay: %v is outside [0, OneWayTimeout = %v)", t.MinDelay, t.OneWayTimeout)
 	}
-	if len(errs) > 0 {
+	if len(errs) > 0 { // the sums below could overflow
 		return Bounds{}, errors.Join(errs...)
 	}
 	if least := t.LeastFast(); t.FastThreshold < least {
@@ -128,16 +131,14 @@ func (t Timing) Validate() (Bounds, error) {
 	return t.bounds(), nil
 }
 
-// bounds computes the guarantees; see docs/model.md for how each sum comes
-// about.
+// bounds computes the guarantees; docs/model.md derives each sum.
 func (t Timing) bounds() Bounds {
-	r := t.MaxDrift
-	up := r.Upper
+	up := t.MaxDrift.Upper
 	hear := up(3*(t.KeepalivePeriod+t.SchedulingDelay)) + 3*t.OneWayTimeout // stamp, echo, heard
 	notice := t.FastThreshold + up(t.Expires) + t.SchedulingDelay
 	period := up(t.Period()) + t.SchedulingDelay
 	reply := 2 * (t.OneWayTimeout + t.SchedulingDelay)
-	lock := up(r.Wait(t.MaxLockTime)) + t.SchedulingDelay
+	lock := up(t.ReadyTime()) + t.SchedulingDelay
 	elect := max(notice, hear) + period + lock + period + reply
 	view := elect + lock + period + 2*reply
 	return Bounds{
@@ -150,19 +151,19 @@ func (t Timing) bounds() Bounds {
 	}
 }
 
-// StrictWarning returns why, in Strict mode, a follower's crash costs the
-// leader its lease for a moment, or "" if it does not.
+// StrictWarning explains why, in Strict mode, the crash of a follower briefly
+// costs the leader its lease. It returns "" if LockTime is long enough.
 func (t Timing) StrictWarning() string {
 	least := t.Expires + t.ElectionPeriod + t.RoundTime() + t.SchedulingDelay
 	if t.MaxDrift.Trust(t.LockTime) > least {
 		return ""
 	}
-	return fmt.Sprintf("in strict mode the crash of a follower costs the leader its lease for a moment, "+
+	return fmt.Sprintf("in strict mode the crash of a follower briefly costs the leader its lease, "+
 		"because LockTime %v is not above %v (Expires + ElectionPeriod + a round + SchedulingDelay)",
 		t.LockTime, roundUp(t.MaxDrift.Cover(least+1)))
 }
 
-// roundUp makes a duration readable without making it too short.
+// roundUp rounds d up to a readable multiple of 10 µs.
 func roundUp(d time.Duration) time.Duration {
 	const grain = 10 * time.Microsecond
 	return (d + grain - 1) / grain * grain

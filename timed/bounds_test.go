@@ -26,7 +26,7 @@ func TestPresetsAreSound(t *testing.T) {
 	}
 }
 
-func TestEveryBadConstantIsNamed(t *testing.T) {
+func TestValidateNamesBadConstant(t *testing.T) {
 	type change struct {
 		field string
 		make  func(*Timing)
@@ -67,7 +67,7 @@ func TestEveryBadConstantIsNamed(t *testing.T) {
 	}
 }
 
-func TestAllBadConstantsAreNamedAtOnce(t *testing.T) {
+func TestValidateNamesAllBadConstants(t *testing.T) {
 	_, err := Timing{MaxDrift: -1}.Validate()
 	for _, field := range []string{"MaxDrift", "MinDelay", "OneWayTimeout", "FastThreshold", "SchedulingDelay",
 		"ElectionPeriod", "KeepalivePeriod", "Expires", "LockTime", "MaxLockTime"} {
@@ -87,9 +87,9 @@ var drawTiming = rapid.Custom(func(t *rapid.T) Timing {
 	return c
 })
 
-// The least values are accepted, one nanosecond less is not, and they keep the
-// inequalities that they stand for (docs/model.md).
-func TestLeastExpiresAndLeastLockTimeAreTheBoundary(t *testing.T) {
+// Validate accepts the least values and rejects them minus one nanosecond. The
+// least values satisfy the inequalities of docs/model.md.
+func TestLeastExpiresAndLeastLockTimeAreTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawTiming.Draw(t, "timing")
 		c.Expires, c.LockTime = c.LeastExpires(), c.LeastLockTime()
@@ -122,7 +122,7 @@ func TestLeastExpiresAndLeastLockTimeAreTheBoundary(t *testing.T) {
 	})
 }
 
-func TestStrictWarningSpeaksWhenALeaseEndsBeforeASilentPeer(t *testing.T) {
+func TestStrictWarning(t *testing.T) {
 	for name, p := range presets() {
 		require.NotEmpty(t, p.StrictWarning(), name)
 		p.LockTime = p.MaxDrift.Wait(p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + time.Microsecond)
@@ -130,7 +130,7 @@ func TestStrictWarningSpeaksWhenALeaseEndsBeforeASilentPeer(t *testing.T) {
 	}
 }
 
-func TestPeriodIsARoundAtLeast(t *testing.T) {
+func TestPeriodIsAtLeastOneRound(t *testing.T) {
 	c := LAN()
 	require.Equal(t, c.ElectionPeriod, c.Period())
 	c.ElectionPeriod = time.Millisecond

@@ -11,8 +11,8 @@ import (
 type Drift int64
 
 // MaxDrift is the largest ρ that the arithmetic of this package accepts: one
-// percent. It keeps every intermediate product inside 64 bits and makes the
-// neglected terms of order ρ³ smaller than the rounding.
+// percent. It keeps every intermediate product within 64 bits and the neglected
+// terms of order ρ³ below the rounding error.
 const MaxDrift Drift = 10_000_000
 
 const billion = 1_000_000_000
@@ -20,18 +20,18 @@ const billion = 1_000_000_000
 // Validate reports whether ρ lies in [0, MaxDrift].
 func (r Drift) Validate() error {
 	if r < 0 || r > MaxDrift {
-		return fmt.Errorf("timed: drift %d ppb is outside [0, %d]", int64(r), int64(MaxDrift))
+		return fmt.Errorf("drift of %d ppb is outside [0, %d]", int64(r), int64(MaxDrift))
 	}
 	return nil
 }
 
-// slack returns ⌈|d|·ppb/10⁹⌉. The division is split so that a product of a
-// year of nanoseconds and a rate does not overflow.
+// slack returns ⌈|d|·ppb/10⁹⌉. It splits the division so that long durations do
+// not overflow the product.
 func slack(d time.Duration, ppb int64) time.Duration {
 	if d < 0 {
 		d = -d
 	}
-	if d < 0 { // the most negative duration has no positive twin
+	if d < 0 { // the smallest duration has no positive counterpart
 		d--
 	}
 	if uint64(d) < 1<<43 && uint64(ppb) < 1<<20 { // the product fits: two hours, a thousand ppm
@@ -46,26 +46,26 @@ func slack(d time.Duration, ppb int64) time.Duration {
 	return time.Duration(q*ppb + s)
 }
 
-// Slack returns ⌈k·ρ·|d|⌉: by how much a duration d may be misjudged by k
-// clocks that drift one way.
+// Slack returns ⌈k·ρ·|d|⌉, the error in a duration d if k clocks drift in the
+// same direction.
 func (r Drift) Slack(d time.Duration, k int64) time.Duration { return slack(d, k*int64(r)) }
 
-// Lower returns a lower bound of the real time that a local difference d
-// stands for: d(1−ρ) for d ≥ 0 and d(1+ρ) for d < 0, rounded down. It is g()
+// Lower returns a lower bound of the real time that corresponds to a local
+// difference d: d(1−ρ) for d ≥ 0 and d(1+ρ) for d < 0, rounded down. It is g()
 // of the delay bound.
 func (r Drift) Lower(d time.Duration) time.Duration { return d - slack(d, int64(r)) }
 
-// Upper returns an upper bound of the real time that a local difference d
-// stands for: d(1+ρ) for d ≥ 0 and d(1−ρ) for d < 0, rounded up. It also turns
-// a real duration into the largest local one up to terms of order ρ², so use
-// [Drift.Wait] where that matters.
+// Upper returns an upper bound of the real time that corresponds to a local
+// difference d: d(1+ρ) for d ≥ 0 and d(1−ρ) for d < 0, rounded up. It also
+// converts a real duration to the largest local one, except for terms of order
+// ρ²; use [Drift.Wait] where those matter.
 func (r Drift) Upper(d time.Duration) time.Duration { return d + slack(d, int64(r)) }
 
-// Trust returns for how long, on this clock, a promise of d made on another
-// clock may be relied on: d(1−2ρ), rounded down.
+// Trust returns how long this clock may rely on a promise of d made on another
+// clock: d(1−2ρ), rounded down.
 func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) }
 
-// Cover returns the shortest promise of which at least d can be relied on:
+// Cover returns the shortest promise that can be relied on for at least d:
 // ⌈d/(1−2ρ)⌉, the inverse of [Drift.Trust].
 func (r Drift) Cover(d time.Duration) time.Duration {
 	c := d + slack(d, 2*int64(r))
@@ -75,8 +75,9 @@ func (r Drift) Cover(d time.Duration) time.Duration {
 	return c
 }
 
-// Wait returns how long this clock must wait for a duration d of another clock
-// to be surely over: d(1+2ρ+3ρ²), rounded up, an upper bound of d(1+ρ)/(1−ρ).
+// Wait returns how long this clock must wait until a duration d has certainly
+// passed on another clock: d(1+2ρ+3ρ²), rounded up, an upper bound of
+// d(1+ρ)/(1−ρ).
 func (r Drift) Wait(d time.Duration) time.Duration {
 	second := 3 * uint64(r) * uint64(r)
 	return d + slack(d, 2*int64(r)+int64((second+billion-1)/billion))

@@ -14,7 +14,7 @@ var (
 	drawDrift = rapid.Custom(func(t *rapid.T) Drift {
 		return Drift(rapid.Int64Range(0, int64(MaxDrift)).Draw(t, "ppb"))
 	})
-	// Up to a century, either way: as long as a process can run.
+	// A century in either direction, longer than any process runs.
 	drawDuration = rapid.Custom(func(t *rapid.T) time.Duration {
 		d := rapid.Int64Range(0, 100*365*86400*1e9).Draw(t, "ns")
 		if rapid.Bool().Draw(t, "short") {
@@ -35,18 +35,19 @@ func exact(d time.Duration, rho Drift, k int64) *big.Rat {
 
 func rat(d time.Duration) *big.Rat { return new(big.Rat).SetInt64(int64(d)) }
 
-// requireFloor and requireCeiling want the tightest integer on one side.
+// requireFloor requires got to be ⌊x⌋.
 func requireFloor(t require.TestingT, got time.Duration, x *big.Rat) {
 	require.LessOrEqual(t, rat(got).Cmp(x), 0, "%d is above %v", got, x)
 	require.Positive(t, rat(got+1).Cmp(x), "%d is not the largest below %v", got, x)
 }
 
+// requireCeiling requires got to be ⌈x⌉.
 func requireCeiling(t require.TestingT, got time.Duration, x *big.Rat) {
 	require.GreaterOrEqual(t, rat(got).Cmp(x), 0, "%d is below %v", got, x)
 	require.Negative(t, rat(got-1).Cmp(x), "%d is not the smallest above %v", got, x)
 }
 
-func TestDriftRoundsAgainstItself(t *testing.T) {
+func TestDriftRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d")
 		sign := int64(1)
@@ -56,16 +57,16 @@ func TestDriftRoundsAgainstItself(t *testing.T) {
 		requireFloor(t, rho.Lower(d), exact(d, rho, -sign))
 		requireCeiling(t, rho.Upper(d), exact(d, rho, sign))
 		requireFloor(t, rho.Trust(d), exact(d, rho, -2*sign))
-		require.Equal(t, rho.Upper(d), -rho.Lower(-d), "one is the mirror of the other")
+		require.Equal(t, rho.Upper(d), -rho.Lower(-d))
 	})
 }
 
-// A promise of d on a clock at one end of the drift, kept on one at the other:
-// Trust must be over before it, and Wait after it.
-func TestTrustAndWaitHoldBetweenTheFastestAndTheSlowestClock(t *testing.T) {
+// One clock makes a promise of d at one end of the drift range, and a clock at
+// the other end measures it. Trust must end before the promise, and Wait after it.
+func TestTrustAndWaitBetweenExtremeClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d").Abs()
-		fast := new(big.Rat).SetFrac64(billion-int64(rho), billion) // real time of one of its units
+		fast := new(big.Rat).SetFrac64(billion-int64(rho), billion) // real time per unit
 		slow := new(big.Rat).SetFrac64(billion+int64(rho), billion)
 
 		shortest := new(big.Rat).Mul(rat(d), fast)
@@ -76,27 +77,26 @@ func TestTrustAndWaitHoldBetweenTheFastestAndTheSlowestClock(t *testing.T) {
 		longest.Quo(longest, fast)
 		wait := rat(rho.Wait(d))
 		require.GreaterOrEqual(t, wait.Cmp(longest), 0, "d(1+ρ)/(1−ρ) is %v", longest)
-		// Not wasteful either: 3ρ² instead of 2ρ²+2ρ³+…, and two roundings.
+		// The excess is at most 3ρ² instead of 2ρ²+2ρ³+…, and two roundings.
 		slack := exact(d, rho, 2)
 		slack.Add(slack, new(big.Rat).Mul(rat(d), new(big.Rat).SetFrac64(3*int64(rho)*int64(rho)/billion+2, billion)))
 		require.LessOrEqual(t, wait.Cmp(slack.Add(slack, rat(1))), 0)
 	})
 }
 
-// Slack is exact for every duration and every number of clocks in use.
-func TestSlackIsTheCeilingOfTheProduct(t *testing.T) {
+func TestSlackIsCeilingOfProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rho, d := drawDrift.Draw(t, "rho"), time.Duration(drawInt64.Draw(t, "d"))
 		k := rapid.Int64Range(0, 4).Draw(t, "clocks")
 		if d == math.MinInt64 {
-			d++ // it has no positive twin; the test below is about it
+			d++ // TestSlackOfExtremes covers it
 		}
 		x := new(big.Rat).SetFrac64(k*int64(rho), billion)
 		requireCeiling(t, rho.Slack(d, k), x.Mul(x, rat(d.Abs())))
 	})
 }
 
-func TestCoverIsTheShortestPromise(t *testing.T) {
+func TestCoverIsShortestPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d").Abs()
 		c := rho.Cover(d)
@@ -105,8 +105,8 @@ func TestCoverIsTheShortestPromise(t *testing.T) {
 	})
 }
 
-// Longer stays longer: a layer may compare what it has converted. A worse clock
-// never makes a lease longer, nor a wait shorter.
+// Conversions keep the order of durations, so a layer may compare converted
+// ones. A worse clock never lengthens a lease or shortens a wait.
 func TestConversionsAreMonotone(t *testing.T) {
 	conversions := []struct {
 		name  string
@@ -132,9 +132,9 @@ func TestConversionsAreMonotone(t *testing.T) {
 	})
 }
 
-func TestSlackOfExtremesDoesNotWrap(t *testing.T) {
+func TestSlackOfExtremes(t *testing.T) {
 	require.Equal(t, time.Duration(0), Drift(0).Slack(math.MaxInt64, 1))
-	require.Equal(t, time.Duration(1), Drift(1).Slack(1, 1), "a whole nanosecond for any part of one")
+	require.Equal(t, time.Duration(1), Drift(1).Slack(1, 1), "rounds up to a whole nanosecond")
 	require.Equal(t, time.Duration(1), Drift(1).Slack(-1, 1))
 	require.Equal(t, time.Duration(0), Drift(1).Slack(0, 1))
 	for _, d := range []time.Duration{math.MaxInt64, math.MinInt64, math.MinInt64 + 1} {
@@ -146,7 +146,7 @@ func TestSlackOfExtremesDoesNotWrap(t *testing.T) {
 	}
 }
 
-func TestDriftIsBounded(t *testing.T) {
+func TestDriftValidate(t *testing.T) {
 	require.NoError(t, Drift(0).Validate())
 	require.NoError(t, MaxDrift.Validate())
 	require.Error(t, Drift(-1).Validate())

@@ -2,22 +2,22 @@ package timed
 
 import "time"
 
-// indirectKeepalives is how many keepalive periods may pass between two direct
-// packets to a peer that hears of this node through others meanwhile. Direct packets
-// are then rare enough to cost little, and frequent enough that a link which works in
-// one direction only is noticed soon.
+// indirectKeepalives is the number of keepalive periods between two direct
+// packets to a peer that meanwhile hears of this node through others. Direct
+// packets are then rare enough to cost little, and frequent enough to detect
+// one-way links soon.
 const indirectKeepalives = 8
 
-// IndirectPeriod returns how long a node may reach a peer through others only. The
-// direct packets in between keep the delay bounds tight: with helpers of that age,
-// two timely messages must still give a bound of at most Δ, as in
+// IndirectPeriod returns how long a node may reach a peer only through others.
+// The direct packets in between keep the delay bounds tight: with helpers of
+// that age, two timely messages must still give a bound of at most Δ, as in
 // [Timing.LeastFast] with KP. The result is at least KP.
 func (t Timing) IndirectPeriod() time.Duration {
 	most := indirectKeepalives * t.KeepalivePeriod
 	if t.MaxDrift == 0 {
 		return most
 	}
-	// LeastFast counts one KP of ageing. The rest of Δ may be spent on more.
+	// LeastFast counts one KP of ageing; the rest of Δ allows more.
 	spare := t.FastThreshold - t.LeastFast()
 	older := time.Duration(int64(spare) * billion / (4 * int64(t.MaxDrift)))
 	return max(t.KeepalivePeriod, min(most, t.KeepalivePeriod+older))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAHelperMayBeAsOldAsTheBoundAllows(t *testing.T) {
+func TestIndirectPeriod(t *testing.T) {
 	for _, name := range Presets() {
 		p, err := Preset(name)
 		require.NoError(t, err)

@@ -6,11 +6,11 @@ import (
 )
 
 // Instant is a reading of one node's hardware clock, in nanoseconds since an
-// arbitrary origin of that clock. Instants of different nodes do not compare:
-// only the datagram layer's offset bounds relate them.
+// arbitrary origin of that clock. Instants of different nodes cannot be
+// compared; only the datagram layer's offset bounds relate them.
 type Instant int64
 
-// Never is an instant that no hardware clock reaches. As a deadline it means
+// Never is an instant that no hardware clock reaches. The deadline Never means
 // that nothing is due.
 const Never Instant = math.MaxInt64
 

@@ -45,7 +45,7 @@ func TestAddSaturates(t *testing.T) {
 	})
 }
 
-func TestOrderOfInstants(t *testing.T) {
+func TestInstantOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := Instant(drawInt64.Draw(t, "a")), Instant(drawInt64.Draw(t, "b"))
 		require.Equal(t, a < b, a.Before(b))

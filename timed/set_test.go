@@ -30,7 +30,7 @@ func textOf(ids []NodeID) string {
 	return "{" + strings.Join(words, " ") + "}"
 }
 
-func TestSetIsWhatAMapIs(t *testing.T) {
+func TestSetMatchesMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Set
 		m := map[NodeID]bool{}
@@ -69,7 +69,7 @@ func TestSetIsWhatAMapIs(t *testing.T) {
 				require.Equal(t, textOf(want), s.String())
 				require.Equal(t, want, append([]NodeID{}, slices.Collect(s.All())...))
 				slices.Reverse(want)
-				require.Equal(t, SetOf(want...), s, "equal whatever the way")
+				require.Equal(t, SetOf(want...), s, "the order of insertion does not matter")
 				slices.Reverse(want)
 				require.Equal(t, len(want), s.Len())
 				require.Equal(t, len(want) == 0, s.Empty())
@@ -123,7 +123,7 @@ func TestNextWalksUpwardsFromAnyId(t *testing.T) {
 	})
 }
 
-func TestRankIsThePlaceInTheList(t *testing.T) {
+func TestRankCountsSmallerElements(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSet.Draw(t, "set")
 		smaller := 0
@@ -136,7 +136,7 @@ func TestRankIsThePlaceInTheList(t *testing.T) {
 	})
 }
 
-func TestAllMayBeLeftEarly(t *testing.T) {
+func TestAllStopsEarly(t *testing.T) {
 	var got []NodeID
 	for id := range SetOf(200, 3, 64, 63, 255).All() {
 		if got = append(got, id); len(got) == 3 {
@@ -146,7 +146,7 @@ func TestAllMayBeLeftEarly(t *testing.T) {
 	require.Equal(t, []NodeID{3, 63, 64}, got)
 }
 
-func TestNoNodeIsInNoSet(t *testing.T) {
+func TestSetNeverContainsNoNode(t *testing.T) {
 	require.True(t, SetOf(NoNode).Empty())
 	s := SetOf(1, 128)
 	s.Remove(NoNode)
@@ -171,7 +171,7 @@ func TestNodeIDsAreParsedStrictly(t *testing.T) {
 	require.True(t, Incarnation{7, 1}.Valid())
 }
 
-func TestASetIsItsWords(t *testing.T) {
+func TestSetWords(t *testing.T) {
 	s := SetOf(1, 63, 64, 130, 255)
 	require.Equal(t, [4]uint64{1<<1 | 1<<63, 1, 1 << 2, 1 << 63}, s.Words())
 	require.Equal(t, s, SetOfWords(s.Words()))

@@ -6,16 +6,16 @@ import (
 )
 
 // Timing holds the constants of the timed asynchronous model for one group.
-// MaxDrift and FastThreshold must be the same at every node; nodes tell each
-// other, and refuse peers that differ. All durations are of the local hardware
-// clock unless said otherwise.
+// MaxDrift and FastThreshold must be the same at every node; nodes exchange
+// them and refuse peers with other values. Durations are of the local hardware
+// clock unless noted otherwise.
 type Timing struct {
 	// MaxDrift is ρ: every hardware clock keeps |dt/dH − 1| ≤ ρ.
 	MaxDrift Drift
 	// OneWayTimeout is δ: a delivery within δ of real time is timely.
 	OneWayTimeout time.Duration
 	// FastThreshold is Δ: a message whose computed delay bound is at most Δ is
-	// fast. The bound counts the helper's delay too, so Δ must be above 2δ.
+	// fast. The bound includes the helper's delay, so Δ must exceed 2δ.
 	FastThreshold time.Duration
 	// MinDelay is δmin, a lower bound of every remote delay. 0 is always safe.
 	MinDelay time.Duration
@@ -25,18 +25,18 @@ type Timing struct {
 	ElectionPeriod time.Duration
 	// KeepalivePeriod is KP: every node sends to every other at least this often.
 	KeepalivePeriod time.Duration
-	// Expires is for how long a peer that is not heard fast stays alive.
+	// Expires is how long a peer stays alive without a fast message from it.
 	Expires time.Duration
-	// LockTime is for how long a vote that this node asks for binds the voter.
+	// LockTime is how long a vote requested by this node binds the voter.
 	LockTime time.Duration
 	// MaxLockTime is the longest vote that this node grants. Without a state
 	// directory it must never be lowered between runs.
 	MaxLockTime time.Duration
 }
 
-const defaultDrift Drift = 100_000 // 1e-4: ten times what a bad quartz does
+const defaultDrift Drift = 100_000 // 1e-4, ten times the error of a bad quartz
 
-// Local returns timing for nodes of one host, or of one rack with an idle
+// Local returns timing for nodes on one host, or in one rack with an idle
 // network.
 func Local() Timing {
 	return Timing{
@@ -82,7 +82,7 @@ func WAN() Timing {
 	}
 }
 
-// Preset returns the timing of a preset's name: local, lan or wan.
+// Preset returns the timing of the named preset: local, lan or wan.
 func Preset(name string) (Timing, error) {
 	switch name {
 	case "local":
@@ -98,14 +98,14 @@ func Preset(name string) (Timing, error) {
 // Presets returns the names that [Preset] knows.
 func Presets() []string { return []string{"local", "lan", "wan"} }
 
-// RoundTime returns 2Δ(1+ρ), after which a round of the election is closed.
+// RoundTime returns 2Δ(1+ρ), the length of an election round.
 func (t Timing) RoundTime() time.Duration { return t.MaxDrift.Upper(2 * t.FastThreshold) }
 
 // Period returns the longest time between two requests of a timely candidate:
-// EP, or a whole round where that takes longer, because a candidate that asked
-// again before the answers can be back would never count any.
+// EP, or a whole round if that is longer. A candidate that asked again before
+// the replies can arrive would never count any.
 func (t Timing) Period() time.Duration { return max(t.ElectionPeriod, t.RoundTime()) }
 
-// ReadyTime returns maxLock(1+2ρ): how long a new incarnation must run before
-// it votes or requests, because an earlier one may have voted.
+// ReadyTime returns maxLock(1+2ρ), the time that a new incarnation must run
+// before it votes or requests, because an earlier one may have voted.
 func (t Timing) ReadyTime() time.Duration { return t.MaxDrift.Wait(t.MaxLockTime) }
