@@ -1,11 +1,11 @@
-// Package quorum knows which sets of nodes are quorums: sets of which any two
-// have a node in common. A node that holds the votes of a quorum leads globally,
-// since nobody else can hold those of another one at the same time.
+// Package quorum defines quorum systems: families of sets of nodes of which any
+// two have a node in common. A node that holds the votes of a quorum leads
+// globally, because no other node can hold those of another quorum at the same
+// time.
 //
-// A [System] is over listed ids, is never changed, and may be used by several
-// goroutines. Whatever makes one, [Majority], [Weighted], [Grid], [Explicit] or
-// [Parse], refuses what has two quorums without a common node. Its text form is
-// canonical: [System.String] gives the same for equal systems, however they were
-// written, [Parse] reads it back, and it is what is kept in files. Its digest
-// travels in packets, so that nodes with different systems never vote together.
+// A [System] is immutable and safe for concurrent use. [Majority], [Weighted],
+// [Grid], [Explicit] and [Parse] return an error for systems with two disjoint
+// quorums. [System.String] returns the same canonical text for equal systems,
+// and [Parse] reads it back; files keep this text. Packets carry the digest, so
+// that nodes with different systems never vote together.
 package quorum

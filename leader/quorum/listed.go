@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// MaxQuorums is how many quorums an explicit system can list, and how many rows
-// a grid can have. Each round counts through them.
+// MaxQuorums is the largest number of quorums in an explicit system and of rows
+// in a grid. Each round of an election tests them one by one.
 const MaxQuorums = 1024
 
 type grid struct {
@@ -18,8 +18,8 @@ type grid struct {
 }
 
 // Grid returns the system whose quorums hold a whole row and at least one member
-// of every other row: in a square of n members hardly more than 2√n are needed.
-// Rows may differ in length, and no member is in two of them.
+// of every other row. A quorum of a square grid has only about 2√n of its n
+// members. Rows may differ in length, but must be disjoint.
 func Grid(rows ...timed.Set) (System, error) {
 	if err := checkLists("grid", "row", rows); err != nil {
 		return nil, err
@@ -32,10 +32,11 @@ func Grid(rows ...timed.Set) (System, error) {
 		members = members.Union(r)
 	}
 	rows = slices.SortedFunc(slices.Values(rows), compareSets)
-	return &grid{newCommon(members, gridName, sets(rows)), rows}, nil
+	return &grid{newCommon(members, gridName, formatSets(rows...)), rows}, nil
 }
 
-// IsQuorum: one of two quorums has a whole row, and the other some of it.
+// IsQuorum reports whether s holds a whole row and touches all others. Two
+// quorums meet because each touches the whole row of the other.
 func (g *grid) IsQuorum(s timed.Set) bool {
 	whole := false
 	for _, r := range g.rows {
@@ -49,10 +50,11 @@ func (g *grid) IsQuorum(s timed.Set) bool {
 
 type explicit struct {
 	common
-	quorums []timed.Set // none contains another
+	quorums []timed.Set // sorted; none contains another
 }
 
-// Explicit returns the system of the listed quorums, and what contains one.
+// Explicit returns the system whose quorums are the given sets and all their
+// supersets.
 func Explicit(quorums ...timed.Set) (System, error) {
 	if err := checkLists("list", "quorum", quorums); err != nil {
 		return nil, err
@@ -64,22 +66,17 @@ func Explicit(quorums ...timed.Set) (System, error) {
 			}
 		}
 	}
-	// Who is only in quorums that contain others never makes a difference.
-	least := leastSets(quorums)
+	// A node that is in no minimal quorum never makes a difference.
+	least := minimalSets(quorums)
 	var members timed.Set
 	for _, q := range least {
 		members = members.Union(q)
 	}
-	return &explicit{newCommon(members, explicitName, sets(least)), least}, nil
+	return &explicit{newCommon(members, explicitName, formatSets(least...)), least}, nil
 }
 
 func (e *explicit) IsQuorum(s timed.Set) bool {
-	for _, q := range e.quorums {
-		if q.Subset(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.quorums, func(q timed.Set) bool { return q.Subset(s) })
 }
 
 func checkLists(whole, part string, lists []timed.Set) error {
@@ -87,7 +84,7 @@ func checkLists(whole, part string, lists []timed.Set) error {
 		return errors.New("quorum: the " + whole + " has no " + part)
 	}
 	if len(lists) > MaxQuorums {
-		return fmt.Errorf("quorum: the %s has %d %ss; at most %d are possible", whole, len(lists), part, MaxQuorums)
+		return fmt.Errorf("quorum: the %s has %d %ss, more than %d", whole, len(lists), part, MaxQuorums)
 	}
 	if slices.ContainsFunc(lists, timed.Set.Empty) {
 		return errors.New("quorum: a " + part + " of the " + whole + " is empty")
@@ -95,15 +92,15 @@ func checkLists(whole, part string, lists []timed.Set) error {
 	return nil
 }
 
-// leastSets returns, sorted, those sets that contain no other one.
-func leastSets(all []timed.Set) []timed.Set {
+// minimalSets returns the sets that contain no other one, sorted.
+func minimalSets(all []timed.Set) []timed.Set {
 	sorted := slices.Compact(slices.SortedFunc(slices.Values(all), compareSets))
 	return slices.DeleteFunc(slices.Clone(sorted), func(s timed.Set) bool {
 		return slices.ContainsFunc(sorted, func(t timed.Set) bool { return t != s && t.Subset(s) })
 	})
 }
 
-// compareSets orders sets by their lists of ids.
+// compareSets orders sets lexicographically by their ascending ids.
 func compareSets(a, b timed.Set) int {
 	x, y := a.Next(0), b.Next(0)
 	for x == y && x != 0 {

@@ -8,20 +8,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// MaxText is the longest text of a system that [Parse] reads, in bytes.
+// MaxText is the length of the longest text that [Parse] accepts, in bytes.
 const MaxText = 1 << 16
 
 // Parse reads the text of a system:
 //
 //	majority:1,2,3,4,5      more than half of the members
 //	weighted:1=2,2=1,3=1    more than half of the weights
-//	grid:1,2,3/4,5,6        a whole row, and a member of every other row
-//	explicit:1,2/2,3/1,3    the quorums themselves
+//	grid:1,2,3/4,5,6        a whole row and a member of every other row
+//	explicit:1,2/2,3/1,3    the minimal quorums
 //
-// Order does not matter. Spaces around ids are no part of them.
+// Order does not matter. Spaces around ids are ignored.
 func Parse(text string) (System, error) {
 	if len(text) > MaxText {
-		return nil, fmt.Errorf("quorum: a text of %d bytes; at most %d are read", len(text), MaxText)
+		return nil, fmt.Errorf("quorum: the text has %d bytes, more than %d", len(text), MaxText)
 	}
 	name, list, ok := strings.Cut(strings.TrimSpace(text), ":")
 	if !ok {

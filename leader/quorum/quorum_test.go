@@ -11,14 +11,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// drawn is a system as it was written, and by the rule what a quorum is.
+// drawn is the text of a system and a plain rule for its quorums.
 type drawn struct {
 	text string
 	rule func(timed.Set) bool
 }
 
-// most is the number of ids that systems are drawn from: all their sets can be
-// looked at.
+// most is the number of ids that systems are drawn from. It is small, so that
+// tests can try every set.
 const most = 6
 
 var drawSet = rapid.Custom(func(t *rapid.T) timed.Set {
@@ -26,7 +26,7 @@ var drawSet = rapid.Custom(func(t *rapid.T) timed.Set {
 		func(i int) timed.NodeID { return timed.NodeID(i) }), 1, most, rapid.ID[timed.NodeID]).Draw(t, "ids")...)
 })
 
-// list writes a set in a random order.
+// list formats a set in random order.
 func list(t *rapid.T, s timed.Set) string {
 	var ids []string
 	for id := range s.All() {
@@ -111,7 +111,7 @@ var drawExplicit = rapid.Custom(func(t *rapid.T) drawn {
 
 var drawSystem = rapid.OneOf(drawMajority, drawWeighted, drawGrid, drawExplicit)
 
-// every returns all sets of the ids that are drawn from.
+// every returns all sets of the drawn ids.
 func every() (all []timed.Set) {
 	for bits := range 1 << most {
 		var s timed.Set
@@ -125,9 +125,9 @@ func every() (all []timed.Set) {
 	return all
 }
 
-// Against brute force: quorums are what the rule says, any two of them meet,
-// and what is refused has two that do not.
-func TestQuorumsAreThoseOfTheRuleAndMeet(t *testing.T) {
+// Quorums follow the rule, and Parse refuses exactly the systems with two
+// disjoint quorums. Brute force checks both.
+func TestQuorumsMatchBruteForce(t *testing.T) {
 	accepted, refused := 0, 0
 	all := every()
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,16 +148,15 @@ func TestQuorumsAreThoseOfTheRuleAndMeet(t *testing.T) {
 		require.NoError(t, err, "%s", d.text)
 		for _, a := range all {
 			require.Equal(t, d.rule(a), s.IsQuorum(a), "%s: %v", d.text, a)
-			require.Equal(t, s.IsQuorum(a), s.IsQuorum(a.With(200)), "%s: node 200 has no say", d.text)
+			require.Equal(t, s.IsQuorum(a), s.IsQuorum(a.With(200)), "%s: node 200 is not a member", d.text)
 		}
 	})
 	require.Greater(t, accepted, 20)
 	require.Greater(t, refused, 3)
 }
 
-// However a system is written, its text is the same, and so is its digest; the
-// text of another system is another one.
-func TestTheTextIsCanonical(t *testing.T) {
+// Equal systems have the same text and digest, and different systems do not.
+func TestTextIsCanonical(t *testing.T) {
 	for written, text := range map[string]string{
 		"majority: 3, 1,2":               "majority:1,2,3",
 		"weighted:3=1,1=2 ,2=01":         "weighted:1=2,2=1,3=1",
@@ -184,7 +183,7 @@ func TestTheTextIsCanonical(t *testing.T) {
 	})
 }
 
-func TestErrorsSayWhatIsWrong(t *testing.T) {
+func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             `"" is not like majority:1,2,3`,
 		"most:1,2":                     `"most" is none of majority, weighted, grid and explicit`,
@@ -198,8 +197,8 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		"grid:1,2/2,3":                 "node 2 is in two rows of the grid",
 		"grid:1,2//3":                  `node id "" is not a number`,
 		"explicit:1,2/3,4":             "the quorums {1 2} and {3 4} have no node in common",
-		strings.Repeat("1", MaxText+1): "at most 65536 are read",
-		"explicit:" + strings.Repeat("1/", MaxQuorums) + "1": "the list has 1025 quorums; at most 1024 are possible",
+		strings.Repeat("1", MaxText+1): "more than 65536",
+		"explicit:" + strings.Repeat("1/", MaxQuorums) + "1": "the list has 1025 quorums, more than 1024",
 	} {
 		_, err := Parse(text)
 		require.ErrorContains(t, err, want, "%.40s", text)
@@ -216,7 +215,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "is empty")
 }
 
-func TestIsQuorumTakesNoMemory(t *testing.T) {
+func TestIsQuorumDoesNotAllocate(t *testing.T) {
 	for _, text := range []string{"majority:1,2,3", "weighted:1=2,2=1,3=1", "grid:1,2/3,4", "explicit:1,2/2,3/1,3"} {
 		s, err := Parse(text)
 		require.NoError(t, err)
@@ -224,7 +223,7 @@ func TestIsQuorumTakesNoMemory(t *testing.T) {
 	}
 }
 
-// What Parse reads has a text that means the same.
+// The text of a parsed system parses to an equal system.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"majority:1,2,3,4,5", "weighted:1=2,2=1,3=1", "grid:1,2,3/4,5,6", "explicit:1,2/2,3/1,3", "explicit:1/2"} {
 		f.Add(text)

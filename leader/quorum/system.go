@@ -7,21 +7,21 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// System says which sets of nodes are quorums. Any two quorums have a node in
-// common, and what contains a quorum is one.
+// System is a quorum system. Any two quorums have a node in common, and every
+// superset of a quorum is a quorum.
 type System interface {
-	// Members returns the nodes that have a say; others may vote, but do not count.
+	// Members returns the nodes whose votes count.
 	Members() timed.Set
-	// IsQuorum reports whether a set contains a quorum. It takes no memory.
+	// IsQuorum reports whether a set contains a quorum. It does not allocate.
 	IsQuorum(timed.Set) bool
-	// Digest is never 0, and that of another system is another one, but for a
-	// chance of 2⁻⁶⁴.
+	// Digest returns a hash of the text, never 0. Digests of different systems
+	// collide with probability 2⁻⁶⁴.
 	Digest() uint64
 	// String returns the canonical text, which Parse reads.
 	String() string
 }
 
-// The names with which the text of a system begins.
+// Prefixes of the text form.
 const (
 	majorityName = "majority"
 	weightedName = "weighted"
@@ -29,7 +29,7 @@ const (
 	explicitName = "explicit"
 )
 
-// common is what all systems have.
+// common implements the methods that do not depend on the kind of system.
 type common struct {
 	members timed.Set
 	text    string
@@ -50,24 +50,16 @@ func (c *common) Members() timed.Set { return c.members }
 func (c *common) Digest() uint64     { return c.digest }
 func (c *common) String() string     { return c.text }
 
-// writeSet writes the ids of a set in ascending order, with commas.
-func writeSet(b *strings.Builder, s timed.Set) {
-	for id := s.Next(0); id != 0; id = s.Next(id) {
-		if id != s.Min() {
-			b.WriteByte(',')
+// formatSets returns the sets separated by slashes, each as ascending ids
+// separated by commas.
+func formatSets(all ...timed.Set) string {
+	var lists []string
+	for _, s := range all {
+		var ids []string
+		for id := range s.All() {
+			ids = append(ids, id.String())
 		}
-		b.WriteString(id.String())
+		lists = append(lists, strings.Join(ids, ","))
 	}
-}
-
-// sets writes sets with slashes between them.
-func sets(all []timed.Set) string {
-	var b strings.Builder
-	for i, s := range all {
-		if i > 0 {
-			b.WriteByte('/')
-		}
-		writeSet(&b, s)
-	}
-	return b.String()
+	return strings.Join(lists, "/")
 }
