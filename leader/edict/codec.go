@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 
 	"github.com/failaware/failaware/timed"
 )
 
-// The binary form: the version, the epoch and the counter as uvarints, the
-// digest, the number of stamps as a uvarint, the stamps, and a CRC-32C of all
-// that, big-endian. A stamp is the node, its counter as a uvarint, its boot id in
-// eight bytes, big-endian, and its clock as a varint. Numbers are in their
-// shortest form and nothing follows, so that an edict has one encoding.
+// The binary form is the version, the epoch and the counter as uvarints, the
+// digest, the number of stamps as a uvarint, the stamps, and a big-endian
+// CRC-32C of all preceding bytes. A stamp is the node, its counter as a uvarint,
+// its boot id as eight big-endian bytes, and its clock as a varint. Varints have
+// their shortest form and no bytes follow, so an edict has exactly one encoding.
 
 // Version is the first byte of an edict's binary form.
 const Version = 1
@@ -32,15 +33,17 @@ const (
 	MaxText = (MaxSize*8 + 5) / 6
 )
 
-// ErrMalformed: the bytes, or the text, are no edict.
+// ErrMalformed means that bytes or text do not encode an edict.
 var ErrMalformed = errors.New("edict: malformed")
 
-func malformed(what string) error { return fmt.Errorf("%w: %s", ErrMalformed, what) }
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Append appends the binary form of a valid edict to b. For one that is not
-// valid the bytes are refused by [Decode].
+// Append appends the binary form of e to b. [Decode] refuses the bytes if e is
+// not valid.
 func Append(b []byte, e *Edict) []byte {
 	from := len(b)
 	b = append(b, Version)
@@ -58,27 +61,27 @@ func Append(b []byte, e *Edict) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// Decode reads the binary form. The error matches [ErrMalformed]. The edict
-// shares nothing with b.
+// Decode reads the binary form. The edict does not alias b. Errors match
+// [ErrMalformed].
 func Decode(b []byte) (Edict, error) {
 	switch {
 	case len(b) < MinSize:
-		return Edict{}, malformed(fmt.Sprintf("%d bytes are fewer than the %d of the smallest edict", len(b), MinSize))
+		return Edict{}, malformed("%d bytes, fewer than %d", len(b), MinSize)
 	case len(b) > MaxSize:
-		return Edict{}, malformed(fmt.Sprintf("%d bytes are more than the %d of the largest edict", len(b), MaxSize))
+		return Edict{}, malformed("%d bytes, more than %d", len(b), MaxSize)
 	case b[0] != Version:
-		return Edict{}, malformed(fmt.Sprintf("version %d is not %d, the only one known", b[0], Version))
+		return Edict{}, malformed("unknown version %d", b[0])
 	}
 	body, sum := b[:len(b)-sumSize], b[len(b)-sumSize:]
 	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(sum) {
-		return Edict{}, malformed("its checksum is wrong")
+		return Edict{}, malformed("wrong checksum")
 	}
 	r := reader{rest: body[1:]}
 	e := Edict{Epoch: r.uvarint(), Counter: r.uvarint()}
 	copy(e.Digest[:], r.take(len(e.Digest)))
 	n := r.uvarint()
 	if r.bad || n > MaxStamps || int(n)*minStamp > len(r.rest) {
-		return Edict{}, malformed("it is cut short, or a number is not in its shortest form")
+		return Edict{}, malformed("truncated, or a number is not in its shortest form")
 	}
 	e.Stamps = make([]Stamp, n)
 	for i := range e.Stamps {
@@ -89,7 +92,7 @@ func Decode(b []byte) (Edict, error) {
 		s.At = timed.Instant(r.varint())
 	}
 	if r.bad || len(r.rest) > 0 {
-		return Edict{}, malformed("a number is not in its shortest form, or its length is wrong")
+		return Edict{}, malformed("wrong length, or a number is not in its shortest form")
 	}
 	if err := e.Validate(); err != nil {
 		return Edict{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -97,8 +100,8 @@ func Decode(b []byte) (Edict, error) {
 	return e, nil
 }
 
-// reader takes numbers from bytes. After the first that is not there, or not in
-// its shortest form, it is bad.
+// reader decodes numbers. A missing number, or one that is not in its shortest
+// form, sets bad and reads as zero.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -107,26 +110,15 @@ type reader struct {
 func (r *reader) take(n int) []byte {
 	if r.bad || len(r.rest) < n {
 		r.bad = true
-		return nil
+		return make([]byte, n)
 	}
 	b := r.rest[:n]
 	r.rest = r.rest[n:]
 	return b
 }
 
-func (r *reader) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) uint64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
+func (r *reader) byte() byte     { return r.take(1)[0] }
+func (r *reader) uint64() uint64 { return binary.BigEndian.Uint64(r.take(8)) }
 
 func (r *reader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.rest)
@@ -143,27 +135,25 @@ func (r *reader) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// text is base64url without padding: fit for headers, flags and URLs. Since the
-// first byte is the version, it never begins with a hyphen.
+// text is base64url without padding, which is safe in headers, flags and URLs.
+// The text of an edict never begins with a hyphen, because its first byte is the
+// version.
 var text = base64.RawURLEncoding.Strict()
 
-// String returns the text form of the edict: its binary form in base64url
-// without padding.
+// String returns the text form: the binary form in base64url without padding.
 func (e *Edict) String() string { return text.EncodeToString(Append(nil, e)) }
 
-// Parse reads the text form. The error matches [ErrMalformed].
+// Parse reads the text form. Errors match [ErrMalformed].
 func Parse(s string) (Edict, error) {
 	if len(s) > MaxText {
-		return Edict{}, malformed(fmt.Sprintf("%d characters are more than the %d of the largest edict", len(s), MaxText))
+		return Edict{}, malformed("%d characters, more than %d", len(s), MaxText)
 	}
-	for i := range len(s) {
-		if s[i] == '\n' || s[i] == '\r' { // which the decoder would skip
-			return Edict{}, malformed("it has a line break")
-		}
+	if strings.ContainsAny(s, "\r\n") { // the decoder would skip them
+		return Edict{}, malformed("contains a line break")
 	}
 	b, err := text.DecodeString(s)
 	if err != nil {
-		return Edict{}, malformed("it is not base64url without padding")
+		return Edict{}, malformed("not base64url without padding")
 	}
 	return Decode(b)
 }

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,15 +25,11 @@ var drawEdict = rapid.Custom(func(t *rapid.T) Edict {
 		e.Stamps = append(e.Stamps, Stamp{timed.NodeID(id), rapid.Uint64().Draw(t, "count"),
 			timed.BootID(rapid.Uint64Min(1).Draw(t, "boot")), timed.Instant(rapid.Int64().Draw(t, "at"))})
 	}
-	for i := range e.Stamps { // sorted, as Validate wants them
-		for j := i; j > 0 && e.Stamps[j].Node < e.Stamps[j-1].Node; j-- {
-			e.Stamps[j], e.Stamps[j-1] = e.Stamps[j-1], e.Stamps[j]
-		}
-	}
+	slices.SortFunc(e.Stamps, func(s, t Stamp) int { return int(s.Node) - int(t.Node) })
 	return e
 })
 
-func TestEncodingsAreReadAsWritten(t *testing.T) {
+func TestEncodingRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEdict.Draw(t, "edict")
 		require.NoError(t, e.Validate())
@@ -64,7 +61,7 @@ func sample(voters int) Edict {
 	return e
 }
 
-func TestEveryDamageIsNoticed(t *testing.T) {
+func TestDecodeDetectsDamage(t *testing.T) {
 	e := sample(3)
 	good := Append(nil, &e)
 	for n := range good {
@@ -88,8 +85,8 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// What has the right checksum, and is none the less no edict.
-func TestOnlyEdictsOfLeadersAreRead(t *testing.T) {
+// A correct checksum does not suffice.
+func TestDecodeRefusesInvalidEdicts(t *testing.T) {
 	sealed := func(b []byte) []byte {
 		return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	}
@@ -117,11 +114,11 @@ func TestOnlyEdictsOfLeadersAreRead(t *testing.T) {
 	_, err := Decode(sealed(long))
 	require.ErrorContains(t, err, "shortest form")
 	_, err = Decode(sealed(append(bytes.Clone(b), 0)))
-	require.ErrorContains(t, err, "its length is wrong")
+	require.ErrorContains(t, err, "wrong length")
 	many := bytes.Clone(b)
 	many[1+1+2+len(e.Digest)] = 200
 	_, err = Decode(sealed(many))
-	require.ErrorContains(t, err, "cut short")
+	require.ErrorContains(t, err, "truncated")
 }
 
 func FuzzDecode(f *testing.F) {
@@ -130,11 +127,11 @@ func FuzzDecode(f *testing.F) {
 		f.Add(Append(nil, &e)[:])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		// The fuzzer does not find checksums.
+		// The fuzzer cannot guess checksums.
 		for _, b := range [][]byte{body, binary.BigEndian.AppendUint32(bytes.Clone(body), crc32.Checksum(body, castagnoli))} {
 			e, err := Decode(b)
 			if err == nil && !bytes.Equal(Append(nil, &e), b) {
-				t.Fatalf("%x is read as %+v, which is written otherwise", b, e)
+				t.Fatalf("%x decodes to %+v, which encodes differently", b, e)
 			}
 		}
 	})
@@ -145,13 +142,12 @@ func FuzzParse(f *testing.F) {
 	f.Add(e.String())
 	f.Fuzz(func(t *testing.T, s string) {
 		if e, err := Parse(s); err == nil && e.String() != s {
-			t.Fatalf("%q is read as %+v, which is written otherwise", s, e)
+			t.Fatalf("%q parses to %+v, which formats differently", s, e)
 		}
 	})
 }
 
-// The table of sizes in docs/edicts.md is what edicts are.
-func TestTheTableOfSizesIsRight(t *testing.T) {
+func TestDocumentedSizes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/edicts.md")
 	require.NoError(t, err)
 	for _, n := range []int{1, 2, 3, 4, 8, 51, 128} {

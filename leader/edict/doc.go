@@ -1,20 +1,19 @@
-// Package edict orders what leaders have decided: two edicts show, by
-// themselves, which of them was created first, whoever created them and however
-// late they arrive. A store that remembers the latest edict that it obeyed can
-// thus refuse what a leader of the past still sends ([Verifier], and package
-// fence for one that outlives a crash).
+// Package edict orders the decisions of leaders. Two edicts alone show which of
+// them was created first, regardless of their creators and their delays. A store
+// that remembers the latest edict it obeyed can therefore refuse commands from
+// former leaders; see [Verifier], and package fence for a persistent one.
 //
 // The order follows van Renesse, Schneider and Gehrke, "Nerio: Leader Election and
-// Edict Ordering". An edict carries the stamps of the votes that its creator led
-// by. Rounds of votes of one epoch share a voter, since quorums intersect, and
-// that voter has given its votes one after the other. The epoch counts first,
-// because a quorum system replaces its predecessor for good; then the votes; and
-// edicts of the same round of votes are counted by their creator.
+// Edict Ordering". An edict carries the stamps of the votes by which its creator
+// led. Two rounds of one epoch share a voter, because quorums intersect, and that
+// voter gave its votes one after the other. Epochs are compared first, because a
+// quorum system replaces its predecessor permanently, and votes second. Edicts of
+// the same round carry a counter of their creator.
 //
-// An edict proves an order, not who made it: whoever can forge one can lock a
-// store with it, or pass its fence. Senders must be authenticated by other means.
+// An edict does not authenticate its creator. A forged edict can pass a fence, or
+// lock a store. Senders must be authenticated by other means.
 //
 // The package imports only the standard library and package timed, so that a
-// store need not run a node. Its values are plain; they may be shared between
-// goroutines that do not change them. A [Verifier] is for one goroutine.
+// store need not run a node. Edicts may be shared between goroutines that do not
+// change them. A [Verifier] is not safe for concurrent use.
 package edict

@@ -9,54 +9,54 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Stamp tells one vote from all others of the same voter.
+// Stamp distinguishes a vote from all others of the same voter.
 type Stamp struct {
 	Node timed.NodeID // the voter
-	// Counter is the number of the voter's incarnation, from its state directory.
-	// Zero is said by voters without one.
+	// Counter is the number of the voter's incarnation, from its state directory,
+	// or 0 if it has none.
 	Counter uint64
 	Boot    timed.BootID
-	// At is what the voter's hardware clock showed when it voted. A voter gives
-	// no two votes the same At.
+	// At is the time of the vote on the voter's hardware clock. No two votes of an
+	// incarnation have the same At.
 	At timed.Instant
 }
 
-// Digest is the SHA-256 of what an edict orders.
+// Digest is the SHA-256 of the payload that an edict orders.
 type Digest [sha256.Size]byte
 
 // Sum returns the digest of a payload.
 func Sum(payload []byte) Digest { return sha256.Sum256(payload) }
 
-// Edict is the proof of when a leader decided something.
+// Edict places one decision of a leader in the order of all decisions.
 type Edict struct {
 	// Epoch is the number of the quorum system by which the creator led.
 	Epoch uint64
-	// Stamps are those of the votes of the round that the creator led by: its
-	// quorum timestamp. They are sorted by node, and there is at least one.
+	// Stamps is the quorum timestamp: the votes of the round by which the creator
+	// led, sorted by node. There is at least one.
 	Stamps []Stamp
-	// Counter tells the edicts of one round apart, and grows. Zero is for a
+	// Counter numbers the edicts of one round in ascending order. Zero marks a
 	// proposal of a new quorum system (package epoch).
 	Counter uint64
-	// Digest is that of the payload.
+	// Digest identifies the payload.
 	Digest Digest
 }
 
-// MaxStamps is how many stamps an edict can have: one of each node.
+// MaxStamps is the largest number of stamps in an edict, one of each node.
 const MaxStamps = timed.MaxNodes
 
-// Validate returns an error if the edict is none that a leader makes.
+// Validate reports whether a leader could have made the edict.
 func (e *Edict) Validate() error {
 	if len(e.Stamps) == 0 {
-		return errors.New("edict: it has no stamps")
+		return errors.New("edict: no stamps")
 	}
 	last := timed.NoNode
 	for i := range e.Stamps {
 		s := &e.Stamps[i]
 		switch {
 		case s.Node == timed.NoNode:
-			return errors.New("edict: a stamp names no node")
+			return errors.New("edict: a stamp has no node id")
 		case s.Node <= last:
-			return fmt.Errorf("edict: the stamp of node %v is not in the order of nodes", s.Node)
+			return fmt.Errorf("edict: the stamp of node %v is out of order", s.Node)
 		case s.Boot == 0:
 			return fmt.Errorf("edict: the stamp of node %v has no boot id", s.Node)
 		}
@@ -65,8 +65,9 @@ func (e *Edict) Validate() error {
 	return nil
 }
 
-// Voters returns whose votes the edict rests on. A store that knows the quorum
-// system of the epoch can tell by it whether the creator led globally.
+// Voters returns the nodes whose stamps the edict carries. A store that knows the
+// quorum system of the epoch can check whether they are a quorum, and therefore
+// whether the creator led globally.
 func (e *Edict) Voters() timed.Set {
 	var s timed.Set
 	for i := range e.Stamps {
@@ -89,7 +90,7 @@ func (e *Edict) Equal(o *Edict) bool {
 	return e.Epoch == o.Epoch && e.Counter == o.Counter && e.Digest == o.Digest && slices.Equal(e.Stamps, o.Stamps)
 }
 
-// Clone returns a copy that shares nothing with the edict.
+// Clone returns a deep copy.
 func (e *Edict) Clone() Edict {
 	c := *e
 	c.Stamps = slices.Clone(e.Stamps)

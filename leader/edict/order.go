@@ -6,17 +6,17 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Order says how one edict stands to another.
+// Order is the relative order of two edicts.
 type Order uint8
 
 const (
-	// Incomparable: the edicts do not tell which was created first.
+	// Incomparable: the edicts do not show which was created first.
 	Incomparable Order = iota
 	// Before: the first edict was created before the second.
 	Before
 	// After: the first edict was created after the second.
 	After
-	// Same: the two are one edict.
+	// Same: the edicts are equal.
 	Same
 )
 
@@ -32,25 +32,23 @@ func (o Order) String() string {
 	return "incomparable"
 }
 
-// Reason says why two edicts do not compare.
+// Reason explains why two edicts are incomparable.
 type Reason uint8
 
 const (
 	// NoReason is the zero Reason.
 	NoReason Reason = iota
-	// NoCommonVoter: no node has voted for both. Edicts of local leaders that
-	// are no global ones may be so, and those of quorum systems that differ
-	// although the epoch is the same.
+	// NoCommonVoter: no node voted for both. At least one creator led only
+	// locally, or two quorum systems have the same epoch.
 	NoCommonVoter
-	// UnorderedVotes: those that voted for both have restarted in between, and
-	// do not count their incarnations: they have no state directory, or their
-	// state directory was copied.
+	// UnorderedVotes: all common voters restarted in between without counting
+	// their incarnations, because they have no state directory or a copied one.
 	UnorderedVotes
-	// Contradiction: the edicts cannot both be what leaders have made. Voters
-	// contradict each other or themselves, or one round gave two votes of one
-	// voter, or one number to two payloads. That is evidence: of a state
-	// directory that was lost or set back, of two nodes with one id, of two
-	// quorum systems in one epoch, or of a forgery.
+	// Contradiction: correct leaders cannot have made both edicts. Voters
+	// contradict each other or themselves, or one round has two votes of one
+	// voter, or one number has two payloads. A state directory was lost or
+	// restored from a backup, two nodes share an id, one epoch has two quorum
+	// systems, or an edict is forged.
 	Contradiction
 )
 
@@ -59,21 +57,22 @@ func (r Reason) String() string {
 	case NoCommonVoter:
 		return "no node voted for both"
 	case UnorderedVotes:
-		return "those that voted for both restarted in between without counting it"
+		return "all common voters restarted in between without counting it"
 	case Contradiction:
 		return "they contradict each other"
 	}
 	return "none"
 }
 
-// Relation is how one edict stands to another, and why.
+// Relation is the order of two edicts with its reason.
 type Relation struct {
 	Order  Order
-	Reason Reason // of Incomparable
-	// Voter is the first voter by whose stamps the edicts are ordered, or
-	// contradict each other; NoNode if it is none's.
+	Reason Reason // if Order is Incomparable
+	// Voter is the first voter whose stamps order the edicts or show that they
+	// contradict each other, or NoNode.
 	Voter timed.NodeID
-	// Other is the voter that contradicts Voter, if it is not Voter itself.
+	// Other is the voter that contradicts Voter, or NoNode if Voter contradicts
+	// itself.
 	Other timed.NodeID
 }
 
@@ -89,21 +88,21 @@ func (r Relation) String() string {
 	return r.Order.String()
 }
 
-// Compare returns how edict a stands to edict b. Both must be valid.
+// Compare returns [Before] if a was created before b, [After] if it was created
+// after b, and so on. Both edicts must be valid.
 func Compare(a, b Edict) Order { return Relate(&a, &b).Order }
 
-// Relate is as [Compare], and tells the reason.
+// Relate is like [Compare] but also returns the reason.
 //
-// The larger epoch is the later one, whatever voters say: a node that has lost
-// its state may come back in a new epoch, where its count begins anew. Within an
-// epoch every common voter is asked, and one that contradicts another makes the
-// edicts incomparable: which of the two is right cannot be known, and a store that
-// guessed could obey the past.
+// The edict with the larger epoch is later, whatever its stamps, because a node
+// that lost its state may rejoin in a new epoch with its incarnations counted from
+// zero. Within an epoch, all common voters must agree: if two contradict each
+// other, a store that believed the wrong one could obey a former leader.
 func Relate(a, b *Edict) Relation {
 	if a.Epoch != b.Epoch {
 		return Relation{Order: orderOf(a.Epoch < b.Epoch)}
 	}
-	var first Relation // what the first voter says that says something
+	var first Relation // by the first voter with ordered votes
 	common, equal := false, timed.NoNode
 	for i, j := 0, 0; i < len(a.Stamps) && j < len(b.Stamps); {
 		s, t := &a.Stamps[i], &b.Stamps[j]
@@ -150,11 +149,12 @@ func orderOf(before bool) Order {
 	return After
 }
 
-// relateStamps orders two votes of one voter, unless nothing is known.
+// relateStamps orders two votes of one voter. It reports a contradiction if the
+// votes cannot both be genuine.
 func relateStamps(s, t *Stamp) (order Order, contradicts bool) {
 	switch {
 	case s.Boot == t.Boot && s.Counter != t.Counter:
-		return Incomparable, true // one incarnation has one number
+		return Incomparable, true // an incarnation has one number
 	case s.Boot == t.Boot && s.At == t.At:
 		return Same, false
 	case s.Boot == t.Boot:
@@ -162,12 +162,12 @@ func relateStamps(s, t *Stamp) (order Order, contradicts bool) {
 	case s.Counter == t.Counter:
 		return Incomparable, false
 	case s.Counter == 0 || t.Counter == 0:
-		return Incomparable, false // who has no count is not before those that have
+		return Incomparable, false // 0 means not counted
 	}
 	return orderOf(s.Counter < t.Counter), false
 }
 
-// sameRound orders two edicts of which a voter's vote is one and the same.
+// sameRound orders two edicts that carry the same vote of one voter.
 func sameRound(a, b *Edict, voter timed.NodeID) Relation {
 	if len(a.Stamps) != len(b.Stamps) {
 		return Relation{Reason: Contradiction, Voter: voter}

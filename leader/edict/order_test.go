@@ -9,10 +9,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// voter is a node of the model: it restarts, and its clock then starts anywhere.
+// voter models a node. Its clock starts at a random instant after each restart.
 type voter struct {
-	keeps bool   // it has a state directory in this life
-	count uint64 // what the state directory says
+	keeps bool   // this incarnation has a state directory
+	count uint64 // number of incarnations in the state directory
 	stamp Stamp
 }
 
@@ -28,14 +28,14 @@ func (v *voter) restart(t *rapid.T, boots *timed.BootID) {
 	v.stamp.At = timed.Instant(rapid.IntRange(-1000, 1000).Draw(t, "origin"))
 }
 
-// vote gives the next stamp.
+// vote returns the next stamp.
 func (v *voter) vote(t *rapid.T) Stamp {
 	v.stamp.At += timed.Instant(rapid.IntRange(1, 50).Draw(t, "later"))
 	return v.stamp
 }
 
-// history draws edicts in the order of their creation: rounds of votes one after
-// the other, by majorities unless local is drawn, with restarts in between.
+// history draws edicts in the order of their creation, from consecutive rounds
+// with restarts in between. Most rounds have majorities.
 func history(t *rapid.T) []Edict {
 	voters := make([]voter, rapid.IntRange(1, 7).Draw(t, "voters"))
 	boots := timed.BootID(0)
@@ -53,7 +53,7 @@ func history(t *rapid.T) []Edict {
 		}
 		if rapid.IntRange(0, 9).Draw(t, "epoch") == 0 {
 			epoch++
-			voters[0].count = 0 // it may have lost its state, since the epoch is another
+			voters[0].count = 0 // a node may lose its state between epochs
 			voters[0].restart(t, &boots)
 		}
 		need := len(voters)/2 + 1
@@ -76,7 +76,7 @@ func history(t *rapid.T) []Edict {
 	return all
 }
 
-// known reports whether some common voter can tell two edicts apart.
+// known reports whether the epochs or a common voter order two edicts.
 func known(a, b *Edict) bool {
 	if a.Epoch != b.Epoch {
 		return true
@@ -91,8 +91,8 @@ func known(a, b *Edict) bool {
 
 func reverse(o Order) Order { return [...]Order{Incomparable, After, Before, Same}[o] }
 
-// asCreated requires that edicts that compare do so as they were created, and
-// that all compare of which a common voter knows.
+// asCreated requires that Relate orders edicts exactly if a common voter or the
+// epochs do, and in the order of their creation.
 func asCreated(t testing.TB) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := history(t)
@@ -115,7 +115,7 @@ func asCreated(t testing.TB) {
 	})
 }
 
-func TestEdictsCompareAsTheyWereCreated(t *testing.T) { asCreated(t) }
+func TestRelateFollowsCreation(t *testing.T) { asCreated(t) }
 
 func round(stamps ...Stamp) Edict { return Edict{Epoch: 1, Stamps: stamps} }
 
@@ -144,7 +144,7 @@ func contradictions(t testing.TB) {
 	}
 	later := round(a2, b1)
 	later.Epoch = 2
-	require.Equal(t, Before, Compare(round(a1, b2), later), "the epoch counts first")
+	require.Equal(t, Before, Compare(round(a1, b2), later), "epochs are compared first")
 }
 
-func TestContradictionsOrderNothing(t *testing.T) { contradictions(t) }
+func TestRelateDetectsContradictions(t *testing.T) { contradictions(t) }

@@ -9,31 +9,31 @@ import (
 
 // Limits of a [Verifier].
 const (
-	// MaxNames is how many names a verifier remembers an edict for.
+	// MaxNames is the largest number of names.
 	MaxNames = 4096
-	// MaxName is the length in bytes of the longest name.
+	// MaxName is the length of the longest name in bytes.
 	MaxName = 255
 )
 
 // Errors to compare with [errors.Is].
 var (
-	// ErrStale: a later edict was obeyed before.
+	// ErrStale means that a later edict has already been obeyed.
 	ErrStale = errors.New("edict: stale")
-	// ErrIncomparable: the edict and the one obeyed last do not tell which is the
-	// later one.
+	// ErrIncomparable means that the edict and the latest obeyed one do not show
+	// which of them is later.
 	ErrIncomparable = errors.New("edict: incomparable")
-	// ErrPayload: the edict was made for another payload.
+	// ErrPayload means that the edict was made for another payload.
 	ErrPayload = errors.New("edict: made for another payload")
-	// ErrName: the name is empty or too long, or there are too many.
+	// ErrName means that a name is empty or too long, or that there are too many.
 	ErrName = errors.New("edict: the name cannot be fenced")
 )
 
-// RefusedError says why a verifier refused an edict. It matches [ErrStale] or
-// [ErrIncomparable].
+// RefusedError reports the edicts and their relation if a verifier refuses an
+// edict. It matches [ErrStale] or [ErrIncomparable].
 type RefusedError struct {
 	Name     string
-	Held     Edict    // the edict obeyed last
-	Offered  Edict    // the one that was refused
+	Held     Edict    // the latest edict obeyed
+	Offered  Edict    // the refused edict
 	Relation Relation // of Offered to Held
 }
 
@@ -41,26 +41,26 @@ func (e *RefusedError) Error() string {
 	if e.Relation.Order == Before {
 		return fmt.Sprintf("edict: refused for %q: a later edict was obeyed before", e.Name)
 	}
-	return fmt.Sprintf("edict: refused for %q: it and the edict obeyed last are %v", e.Name, e.Relation)
+	return fmt.Sprintf("edict: refused for %q: this edict and the latest obeyed one are %v", e.Name, e.Relation)
 }
 
-// Is reports whether target is the kind of refusal that this is.
+// Is reports whether target is [ErrStale] or [ErrIncomparable], as applies.
 func (e *RefusedError) Is(target error) bool {
 	return e.Relation.Order == Before && target == ErrStale || e.Relation.Order == Incomparable && target == ErrIncomparable
 }
 
-// Verdict says how an edict was accepted.
+// Verdict is the decision on an edict.
 type Verdict uint8
 
 const (
-	// Refused comes with an error.
+	// Refused is returned with an error.
 	Refused Verdict = iota
-	// Obey: the edict is later than all before.
+	// Obey: the edict is later than all previous ones.
 	Obey
-	// Repeated: it is the edict that was obeyed last, once more. Its sender has
-	// seen no answer, or the store stopped between noting the edict and obeying
-	// it. What does the same when it is done twice may be done again; what does
-	// not needs a note, made together with its effect, of what was done last.
+	// Repeated: the edict equals the latest one. Its sender did not receive the
+	// answer, or the store crashed between recording the edict and obeying it. An
+	// idempotent command may simply be executed again. Any other command needs a
+	// record, written atomically with its effect, of the latest edict executed.
 	Repeated
 )
 
@@ -74,23 +74,24 @@ func (v Verdict) String() string {
 	return "refused"
 }
 
-// Verifier is the fence of a store: for each name (of a table, a volume, a
-// device: whatever has one leader at a time) it remembers the latest edict
-// obeyed, and refuses those that are not later. It is for one goroutine, and
-// forgets everything with the process; package fence keeps it in a file.
+// Verifier is the fence of a store. For each name it remembers the latest edict
+// obeyed and refuses earlier ones. A name denotes a resource that has one leader
+// at a time, such as a table, a volume or a device. A Verifier accepts any edict
+// as the first one for a name.
 //
-// The first edict for a name is accepted whatever it is.
+// A Verifier is kept in memory only; package fence keeps one in a file. It is not
+// safe for concurrent use.
 type Verifier struct{ entries []Entry } // sorted by name
 
-// Entry is what a [Verifier] remembers.
+// Entry is the latest edict for one name.
 type Entry struct {
 	Name  string
 	Edict Edict
 }
 
-// Accept decides on an edict for the named resource: the caller may obey what
-// payload, of the given digest, says if the error is nil, and must have obeyed it
-// before it offers another edict for that name. A refusal changes nothing; the
+// Accept decides on an edict for the named resource and the digest of its
+// payload. If the error is nil, the caller may obey the payload, and must do so
+// before it offers another edict for that name. A refusal changes nothing. The
 // error is a [*RefusedError], or matches [ErrPayload], [ErrName] or
 // [ErrMalformed].
 func (v *Verifier) Accept(name string, e *Edict, payload Digest) (Verdict, error) {
@@ -102,10 +103,9 @@ func (v *Verifier) Accept(name string, e *Edict, payload Digest) (Verdict, error
 	}
 	i, found := v.find(name)
 	if !found {
-		if err := v.checkName(name); err != nil {
+		if err := v.Remember(name, e); err != nil {
 			return Refused, err
 		}
-		v.entries = slices.Insert(v.entries, i, Entry{name, e.Clone()})
 		return Obey, nil
 	}
 	held := &v.entries[i].Edict
@@ -120,7 +120,7 @@ func (v *Verifier) Accept(name string, e *Edict, payload Digest) (Verdict, error
 	return Refused, &RefusedError{name, held.Clone(), e.Clone(), r}
 }
 
-// Latest returns the edict obeyed last for a name.
+// Latest returns the latest edict obeyed for a name.
 func (v *Verifier) Latest(name string) (Edict, bool) {
 	i, found := v.find(name)
 	if !found {
@@ -129,7 +129,7 @@ func (v *Verifier) Latest(name string) (Edict, bool) {
 	return v.entries[i].Edict.Clone(), true
 }
 
-// Entries returns what is remembered, sorted by name.
+// Entries returns the latest edicts, sorted by name.
 func (v *Verifier) Entries() []Entry {
 	all := slices.Clone(v.entries)
 	for i := range all {
@@ -138,8 +138,8 @@ func (v *Verifier) Entries() []Entry {
 	return all
 }
 
-// Remember makes the edict the latest one for a name, whatever was before: it
-// is how a verifier gets back what was written down.
+// Remember makes e the latest edict for a name unconditionally. It restores the
+// state of a verifier from storage.
 func (v *Verifier) Remember(name string, e *Edict) error {
 	if err := e.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -156,8 +156,8 @@ func (v *Verifier) Remember(name string, e *Edict) error {
 	return nil
 }
 
-// Forget drops what is remembered for a name: that of a resource which is gone.
-// The next edict for it is accepted whatever it is.
+// Forget deletes the entry of a resource that no longer exists. The verifier then
+// accepts any edict as the next one for the name.
 func (v *Verifier) Forget(name string) {
 	if i, found := v.find(name); found {
 		v.entries = slices.Delete(v.entries, i, i+1)
@@ -168,15 +168,15 @@ func (v *Verifier) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(v.entries, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
 }
 
-// checkName checks a name that is not known yet.
+// checkName reports whether v can have an entry for a new name.
 func (v *Verifier) checkName(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: it is empty", ErrName)
 	case len(name) > MaxName:
-		return fmt.Errorf("%w: its %d bytes are more than %d", ErrName, len(name), MaxName)
+		return fmt.Errorf("%w: %d bytes, more than %d", ErrName, len(name), MaxName)
 	case len(v.entries) >= MaxNames:
-		return fmt.Errorf("%w: there are %d already", ErrName, MaxNames)
+		return fmt.Errorf("%w: there are already %d names", ErrName, MaxNames)
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fences requires of a verifier, whatever is offered in whatever order, that what
-// it obeys was created later than all that it obeyed before, and that it refuses
-// nothing that is later for sure.
+// fences offers edicts in random order to a verifier. Each edict that it obeys
+// must be later than all that it obeyed before, and it must not refuse an edict
+// that is known to be later.
 func fences(t testing.TB) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := history(t)
@@ -57,7 +57,7 @@ func fences(t testing.TB) {
 	})
 }
 
-func TestAVerifierFences(t *testing.T) { fences(t) }
+func TestVerifierRefusesStaleEdicts(t *testing.T) { fences(t) }
 
 func payloads(t testing.TB) {
 	var v Verifier
@@ -70,10 +70,10 @@ func payloads(t testing.TB) {
 	require.NoError(t, err)
 	require.Equal(t, Obey, verdict)
 	_, err = v.Accept("n", &e, Sum([]byte("y")))
-	require.ErrorIs(t, err, ErrPayload, "not for another payload afterwards either")
+	require.ErrorIs(t, err, ErrPayload)
 }
 
-func TestAnEdictIsForOnePayload(t *testing.T) { payloads(t) }
+func TestVerifierChecksPayload(t *testing.T) { payloads(t) }
 
 func TestVerifierLimits(t *testing.T) {
 	var v Verifier
@@ -106,8 +106,7 @@ func TestVerifierLimits(t *testing.T) {
 	require.True(t, ok && held.Equal(&older))
 }
 
-// What a verifier remembers is its own.
-func TestAVerifierSharesNothing(t *testing.T) {
+func TestVerifierCopiesEdicts(t *testing.T) {
 	var v Verifier
 	e := sample(2)
 	_, err := v.Accept("n", &e, e.Digest)

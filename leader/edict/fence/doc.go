@@ -1,14 +1,13 @@
-// Package fence keeps a store from obeying leaders of the past, over crashes of
-// the store too: an [edict.Verifier] in a file.
+// Package fence keeps a store from obeying former leaders, even after crashes of
+// the store. A [Fence] is an [edict.Verifier] in a file.
 //
-// An edict is on the disk before it is obeyed. The other order would not do: a
-// store that obeyed, and crashed before it had noted the edict, would afterwards
-// obey an older one. A store that noted an edict and crashed before it obeyed gets
-// the edict again from its sender, and the fence lets it pass as repeated.
+// The fence writes an edict to disk before the store obeys it. Otherwise a store
+// that obeyed an edict and crashed before recording it could later obey an older
+// one. If a store crashes between recording an edict and obeying it, the sender
+// repeats the edict and the fence accepts it as repeated.
 //
-// Every new edict rewrites the whole file and waits for the disk, so a fence is
-// for hundreds of names rather than for hundreds of thousands; a store with more
-// has several fences. A store that has transactions of its own does better to keep
-// the latest edict of a name in the same transaction as the data, and to ask
-// [edict.Relate].
+// Every new edict rewrites and syncs the whole file, so a fence suits hundreds of
+// names, not hundreds of thousands. A store with more names can use several
+// fences. A store with transactions should instead keep the latest edict of a name
+// in the same transaction as the data, and call [edict.Relate].
 package fence

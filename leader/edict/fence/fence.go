@@ -12,11 +12,11 @@ import (
 
 // Errors to compare with [errors.Is].
 var (
-	// ErrInUse: another process, or another Fence, has the file.
+	// ErrInUse means that another process or another Fence has opened the file.
 	ErrInUse = errors.New("fence: the file is in use")
-	// ErrDamaged: the file is not as it was written.
+	// ErrDamaged means that the content of the file is not valid.
 	ErrDamaged = errors.New("fence: the file is damaged")
-	// ErrClosed: the fence has been closed.
+	// ErrClosed means that the fence has been closed.
 	ErrClosed = errors.New("fence: closed")
 )
 
@@ -25,28 +25,27 @@ type Fence struct {
 	path string
 	lock *durable.Lock
 
-	mu       sync.Mutex // of what follows, and of the file
+	mu       sync.Mutex // guards the fields below and the file
 	verifier edict.Verifier
-	busy     map[string]*turn
+	names    map[string]*nameLock // of calls of Do in progress
 	closed   bool
 }
 
-// turn lets the edicts of one name pass one at a time.
-type turn struct {
+// nameLock serializes the edicts of one name.
+type nameLock struct {
 	sync.Mutex
-	users int // that have it or wait for it
+	users int // holders and waiters
 }
 
-// Open opens the fence in a file, or begins one if there is no file. The
-// directory must exist; a second file, with ".lock" appended, guards it. The error
-// matches [ErrInUse], or [ErrDamaged] when the file cannot be trusted, or is the
-// system's.
+// Open opens the fence in a file, or creates one. The directory must exist. A
+// second file, with ".lock" appended, locks the fence. The error matches
+// [ErrInUse] or [ErrDamaged], or is that of the file system.
 //
-// A file that is lost or damaged is not to be begun anew while an edict of the
-// past may still arrive: write to the names only when their leaders have shown an
-// edict to [Fence.Do] since.
+// Do not replace a lost or damaged file with an empty one while old edicts may
+// still arrive. Otherwise, write to a name only after its current leader has
+// passed an edict to [Fence.Do].
 func Open(path string) (*Fence, error) {
-	f := &Fence{path: path, busy: map[string]*turn{}}
+	f := &Fence{path: path, names: map[string]*nameLock{}}
 	var err error
 	if f.lock, err = durable.TakeLock(path + ".lock"); err != nil {
 		if errors.Is(err, durable.ErrLocked) {
@@ -71,7 +70,7 @@ func (f *Fence) load() error {
 		}
 	}
 	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
-		return fmt.Errorf("%w: %w; it says which edicts were obeyed: remove it only when no older ones can arrive any more", ErrDamaged, err)
+		return fmt.Errorf("%w: %w; it holds the latest edicts: remove it only when no older ones can arrive", ErrDamaged, err)
 	}
 	if err != nil {
 		return fmt.Errorf("fence: %w", err)
@@ -79,49 +78,49 @@ func (f *Fence) load() error {
 	return nil
 }
 
-// Do lets an edict for a named resource pass, or refuses it, and calls obey in
-// between: when the edict is on the disk, and before any other edict of that name
-// passes. payload is the digest of what is to be obeyed. The verdict tells whether
-// the edict is passed for the first time ([edict.Verdict]).
+// Do decides on an edict for a named resource and the digest of its payload. If
+// the fence accepts the edict, Do writes it to disk and calls obey; other edicts
+// for that name wait until obey returns. The verdict distinguishes new from
+// repeated edicts; see [edict.Verdict].
 //
-// The error is that of obey, or says why obey was not called: one of
-// [edict.Verifier.Accept], of the disk, or [ErrClosed]. An edict whose obey has
-// failed counts as obeyed: it may be repeated, and no older one passes.
+// The error is that of obey. If obey was not called, the error is that of
+// [edict.Verifier.Accept], of the file system, or [ErrClosed]. An edict counts as
+// obeyed even if obey fails: its sender may repeat it, and the fence refuses older
+// ones.
 func (f *Fence) Do(name string, e *edict.Edict, payload edict.Digest, obey func(edict.Verdict) error) (edict.Verdict, error) {
-	t := f.enter(name)
-	defer f.leave(name, t)
-	verdict, err := f.pass(name, e, payload)
+	l := f.lockName(name)
+	defer f.unlockName(name, l)
+	verdict, err := f.accept(name, e, payload)
 	if err != nil {
 		return verdict, err
 	}
 	return verdict, obey(verdict)
 }
 
-// enter waits for the name's turn.
-func (f *Fence) enter(name string) *turn {
+func (f *Fence) lockName(name string) *nameLock {
 	f.mu.Lock()
-	t := f.busy[name]
-	if t == nil {
-		t = &turn{}
-		f.busy[name] = t
+	l := f.names[name]
+	if l == nil {
+		l = &nameLock{}
+		f.names[name] = l
 	}
-	t.users++
+	l.users++
 	f.mu.Unlock()
-	t.Lock()
-	return t
+	l.Lock()
+	return l
 }
 
-func (f *Fence) leave(name string, t *turn) {
-	t.Unlock()
+func (f *Fence) unlockName(name string, l *nameLock) {
+	l.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if t.users--; t.users == 0 {
-		delete(f.busy, name)
+	if l.users--; l.users == 0 {
+		delete(f.names, name)
 	}
 }
 
-// pass decides on an edict, and writes it down.
-func (f *Fence) pass(name string, e *edict.Edict, payload edict.Digest) (edict.Verdict, error) {
+// accept decides on an edict and writes a new one to disk.
+func (f *Fence) accept(name string, e *edict.Edict, payload edict.Digest) (edict.Verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -133,27 +132,27 @@ func (f *Fence) pass(name string, e *edict.Edict, payload edict.Digest) (edict.V
 		return verdict, err
 	}
 	if err := durable.Write(f.path, kind, []byte(format(&f.verifier))); err != nil {
-		// The edict is not obeyed, and what the fence says next must not rest on
-		// it; if the disk has it all the same, its sender may repeat it.
+		// The edict is not obeyed, so it must not affect later verdicts. If the
+		// disk has it nevertheless, its sender may repeat it.
 		if known {
 			_ = f.verifier.Remember(name, &held)
 		} else {
 			f.verifier.Forget(name)
 		}
-		return edict.Refused, fmt.Errorf("fence: the edict cannot be noted: %w", err)
+		return edict.Refused, fmt.Errorf("fence: cannot record the edict: %w", err)
 	}
 	return verdict, nil
 }
 
-// Latest returns the edict that passed last for a name.
+// Latest returns the latest edict accepted for a name.
 func (f *Fence) Latest(name string) (edict.Edict, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.verifier.Latest(name)
 }
 
-// Close waits for the edicts that are being noted, and gives the file free. The
-// error is always nil.
+// Close waits for writes in progress and unlocks the file. The error is always
+// nil.
 func (f *Fence) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// at returns an edict of a round of votes; larger numbers are later.
+// at returns an edict of the round with the given number.
 func at(number int) *edict.Edict {
 	return &edict.Edict{Epoch: 1, Stamps: []edict.Stamp{{Node: 1, Counter: 1, Boot: 7, At: timed.Instant(number)}}, Counter: 1}
 }
@@ -29,7 +29,7 @@ func open(t testing.TB, path string) *Fence {
 
 func nothing(edict.Verdict) error { return nil }
 
-func TestAFenceOutlivesItsProcess(t *testing.T) {
+func TestFenceSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fence")
 	f := open(t, path)
 	_, err := Open(path)
@@ -61,10 +61,10 @@ func TestAFenceOutlivesItsProcess(t *testing.T) {
 
 	f = open(t, path)
 	_, err = f.Do("a", at(10), edict.Digest{}, nothing)
-	require.ErrorIs(t, err, edict.ErrStale, "an edict that was passed counts even if obeying it failed")
+	require.ErrorIs(t, err, edict.ErrStale, "an accepted edict counts even if obeying it failed")
 }
 
-func TestADamagedFileIsRefused(t *testing.T) {
+func TestOpenRefusesDamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fence")
 	f := open(t, path)
 	_, err := f.Do("a", at(1), edict.Digest{}, nothing)
@@ -96,8 +96,8 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	open(t, path)
 }
 
-// notedFirst requires that the edict is on the disk when it is obeyed.
-func notedFirst(t testing.TB) {
+// recordedFirst requires that an edict is on disk when it is obeyed.
+func recordedFirst(t testing.TB) {
 	path := filepath.Join(t.TempDir(), "fence")
 	f := open(t, path)
 	_, err := f.Do("a", at(1), edict.Digest{}, func(edict.Verdict) error {
@@ -112,9 +112,9 @@ func notedFirst(t testing.TB) {
 	require.NoError(t, err)
 }
 
-func TestAnEdictIsOnTheDiskBeforeItIsObeyed(t *testing.T) { notedFirst(t) }
+func TestEdictIsOnDiskBeforeObeyed(t *testing.T) { recordedFirst(t) }
 
-func TestWhatTheDiskDoesNotTakeIsNotObeyed(t *testing.T) {
+func TestFailedWriteIsNotObeyed(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sub", "fence")
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
@@ -137,9 +137,9 @@ func TestWhatTheDiskDoesNotTakeIsNotObeyed(t *testing.T) {
 	require.Equal(t, edict.Obey, verdict)
 }
 
-// Whatever goroutines offer, those of one name are obeyed one at a time and in
-// their order, while those of other names do not wait for them.
-func TestEdictsOfOneNameAreObeyedInTurn(t *testing.T) {
+// Concurrent edicts of one name are obeyed one at a time and in order. Edicts of
+// different names do not wait for each other.
+func TestDoSerializesEdictsOfOneName(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "fence"))
 	const each = 20
 	latest := [2]int{}
@@ -168,7 +168,7 @@ func TestEdictsOfOneNameAreObeyedInTurn(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Empty(t, f.busy)
+	require.Empty(t, f.names)
 	inside, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/leader/edict"
 )
 
-// kind is the kind of record of a fence's file: a line for each name, with the
-// name quoted and the text of the edict, sorted by name.
+// kind identifies the file of a fence. Its content is a line for each name, sorted
+// by name: the quoted name, a space, and the text of the edict.
 var kind = durable.Kind{Name: "edict-fence", Version: 1}
 
 func format(v *edict.Verifier) string {
@@ -22,7 +22,7 @@ func format(v *edict.Verifier) string {
 	return b.String()
 }
 
-// parse reads what format wrote, and nothing else.
+// parse reads the output of format and rejects everything else.
 func parse(text string) (edict.Verifier, error) {
 	var v edict.Verifier
 	for line := range strings.Lines(text) {
@@ -43,7 +43,7 @@ func parse(text string) (edict.Verifier, error) {
 		}
 	}
 	if format(&v) != text {
-		return v, errors.New("its lines are not in order")
+		return v, errors.New("the lines are out of order")
 	}
 	return v, nil
 }

@@ -9,5 +9,5 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){"FenceObeyFirst": notedFirst})
+	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){"FenceObeyFirst": recordedFirst})
 }
