@@ -23,7 +23,7 @@ func TestCheckEpochRefusesImpossibleStates(t *testing.T) {
 	require.NoError(t, CheckEpoch(&epoch.State{}))
 	require.NoError(t, CheckEpoch(notedState()))
 	require.ErrorContains(t, CheckEpoch(&epoch.State{Epoch: 1, System: "all:1"}), "all")
-	require.ErrorContains(t, CheckEpoch(&epoch.State{Epoch: 1, System: "majority:2,1"}), `is written "majority:1,2"`)
+	require.ErrorContains(t, CheckEpoch(&epoch.State{Epoch: 1, System: "majority:2,1"}), `is not in canonical form "majority:1,2"`)
 }
 
 func TestAStaticQuorumSystemIsNotReplaced(t *testing.T) {

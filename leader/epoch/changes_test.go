@@ -9,14 +9,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// changes is a random world in which leaders change the quorum system again and
-// again, which then settles and makes one more change.
+// changes runs a random world in which leaders change the quorum system repeatedly.
+// It then ends all faults and makes one more change.
 func changes(seed uint64) *world {
 	return end(newWorld(seed, 6, "majority 1,2,3"))
 }
 
-// rivalry is a random world in which most reports are lost, so that proposals of
-// many leaders are noted by some before one is chosen.
+// rivalry runs a random world in which most reports are lost, so that voters note
+// proposals of many leaders before one is chosen.
 func rivalry(seed uint64) *world {
 	w := newWorld(seed, 5, "majority 1,2,3,4,5")
 	w.unheard, w.rivals = 0.7, true
@@ -25,8 +25,8 @@ func rivalry(seed uint64) *world {
 
 func end(w *world) *world {
 	w.run(6*time.Second, true)
-	w.settle()
-	w.until(20*time.Second, w.settled)
+	w.endFaults()
+	w.until(20*time.Second, w.defect)
 	if w.wrong != "" {
 		return w
 	}
@@ -39,7 +39,7 @@ func end(w *world) *world {
 		w.fail("no further change: %v", err)
 	}
 	w.until(20*time.Second, func() string {
-		if what := w.settled(); what != "" {
+		if what := w.defect(); what != "" {
 			return what
 		}
 		if l := w.leader(); l.epoch != epoch+1 || w.systems[l.epoch] != next {
@@ -51,9 +51,10 @@ func end(w *world) *world {
 	return w
 }
 
-// lost is a world in which three of five members die for good, and an
-// administrator forces a successor at one survivor; in some, another forces another
-// at the other survivor, and then it may be that nothing goes on.
+// lost runs a world in which three of five members die permanently, and an
+// administrator forces a successor at one survivor. In some worlds, a second
+// administrator forces another successor at the other survivor, which may block the
+// group.
 func lost(seed uint64) *world {
 	w := newWorld(seed, 6, "majority 1,2,3,4,5")
 	w.loss, w.delay = 0.2, 0.3
@@ -74,14 +75,14 @@ func lost(seed uint64) *world {
 		w.force(2, "majority 1,2,6", dead)
 	}
 	w.run(time.Duration(w.random.Int64N(300*ms)), false)
-	w.settle()
+	w.endFaults()
 	if conflict {
 		w.run(5*time.Second, false)
 		return w
 	}
 	w.force(1, "majority 1,2", dead) // its node may have crashed before it was written
 	w.until(10*time.Second, func() string {
-		if what := w.settled(); what != "" {
+		if what := w.defect(); what != "" {
 			return what
 		}
 		if w.leader().epoch != 2 {
@@ -92,8 +93,8 @@ func lost(seed uint64) *world {
 	return w
 }
 
-// seeds is how many worlds a test plays. The next time it plays others, since the
-// tests that look for planted bugs are repeated.
+// seeds is the number of worlds per test. A repeated test plays new worlds, because
+// the search for planted bugs repeats tests.
 const seeds = 60
 
 var played uint64
@@ -112,7 +113,7 @@ func each(t testing.TB, world func(uint64) *world) map[EventKind]int {
 	return sum
 }
 
-func TestOneEpochRunsAtATimeAndChangesEnd(t *testing.T) {
+func TestChangesEndAndEpochsDoNotOverlap(t *testing.T) {
 	events := each(t, changes)
 	for _, k := range []EventKind{Proposed, Decided, Entered} {
 		require.NotZero(t, events[k], "no world has event %d", k)
@@ -130,7 +131,7 @@ func TestRivalsChooseOneSuccessor(t *testing.T) {
 	}
 }
 
-func TestWhatIsForcedRulesAlone(t *testing.T) {
+func TestForcedSuccessorRulesAlone(t *testing.T) {
 	events := each(t, lost)
 	require.NotZero(t, events[Entered])
 	require.NotZero(t, events[Conflict], "two administrators never contradict each other")

@@ -22,7 +22,7 @@ const (
 // MaxSize is the size in bytes of the largest state.
 const MaxSize = 2 + binary.MaxVarintLen64 + 2*(2+MaxSystem) + 2 + edict.MaxSize + 2 + timed.MaxNodes
 
-// ErrMalformed: the bytes are not a state.
+// ErrMalformed means that bytes do not encode a state.
 var ErrMalformed = errors.New("epoch: malformed state")
 
 // Append appends the binary form of a state to b.
@@ -50,12 +50,12 @@ func Append(b []byte, s *State) []byte {
 	return b
 }
 
-// Decode reads the binary form. The error matches [ErrMalformed]. The state shares no
-// memory with b.
+// Decode reads the binary form. The state does not alias b. Errors match
+// [ErrMalformed].
 func Decode(b []byte) (State, error) {
 	var s State
 	if len(b) < 2 || b[0] != codecVersion {
-		return s, fmt.Errorf("%w: the version is not %d", ErrMalformed, codecVersion)
+		return s, fmt.Errorf("%w: unknown version", ErrMalformed)
 	}
 	s.Phase, s.Agreed = Phase(b[1]&^agreedBit), b[1]&agreedBit != 0
 	r := reader{rest: b[2:]}
@@ -65,11 +65,11 @@ func Decode(b []byte) (State, error) {
 	e := r.bytes(edict.MaxSize)
 	dead := r.bytes(timed.MaxNodes)
 	if r.bad || len(r.rest) > 0 {
-		return s, fmt.Errorf("%w: the length is wrong, or a number is not in its shortest form", ErrMalformed)
+		return s, fmt.Errorf("%w: wrong length, or a number is not in its shortest form", ErrMalformed)
 	}
 	for i, id := range dead {
 		if id == 0 || i > 0 && id <= dead[i-1] {
-			return s, fmt.Errorf("%w: the dead are not in the order of nodes", ErrMalformed)
+			return s, fmt.Errorf("%w: dead members are out of order", ErrMalformed)
 		}
 		s.Dead.Add(timed.NodeID(id))
 	}
@@ -100,7 +100,7 @@ func (r *reader) uvarint() uint64 {
 	return v
 }
 
-// bytes reads at most most bytes, preceded by their number.
+// bytes reads up to most bytes, preceded by their number.
 func (r *reader) bytes(most int) []byte {
 	n := r.uvarint()
 	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {

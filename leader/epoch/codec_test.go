@@ -38,7 +38,7 @@ var drawState = rapid.Custom(func(t *rapid.T) State {
 	return s
 })
 
-func TestStatesAreReadAsWritten(t *testing.T) {
+func TestStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawState.Draw(t, "state")
 		b := Append([]byte("before"), &s)[len("before"):]
@@ -58,7 +58,7 @@ func TestStatesAreReadAsWritten(t *testing.T) {
 	require.Equal(t, State{}, none)
 }
 
-func TestStatesThatNoNodeIsInAreNotRead(t *testing.T) {
+func TestDecodeRefusesImpossibleStates(t *testing.T) {
 	good := proposal(4, "majority 1,2", edict.Stamp{Node: 1, Counter: 1, Boot: 1})
 	for name, change := range map[string]func(*State){
 		"no epoch":         func(s *State) { s.Epoch = 0 },
@@ -82,12 +82,12 @@ func TestStatesThatNoNodeIsInAreNotRead(t *testing.T) {
 		require.ErrorIs(t, err, ErrMalformed, name)
 	}
 	chosen := State{Epoch: 4, System: "x", Phase: Chosen, Next: "y", Agreed: true, Edict: good.Edict}
-	require.Error(t, chosen.check(), "an edict that nobody needs any more")
+	require.Error(t, chosen.check(), "an edict in phase chosen")
 	chosen.Edict, chosen.Dead = edict.Edict{}, timed.SetOf(2, 3)
 	b := Append(nil, &chosen)
 	b[len(b)-1] = 2
 	_, err := Decode(b)
-	require.ErrorContains(t, err, "not in the order")
+	require.ErrorContains(t, err, "out of order")
 }
 
 func FuzzDecode(f *testing.F) {
@@ -97,7 +97,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := Decode(b); err == nil && !bytes.Equal(Append(nil, &s), b) {
-			t.Fatalf("%x is read as %+v, which is written otherwise", b, s)
+			t.Fatalf("%x decodes to %+v, which encodes differently", b, s)
 		}
 	})
 }

@@ -1,38 +1,37 @@
-// Package epoch replaces the quorum system of a group by another while it is in use.
-// Each quorum system rules one epoch. Epochs are numbered and never overlap: as long
-// as a node may lead by the quorums of one, no node leads by those of the next.
+// Package epoch replaces the quorum system of a group while it is in use. Each
+// quorum system rules one epoch. Epochs are numbered and never overlap: as long as a
+// node may lead by the quorums of one, no node leads by those of the next.
 //
-// The epoch's own leader proposes the successor, under an edict of its lease, and each
+// The leader of an epoch proposes the successor under an edict of its lease, and each
 // voter notes the latest proposal of a leader that it has voted for. A proposal that a
 // quorum has noted under one edict is chosen: every later leader finds it among the
-// reports of its own voters and must propose it again. A voter that learns what is
-// chosen gives no more votes, and wedges when the votes that it gave have run out: it
-// writes down that it never votes in this epoch again. A node begins the next epoch
-// when it sees a quorum of the old one wedged for one successor.
+// reports of its own voters and must propose it again. A voter that learns the chosen
+// successor stops voting. When all its votes have expired, it wedges: it records
+// durably that it never votes in this epoch again. A node begins the next epoch when
+// it sees a quorum of the old one wedged for one successor.
 //
-// [Machine] is the part of one node: a pure machine for one goroutine. It reports what
-// it knows ([State]) to all peers, from time to time and after every change. Reports
-// may be lost, repeated, late and out of order: everything in them stays true.
+// [Machine] is the state machine of one node. It reports its [State] to all peers
+// periodically and after every change. Reports may be lost, repeated, late and out of
+// order, because everything in them stays true.
 //
 // # Driving a machine
 //
 // Requests for votes name the candidate's epoch and the digest of its quorum system.
 //
-//   - A voter asks [Machine.Votes] whether its vote may carry a stamp, and notes each
-//     stamped vote with [Machine.NoteVote] before the vote leaves. The vote carries
+//   - A voter calls [Machine.Votes] to see whether its vote may carry a stamp, and
+//     [Machine.NoteVote] before it sends a stamped vote. The vote carries
 //     [Machine.State] while the machine is [Machine.Busy]. A candidate does the same
-//     for its own vote. [Machine.NoteFreed] notes that a candidate gave votes back.
-//   - A candidate hands the state of each stamped vote to [Machine.NoteReply], with the
-//     number of the round. For every round that it wins by a quorum it hands the stamps
-//     of exactly those votes to [Machine.HandleWon]. When it no longer leads by a
-//     quorum, it calls [Machine.NoteLost].
+//     for its own vote. [Machine.NoteFreed] records that a candidate returned votes.
+//   - A candidate passes the state of each stamped vote to [Machine.NoteReply], with
+//     the number of the round. For every round that it wins by a quorum it passes the
+//     stamps of exactly those votes to [Machine.HandleWon]. When it no longer leads by
+//     a quorum, it calls [Machine.NoteLost].
 //   - Other states of accepted incarnations go to [Machine.HandleReport].
 //   - [Machine.HandleTimeout] is due at [Machine.Deadline].
 //   - The caller performs effects in order and finishes [Persist] before the next one.
 //     After the event [Entered] the election continues with [Machine.System]; the votes
 //     and the lead of the epoch before no longer count.
 //
-// The idea is that of epochs in van Renesse, Schneider and Gehrke, "Nerio: Leader
-// Election and Edict Ordering". That the leader's own lease and its edicts choose the
-// successor is ours.
+// Epochs follow van Renesse, Schneider and Gehrke, "Nerio: Leader Election and Edict
+// Ordering". Choosing the successor by the leader's own lease and edicts is new here.
 package epoch

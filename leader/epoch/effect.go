@@ -6,12 +6,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Kind tells effects apart.
+// Kind is the kind of an [Effect].
 type Kind uint8
 
 const (
-	// Persist: write State down, durably, before the next effect and before any
-	// later call. If that fails the node must stop.
+	// Persist: write State to disk before the next effect and before any later
+	// call. If that fails, the node must stop.
 	Persist Kind = iota + 1
 	// SendStateToAll: send State to all peers.
 	SendStateToAll
@@ -35,8 +35,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Effect is something for the caller to do, in order. The kind says which fields
-// count.
+// Effect is an action for the caller. Kind determines which fields are set.
 type Effect struct {
 	Kind  Kind
 	Peer  timed.NodeID
@@ -44,13 +43,13 @@ type Effect struct {
 	Event Event
 }
 
-// EventKind tells events apart.
+// EventKind is the kind of an [Event].
 type EventKind uint8
 
 const (
-	// Proposed: this node, which leads, has proposed System.
+	// Proposed: this node leads and has proposed System.
 	Proposed EventKind = iota + 1
-	// Superseded: this node does not propose what it was asked to propose, because
+	// Superseded: this node drops the successor that it was asked to propose, because
 	// System was proposed before and may have been chosen.
 	Superseded
 	// Decided: System is known to be the successor.
@@ -60,15 +59,15 @@ const (
 	// DeclaredDead: an administrator has declared this node dead, wrongly.
 	DeclaredDead
 	// Conflict: Peer knows System as the quorum system of this epoch or as its
-	// successor, and this node knows another. A change was forced wrongly, or groups
-	// are mixed up; only an administrator can help.
+	// successor, and this node knows another. A change was forced wrongly, or two
+	// groups are mixed up. An administrator must repair it.
 	Conflict
-	// Unordered: proposals of this epoch do not compare, and none can be made:
+	// Unordered: proposals of this epoch are incomparable and block new ones, because
 	// voters have lost their state directories.
 	Unordered
 )
 
-// Event is news for people.
+// Event reports progress or trouble to the user.
 type Event struct {
 	Kind   EventKind
 	Epoch  uint64

@@ -7,19 +7,19 @@ import (
 )
 
 // Force makes a quorum system the successor without a leader. It is for groups that
-// have lost so many members for good that they cannot elect one. The administrator
+// have permanently lost so many members that they cannot elect one. The administrator
 // declares which members are dead. The epoch ends when all others have wedged.
 //
-// Nothing can check what the administrator says, and everything rests on it:
+// Safety rests on the administrator's declaration, which nothing can check:
 //
-//   - A node that was declared dead may lead by the old quorum system, while another
-//     leads by the new one, if it is alive and cut off, or is ever started again with
-//     its old state. So it must be off, and its state directory must be removed.
+//   - Nodes declared dead must be off, and their state directories removed. If one is
+//     alive but cut off, or restarts with its old state, it may lead by the old quorum
+//     system while another node leads by the new one.
 //   - If the old epoch had already chosen a successor and no survivor knows that it is
-//     chosen, both successors may rule at the same time. A proposal that a survivor has
-//     merely noted gives way.
-//   - Edicts that the dead created last may be later than those that the survivors
-//     know, although they compare as earlier.
+//     chosen, both successors may rule at the same time. Force overrides a proposal
+//     that a survivor has merely noted.
+//   - The last edicts of the dead compare as earlier than edicts of the survivors,
+//     even if they are later.
 //
 // Force may be used at one survivor only. If another member dies before the epoch ends,
 // the administrator uses Force again, for the same successor. The error matches
@@ -37,7 +37,7 @@ func (m *Machine) Force(now timed.Instant, next string, dead timed.Set, out []Ef
 	case dead.Empty():
 		return out, fmt.Errorf("%w: no member is declared dead", ErrSystem)
 	case !dead.Subset(members):
-		return out, fmt.Errorf("%w: %v are declared dead but are not members", ErrSystem, dead.Minus(members))
+		return out, fmt.Errorf("%w: nodes %v are declared dead but are not members", ErrSystem, dead.Minus(members))
 	case !survivors.Has(m.cfg.Self.Node):
 		return out, fmt.Errorf("%w: this node is not a survivor", ErrSystem)
 	case !system.IsQuorum(system.Members().Minus(dead)):

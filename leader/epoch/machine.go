@@ -14,26 +14,25 @@ type Config struct {
 	Self timed.Incarnation
 	// Counter is the number of the incarnation, from the state directory.
 	Counter uint64
-	// ReadyAt is when the votes of earlier incarnations no longer bind.
+	// ReadyAt is the end of the votes of earlier incarnations.
 	ReadyAt timed.Instant
 	// Parse reads the text of a quorum system.
 	Parse func(string) (System, error)
 	// Period is the time between reports while a change is under way, and
 	// IdlePeriod the time between reports otherwise.
 	Period, IdlePeriod time.Duration
-	// Retry is how long a leader waits for a quorum to note its proposal. Then it
-	// proposes again, under the votes that it has by then.
+	// Retry is how long a leader waits for a quorum to note its proposal before it
+	// proposes again under its latest votes.
 	Retry time.Duration
 }
 
-// Machine is one node's part in the epochs of its group. It is a pure machine for one
-// goroutine.
+// Machine is the state machine of one node. It is not safe for concurrent use.
 type Machine struct {
 	cfg    Config
 	state  State
 	system System // nil in epoch 0
 
-	// The votes given.
+	// Votes of this node.
 	votedFor timed.Incarnation
 	since    timed.Instant // first of the votes for it, after the last vote for another
 	bound    timed.Instant // end of all votes
@@ -45,24 +44,23 @@ type Machine struct {
 	leading  bool
 	wanted   string // the successor that it is asked to propose
 	reports  []report
-	own      bool      // the noted proposal is this lead's
+	own      bool      // the noted proposal was made under this lead
 	noted    timed.Set // nodes that have noted it
 	proposed timed.Instant
 
 	nextReport timed.Instant
 }
 
-// report is what a voter had noted when it gave its vote in a round.
+// report is the state of a voter when it voted in a round.
 type report struct {
 	from   timed.Incarnation
 	number timed.Instant
 	state  State
 }
 
-// New returns the machine of an incarnation that starts at now with the state that was
-// written down last. A node that has none begins with the quorum system of epoch 1. A
-// node that joins begins with the zero State and learns the epoch from others. The
-// error names what is wrong with the settings or the state.
+// New returns the machine of an incarnation that starts at now with the latest
+// persisted state. The first members of a group begin with the quorum system of epoch
+// 1. A joining node begins with the zero State and learns the epoch from others.
 func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	switch {
 	case !cfg.Self.Valid():
@@ -74,7 +72,7 @@ func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	case cfg.Period <= 0 || cfg.IdlePeriod <= 0 || cfg.Retry <= 0:
 		return nil, errors.New("epoch: Period, IdlePeriod and Retry must be above 0")
 	case state.Phase == Chosen:
-		return nil, errors.New("epoch: a state in phase chosen is never written down")
+		return nil, errors.New("epoch: a state in phase chosen is never persisted")
 	}
 	if err := state.check(); err != nil {
 		return nil, err
@@ -98,19 +96,20 @@ func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	return m, nil
 }
 
-// parse reads the text of a quorum system, which must be its canonical text.
+// parse parses the canonical text of a quorum system.
 func (m *Machine) parse(text string) (System, error) {
 	if len(text) > MaxSystem {
 		return nil, fmt.Errorf("the text of the quorum system is longer than %d bytes", MaxSystem)
 	}
 	s, err := m.cfg.Parse(text)
 	if err == nil && s.String() != text {
-		err = fmt.Errorf("%q is written %q", text, s.String())
+		err = fmt.Errorf("%q is not in canonical form %q", text, s.String())
 	}
 	return s, err
 }
 
-// State returns what the node knows, for its reports. The caller must not change it.
+// State returns the state that the node reports to others. The caller must not change
+// it.
 func (m *Machine) State() State { return m.state }
 
 // System returns the quorum system that rules the node's epoch, or nil in epoch 0.
@@ -120,22 +119,23 @@ func (m *Machine) System() System { return m.system }
 // state.
 func (m *Machine) Busy() bool { return m.state.Phase != Idle }
 
-// Votes reports whether this node's vote for a candidate may carry a stamp, and so
-// count in a quorum. The candidate's request names the given epoch and quorum system,
-// and both nodes must be members. Votes without a stamp make local leaders.
+// Votes reports whether this node's vote for a candidate may carry a stamp and
+// therefore count in a quorum. The epoch and the digest of the quorum system are those
+// of the candidate's request. Both nodes must be members. Votes without a stamp make
+// local leaders.
 func (m *Machine) Votes(candidate timed.NodeID, epoch, digest uint64) bool {
 	if m.system == nil || epoch != m.state.Epoch || digest != m.system.Digest() {
 		return false
 	}
-	// A leader must be able to note what it proposes.
+	// The candidate must be a member, because a leader notes its own proposal.
 	if members := m.system.Members(); !members.Has(m.cfg.Self.Node) || !members.Has(candidate) {
 		return false
 	}
 	return m.state.Phase < Chosen
 }
 
-// NoteVote notes that this node has given a stamped vote, stamped at, that binds it
-// until the given instant. A node's vote for itself counts.
+// NoteVote records that this node has cast a vote stamped at that binds it until the
+// given instant. Votes for itself are recorded too.
 func (m *Machine) NoteVote(to timed.Incarnation, at, until timed.Instant) {
 	if to != m.votedFor {
 		m.votedFor, m.since = to, at
@@ -143,7 +143,7 @@ func (m *Machine) NoteVote(to timed.Incarnation, at, until timed.Instant) {
 	m.bound = timed.Later(m.bound, until)
 }
 
-// NoteFreed notes that a candidate has given its stamped votes back, so that they no
+// NoteFreed records that a candidate has returned its stamped votes, so that they no
 // longer bind.
 func (m *Machine) NoteFreed(now timed.Instant, by timed.Incarnation) {
 	if by == m.votedFor {
@@ -151,7 +151,7 @@ func (m *Machine) NoteFreed(now timed.Instant, by timed.Incarnation) {
 	}
 }
 
-// HandleReport takes the state of a peer's accepted incarnation.
+// HandleReport processes the state of a peer's accepted incarnation.
 func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *State, out []Effect) []Effect {
 	switch {
 	case s.Epoch > m.state.Epoch:
@@ -179,10 +179,10 @@ func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *Sta
 	return out
 }
 
-// note takes a proposal if this node has voted for the proposer. The vote behind the
-// edict must be later than all votes that this node gave to others. A proposal that was
-// under way while another node led must not be noted afterwards, because that node
-// learnt from this one that there was none.
+// note notes a proposal if this node has voted for the proposer. The vote behind the
+// edict must be later than all votes of this node for others. A proposal delayed past
+// the lead of another node must not be noted, because that node learned from this one
+// that there was no proposal.
 func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out []Effect) []Effect {
 	if m.state.Phase >= Chosen || from != m.votedFor {
 		return out
@@ -201,7 +201,7 @@ func (m *Machine) note(now timed.Instant, from timed.Incarnation, s *State, out 
 	return m.persist(now, out)
 }
 
-// persist writes the state down and then reports it.
+// persist writes the state to disk and then reports it.
 func (m *Machine) persist(now timed.Instant, out []Effect) []Effect {
 	return m.report(now, append(out, Effect{Kind: Persist, State: m.state}))
 }
@@ -224,7 +224,7 @@ func (m *Machine) Deadline() timed.Instant {
 	return m.nextReport
 }
 
-// HandleTimeout does what has become due.
+// HandleTimeout wedges or reports if that is due.
 func (m *Machine) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	if m.mayWedge() && now >= m.unboundAt() {
 		out = m.wedgeSelf(now, out)
@@ -232,7 +232,7 @@ func (m *Machine) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	if now < m.nextReport {
 		return out
 	}
-	if m.state.Phase == Wedged { // by an earlier incarnation, perhaps alone
+	if m.state.Phase == Wedged { // an earlier incarnation may have wedged as the only member
 		epoch := m.state.Epoch
 		if out = m.enterNext(now, out); m.state.Epoch != epoch {
 			return out

@@ -59,16 +59,16 @@ func told(out []Effect, k EventKind) bool {
 	return false
 }
 
-func TestOnlySoundMachinesAreMade(t *testing.T) {
+func TestNewChecksItsArguments(t *testing.T) {
 	for want, change := range map[string]func(*Config, *State){
-		"Self":                   func(c *Config, _ *State) { c.Self = timed.Incarnation{} },
-		"Counter":                func(c *Config, _ *State) { c.Counter = 0 },
-		"Parse":                  func(c *Config, _ *State) { c.Parse = nil },
-		"must be above 0":        func(c *Config, _ *State) { c.Retry = 0 },
-		"never written":          func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Chosen, three, true },
-		"has no quorum system":   func(_ *Config, s *State) { s.System = "" },
-		"it is no majority":      func(_ *Config, s *State) { s.System = "all" },
-		`"majority 2,1" is writ`: func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Wedged, "majority 2,1", true },
+		"Self":                 func(c *Config, _ *State) { c.Self = timed.Incarnation{} },
+		"Counter":              func(c *Config, _ *State) { c.Counter = 0 },
+		"Parse":                func(c *Config, _ *State) { c.Parse = nil },
+		"must be above 0":      func(c *Config, _ *State) { c.Retry = 0 },
+		"never persisted":      func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Chosen, three, true },
+		"has no quorum system": func(_ *Config, s *State) { s.System = "" },
+		"it is no majority":    func(_ *Config, s *State) { s.System = "all" },
+		`"majority 2,1" is not in canonical form`: func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Wedged, "majority 2,1", true },
 	} {
 		c, s := config(1), first()
 		change(&c, &s)
@@ -77,8 +77,8 @@ func TestOnlySoundMachinesAreMade(t *testing.T) {
 	}
 }
 
-// noteOld requires that a proposal from before a vote for another is not noted,
-// though its proposer has got the vote again.
+// noteOld offers a proposal from before a vote for another candidate. The voter must
+// not note it, even if its proposer has the vote again.
 func noteOld(t testing.TB) {
 	m := machine(t, 2, first())
 	m.NoteVote(inc(1), 1010, 1090)
@@ -88,16 +88,16 @@ func noteOld(t testing.TB) {
 	require.Empty(t, m.HandleReport(1210, inc(1), &late, nil))
 	m.NoteVote(inc(1), 1220, 1300)
 	now := proposal(1, "majority 1,2", stamp(1, 2), stamp(2, 1200))
-	require.Empty(t, m.HandleReport(1230, inc(3), &now, nil), "it comes from another")
+	require.Empty(t, m.HandleReport(1230, inc(3), &now, nil), "another node sends it")
 	other := proposal(1, "majority 1,2", stamp(1, 2), edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1200})
-	require.Empty(t, m.HandleReport(1230, inc(1), &other, nil), "the vote is another incarnation's")
+	require.Empty(t, m.HandleReport(1230, inc(1), &other, nil), "another incarnation voted")
 	require.Equal(t, []Kind{Persist, SendStateToAll}, kinds(m.HandleReport(1230, inc(1), &now, nil)))
 	require.Empty(t, m.HandleReport(1240, inc(1), &now, nil), "once is enough")
 }
 
-func TestNoProposalIsNotedFromBeforeAVoteForAnother(t *testing.T) { noteOld(t) }
+func TestProposalFromBeforeAnotherVoteIsNotNoted(t *testing.T) { noteOld(t) }
 
-// wedgesOnce requires the order of a voter's steps when the successor is known.
+// wedgesOnce checks the order of a voter's steps once it knows the successor.
 func wedgesOnce(t testing.TB) {
 	m := machine(t, 2, first())
 	require.True(t, m.Votes(1, 1, digest(three)))
@@ -108,7 +108,7 @@ func wedgesOnce(t testing.TB) {
 	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
 	out := m.HandleReport(1020, inc(1), &chosen, nil)
 	require.Equal(t, []Kind{Notify, SendStateToAll}, kinds(out))
-	require.False(t, m.Votes(1, 1, digest(three)), "no vote when the successor is known")
+	require.False(t, m.Votes(1, 1, digest(three)), "no vote once the successor is known")
 	for now := timed.Instant(1021); now < 1090; now++ {
 		for _, e := range m.HandleTimeout(now, nil) {
 			require.Equal(t, Chosen, e.State.Phase, "a vote binds")
@@ -121,15 +121,15 @@ func wedgesOnce(t testing.TB) {
 
 	m, err := New(config(2), out[0].State, 2000)
 	require.NoError(t, err)
-	require.False(t, m.Votes(1, 1, digest(three)), "not after a restart either")
+	require.False(t, m.Votes(1, 1, digest(three)), "no vote after a restart")
 	other := out[0].State
 	require.True(t, told(m.HandleReport(2010, inc(3), &other, nil), Entered), "two of three")
 	require.True(t, m.Votes(1, 2, digest("majority 1,2")))
 }
 
-func TestAVoterWedgesWhenItIsBoundNoMore(t *testing.T) { wedgesOnce(t) }
+func TestVoterWedgesWhenItsVotesExpire(t *testing.T) { wedgesOnce(t) }
 
-func TestAVoteGivenBackBindsNoMore(t *testing.T) {
+func TestReturnedVoteNoLongerBinds(t *testing.T) {
 	m := machine(t, 2, first())
 	m.NoteVote(inc(1), 1010, 1090)
 	m.NoteFreed(1020, inc(3))
@@ -141,7 +141,7 @@ func TestAVoteGivenBackBindsNoMore(t *testing.T) {
 	require.Equal(t, Wedged, m.State().Phase)
 }
 
-func TestProposalsAreRefusedWithTheReason(t *testing.T) {
+func TestProposeErrors(t *testing.T) {
 	m := machine(t, 1, first())
 	require.ErrorIs(t, m.Propose("majority 1,2"), ErrNotLeader)
 	m.NoteVote(inc(1), 1010, 1090)
@@ -166,7 +166,7 @@ func TestProposalsAreRefusedWithTheReason(t *testing.T) {
 	require.ErrorIs(t, joiner.Propose(three), ErrSystem)
 }
 
-func TestALeaderProposesAgainUnderItsLatestVotes(t *testing.T) {
+func TestLeaderRepeatsProposalUnderLatestVotes(t *testing.T) {
 	m := machine(t, 1, first())
 	m.NoteVote(inc(1), 1010, 1090)
 	m.NoteReply(inc(2), 1010, nil)
@@ -178,11 +178,11 @@ func TestALeaderProposesAgainUnderItsLatestVotes(t *testing.T) {
 	out := m.HandleWon(3010, 3000, []edict.Stamp{stamp(1, 3000), stamp(3, 8)}, nil)
 	require.True(t, told(out, Proposed))
 	require.Equal(t, edict.After, edict.Compare(out[0].State.Edict, old.Edict))
-	require.Empty(t, m.HandleReport(3011, inc(2), &old, nil), "who has noted the old one does not count")
+	require.Empty(t, m.HandleReport(3011, inc(2), &old, nil), "the peer has noted the old proposal")
 	require.True(t, told(m.HandleReport(3012, inc(3), &out[0].State, nil), Decided))
 }
 
-func TestProposalsThatDoNotCompareAreToldOnce(t *testing.T) {
+func TestIncomparableProposalsAreReportedOnce(t *testing.T) {
 	m := machine(t, 1, first())
 	m.NoteVote(inc(1), 1010, 1090)
 	a := proposal(1, "majority 1,2", edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1})
@@ -194,7 +194,7 @@ func TestProposalsThatDoNotCompareAreToldOnce(t *testing.T) {
 	require.Empty(t, m.HandleWon(1012, 1010, stamps, nil))
 }
 
-func TestWhoIsBehindIsTold(t *testing.T) {
+func TestReportsBringPeersUpToDate(t *testing.T) {
 	m := machine(t, 1, State{Epoch: 3, System: three})
 	old := first()
 	out := m.HandleReport(10, inc(2), &old, nil)
@@ -205,13 +205,13 @@ func TestWhoIsBehindIsTold(t *testing.T) {
 	require.Equal(t, []Kind{SendStateToAll}, kinds(joiner.HandleTimeout(0, nil)))
 	require.Empty(t, joiner.HandleReport(5, inc(5), &State{}, nil), "neither knows")
 	require.Equal(t, []Kind{Notify, Persist, SendStateToAll}, kinds(joiner.HandleReport(10, inc(1), &out[0].State, nil)))
-	require.False(t, joiner.Votes(1, 3, digest(three)), "it is no member")
+	require.False(t, joiner.Votes(1, 3, digest(three)), "it is not a member")
 	mixed := State{Epoch: 3, System: "majority 1,2"}
 	require.True(t, told(m.HandleReport(20, inc(2), &mixed, nil), Conflict))
 	require.Empty(t, m.HandleReport(21, inc(2), &mixed, nil), "once")
 	strange := State{Epoch: 4, System: "grid 2x2"}
 	joiner.HandleReport(30, inc(1), &strange, nil)
-	require.EqualValues(t, 3, joiner.State().Epoch, "what cannot be read is not entered")
+	require.EqualValues(t, 3, joiner.State().Epoch, "a malformed system is not entered")
 }
 
 func TestForce(t *testing.T) {
@@ -235,7 +235,7 @@ func TestForce(t *testing.T) {
 	m.NoteVote(inc(2), 1100, 1190)
 	require.NotEmpty(t, m.HandleReport(1110, inc(2), &noted, nil))
 	out, err := m.Force(2000, "majority 1", timed.SetOf(3), nil)
-	require.NoError(t, err, "what is merely noted gives way")
+	require.NoError(t, err, "a noted proposal gives way")
 	require.Equal(t, []Kind{Notify, Persist, SendStateToAll}, kinds(out))
 	require.Equal(t, Wedged, m.State().Phase)
 	_, err = m.Force(2000, "majority 2", timed.SetOf(3), nil)
@@ -248,13 +248,13 @@ func TestForce(t *testing.T) {
 	alive := machine(t, 3, first())
 	forced := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Dead: timed.SetOf(3)}
 	require.True(t, told(alive.HandleReport(2200, inc(1), &forced, nil), DeclaredDead))
-	require.Equal(t, Wedged, alive.State().Phase, "it stops all the same")
+	require.Equal(t, Wedged, alive.State().Phase, "it stops nevertheless")
 	_, err = machine(t, 4, State{}).Force(0, three, timed.SetOf(1), nil)
 	require.ErrorIs(t, err, ErrSystem)
 }
 
-// A group of one that crashed between wedging and entering goes on by itself.
-func TestASingleMemberGoesOn(t *testing.T) {
+// A group of one that crashed between wedging and entering recovers alone.
+func TestSingleMemberRecovers(t *testing.T) {
 	m := machine(t, 1, State{Epoch: 5, System: "majority 1", Phase: Wedged, Next: "majority 1,2", Agreed: true})
 	require.True(t, told(m.HandleTimeout(0, nil), Entered))
 	require.EqualValues(t, 6, m.State().Epoch)

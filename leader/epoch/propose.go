@@ -11,19 +11,18 @@ import (
 
 // Errors to compare with [errors.Is].
 var (
-	// ErrNotLeader: this node does not lead its epoch.
+	// ErrNotLeader means that this node does not lead its epoch.
 	ErrNotLeader = errors.New("epoch: this node does not lead by a quorum")
-	// ErrUnderWay: another change is under way and must end first.
+	// ErrUnderWay means that another change must end first.
 	ErrUnderWay = errors.New("epoch: another change is under way")
-	// ErrSystem: the quorum system cannot be the successor.
+	// ErrSystem means that the quorum system cannot be the successor.
 	ErrSystem = errors.New("epoch: the quorum system cannot be the successor")
 )
 
-// Propose makes this node, which leads its epoch, propose a quorum system as the
-// successor, from the next round of votes on. Events report the outcome. If the lead
-// ends before the successor is known to be chosen, the outcome is open until the next
-// epoch begins. The error matches [ErrNotLeader], [ErrUnderWay] or [ErrSystem]; then
-// nothing changes.
+// Propose makes the leader propose a quorum system as the successor, from its next
+// round on. Events report the outcome. If the lead ends before the successor is known
+// to be chosen, the outcome is open until the next epoch begins. An error matches
+// [ErrNotLeader], [ErrUnderWay] or [ErrSystem] and changes nothing.
 func (m *Machine) Propose(next string) error {
 	if err := m.checkNext(next); err != nil {
 		return err
@@ -42,8 +41,8 @@ func (m *Machine) Propose(next string) error {
 	return nil
 }
 
-// checkNext returns an error if a text cannot be that of the successor, as far as this
-// node knows.
+// checkNext returns an error if this node knows that a quorum system cannot be the
+// successor.
 func (m *Machine) checkNext(next string) error {
 	if m.system == nil {
 		return fmt.Errorf("%w: this node knows of no epoch", ErrSystem)
@@ -59,8 +58,8 @@ func (m *Machine) checkNext(next string) error {
 	return nil
 }
 
-// NoteReply notes a stamped vote of a peer for this node's round of that number, and
-// the state that came with it. A nil state means that the voter had noted nothing.
+// NoteReply records a peer's stamped vote in this node's round of that number, and the
+// state that it carried. A nil state means that the voter had noted no proposal.
 func (m *Machine) NoteReply(from timed.Incarnation, number timed.Instant, s *State) {
 	r := report{from: from, number: number}
 	if s != nil {
@@ -74,8 +73,8 @@ func (m *Machine) NoteReply(from timed.Incarnation, number timed.Instant, s *Sta
 	m.reports[i] = r
 }
 
-// HandleWon takes a round of that number that this node has won by a quorum, with the
-// stamps of its votes, its own included, sorted by node.
+// HandleWon processes the round of that number, which this node has won by a quorum.
+// The stamps of its votes include its own and are sorted by node.
 func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []edict.Stamp, out []Effect) []Effect {
 	m.leading = true
 	if m.state.Phase >= Chosen || m.wanted == "" && m.state.Phase == Idle && !m.othersNoted(stamps) {
@@ -107,7 +106,7 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 		Edict: edict.Edict{Epoch: m.state.Epoch, Stamps: slices.Clone(stamps), Digest: edict.Sum(Proposal(m.state.Epoch, next))}}
 	before := len(out)
 	if out = m.note(now, m.cfg.Self, &proposal, out); len(out) == before {
-		return out // this node may not propose: it has voted for another since
+		return out // this node has voted for another since
 	}
 	m.own, m.noted, m.proposed = true, timed.Set{}, now
 	out = append(out, Effect{Kind: Notify, Event: Event{Kind: Proposed, Epoch: m.state.Epoch, System: next}})
@@ -125,9 +124,9 @@ func (m *Machine) othersNoted(stamps []edict.Stamp) bool {
 }
 
 // latest returns the latest proposal that the voters of a round had noted when they
-// voted. One of them had noted any proposal that was chosen before. between is After if
-// the proposal is surely the latest, Incomparable if proposals do not compare, and
-// Before if the report of a voter is missing.
+// voted. If a proposal was chosen before, one of them had noted it. between is After if
+// the proposal is certainly the latest, Incomparable if two proposals are incomparable,
+// and Before if the report of a voter is missing.
 func (m *Machine) latest(number timed.Instant, stamps []edict.Stamp) (latest State, between edict.Order) {
 	if m.state.Phase == Noted {
 		latest = m.state
@@ -181,7 +180,7 @@ func (m *Machine) handleNoted(now timed.Instant, id timed.NodeID, out []Effect) 
 	return m.enterNext(now, out)
 }
 
-// NoteLost notes that this node no longer leads its epoch.
+// NoteLost records that this node no longer leads its epoch.
 func (m *Machine) NoteLost() {
 	m.leading, m.own, m.wanted = false, false, ""
 }

@@ -1,6 +1,7 @@
 package epoch
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/failaware/failaware/leader/edict"
@@ -23,17 +24,17 @@ type System interface {
 // MaxSystem is the length in bytes of the longest text of a quorum system.
 const MaxSystem = 1024
 
-// Phase says how far a change of the quorum system has come, as far as a node knows.
+// Phase is the progress of a change of the quorum system that a node knows of.
 type Phase uint8
 
 const (
 	// Idle: the node knows of no change.
 	Idle Phase = iota
-	// Noted: the node has noted a leader's proposal, durably.
+	// Noted: the node has durably noted a leader's proposal.
 	Noted
-	// Chosen: the node knows which successor is chosen and gives no more votes.
+	// Chosen: the node knows the chosen successor and no longer votes.
 	Chosen
-	// Wedged: the node never votes in this epoch again, durably.
+	// Wedged: the node has durably stopped voting in this epoch.
 	Wedged
 )
 
@@ -49,8 +50,8 @@ func (p Phase) String() string {
 	return "idle"
 }
 
-// State is what a node knows of the epoch that it has entered. A node reports it to
-// others, and writes it down except in phase [Chosen].
+// State is a node's knowledge of the epoch that it has entered. A node reports it to
+// others, and persists it except in phase [Chosen].
 type State struct {
 	// Epoch is the number of the epoch; 0 means that the node knows none.
 	Epoch uint64
@@ -61,29 +62,28 @@ type State struct {
 	Next string
 	// Edict is the edict of the noted proposal.
 	Edict edict.Edict
-	// Agreed: a quorum has noted Next under one edict.
+	// Agreed means that a quorum has noted Next under one edict.
 	Agreed bool
-	// Dead is the members that an administrator has declared dead to force Next.
+	// Dead holds the members that an administrator has declared dead to force Next.
 	Dead timed.Set
 }
 
-// Proposal returns the payload of the edict under which the successor of an epoch is
-// proposed.
+// Proposal returns the payload of the edict that proposes the successor of an epoch.
 func Proposal(epoch uint64, next string) []byte {
 	return fmt.Appendf(nil, "failaware epoch %d: %s", epoch+1, next)
 }
 
-// check returns an error if no node can be in the state.
+// check reports whether a node can be in the state.
 func (s *State) check() error {
 	switch {
 	case s.Epoch == 0 && (s.System != "" || s.Phase != Idle):
-		return fmt.Errorf("epoch: the state has no epoch but a quorum system or a phase")
+		return errors.New("epoch: a quorum system or a phase in epoch 0")
 	case s.Epoch > 0 && s.System == "":
 		return fmt.Errorf("epoch: epoch %d has no quorum system", s.Epoch)
 	case len(s.System) > MaxSystem || len(s.Next) > MaxSystem:
 		return fmt.Errorf("epoch: the text of a quorum system is longer than %d bytes", MaxSystem)
 	case s.Phase > Wedged:
-		return fmt.Errorf("epoch: there is no phase %d", s.Phase)
+		return fmt.Errorf("epoch: unknown phase %d", s.Phase)
 	case (s.Phase == Idle) != (s.Next == ""):
 		return fmt.Errorf("epoch: a successor in phase %v", s.Phase)
 	case s.Phase < Chosen && (s.Agreed || !s.Dead.Empty()):
@@ -95,7 +95,7 @@ func (s *State) check() error {
 	case s.Phase != Noted:
 		return nil
 	case s.Edict.Epoch != s.Epoch || s.Edict.Digest != edict.Sum(Proposal(s.Epoch, s.Next)):
-		return fmt.Errorf("epoch: the edict belongs to another proposal")
+		return errors.New("epoch: the edict belongs to another proposal")
 	}
 	return s.Edict.Validate()
 }

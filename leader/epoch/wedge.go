@@ -17,7 +17,7 @@ type wedges struct {
 // one unless forced changes contradict each other.
 const maxSuccessors = 4
 
-// learn takes a successor that a node knows to be chosen.
+// learn processes a successor that a node knows to be chosen.
 func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Effect) []Effect {
 	if m.state.Phase >= Chosen && m.state.Next != s.Next {
 		return m.notifyConflict(from, s.Next, out)
@@ -40,7 +40,7 @@ func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Ef
 	m.state.Agreed = m.state.Agreed || s.Agreed
 	m.state.Dead = m.state.Dead.Union(s.Dead)
 	switch {
-	case m.state.Phase == Wedged: // now for another reason
+	case m.state.Phase == Wedged: // the reason has changed
 		m.wedge(m.cfg.Self.Node, &m.state)
 		return m.persist(now, out)
 	case m.mayWedge() && now >= m.unboundAt():
@@ -60,7 +60,7 @@ func (m *Machine) unboundAt() timed.Instant {
 	return timed.Later(m.cfg.ReadyAt, m.bound)
 }
 
-// wedgeSelf makes this node stop voting in this epoch for good.
+// wedgeSelf makes this node stop voting in this epoch permanently.
 func (m *Machine) wedgeSelf(now timed.Instant, out []Effect) []Effect {
 	m.state.Phase = Wedged
 	m.wedge(m.cfg.Self.Node, &m.state)
@@ -105,7 +105,7 @@ func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
 func (m *Machine) enter(now timed.Instant, epoch uint64, text string, out []Effect) []Effect {
 	system, err := m.parse(text)
 	if err != nil {
-		return m.notifyConflict(timed.NoNode, text, out) // a newer program wrote it
+		return m.notifyConflict(timed.NoNode, text, out) // written by a newer program
 	}
 	m.state, m.system = State{Epoch: epoch, System: text}, system
 	m.votedFor, m.since = timed.Incarnation{}, 0

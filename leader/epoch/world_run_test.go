@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// check looks for two leaders.
+// check fails if two nodes lead.
 func (w *world) check() {
 	rest := w.leases[:0]
 	for _, l := range w.leases {
@@ -25,7 +25,7 @@ func (w *world) check() {
 	}
 }
 
-// leader returns who leads, if anybody.
+// leader returns the leader, or nil.
 func (w *world) leader() *node {
 	for _, n := range w.nodes {
 		if n.up && n.stamps != nil && w.now < n.leadsUntil && n.epoch == n.m.State().Epoch {
@@ -35,7 +35,7 @@ func (w *world) leader() *node {
 	return nil
 }
 
-// run lets time pass, with whatever may happen at random if rough.
+// run advances time by d, with random faults if rough.
 func (w *world) run(d time.Duration, rough bool) {
 	for end := w.now + int64(d); w.now < end && w.wrong == ""; {
 		w.step()
@@ -67,7 +67,7 @@ func (w *world) run(d time.Duration, rough bool) {
 	}
 }
 
-// draw returns a quorum system of up to five of the nodes.
+// draw returns a random quorum system of up to five nodes.
 func (w *world) draw() string {
 	var s majority
 	for range 1 + w.random.IntN(5) {
@@ -81,8 +81,8 @@ func (w *world) draw() string {
 	return s.String()
 }
 
-// settle ends all faults.
-func (w *world) settle() {
+// endFaults ends all faults.
+func (w *world) endFaults() {
 	w.loss, w.delay, w.crash, w.unheard, w.rivals, w.cut = 0, 0, 0, 0, false, [16]int{}
 	for _, n := range w.nodes {
 		if !n.up && !n.dead {
@@ -91,8 +91,8 @@ func (w *world) settle() {
 	}
 }
 
-// settled says what is not as it should be when nothing disturbs.
-func (w *world) settled() string {
+// defect describes a defect of a world without faults, or returns "".
+func (w *world) defect() string {
 	l := w.leader()
 	if l == nil {
 		return "nobody leads"
@@ -111,7 +111,7 @@ func (w *world) settled() string {
 	return ""
 }
 
-// until lets time pass until something is so, in a world without faults.
+// until advances time by at most d until what returns "".
 func (w *world) until(d time.Duration, what func() string) {
 	last := ""
 	for end := w.now + int64(d); w.now < end && w.wrong == ""; {
@@ -123,7 +123,7 @@ func (w *world) until(d time.Duration, what func() string) {
 	w.fail("after %v without faults: %s", d, last)
 }
 
-// force lets an administrator force a successor at a node.
+// force forces a successor at a node.
 func (w *world) force(id timed.NodeID, next string, dead timed.Set) {
 	n := w.nodes[id-1]
 	if !n.up {

@@ -49,17 +49,16 @@ func parseMajority(text string) (System, error) {
 	return s, nil
 }
 
-// Times of the world, in true nanoseconds. Rates are exact, so that a lock may
-// be hardly longer than a lease; origins of clocks are anywhere.
+// Times of the world, in true nanoseconds. Clock rates are exact, so that a lock can
+// be barely longer than a lease. Clock origins are random.
 const (
 	ms        = int64(time.Millisecond)
 	leaseTime = 80 * ms
 	lockTime  = 82 * ms
 )
 
-// world is a group with leaders by quorums, in true time: voters with locks,
-// messages that are late or lost, partitions, crashes with and without what was
-// being written, restarts.
+// world is a group with quorum leaders in true time. It has voters with locks, late
+// and lost messages, partitions, crashes before and after a write, and restarts.
 type world struct {
 	random *rand.Rand
 	now    int64
@@ -91,7 +90,7 @@ type node struct {
 	live
 }
 
-// live is what a crash forgets.
+// live is the state that a crash loses.
 type live struct {
 	inc         timed.Incarnation
 	origin      int64
@@ -182,7 +181,7 @@ func (w *world) start(n *node) {
 
 func (n *node) clock(at int64) timed.Instant { return timed.Instant(at - n.origin) }
 
-// stamp gives the next stamp of a voter.
+// stamp returns the next stamp of a voter.
 func (w *world) stamp(n *node) edict.Stamp {
 	n.last = max(n.last+1, n.clock(w.now))
 	return edict.Stamp{Node: n.id, Counter: n.count, Boot: n.inc.Boot, At: n.last}
@@ -190,8 +189,8 @@ func (w *world) stamp(n *node) edict.Stamp {
 
 func (w *world) crashNode(n *node) { n.up, n.m = false, nil }
 
-// perform does what a machine wants, in order. A crash may come at each write,
-// before or after it has reached the disk.
+// perform performs effects in order. The node may crash at each write, before or
+// after it has reached the disk.
 func (w *world) perform(n *node, out []Effect) {
 	for _, e := range out {
 		if !n.up {
@@ -225,7 +224,7 @@ func (w *world) perform(n *node, out []Effect) {
 	}
 }
 
-// written checks what has reached a disk.
+// written checks the state on a node's disk.
 func (w *world) written(n *node) {
 	s := &n.disk
 	if system, ok := w.systems[s.Epoch]; ok && system != s.System {
@@ -270,7 +269,7 @@ func (w *world) broadcast(m message) {
 	}
 }
 
-// step lets the next thing happen.
+// step performs the next event.
 func (w *world) step() {
 	at, best := w.now+20*ms, -1
 	for i := range w.queue {
@@ -302,7 +301,7 @@ func (w *world) step() {
 	w.check()
 }
 
-// alarm is when a lead is over.
+// alarm returns the end of a lead.
 func (n *node) alarm() int64 {
 	if n.stamps == nil {
 		return 1 << 62
@@ -391,7 +390,7 @@ func (w *world) receive(n *node, m message) {
 	}
 }
 
-// tally wins the round under way if a quorum has voted.
+// tally ends the current round if a quorum has voted.
 func (w *world) tally(n *node) {
 	var set timed.Set
 	for _, s := range n.votes {
@@ -402,8 +401,8 @@ func (w *world) tally(n *node) {
 	}
 	n.open = false
 	if w.rivals && n.stamps == nil {
-		// As if it had been asked between two rounds of a lead, of which this is
-		// the second, with other voters.
+		// The proposal was requested between two rounds of a lead. This is the second
+		// round, with other voters.
 		n.m.leading = true
 		_ = n.m.Propose(w.draw())
 	}
@@ -413,7 +412,7 @@ func (w *world) tally(n *node) {
 	w.perform(n, n.m.HandleWon(n.clock(w.now), n.round, n.stamps, nil))
 }
 
-// create makes an edict, and compares it with those before.
+// create makes an edict and compares it with all earlier ones.
 func (w *world) create(n *node) {
 	n.counter++
 	e := edict.Edict{Epoch: n.epoch, Stamps: n.stamps, Counter: n.counter}
