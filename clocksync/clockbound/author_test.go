@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware/clocksync/serve"
 )
 
-// machine is a machine whose clocks advance whenever they are read.
+// machine simulates clocks that advance whenever they are read.
 type machine struct {
 	rng     *rand.Rand
 	utc     int64 // the truth
@@ -39,7 +39,7 @@ func (m *machine) Stepped() bool {
 	return was
 }
 
-// answer is an estimate that is off by as much as it admits.
+// answer returns an estimate with a random error within bound.
 func (m *machine) answer(bound time.Duration, external bool) serve.Answer {
 	m.pass()
 	off := m.rng.Int64N(2*int64(bound)+1) - int64(bound)
@@ -72,9 +72,9 @@ func boundsHold(t testing.TB) {
 	}
 }
 
-func TestTheBoundHoldsForREALTIME(t *testing.T) { boundsHold(t) }
+func TestBoundHoldsForREALTIME(t *testing.T) { boundsHold(t) }
 
-func TestStatusFollowsWhatIsKnown(t *testing.T) {
+func TestStatusOfAnswers(t *testing.T) {
 	m := newMachine(1)
 	for _, c := range []struct {
 		answer serve.Answer
@@ -111,4 +111,4 @@ func stepsSpoilMeasurements(t testing.TB) {
 	require.GreaterOrEqual(t, r.bound, int64(time.Hour))
 }
 
-func TestAStepSpoilsTheMeasurement(t *testing.T) { stepsSpoilMeasurements(t) }
+func TestStepSpoilsMeasurement(t *testing.T) { stepsSpoilMeasurements(t) }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemClocks are those of the kernel.
+// systemClocks reads the clocks of the kernel.
 type systemClocks struct{}
 
 func (systemClocks) realtime() int64 { return read(unix.CLOCK_REALTIME) }
@@ -15,17 +15,17 @@ func (systemClocks) coarse() int64   { return read(unix.CLOCK_MONOTONIC_COARSE) 
 func read(id int32) int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(id, &ts); err != nil {
-		// Both exist on every Linux, and no time would be safe to return.
-		panic(fmt.Sprintf("clockbound: clock %d is unreadable: %v", id, err))
+		// Every Linux has both clocks, and no return value would be safe.
+		panic(fmt.Sprintf("clockbound: cannot read clock %d: %v", id, err))
 	}
 	return ts.Nano()
 }
 
-// resolution returns how long the coarse clock stands still.
+// resolution returns the time between two ticks of the coarse clock.
 func resolution() (int64, error) {
 	var ts unix.Timespec
 	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &ts); err != nil {
-		return 0, fmt.Errorf("clockbound: the resolution of CLOCK_MONOTONIC_COARSE: %w", err)
+		return 0, fmt.Errorf("clockbound: cannot read the resolution of CLOCK_MONOTONIC_COARSE: %w", err)
 	}
 	return ts.Nano(), nil
 }

@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	fileMode = 0o644 // everybody may know the time
+	fileMode = 0o644 // readable by all users
 	dirMode  = 0o755
 
-	// foreignWatch is for how long a fresh segment that nobody has locked is
-	// watched: twice the longest time between two updates that the protocol
-	// allows. Writers other than this one take no lock.
+	// foreignWatch is how long a recently updated but unlocked segment is watched:
+	// twice the longest time between two updates that the protocol allows. Writers
+	// of other programs take no lock.
 	foreignWatch = 2 * time.Second
-	watchEvery   = 10 * time.Millisecond
-	// raceTries bounds how often another process may remove or make the file
+	watchPeriod  = 10 * time.Millisecond
+	// maxRaces bounds retries after another process removed or created the file
 	// between two steps of this one.
-	raceTries = 8
+	maxRaces = 8
 )
 
-// Create opens the segment at path, or makes it, and the last directory of the
-// path if that is missing, and begins to write what source says.
+// Create opens or creates the segment at path and starts to write the time of
+// source to it. It also creates the last directory of the path if that is missing.
 //
-// A segment that a crashed writer has left is taken over, and programs that have
-// it mapped go on. If it was updated within the last five seconds, and nobody
-// holds this package's lock, Create watches it for two seconds, or until ctx is
-// done: another kind of writer may be alive. The error then matches [ErrInUse],
-// and it matches [ErrMalformed] if the file is something else.
+// Create takes over the segment of a crashed writer, and programs that have it
+// mapped continue to read it. If the segment was updated within the last five
+// seconds but does not have this package's lock, Create watches it for two seconds,
+// or until ctx is done. Another program may be writing it; the error then matches
+// [ErrInUse]. The error matches [ErrMalformed] if the file is not a segment.
 func Create(ctx context.Context, path string, source serve.Source, opts Options) (*Writer, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("clockbound: %w", err)
@@ -63,16 +63,16 @@ func Create(ctx context.Context, path string, source serve.Source, opts Options)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("clockbound: %s: %w", path, err), steps.Close(), waiter.Close())
 	}
-	told := make(chan struct{}, 1)
+	stepped := make(chan struct{}, 1)
 	go func() {
 		for waiter.Wait() {
 			select {
-			case told <- struct{}{}:
-			default: // one that waits to be seen is as good as two
+			case stepped <- struct{}{}:
+			default: // a notice is already pending
 			}
 		}
 	}()
-	w := &Writer{author: a, seg: seg, told: told, stop: make(chan struct{}), done: make(chan struct{})}
+	w := &Writer{author: a, seg: seg, stepped: stepped, stop: make(chan struct{}), done: make(chan struct{})}
 	w.free = func() error {
 		return errors.Join(steps.Close(), waiter.Close(), unmap(seg), file.Close())
 	}
@@ -80,13 +80,13 @@ func Create(ctx context.Context, path string, source serve.Source, opts Options)
 	return w, nil
 }
 
-// acquire returns the locked file and its memory.
+// acquire locks and maps the file.
 func acquire(ctx context.Context, path string, c clocks) (*os.File, *segment, error) {
-	for range raceTries {
+	for range maxRaces {
 		f, fresh, err := openOrMake(path)
 		switch {
 		case errors.Is(err, fs.ErrExist) || errors.Is(err, errReplaced):
-			continue // somebody else was in between
+			continue
 		case err != nil:
 			return nil, nil, err
 		}
@@ -95,18 +95,18 @@ func acquire(ctx context.Context, path string, c clocks) (*os.File, *segment, er
 			return nil, nil, errors.Join(err, f.Close())
 		}
 		if !fresh {
-			if err := unowned(ctx, seg, c); err != nil {
+			if err := checkUnused(ctx, seg, c); err != nil {
 				return nil, nil, errors.Join(err, unmap(seg), f.Close())
 			}
 		}
 		return f, seg, nil
 	}
-	return nil, nil, errors.New("the file is made and removed all the time")
+	return nil, nil, errors.New("other processes keep creating and removing the file")
 }
 
 var errReplaced = errors.New("the file was replaced")
 
-// openOrMake returns the file, locked.
+// openOrMake opens or creates the file and locks it.
 func openOrMake(path string) (f *os.File, fresh bool, err error) {
 	f, err = os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func openOrMake(path string) (f *os.File, fresh bool, err error) {
 	return f, false, nil
 }
 
-// lock takes the lock of an open file; a crash gives it back.
+// lock locks an open file. A crash releases the lock.
 func lock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -134,14 +134,14 @@ func lock(f *os.File) error {
 	return err
 }
 
-// sameFile makes sure that the lock is on the file that others find at the path.
+// sameFile checks that f is still the file at path.
 func sameFile(f *os.File, path string) error {
 	have, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if !have.Mode().IsRegular() {
-		return fmt.Errorf("%w: it is no regular file", ErrMalformed)
+		return fmt.Errorf("%w: not a regular file", ErrMalformed)
 	}
 	there, err := os.Lstat(path)
 	if err != nil || !os.SameFile(have, there) {
@@ -150,9 +150,9 @@ func sameFile(f *os.File, path string) error {
 	return nil
 }
 
-// makeFile makes a segment in which nothing has been written. It appears under its
-// name complete and locked: it is made under another, and linked, which fails if
-// the name is taken.
+// makeFile creates an unwritten segment. The file is complete and locked when it
+// appears at path: makeFile creates it under a temporary name and links it, which
+// fails if path exists.
 func makeFile(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -166,7 +166,7 @@ func makeFile(path string) (*os.File, error) {
 	binary.NativeEndian.PutUint32(header[offMagic:], magic0)
 	binary.NativeEndian.PutUint32(header[offMagic+4:], magic1)
 	binary.NativeEndian.PutUint32(header[offSize:], segmentSize)
-	_, err = f.Write(header[:]) // version and generation are zero: not to be used yet
+	_, err = f.Write(header[:]) // with version and generation 0, so not ready
 	if err == nil {
 		err = f.Chmod(fileMode)
 	}
@@ -185,14 +185,14 @@ func makeFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// mapped maps the file. What is not a segment of this version is not touched.
+// mapped maps a file that contains a segment of this version.
 func mapped(f *os.File, protection int) (*segment, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() < segmentSize {
-		return nil, fmt.Errorf("%w: it has %d bytes", ErrMalformed, info.Size())
+		return nil, fmt.Errorf("%w: %d bytes, fewer than %d", ErrMalformed, info.Size(), segmentSize)
 	}
 	memory, err := unix.Mmap(int(f.Fd()), 0, segmentSize, protection, unix.MAP_SHARED)
 	if err != nil {
@@ -200,7 +200,7 @@ func mapped(f *os.File, protection int) (*segment, error) {
 	}
 	seg := (*segment)(memory)
 	if version, _ := seg.header(); !seg.ours() || version != 0 && version != layoutVersion {
-		return nil, errors.Join(fmt.Errorf("%w: its header is of something else", ErrMalformed), unix.Munmap(memory))
+		return nil, errors.Join(fmt.Errorf("%w: unknown header", ErrMalformed), unix.Munmap(memory))
 	}
 	return seg, nil
 }
@@ -209,22 +209,22 @@ func unmap(seg *segment) error {
 	return os.NewSyscallError("munmap", unix.Munmap(unsafe.Slice(&seg[0], segmentSize)))
 }
 
-// unowned makes sure that no writer without a lock is alive.
-func unowned(ctx context.Context, seg *segment, c clocks) error {
+// checkUnused checks that no writer without a lock is alive.
+func checkUnused(ctx context.Context, seg *segment, c clocks) error {
 	var r record
 	if err := seg.read(&r); err == nil || errors.Is(err, ErrNotReady) {
 		if now := c.coarse(); now < r.asOf || now-r.asOf > int64(Grace) {
-			return nil // from before the boot, or nobody has written for long
+			return nil // written before the last boot, or long ago
 		}
 	}
 	_, first := seg.header()
 	ctx, cancel := context.WithTimeout(ctx, foreignWatch)
 	defer cancel()
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()
 	for {
 		if _, now := seg.header(); now != first {
-			return fmt.Errorf("%w: its generation changed from %d to %d", ErrInUse, first, now)
+			return fmt.Errorf("%w: the generation changed from %d to %d", ErrInUse, first, now)
 		}
 		select {
 		case <-tick.C:

@@ -16,7 +16,7 @@ import (
 	"github.com/failaware/failaware/clocksync/serve"
 )
 
-// utcOf is a source for which CLOCK_REALTIME is UTC.
+// utcOf returns a source that takes CLOCK_REALTIME for UTC.
 func utcOf(bound time.Duration, external bool) serve.Source {
 	return func() serve.Answer {
 		return serve.Answer{Time: clocksync.Time(time.Now().UnixNano()), Bound: bound, External: external}
@@ -31,7 +31,7 @@ func create(t *testing.T, path string, source serve.Source) *Writer {
 	return w
 }
 
-// until reads until the status is the wanted one.
+// until reads until the status is want.
 func until(t *testing.T, r *Reader, want Status) Interval {
 	t.Helper()
 	for {
@@ -46,7 +46,7 @@ func until(t *testing.T, r *Reader, want Status) Interval {
 	}
 }
 
-func TestReadersFollowTheWriter(t *testing.T) {
+func TestReaderFollowsWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "shm0")
 	var external atomic.Bool
 	external.Store(true)
@@ -57,7 +57,7 @@ func TestReadersFollowTheWriter(t *testing.T) {
 	require.Equal(t, int64(segmentSize), info.Size())
 	left, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
-	require.Len(t, left, 1, "nothing is left of the making")
+	require.Len(t, left, 1, "no temporary files remain")
 
 	r, err := Open(path)
 	require.NoError(t, err)
@@ -75,17 +75,17 @@ func TestReadersFollowTheWriter(t *testing.T) {
 	require.NoError(t, w.Close())
 	i, err = r.Now()
 	require.NoError(t, err)
-	require.Equal(t, Unknown, i.Status, "a writer that ends leaves no claim")
+	require.Equal(t, Unknown, i.Status, "the writer has ended")
 }
 
-func TestANoticeOfAStepIsWritten(t *testing.T) {
-	told := make(chan struct{})
+func TestStepIsWritten(t *testing.T) {
+	stepped := make(chan struct{})
 	s := newSegment()
-	w := &Writer{author: author{source: utcOf(1000, true), clocks: systemClocks{}, steps: &machine{}, drift: 1}, seg: s, told: told,
+	w := &Writer{author: author{source: utcOf(1000, true), clocks: systemClocks{}, steps: &machine{}, drift: 1}, seg: s, stepped: stepped,
 		free: func() error { return nil }, stop: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
-	told <- struct{}{}
-	told <- struct{}{} // it takes the second when the first has been written
+	stepped <- struct{}{}
+	stepped <- struct{}{} // received after the first has been written
 	r := &Reader{seg: s, clocks: systemClocks{}}
 	until(t, r, Disrupted)
 	until(t, r, Synchronized)
@@ -94,7 +94,7 @@ func TestANoticeOfAStepIsWritten(t *testing.T) {
 	until(t, r, Unknown)
 }
 
-func TestASegmentOfALiveWriterIsNotTaken(t *testing.T) {
+func TestCreateRefusesSegmentInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shm0")
 	w := create(t, path, utcOf(time.Millisecond, true))
 	_, err := Create(t.Context(), path, utcOf(time.Millisecond, true), Options{})
@@ -105,17 +105,17 @@ func TestASegmentOfALiveWriterIsNotTaken(t *testing.T) {
 	until(t, r, Synchronized)
 	require.NoError(t, r.Close())
 	require.NoError(t, w.Close())
-	create(t, path, utcOf(time.Millisecond, true)) // which another had until now
+	create(t, path, utcOf(time.Millisecond, true)) // the closed writer has released it
 }
 
-// foreign makes a segment as another kind of writer does, which takes no lock.
+// foreign creates a segment without a lock, as writers of other programs do.
 func foreign(t *testing.T, path string, age time.Duration) *segment {
 	t.Helper()
 	f, err := makeFile(path)
 	require.NoError(t, err)
 	seg, err := mapped(f, unix.PROT_READ|unix.PROT_WRITE)
 	require.NoError(t, err)
-	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_UN)) // closing would not do, since it stays mapped
+	require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_UN)) // closing does not unlock a mapped file
 	require.NoError(t, f.Close())
 	t.Cleanup(func() { require.NoError(t, unmap(seg)) })
 	asOf := max(systemClocks{}.coarse()-int64(age), 0)
@@ -123,7 +123,7 @@ func foreign(t *testing.T, path string, age time.Duration) *segment {
 	return seg
 }
 
-func TestAWriterWithoutALockIsNoticed(t *testing.T) {
+func TestCreateDetectsWriterWithoutLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shm0")
 	seg := foreign(t, path, 0)
 	result := make(chan error)
@@ -135,7 +135,7 @@ func TestAWriterWithoutALockIsNoticed(t *testing.T) {
 		select {
 		case err := <-result:
 			require.ErrorIs(t, err, ErrInUse)
-			require.ErrorContains(t, err, "its generation changed")
+			require.ErrorContains(t, err, "the generation changed")
 			return
 		case <-time.After(time.Millisecond):
 			r := record{asOf: systemClocks{}.coarse(), status: Synchronized}
@@ -144,7 +144,7 @@ func TestAWriterWithoutALockIsNoticed(t *testing.T) {
 	}
 }
 
-func TestACallerNeedNotWaitForTheWatch(t *testing.T) {
+func TestCreateObeysContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shm0")
 	foreign(t, path, 0)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -153,10 +153,10 @@ func TestACallerNeedNotWaitForTheWatch(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestWhatACrashedWriterLeftIsTakenOver(t *testing.T) {
+func TestCreateTakesOverAfterCrash(t *testing.T) {
 	for name, generation := range map[string]uint16{"between two updates": 0x7ffe, "in the middle": 0x7fff, "before zero": 0xffff} {
 		path := filepath.Join(t.TempDir(), "shm0")
-		seg := foreign(t, path, time.Hour) // or since boot
+		seg := foreign(t, path, time.Hour) // or less, since boot
 		seg.setHeader(layoutVersion, generation)
 		reader, err := Open(path) // before the new writer
 		require.NoError(t, err)
@@ -164,12 +164,12 @@ func TestWhatACrashedWriterLeftIsTakenOver(t *testing.T) {
 		until(t, reader, Synchronized)
 		_, after := seg.header()
 		require.NotZero(t, after, name)
-		require.Less(t, after-generation, uint16(100), "%s: the generation goes on", name)
+		require.Less(t, after-generation, uint16(100), "%s: the generation continues", name)
 		require.NoError(t, reader.Close())
 	}
 }
 
-func TestWhatIsNoSegmentIsLeftAlone(t *testing.T) {
+func TestCreateLeavesOtherFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	for name, content := range map[string]string{
@@ -188,14 +188,14 @@ func TestWhatIsNoSegmentIsLeftAlone(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(path, link))
 	_, err := Create(t.Context(), link, utcOf(1, true), Options{})
-	require.ErrorIs(t, err, unix.ELOOP, "a link could lead to anybody's file")
+	require.ErrorIs(t, err, unix.ELOOP, "symbolic links are not followed")
 	_, err = Create(t.Context(), dir, utcOf(1, true), Options{})
 	require.Error(t, err)
 	_, err = Create(t.Context(), filepath.Join(dir, "a", "b", "c"), utcOf(1, true), Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestOptionsNameWhatIsWrong(t *testing.T) {
+func TestOptionErrors(t *testing.T) {
 	_, err := Create(t.Context(), filepath.Join(t.TempDir(), "shm0"), utcOf(1, true), Options{Slew: MaxSlew + 1})
 	require.ErrorContains(t, err, "Slew: 100000001 ppb is outside")
 	_, err = Create(t.Context(), filepath.Join(t.TempDir(), "shm0"), utcOf(1, true), Options{Drift: -1})

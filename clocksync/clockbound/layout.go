@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// The layout, in bytes from the beginning. Numbers are in the machine's order.
+// Offsets of the fields, in bytes. Numbers are in native byte order.
 const (
 	offMagic    = 0  // two numbers of 32 bits
 	offSize     = 8  // 32 bits
-	offVersion  = 12 // 16 bits, and 16 bits of generation after them
+	offVersion  = 12 // 16 bits, followed by 16 bits of generation
 	offAsOf     = 16 // seconds and nanoseconds, 64 bits each
 	offVoid     = 32
 	offBound    = 48 // 64 bits
@@ -24,15 +24,15 @@ const (
 	layoutVersion = 2
 )
 
-// segment is the mapped memory. Every number is read and written as a whole, so
-// that readers in other processes can tell a torn record by the generation alone.
+// segment is the mapped memory. Every number is read and written atomically, so
+// that readers in other processes detect a torn record by the generation alone.
 type segment [segmentSize]byte
 
 func (s *segment) u32(off uintptr) *uint32 { return (*uint32)(unsafe.Pointer(&s[off])) }
 func (s *segment) u64(off uintptr) *uint64 { return (*uint64)(unsafe.Pointer(&s[off])) }
 
-// header returns version and generation. They are one number of 32 bits for Go,
-// which has no smaller atomic ones.
+// header returns version and generation. It loads both as one 32-bit number,
+// because sync/atomic has no smaller ones.
 func (s *segment) header() (version, generation uint16) {
 	var b [4]byte
 	binary.NativeEndian.PutUint32(b[:], atomic.LoadUint32(s.u32(offVersion)))
@@ -46,13 +46,13 @@ func (s *segment) setHeader(version, generation uint16) {
 	atomic.StoreUint32(s.u32(offVersion), binary.NativeEndian.Uint32(b[:]))
 }
 
-// ours reports whether the fixed part is that of this layout.
+// ours reports whether the segment has the magic number and size of this layout.
 func (s *segment) ours() bool {
 	return atomic.LoadUint32(s.u32(offMagic)) == magic0 && atomic.LoadUint32(s.u32(offMagic+4)) == magic1 &&
 		atomic.LoadUint32(s.u32(offSize)) == segmentSize
 }
 
-// put and get store and load the record, without regard to the generation.
+// put stores the record. It does not change the generation.
 func (s *segment) put(r *record) {
 	s.putTime(offAsOf, r.asOf)
 	s.putTime(offVoid, r.voidAfter)
@@ -60,10 +60,11 @@ func (s *segment) put(r *record) {
 	atomic.StoreUint64(s.u64(offMarker), r.marker)
 	atomic.StoreUint32(s.u32(offMaxDrift), r.maxDrift)
 	atomic.StoreUint32(s.u32(offStatus), uint32(r.status))
-	// Disruption markers of a hypervisor are not supported, and the padding is zero.
+	// Hypervisor support for disruption markers is off, and the padding is zero.
 	atomic.StoreUint64(s.u64(offStatus+4), 0)
 }
 
+// get loads the record. It does not check the generation.
 func (s *segment) get(r *record) {
 	r.asOf, r.voidAfter = s.time(offAsOf), s.time(offVoid)
 	r.bound = int64(atomic.LoadUint64(s.u64(offBound)))

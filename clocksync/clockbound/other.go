@@ -10,12 +10,12 @@ import (
 	"github.com/failaware/failaware/clocksync/serve"
 )
 
-// Create fails with [errors.ErrUnsupported] on this system.
+var errNotLinux = fmt.Errorf("clockbound: requires Linux: %w", errors.ErrUnsupported)
+
+// Create returns [errors.ErrUnsupported] on this system.
 func Create(context.Context, string, serve.Source, Options) (*Writer, error) {
-	return nil, fmt.Errorf("clockbound: the clocks of Linux are needed: %w", errors.ErrUnsupported)
+	return nil, errNotLinux
 }
 
-// Open fails with [errors.ErrUnsupported] on this system.
-func Open(string) (*Reader, error) {
-	return nil, fmt.Errorf("clockbound: the clocks of Linux are needed: %w", errors.ErrUnsupported)
-}
+// Open returns [errors.ErrUnsupported] on this system.
+func Open(string) (*Reader, error) { return nil, errNotLinux }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program compiles the reader in C, which knows the layout and nothing else.
+// program compiles a reader in C that shares no code with this package.
 func program(t *testing.T) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -29,7 +29,7 @@ func program(t *testing.T) string {
 	return out
 }
 
-func TestAProgramInCReadsTheSegment(t *testing.T) {
+func TestCProgramReadsSegment(t *testing.T) {
 	reader := program(t)
 	path := filepath.Join(t.TempDir(), "shm0")
 	create(t, path, utcOf(time.Millisecond, true))
@@ -50,7 +50,7 @@ func TestAProgramInCReadsTheSegment(t *testing.T) {
 	require.GreaterOrEqual(t, latest-earliest, int64(2*time.Millisecond))
 }
 
-func TestAProgramInCFindsEveryField(t *testing.T) {
+func TestCProgramFindsEveryField(t *testing.T) {
 	reader := program(t)
 	path := filepath.Join(t.TempDir(), "shm0")
 	seg := foreign(t, path, 0)
@@ -61,8 +61,8 @@ func TestAProgramInCFindsEveryField(t *testing.T) {
 }
 
 // The writer writes as fast as it can, while readers in this process and in others
-// take a number of records each.
-func TestNoReaderEverSeesATornRecord(t *testing.T) {
+// read records.
+func TestNoReaderSeesTornRecord(t *testing.T) {
 	reader := program(t)
 	path := filepath.Join(t.TempDir(), "shm0")
 	seg := foreign(t, path, 0)
@@ -118,5 +118,5 @@ func TestNoReaderEverSeesATornRecord(t *testing.T) {
 	stop.Store(true)
 	wg.Wait()
 	require.NoError(t, r.Close())
-	t.Logf("%d records written; the programs met %d in the middle of a change", written, torn)
+	t.Logf("%d records written; the programs retried %d times", written, torn)
 }

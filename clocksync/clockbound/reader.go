@@ -2,32 +2,32 @@ package clockbound
 
 import "time"
 
-// Interval is what CLOCK_REALTIME showed, with its bounds.
+// Interval is an interval around CLOCK_REALTIME.
 type Interval struct {
-	// Earliest and Latest are around UTC, if Status is Synchronized or
-	// FreeRunning; otherwise they mean nothing.
+	// Earliest and Latest bound UTC if Status is Synchronized or FreeRunning.
+	// Otherwise they have no meaning.
 	Earliest, Latest time.Time
 	Status           Status
 }
 
-// Reader reads a segment. Make one with [Open]. All methods are safe for
-// concurrent use, but for Close.
+// Reader reads a segment; see [Open]. All methods except Close are safe for
+// concurrent use.
 type Reader struct {
 	seg    *segment
 	clocks clocks
 	free   func() error
 }
 
-// Now returns the time with its bounds. It allocates nothing, and takes no lock.
+// Now returns the current interval. It neither allocates nor locks.
 //
-// The error matches [ErrNotReady] if nothing has been written yet, [ErrBusy] if no
-// whole record was found in a bounded number of tries, or [ErrMalformed].
+// The error matches [ErrNotReady] if the segment has not been written yet, [ErrBusy]
+// if the writer kept changing it for a bounded number of reads, or [ErrMalformed].
 func (r *Reader) Now() (Interval, error) {
 	var rec record
 	if err := r.seg.read(&rec); err != nil {
 		return Interval{}, err
 	}
-	// REALTIME first: who is held up between the two gets wider bounds.
+	// Reading REALTIME first makes a delay between the two reads widen the bounds.
 	realtime := r.clocks.realtime()
 	i, err := rec.at(realtime, r.clocks.coarse())
 	if err != nil {
@@ -36,5 +36,5 @@ func (r *Reader) Now() (Interval, error) {
 	return Interval{Earliest: time.Unix(0, i.earliest), Latest: time.Unix(0, i.latest), Status: i.status}, nil
 }
 
-// Close ends the reading. No other method may run then, or be called afterwards.
+// Close unmaps the segment. No other method may run during or after Close.
 func (r *Reader) Close() error { return r.free() }

@@ -9,7 +9,7 @@ import (
 )
 
 // Open maps the segment at path for reading. The error matches [ErrMalformed] if
-// the file is something else, or the system's.
+// the file is not a segment.
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Status tells how far a bound may be trusted.
+// Status is the quality of a bound.
 type Status int32
 
 const (
-	Unknown      Status = 0 // there is no bound
+	Unknown      Status = 0 // no bound is known
 	Synchronized Status = 1
-	FreeRunning  Status = 2 // the bound holds, but is not kept small
-	Disrupted    Status = 3 // the clock was stepped: there is no bound for the moment
+	FreeRunning  Status = 2 // the bound holds but may be large
+	Disrupted    Status = 3 // the clock was stepped, so there is no bound yet
 )
 
 func (s Status) String() string {
@@ -35,28 +35,27 @@ func (s Status) String() string {
 }
 
 const (
-	// Grace is how old an update may be for its status to be believed: clients
-	// allow for a restart of the writer.
+	// Grace is the age up to which clients believe the status of an update. It
+	// allows for a restart of the writer.
 	Grace = 5 * time.Second
-	// Validity is how old an update may be for its bound to be believed.
+	// Validity is the age up to which clients believe the bound of an update.
 	Validity = time.Minute
-	// DefaultSlew is the fastest slewing of the kernel's clock that is expected
-	// if nothing else is said, in parts per billion: that of adjtime.
+	// DefaultSlew is the slew rate of adjtime in parts per billion.
 	DefaultSlew = 500_000
-	// MaxSlew is the fastest slewing that can be asked for: the kernel's limit
-	// on the length of a tick is one tenth.
+	// MaxSlew is the fastest slew rate that the kernel allows, in parts per
+	// billion. The length of a tick may change by at most one tenth.
 	MaxSlew = 100_000_000
 
-	// maxDriftLimit is where clients take a segment for damaged.
+	// maxDriftLimit is the drift from which clients consider a segment damaged.
 	maxDriftLimit = 1_000_000_000
 
-	// noBound is written where no bound is known. A client that ignores the
-	// status is not to find a small one; clients add to it and convert it, so it
-	// is not the largest number either. It is about 100 days.
+	// noBound is written if no bound is known, about 100 days in nanoseconds. It
+	// is large for clients that ignore the status, and far from overflow for
+	// clients that add to it or convert it.
 	noBound = 1 << 53
 )
 
-// record is the content of the segment behind its header.
+// record is the content of the segment after its header.
 type record struct {
 	asOf, voidAfter int64 // CLOCK_MONOTONIC_COARSE, nanoseconds
 	bound           int64 // nanoseconds
@@ -74,8 +73,8 @@ type interval struct {
 
 var errCausality = errors.New("clockbound: the segment is from another boot of the machine, or from the future")
 
-// at judges what CLOCK_REALTIME showed, when CLOCK_MONOTONIC_COARSE showed mono
-// a moment later.
+// at returns the interval around a reading of CLOCK_REALTIME that was followed by
+// the reading mono of CLOCK_MONOTONIC_COARSE.
 func (r *record) at(realtime, mono int64) (interval, error) {
 	switch {
 	case r.maxDrift >= maxDriftLimit || r.bound < 0 || r.status < Unknown || r.status > Disrupted:
@@ -93,7 +92,7 @@ func (r *record) at(realtime, mono int64) (interval, error) {
 			i.status = FreeRunning
 		}
 	}
-	bound := r.bound + grown(age, r.maxDrift)
+	bound := r.bound + growth(age, r.maxDrift)
 	if bound < 0 || bound > noBound {
 		bound = noBound
 	}
@@ -101,9 +100,9 @@ func (r *record) at(realtime, mono int64) (interval, error) {
 	return i, nil
 }
 
-// grown returns what a clock with this rate error may lose or gain in age,
+// growth returns how much a clock with a rate error of ppb may lose or gain in age,
 // rounded up.
-func grown(age int64, ppb uint32) int64 {
+func growth(age int64, ppb uint32) int64 {
 	hi, lo := bits.Mul64(uint64(age), uint64(ppb))
 	lo, carry := bits.Add64(lo, 1e9-1, 0)
 	hi += carry
@@ -114,10 +113,10 @@ func grown(age int64, ppb uint32) int64 {
 	return int64(min(q, math.MaxInt64/2))
 }
 
-// driftOf returns the rate error of CLOCK_REALTIME that readers are told: the
-// hardware's and that of the slewing, on a clock that is itself slewed by as much.
-// Of a sum σ of at most 0.11, σ² + σ²/2 covers both the product of the two and what
-// the measuring clock hides when it is slow.
+// driftOf returns the rate error of CLOCK_REALTIME for the segment. It covers the
+// drift of the hardware and the slewing, as measured by a clock with the same
+// errors. For a sum s of at most 0.11, s² + s²/2 covers both the product of the two
+// errors and the measurement by a slow clock.
 func driftOf(rho timed.Drift, slew int64) uint32 {
 	sum := int64(rho) + slew
 	return uint32(sum + (sum*sum+sum*sum/2)/1e9 + 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-func TestAnOldSegmentTurnsFreeRunningAndThenUnknown(t *testing.T) {
+func TestOldSegmentIsFreeRunningThenUnknown(t *testing.T) {
 	const now = int64(1000 * time.Second)
 	for _, c := range []struct {
 		age  time.Duration
@@ -57,21 +57,21 @@ func TestDamagedRecordsAreRefused(t *testing.T) {
 	require.Equal(t, Synchronized, got.status)
 }
 
-func TestGrowthIsRoundedUpAndDoesNotOverflow(t *testing.T) {
-	require.Zero(t, grown(0, 999_999_999))
-	require.Equal(t, int64(1), grown(1, 1))
-	require.Equal(t, int64(500), grown(1_000_000, 500_000))
-	require.Equal(t, int64(501), grown(1_000_001, 500_000))
-	require.Equal(t, int64(math.MaxInt64/2), grown(math.MaxInt64, math.MaxUint32))
+func TestGrowthRoundsUpWithoutOverflow(t *testing.T) {
+	require.Zero(t, growth(0, 999_999_999))
+	require.Equal(t, int64(1), growth(1, 1))
+	require.Equal(t, int64(500), growth(1_000_000, 500_000))
+	require.Equal(t, int64(501), growth(1_000_001, 500_000))
+	require.Equal(t, int64(math.MaxInt64/2), growth(math.MaxInt64, math.MaxUint32))
 	r := record{bound: math.MaxInt64, maxDrift: 1}
 	got, err := r.at(0, math.MaxInt64)
 	require.NoError(t, err)
 	require.Equal(t, interval{-noBound, noBound, Unknown}, got)
 }
 
-// A clock that runs off at ρ and is slewed as fast as allowed, both ways, must stay
-// within what a reader computes who measures the time with that very clock.
-func TestTheDriftThatReadersAreToldCoversTheWorstClock(t *testing.T) {
+// A clock that drifts by ρ and is slewed as fast as allowed, in either direction,
+// must stay within the bound that a reader computes with the same clock.
+func TestDriftCoversWorstClock(t *testing.T) {
 	for _, rho := range []timed.Drift{0, 100_000, timed.MaxDrift} {
 		for _, slew := range []int64{0, DefaultSlew, 83_333_000, MaxSlew} {
 			told := driftOf(rho, slew)

@@ -6,9 +6,8 @@ import (
 )
 
 // write replaces the record. Only one goroutine of one process may call it. The
-// generation is odd while the record changes. A writer before this one may have
-// died in the middle and have left it odd; then it stays odd. Zero means that
-// nothing was ever written, so an overflow goes to two.
+// generation is odd while the record changes; a previous writer that crashed during
+// a write left it odd. Generation 0 means never written, so an overflow goes to 2.
 func (s *segment) write(r *record) {
 	_, generation := s.header()
 	generation |= 1
@@ -20,23 +19,23 @@ func (s *segment) write(r *record) {
 	s.setHeader(layoutVersion, generation)
 }
 
-// readTries bounds how often a reader looks again. A writer is done within less
-// than a microsecond, unless it waits for a processor in the middle.
-const readTries = 1000
+// maxReads bounds the attempts to read a record. A write takes less than a
+// microsecond unless the writer is preempted.
+const maxReads = 1000
 
 var (
-	// ErrNotReady tells that the segment has never been written.
+	// ErrNotReady means that the segment has never been written.
 	ErrNotReady = errors.New("clockbound: the segment has not been written yet")
-	// ErrBusy tells that the segment was being written for as long as the reader
-	// looked; its writer may have died in the middle.
+	// ErrBusy means that the segment changed during every attempt to read it. Its
+	// writer may have crashed during a write.
 	ErrBusy = errors.New("clockbound: the segment is being written")
-	// ErrMalformed tells that the file is no segment of this version.
+	// ErrMalformed means that the file is not a segment of this version.
 	ErrMalformed = errors.New("clockbound: not a segment of version 2")
 )
 
-// read returns a record that was whole.
+// read reads a record that did not change meanwhile.
 func (s *segment) read(r *record) error {
-	for range readTries {
+	for range maxReads {
 		version, before := s.header()
 		switch {
 		case version == 0 || before == 0:

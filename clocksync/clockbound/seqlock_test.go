@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// numbered returns a record all of whose fields follow from its number.
+// numbered returns a record whose fields are all functions of its number.
 func numbered(k uint64) record {
 	ns := int64(k % second)
 	return record{asOf: int64(k)*second + ns, voidAfter: int64(k+7)*second + ns, bound: int64(3 * k),
@@ -22,7 +22,7 @@ func newSegment() *segment { // aligned as a page is
 	return (*segment)(unsafe.Pointer(&words[0]))
 }
 
-func TestTheLayout(t *testing.T) {
+func TestLayout(t *testing.T) {
 	require.Zero(t, offAsOf%8|offVoid%8|offBound%8|offMarker%8|offMaxDrift%4|offStatus%4)
 	s := newSegment()
 	want := numbered(12345)
@@ -68,8 +68,9 @@ func readersSeeWholeRecords(t testing.TB) {
 
 func TestReadersSeeWholeRecords(t *testing.T) { readersSeeWholeRecords(t) }
 
-// While the record changes the generation is odd, whatever it was before.
-func oddWhileItChanges(t testing.TB) {
+// oddWhileWriting checks that a record with an odd generation is not read, and that
+// a write ends with an even one.
+func oddWhileWriting(t testing.TB) {
 	for _, before := range []uint16{0, 2, 7, 0xfffe, 0xffff} {
 		s := newSegment()
 		s.setHeader(layoutVersion, before)
@@ -80,7 +81,7 @@ func oddWhileItChanges(t testing.TB) {
 		require.Zero(t, after%2)
 		require.NotEqual(t, before, after)
 	}
-	// A reader in the middle of a write finds no record.
+	// During a write, readers find no record.
 	s := newSegment()
 	s.setHeader(layoutVersion, 3)
 	require.ErrorIs(t, s.read(&record{}), ErrBusy)
@@ -98,10 +99,10 @@ func generationSkipsZero(t testing.TB) {
 	}
 }
 
-func TestTheGenerationIsOddWhileTheRecordChanges(t *testing.T) { oddWhileItChanges(t) }
-func TestTheGenerationSkipsZero(t *testing.T)                  { generationSkipsZero(t) }
+func TestGenerationIsOddWhileWriting(t *testing.T) { oddWhileWriting(t) }
+func TestGenerationSkipsZero(t *testing.T)         { generationSkipsZero(t) }
 
-func TestASegmentThatWasNeverWrittenIsNotRead(t *testing.T) {
+func TestReadRefusesUnwrittenSegment(t *testing.T) {
 	s := newSegment()
 	require.ErrorIs(t, s.read(&record{}), ErrNotReady)
 	s.setHeader(2, 0)

@@ -10,25 +10,25 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Period is how often a [Writer] updates the segment. The protocol asks for once
-// a second; readers let the bound grow from one update to the next, so tighter
-// bounds need more of them.
+// Period is the time between two updates by a [Writer]. The protocol requires one
+// per second. More frequent updates give tighter bounds, because bounds grow between
+// updates.
 const Period = 100 * time.Millisecond
 
-// ErrInUse tells that another writer updates the segment.
+// ErrInUse means that another writer updates the segment.
 var ErrInUse = errors.New("another writer updates the segment")
 
-// Options are the choices of a [Writer].
+// Options configure a [Writer].
 type Options struct {
-	// Drift is ρ, the rate error of the hardware clock at most.
+	// Drift is ρ, the largest rate error of the hardware clock.
 	Drift timed.Drift
-	// Slew is how fast CLOCK_REALTIME is slewed at most by whatever disciplines
-	// it, in parts per billion; zero means [DefaultSlew]. With chrony it is the
-	// maxslewrate of its configuration, 83,333 parts per million unless set.
+	// Slew is the fastest rate at which the time daemon slews CLOCK_REALTIME, in
+	// parts per billion; zero means [DefaultSlew]. For chrony, it is the maxslewrate
+	// of its configuration, 83,333 parts per million by default.
 	Slew int64
 }
 
-// Validate names the option that is wrong.
+// Validate returns an error that names an invalid option.
 func (o Options) Validate() error {
 	if err := o.Drift.Validate(); err != nil {
 		return fmt.Errorf("option Drift: %w", err)
@@ -45,10 +45,10 @@ type clocks interface {
 	coarse() int64 // CLOCK_MONOTONIC_COARSE
 }
 
-// stepper reports steps of CLOCK_REALTIME since it was last asked.
+// stepper reports whether CLOCK_REALTIME was stepped since the last call.
 type stepper interface{ Stepped() bool }
 
-// author decides what the segment says.
+// author computes the content of the segment.
 type author struct {
 	source serve.Source
 	clocks clocks
@@ -57,31 +57,32 @@ type author struct {
 	drift  uint32
 }
 
-// next returns what is to be written now.
+// next returns the next record to write.
 func (a *author) next() record {
 	r := a.measure()
-	// A step in the middle of the measurement has spoilt it. One that comes
-	// after this question is told by the kernel to who waits for it.
+	// A step during the measurement invalidates it. The kernel reports later steps
+	// on Writer.stepped.
 	if a.steps.Stepped() {
-		return a.without(Disrupted)
+		return a.unbounded(Disrupted)
 	}
 	return r
 }
 
-// without returns a record that has no bound.
-func (a *author) without(status Status) record { return a.record(a.clocks.coarse(), noBound, status) }
+// unbounded returns a record without a bound.
+func (a *author) unbounded(status Status) record {
+	return a.record(a.clocks.coarse(), noBound, status)
+}
 
-// record fills in what all records have. The coarse clock stands still between
-// two ticks, so a reader may see it up to one tick late, and find the record
-// younger than it is: hence as_of is earlier by one tick.
+// record returns a record measured at mono. A reader's coarse clock may be one tick
+// late, which makes the record look younger. as_of is therefore one tick earlier.
 func (a *author) record(mono, bound int64, status Status) record {
 	asOf := max(mono-a.tick, 0)
 	return record{asOf: asOf, voidAfter: asOf + int64(Validity), bound: bound, maxDrift: a.drift, status: status}
 }
 
-// measure bounds |UTC − CLOCK_REALTIME|. UTC was in its interval at some instant
-// between the two readings of REALTIME, which therefore bound what REALTIME showed
-// then. The coarse clock is read before, since an older as_of only adds to the
+// measure bounds |UTC − CLOCK_REALTIME|. The estimate of UTC holds at some instant
+// between the two readings of REALTIME, which therefore bound REALTIME at that
+// instant. The coarse clock is read first, because an older as_of only increases the
 // bound that readers compute.
 func (a *author) measure() record {
 	mono := a.clocks.coarse()
@@ -103,21 +104,21 @@ func (a *author) measure() record {
 	return a.record(mono, bound, FreeRunning)
 }
 
-// Writer keeps a segment up to date until it is closed. Make one with [Create].
+// Writer keeps a segment up to date until it is closed; see [Create].
 type Writer struct {
 	author author
 	seg    *segment
-	free   func() error // unmaps, and gives up the lock
+	free   func() error // unmaps and unlocks
 
-	told <-chan struct{} // the clock was stepped, or the machine slept
-	stop chan struct{}
-	done chan struct{}
-	once sync.Once
-	err  error
+	stepped <-chan struct{} // the clock was stepped, or the machine was suspended
+	stop    chan struct{}
+	done    chan struct{}
+	once    sync.Once
+	err     error
 }
 
-// run writes at once, and then again and again. After a notice nothing is
-// measured for a whole period, so that who looks less often has a chance to see it.
+// run writes a record immediately and then periodically. It keeps status Disrupted
+// for a whole period after a step, so that readers have a chance to see it.
 func (w *Writer) run() {
 	defer close(w.done)
 	r := w.author.next()
@@ -127,11 +128,11 @@ func (w *Writer) run() {
 	for {
 		select {
 		case <-w.stop:
-			// From the beginning of time: the next writer sees that nobody writes.
+			// asOf 0 tells the next writer that the segment is unused.
 			w.seg.write(&record{bound: noBound, maxDrift: w.author.drift, status: Unknown})
 			return
-		case <-w.told:
-			r = w.author.without(Disrupted)
+		case <-w.stepped:
+			r = w.author.unbounded(Disrupted)
 			w.seg.write(&r)
 			tick.Reset(Period)
 		case <-tick.C:
@@ -141,9 +142,9 @@ func (w *Writer) run() {
 	}
 }
 
-// Close writes that nothing is known any more, and gives the segment up. The file
-// stays, since programs have it mapped; the next writer goes on with it. Closing
-// again does nothing.
+// Close sets the status to Unknown and releases the segment. The file remains,
+// because programs have it mapped, and the next writer reuses it. Further calls do
+// nothing.
 func (w *Writer) Close() error {
 	w.once.Do(func() {
 		close(w.stop)

@@ -1,8 +1,8 @@
 /*
- * A reader of a ClockBound segment, version 2, written from the layout alone.
+ * A reader of a ClockBound segment, version 2, written from the documented layout.
  *
- *   reader check PATH COUNT   takes COUNT records, and fails on the first one whose
- *                             fields do not belong together as the test writes them
+ *   reader check PATH COUNT   reads COUNT records and fails on the first whose fields do
+ *                             not match the numbers that the test writes
  *   reader now PATH           prints status, earliest and latest, in nanoseconds
  *   reader dump PATH          prints the fields
  */
@@ -69,7 +69,7 @@ static int64_t clock_ns(clockid_t id)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* What the test writes: everything follows from the number of the record. */
+/* Every field is a function of the number of the record. */
 static int belongs(const struct data *d)
 {
 	uint64_t k = (uint64_t)d->as_of.sec;
