@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
-// listenFor starts a server for real clients, at the port of NTP if it can be
-// used here: some of them know no other.
+// listenFor starts a server for real clients. It prefers the port of NTP, because
+// some clients support no other.
 func listenFor(t *testing.T, external bool) *Server {
 	t.Helper()
 	s, err := Listen(fmt.Sprintf("127.0.0.123:%d", ntptest.Port), fake(time.Millisecond, external), Options{})
@@ -22,7 +22,7 @@ func listenFor(t *testing.T, external bool) *Server {
 	return s
 }
 
-func TestClientsUseTheServerWhenExternal(t *testing.T) {
+func TestClientsUseExternalTime(t *testing.T) {
 	for name, ask := range ntptest.Clients {
 		t.Run(name, func(t *testing.T) {
 			got, err := ask(t, listenFor(t, true).Addr())
@@ -32,7 +32,7 @@ func TestClientsUseTheServerWhenExternal(t *testing.T) {
 	}
 }
 
-func TestClientsRefuseTheServerWhenNotExternal(t *testing.T) {
+func TestClientsRefuseUnsynchronizedServer(t *testing.T) {
 	for name, ask := range ntptest.Clients {
 		t.Run(name, func(t *testing.T) {
 			s := listenFor(t, false)

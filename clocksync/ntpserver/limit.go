@@ -9,17 +9,16 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Limit is how many requests are answered: Burst at once, and PerSecond in the
-// long run. The zero value stands for a default.
+// Limit bounds the number of answered requests: Burst at once, and PerSecond on
+// average. The zero value stands for a default.
 type Limit struct {
 	PerSecond int
 	Burst     int
 }
 
-// Limits of limits.
 const (
-	// Sources is how many source addresses are remembered. One that had to make
-	// room for others counts as new.
+	// Sources is the number of source addresses in the table. An evicted one counts
+	// as new.
 	Sources = sets * ways
 
 	maxPerSecond = 1_000_000
@@ -27,7 +26,7 @@ const (
 
 	sets, ways = 1024, 4
 
-	kissEvery = 2 * time.Second // to one source
+	kissPeriod = 2 * time.Second // per source
 )
 
 func (l Limit) check(name string) error {
@@ -40,64 +39,55 @@ func (l Limit) check(name string) error {
 	return nil
 }
 
-// debt is the instant at which a source that asks evenly has paid for what it was
-// given. Everything before now is no debt at all.
-type debt timed.Instant
+// bucket is a leaky bucket: the instant at which it is empty.
+type bucket timed.Instant
 
-// pay takes one request, unless the burst is used up.
-func (d *debt) pay(l *Limit, now timed.Instant) bool {
+// take adds one request unless the bucket is full.
+func (b *bucket) take(l *Limit, now timed.Instant) bool {
 	each := time.Second / time.Duration(l.PerSecond)
-	due := timed.Later(timed.Instant(*d), now).Add(each)
-	if due.Sub(now) > each*time.Duration(l.Burst) {
+	empty := max(timed.Instant(*b), now).Add(each)
+	if empty.Sub(now) > each*time.Duration(l.Burst) {
 		return false
 	}
-	*d = debt(due)
+	*b = bucket(empty)
 	return true
 }
 
-// source is what is remembered of an address.
+// source is the state of one address.
 type source struct {
 	prefix netip.Prefix
-	debt   debt
+	bucket bucket
 	kissed timed.Instant
 }
 
-// limiter remembers sources in a table of fixed size: a few places for each hash.
-// It belongs to one goroutine.
+// limiter limits requests by source and in total. Its table of sources is a set
+// associative cache. It is not safe for concurrent use.
 type limiter struct {
 	each, all Limit
-	total     debt
-	seed      maphash.Seed // so that nobody can choose addresses that share places
+	total     bucket
+	seed      maphash.Seed // keeps attackers from choosing addresses that collide
 	table     [sets][ways]source
 }
 
-// word is the limiter's about one request.
-type word uint8
-
-const (
-	mayPass word = iota
-	tellRate
-	ignoreSource // beyond its own limit, and told so not long ago
-	ignoreAll    // beyond the limit of all
-)
-
-// ask decides about a request from an address.
-func (l *limiter) ask(from netip.Addr, now timed.Instant) word {
+// limit returns answered if a request is within the limits, and kissed,
+// limitedSource or limitedAll otherwise.
+func (l *limiter) limit(from netip.Addr, now timed.Instant) outcome {
 	s := l.find(from, now)
-	if s.debt.pay(&l.each, now) {
-		if !l.total.pay(&l.all, now) {
-			return ignoreAll
+	if s.bucket.take(&l.each, now) {
+		if !l.total.take(&l.all, now) {
+			return limitedAll
 		}
-		return mayPass
+		return answered
 	}
-	if now.Sub(s.kissed) < kissEvery || !l.total.pay(&l.all, now) {
-		return ignoreSource
+	if now.Sub(s.kissed) < kissPeriod || !l.total.take(&l.all, now) {
+		return limitedSource
 	}
 	s.kissed = now
-	return tellRate
+	return kissed
 }
 
-// prefixOf returns what counts as one source: in IPv6 everybody has 2⁶⁴ addresses.
+// prefixOf returns the network that counts as one source. An IPv6 host may have 2⁶⁴
+// addresses.
 func prefixOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	length := 32
@@ -108,8 +98,8 @@ func prefixOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// find returns the place of a source, which another one of little debt may have
-// to leave.
+// find returns the entry of a source. A new source evicts the one with the emptiest
+// bucket.
 func (l *limiter) find(from netip.Addr, now timed.Instant) *source {
 	prefix := prefixOf(from)
 	set := &l.table[maphash.Comparable(l.seed, prefix)%sets]
@@ -118,10 +108,10 @@ func (l *limiter) find(from netip.Addr, now timed.Instant) *source {
 		if set[i].prefix == prefix {
 			return &set[i]
 		}
-		if set[i].debt < least.debt {
+		if set[i].bucket < least.bucket {
 			least = &set[i]
 		}
 	}
-	*least = source{prefix: prefix, debt: debt(now), kissed: now.Add(-kissEvery)}
+	*least = source{prefix: prefix, bucket: bucket(now), kissed: now.Add(-kissPeriod)}
 	return least
 }

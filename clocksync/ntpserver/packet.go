@@ -18,37 +18,28 @@ const (
 	newestVersion   = 4
 	modeClient      = 3
 	modeServer      = 4
-	unsynchronized  = 16 // the stratum of a server that is
+	noStratum       = 16 // of an unsynchronized server
 	kissRate        = 'R'<<24 | 'A'<<16 | 'T'<<8 | 'E'
-	initializing    = 'I'<<24 | 'N'<<16 | 'I'<<8 | 'T' // what servers say that have no reference
+	initializing    = 'I'<<24 | 'N'<<16 | 'I'<<8 | 'T' // the reference id of an unsynchronized server
 	leastPoll       = 4                                // 16 s
 	mostPoll        = 17                               // 36 h
-	kissPoll        = 6                                // 64 s: what is advised to who asks too often
+	kissPoll        = 6                                // 64 s, the least poll interval in a RATE answer
 	epochToUnix     = 2_208_988_800                    // seconds from 1900 to 1970
 	nanos           = 1_000_000_000
 	shortUnitsShift = 16 // the short format has 16 bits of seconds and 16 of fractions
 )
 
-// verdict says what becomes of a packet.
-type verdict uint8
-
-const (
-	isRequest verdict = iota
-	badLength
-	badVersion
-	badMode
-)
-
-// request is what is kept of one.
+// request holds the fields of a request that its answer depends on.
 type request struct {
 	version  uint8
 	poll     int8
-	sentSec  uint32 // the client's transmit stamp, which it knows its answer by
+	sentSec  uint32 // the client's transmit timestamp, which identifies its answer
 	sentFrac uint32
 }
 
-// parse reads a packet. Leap indicators of requests mean nothing.
-func parse(b []byte) (r request, v verdict) {
+// parse reads a packet and returns answered if it is a valid request, or the reason
+// to drop it. Leap indicators of requests have no meaning.
+func parse(b []byte) (r request, o outcome) {
 	if len(b) != packetSize {
 		return r, badLength
 	}
@@ -63,14 +54,14 @@ func parse(b []byte) (r request, v verdict) {
 	case r.version < oldestVersion || r.version > newestVersion:
 		return r, badVersion
 	}
-	return r, isRequest
+	return r, answered
 }
 
-// settings packs the first byte.
+// settings returns the first byte of an answer.
 func settings(leap, version uint8) uint8 { return leap<<6 | version<<3 | modeServer }
 
-// stamp returns a time in NTP's format, in units of 2⁻³² s, rounded down. The
-// seconds overflow in 2036 and later, and clients know.
+// stamp returns a time in NTP's format, in units of 2⁻³² s, rounded down. Clients
+// allow for the overflow of the seconds in 2036.
 func stamp(t clocksync.Time) (sec, frac uint32) {
 	s, ns := int64(t)/nanos, int64(t)%nanos
 	if ns < 0 {
@@ -79,8 +70,8 @@ func stamp(t clocksync.Time) (sec, frac uint32) {
 	return uint32(s + epochToUnix), uint32(uint64(ns) << 32 / nanos)
 }
 
-// short returns a duration in NTP's short format, rounded up; ok is false when it
-// has no room for it.
+// short returns a duration in NTP's short format, rounded up. ok is false if the
+// duration is too long.
 func short(d time.Duration) (units uint32, ok bool) {
 	hi, lo := bits.Mul64(uint64(max(d, 0)), 1<<shortUnitsShift)
 	lo, carry := bits.Add64(lo, nanos-1, 0)
@@ -92,18 +83,18 @@ func short(d time.Duration) (units uint32, ok bool) {
 	return uint32(q), q <= 1<<32-1
 }
 
-// identity is what the answers of a server have in common.
+// identity holds the fields that are common to all answers of a server.
 type identity struct {
 	stratum     uint8
 	precision   int8
 	referenceID uint32
 }
 
-// answer fills in the answer to a request that arrived at most waited ago. The
-// stamps are exact to less than a nanosecond, which rounding adds to the bound.
+// answer sets p to the answer to a request that arrived at most waited ago. It adds
+// one nanosecond to the bound for the rounding of timestamps.
 func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waited time.Duration) (synchronized bool) {
-	// Where the clock is slowest the least has passed since the arrival: a receive
-	// stamp that is late makes the client's bound wider, and one that is early wrong.
+	// Subtracting the shortest possible wait makes the receive timestamp late, which
+	// widens the client's bound. An early one would make the bound wrong.
 	arrived := a.Time - clocksync.Time(waited-waited/waitSlack)
 	units, fits := short(min(a.Bound, clocksync.UnknownBound-1) + 1)
 	synchronized = a.Synchronized() && fits
@@ -111,11 +102,11 @@ func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waite
 	if synchronized {
 		p.Settings = settings(leapIndicator(a.Leap), r.version)
 		p.Stratum, p.RootDispersion, p.ReferenceID = id.stratum, units, id.referenceID
-		// A node's clock is corrected all the time; the last whole second is a time
-		// at which it surely was.
+		// A node corrects its clock continuously, so the last whole second is a valid
+		// time of the last correction.
 		p.RefTimeSec, _ = stamp(a.Time)
 	} else {
-		p.Settings, p.Stratum, p.ReferenceID = settings(leapAlarm, r.version), unsynchronized, initializing
+		p.Settings, p.Stratum, p.ReferenceID = settings(leapAlarm, r.version), noStratum, initializing
 		p.RootDispersion = 1<<32 - 1
 	}
 	p.RxTimeSec, p.RxTimeFrac = stamp(arrived)
@@ -123,7 +114,7 @@ func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waite
 	return synchronized
 }
 
-// kiss fills in the answer to who asks too often.
+// kiss sets p to the answer to a client that sends too many requests.
 func (id *identity) kiss(p *protocol.Packet, r *request) {
 	*p = protocol.Packet{Settings: settings(leapAlarm, r.version), Poll: max(clampPoll(r.poll), kissPoll), Precision: id.precision,
 		ReferenceID: kissRate, OrigTimeSec: r.sentSec, OrigTimeFrac: r.sentFrac,

@@ -32,7 +32,7 @@ func onlyClientsAreAnswered(t testing.TB) {
 			case version != 3 && version != 4:
 				require.Equal(t, badVersion, v, "version %d", version)
 			default:
-				require.Equal(t, isRequest, v)
+				require.Equal(t, answered, v)
 			}
 		}
 	}
@@ -42,9 +42,9 @@ func onlyClientsAreAnswered(t testing.TB) {
 	}
 }
 
-func TestOnlyRequestsOfClientsAreAnswered(t *testing.T) { onlyClientsAreAnswered(t) }
+func TestOnlyClientRequestsAreAnswered(t *testing.T) { onlyClientsAreAnswered(t) }
 
-// exactly returns units of 2⁻¹⁶ s in nanoseconds, as a fraction.
+// exactly converts units of 2⁻¹⁶ s to nanoseconds.
 func exactly(units uint32) *big.Rat { return big.NewRat(int64(units)*nanos, 1<<16) }
 
 func dispersionCoversTheBound(t testing.TB) {
@@ -68,18 +68,18 @@ func dispersionCoversTheBound(t testing.TB) {
 	}
 }
 
-func TestTheDispersionIsNoLessThanTheBound(t *testing.T) { dispersionCoversTheBound(t) }
+func TestDispersionIsAtLeastTheBound(t *testing.T) { dispersionCoversTheBound(t) }
 
-func whoIsNotExternalSaysSo(t testing.TB) {
+func onlyExternalIsSynchronized(t testing.TB) {
 	id := identity{stratum: 2, precision: -20, referenceID: 99}
 	r := request{version: 3, poll: 9, sentSec: 5, sentFrac: 6}
 	for name, a := range map[string]serve.Answer{
-		"internal":    {Time: 1, Bound: 5},
-		"no bound":    {Time: 1, Bound: clocksync.UnknownBound, External: true},
-		"nonsense":    {Time: 1, Bound: -1, External: true},
-		"no room":     {Time: 1, Bound: 19 * time.Hour, External: true},
-		"unknown":     {Bound: clocksync.UnknownBound},
-		"the zero is": {},
+		"internal":       {Time: 1, Bound: 5},
+		"no bound":       {Time: 1, Bound: clocksync.UnknownBound, External: true},
+		"negative bound": {Time: 1, Bound: -1, External: true},
+		"huge bound":     {Time: 1, Bound: 19 * time.Hour, External: true},
+		"unknown":        {Bound: clocksync.UnknownBound},
+		"zero":           {},
 	} {
 		var p protocol.Packet
 		require.False(t, id.answer(&p, &r, a, 0), name)
@@ -93,15 +93,15 @@ func whoIsNotExternalSaysSo(t testing.TB) {
 		RefTimeSec: epochToUnix, OrigTimeSec: 5, OrigTimeFrac: 6, RxTimeSec: epochToUnix, RxTimeFrac: 4, TxTimeSec: epochToUnix, TxTimeFrac: 4}, p)
 }
 
-func TestWhoIsNotExternalSaysUnsynchronized(t *testing.T) { whoIsNotExternalSaysSo(t) }
+func TestOnlyExternalIsSynchronized(t *testing.T) { onlyExternalIsSynchronized(t) }
 
-// read returns a stamp in nanoseconds since 1970, exactly.
+// read returns the exact value of a timestamp in nanoseconds since 1970.
 func read(sec, frac uint32, era int64) *big.Rat {
 	s := new(big.Rat).SetInt64((era<<32 + int64(sec) - epochToUnix) * nanos)
 	return s.Add(s, big.NewRat(int64(frac)*nanos, 1<<32))
 }
 
-func TestStampsAreProven(t *testing.T) {
+func TestTimestampsAreWithinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const year = 365 * 24 * int64(time.Hour)
 		now := rapid.Int64Range(-60*year, 90*year).Draw(t, "UTC")
@@ -120,13 +120,13 @@ func TestStampsAreProven(t *testing.T) {
 		}
 		dispersion := exactly(p.RootDispersion)
 		left, departed := read(p.TxTimeSec, p.TxTimeFrac, era), big.NewRat(now, 1)
-		require.LessOrEqual(t, new(big.Rat).Sub(left, dispersion).Cmp(departed), 0, "it left after its stamp, less the bound")
+		require.LessOrEqual(t, new(big.Rat).Sub(left, dispersion).Cmp(departed), 0, "transmit timestamp")
 		if p.RxTimeSec > p.TxTimeSec {
 			era--
 		}
 		got := read(p.RxTimeSec, p.RxTimeFrac, era)
 		truth := big.NewRat(now-int64(waited)-int64(waited)*rho/nanos, 1)
-		require.GreaterOrEqual(t, new(big.Rat).Add(got, dispersion).Cmp(truth), 0, "it arrived before its stamp, plus the bound")
+		require.GreaterOrEqual(t, new(big.Rat).Add(got, dispersion).Cmp(truth), 0, "receive timestamp")
 		require.LessOrEqual(t, got.Cmp(left), 0)
 	})
 }
@@ -140,7 +140,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(append(ask(4, 3), make([]byte, 20)...), int64(-1), int64(1)<<62, uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, now, bound int64, flags uint8) {
 		r, v := parse(b)
-		if v != isRequest {
+		if v != answered {
 			return
 		}
 		require.Len(t, b, 48)
@@ -151,7 +151,7 @@ func FuzzAnswer(f *testing.F) {
 		out, err := p.Bytes()
 		require.NoError(t, err)
 		require.Len(t, out, 48, "as long as the request")
-		require.Equal(t, b[40:48], out[24:32], "the origin is the client's stamp")
+		require.Equal(t, b[40:48], out[24:32], "origin timestamp")
 		require.Equal(t, b[0]>>3&7, out[0]>>3&7)
 		require.Equal(t, uint8(4), out[0]&7)
 		require.True(t, ok || out[0]>>6 == 3 && out[1] == 16)
@@ -165,7 +165,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-func TestPrecisionIsTheShortestReading(t *testing.T) {
+func TestPrecision(t *testing.T) {
 	for step, want := range map[time.Duration]int8{1: -29, 30: -24, 120: -22, 1000: -19, time.Microsecond * 500: -10} {
 		now := timed.Instant(0)
 		got := precision(func() timed.Instant { now = now.Add(step); return now })

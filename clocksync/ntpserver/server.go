@@ -18,22 +18,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Options are the choices of a server. The zero value is sensible.
+// Options configure a server. The zero value is usable.
 type Options struct {
-	// Stratum is what the server says of its distance from a primary clock, 1 to
-	// 15; zero means DefaultStratum. Servers of one group should say the same.
+	// Stratum is the distance from a primary clock, 1 to 15; zero means
+	// DefaultStratum. Servers of one group should use the same stratum.
 	Stratum uint8
-	// ReferenceID goes with it: by it clients notice that two servers have their
-	// time from the same place.
+	// ReferenceID identifies the time source, so that clients recognize servers with
+	// the same one.
 	ReferenceID uint32
-	// PerSource and Total limit the answers to one address and to all.
+	// PerSource and Total limit the answers to one source and to all.
 	PerSource, Total Limit
 }
 
 // Defaults of the options.
 const (
-	// DefaultStratum is above that of public servers, of which the group may have
-	// its time.
+	// DefaultStratum is above that of public servers, which may be the references of
+	// the group.
 	DefaultStratum = 4
 
 	defaultPerSecond, defaultBurst           = 8, 32
@@ -41,16 +41,17 @@ const (
 )
 
 const (
-	// batch is how many requests are read together.
+	// batch is the largest number of requests read at once.
 	batch = 32
-	// maxWait is how long a request may have waited. Its client has given up.
+	// maxWait is the age at which requests are dropped, because their clients have
+	// timed out.
 	maxWait = time.Second
-	// waitSlack is the rate error, one part in 64, that no clock of a node exceeds:
-	// the largest drift that can be configured is one part in a hundred.
+	// waitSlack bounds the rate error of every clock by one part in 64. The largest
+	// configurable drift is one part in 100.
 	waitSlack = 64
 )
 
-// WithDefaults returns the options with their zero values replaced.
+// WithDefaults returns the options with zero values replaced by defaults.
 func (o Options) WithDefaults() Options {
 	if o.Stratum == 0 {
 		o.Stratum = DefaultStratum
@@ -64,23 +65,23 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate names the option that is wrong.
+// Validate returns an error that names every invalid option.
 func (o Options) Validate() error {
 	o = o.WithDefaults()
-	if o.Stratum >= unsynchronized {
-		return fmt.Errorf("option Stratum: %d is outside [1, %d]", o.Stratum, unsynchronized-1)
+	if o.Stratum >= noStratum {
+		return fmt.Errorf("option Stratum: %d is outside [1, %d]", o.Stratum, noStratum-1)
 	}
 	return errors.Join(o.PerSource.check("PerSource"), o.Total.check("Total"))
 }
 
-// Server answers requests until it is closed. Make one with [Listen].
+// Server answers requests until it is closed; see [Listen].
 type Server struct {
 	conn   *udp.Conn
 	clock  *hwclock.Clock
 	source serve.Source
 	id     identity
 	limits limiter
-	count  counters
+	count  [outcomes]atomic.Uint64
 
 	in  [batch]udp.Packet
 	out [1]udp.Packet
@@ -91,13 +92,12 @@ type Server struct {
 	err     error // written before done is closed
 }
 
-// Listen opens a server at a UDP address, as in "192.0.2.7:123", and starts to
-// answer with what source says. At an address that stands for several, as in
-// ":123", the system chooses from which one an answer comes; a client that had
-// asked another one ignores it.
+// Listen starts a server at a UDP address such as "192.0.2.7:123". With a wildcard
+// address such as ":123", the system chooses the source address of answers, and a
+// client that sent its request to another address of this machine ignores them.
 //
-// The error says which option is wrong, or matches [syscall.EADDRINUSE] or
-// [syscall.EACCES], or another error of the system.
+// The error names an invalid option or is that of the system, such as
+// [syscall.EADDRINUSE] or [syscall.EACCES].
 func Listen(addr string, source serve.Source, opts Options) (*Server, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("ntpserver: %w", err)
@@ -118,14 +118,14 @@ func Listen(addr string, source serve.Source, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr returns the address that the server listens at.
+// Addr returns the server's local address.
 func (s *Server) Addr() netip.AddrPort { return s.conn.LocalAddr() }
 
-// Done is closed when the server has ended, for whatever reason.
+// Done returns a channel that is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Close answers what it has read, and ends. The error, of this and further calls,
-// is why the server had ended before, if it had.
+// Close ends the server after the requests that it has already read. Every call
+// returns the error that ended the server, if any.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.closing.Store(true)
@@ -150,13 +150,14 @@ func (s *Server) run() {
 	}
 }
 
-// serve answers a batch. Each answer leaves at once when it has been stamped: the
-// kernel takes some microseconds for each, which would count as the delay of those
-// that wait behind it.
+// serve answers a batch. It sends each answer before it stamps the next one, because
+// the kernel takes some microseconds to send an answer.
 func (s *Server) serve(in []udp.Packet) error {
 	for i := range in {
 		var p protocol.Packet
-		if !s.consider(&p, &in[i]) {
+		o := s.respond(&p, &in[i])
+		s.count[o].Add(1)
+		if !o.sends() {
 			continue
 		}
 		b, err := p.Bytes()
@@ -168,56 +169,39 @@ func (s *Server) serve(in []udp.Packet) error {
 		if err != nil {
 			return err
 		}
-		s.count.notSent.Add(uint64(len(s.out) - sent))
+		s.count[notSent].Add(uint64(len(s.out) - sent))
 	}
 	return nil
 }
 
-// consider fills in the answer to a packet, or returns false if there is none.
-func (s *Server) consider(p *protocol.Packet, in *udp.Packet) bool {
-	r, v := parse(in.Buf[:in.N])
-	switch v {
-	case badLength:
-		s.count.badLength.Add(1)
-		return false
-	case badVersion:
-		s.count.badVersion.Add(1)
-		return false
-	case badMode:
-		s.count.badMode.Add(1)
-		return false
+// respond sets p to the answer to a packet, if the outcome is to send one.
+func (s *Server) respond(p *protocol.Packet, in *udp.Packet) outcome {
+	r, o := parse(in.Buf[:in.N])
+	if o != answered {
+		return o
 	}
-	s.count.requests.Add(1)
 	now := s.clock.Now()
 	waited := now.Sub(in.Received)
 	if waited > maxWait {
-		s.count.stale.Add(1)
-		return false
+		return stale
 	}
-	switch s.limits.ask(in.Addr.Addr(), now) {
-	case tellRate:
+	switch o := s.limits.limit(in.Addr.Addr(), now); o {
+	case kissed:
 		s.id.kiss(p, &r)
-		s.count.kisses.Add(1)
-		return true
-	case ignoreSource:
-		s.count.limitedSource.Add(1)
-		return false
-	case ignoreAll:
-		s.count.limitedAll.Add(1)
-		return false
+		fallthrough
+	case limitedSource, limitedAll:
+		return o
 	}
-	// The hardware clock was read before the source, so no more than this has
-	// passed since the arrival; and the answer is stamped last.
+	// The hardware clock was read before the source, so waited covers the time
+	// between the arrival and the reading of the source.
 	if s.id.answer(p, &r, s.source(), max(waited, 0)) {
-		s.count.answered.Add(1)
-	} else {
-		s.count.unsynchronized.Add(1)
+		return answered
 	}
-	return true
+	return unsynchronized
 }
 
-// precision returns the time that reading the clock takes, at least, as a power of
-// two of seconds.
+// precision returns the shortest time between two readings of the clock, as a power
+// of two of seconds.
 func precision(now func() timed.Instant) int8 {
 	const readings = 100
 	least := time.Second
@@ -227,6 +211,6 @@ func precision(now func() timed.Instant) int8 {
 			least = min(least, d)
 		}
 	}
-	// 2ⁿ s are at least as long: a nanosecond is a little more than 2⁻³⁰ s.
+	// Round up: a nanosecond is a little more than 2⁻³⁰ s.
 	return int8(bits.Len64(uint64(least-1))) - 29
 }

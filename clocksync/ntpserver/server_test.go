@@ -14,8 +14,8 @@ import (
 	"github.com/failaware/failaware/clocksync/serve"
 )
 
-// offset is how far the served time is from this machine's, so that a client that
-// looks at nothing but its own clock is noticed.
+// offset is the difference between the served time and this machine's time. It
+// exposes clients that use their own clock.
 const offset = 250 * time.Millisecond
 
 func fake(bound time.Duration, external bool) serve.Source {
@@ -39,7 +39,7 @@ func query(t *testing.T, s *Server, version int) *ntp.Response {
 	return r
 }
 
-func TestAClientAcceptsTheServerWhenExternal(t *testing.T) {
+func TestClientAcceptsExternalTime(t *testing.T) {
 	s := listen(t, fake(3*time.Millisecond, true), Options{Stratum: 2, ReferenceID: 0x01020304})
 	for _, version := range []int{3, 4} {
 		r := query(t, s, version)
@@ -55,7 +55,7 @@ func TestAClientAcceptsTheServerWhenExternal(t *testing.T) {
 	require.Equal(t, Stats{Requests: 2, Answered: 2}, s.Stats())
 }
 
-func TestAClientRefusesTheServerWhenNotExternal(t *testing.T) {
+func TestClientRefusesUnsynchronizedServer(t *testing.T) {
 	s := listen(t, fake(3*time.Millisecond, false), Options{})
 	r := query(t, s, 4)
 	require.ErrorIs(t, r.Validate(), ntp.ErrInvalidStratum)
@@ -63,17 +63,17 @@ func TestAClientRefusesTheServerWhenNotExternal(t *testing.T) {
 	require.Equal(t, Stats{Requests: 1, Unsynchronized: 1}, s.Stats())
 }
 
-func TestWhoAsksTooOftenIsToldSoAndThenIgnored(t *testing.T) {
+func TestRateLimitedClientGetsOneKiss(t *testing.T) {
 	s := listen(t, fake(1, true), Options{PerSource: Limit{PerSecond: 1, Burst: 3}})
 	answered := 0
-	for query(t, s, 4).KissCode != "RATE" { // on a busy machine, more than a second may pass between two
+	for query(t, s, 4).KissCode != "RATE" { // requests may be seconds apart on a busy machine
 		answered++
 	}
 	require.GreaterOrEqual(t, answered, 3)
 	require.Equal(t, Stats{Requests: uint64(answered) + 1, Answered: uint64(answered), Kisses: 1}, s.Stats())
 }
 
-func TestAFloodOfJunkAndRequestsStaysWithinTheLimits(t *testing.T) {
+func TestFloodStaysWithinLimits(t *testing.T) {
 	s := listen(t, fake(1, true), Options{PerSource: Limit{PerSecond: 1, Burst: 50}, Total: Limit{PerSecond: 1000, Burst: 100}})
 	conn, err := net.Dial("udp", s.Addr().String())
 	require.NoError(t, err)
@@ -100,12 +100,12 @@ func TestAFloodOfJunkAndRequestsStaysWithinTheLimits(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	// The server is alive, and has dealt with whatever came before this.
+	// The server answers, so it has processed all earlier packets.
 	other, err := net.DialUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 9)}, net.UDPAddrFromAddrPort(s.Addr()))
 	require.NoError(t, err)
 	defer other.Close()
 	answer := make([]byte, 100)
-	for n := 0; n == 0; { // the request may be lost to a full buffer
+	for n := 0; n == 0; { // a full buffer may lose the request
 		_, err = other.Write(ask(4, 3))
 		require.NoError(t, err)
 		require.NoError(t, other.SetReadDeadline(time.Now().Add(time.Second)))
@@ -131,7 +131,7 @@ func TestAFloodOfJunkAndRequestsStaysWithinTheLimits(t *testing.T) {
 	require.Equal(t, int(answers)*48, bytes)
 }
 
-func TestClosingEndsTheServerAndFreesTheAddress(t *testing.T) {
+func TestCloseFreesAddress(t *testing.T) {
 	s, err := Listen("127.0.0.1:0", fake(1, true), Options{})
 	require.NoError(t, err)
 	_, err = Listen(s.Addr().String(), fake(1, true), Options{})
@@ -145,7 +145,7 @@ func TestClosingEndsTheServerAndFreesTheAddress(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-func TestOptionsNameWhatIsWrong(t *testing.T) {
+func TestOptionErrors(t *testing.T) {
 	for want, opts := range map[string]Options{
 		"Stratum: 16 is outside":                       {Stratum: 16},
 		"PerSource.PerSecond: -1 is outside":           {PerSource: Limit{PerSecond: -1, Burst: 1}},
