@@ -1,7 +1,7 @@
-// Package hlc is a hybrid logical clock: stamps that are close to group time, grow
-// with every event of a node, and are larger than the stamp of everything that a node
-// has heard of. It is for applications that need strictly growing stamps, also
-// where clocks are too close together to tell an order.
+// Package hlc implements a hybrid logical clock. Its stamps are close to group time,
+// grow with every event of a node, and are larger than all stamps that the node has
+// received. It suits applications that need strictly growing stamps even if events
+// are too close together for clocks to order them.
 package hlc
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Stamp is a hybrid logical time. Stamps are ordered by Time, then by Logical, and then,
-// if that is wanted, by whatever names their nodes.
+// Stamp is a hybrid logical time. Stamps are ordered by Time and then by Logical. An
+// application that needs a total order compares node ids last.
 type Stamp struct {
 	Time    clocksync.Time
 	Logical uint32
@@ -36,15 +36,15 @@ func (s Stamp) next() Stamp {
 	return Stamp{s.Time, s.Logical + 1}
 }
 
-// DefaultMaxAhead is how far ahead of this node's clock a stamp that it hears of may
-// be, unless a clock says otherwise.
+// DefaultMaxAhead is the default limit on how far a received stamp may be ahead of the
+// clock.
 const DefaultMaxAhead = 500 * time.Millisecond
 
-// ErrAhead says that a stamp is too far in the future: the node that made it has
-// another idea of the time, and everybody would follow it.
+// ErrAhead means that a received stamp is too far ahead of the clock. If a node
+// accepted it, all nodes would follow a wrong clock.
 var ErrAhead = errors.New("hlc: the stamp is too far ahead of the clock")
 
-// Clock makes stamps. It is safe for concurrent use. Make one with [New].
+// Clock makes stamps; see [New]. It is safe for concurrent use.
 type Clock struct {
 	read     func() clocksync.Time
 	maxAhead time.Duration
@@ -52,8 +52,8 @@ type Clock struct {
 	last     Stamp
 }
 
-// New returns a clock above one that reads group time, such as that of a node. A
-// maxAhead of 0 means [DefaultMaxAhead].
+// New returns a clock based on read, which returns group time. A maxAhead of 0 means
+// [DefaultMaxAhead].
 func New(read func() clocksync.Time, maxAhead time.Duration) *Clock {
 	if maxAhead <= 0 {
 		maxAhead = DefaultMaxAhead
@@ -61,16 +61,16 @@ func New(read func() clocksync.Time, maxAhead time.Duration) *Clock {
 	return &Clock{read: read, maxAhead: maxAhead}
 }
 
-// Now returns the stamp of a new event: larger than every stamp that this clock has
-// made or heard of.
+// Now returns the stamp of a new event. It is larger than all stamps that this clock
+// has made or received.
 func (c *Clock) Now() Stamp {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.advance(c.read())
 }
 
-// Hear takes the stamp of a message, and returns that of its arrival, which is
-// larger. With ErrAhead nothing has changed.
+// Hear processes the stamp of a received message and returns a larger one for its
+// arrival. ErrAhead leaves the clock unchanged.
 func (c *Clock) Hear(s Stamp) (Stamp, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

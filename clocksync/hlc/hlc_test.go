@@ -12,8 +12,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Whatever the clocks of two nodes do, stamps grow along every chain of events and
-// messages.
+// Stamps grow along every chain of events and messages, even if clocks run backwards.
 func TestStampsGrowAlongEveryChain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var now [2]clocksync.Time
@@ -49,14 +48,14 @@ func TestStampsFollowTheClock(t *testing.T) {
 	require.Equal(t, Stamp{2000, 0}, c.Now())
 }
 
-func TestStampsFromTheFutureAreRefused(t *testing.T) {
+func TestHearRefusesFutureStamps(t *testing.T) {
 	c := New(func() clocksync.Time { return 0 }, time.Second)
 	_, err := c.Hear(Stamp{Time: clocksync.Time(time.Second) + 1})
 	require.ErrorIs(t, err, ErrAhead)
-	require.Equal(t, Stamp{0, 1}, c.Now(), "it has changed nothing")
+	require.Equal(t, Stamp{0, 1}, c.Now(), "an error changes nothing")
 	s, err := c.Hear(Stamp{clocksync.Time(time.Second), math.MaxUint32})
 	require.NoError(t, err)
-	require.Equal(t, Stamp{clocksync.Time(time.Second) + 1, 0}, s, "the count runs over into the time")
+	require.Equal(t, Stamp{clocksync.Time(time.Second) + 1, 0}, s, "the counter overflows into the time")
 }
 
 func TestConcurrentStampsAreDistinct(t *testing.T) {

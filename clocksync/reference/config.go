@@ -11,25 +11,25 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Config names one reference: exactly one of NTP, KernelClock and PHC is set.
+// Config describes one reference. Exactly one of NTP, KernelClock and PHC is set.
 type Config struct {
 	// NTP is a server, "HOST" or "HOST:PORT".
 	NTP string
-	// KernelClock is the clock of this machine's kernel, believed while a program
-	// such as chronyd, ntpd or phc2sys disciplines it, with the error that the program
-	// tells the kernel.
+	// KernelClock selects the clock of this machine's kernel. It is used while a
+	// program such as chronyd, ntpd or phc2sys disciplines it, with the maximum error
+	// that this program reports to the kernel.
 	KernelClock bool
 	// PHC is the device of a PTP hardware clock, such as /dev/ptp0.
 	PHC string
 
-	// Poll is the mean time between two questions. Zero means 16 s for NTP and 1 s
-	// for local clocks.
+	// Poll is the mean time between two polls. Zero means 16 s for NTP and 1 s for
+	// local clocks.
 	Poll time.Duration
-	// Offset is how far the PHC is ahead of UTC: 37 s since 2017 if it keeps TAI,
-	// as those that ptp4l disciplines do.
+	// Offset is the time of the PHC minus UTC. It is 37 s since 2017 for a PHC that
+	// keeps TAI, as ptp4l makes it do.
 	Offset time.Duration
-	// Error is the largest error of the PHC, which says nothing about it itself.
-	// Zero means 1 ms.
+	// Error is the largest error of the PHC, which does not report one itself. Zero
+	// means 1 ms.
 	Error time.Duration
 }
 
@@ -38,16 +38,16 @@ const (
 	DefaultNTPPoll   = 16 * time.Second
 	DefaultLocalPoll = time.Second
 	DefaultPHCError  = time.Millisecond
-	// MinPoll and MaxPoll bound the time between two questions.
+	// MinPoll and MaxPoll bound the time between two polls.
 	MinPoll = time.Second
 	MaxPoll = 1024 * time.Second
-	// MaxConfigs is how many references one node asks.
+	// MaxConfigs is the largest number of references of a node.
 	MaxConfigs = 16
 
 	ntpPort = "123"
 )
 
-// Name says what the reference is, for people.
+// Name returns a readable name of the reference.
 func (c Config) Name() string {
 	switch {
 	case c.NTP != "":
@@ -58,22 +58,21 @@ func (c Config) Name() string {
 	return "phc " + c.PHC
 }
 
-// Validate reports a configuration that names no reference, or a value that is out of
-// range, by the name of the field.
+// Validate returns an error that names an invalid field.
 func (c Config) Validate() error {
 	kinds := 0
-	for _, is := range []bool{c.NTP != "", c.KernelClock, c.PHC != ""} {
-		if is {
+	for _, set := range []bool{c.NTP != "", c.KernelClock, c.PHC != ""} {
+		if set {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("exactly one of NTP, KernelClock and PHC is needed")
+		return errors.New("exactly one of NTP, KernelClock and PHC must be set")
 	case c.Poll != 0 && (c.Poll < MinPoll || c.Poll > MaxPoll):
 		return fmt.Errorf("field Poll: %v is outside [%v, %v]", c.Poll, MinPoll, MaxPoll)
 	case c.PHC == "" && (c.Offset != 0 || c.Error != 0):
-		return errors.New("fields Offset and Error are for a PHC only")
+		return errors.New("fields Offset and Error require a PHC")
 	case c.Error < 0 || c.Error > clocksync.MaxError:
 		return fmt.Errorf("field Error: %v is outside (0, %v]", c.Error, clocksync.MaxError)
 	case c.Offset.Abs() > time.Hour:
@@ -108,8 +107,8 @@ func splitServer(s string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// poll returns the mean time between two questions.
-func (c Config) poll() time.Duration {
+// interval returns the configured mean time between two polls.
+func (c Config) interval() time.Duration {
 	switch {
 	case c.Poll != 0:
 		return c.Poll

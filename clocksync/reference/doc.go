@@ -1,10 +1,9 @@
-// Package reference asks external references of UTC: NTP servers, the clock of a
-// kernel that some program disciplines, and PTP hardware clocks. Each gives
-// intervals for UTC at instants of the hardware clock, as [clocksync.Sample]; what
-// they are worth together is found out by package clocksync.
+// Package reference polls external references of UTC: NTP servers, disciplined kernel
+// clocks, and PTP hardware clocks. Each poll gives an interval for UTC at an instant
+// of the hardware clock, as a [clocksync.Sample]. Package clocksync combines them.
 //
-// A [Poller] asks one reference from a goroutine of its own, at intervals with
-// jitter. It asks a server that does not answer less and less often, looks its name up
-// again, tries its other addresses, slows down when a server says that it asks too
-// often, and never again asks an address that has refused service.
+// A [Poller] polls one reference at intervals with jitter. If a server does not
+// answer, the poller backs off exponentially, looks up its name again, and tries its
+// other addresses. It slows down permanently after a RATE kiss, and never again polls
+// an address that has denied service.
 package reference

@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// identify returns the id of a reference: the same wherever the same one is
-// asked, so that it has one voice however many nodes ask it. What is local to a
-// machine is told apart by the machine.
+// identify returns the id of a reference. All nodes compute the same id for the same
+// reference, so that it counts once however many nodes poll it. The ids of local
+// clocks depend on the machine.
 func identify(kind, what string) clocksync.SourceID {
 	sum := sha256.Sum256([]byte("failaware reference\x00" + kind + "\x00" + what))
 	return clocksync.SourceID(max(binary.BigEndian.Uint64(sum[:8]), 1))
@@ -27,8 +27,8 @@ func identifyServer(a netip.AddrPort) clocksync.SourceID {
 	return identify("ntp", what)
 }
 
-// machine tells machines apart, and not the containers of one, which share its
-// clocks.
+// machine identifies this machine. Containers on one machine share its clocks and
+// therefore its identity.
 func machine() string {
 	if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		return strings.TrimSpace(string(b))

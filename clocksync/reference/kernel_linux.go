@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// kernel is the clock of this machine's kernel, as far as it is disciplined.
+// kernel is the clock of this machine's kernel.
 type kernel struct {
 	clock *hwclock.Clock
 	rho   timed.Drift
@@ -24,20 +24,22 @@ func newKernel(clock *hwclock.Clock, rho timed.Drift) source {
 	return &kernel{clock, rho, identify("kernel", machine()), unix.Adjtimex}
 }
 
-func (k *kernel) ask(context.Context) (Sample, error) {
+func (k *kernel) poll(context.Context) (Sample, error) {
 	var t unix.Timex
 	before := k.clock.Read()
 	state, err := k.read(&t)
 	after := k.clock.Read()
 	switch {
 	case err != nil:
-		return Sample{}, fmt.Errorf("the kernel's clock cannot be asked: %w", err)
+		return Sample{}, fmt.Errorf("cannot read the kernel's clock: %w", err)
 	case before.Epoch != after.Epoch:
-		return Sample{}, errSlept
+		return Sample{}, errSuspended
 	case state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0:
 		return Sample{}, &RejectedError{"no program disciplines the kernel's clock"}
 	case state == unix.TIME_OOP || state == unix.TIME_WAIT:
-		return Sample{}, &RejectedError{"a leap second is under way"}
+		return Sample{}, &RejectedError{"a leap second is in progress"}
+	case t.Maxerror < 0:
+		return Sample{}, &RejectedError{"negative maximum error"}
 	}
 	unit := time.Microsecond
 	if t.Status&unix.STA_NANO != 0 {
@@ -53,8 +55,5 @@ func (k *kernel) ask(context.Context) (Sample, error) {
 	case unix.TIME_DEL:
 		out.Leap = clocksync.LeapDelete
 	}
-	if t.Maxerror < 0 || !out.Valid() {
-		return out, &RejectedError{"its error is larger than " + clocksync.MaxError.String()}
-	}
-	return out, nil
+	return out.checked()
 }

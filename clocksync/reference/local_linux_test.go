@@ -13,7 +13,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// disciplined is a kernel as some program would leave it.
+// disciplined returns a fake kernel clock in the given state.
 func disciplined(state int, status, maxerror int64) func(*unix.Timex) (int, error) {
 	return func(t *unix.Timex) (int, error) {
 		now := time.Now()
@@ -30,7 +30,7 @@ func TestKernelClock(t *testing.T) {
 	k := newKernel(hardware(t), timed.LAN().MaxDrift).(*kernel)
 	for _, status := range []int64{0, unix.STA_NANO} {
 		k.read = disciplined(unix.TIME_DEL, status, 250)
-		x, err := k.ask(t.Context())
+		x, err := k.poll(t.Context())
 		require.NoError(t, err)
 		now := time.Now().UnixNano() - int64(k.clock.Now()-x.At)
 		require.LessOrEqual(t, int64(x.Low), now+int64(time.Millisecond))
@@ -39,32 +39,32 @@ func TestKernelClock(t *testing.T) {
 		require.Equal(t, clocksync.LeapDelete, x.Leap)
 	}
 	for name, read := range map[string]func(*unix.Timex) (int, error){
-		"no program":   disciplined(unix.TIME_OK, unix.STA_UNSYNC, 250),
-		"an error":     disciplined(unix.TIME_ERROR, 0, 250),
-		"leap second":  disciplined(unix.TIME_OOP, 0, 250),
-		"after it":     disciplined(unix.TIME_WAIT, 0, 250),
-		"no bound":     disciplined(unix.TIME_OK, 0, 17_000_000),
-		"beyond sense": disciplined(unix.TIME_OK, 0, -1),
+		"unsynchronized":    disciplined(unix.TIME_OK, unix.STA_UNSYNC, 250),
+		"error":             disciplined(unix.TIME_ERROR, 0, 250),
+		"leap second":       disciplined(unix.TIME_OOP, 0, 250),
+		"after leap second": disciplined(unix.TIME_WAIT, 0, 250),
+		"large error":       disciplined(unix.TIME_OK, 0, 17_000_000),
+		"negative error":    disciplined(unix.TIME_OK, 0, -1),
 	} {
 		k.read = read
-		_, err := k.ask(t.Context())
+		_, err := k.poll(t.Context())
 		require.True(t, isRejected(err), name)
 	}
 	k.read = func(*unix.Timex) (int, error) { return 0, unix.EPERM }
-	_, err := k.ask(t.Context())
+	_, err := k.poll(t.Context())
 	require.ErrorIs(t, err, unix.EPERM)
 }
 
-// The kernel of this machine answers without privileges: with a sample, or that
-// nobody disciplines it.
+// The kernel of this machine gives a sample without privileges, unless its clock is
+// not disciplined.
 func TestKernelOfThisMachine(t *testing.T) {
 	k := newKernel(hardware(t), timed.LAN().MaxDrift).(*kernel)
 	before := time.Now().UnixNano()
-	x, err := k.ask(t.Context())
+	x, err := k.poll(t.Context())
 	after := time.Now().UnixNano()
 	if err != nil {
 		require.True(t, isRejected(err), "%v", err)
-		t.Log("not used: ", err)
+		t.Log(err)
 		return
 	}
 	require.LessOrEqual(t, int64(x.Low), after)
@@ -78,7 +78,7 @@ func TestPHC(t *testing.T) {
 		t.Skip("this machine has no PTP hardware clock")
 	}
 	p := newPHC(Config{PHC: devices[0]}, hardware(t), timed.LAN().MaxDrift)
-	x, err := p.ask(t.Context())
+	x, err := p.poll(t.Context())
 	if os.IsPermission(err) {
 		t.Skip(err)
 	}
@@ -88,9 +88,9 @@ func TestPHC(t *testing.T) {
 
 func TestMissingPHC(t *testing.T) {
 	p := newPHC(Config{PHC: "/dev/null"}, hardware(t), timed.LAN().MaxDrift)
-	_, err := p.ask(t.Context())
+	_, err := p.poll(t.Context())
 	require.ErrorContains(t, err, "/dev/null")
 	p = newPHC(Config{PHC: filepath.Join(t.TempDir(), "ptp0")}, hardware(t), timed.LAN().MaxDrift)
-	_, err = p.ask(t.Context())
+	_, err = p.poll(t.Context())
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// missing is a reference that this system does not have.
+// missing is a reference that this operating system does not support.
 type missing string
 
-func (m missing) ask(context.Context) (Sample, error) {
+func (m missing) poll(context.Context) (Sample, error) {
 	return Sample{}, fmt.Errorf("%s: %w on this system", string(m), errors.ErrUnsupported)
 }
 

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -17,22 +16,21 @@ import (
 )
 
 const (
-	// ntpTimeout is how long an answer may take.
-	ntpTimeout = 2 * time.Second
-	// lookupTimeout is how long looking up a name may take, and lookupEvery how
-	// often it is done while all is well.
+	ntpTimeout    = 2 * time.Second
 	lookupTimeout = 5 * time.Second
-	lookupEvery   = time.Hour
-	// maxAddresses is how many addresses of a name are used.
+	// lookupPeriod is the time between two lookups of the name of a healthy server.
+	lookupPeriod = time.Hour
+	// maxAddresses is the largest number of addresses used for a name.
 	maxAddresses = 16
-	// failuresToMove is after how many failures in a row another address is tried.
+	// failuresToMove is the number of consecutive failures after which the next
+	// address is tried.
 	failuresToMove = 3
-	// shortUnit is what the format of a packet can cut off the root delay and the root
-	// dispersion: 2⁻¹⁶ s, half of it for the delay, and the rounding of stamps.
+	// shortUnit bounds the rounding error of half the root delay plus the root
+	// dispersion, which have units of 2⁻¹⁶ s, and of timestamps.
 	shortUnit = 24 * time.Microsecond
 )
 
-// server is an NTP server, by its name.
+// server is an NTP server with all its addresses.
 type server struct {
 	host  string
 	port  uint16
@@ -40,7 +38,7 @@ type server struct {
 	rho   timed.Drift
 
 	addrs    []netip.AddrPort
-	at       int // whose turn it is
+	at       int // index of the current address, modulo len(addrs)
 	looked   time.Time
 	failures int
 	refused  map[netip.AddrPort]bool
@@ -52,7 +50,7 @@ func newServer(c Config, clock *hwclock.Clock, rho timed.Drift) *server {
 	return &server{host: host, port: uint16(n), clock: clock, rho: rho, refused: map[netip.AddrPort]bool{}}
 }
 
-func (s *server) ask(ctx context.Context) (Sample, error) {
+func (s *server) poll(ctx context.Context) (Sample, error) {
 	if err := s.lookup(ctx); err != nil {
 		return Sample{}, err
 	}
@@ -68,11 +66,11 @@ func (s *server) ask(ctx context.Context) (Sample, error) {
 	return sample, fmt.Errorf("%v: %w", addr, err)
 }
 
-// lookup finds the addresses of the server, at first, from time to time, and when none
-// of those known answers.
+// lookup looks up the addresses of the server if there are none, if none of them
+// answers, or if they are old.
 func (s *server) lookup(ctx context.Context) error {
 	tried := len(s.addrs) > 0 && s.failures >= failuresToMove*len(s.addrs)
-	if len(s.addrs) > 0 && !tried && time.Since(s.looked) < lookupEvery {
+	if len(s.addrs) > 0 && !tried && time.Since(s.looked) < lookupPeriod {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
@@ -80,7 +78,7 @@ func (s *server) lookup(ctx context.Context) error {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", s.host)
 	if err != nil {
 		if len(s.addrs) > 0 {
-			return nil // better than none
+			return nil // keep the old addresses
 		}
 		return err
 	}
@@ -99,7 +97,7 @@ func (s *server) lookup(ctx context.Context) error {
 	if len(s.addrs) == 0 {
 		return errGone
 	}
-	for i, a := range s.addrs { // a server that is well is kept
+	for i, a := range s.addrs { // keep a healthy address
 		if a == current && !tried {
 			s.at = i
 		}
@@ -124,7 +122,7 @@ func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error)
 	case err != nil:
 		return Sample{}, err
 	case s.clock.Read().Epoch != before:
-		return Sample{}, errSlept
+		return Sample{}, errSuspended
 	case r.IsKissOfDeath():
 		return Sample{}, s.kissed(addr, r.KissCode)
 	}
@@ -134,7 +132,7 @@ func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error)
 	return s.sample(addr, r, before)
 }
 
-// kissed obeys a server that does not want to be asked.
+// kissed obeys a kiss of death.
 func (s *server) kissed(addr netip.AddrPort, code string) error {
 	switch code {
 	case "RATE":
@@ -145,14 +143,14 @@ func (s *server) kissed(addr netip.AddrPort, code string) error {
 	return &RejectedError{"kiss of death " + strconv.QuoteToASCII(code)}
 }
 
-// sample turns a valid answer into an interval.
+// sample converts a valid answer.
 func (s *server) sample(addr netip.AddrPort, r *ntp.Response, epoch uint32) (Sample, error) {
 	t := &r.Timestamps
 	sent, received := timed.Instant(t.ClientXmit.UnixNano()), timed.Instant(t.ClientRecv.UnixNano())
 	distance := r.RootDelay/2 + r.RootDispersion + max(r.Precision, 0) + shortUnit
 	out := Sample{Epoch: epoch, Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
 	if r.RootDelay < 0 || r.RootDispersion < 0 || received < sent || t.ServerXmit.Before(t.ServerRecv) {
-		return out, &RejectedError{"times that contradict each other"}
+		return out, &RejectedError{"contradictory timestamps"}
 	}
 	out.Sample = clocksync.FromExchange(identifyServer(addr), sent, received,
 		clocksync.Time(t.ServerRecv.UnixNano()), clocksync.Time(t.ServerXmit.UnixNano()), distance, s.rho)
@@ -162,14 +160,5 @@ func (s *server) sample(addr netip.AddrPort, r *ntp.Response, epoch uint32) (Sam
 	case ntp.LeapDelSecond:
 		out.Leap = clocksync.LeapDelete
 	}
-	if !out.Valid() {
-		return out, &RejectedError{"its error is larger than " + clocksync.MaxError.String()}
-	}
-	return out, nil
-}
-
-// isRejected reports whether an error is about an answer that has come.
-func isRejected(err error) bool {
-	_, rejected := errors.AsType[*RejectedError](err)
-	return rejected
+	return out.checked()
 }

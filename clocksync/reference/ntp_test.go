@@ -21,13 +21,13 @@ func hardware(t *testing.T) *hwclock.Clock {
 	return c
 }
 
-func askOf(t *testing.T, addrs ...netip.AddrPort) *server {
+func serverAt(t *testing.T, addrs ...netip.AddrPort) *server {
 	s := newServer(Config{NTP: addrs[0].String()}, hardware(t), timed.LAN().MaxDrift)
 	s.addrs, s.looked = addrs, time.Now()
 	return s
 }
 
-// holdsUTC checks a sample of a server that serves the system's clock.
+// holdsUTC checks a sample from a server that serves the system clock.
 func holdsUTC(t *testing.T, s *server, x *Sample) {
 	t.Helper()
 	before := time.Now().UnixNano()
@@ -38,10 +38,10 @@ func holdsUTC(t *testing.T, s *server, x *Sample) {
 	require.GreaterOrEqual(t, int64(x.High), before-age-age/1000)
 }
 
-func TestServerGivesAnIntervalThatHoldsUTC(t *testing.T) {
+func TestSampleContainsUTC(t *testing.T) {
 	srv := ntptest.Start(t, ntptest.Behaviour{Leap: 1, Dispersion: time.Millisecond})
-	s := askOf(t, srv.AddrPort())
-	x, err := s.ask(t.Context())
+	s := serverAt(t, srv.AddrPort())
+	x, err := s.poll(t.Context())
 	require.NoError(t, err)
 	holdsUTC(t, s, &x)
 	require.Equal(t, clocksync.LeapInsert, x.Leap)
@@ -49,75 +49,75 @@ func TestServerGivesAnIntervalThatHoldsUTC(t *testing.T) {
 	require.Equal(t, srv.Addr(), x.Address)
 	require.GreaterOrEqual(t, x.Distance, 980*time.Microsecond)
 	require.LessOrEqual(t, x.High.Sub(x.Low), 2*x.Distance+x.Delay+time.Millisecond)
-	again, err := s.ask(t.Context())
+	again, err := s.poll(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, x.Source, again.Source)
 }
 
 func TestRealServer(t *testing.T) {
-	s := askOf(t, netip.MustParseAddrPort(ntptest.Chronyd(t)))
-	x, err := s.ask(t.Context())
+	s := serverAt(t, netip.MustParseAddrPort(ntptest.Chronyd(t)))
+	x, err := s.poll(t.Context())
 	require.NoError(t, err)
 	holdsUTC(t, s, &x)
 }
 
-func TestAnswersThatAreOfNoUse(t *testing.T) {
+func TestUnusableAnswersAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		how  ntptest.Behaviour
 		says string
 	}{
 		"not synchronized": {ntptest.Behaviour{Leap: 3}, "leap"},
-		"knows nothing":    {ntptest.Behaviour{Dispersion: 20 * time.Second}, "dispersion"},
+		"large dispersion": {ntptest.Behaviour{Dispersion: 20 * time.Second}, "dispersion"},
 		"kiss of death":    {ntptest.Behaviour{Kiss: "INIT"}, `kiss of death "INIT"`},
 		"hostile kiss":     {ntptest.Behaviour{Kiss: "\x1b[2J"}, `kiss of death ""`},
 	} {
-		s := askOf(t, ntptest.Start(t, c.how).AddrPort())
-		_, err := s.ask(t.Context())
+		s := serverAt(t, ntptest.Start(t, c.how).AddrPort())
+		_, err := s.poll(t.Context())
 		require.True(t, isRejected(err), name)
 		require.Contains(t, strings.ToLower(err.Error()), strings.ToLower(c.says), name)
 	}
 }
 
 func TestKissesAreObeyed(t *testing.T) {
-	slow := askOf(t, ntptest.Start(t, ntptest.Behaviour{Kiss: "RATE"}).AddrPort())
-	_, err := slow.ask(t.Context())
+	slow := serverAt(t, ntptest.Start(t, ntptest.Behaviour{Kiss: "RATE"}).AddrPort())
+	_, err := slow.poll(t.Context())
 	require.ErrorIs(t, err, errSlow)
 
 	deny, good := ntptest.Start(t, ntptest.Behaviour{Kiss: "DENY"}), ntptest.Start(t, ntptest.Behaviour{})
-	s := askOf(t, deny.AddrPort(), good.AddrPort())
-	_, err = s.ask(t.Context())
+	s := serverAt(t, deny.AddrPort(), good.AddrPort())
+	_, err = s.poll(t.Context())
 	require.True(t, isRejected(err))
-	x, err := s.ask(t.Context())
+	x, err := s.poll(t.Context())
 	require.NoError(t, err, "the other address")
 	require.Equal(t, good.Addr(), x.Address)
-	only := askOf(t, deny.AddrPort())
-	_, err = only.ask(t.Context())
+	only := serverAt(t, deny.AddrPort())
+	_, err = only.poll(t.Context())
 	require.True(t, isRejected(err))
-	only.looked = time.Time{} // it is looked up again
-	_, err = only.ask(t.Context())
+	only.looked = time.Time{} // force another lookup
+	_, err = only.poll(t.Context())
 	require.ErrorIs(t, err, errGone)
-	require.Equal(t, 2, deny.Asked(), "nobody asks it again")
+	require.Equal(t, 2, deny.Asked(), "it is not polled again")
 }
 
-func TestAnotherAddressIsTriedWhenOneIsSilent(t *testing.T) {
+func TestPollTriesNextAddress(t *testing.T) {
 	good := ntptest.Start(t, ntptest.Behaviour{})
-	s := askOf(t, netip.MustParseAddrPort("127.0.0.1:9"), good.AddrPort()) // port 9 refuses at once
+	s := serverAt(t, netip.MustParseAddrPort("127.0.0.1:9"), good.AddrPort()) // port 9 refuses immediately
 	var err error
 	var x Sample
 	for range failuresToMove {
-		_, err = s.ask(t.Context())
+		_, err = s.poll(t.Context())
 		require.Error(t, err)
 	}
-	x, err = s.ask(t.Context())
+	x, err = s.poll(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, good.Addr(), x.Address)
 }
 
-func TestAskingEndsWithTheContext(t *testing.T) {
-	s := askOf(t, ntptest.Start(t, ntptest.Behaviour{Silent: true}).AddrPort())
+func TestPollObeysContext(t *testing.T) {
+	s := serverAt(t, ntptest.Start(t, ntptest.Behaviour{Silent: true}).AddrPort())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.ask(ctx)
+	_, err := s.poll(ctx)
 	require.Error(t, err)
 }
 
@@ -129,7 +129,7 @@ func TestIdentities(t *testing.T) {
 	require.NotEmpty(t, machine())
 }
 
-func TestNamesOfServers(t *testing.T) {
+func TestServerNames(t *testing.T) {
 	for in, want := range map[string][2]string{
 		"ntp.example.com":     {"ntp.example.com", "123"},
 		"ntp.example.com:124": {"ntp.example.com", "124"},

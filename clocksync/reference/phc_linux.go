@@ -25,8 +25,8 @@ func newPHC(c Config, clock *hwclock.Clock, rho timed.Drift) source {
 	return &phc{c, clock, rho, identify("phc", c.PHC+" of "+machine())}
 }
 
-// ask opens the device each time, since network cards come and go.
-func (p *phc) ask(context.Context) (Sample, error) {
+// poll opens the device each time, because network cards may be replaced.
+func (p *phc) poll(context.Context) (Sample, error) {
 	f, err := os.Open(p.cfg.PHC)
 	if err != nil {
 		return Sample{}, err
@@ -37,17 +37,14 @@ func (p *phc) ask(context.Context) (Sample, error) {
 	after := p.clock.Read()
 	switch {
 	case err != nil:
-		return Sample{}, fmt.Errorf("%s: the clock cannot be read: %w", p.cfg.PHC, err)
+		return Sample{}, fmt.Errorf("%s: cannot read the clock: %w", p.cfg.PHC, err)
 	case before.Epoch != after.Epoch:
-		return Sample{}, errSlept
+		return Sample{}, errSuspended
 	}
-	device := r.Ts[0][1] // between two readings of the system's clock
+	device := r.Ts[0][1] // Ts[0] is system time, device time, system time
 	now := clocksync.Time(device.Sec)*1e9 + clocksync.Time(device.Nsec) - clocksync.Time(p.cfg.Offset)
 	distance := cmp.Or(p.cfg.Error, DefaultPHCError)
 	out := Sample{Epoch: after.Epoch, Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}
 	out.Sample = clocksync.FromExchange(p.id, before.Now, after.Now, now, now, distance, p.rho)
-	if !out.Valid() {
-		return out, &RejectedError{"its error is larger than " + clocksync.MaxError.String()}
-	}
-	return out, nil
+	return out.checked()
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Status is what is known of a reference. It is a value.
+// Status describes a reference. It is a value.
 type Status struct {
 	Name     string
 	Source   clocksync.SourceID // of the latest sample; 0 before the first
-	Address  string             // that was asked last
+	Address  string             // polled last
 	Stratum  int
-	Poll     time.Duration // the mean time between two questions, now
-	Reach    uint8         // a bit for each of the last eight questions, 1 if it was answered well
+	Poll     time.Duration // current mean time between two polls
+	Reach    uint8         // one bit for each of the last eight polls, 1 if it gave a sample
 	Sent     uint64
 	Samples  uint64
 	Rejected uint64
-	// Reason is why the last answer was rejected that was, and Error why the last
-	// question failed that did. Both stay.
+	// Reason explains the latest rejected answer, and Error the latest failed poll.
+	// Later successes do not clear them.
 	Reason, Error string
 	Delay         time.Duration    // of the latest sample
-	Distance      time.Duration    // the error that the reference claimed in it
+	Distance      time.Duration    // of the latest sample
 	Latest        clocksync.Sample // the latest sample
-	Gone          bool             // it is asked no more: all of its addresses refuse service
+	Gone          bool             // all addresses deny service, so polling has ended
 }
 
-// Poller asks one reference. Make one with [New].
+// Poller polls one reference; see [New].
 type Poller struct {
 	cfg Config
 	src source
@@ -40,10 +40,10 @@ type Poller struct {
 	st  Status
 }
 
-// New returns what asks a reference, by a hardware clock whose rate error is at
-// most rho. The configuration must be valid.
+// New returns a poller that uses a hardware clock with a rate error of at most rho.
+// The configuration must be valid.
 func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
-	p := &Poller{cfg: c, st: Status{Name: c.Name(), Poll: c.poll()}}
+	p := &Poller{cfg: c, st: Status{Name: c.Name(), Poll: c.interval()}}
 	switch {
 	case c.NTP != "":
 		p.src = newServer(c, clock, rho)
@@ -55,7 +55,7 @@ func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
 	return p
 }
 
-// Status returns what is known of the reference. It is safe for concurrent use.
+// Status returns the status of the reference. It is safe for concurrent use.
 func (p *Poller) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,19 +63,19 @@ func (p *Poller) Status() Status {
 }
 
 const (
-	// burst is how many samples are taken quickly at first, burstEvery apart.
-	burst      = 4
-	burstEvery = 2 * time.Second
-	// mostDoubling is how often the interval doubles for a reference that fails.
-	mostDoubling = 6
+	// burst is the number of samples taken initially at intervals of burstPeriod.
+	burst       = 4
+	burstPeriod = 2 * time.Second
+	// maxDoublings bounds the exponential backoff for a failing reference.
+	maxDoublings = 6
 )
 
-// Run asks the reference and delivers its samples, until ctx is done or nobody is
-// left to ask.
+// Run polls the reference and delivers its samples until ctx is done or all addresses
+// deny service.
 func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 	failures := 0
 	for {
-		s, err := p.src.ask(ctx)
+		s, err := p.src.poll(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -97,25 +97,26 @@ func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 	}
 }
 
-// wait returns the mean time until the next question.
+// wait returns the mean time until the next poll.
 func (p *Poller) wait(failures int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if failures > 0 {
-		return min(p.st.Poll<<min(failures-1, mostDoubling), MaxPoll)
+		return min(p.st.Poll<<min(failures-1, maxDoublings), MaxPoll)
 	}
 	if p.st.Samples < burst {
-		return min(burstEvery, p.st.Poll)
+		return min(burstPeriod, p.st.Poll)
 	}
 	return p.st.Poll
 }
 
-// jitter draws a time within a tenth of d, so that nodes do not ask in step.
+// jitter returns a random duration within a tenth of d, so that nodes do not poll in
+// step.
 func jitter(d time.Duration) time.Duration {
 	return d - d/10 + time.Duration(rand.Int64N(int64(d/5)+1))
 }
 
-// note takes the outcome of a question.
+// note updates the status with the outcome of a poll.
 func (p *Poller) note(s *Sample, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

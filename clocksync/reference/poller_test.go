@@ -12,21 +12,21 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// script answers as it is told, and notes when it was asked.
+// script is a source with scripted outcomes. It records the times of all polls.
 type script struct {
 	outcome func(n int) error
-	asked   []time.Time
+	polled  []time.Time
 }
 
-func (s *script) ask(context.Context) (Sample, error) {
-	s.asked = append(s.asked, time.Now())
-	err := s.outcome(len(s.asked))
+func (s *script) poll(context.Context) (Sample, error) {
+	s.polled = append(s.polled, time.Now())
+	err := s.outcome(len(s.polled))
 	x := Sample{Address: "here", Delay: time.Millisecond, Distance: time.Microsecond, Stratum: 2}
 	x.Sample = clocksync.Sample{Source: 7}
 	return x, err
 }
 
-// play runs a poller for a time, in a bubble.
+// play runs a poller for d in virtual time.
 func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time.Duration, st Status, delivered int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{outcome: outcome}
@@ -34,8 +34,8 @@ func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
 		p.Run(ctx, func(Sample) { delivered++ })
-		for i := 1; i < len(s.asked); i++ {
-			gaps = append(gaps, s.asked[i].Sub(s.asked[i-1]))
+		for i := 1; i < len(s.polled); i++ {
+			gaps = append(gaps, s.polled[i].Sub(s.polled[i-1]))
 		}
 		st = p.Status()
 	})
@@ -47,11 +47,11 @@ func within(t *testing.T, want, got time.Duration) {
 	require.InDelta(t, float64(want), float64(got), float64(want)/9)
 }
 
-func TestPollerBeginsQuicklyAndThenKeepsItsPace(t *testing.T) {
+func TestPollerStartsWithBurst(t *testing.T) {
 	gaps, st, delivered := play(t, 5*time.Minute, func(int) error { return nil })
 	for i, gap := range gaps {
 		if i < burst-1 {
-			within(t, burstEvery, gap)
+			within(t, burstPeriod, gap)
 		} else {
 			within(t, DefaultNTPPoll, gap)
 		}
@@ -68,10 +68,10 @@ func TestPollerBeginsQuicklyAndThenKeepsItsPace(t *testing.T) {
 	require.Greater(t, len(distinct), 1, "with jitter")
 }
 
-func TestPollerAsksLessWhoDoesNotAnswer(t *testing.T) {
+func TestPollerBacksOff(t *testing.T) {
 	gaps, st, delivered := play(t, 2*time.Hour, func(int) error { return errors.New("no answer") })
 	for i, gap := range gaps {
-		within(t, min(DefaultNTPPoll<<min(i, mostDoubling), MaxPoll), gap)
+		within(t, min(DefaultNTPPoll<<min(i, maxDoublings), MaxPoll), gap)
 	}
 	require.Zero(t, delivered)
 	require.Zero(t, st.Reach)
@@ -79,7 +79,7 @@ func TestPollerAsksLessWhoDoesNotAnswer(t *testing.T) {
 	require.Zero(t, st.Rejected)
 }
 
-func TestPollerSlowsDownForGood(t *testing.T) {
+func TestPollerSlowsDownPermanently(t *testing.T) {
 	_, st, _ := play(t, time.Hour, func(n int) error {
 		if n == 5 {
 			return errSlow
@@ -91,7 +91,7 @@ func TestPollerSlowsDownForGood(t *testing.T) {
 	require.Equal(t, errSlow.Error(), st.Reason)
 }
 
-func TestPollerEndsWhenNobodyIsLeft(t *testing.T) {
+func TestPollerEndsWhenAllAddressesDeny(t *testing.T) {
 	gaps, st, _ := play(t, 24*time.Hour, func(n int) error {
 		if n == 2 {
 			return errGone

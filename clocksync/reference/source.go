@@ -8,33 +8,44 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Sample is what a reference said, and about itself.
+// Sample is the result of one poll.
 type Sample struct {
 	clocksync.Sample
 	// Epoch is that of the hardware clock throughout the question; in another one
 	// the sample is void.
 	Epoch    uint32
-	Delay    time.Duration // of the question and the answer together
-	Distance time.Duration // the reference's own largest error
+	Delay    time.Duration // round trip
+	Distance time.Duration // largest error according to the reference
 	Address  string
-	Stratum  int // 0: not known
+	Stratum  int // 0 if unknown
 }
 
-// source asks a reference once.
+// checked returns an error if the interval of the sample is too wide.
+func (s *Sample) checked() (Sample, error) {
+	if !s.Valid() {
+		return *s, &RejectedError{"error larger than " + clocksync.MaxError.String()}
+	}
+	return *s, nil
+}
+
+// source polls a reference once.
 type source interface {
-	ask(ctx context.Context) (Sample, error)
+	poll(ctx context.Context) (Sample, error)
 }
 
-// RejectedError is an answer that is of no use.
+// RejectedError reports an unusable answer.
 type RejectedError struct{ Reason string }
 
 func (e *RejectedError) Error() string { return "rejected: " + e.Reason }
 
-// errSlow asks for longer intervals; errGone says that there is nobody left to
-// ask.
+// isRejected reports whether a poll failed because of an unusable answer.
+func isRejected(err error) bool {
+	_, rejected := errors.AsType[*RejectedError](err)
+	return rejected
+}
+
 var (
-	errSlow = errors.New("the server is asked too often")
-	errGone = errors.New("no address is left that has not refused service")
-	// errSlept says that the machine slept between question and answer.
-	errSlept = errors.New("the machine slept")
+	errSlow      = errors.New("the server requires longer poll intervals")
+	errGone      = errors.New("all addresses deny service")
+	errSuspended = errors.New("the machine was suspended during the poll")
 )
