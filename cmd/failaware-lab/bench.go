@@ -39,9 +39,8 @@ func benchChildCommand() *cobra.Command {
 	}
 }
 
-// benchProcesses returns a launcher that starts this program as a child. Tests,
-// which are another program, replace it.
-var benchProcesses = func() (bench.Launcher, error) {
+// benchProcesses returns a launcher that starts this program as a child.
+func benchProcesses() (bench.Launcher, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("bench: this program cannot start itself: %w", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,36 +15,6 @@ import (
 
 func runLab(args ...string) (code int, out, err string) {
 	return clitest.Invoke(&program, append([]string{"lab"}, args...)...)
-}
-
-func TestLab(t *testing.T) {
-	dir := t.TempDir()
-	table, plot := filepath.Join(dir, "t.csv"), filepath.Join(dir, "p.svg")
-	code, out, err := runLab("--algorithms", "invitation,local", "--scenario", "stoller", "--seeds", "2", "--csv", table, "--plot", plot)
-	require.Zero(t, code, err)
-	require.Regexp(t, `stoller +invitation .*assertion 4 1`, out)
-	require.Regexp(t, `stoller +local .* 0\.00% `, out)
-	for _, file := range []string{table, plot} {
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.Contains(t, string(b), "invitation")
-	}
-
-	code, out, err = runLab("--algorithms", "bully", "--scenario", "trio-cut", "--seeds", "1", "-o", "json")
-	require.Zero(t, code, err)
-	var lines []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(out), &lines))
-	require.Equal(t, "bully", lines[0]["algorithm"])
-	require.Len(t, lines[0]["specifications"], 12)
-}
-
-func TestLabDiagram(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "d.svg")
-	code, _, err := runLab("--algorithms", "invitation", "--scenario", "stoller", "--diagram", file, "--from", "19.9s", "--to", "20.3s")
-	require.Zero(t, code, err)
-	b, e := os.ReadFile(file)
-	require.NoError(t, e)
-	require.Contains(t, string(b), "invitation")
 }
 
 // The drawn runs of docs/laboratory.md are what its algorithms do now.
@@ -70,30 +39,5 @@ func TestFiguresOfTheLaboratoryAreCurrent(t *testing.T) {
 		want, err := os.ReadFile(filepath.Join("..", "..", "docs", "figures", name+".svg"))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(got, want), "docs/figures/%s.svg: run failaware-lab lab %s --diagram again", name, args)
-	}
-}
-
-func TestLabList(t *testing.T) {
-	code, out, err := runLab("--list")
-	require.Zero(t, code, err)
-	require.Regexp(t, `algorithm +nerio-skew `, out)
-	require.Regexp(t, `scenario +restart-storm `, out)
-}
-
-func TestLabWrongFlags(t *testing.T) {
-	for args, want := range map[string]string{
-		"--algorithms raft":            `--algorithms: lab: there is no algorithm "raft"`,
-		"--scenario rain":              `--scenario: lab: there is no scenario "rain"`,
-		"--seeds 0":                    "--seeds: 0 is outside [1, 1000000]",
-		"--jobs 0":                     "--jobs: 0 is below 1",
-		"--plot x.svg":                 "--plot: draws one scenario",
-		"--scenario calm --plot x.png": `--plot: the name "x.png" must end in .svg`,
-		"--diagram x.svg":              "--diagram: draws one algorithm in one scenario",
-		"--algorithms ring --scenario calm --diagram x.gif":                   `--diagram: the name "x.gif" must end in .svg`,
-		"--algorithms ring --scenario calm --diagram x.svg --from 3s --to 2s": "--from, --to: there is no time from 3s to 2s",
-	} {
-		code, _, err := runLab(strings.Fields(args)...)
-		require.Equal(t, 2, code, args)
-		require.Contains(t, err, want, args)
 	}
 }

@@ -22,29 +22,22 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
-const (
-	// scribeFile names the variable by which this test program becomes a scribe,
-	// and scribeName the one with its name.
-	scribeFile = "FAILAWARE_TEST_SCRIBE"
-	scribeName = "FAILAWARE_TEST_SCRIBE_NAME"
-)
-
-// scribe appends to a file that it runs, and when, by the clock that all processes
-// share, until it is killed.
-func scribe(path string) int {
+// scribe is a program that appends its name to a file, and when it runs, by the clock
+// that all processes share, until it is killed.
+func scribe() {
 	signal.Ignore(syscall.SIGTERM)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return 3
+		os.Exit(3)
 	}
 	clock, err := hwclock.New()
 	if err != nil {
-		return 3
+		os.Exit(3)
 	}
-	who := fmt.Sprintf("%s/%d", os.Getenv(scribeName), os.Getpid())
+	who := fmt.Sprintf("%s/%d", os.Args[2], os.Getpid())
 	for {
 		if _, err := fmt.Fprintf(f, "%s %d\n", who, clock.Now()); err != nil {
-			return 3
+			os.Exit(3)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
@@ -90,7 +83,7 @@ type lockGroup struct {
 func (g *lockGroup) socket(i int) string { return filepath.Join(g.dir, fmt.Sprint(i)) }
 
 func (g *lockGroup) startNode(i int) {
-	args := fmt.Sprintf("node --id %d --listen %s --api %s --quorum majority:1,2,3 --state-dir %s/state "+
+	args := fmt.Sprintf("failaware node --id %d --listen %s --api %s --quorum majority:1,2,3 --state-dir %s/state "+
 		"--scheduling-delay 20ms --fast-threshold 40ms --lock-time 300ms --max-lock-time 300ms --expires 200ms", i+1, g.addrs[i], g.socket(i), g.dir)
 	for j, addr := range g.addrs {
 		if j != i {
@@ -101,12 +94,7 @@ func (g *lockGroup) startNode(i int) {
 }
 
 func (g *lockGroup) startLock(i int, flags string) {
-	self, err := os.Executable()
-	require.NoError(g.t, err)
-	// The variable that makes this program a lock is in the scribe's environment
-	// too; env takes it out.
-	command := fmt.Sprintf("env -u %s %s=%s/diary %s=%d %s", clitest.ArgsVariable, scribeFile, g.dir, scribeName, i+1, self)
-	cmd, _, said := clitest.Start(g.t, fmt.Sprintf("lock --global --again %s --addr %s -- %s", flags, g.socket(i), command))
+	cmd, _, said := clitest.Start(g.t, fmt.Sprintf("failaware lock --global --again %s --addr %s -- scribe %s/diary %d", flags, g.socket(i), g.dir, i+1))
 	g.locks[i] = cmd
 	g.said = append(g.said, said)
 }
@@ -137,7 +125,9 @@ func TestLocksExcludeEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for half a minute; not with -short")
 	}
-	g := &lockGroup{t: t, dir: shortDir(t), addrs: freePorts(t, 3), nodes: make([]*exec.Cmd, 3), locks: make([]*exec.Cmd, 3)}
+	addrs, err := clitest.FreeAddresses(3)
+	require.NoError(t, err)
+	g := &lockGroup{t: t, dir: shortDir(t), addrs: addrs, nodes: make([]*exec.Cmd, 3), locks: make([]*exec.Cmd, 3)}
 	for i := range g.nodes {
 		g.startNode(i)
 	}

@@ -22,8 +22,7 @@ type span struct {
 }
 
 // spans reads a report.
-func spans(t *testing.T, path string) (all []span) {
-	t.Helper()
+func spans(t require.TestingT, path string) (all []span) {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	open := map[string][]int{} // a grant and its renewals, which end together
@@ -53,8 +52,7 @@ func spans(t *testing.T, path string) (all []span) {
 // audit checks that no two leads of one logical partition, and no two different
 // up-to-date views with a common member, were vouched for at the same time.
 // All reports are of one machine.
-func audit(t *testing.T, paths []string) {
-	t.Helper()
+func audit(t require.TestingT, paths []string) {
 	var all []span
 	for _, p := range paths {
 		all = append(all, spans(t, p)...)

@@ -1,11 +1,8 @@
-// Package clitest runs command-line programs in tests: within the test, or as
-// processes of their own.
 package clitest
 
 import (
 	"bytes"
 	"context"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -17,9 +14,6 @@ import (
 
 	"github.com/failaware/failaware/internal/cli"
 )
-
-// LongEnough is how long tests wait for events that surely happen.
-const LongEnough = 3 * time.Minute
 
 // Buffer is a bytes.Buffer for concurrent use.
 type Buffer struct {
@@ -59,33 +53,11 @@ func InvokeWith(p *cli.Program, stdin string, args ...string) (code int, stdout,
 	return code, out.String(), err.String()
 }
 
-// ArgsVariable is the environment variable that turns a test binary into the
-// program that it tests.
-const ArgsVariable = "FAILAWARE_TEST_ARGS"
-
-// Main runs p if [Command] started this process. TestMain calls it first.
-func Main(p *cli.Program) {
-	if args, set := os.LookupEnv(ArgsVariable); set {
-		os.Exit(p.Run(context.Background(), strings.Fields(args), os.Stdin, os.Stdout, os.Stderr))
-	}
-}
-
-// Command returns a command that runs the tested program with args. [Main] must
-// be called by its TestMain.
-func Command(args string, env ...string) *exec.Cmd {
-	self, err := os.Executable()
-	cmd := exec.Command(self)
-	if err != nil {
-		cmd.Err = err
-	}
-	cmd.Env = append(append(os.Environ(), ArgsVariable+"="+args), env...)
-	return cmd
-}
-
-// Start runs the tested program as a process that ends with the test at the latest.
-func Start(t *testing.T, args string, env ...string) (cmd *exec.Cmd, out, errors *Buffer) {
+// Start runs a command of [Main] as a process that ends with the test at the latest.
+func Start(t *testing.T, command string) (cmd *exec.Cmd, out, errors *Buffer) {
 	t.Helper()
-	cmd = Command(args, env...)
+	args := strings.Fields(command)
+	cmd = exec.Command(args[0], args[1:]...)
 	out, errors = &Buffer{}, &Buffer{}
 	cmd.Stdout, cmd.Stderr = out, errors
 	require.NoError(t, cmd.Start())
@@ -112,22 +84,4 @@ func CheckHelp(t *testing.T, p *cli.Program) {
 		}
 	}
 	walk(nil, p.Root())
-}
-
-// CheckWrongUsage checks that p refuses args with exit code 2, no output, and a
-// short message that names the program in each line and contains all of want.
-func CheckWrongUsage(t *testing.T, p *cli.Program, args []string, want ...string) {
-	t.Helper()
-	code, out, err := Invoke(p, args...)
-	require.Equal(t, 2, code, "%v: %s", args, err)
-	require.Empty(t, out, args)
-	for _, w := range want {
-		require.Contains(t, err, w, args)
-	}
-	require.LessOrEqual(t, strings.Count(err, "\n"), 3, err)
-	prefix := p.Root().Name() + ": "
-	for line := range strings.Lines(err) {
-		require.True(t, strings.HasPrefix(line, prefix), line)
-		require.NotContains(t, strings.TrimPrefix(line, prefix), "failaware: ")
-	}
 }

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/bench"
+	"github.com/failaware/failaware/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m, &program, nil) }
+
+func TestEveryCommandHasHelp(t *testing.T) { clitest.CheckHelp(t, &program) }
+
+// [awake] is the condition that processors can be kept awake.
+func TestScripts(t *testing.T) {
+	clitest.Scripts{
+		Dir:        "testdata/script",
+		Conditions: map[string]func() bool{"awake": func() bool { return bench.MayKeepAwake() == nil }},
+	}.Run(t)
+}

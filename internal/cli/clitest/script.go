@@ -1,0 +1,100 @@
+package clitest
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/failaware/failaware/internal/cli"
+)
+
+// Command is a command of scripts, as testscript calls it.
+type Command = func(ts *testscript.TestScript, neg bool, args []string)
+
+var update = flag.Bool("update", false, "write the output that the command cmp finds into the scripts")
+
+// Main runs the tests of a package whose TestMain it is. Meanwhile the command p,
+// and the others by their names, can be executed: each is this test binary, which
+// runs the command if that is its name.
+func Main(m *testing.M, p *cli.Program, others map[string]func()) {
+	if os.Getenv("GORACE") == "" {
+		// Otherwise each process waits for a second before it ends.
+		_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	commands := maps.Clone(others)
+	if commands == nil {
+		commands = map[string]func(){}
+	}
+	commands[p.Root().Name()] = func() {
+		os.Exit(p.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	testscript.Main(m, commands)
+}
+
+// Scripts are the scripts of a directory.
+type Scripts struct {
+	Dir        string
+	Commands   map[string]Command     // besides those of this package
+	Conditions map[string]func() bool // for words such as [awake] before a command
+
+	patience time.Duration // if it is not to be [LongEnough]
+}
+
+// Run plays scripts side by side.
+func (s Scripts) Run(t *testing.T) { testscript.Run(t, s.params()) }
+
+func (s Scripts) params() testscript.Params {
+	commands := map[string]Command{
+		"addresses": addresses,
+		"await":     await,
+		"capture":   capture,
+		"ended":     ended,
+		"exits":     exits,
+		"refused":   refused,
+		"shutdown":  shutdown,
+		"signal":    signal,
+		"start":     start,
+		"until":     until,
+	}
+	maps.Copy(commands, s.Commands)
+	return testscript.Params{
+		Dir:                s.Dir,
+		Cmds:               commands,
+		Condition:          s.condition,
+		Setup:              s.setup,
+		RequireUniqueNames: true,
+		UpdateScripts:      *update,
+	}
+}
+
+func (s Scripts) condition(name string) (bool, error) {
+	c, ok := s.Conditions[name]
+	if !ok {
+		return false, fmt.Errorf("there is no condition %q", name)
+	}
+	return c(), nil
+}
+
+// setup prepares a script.
+func (s Scripts) setup(env *testscript.Env) error {
+	st := &state{t: env.T().(testing.TB), patience: cmp.Or(s.patience, LongEnough), processes: map[string]*process{}}
+	for _, v := range env.Vars {
+		name, _, _ := strings.Cut(v, "=")
+		st.variables = append(st.variables, name)
+	}
+	env.Values[stateKey{}] = st
+	env.Defer(st.end)
+	return nil
+}
+
+// TB returns the test that plays a script. Its failures do not name the line of the
+// script: commands use it only for what they start.
+func TB(ts *testscript.TestScript) testing.TB { return stateOf(ts).t }

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package clitest
+
+import "os"
+
+// signals are those that scripts can send, by name.
+var signals = map[string]os.Signal{"KILL": os.Kill}
