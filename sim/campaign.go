@@ -25,8 +25,8 @@ type Campaign struct {
 	Time  time.Duration
 	// Jobs is how many runs go side by side. Default: one for each processor.
 	Jobs int
-	// Topologies runs [RunTopology] instead of [Run].
-	Topologies bool
+	// Play runs a seed. Default [Run]. Several goroutines call it.
+	Play func(seed uint64, opt Options) (Result, error)
 	// Progress, if not nil, is called every ProgressEvery with the sums so far.
 	Progress func(Tally)
 	// ProgressEvery defaults to 2 s.
@@ -43,6 +43,9 @@ const MaxJobs = 1024
 func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
 	if c.First == 0 {
 		c.First = 1
+	}
+	if c.Play == nil {
+		c.Play = Run
 	}
 	if c.Jobs == 0 {
 		c.Jobs = runtime.GOMAXPROCS(0)
@@ -143,7 +146,7 @@ func (r *runner) tally() Tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.sum
-	t.finish(r.c.optionsOf(r.c.First), r.c.Topologies, len(r.bad), time.Since(r.began))
+	t.finish(r.c.optionsOf(r.c.First), len(r.bad), time.Since(r.began))
 	return t
 }
 
@@ -201,17 +204,7 @@ func (r *runner) one(seed uint64) (*Violation, error) {
 func (r *runner) simulate(seed uint64) (*Violation, error) {
 	opt := r.c.optionsOf(seed)
 	opt.halt = &r.halt
-	if r.c.Topologies {
-		res, err := RunTopology(seed, opt)
-		if err != nil {
-			return nil, err
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.sum.addTopology(&res)
-		return res.Violation, nil
-	}
-	res, err := Run(seed, opt)
+	res, err := r.c.Play(seed, opt)
 	if err != nil {
 		return nil, err
 	}

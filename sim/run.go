@@ -20,6 +20,7 @@ type Result struct {
 	FreshTime     time.Duration
 	UpTime        time.Duration
 	Counters      Counters
+	Topology      *Topology // of [RunTopology]
 }
 
 // Run simulates one world from a seed: phases in which faults strike, and

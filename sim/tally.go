@@ -52,6 +52,7 @@ type Tally struct {
 	counters       Counters
 	hash           uint64
 	led, fresh, up time.Duration
+	still          bool // the runs were of [RunTopology]
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -69,18 +70,12 @@ func (t *Tally) add(r *Result) {
 	t.counters.add(&r.Counters)
 	t.WorstDeliveryMS = max(t.WorstDeliveryMS, milliseconds(r.WorstDelivery))
 	t.hash += spread(r.Hash, r.Seed)
-}
-
-// addTopology takes the result of a still world in.
-func (t *Tally) addTopology(r *TopologyResult) {
-	t.Seeds++
-	t.SimulatedSeconds += r.Simulated.Seconds()
-	t.Events += r.Events
-	t.Groups += r.Leaders.Len()
-	t.Cover += r.Cover
-	t.WorstSettleMS = max(t.WorstSettleMS, milliseconds(r.Settled))
-	t.led, t.fresh, t.up = t.led+r.LedTime, t.fresh+r.FreshTime, t.up+r.UpTime
-	t.hash += spread(r.Hash, r.Seed)
+	if x := r.Topology; x != nil {
+		t.still = true
+		t.Groups += x.Leaders.Len()
+		t.Cover += x.Cover
+		t.WorstSettleMS = max(t.WorstSettleMS, milliseconds(x.Settled))
+	}
 }
 
 func (c *Counters) add(d *Counters) {
@@ -110,12 +105,12 @@ func TallyOf(opt Options, took time.Duration, results ...Result) Tally {
 			violations++
 		}
 	}
-	t.finish(opt, false, violations, took)
+	t.finish(opt, violations, took)
 	return t
 }
 
 // finish computes what is derived from the sums.
-func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed time.Duration) {
+func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 	opt = opt.withDefaults()
 	c := &t.counters
 	t.Violations = violations
@@ -128,7 +123,7 @@ func (t *Tally) finish(opt Options, topologies bool, violations int, elapsed tim
 	t.Lost, t.Late, t.Repeated, t.Corrupted, t.Forged = c.Lost+c.Cut, c.Late+c.Reordered, c.Repeated, c.Corrupted, c.Forged
 	t.Broadcasts, t.Deliveries = c.Casts, c.Deliveries
 	t.Hash = fmt.Sprintf("%016x", t.hash)
-	if topologies {
+	if t.still {
 		return
 	}
 	if b, err := opt.Timing.Validate(); err == nil {

@@ -29,8 +29,8 @@ type T interface {
 // failure could be replayed.
 func Test(t T, c Campaign) {
 	t.Helper()
-	if c.Topologies {
-		t.Fatalf("sim: Test runs no topologies")
+	if c.Play != nil {
+		t.Fatalf("sim: Test plays seeds with Run only")
 		return
 	}
 	if c.Seeds == 0 && c.Time == 0 {

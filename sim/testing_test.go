@@ -83,8 +83,8 @@ It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing th
 func TestTestSaysWhatCannotBeRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f := &fakeT{}
-	Test(f, Campaign{Topologies: true})
-	require.Equal(t, "sim: Test runs no topologies", f.fatal)
+	Test(f, Campaign{Play: RunTopology})
+	require.Equal(t, "sim: Test plays seeds with Run only", f.fatal)
 	f = &fakeT{}
 	Test(f, Campaign{Options: Options{Nodes: 256}})
 	require.Equal(t, "sim: 256 nodes: must be 1 to 255", f.fatal)

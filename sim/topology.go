@@ -9,54 +9,44 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// TopologyResult is what a still world of arbitrary connectivity came to.
-type TopologyResult struct {
-	Seed    uint64
-	Edges   [][2]timed.NodeID // who is connected
-	Leaders timed.Set         // who led at the end
-	Cover   int               // size of a minimum clique cover
-	Settled time.Duration     // true time of the last change of a leader, since all were ready
-	Events  uint64
-	Hash    uint64
-	// Simulated is how much time the run took in its world; LedTime and
-	// FreshTime are node-time of UpTime.
-	Simulated, LedTime, FreshTime, UpTime time.Duration
-	// Violation is the broken promise, if any: besides those of [Run], "4'" in
-	// mode Available and "BI" in mode Strict.
-	Violation *Violation
+// Topology is the outcome of a still world of random connectivity.
+type Topology struct {
+	Edges   [][2]timed.NodeID // the connected pairs
+	Leaders timed.Set         // the leaders at the end
+	Cover   int               // the size of a minimum clique cover
+	Settled time.Duration     // the time from when all nodes were ready to the last change of a leader
 }
 
-// RunTopology draws a random symmetric connectivity graph from the seed, holds
-// it still, and checks what each mode promises of it. In mode Available
-// (Stoller's Assertion 4'): after nodes × the election bound every process is
-// led, there are no more groups than a minimum clique cover needs, and no leader
-// changes any more. In mode Strict: after the election bound a leader is always
-// supported by every process that is connected to it (BI), and every clique
-// without outside links is led (T).
-func RunTopology(seed uint64, opt Options) (TopologyResult, error) {
+// RunTopology draws a random symmetric connectivity graph from the seed, keeps
+// it still, and checks the promises of the mode. In mode Available (Stoller's
+// Assertion 4'): after nodes × the election bound every process is led, there are
+// no more groups than a minimum clique cover needs, and no leader changes. In mode
+// Strict: after the election bound a leader is always supported by every process
+// that is connected to it (BI), and every clique without links to other nodes is
+// led (T). It is a [Campaign.Play].
+func RunTopology(seed uint64, opt Options) (Result, error) {
 	if err := opt.Validate(); err != nil {
-		return TopologyResult{}, err
+		return Result{}, err
 	}
 	opt = opt.withDefaults()
 	if opt.Nodes > MaxTopology {
-		return TopologyResult{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", MaxTopology)
+		return Result{}, fmt.Errorf("sim: a clique cover is computed for at most %d nodes", MaxTopology)
 	}
 	opt.Calm = true
 	w := newWorld(seed, opt)
 	g := w.drawGraph()
-	res := TopologyResult{Seed: seed, Cover: g.cliqueCover()}
+	t := &Topology{Cover: g.cliqueCover()}
 	for i := range g {
 		for j := i + 1; j < len(g); j++ {
 			if g[i]>>j&1 == 1 {
-				res.Edges = append(res.Edges, [2]timed.NodeID{timed.NodeID(i + 1), timed.NodeID(j + 1)})
+				t.Edges = append(t.Edges, [2]timed.NodeID{timed.NodeID(i + 1), timed.NodeID(j + 1)})
 			}
 		}
 	}
-	w.holdStill(g, &res)
+	w.holdStill(g, t)
 	r := w.result()
-	res.Events, res.Hash, res.Violation = r.Events, r.Hash, r.Violation
-	res.Simulated, res.LedTime, res.FreshTime, res.UpTime = r.Simulated, r.LedTime, r.FreshTime, r.UpTime
-	return res, nil
+	r.Topology = t
+	return r, nil
 }
 
 // graph is a symmetric connectivity graph: bit j of row i.
@@ -112,7 +102,7 @@ func (g graph) cliqueCover() int {
 }
 
 // holdStill runs the world and looks at it at every event.
-func (w *World) holdStill(g graph, res *TopologyResult) {
+func (w *World) holdStill(g graph, res *Topology) {
 	ready := w.bounds.Rejoin
 	settle := w.bounds.Elect
 	if w.opt.Mode == leader.Available {
@@ -168,7 +158,7 @@ func (w *World) checkBI(g graph) bool {
 
 // checkGroups demands that everybody is led, by no more leaders than a minimum
 // clique cover has cliques.
-func (w *World) checkGroups(res *TopologyResult) {
+func (w *World) checkGroups(res *Topology) {
 	c := &w.check
 	for i, n := range w.nodes {
 		l := int(c.claims[i].lockedTo.Node) - 1

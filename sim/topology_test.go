@@ -17,7 +17,7 @@ func TestTopologies(t *testing.T) {
 						t.Fatal(err)
 					}
 					if r.Violation != nil {
-						t.Errorf("%v: %v", r.Edges, r.Violation)
+						t.Errorf("%v: %v", r.Topology.Edges, r.Violation)
 					}
 				}
 			})

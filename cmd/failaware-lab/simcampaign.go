@@ -18,7 +18,10 @@ const campaignGC = 800
 // campaign runs seeds side by side.
 func (s *simRun) campaign(ctx context.Context) error {
 	f := s.flags
-	c := sim.Campaign{Options: s.opt, First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs, Topologies: f.topologies > 0}
+	c := sim.Campaign{Options: s.opt, First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs}
+	if f.topologies > 0 {
+		c.Play = sim.RunTopology
+	}
 	switch {
 	case f.one(): // of a topology
 		c.First, c.Seeds = f.seed, 1
