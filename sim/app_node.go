@@ -100,7 +100,7 @@ func (n *Node) Random(below int64) int64 {
 	if below < 1 {
 		panic(fmt.Sprintf("sim: Random(%d): must be at least 1", below))
 	}
-	return n.w.apps.below(below)
+	return n.w.apps.Below(below)
 }
 
 // Send sends a message to the process of another node, over the links and with

@@ -77,7 +77,7 @@ func (w *World) armTimer(i int32) {
 // lateness draws how late an application acts: from its own stream, so that one
 // that only listens leaves the run as it is without it.
 func (w *World) lateness(n *Node) int64 {
-	return w.apps.below(int64(w.opt.Timing.SchedulingDelay)/20+1) + w.apps.below(n.slow+1)
+	return w.apps.Below(int64(w.opt.Timing.SchedulingDelay)/20+1) + w.apps.Below(n.slow+1)
 }
 
 // fire lets a timer run, if it is due.

@@ -38,7 +38,7 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 	f := w.slots[slot]
 	f.packet.Frames = 0
 	f.packet.Header = datagram.Header{Version: wire.Version, Group: 1, Source: n.id, Destination: to, Boot: n.boot, Stamp: n.tick(w.now)}
-	if n.sendErrors > 0 && w.net.chance(n.sendErrors) {
+	if n.sendErrors > 0 && w.net.Chance(n.sendErrors) {
 		w.count.Lost++
 		w.drop(slot)
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
@@ -26,8 +27,8 @@ type casting struct {
 	traffic *Traffic
 	check   *castCheck
 	live    castLive
-	voices  []stream // of the nodes' random messages
-	payload []byte   // of the message that is being broadcast
+	voices  []random.Stream // of the nodes' random messages
+	payload []byte          // of the message that is being broadcast
 }
 
 func (w *World) newCasting(t *Traffic) *casting {
@@ -136,7 +137,7 @@ func (w *World) goOn(n *Node) {
 // voiced gives a process its random messages.
 func (w *World) voiced(n *Node) {
 	k := w.cast
-	k.voices = append(k.voices, newStream(w.seed, streamCasts+uint64(n.index+1)<<8))
+	k.voices = append(k.voices, random.New(w.seed, random.Traffic+uint64(n.index+1)<<8))
 	w.talkSoon(n)
 }
 
@@ -155,7 +156,7 @@ const mostAtOnce = 3
 func (w *World) talk(e event) {
 	n := w.nodes[e.node()]
 	w.talkSoon(n)
-	w.chatter(n, int(w.cast.voices[n.index].between(1, mostAtOnce)))
+	w.chatter(n, int(w.cast.voices[n.index].Between(1, mostAtOnce)))
 }
 
 // chatter has a node broadcast so many random messages in one turn. They are

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/random"
 )
 
 // ClockSample is what one node's clock said at one instant, and what was true.
@@ -84,7 +85,7 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 	if err != nil {
 		return err
 	}
-	noise, rests := newStream(seed, streamWander), make([]float64, trialNodes)
+	noise, rests := random.New(seed, random.Wander), make([]float64, trialNodes)
 	good := [2]spell{{limit: time.Millisecond}, {limit: 100 * time.Microsecond}}
 	for w.Time() < t.Length {
 		if err := ctx.Err(); err != nil {
@@ -111,7 +112,7 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 			if each != nil {
 				each(&s)
 			}
-			rests[i] += t.wander * noise.normal()
+			rests[i] += t.wander * noise.Normal()
 			step := math.Round(rests[i])
 			rests[i] -= step
 			w.bend(n, min(max(n.clock.rate+int64(step), slowest(t.drift)), fastest(t.drift)))
@@ -168,11 +169,6 @@ func (p *spell) latest(other *int64) *int64 {
 		return nil
 	}
 	return new(max(*other, int64(p.since)))
-}
-
-// normal draws from the standard normal distribution.
-func (s stream) normal() float64 {
-	return math.Sqrt(2*s.exponential()) * math.Cos(2*math.Pi*s.unit())
 }
 
 // quantiles returns the median and the 99th percentile.

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/failaware/failaware/internal/wire"
+import (
+	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/internal/wire"
+)
 
 // codec makes packets pass through the wire format, so that a campaign also
 // proves that nothing of what the machines say is lost or changed by it.
@@ -33,21 +36,21 @@ func (w *codec) pass(p *wire.Packet) error {
 
 // flip flips up to eight bits and lets the decoder see the result: it must
 // neither crash nor hang, whatever it makes of it.
-func (w *codec) flip(p *wire.Packet, s stream) {
+func (w *codec) flip(p *wire.Packet, s random.Stream) {
 	b, err := w.encode(p)
 	if err != nil {
 		return
 	}
-	for range s.between(1, 8) {
-		b[s.below(int64(len(b)))] ^= 1 << s.below(8)
+	for range s.Between(1, 8) {
+		b[s.Below(int64(len(b)))] ^= 1 << s.Below(8)
 	}
 	_ = w.dec.Decode(b, &w.junk)
 }
 
 // cutOff does the same with a packet that lacks its end.
-func (w *codec) cutOff(p *wire.Packet, s stream) {
+func (w *codec) cutOff(p *wire.Packet, s random.Stream) {
 	if b, err := w.encode(p); err == nil {
-		_ = w.dec.Decode(b[:s.below(int64(len(b)))], &w.junk)
+		_ = w.dec.Decode(b[:s.Below(int64(len(b)))], &w.junk)
 	}
 }
 

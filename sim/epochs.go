@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
@@ -15,7 +16,7 @@ import (
 // changing is what a world has whose quorum systems are replaced.
 type changing struct {
 	w       *World
-	rand    stream
+	rand    random.Stream
 	systems map[uint64]string // that rule, or ruled
 	latest  uint64            // epoch of a global leader
 
@@ -58,12 +59,12 @@ func (w *World) newChanging() *changing {
 	if w.global == nil || !w.opt.Epochs {
 		return nil
 	}
-	c := &changing{w: w, rand: newStream(w.seed, streamEpochs), systems: map[uint64]string{1: w.global.system.String()},
+	c := &changing{w: w, rand: random.New(w.seed, random.Epochs), systems: map[uint64]string{1: w.global.system.String()},
 		proposed: map[uint64]timed.NodeID{}}
-	c.forces = !w.opt.Calm && c.rand.chance(forcingWorlds)
-	c.contradicts = c.forces && c.rand.chance(doubleForcing)
+	c.forces = !w.opt.Calm && c.rand.Chance(forcingWorlds)
+	c.contradicts = c.forces && c.rand.Chance(doubleForcing)
 	c.proposals = proposals
-	if c.rand.chance(eagerWorlds) {
+	if c.rand.Chance(eagerWorlds) {
 		c.proposals = eagerly
 	}
 	return c
@@ -71,7 +72,7 @@ func (w *World) newChanging() *changing {
 
 // configure gives a node that starts what its state directory has.
 func (c *changing) configure(n *Node, cfg *stack.Config) {
-	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.id) || !c.rand.chance(joiningWorlds)) {
+	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.id) || !c.rand.Chance(joiningWorlds)) {
 		n.state.epoch = epoch.State{Epoch: 1, System: c.systems[1]}
 	}
 	state := n.state.epoch
@@ -102,8 +103,8 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 	c := w.change
 	c.checkWrite(n, s)
 	w.check.live.begins()
-	crash := !w.still && !w.opt.Calm && !n.upset && c.rand.chance(writeCrashes)
-	if !crash || c.rand.chance(0.5) {
+	crash := !w.still && !w.opt.Calm && !n.upset && c.rand.Chance(writeCrashes)
+	if !crash || c.rand.Chance(0.5) {
 		n.state.epoch = *s
 	}
 	return crash
@@ -116,7 +117,7 @@ func (w *World) dies(n *Node, sent int) {
 		w.drop(slot)
 	}
 	w.out, w.lent = w.out[:0], w.lent[:0]
-	d := time.Duration(w.change.rand.logUniform(0.2, 10) * float64(w.opt.Timing.Expires))
+	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
 	w.faults = append(w.faults, Fault{At: w.Time(), Kind: Crash, Node: n.id, For: d})
 	w.perform(int32(len(w.faults) - 1))
 }
@@ -125,16 +126,16 @@ func (w *World) dies(n *Node, sent int) {
 // becomes of the proposal is then for others to find out.
 func (w *World) falls(n *Node) {
 	c := w.change
-	if w.still || w.opt.Calm || !c.rand.chance(proposerFalls) {
+	if w.still || w.opt.Calm || !c.rand.Chance(proposerFalls) {
 		return
 	}
 	f := Fault{At: w.Time(), Kind: Crash, Node: n.id,
-		For: time.Duration(c.rand.logUniform(1, 10) * float64(w.opt.Timing.LockTime))}
-	if c.rand.chance(0.5) {
+		For: time.Duration(c.rand.LogUniform(1, 10) * float64(w.opt.Timing.LockTime))}
+	if c.rand.Chance(0.5) {
 		f.Kind = Mute
 	}
 	w.faults = append(w.faults, f)
-	w.schedule(w.now+c.rand.below(int64(2*w.opt.Timing.FastThreshold)), strikes, n.index, int32(len(w.faults)-1))
+	w.schedule(w.now+c.rand.Below(int64(2*w.opt.Timing.FastThreshold)), strikes, n.index, int32(len(w.faults)-1))
 }
 
 // administers lets an administrator look at a node that just ran, and its
@@ -144,18 +145,18 @@ func (w *World) administers(n *Node) {
 	if !n.up || n.upset {
 		return
 	}
-	if w.check.leadsGlobally(n.index) && c.rand.chance(decisions) {
+	if w.check.leadsGlobally(n.index) && c.rand.Chance(decisions) {
 		c.prepare(n)
 	}
 	if w.still {
 		return
 	}
-	if n.st.LeadsGlobally(n.tick(w.now)) && c.rand.chance(c.proposals) {
+	if n.st.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {
 		// That it rules already, or that another is under way, are no mistakes.
 		_ = n.st.Propose(drawQuorum(c.rand, w.opt.Nodes).String())
 		return
 	}
-	if c.forces && c.rand.chance(forcings) {
+	if c.forces && c.rand.Chance(forcings) {
 		c.force(n)
 	}
 }
@@ -206,7 +207,7 @@ type draft struct {
 func (c *changing) prepare(n *Node) {
 	cl := &c.w.check.claims[n.index]
 	c.drafts = append(c.drafts, draft{n.boot, cl.stamps, cl.globalEnd})
-	delay := int64(c.rand.logUniform(1000, 2*float64(c.w.opt.Timing.LockTime)))
+	delay := int64(c.rand.LogUniform(1000, 2*float64(c.w.opt.Timing.LockTime)))
 	c.w.schedule(c.w.now+delay, decides, n.index, int32(len(c.drafts)-1))
 }
 

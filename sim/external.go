@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/timed"
 )
 
 // external is what there is of external time in a world under way.
 type external struct {
 	*Servers
-	rand     stream
+	rand     random.Stream
 	honest   bool // nobody can be deceived
 	waiting  []exchange
 	free     []int32
@@ -30,10 +31,10 @@ type exchange struct {
 func utc(t int64) clocksync.Time { return clocksync.Time(t) }
 
 func (w *World) newExternal(s *Servers) *external {
-	o := &external{Servers: s, rand: newStream(w.seed, streamExchanges), honest: s.Outnumbered(), asked: make([]int, len(s.List))}
+	o := &external{Servers: s, rand: random.New(w.seed, random.Exchanges), honest: s.Outnumbered(), asked: make([]int, len(s.List))}
 	for i := range s.List {
 		for id := range s.List[i].Nodes.All() {
-			w.schedule(w.now+o.rand.below(int64(s.List[i].first())), asks, int(id)-1, int32(i))
+			w.schedule(w.now+o.rand.Below(int64(s.List[i].first())), asks, int(id)-1, int32(i))
 		}
 	}
 	return o
@@ -60,10 +61,10 @@ func (s *Server) shows(t int64) clocksync.Time {
 const patience = 2 * time.Second
 
 // delay draws the delay of a message, which has so much of the tail.
-func (s *Server) delay(r stream, share float64) int64 {
-	d := int64(s.MinDelay) + r.below(int64(s.Delay-s.MinDelay)+1)
+func (s *Server) delay(r random.Stream, share float64) int64 {
+	d := int64(s.MinDelay) + r.Below(int64(s.Delay-s.MinDelay)+1)
 	if s.Tail > 0 {
-		d += r.tail(share*float64(s.Tail), s.Index)
+		d += r.Tail(share*float64(s.Tail), s.Index)
 	}
 	return d
 }
@@ -77,9 +78,9 @@ func (w *World) asks(e event) {
 	if o.asked[e.arg] < s.Burst*s.Nodes.Len() {
 		next = min(next, int64(burstEvery))
 	}
-	w.schedule(w.now+next/2+o.rand.below(next), asks, e.node(), e.arg)
-	there, served, back := s.delay(o.rand, 1+s.Asymmetry), o.rand.below(int64(50*time.Microsecond)), s.delay(o.rand, 1-s.Asymmetry)
-	lost := o.rand.chance(1-(1-s.Loss)*(1-s.Loss)) || there+served+back > int64(patience)
+	w.schedule(w.now+next/2+o.rand.Below(next), asks, e.node(), e.arg)
+	there, served, back := s.delay(o.rand, 1+s.Asymmetry), o.rand.Below(int64(50*time.Microsecond)), s.delay(o.rand, 1-s.Asymmetry)
+	lost := o.rand.Chance(1-(1-s.Loss)*(1-s.Loss)) || there+served+back > int64(patience)
 	at := time.Duration(w.now - origin)
 	if !n.up || n.stalledUntil > w.now || n.upset || at >= s.Silent && at < s.Back || lost {
 		return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
@@ -15,7 +16,7 @@ const RandomQuorum = "random"
 // globally is what a world has when its leaders may lead globally.
 type globally struct {
 	system  quorum.System
-	rand    stream
+	rand    random.Stream
 	counts  bool // starts are counted, as with a state directory
 	answers map[answerKey]*answerGiven
 	relied  []reliance               // assurances that hold still
@@ -34,13 +35,13 @@ func newGlobally(seed uint64, opt *Options) *globally {
 	if opt.Quorum == "" {
 		return nil
 	}
-	g := &globally{rand: newStream(seed, streamQuorum), answers: map[answerKey]*answerGiven{}}
+	g := &globally{rand: random.New(seed, random.Quorum), answers: map[answerKey]*answerGiven{}}
 	if opt.Quorum == RandomQuorum {
 		g.system = drawQuorum(g.rand, opt.Nodes)
 	} else {
 		g.system, _ = quorum.Parse(opt.Quorum)
 	}
-	g.counts = !g.rand.chance(uncountedWorlds) || opt.Epochs
+	g.counts = !g.rand.Chance(uncountedWorlds) || opt.Epochs
 	return g
 }
 
@@ -65,25 +66,25 @@ func (o *Options) validateQuorum() error {
 }
 
 // drawQuorum draws a quorum system over some of the nodes, or all.
-func drawQuorum(r stream, nodes int) (s quorum.System) {
+func drawQuorum(r random.Stream, nodes int) (s quorum.System) {
 	var members timed.Set
-	everybody := r.chance(0.5)
+	everybody := r.Chance(0.5)
 	for id := range nodes {
-		if everybody || r.chance(0.7) {
+		if everybody || r.Chance(0.7) {
 			members.Add(timed.NodeID(id + 1))
 		}
 	}
 	if members.Empty() {
-		members.Add(timed.NodeID(1 + r.below(int64(nodes))))
+		members.Add(timed.NodeID(1 + r.Below(int64(nodes))))
 	}
 	var err error
-	switch r.below(4) {
+	switch r.Below(4) {
 	case 0:
 		s, err = quorum.Majority(members)
 	case 1:
 		var votes []quorum.Votes
 		for id := range members.All() {
-			votes = append(votes, quorum.Votes{Node: id, Weight: uint16(r.between(1, 4))})
+			votes = append(votes, quorum.Votes{Node: id, Weight: uint16(r.Between(1, 4))})
 		}
 		s, err = quorum.Weighted(votes...)
 	case 2:
@@ -98,14 +99,14 @@ func drawQuorum(r stream, nodes int) (s quorum.System) {
 }
 
 // deal deals members out to rows, none of them empty.
-func deal(r stream, members timed.Set) (rows []timed.Set) {
-	rows = make([]timed.Set, r.between(1, min(3, int64(members.Len()))))
+func deal(r random.Stream, members timed.Set) (rows []timed.Set) {
+	rows = make([]timed.Set, r.Between(1, min(3, int64(members.Len()))))
 	k := 0
 	for id := range members.All() {
 		if k < len(rows) {
 			rows[k].Add(id)
 		} else {
-			rows[r.below(int64(len(rows)))].Add(id)
+			rows[r.Below(int64(len(rows)))].Add(id)
 		}
 		k++
 	}
@@ -113,12 +114,12 @@ func deal(r stream, members timed.Set) (rows []timed.Set) {
 }
 
 // drawMeeting draws sets of which any two meet.
-func drawMeeting(r stream, members timed.Set) (out []timed.Set) {
+func drawMeeting(r random.Stream, members timed.Set) (out []timed.Set) {
 draws:
 	for range 12 {
 		var s timed.Set
 		for id := range members.All() {
-			if r.chance(0.6) {
+			if r.Chance(0.6) {
 				s.Add(id)
 			}
 		}
@@ -150,10 +151,10 @@ func (g *globally) configure(n *Node, cfg *stack.Config) {
 // verifies lets a node that just ran ask somebody now and then whether it leads.
 func (w *World) verifies(n *Node) {
 	g := w.global
-	if !n.up || n.upset || w.opt.Nodes < 2 || !g.rand.chance(askingTurns) {
+	if !n.up || n.upset || w.opt.Nodes < 2 || !g.rand.Chance(askingTurns) {
 		return
 	}
-	to := timed.NodeID(1 + g.rand.below(int64(w.opt.Nodes)))
+	to := timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
 	if to == n.id {
 		return
 	}
@@ -163,8 +164,8 @@ func (w *World) verifies(n *Node) {
 
 // resigns has a leader give up its lead, as a rule in favour of somebody.
 func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
-	if g := w.global; g != nil && g.rand.chance(namedResigns) {
-		return n.st.HandOver(now, timed.NodeID(1+g.rand.below(int64(w.opt.Nodes))), w.out[:0])
+	if g := w.global; g != nil && g.rand.Chance(namedResigns) {
+		return n.st.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])
 	}
 	return n.st.Resign(now, w.out[:0])
 }

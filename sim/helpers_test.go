@@ -11,4 +11,4 @@ func (w *World) split(blocks []timed.Set, slow bool) {
 	w.divide(blocks, extra)
 }
 
-func (w *World) anyNode() *Node { return w.nodes[w.chaos.below(int64(w.opt.Nodes))] }
+func (w *World) anyNode() *Node { return w.nodes[w.chaos.Below(int64(w.opt.Nodes))] }

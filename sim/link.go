@@ -53,7 +53,7 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 		r := &l.rare
 		if w.now < r.clogUntil {
 			w.count.Late++
-			return r.clogUntil - w.now + l.min + w.net.below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
+			return r.clogUntil - w.now + l.min + w.net.Below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
 		}
 		if r.flap > 0 && (w.now-r.since)/(r.flap/2)%2 == 0 {
 			w.count.Cut++
@@ -63,21 +63,21 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 			w.count.Lost++
 			return 0, false
 		}
-	} else if l.loss > 0 && w.net.chance(l.loss) {
+	} else if l.loss > 0 && w.net.Chance(l.loss) {
 		w.count.Lost++
 		return 0, false
 	}
-	d := w.net.between(l.min, l.max) + l.slow
-	if l.late > 0 && w.net.chance(l.late) {
+	d := w.net.Between(l.min, l.max) + l.slow
+	if l.late > 0 && w.net.Chance(l.late) {
 		w.count.Late++
-		d += w.net.between(0, l.lateMax)
+		d += w.net.Between(0, l.lateMax)
 	}
 	if l.odd && l.rare.tail > 0 {
-		d += w.net.tail(l.rare.tail, l.rare.index)
+		d += w.net.Tail(l.rare.tail, l.rare.index)
 	}
-	if l.odd && w.net.chance(l.rare.reorder) {
+	if l.odd && w.net.Chance(l.rare.reorder) {
 		w.count.Reordered++
-		d += w.net.between(0, int64(w.opt.Timing.OneWayTimeout))
+		d += w.net.Between(0, int64(w.opt.Timing.OneWayTimeout))
 	}
 	return d, true
 }
@@ -87,11 +87,11 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 func (r *rare) loses(w *World, rate float64) bool {
 	switch {
 	case r.burst <= 1:
-		return w.net.chance(rate)
+		return w.net.Chance(rate)
 	case r.bursting:
-		r.bursting = !w.net.chance(1 / r.burst)
+		r.bursting = !w.net.Chance(1 / r.burst)
 	default:
-		r.bursting = w.net.chance(rate / (r.burst * (1 - min(rate, 0.9))))
+		r.bursting = w.net.Chance(rate / (r.burst * (1 - min(rate, 0.9))))
 	}
 	return r.bursting
 }
@@ -99,11 +99,11 @@ func (r *rare) loses(w *World, rate float64) bool {
 // repeats draws how much later than the first time a packet comes once more, or
 // 0 when it does not.
 func (l *link) repeats(w *World) int64 {
-	if l.twice > 0 && w.net.chance(l.twice) {
-		return 1 + w.net.between(l.min, l.max)
+	if l.twice > 0 && w.net.Chance(l.twice) {
+		return 1 + w.net.Between(l.min, l.max)
 	}
-	if l.replay > 0 && w.net.chance(l.replay) {
-		return 1 + w.net.between(0, l.again)
+	if l.replay > 0 && w.net.Chance(l.replay) {
+		return 1 + w.net.Between(0, l.again)
 	}
 	return 0
 }

@@ -75,14 +75,14 @@ func (n *Node) place() timed.NodeID { return timed.NodeID(n.index + 1) }
 
 // newClock returns a hardware clock that shows anything.
 func (w *World) newClock() *clock {
-	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.below(int64(time.Hour))),
+	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.Below(int64(time.Hour))),
 		rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
 }
 
 // start begins a new incarnation.
 func (w *World) start(n *Node) {
 	w.changes++
-	n.boot = timed.BootID(w.boots.uint64() | 1)
+	n.boot = timed.BootID(w.boots.Uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
 	n.upset, n.last = false, 0 // what was read before belongs to the incarnation before
 	n.wakeAt, n.armedFor = forever, timed.Never
@@ -93,7 +93,7 @@ func (w *World) start(n *Node) {
 			peers.Add(id)
 		}
 	}
-	wall := clocksync.Time(w.now + int64(w.opt.ahead) + w.clocks.between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
+	wall := clocksync.Time(w.now + int64(w.opt.ahead) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
@@ -140,7 +140,7 @@ func (n *Node) tick(t int64) timed.Instant {
 // jitter draws how late the process acts.
 func (n *Node) jitter(w *World) int64 {
 	sigma := int64(w.opt.Timing.SchedulingDelay)
-	return w.proc.below(sigma/20+1) + w.proc.below(n.slow+1)
+	return w.proc.Below(sigma/20+1) + w.proc.Below(n.slow+1)
 }
 
 // crash ends the process.

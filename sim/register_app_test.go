@@ -7,6 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -17,7 +18,7 @@ import (
 // that have lost their memory do not count for the majority that this takes.
 type registers struct {
 	bug      registerBug
-	rand     stream
+	rand     random.Stream
 	history  []porcupine.Operation
 	started  [MaxNodes + 1]bool
 	values   int
@@ -99,14 +100,14 @@ func (r *registerReplica) expires(x float64) time.Duration {
 
 // later lets the client begin its next operation.
 func (r *registerReplica) later() {
-	r.n.After(r.expires(registerPause*r.svc.rand.exponential()), r.begin)
+	r.n.After(r.expires(registerPause*r.svc.rand.Exponential()), r.begin)
 }
 
 func (r *registerReplica) begin() {
 	s := r.svc
 	s.clients++
-	op := order{Client: s.clients, Key: int(s.rand.below(registerKeys))}
-	if s.rand.chance(0.5) {
+	op := order{Client: s.clients, Key: int(s.rand.Below(registerKeys))}
+	if s.rand.Chance(0.5) {
 		s.values++
 		op.Write = s.values
 	}

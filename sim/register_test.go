@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
 )
 
@@ -18,7 +19,7 @@ import (
 // out.
 func playRegisters(t *testing.T, seed uint64, mode leader.Mode, bug registerBug) (bool, int) {
 	t.Helper()
-	s := &registers{bug: bug, rand: newStream(seed, streamApps<<8)}
+	s := &registers{bug: bug, rand: random.New(seed, random.Apps<<8)}
 	c, err := CaseOf(seed, Options{Mode: mode, Roughness: 1 + float64(seed%3), Duration: 8 * time.Second, App: func(*World) App { return App{Start: s.app} },
 		Broadcast: &Broadcast{Config: &broadcast.Config{RequireQuorum: group(5)}, Quiet: true}})
 	require.NoError(t, err)

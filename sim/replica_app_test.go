@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -20,7 +21,7 @@ type stateApp struct {
 	ops     map[opID]bool
 	history uint64
 	// untidy, if set, writes equal states down in different ways.
-	untidy *stream
+	untidy *random.Stream
 }
 
 func newStateApp() *stateApp { return &stateApp{ops: map[opID]bool{}} }
@@ -61,7 +62,7 @@ func (a *stateApp) snapshot() []byte {
 	}
 	ids := b[8:]
 	for i := range len(ids) / 16 {
-		j := int(a.untidy.below(int64(i + 1)))
+		j := int(a.untidy.Below(int64(i + 1)))
 		for k := range 16 {
 			ids[16*i+k], ids[16*j+k] = ids[16*j+k], ids[16*i+k]
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -19,7 +20,7 @@ type stateWorld struct {
 	w       *World
 	opt     stateOptions
 	temper  stateTemper
-	rand    stream
+	rand    random.Stream
 	members []*stateMember // by node
 	check   stateCheck
 	tally   stateTally
@@ -74,33 +75,33 @@ type stateMember struct {
 }
 
 func newStateWorld(seed uint64, opt stateOptions) *stateWorld {
-	r := newStream(seed, streamApps<<8)
+	r := random.New(seed, random.Apps<<8)
 	s := &stateWorld{opt: opt, rand: r}
 	t := &s.temper
-	t.nodes, t.roughness = int(r.between(2, 6)), r.logUniform(0.5, 4)
-	t.chunk = int(r.logUniform(64, 2000))
-	t.rate = int(r.logUniform(100_000, 20_000_000))
-	t.window = max(t.chunk*int(r.between(1, 8)), 1000)
-	t.queued = int(r.logUniform(5_000, 1_000_000))
-	t.pace = r.logUniform(5, 150)
+	t.nodes, t.roughness = int(r.Between(2, 6)), r.LogUniform(0.5, 4)
+	t.chunk = int(r.LogUniform(64, 2000))
+	t.rate = int(r.LogUniform(100_000, 20_000_000))
+	t.window = max(t.chunk*int(r.Between(1, 8)), 1000)
+	t.queued = int(r.LogUniform(5_000, 1_000_000))
+	t.pace = r.LogUniform(5, 150)
 	if opt.tight {
 		t.chunk, t.rate, t.queued = 100, 80_000, 1200
 		t.window, t.pace = 400, math.Inf(1)
 	}
-	t.untidy = r.chance(0.3)
-	if r.chance(0.3) {
+	t.untidy = r.Chance(0.3)
+	if r.Chance(0.3) {
 		t.refuse = 0.1
 	}
-	t.slow = int64(r.logUniform(10_000, 3_000_000))
+	t.slow = int64(r.LogUniform(10_000, 3_000_000))
 	t.pace = min(t.pace, t.bearable())
 	t.mix = slices.DeleteFunc(allOptions(), func(o broadcast.Options) bool {
 		return o.Order == broadcast.Unordered || o.Order == broadcast.Timed && !opt.timed
 	})
-	if r.chance(0.4) {
-		i := r.below(int64(len(t.mix)))
+	if r.Chance(0.4) {
+		i := r.Below(int64(len(t.mix)))
 		t.mix = t.mix[i : i+1]
 	}
-	t.cast = broadcast.Config{Window: int(r.logUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,
+	t.cast = broadcast.Config{Window: int(r.LogUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,
 		MaxPayload: 4000, MaxMessages: 256, Backlog: 1 << 20}
 	if opt.quorum {
 		t.cast.RequireQuorum = group(t.nodes)
@@ -181,14 +182,14 @@ func (m *stateMember) after(d time.Duration, do func()) Timer {
 
 // talk makes a node broadcast operations now and then.
 func (s *stateWorld) talk(m *stateMember) {
-	m.after(time.Duration(s.rand.exponential()/s.temper.pace*1e9), func() {
+	m.after(time.Duration(s.rand.Exponential()/s.temper.pace*1e9), func() {
 		if s.done {
 			return
 		}
-		for range s.rand.between(1, 3) {
+		for range s.rand.Between(1, 3) {
 			s.operate(m)
 		}
-		if s.rand.chance(0.2) {
+		if s.rand.Chance(0.2) {
 			s.bar(m)
 		}
 		s.talk(m)
@@ -204,8 +205,8 @@ func (s *stateWorld) operate(m *stateMember) {
 	m.ops++
 	op := binary.BigEndian.AppendUint64(nil, uint64(m.inc.Boot))
 	op = binary.BigEndian.AppendUint64(op, m.ops)
-	op = append(op, make([]byte, s.rand.below(64))...)
-	if _, err := m.n.Broadcast(replica.AppendOp(nil, op), s.temper.mix[s.rand.below(int64(len(s.temper.mix)))]); err == nil {
+	op = append(op, make([]byte, s.rand.Below(64))...)
+	if _, err := m.n.Broadcast(replica.AppendOp(nil, op), s.temper.mix[s.rand.Below(int64(len(s.temper.mix)))]); err == nil {
 		s.tally.ops++
 	}
 }
@@ -290,7 +291,7 @@ func (s *stateWorld) work(m *stateMember) {
 		return
 	}
 	m.busy = true
-	m.after(time.Duration(s.rand.below(s.temper.slow)), func() {
+	m.after(time.Duration(s.rand.Below(s.temper.slow)), func() {
 		e := m.line[0]
 		m.line = m.line[1:]
 		m.busy = false
@@ -312,7 +313,7 @@ func (s *stateWorld) call(m *stateMember, e *replica.Effect) {
 		s.check.passes(m, e)
 	case replica.Snapshot:
 		b := m.app.snapshot()
-		if s.rand.chance(s.temper.refuse) && !s.done {
+		if s.rand.Chance(s.temper.refuse) && !s.done {
 			m.refused = true
 			s.tally.refused++
 			s.perform(m, m.r.HandleSnapshot(now, e.Name, nil, replica.Digest{}, errors.New("not now"), nil))

@@ -23,7 +23,7 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 	w.split([]timed.Set{left, right}, false)
 	still := int64(w.bounds.View + w.bounds.Rejoin)
 	// The instant of healing falls anywhere in a period.
-	still += w.chaos.below(int64(w.opt.Timing.ElectionPeriod))
+	still += w.chaos.Below(int64(w.opt.Timing.ElectionPeriod))
 	if !w.runUntil(w.now + still) {
 		return w.check.failed
 	}

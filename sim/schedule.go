@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -31,8 +32,8 @@ type forecaster struct {
 	opt    Options
 	seed   uint64
 	bounds timed.Bounds
-	rand   stream
-	clocks stream
+	rand   random.Stream
+	clocks random.Stream
 	all    timed.Set
 	on     [Classes]bool
 	kinds  []FaultKind // of the classes that are on
@@ -50,7 +51,7 @@ type forecaster struct {
 // Draw returns the schedule that [Run] follows for a seed.
 func Draw(seed uint64, opt Options) Schedule {
 	opt = opt.withDefaults()
-	f := forecaster{opt: opt, seed: seed, rand: newStream(seed, streamFaults), clocks: newStream(seed, streamRates)}
+	f := forecaster{opt: opt, seed: seed, rand: random.New(seed, random.Faults), clocks: random.New(seed, random.Rates)}
 	f.bounds, _ = opt.Timing.Validate()
 	for i := range opt.Nodes {
 		f.all.Add(timed.NodeID(i + 1))
@@ -72,12 +73,12 @@ func Draw(seed uint64, opt Options) Schedule {
 
 func (f *forecaster) weather() Weather {
 	t, s := &f.opt.Timing, f.rand
-	most := min(1, s.logUniform(0.02, 1.4)) * float64(t.OneWayTimeout) // one in twelve at the limit
-	least := min(1, s.unit()*1.1) * most
+	most := min(1, s.LogUniform(0.02, 1.4)) * float64(t.OneWayTimeout) // one in twelve at the limit
+	least := min(1, s.Unit()*1.1) * most
 	return Weather{
 		MinDelay: max(t.MinDelay+100, time.Duration(least)),
 		MaxDelay: max(t.MinDelay+100, time.Duration(most)),
-		Lateness: time.Duration(min(1, s.unit()*1.2) * 0.95 * float64(t.SchedulingDelay)),
+		Lateness: time.Duration(min(1, s.Unit()*1.2) * 0.95 * float64(t.SchedulingDelay)),
 	}
 }
 
@@ -94,9 +95,9 @@ const (
 func (f *forecaster) classes() {
 	s, r := f.rand, f.opt.Roughness
 	for c := range f.on[:ClassBurst] {
-		f.on[c] = s.chance(0.5)
+		f.on[c] = s.Chance(0.5)
 	}
-	f.on[ClassRival], f.on[ClassClone] = s.chance(rivalSeeds), s.chance(cloneSeeds)
+	f.on[ClassRival], f.on[ClassClone] = s.Chance(rivalSeeds), s.Chance(cloneSeeds)
 	f.on[ClassBrokenClock] = f.opt.BrokenClocks
 	f.on[ClassResign] = true
 	for _, c := range f.opt.Without {
@@ -105,13 +106,13 @@ func (f *forecaster) classes() {
 	if f.opt.Epochs {
 		f.on[ClassRival], f.on[ClassClone] = false, false // each would have a vote
 	}
-	f.loss = min(0.6, s.unit()*0.25*r)
-	f.lateRate = min(0.5, s.unit()*0.15*r)
-	f.oddRate = min(0.5, s.logUniform(0.002, 0.05)*r)
-	f.lateMax = time.Duration(s.logUniform(1, 100) * float64(f.opt.Timing.FastThreshold))
-	f.burst = int(s.between(0, 1) * s.between(2, 20))
-	f.pace = s.logUniform(0.3, 4) / max(r, 0.1)
-	f.reboot = s.logUniform(0.2, 10)
+	f.loss = min(0.6, s.Unit()*0.25*r)
+	f.lateRate = min(0.5, s.Unit()*0.15*r)
+	f.oddRate = min(0.5, s.LogUniform(0.002, 0.05)*r)
+	f.lateMax = time.Duration(s.LogUniform(1, 100) * float64(f.opt.Timing.FastThreshold))
+	f.burst = int(s.Between(0, 1) * s.Between(2, 20))
+	f.pace = s.LogUniform(0.3, 4) / max(r, 0.1)
+	f.reboot = s.LogUniform(0.2, 10)
 	for _, k := range drawn {
 		if f.on[faultShapes[k].class] {
 			f.kinds = append(f.kinds, k)
@@ -130,9 +131,9 @@ func (f *forecaster) phases() {
 	expires := f.opt.Timing.Expires
 	still := f.still()
 	for f.now < f.opt.Duration {
-		rough := f.now + time.Duration((5+25*f.rand.unit())*float64(expires))
+		rough := f.now + time.Duration((5+25*f.rand.Unit())*float64(expires))
 		for {
-			f.now += time.Duration(f.pace * float64(expires) * (0.05 + 2*f.rand.unit()))
+			f.now += time.Duration(f.pace * float64(expires) * (0.05 + 2*f.rand.Unit()))
 			if f.now >= min(rough, f.opt.Duration) {
 				break
 			}
@@ -160,16 +161,16 @@ func (f *forecaster) still() time.Duration {
 func (f *forecaster) heal(still time.Duration) {
 	h := Fault{At: f.now, For: still, Kind: Heal}
 	for id := range f.all.All() {
-		if f.rand.chance(downNodes) {
+		if f.rand.Chance(downNodes) {
 			h.Down.Add(id)
 		}
 	}
 	if h.Down == f.all {
 		h.Down.Remove(f.all.Min())
 	}
-	if f.rand.chance(blockSeeds) {
+	if f.rand.Chance(blockSeeds) {
 		h.Blocks = f.blocks()
-		if f.rand.chance(0.4) {
+		if f.rand.Chance(0.4) {
 			h.Extra = f.slower()
 		}
 	}
@@ -178,19 +179,19 @@ func (f *forecaster) heal(still time.Duration) {
 
 // slower returns what makes every message take longer than Δ.
 func (f *forecaster) slower() time.Duration {
-	return time.Duration((1.05 + f.rand.unit()*5) * float64(f.opt.Timing.FastThreshold))
+	return time.Duration((1.05 + f.rand.Unit()*5) * float64(f.opt.Timing.FastThreshold))
 }
 
 // blocks splits the nodes into one to four random blocks; now and then one node
 // is a bridge.
 func (f *forecaster) blocks() []timed.Set {
-	blocks := make([]timed.Set, f.rand.between(1, 4))
+	blocks := make([]timed.Set, f.rand.Between(1, 4))
 	for id := range f.all.All() {
-		blocks[f.rand.below(int64(len(blocks)))].Add(id)
+		blocks[f.rand.Below(int64(len(blocks)))].Add(id)
 	}
 	return slices.DeleteFunc(blocks, timed.Set.Empty)
 }
 
 func (f *forecaster) anyNode() timed.NodeID {
-	return timed.NodeID(1 + f.rand.below(int64(f.opt.Nodes)))
+	return timed.NodeID(1 + f.rand.Below(int64(f.opt.Nodes)))
 }

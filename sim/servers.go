@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -148,69 +149,69 @@ const (
 
 // servers draws the external references of a seed.
 func (f *forecaster) servers() *Servers {
-	s := newStream(f.seed, streamServers)
+	s := random.New(f.seed, random.Servers)
 	switch o := f.opt.Servers; {
 	case f.opt.Bare:
 		return nil // nobody asks them
 	case o != nil && len(o.List) > 0:
 		return o
-	case o == nil && (f.opt.Calm || !s.chance(serverSeeds)):
+	case o == nil && (f.opt.Calm || !s.Chance(serverSeeds)):
 		return nil
 	}
-	out, liars, n := &Servers{MinReferences: 1}, 0, int(s.between(1, 7))
-	switch kind := s.unit(); {
+	out, liars, n := &Servers{MinReferences: 1}, 0, int(s.Between(1, 7))
+	switch kind := s.Unit(); {
 	case kind < honestWorlds:
 	case kind < honestWorlds+minorityLies:
 		n = max(n, 3)
-		liars = int(s.between(1, int64(n-1)/2))
+		liars = int(s.Between(1, int64(n-1)/2))
 		out.MinReferences = 2*liars + 1
 	default:
-		liars = int(s.between(1, int64(n)))
+		liars = int(s.Between(1, int64(n)))
 	}
 	for i := range n {
 		out.List = append(out.List, f.server(s, i < liars))
 	}
-	out.worsen(newStream(f.seed, streamTails))
+	out.worsen(random.New(f.seed, random.Tails))
 	return out
 }
 
 // worsen gives some servers worse ways: delays with tails, mostly unlike for
 // questions and answers, and losses.
-func (s *Servers) worsen(r stream) {
+func (s *Servers) worsen(r random.Stream) {
 	for i := range s.List {
-		if x := &s.List[i]; r.chance(tailedServers) {
-			x.Tail, x.Index = time.Duration(r.logUniform(1e4, 1e7)), r.index()
-			x.Asymmetry, x.Loss = 2*r.unit()-1, r.unit()/2
+		if x := &s.List[i]; r.Chance(tailedServers) {
+			x.Tail, x.Index = time.Duration(r.LogUniform(1e4, 1e7)), r.Index()
+			x.Asymmetry, x.Loss = 2*r.Unit()-1, r.Unit()/2
 		}
 	}
 }
 
-func (f *forecaster) server(s stream, lies bool) Server {
-	x := Server{Every: time.Duration(s.logUniform(0.2, 3) * float64(time.Second)),
-		Delay: time.Duration(s.logUniform(20e3, 20e6)), Error: time.Duration(s.logUniform(1e3, 5e6))}
-	x.Bias = time.Duration((2*s.unit() - 1) * float64(x.Error))
-	some := s.unit()
+func (f *forecaster) server(s random.Stream, lies bool) Server {
+	x := Server{Every: time.Duration(s.LogUniform(0.2, 3) * float64(time.Second)),
+		Delay: time.Duration(s.LogUniform(20e3, 20e6)), Error: time.Duration(s.LogUniform(1e3, 5e6))}
+	x.Bias = time.Duration((2*s.Unit() - 1) * float64(x.Error))
+	some := s.Unit()
 	for id := range f.all.All() {
-		if s.chance(some) {
+		if s.Chance(some) {
 			x.Nodes.Add(id)
 		}
 	}
 	if x.Nodes.Empty() {
-		x.Nodes.Add(timed.NodeID(1 + s.below(int64(f.opt.Nodes))))
+		x.Nodes.Add(timed.NodeID(1 + s.Below(int64(f.opt.Nodes))))
 	}
 	some = float64(f.opt.Duration)
-	if s.chance(silentServers) {
-		x.Silent = time.Duration(s.unit() * some)
-		x.Back = x.Silent + time.Duration(s.unit()*some/2)
+	if s.Chance(silentServers) {
+		x.Silent = time.Duration(s.Unit() * some)
+		x.Back = x.Silent + time.Duration(s.Unit()*some/2)
 	}
 	if lies {
-		sign := 1 - 2*s.below(2)
-		x.From = time.Duration(s.unit() * some / 2)
-		x.Until = x.From + time.Duration(s.unit()*some)
-		if s.chance(rampingLiars) {
-			x.Ramp = sign * int64(s.logUniform(1e3, 3e7))
+		sign := 1 - 2*s.Below(2)
+		x.From = time.Duration(s.Unit() * some / 2)
+		x.Until = x.From + time.Duration(s.Unit()*some)
+		if s.Chance(rampingLiars) {
+			x.Ramp = sign * int64(s.LogUniform(1e3, 3e7))
 		} else {
-			x.Shift = time.Duration(float64(sign) * s.logUniform(1e5, 2e10))
+			x.Shift = time.Duration(float64(sign) * s.LogUniform(1e5, 2e10))
 		}
 	}
 	return x

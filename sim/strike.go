@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -15,7 +16,7 @@ func (f *forecaster) strike() {
 		return // the options leave out all that the seed would have
 	}
 	s := f.rand
-	k := f.kinds[s.below(int64(len(f.kinds)))]
+	k := f.kinds[s.Below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}
 	if k == Rival || k == Clone {
 		if f.rivals++; f.rivals > mostRivals {
@@ -31,7 +32,7 @@ func (f *forecaster) strike() {
 			return // a world of one node has no links
 		}
 	}
-	if !s.chance(0.25) {
+	if !s.Chance(0.25) {
 		x.For = f.span(0.1*float64(f.opt.Timing.FastThreshold), 30*float64(f.opt.Timing.Expires))
 	}
 	switch faultShapes[k].class {
@@ -49,7 +50,7 @@ func (f *forecaster) strike() {
 
 // span draws a time whose logarithm is uniform.
 func (f *forecaster) span(lo, hi float64) time.Duration {
-	return time.Duration(f.rand.logUniform(max(lo, 1), max(hi, 2)))
+	return time.Duration(f.rand.LogUniform(max(lo, 1), max(hi, 2)))
 }
 
 // everywhere makes a fault one of all links.
@@ -57,7 +58,7 @@ func (x *Fault) everywhere() { x.Node, x.Peer, x.For = 0, 0, 0 }
 
 func (f *forecaster) strikeLinks(x *Fault) {
 	s, t := f.rand, &f.opt.Timing
-	if faultShapes[x.Kind].link && x.Kind != Slow && x.Kind != Clog && x.Kind != Flap && x.Kind != BlackHole && s.chance(0.7) {
+	if faultShapes[x.Kind].link && x.Kind != Slow && x.Kind != Clog && x.Kind != Flap && x.Kind != BlackHole && s.Chance(0.7) {
 		x.everywhere()
 	}
 	switch x.Kind {
@@ -70,13 +71,13 @@ func (f *forecaster) strikeLinks(x *Fault) {
 	case Replay:
 		x.Rate, x.Extra = f.lateRate/2, 3*time.Second
 	case Slow:
-		x.Extra = time.Duration(s.unit() * 4 * float64(t.FastThreshold))
+		x.Extra = time.Duration(s.Unit() * 4 * float64(t.FastThreshold))
 	case Clog:
 		x.For = f.span(float64(t.FastThreshold), 10*float64(t.Expires))
 	case Flap:
-		x.Extra = max(2, time.Duration(s.logUniform(0.5, 2)*float64(t.LockTime)))
+		x.Extra = max(2, time.Duration(s.LogUniform(0.5, 2)*float64(t.LockTime)))
 	case BlackHole:
-		x.Size = int(s.between(120, 400))
+		x.Size = int(s.Between(120, 400))
 	case Corrupt, Truncate, Forge, Foreign, SocketError:
 		x.Rate = f.oddRate
 	}
@@ -86,19 +87,19 @@ func (f *forecaster) strikeTopology(x *Fault) {
 	s := f.rand
 	switch x.Kind {
 	case Cut:
-		if s.chance(0.5) { // both ways: connectivity is not transitive
+		if s.Chance(0.5) { // both ways: connectivity is not transitive
 			f.out = append(f.out, *x)
 			x.Node, x.Peer = x.Peer, x.Node
 		}
 	case Split, SlowSplit:
 		id := x.Node
 		x.Node = 0
-		switch s.below(4) {
+		switch s.Below(4) {
 		case 0:
 			x.Blocks = []timed.Set{timed.SetOf(id), f.all.Without(id)}
 		default:
 			x.Blocks = f.blocks()
-			if s.chance(0.2) { // a bridge
+			if s.Chance(0.2) { // a bridge
 				for i := range x.Blocks {
 					x.Blocks[i].Add(id)
 				}
@@ -115,7 +116,7 @@ func (f *forecaster) strikeProcess(x *Fault) {
 	expires := float64(t.Expires)
 	switch x.Kind {
 	case SlowProcess:
-		x.Extra = time.Duration(s.logUniform(0.1, 5) * float64(t.SchedulingDelay))
+		x.Extra = time.Duration(s.LogUniform(0.1, 5) * float64(t.SchedulingDelay))
 	case Stall:
 		x.For = f.span(0.01*expires, 5*expires)
 	case Suspend:
@@ -136,26 +137,26 @@ func (f *forecaster) strikeClock(x *Fault) {
 	x.For = f.span(float64(t.Expires), 20*float64(t.Expires))
 	switch x.Kind {
 	case ClockRate:
-		x.Rate = min(maxRate, s.logUniform(2, 1000)*float64(t.MaxDrift))
-		if s.chance(0.5) {
+		x.Rate = min(maxRate, s.LogUniform(2, 1000)*float64(t.MaxDrift))
+		if s.Chance(0.5) {
 			x.Rate = -x.Rate
 		}
 	case ClockJump:
 		x.Extra, x.For = f.span(1e4, 10*float64(t.LockTime)), 0
-		if s.chance(0.5) {
+		if s.Chance(0.5) {
 			x.Extra = -x.Extra
 		}
 	}
 }
 
 // drawRate draws a clock rate within ρ, biased to the ends.
-func drawRate(s stream, rho timed.Drift) int64 {
+func drawRate(s random.Stream, rho timed.Drift) int64 {
 	lo, hi := slowest(rho), fastest(rho)
-	switch s.below(4) {
+	switch s.Below(4) {
 	case 0:
 		return lo
 	case 1:
 		return hi
 	}
-	return s.between(lo, hi)
+	return s.Between(lo, hi)
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -10,26 +9,6 @@ import (
 
 	"github.com/failaware/failaware/timed"
 )
-
-// The mean is 1 whatever the index, and the tail is the heavier the larger it is.
-func TestTails(t *testing.T) {
-	last := 0.0
-	for _, index := range []float64{0, 0.2, 0.45} {
-		const n = 1 << 17
-		s, sum, all := newStream(1, streamTails), 0.0, make([]float64, n)
-		for i := range all {
-			all[i] = s.tailed(index)
-			require.GreaterOrEqual(t, all[i], 0.0)
-			sum += all[i]
-		}
-		require.InDelta(t, 1, sum/n, 0.05, index)
-		slices.Sort(all)
-		most := all[n-n/10_000]
-		require.Greater(t, most, 1.3*last, index)
-		last = most
-	}
-	require.LessOrEqual(t, newStream(1, 1).tail(1e300, maxIndex), int64(maxTail))
-}
 
 // A clock that gets warmer runs straight to its extreme rate and back, and within ρ
 // whatever else bends it.

@@ -9,26 +9,26 @@ import (
 // bytes, and adds packets of its own. It reports whether the packet goes on.
 func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	f := w.slots[slot]
-	if w.net.chance(r.forge) {
+	if w.net.Chance(r.forge) {
 		// Somebody who sees nothing of the traffic knows no boot id: neither
 		// the sender's nor the one that an echo would have to name.
 		x := w.copy(slot)
 		h := &w.slots[x].packet.Header
-		h.Boot = timed.BootID(w.net.uint64() | 1)
-		h.Echo.Boot = timed.BootID(w.net.uint64() | 1)
+		h.Boot = timed.BootID(w.net.Uint64() | 1)
+		h.Echo.Boot = timed.BootID(w.net.Uint64() | 1)
 		w.forged(x, to, at)
 	}
-	if w.net.chance(r.foreign) {
+	if w.net.Chance(r.foreign) {
 		x := w.copy(slot)
-		w.slots[x].packet.Header.Group ^= w.net.uint64() | 1
+		w.slots[x].packet.Header.Group ^= w.net.Uint64() | 1
 		w.forged(x, to, at)
 	}
-	if w.net.chance(r.corrupt) {
+	if w.net.Chance(r.corrupt) {
 		w.count.Corrupted++
 		w.codec.flip(&f.packet, w.net)
 		return false // the checksum of UDP sees it, but the decoder has met it
 	}
-	if w.net.chance(r.truncate) {
+	if w.net.Chance(r.truncate) {
 		w.count.Corrupted++
 		w.codec.cutOff(&f.packet, w.net)
 		return false
@@ -40,7 +40,7 @@ func (w *World) forged(slot int32, to int, at int64) {
 	w.count.Forged++
 	f := w.slots[slot]
 	f.from, f.payload = nobody, nil
-	w.schedule(at+w.net.below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, slot)
+	w.schedule(at+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, slot)
 }
 
 // checkForged demands that nothing which is forged counts.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -56,12 +57,12 @@ type graph []uint32
 const MaxTopology = 14
 
 func (w *World) drawGraph() graph {
-	s := newStream(w.seed, streamTopology)
+	s := random.New(w.seed, random.Topology)
 	g := make(graph, len(w.nodes))
-	density := 0.2 + 0.7*s.unit()
+	density := 0.2 + 0.7*s.Unit()
 	for i := range g {
 		for j := range i {
-			if s.chance(density) {
+			if s.Chance(density) {
 				g[i] |= 1 << j
 				g[j] |= 1 << i
 			}

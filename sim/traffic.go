@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -81,11 +82,11 @@ const (
 // applications. It has a stream of its own, so that all else is as it is without
 // a broadcast.
 func (f *forecaster) traffic() *Traffic {
-	s, b := newStream(f.seed, streamCasts), f.opt.Broadcast
-	t := &Traffic{Config: drawConfig(s, f.opt.Timing, f.all), Mix: drawMix(s), Hush: s.chance(hushSeeds)}
-	t.Largest = int(s.logUniform(leastTraffic, 400))
-	if s.chance(largeSeeds) {
-		t.Largest = int(s.logUniform(400, largestDrawn))
+	s, b := random.New(f.seed, random.Traffic), f.opt.Broadcast
+	t := &Traffic{Config: drawConfig(s, f.opt.Timing, f.all), Mix: drawMix(s), Hush: s.Chance(hushSeeds)}
+	t.Largest = int(s.LogUniform(leastTraffic, 400))
+	if s.Chance(largeSeeds) {
+		t.Largest = int(s.LogUniform(400, largestDrawn))
 	}
 	t.Config.MaxPayload = t.Largest
 	if b.Config != nil {
@@ -93,7 +94,7 @@ func (f *forecaster) traffic() *Traffic {
 		t.Largest = max(leastTraffic, min(t.Largest, t.Config.WithDefaults().MaxPayload))
 	}
 	if !b.Quiet {
-		t.Rate = s.logUniform(0.1, 10) / f.opt.Timing.Expires.Seconds()
+		t.Rate = s.LogUniform(0.1, 10) / f.opt.Timing.Expires.Seconds()
 	}
 	if !f.opt.Calm {
 		f.castFaults(s, b.Quiet)
@@ -102,54 +103,54 @@ func (f *forecaster) traffic() *Traffic {
 }
 
 // drawConfig draws a configuration in which limits are reached now and then.
-func drawConfig(s stream, t timed.Timing, all timed.Set) broadcast.Config {
+func drawConfig(s random.Stream, t timed.Timing, all timed.Set) broadcast.Config {
 	c := broadcast.Config{
-		Window:      int(s.logUniform(1<<13, 1<<19)),
-		MaxMessages: int(s.logUniform(largestDrawn/broadcast.MinPacketBytes+1, 2048)),
-		PacketBytes: int(s.logUniform(256, 1400)),
-		Backlog:     int(s.logUniform(1<<12, 1<<18)),
-		SlowAfter:   max(timed.MinDuration, time.Duration(s.logUniform(0.5, 5)*float64(t.Expires))),
+		Window:      int(s.LogUniform(1<<13, 1<<19)),
+		MaxMessages: int(s.LogUniform(largestDrawn/broadcast.MinPacketBytes+1, 2048)),
+		PacketBytes: int(s.LogUniform(256, 1400)),
+		Backlog:     int(s.LogUniform(1<<12, 1<<18)),
+		SlowAfter:   max(timed.MinDuration, time.Duration(s.LogUniform(0.5, 5)*float64(t.Expires))),
 	}
-	if s.chance(wideSeeds) {
-		c.PacketBytes = int(s.logUniform(1400, broadcast.MaxPacketBytes))
+	if s.Chance(wideSeeds) {
+		c.PacketBytes = int(s.LogUniform(1400, broadcast.MaxPacketBytes))
 	}
-	if s.chance(quorumSeeds) {
+	if s.Chance(quorumSeeds) {
 		c.RequireQuorum = all
 	}
 	return c
 }
 
 // drawMix draws which options messages have.
-func drawMix(s stream) []broadcast.Options {
+func drawMix(s random.Stream) []broadcast.Options {
 	all := allOptions()
-	if s.chance(fullMix) {
+	if s.Chance(fullMix) {
 		return all
 	}
 	for i := range all { // some of them, in any order
-		j := i + int(s.below(int64(len(all)-i)))
+		j := i + int(s.Below(int64(len(all)-i)))
 		all[i], all[j] = all[j], all[i]
 	}
-	return slices.Clone(all[:s.between(1, 4)])
+	return slices.Clone(all[:s.Between(1, 4)])
 }
 
 // castFaults draws bursts and slow applications.
-func (f *forecaster) castFaults(s stream, quiet bool) {
-	f.on[ClassBurst], f.on[ClassSlowConsumer] = s.chance(0.5) && !quiet, s.chance(0.5)
+func (f *forecaster) castFaults(s random.Stream, quiet bool) {
+	f.on[ClassBurst], f.on[ClassSlowConsumer] = s.Chance(0.5) && !quiet, s.Chance(0.5)
 	if !f.on[ClassBurst] && !f.on[ClassSlowConsumer] {
 		return
 	}
 	expires := float64(f.opt.Timing.Expires)
-	pace := s.logUniform(2, 12) / max(f.opt.Roughness, 0.1) * expires
+	pace := s.LogUniform(2, 12) / max(f.opt.Roughness, 0.1) * expires
 	for at := time.Duration(0); ; {
-		at += time.Duration(pace * (0.05 + 2*s.unit()))
+		at += time.Duration(pace * (0.05 + 2*s.Unit()))
 		if at >= f.opt.Duration {
 			return
 		}
-		x := Fault{At: at, Node: timed.NodeID(1 + s.below(int64(f.opt.Nodes)))}
-		if burst := s.chance(0.5); burst && f.on[ClassBurst] || !f.on[ClassSlowConsumer] {
-			x.Kind, x.Size = Burst, int(s.logUniform(4, mostInBurst))
+		x := Fault{At: at, Node: timed.NodeID(1 + s.Below(int64(f.opt.Nodes)))}
+		if burst := s.Chance(0.5); burst && f.on[ClassBurst] || !f.on[ClassSlowConsumer] {
+			x.Kind, x.Size = Burst, int(s.LogUniform(4, mostInBurst))
 		} else {
-			x.Kind, x.For = SlowConsumer, time.Duration(s.logUniform(0.05, 15)*expires)
+			x.Kind, x.For = SlowConsumer, time.Duration(s.LogUniform(0.05, 15)*expires)
 		}
 		f.out = append(f.out, x)
 	}
@@ -162,12 +163,12 @@ const largestDrawn = 12_000
 const mostInBurst = 300
 
 // gap draws the time until a node's next messages.
-func (t *Traffic) gap(s stream) int64 { return 1 + int64(s.exponential()/t.Rate*1e9) }
+func (t *Traffic) gap(s random.Stream) int64 { return 1 + int64(s.Exponential()/t.Rate*1e9) }
 
 // draw draws the options and the size of a message.
-func (t *Traffic) draw(s stream) (broadcast.Options, int) {
-	opt := t.Mix[s.below(int64(len(t.Mix)))]
-	return opt, int(s.logUniform(leastTraffic, float64(t.Largest)+1))
+func (t *Traffic) draw(s random.Stream) (broadcast.Options, int) {
+	opt := t.Mix[s.Below(int64(len(t.Mix)))]
+	return opt, int(s.LogUniform(leastTraffic, float64(t.Largest)+1))
 }
 
 // fill writes a payload that no other message has.

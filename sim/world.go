@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
@@ -26,7 +27,7 @@ type World struct {
 	nodes []*Node
 	links [][]link
 
-	net, proc, clocks, boots, chaos, apps stream
+	net, proc, clocks, boots, chaos, apps random.Stream
 
 	slots []*flight
 	free  []int32
@@ -77,9 +78,9 @@ func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, Dr
 
 func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
-		weather: s.Weather, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: newStream(seed, streamApps),
-		net: newStream(seed, streamNetwork), proc: newStream(seed, streamProcesses),
-		clocks: newStream(seed, streamClocks), boots: newStream(seed, streamBoots), chaos: newStream(seed, streamFaults)}
+		weather: s.Weather, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
+		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
+		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults)}
 	w.bounds, _ = opt.Timing.Validate()
 	w.check.w = w
 	w.check.reset()
@@ -229,7 +230,7 @@ func (w *World) wake(e event) {
 // after performs the effects of a turn, checks the world, and arms the timer.
 func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	restart, sent := false, 0
-	broken := n.sendErrors > 0 && w.net.chance(n.sendErrors)
+	broken := n.sendErrors > 0 && w.net.Chance(n.sendErrors)
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.SendBack:
