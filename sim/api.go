@@ -109,6 +109,15 @@ func (w *World) Seed() uint64 { return w.seed }
 // Mode returns how the world's leaders are elected.
 func (w *World) Mode() leader.Mode { return w.opt.Mode }
 
+// Sometimes counts a situation that the application wants its tests to reach now
+// and then. [Tally.Reached] has the sums of a campaign.
+func (w *World) Sometimes(what string) {
+	if w.reached == nil {
+		w.reached = map[string]uint64{}
+	}
+	w.reached[what]++
+}
+
 // Result returns what the run has come to so far.
 func (w *World) Result() Result { return w.result() }
 

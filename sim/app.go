@@ -76,9 +76,10 @@ type Message struct {
 	Delay   datagram.Delay    // how long it can have been on its way
 }
 
-// Invariant is something that an application promises. Check is called after
-// every event, and sees all nodes at one instant of true time; an error is a
-// [Violation] of that name. It panics if it tries to change the world.
+// Invariant is a promise of an application. Check is called after every event, and
+// sees all nodes at one instant of true time. Its error ends the run as a
+// [Violation] of that name; an error that is a *Violation names check and node
+// itself. Check panics if it tries to change the world.
 type Invariant struct {
 	Name  string
 	Check func() error

@@ -66,14 +66,14 @@ var errNoBroadcast = errors.New("sim: needs the option Broadcast")
 
 // Broadcast hands a payload, which it copies, to the members of the node's view
 // ([BroadcastHandlers.Delivered]), and returns the message's id. The errors are those
-// of package broadcast, and one for a process that does not run.
+// of package broadcast, and [ErrNotRunning].
 func (n *Node) Broadcast(payload []byte, opt broadcast.Options) (broadcast.ID, error) {
 	w := n.w
 	if w.cast == nil {
 		return broadcast.ID{}, errNoBroadcast
 	}
 	if !n.up || n.upset || n.stalledUntil > w.now {
-		return broadcast.ID{}, errNotRunning
+		return broadcast.ID{}, ErrNotRunning
 	}
 	id, err := w.broadcast(n, payload, opt)
 	if err == nil {

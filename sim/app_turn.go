@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -158,7 +159,12 @@ func (w *World) settle() {
 			break
 		}
 		if err := a.Invariants[i].Check(); err != nil {
-			w.check.failed = &Violation{Seed: w.seed, Check: a.Invariants[i].Name, At: w.Time(), Detail: err.Error()}
+			v, ok := errors.AsType[*Violation](err)
+			if !ok {
+				v = &Violation{Check: a.Invariants[i].Name, Detail: err.Error()}
+			}
+			v.Seed, v.At = w.seed, w.Time()
+			w.check.failed = v
 		}
 	}
 	a.phase = outside

@@ -19,8 +19,9 @@ type Broadcast struct {
 	Quiet bool
 }
 
-// errNotRunning is what a process says that crashed, or sleeps.
-var errNotRunning = errors.New("sim: the process does not run")
+// ErrNotRunning is the error of a request to a process that has crashed or does not
+// run at the moment.
+var ErrNotRunning = errors.New("sim: the process does not run")
 
 // casting is what a world keeps for the broadcast of its nodes.
 type casting struct {

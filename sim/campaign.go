@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -146,6 +147,7 @@ func (r *runner) tally() Tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.sum
+	t.Reached = maps.Clone(t.Reached)
 	t.finish(r.c.optionsOf(r.c.First), len(r.bad), time.Since(r.began))
 	return t
 }

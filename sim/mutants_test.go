@@ -1,68 +1,49 @@
 //go:build mutants
 
-package sim
+package sim_test
 
 import (
 	"cmp"
 	"errors"
 	"flag"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/campaign"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/planted"
-	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/timed"
+	"github.com/failaware/failaware/sim"
 )
 
 var firstSeed = flag.Uint64("first", 1, "the first seed in which planted bugs are looked for")
 
-// world is a kind of world. seeds is the number of seeds in which it is known to
-// hold, or 0 if it holds in all.
-type world struct {
-	play  func(uint64, Options) error
-	opt   Options
-	seeds uint64
+// worldNamed returns what plays a seed of a kind of world of the table of planted
+// bugs: a campaign or a scenario.
+func worldNamed(name string) (func(seed uint64) error, error) {
+	if play := sim.Scenarios[name]; play != nil {
+		return play, nil
+	}
+	c, err := campaign.Find(name)
+	return seedOf(&c), err
 }
 
-func scenario(play func(uint64, Options) error) world { return world{play: play, seeds: scenarioSeeds} }
-
-// worlds are the kinds of worlds that the table of planted bugs names.
-var worlds = map[string]world{
-	"rough":           {play: campaign, opt: Options{Roughness: 4}},
-	"rough-strict":    {play: campaign, opt: Options{Roughness: 4, Mode: leader.Strict}},
-	"wan":             {play: campaign, opt: Options{Timing: timed.WAN(), Duration: 200 * time.Second}},
-	"wire":            {play: campaign, opt: Options{Roughness: 4, Codec: true}},
-	"servers":         {play: campaign, opt: Options{Roughness: 2, Servers: &Servers{}}},
-	"global":          {play: campaign, opt: Options{Roughness: 4, Quorum: RandomQuorum}},
-	"epochs":          {play: campaign, opt: Options{Roughness: 2, Quorum: RandomQuorum, Epochs: true}},
-	"topology":        {play: topology, opt: Options{Nodes: 6}},
-	"topology-strict": {play: topology, opt: Options{Nodes: 6, Mode: leader.Strict}},
-
-	"merge":                   scenario(mergeKeepsWinner),
-	"one-lost-packet":         scenario(oneLostPacket),
-	"restarted-follower":      scenario(restartedFollower),
-	"restarted-voter":         scenario(restartedVoter),
-	"led-again":               scenario(ledAgain),
-	"clone":                   scenario(cloneIsNoticed),
-	"hand-over":               scenario(handOver),
-	"named-successor":         scenario(namedSuccessor),
-	"late-from-the-dead":      scenario(lateFromTheDead),
-	"late-confirmation":       scenario(lateConfirmation),
-	"confirmation-of-another": scenario(confirmationOfAnother),
-	"excuse-out-of-hearing":   scenario(excuseOutOfHearing),
-	"silent-supporter":        scenario(silentSupporter),
-	"word-of-a-former-leader": scenario(wordOfAFormerLeader),
-	"member-that-went-on":     scenario(memberThatWentOn),
-	"taken-and-returned":      scenario(takenAndReturned),
-
-	"collated":            {play: campaign, opt: Options{Roughness: 4, Nodes: 7, Collation: leader.Collation{Above: 3, Fanout: 2}}},
-	"crashed-leaf":        scenario(crashedLeaf),
-	"cut-from-the-parent": scenario(cutFromTheParent),
-	"cut-from-the-leader": scenario(cutFromTheLeader),
+// seedOf returns what plays a seed of a campaign.
+func seedOf(c *campaign.Campaign) func(seed uint64) error {
+	return func(seed uint64) error {
+		play := c.Play
+		if play == nil {
+			play = sim.Run
+		}
+		r, err := play(seed, c.OptionsOf(seed))
+		if err == nil && r.Violation != nil {
+			err = r.Violation
+		}
+		return err
+	}
 }
 
 func TestMutantsAreKilled(t *testing.T) {
@@ -71,44 +52,52 @@ func TestMutantsAreKilled(t *testing.T) {
 			continue
 		}
 		t.Run(k.Mutant.Name+"/"+k.World, func(t *testing.T) {
-			w, ok := worlds[k.World]
-			require.True(t, ok, "there is no world %q", k.World)
+			play, err := worldNamed(k.World)
+			require.NoError(t, err)
 			mutant.Set(k.Mutant.Name)
 			defer mutant.Set(mutant.None)
-			seed, err := *firstSeed, error(nil)
+			seed := *firstSeed
 			for ; seed < *firstSeed+k.Seeds && err == nil; seed++ {
-				err = w.play(seed, w.opt)
+				err = play(seed)
 			}
 			mutant.Set(mutant.None)
 			tried := seed - *firstSeed
 			require.Error(t, err, "mutant %s survived %d seeds", k.Mutant.Name, tried)
 			t.Log(err)
 			check := "scenario"
-			if v := new(Violation); errors.As(err, &v) {
+			if v := new(sim.Violation); errors.As(err, &v) {
 				check = v.Check
 			}
 			t.Attr("check", check)
 			t.Attr("seeds", strconv.FormatUint(tried, 10))
 			require.Equal(t, cmp.Or(k.Check, check), check, "%v", err)
-			require.NoError(t, w.play(seed-1, w.opt), "seed %d must pass without mutant %s", seed-1, k.Mutant.Name)
+			require.NoError(t, play(seed-1), "seed %d must pass without mutant %s", seed-1, k.Mutant.Name)
 		})
 	}
 }
 
-// campaign runs random worlds.
-func campaign(seed uint64, opt Options) error {
-	r, err := Run(seed, opt)
-	if err == nil && r.Violation != nil {
-		err = r.Violation
-	}
-	return err
-}
+var worldSeeds = flag.Uint64("seeds", 10, "the number of seeds in TestWorldsHold of a campaign with 20 seeds in set check; others have more or fewer, as there")
 
-// topology runs still worlds of arbitrary connectivity.
-func topology(seed uint64, opt Options) error {
-	r, err := RunTopology(seed, opt)
-	if err == nil && r.Violation != nil {
-		err = r.Violation
+// TestWorldsHold plays all campaigns and scenarios. The campaign of mutants runs it
+// to find out whether a bug of a patch is noticed.
+func TestWorldsHold(t *testing.T) {
+	hold := func(name string, play func(uint64) error, first, last uint64) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := first; seed <= last; seed++ {
+				if err := play(seed); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
-	return err
+	last := *firstSeed + *worldSeeds - 1
+	for _, name := range slices.Sorted(maps.Keys(sim.Scenarios)) {
+		hold(name, sim.Scenarios[name], *firstSeed, min(last, sim.ScenarioSeeds))
+	}
+	for _, c := range campaign.In(campaign.Check) {
+		const usual = 20
+		before := (*firstSeed - 1) * c.Check / usual
+		hold(c.Name, seedOf(&c), before+1, before+max(*worldSeeds*c.Check/usual, 1))
+	}
 }

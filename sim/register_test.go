@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"flag"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +12,11 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
+)
+
+var (
+	registerSeeds = flag.Uint64("register.seeds", 3, "the number of seeds with registers")
+	registerFirst = flag.Uint64("register.first", 1, "the first of them")
 )
 
 // playRegisters runs registers in a random world, and returns whether their
@@ -39,14 +45,14 @@ func playRegisters(t *testing.T, seed uint64, mode leader.Mode, bug registerBug)
 // linearizable, whatever happens to views and processes.
 func TestRegistersAreLinearizable(t *testing.T) {
 	finished := 0
-	for seed := *castFrom; seed < *castFrom+*castWorlds; seed++ {
+	for seed := *registerFirst; seed < *registerFirst+*registerSeeds; seed++ {
 		for _, mode := range []leader.Mode{leader.Available, leader.Strict} {
 			ok, n := playRegisters(t, seed, mode, noRegisterBug)
 			require.True(t, ok, "seed %d, mode %v: not linearizable", seed, mode)
 			finished += n
 		}
 	}
-	require.Greater(t, finished, int(100**castWorlds), "too few operations had an answer to tell anything")
+	require.Greater(t, finished, int(100**registerSeeds), "too few operations had an answer to tell anything")
 }
 
 func TestLinearizabilityNoticesBugs(t *testing.T) {

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Result is what one run found.
 type Result struct {
@@ -20,7 +23,8 @@ type Result struct {
 	FreshTime     time.Duration
 	UpTime        time.Duration
 	Counters      Counters
-	Topology      *Topology // of [RunTopology]
+	Reached       map[string]uint64 // see [World.Sometimes]
+	Topology      *Topology         // of [RunTopology]
 }
 
 // Run simulates one world from a seed: phases in which faults strike, and
@@ -46,7 +50,7 @@ func (w *World) result() Result {
 		Violation: w.check.failed, Stable: l.periods, Missed: l.missed,
 		WorstElect: l.worstElect, WorstView: l.worstView,
 		LedTime: time.Duration(l.ledTime), FreshTime: time.Duration(l.freshTime), UpTime: time.Duration(l.upTime),
-		Counters: w.count,
+		Counters: w.count, Reached: maps.Clone(w.reached),
 	}
 	if w.cast != nil {
 		r.WorstDelivery = w.cast.live.worst

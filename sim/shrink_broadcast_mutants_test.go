@@ -23,8 +23,9 @@ func TestShrinkBroadcastMutants(t *testing.T) {
 			var c Case
 			for seed := uint64(1); c.Seed == 0; seed++ {
 				require.Less(t, seed, uint64(500), "the bug survives")
-				if campaign(seed, opt) != nil {
-					var err error
+				r, err := Run(seed, opt)
+				require.NoError(t, err)
+				if r.Violation != nil {
 					c, err = CaseOf(seed, opt)
 					require.NoError(t, err)
 				}

@@ -43,6 +43,8 @@ type Tally struct {
 	// situation was reached.
 	Faults    map[string]uint64 `json:"faults,omitempty"`
 	Sometimes map[string]uint64 `json:"sometimes,omitempty"`
+	// Reached counts the situations of the application: see [World.Sometimes].
+	Reached map[string]uint64 `json:"reached,omitempty"`
 	// Never lists the situations that a campaign of these options is to reach,
 	// and that this one has not.
 	Never       []string `json:"never_reached,omitempty"`
@@ -70,6 +72,12 @@ func (t *Tally) add(r *Result) {
 	t.counters.add(&r.Counters)
 	t.WorstDeliveryMS = max(t.WorstDeliveryMS, milliseconds(r.WorstDelivery))
 	t.hash += spread(r.Hash, r.Seed)
+	for what, n := range r.Reached {
+		if t.Reached == nil {
+			t.Reached = map[string]uint64{}
+		}
+		t.Reached[what] += n
+	}
 	if x := r.Topology; x != nil {
 		t.still = true
 		t.Groups += x.Leaders.Len()

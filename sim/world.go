@@ -41,11 +41,12 @@ type World struct {
 	running []int32 // the faults under way
 	still   bool    // one of them is Heal
 
-	events uint64
-	hash   uint64
-	check  checker
-	codec  codec
-	count  Counters
+	events  uint64
+	hash    uint64
+	check   checker
+	codec   codec
+	count   Counters
+	reached map[string]uint64 // see [World.Sometimes]
 
 	app      app
 	cargo    []byte // what an application says with the packet to cargoTo

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/failaware/failaware/internal/campaign"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
@@ -22,6 +23,8 @@ type simFlags struct {
 	jobs               int
 	topologies         uint64
 	replay             string
+	campaign           string
+	row                *campaign.Campaign // of --campaign, or nil
 
 	modeFlags
 	seconds      float64
@@ -57,7 +60,8 @@ func newSimCommand() *cobra.Command {
 cut links, stalls, crashes and restarts, and check every promise after every event.
 
 A campaign runs many seeds (--seeds, --time, or both). --seed runs one of them, and
---replay a case from a file; either can be traced, drawn, and shrunk. The last line of
+--replay a case from a file; either can be traced, drawn, and shrunk. --campaign takes
+the worlds from the table of 'failaware-lab campaign list'. The last line of
 the output is one JSON object; with -o json there is nothing else. If a promise breaks,
 the exit code is 1, and the output names the command that runs it again. The first
 interrupt ends a campaign or a search with exit code 1 after printing its results, the
@@ -86,6 +90,7 @@ func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
 	fl.Uint64Var(&f.seed, "seed", 0, "run this one seed only")
 	fl.StringVar(&f.replay, "replay", "", "run the case in this file ('-': standard input)")
+	fl.StringVar(&f.campaign, "campaign", "", "run in the worlds of this campaign of the table")
 	fl.Uint64Var(&f.topologies, "topologies", 0, "instead of random worlds, hold this many random topologies still and check BI or Assertion 4'")
 
 	fl.Float64Var(&f.seconds, "seconds", 20, "how many seconds a seed simulates")
@@ -123,6 +128,13 @@ func (f *simFlags) options() (sim.Options, error) {
 	if f.broadcast {
 		opt.Broadcast = &sim.Broadcast{}
 	}
+	if f.campaign != "" {
+		row, err := campaign.Find(f.campaign)
+		if err != nil {
+			return opt, fmt.Errorf("--campaign: %w", err)
+		}
+		f.row, opt = &row, row.Options
+	}
 	switch {
 	case !(f.seconds >= 0.1 && f.seconds <= 1e7):
 		return opt, fmt.Errorf("--seconds: %v is outside [0.1, 10000000]", f.seconds)
@@ -145,8 +157,30 @@ func (f *simFlags) options() (sim.Options, error) {
 	case f.given("time") && f.time <= 0:
 		return opt, fmt.Errorf("--time: %v is not above 0", f.time)
 	}
-	opt.Duration = time.Duration(f.seconds * float64(time.Second))
+	if f.row == nil {
+		opt.Duration = time.Duration(f.seconds * float64(time.Second))
+	}
 	return opt, opt.Validate()
+}
+
+// optionsOf returns the options of one seed.
+func (s *simRun) optionsOf(seed uint64) sim.Options {
+	if row := s.flags.row; row != nil {
+		return row.OptionsOf(seed)
+	}
+	return s.opt
+}
+
+// plays returns what plays the seeds, or nil for [sim.Run]. Other runs have no case
+// that could be drawn or shrunk.
+func (f *simFlags) plays() func(uint64, sim.Options) (sim.Result, error) {
+	switch {
+	case f.row != nil:
+		return f.row.Play
+	case f.topologies > 0:
+		return sim.RunTopology
+	}
+	return nil
 }
 
 // again returns the command that runs one seed again.
@@ -156,6 +190,9 @@ func (f *simFlags) again(seed uint64) string {
 
 // world returns the flags that determine the world of a seed.
 func (f *simFlags) world() string {
+	if f.row != nil {
+		return "--campaign " + f.row.Name
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "--nodes %d --mode %s --rank %s --preset %s", f.nodes, f.mode, f.rank, f.preset)
 	switch {
@@ -196,7 +233,7 @@ func (f *simFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return cli.WrongUsage(err)
 	}
-	s := simRun{flags: f, opt: opt, output: cli.FormatOf(cmd), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+	s := simRun{label: "sim", flags: f, opt: opt, output: cli.FormatOf(cmd), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 	if err := s.open(); err != nil {
 		return cli.WrongUsage(err)
 	}

@@ -18,15 +18,13 @@ const campaignGC = 800
 // campaign runs seeds side by side.
 func (s *simRun) campaign(ctx context.Context) error {
 	f := s.flags
-	c := sim.Campaign{Options: s.opt, First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs}
-	if f.topologies > 0 {
-		c.Play = sim.RunTopology
-	}
+	c := sim.Campaign{Options: s.opt, Make: s.optionsOf, Play: f.plays(), First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs}
 	switch {
-	case f.one(): // of a topology
+	case f.one():
 		c.First, c.Seeds = f.seed, 1
 		if f.trace {
-			c.Options.Trace = s.out
+			s.opt.Trace = s.out
+			c.Make = func(uint64) sim.Options { return s.opt }
 		}
 	case f.topologies > 0:
 		c.Seeds = f.topologies
@@ -42,8 +40,8 @@ func (s *simRun) campaign(ctx context.Context) error {
 		return cli.WrongUsage(err)
 	}
 	s.result.Tally, s.broken = t, v
-	if v != nil && f.topologies == 0 {
-		found, err := sim.CaseOf(v.Seed, s.opt)
+	if v != nil && f.plays() == nil {
+		found, err := sim.CaseOf(v.Seed, s.optionsOf(v.Seed))
 		if err != nil {
 			return cli.WrongUsage(err)
 		}
@@ -74,6 +72,6 @@ func (s *simRun) progress(t *sim.Tally, seeds uint64) {
 	for _, n := range t.Faults {
 		faults += n
 	}
-	fmt.Fprintf(s.err, "sim: %d%s seeds, %.0f simulated seconds, %.2f M events/s, %d faults, %d violations, %s left\n",
-		t.Seeds, of, t.SimulatedSeconds, t.EventsPerSecond/1e6, faults, t.Violations, text)
+	fmt.Fprintf(s.err, "%s: %d%s seeds, %.0f simulated seconds, %.2f M events/s, %d faults, %d violations, %s left\n",
+		s.label, t.Seeds, of, t.SimulatedSeconds, t.EventsPerSecond/1e6, faults, t.Violations, text)
 }

@@ -47,14 +47,14 @@ func (s *simRun) section(now time.Time) string {
 	row("simulated hours", "%s", hours(t.SimulatedSeconds))
 	row("events", "%s", grouped(float64(t.Events)))
 	row("rate", "%.2f M events/s, %s times real time", t.EventsPerSecond/1e6, grouped(t.TimesRealTime))
-	if s.flags.topologies == 0 {
+	if t.Cover == 0 {
 		row("partitions", "%s", grouped(float64(t.Faults[sim.ClassSplit.String()])))
 		row("still periods, missed", "%s, %d", grouped(float64(t.StablePeriods)), t.MissedLiveness)
 		row("crashes, restarts", "%s, %s", grouped(float64(t.Crashes)), grouped(float64(t.Restarts)))
 	}
 	row("**violations**", "**%d**", t.Violations)
 	say("")
-	if s.flags.topologies == 0 {
+	if t.Cover == 0 {
 		say("Faults: %s.\n", faultsText(t))
 		if len(t.Never) > 0 {
 			say("Never reached: %s.\n", strings.Join(t.Never, "; "))

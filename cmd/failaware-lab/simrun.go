@@ -23,6 +23,7 @@ type simRun struct {
 	in     io.Reader
 	out    io.Writer
 	err    io.Writer
+	label  string   // of lines of progress
 	report *os.File // nil: none
 	began  time.Time
 	took   time.Duration // for the runs, without shrinking and drawing
@@ -61,12 +62,18 @@ func (s *simRun) open() (err error) {
 		return err
 	}
 	if f.report != "" {
-		s.report, err = os.OpenFile(f.report, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-		if err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
+		s.report, err = openReport(f.report)
 	}
-	return nil
+	return err
+}
+
+// openReport opens the file of --report.
+func openReport(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("--report: %w", err)
+	}
+	return file, nil
 }
 
 func (s *simRun) close() {
@@ -80,26 +87,36 @@ var errViolation = errors.New("a promise was broken")
 
 func (s *simRun) run(ctx context.Context) error {
 	s.err = &lockedWriter{w: s.err}
-	ctx, stop := s.interruptible(ctx)
+	ctx, stop := interruptible(ctx, s.err)
 	defer stop()
-	s.began = time.Now()
-	runs := s.campaign
-	if s.flags.one() && s.flags.topologies == 0 {
-		runs = s.single
-	}
-	if err := runs(ctx); err != nil {
+	problem, err := s.perform(ctx)
+	if err != nil {
 		return err
-	}
-	s.took = time.Since(s.began)
-	s.tellViolation()
-	problem := errors.Join(s.small(ctx), s.draw(ctx))
-	if s.report != nil {
-		problem = errors.Join(problem, s.appendReport(time.Now()))
 	}
 	if err := s.print(); err != nil {
 		return err
 	}
 	return s.verdict(problem)
+}
+
+// perform performs the runs and what the flags ask for after them. The problem is
+// what went wrong after the runs; err says that there are no results.
+func (s *simRun) perform(ctx context.Context) (problem, err error) {
+	s.began = time.Now()
+	runs := s.campaign
+	if s.flags.one() && s.flags.plays() == nil {
+		runs = s.single
+	}
+	if err := runs(ctx); err != nil {
+		return nil, err
+	}
+	s.took = time.Since(s.began)
+	s.tellViolation()
+	problem = errors.Join(s.small(ctx), s.draw(ctx))
+	if s.report != nil {
+		problem = errors.Join(problem, s.appendReport(time.Now()))
+	}
+	return problem, nil
 }
 
 // verdict returns the error for the exit code.
@@ -125,11 +142,11 @@ func (s *simRun) verdict(problem error) error {
 
 // interruptible returns a context that the first signal ends. The second signal ends
 // the program.
-func (s *simRun) interruptible(ctx context.Context) (context.Context, func()) {
+func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	forget := context.AfterFunc(ctx, func() {
 		restore()
-		fmt.Fprintln(s.err, "failaware-lab: interrupted: the results so far follow; interrupt again to end at once")
+		fmt.Fprintln(stderr, "failaware-lab: interrupted: the results so far follow; interrupt again to end at once")
 	})
 	return ctx, func() { forget(); restore() }
 }

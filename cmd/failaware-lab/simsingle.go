@@ -43,7 +43,7 @@ func (s *simRun) single(ctx context.Context) error {
 func (s *simRun) asked() (sim.Case, error) {
 	path := s.flags.replay
 	if path == "" {
-		return sim.CaseOf(s.flags.seed, s.opt)
+		return sim.CaseOf(s.flags.seed, s.optionsOf(s.flags.seed))
 	}
 	in := s.in
 	if path != "-" {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/sim"
@@ -34,7 +36,7 @@ func (s *simRun) summary(w io.Writer) {
 	fmt.Fprintf(w, "%s simulated in %s: %.0f times real time, %.2f M events/s\n", s.amount(), cli.Brief(s.took), t.TimesRealTime, t.EventsPerSecond/1e6)
 	rows := cli.NewTable(w)
 	rows.Row("violations", t.Violations)
-	if s.flags.topologies > 0 {
+	if t.Cover > 0 {
 		rows.Row("groups", fmt.Sprintf("%d, minimum clique covers %d", t.Groups, t.Cover))
 		rows.Row("last change of a leader", fmt.Sprintf("%v ms after all were ready, at most", t.WorstSettleMS))
 	} else if t.StablePeriods > 0 {
@@ -46,13 +48,13 @@ func (s *simRun) summary(w io.Writer) {
 		rows.Row("views of all", within(t.WorstViewMS, t.BoundViewMS))
 	}
 	rows.Row("led, fresh", fmt.Sprintf("%.1f %%, %.1f %% of the time of running nodes", 100*t.Led, 100*t.Fresh))
-	if s.flags.topologies == 0 {
+	if t.Cover == 0 {
 		rows.Row("elections, views", fmt.Sprintf("%d, %d", t.Elections, t.Views))
 		rows.Row("crashes, restarts", fmt.Sprintf("%d, %d", t.Crashes, t.Restarts))
 		rows.Row("packets", fmt.Sprintf("%d lost, %d late, %d repeated, %d corrupted, %d forged", t.Lost, t.Late, t.Repeated, t.Corrupted, t.Forged))
 	}
 	_ = rows.Flush()
-	if s.flags.topologies == 0 {
+	if t.Cover == 0 {
 		s.counts(w)
 	}
 	if t.Interrupted {
@@ -77,6 +79,9 @@ func (s *simRun) counts(w io.Writer) {
 		if n := t.Sometimes[x.String()]; n > 0 {
 			rows.Row(fmt.Sprintf("  %10d", n), x)
 		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(t.Reached)) {
+		rows.Row(fmt.Sprintf("  %10d", t.Reached[what]), what)
 	}
 	for _, what := range t.Never {
 		rows.Row(fmt.Sprintf("  %10s", "NEVER"), what)

@@ -25,12 +25,8 @@ func (f *simFlags) together(output cli.Format) error {
 
 // checkRuns checks the flags that choose the runs.
 func (f *simFlags) checkRuns() error {
-	if f.replay != "" {
-		for _, flag := range []string{"seed", "seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies", "collate"} {
-			if f.given(flag) {
-				return fmt.Errorf("--%s: the case of --replay determines it", flag)
-			}
-		}
+	if err := f.checkWorld(); err != nil {
+		return err
 	}
 	if f.one() {
 		for _, flag := range []string{"seeds", "time", "first-seed", "jobs", "require-coverage"} {
@@ -50,12 +46,39 @@ func (f *simFlags) checkRuns() error {
 	return nil
 }
 
+// worldFlags choose the worlds.
+var worldFlags = []string{"seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies", "collate",
+	"references", "broadcast", "quorum", "epochs"}
+
+// checkWorld checks that one flag or one set of flags chooses the worlds.
+func (f *simFlags) checkWorld() error {
+	for _, flag := range worldFlags {
+		switch {
+		case f.replay != "" && f.given(flag):
+			return fmt.Errorf("--%s: the case of --replay determines it", flag)
+		case f.row != nil && f.given(flag):
+			return fmt.Errorf("--%s: the campaign of --campaign determines it", flag)
+		}
+	}
+	switch {
+	case f.replay != "" && f.given("seed"):
+		return errors.New("--seed: the case of --replay determines it")
+	case f.replay != "" && f.given("campaign"):
+		return errors.New("--campaign: the case of --replay determines it")
+	}
+	return nil
+}
+
 // checkOutput checks the flags that choose the output.
 func (f *simFlags) checkOutput() error {
-	if f.topologies > 0 {
+	if f.plays() != nil {
+		with := "--topologies, whose worlds have"
+		if f.row != nil {
+			with = "--campaign " + f.row.Name + ", whose runs have"
+		}
 		for _, flag := range []string{"shrink", "save", "diagram", "require-coverage"} {
 			if f.given(flag) {
-				return fmt.Errorf("--%s: cannot be combined with --topologies, whose worlds have no list of faults", flag)
+				return fmt.Errorf("--%s: cannot be combined with %s no list of faults", flag, with)
 			}
 		}
 	}

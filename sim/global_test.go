@@ -2,35 +2,13 @@ package sim
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
-
-func TestCampaignWithQuorums(t *testing.T) {
-	for _, mode := range []leader.Mode{leader.Available, leader.Strict} {
-		for _, by := range []leader.RankBy{leader.Stable, leader.ByID} {
-			t.Run(fmt.Sprintf("%v/%v", mode, by), func(t *testing.T) {
-				t.Parallel()
-				for seed := uint64(1); seed <= 10; seed++ {
-					for _, timing := range []timed.Timing{timed.LAN(), timed.Local(), timed.WAN()} {
-						r, err := Run(seed, Options{Mode: mode, RankBy: by, Roughness: float64(1 + seed%4), Timing: timing,
-							Duration: 150 * timing.Expires, Nodes: 1 + int(seed%7), Quorum: RandomQuorum, Codec: seed%5 == 0})
-						require.NoError(t, err)
-						if r.Violation != nil {
-							t.Fatalf("%v (Expires %v)", r.Violation, timing.Expires)
-						}
-					}
-				}
-			})
-		}
-	}
-}
 
 func TestQuorumsOfAWorld(t *testing.T) {
 	for text, want := range map[string]string{"majority:1,6": "lists node 6 of a world with 5 nodes",

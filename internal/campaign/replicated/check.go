@@ -1,0 +1,141 @@
+package replicated
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// check holds the replicas to their promises.
+type check struct {
+	s         *run
+	failed    *sim.Violation
+	snapshots map[replica.Name][]byte // in canonical form: one state for each name
+	inputsOf  map[membership.ViewID][]replica.Branch
+	moves     map[[2]membership.ViewID]move
+	lasting   []opID // what members were told to last, in the order of being told
+	broken    bool   // more members ended than RequireQuorum tolerates
+}
+
+// move is the way of members together from one view to another.
+type move struct {
+	by     timed.NodeID
+	merged bool // they have merged in the first
+}
+
+func newCheck(s *run) check {
+	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
+		moves: map[[2]membership.ViewID]move{}}
+}
+
+func (c *check) fail(check string, m *member, format string, args ...any) {
+	if c.failed == nil {
+		c.failed = &sim.Violation{Check: check, Node: m.inc.Node, Detail: fmt.Sprintf(format, args...)}
+	}
+}
+
+// err is the invariant that ends the run.
+func (c *check) err() error {
+	if c.failed == nil {
+		return nil
+	}
+	return c.failed
+}
+
+// snapshot demands that there is one state for each name.
+func (c *check) snapshot(m *member, n replica.Name, b []byte) {
+	b = parse(b).canonical()
+	if o := c.snapshots[n]; o == nil {
+		c.snapshots[n] = b
+	} else if !bytes.Equal(o, b) {
+		c.fail("snapshot", m, "two states have the name %v", n)
+	}
+}
+
+// merges demands, when a replica decides to merge, that all in the view merge the
+// same branches.
+func (c *check) merges(m *member, e *replica.Effect) {
+	if c.s.opt.Quorum {
+		c.fail("line", m, "merges in spite of RequireQuorum")
+	}
+	o := c.inputsOf[m.view.ID]
+	if o == nil {
+		c.inputsOf[m.view.ID] = e.Branches
+		return
+	}
+	same := len(o) == len(e.Branches)
+	for i := 0; same && i < len(o); i++ {
+		same = o[i].Members == e.Branches[i].Members && bytes.Equal(o[i].State, e.Branches[i].State)
+	}
+	if !same && !c.s.load.untidy {
+		c.fail("merge", m, "merges in %v %d branches that are not those of others", m.view.ID, len(e.Branches))
+	}
+}
+
+// inputs demands, when the application merges, that the branch of the member is its
+// own state.
+func (c *check) inputs(m *member, e *replica.Effect) {
+	for _, b := range e.Branches {
+		if b.Members.Has(m.inc.Node) && !bytes.Equal(parse(b.State).canonical(), m.app.canonical()) {
+			c.fail("branch", m, "has another state than its branch %v of %v brings to the merge", b.Label, b.Members)
+		}
+	}
+}
+
+// leaves handles the end of a view at a member. If it holds the state, operations
+// that were delivered in the view must stay in it. All that move on together must
+// have merged, or none of them.
+func (c *check) leaves(m *member, next *membership.View) {
+	if m.view == nil || m.replica.Standing() != replica.Holder {
+		return
+	}
+	for _, id := range m.inView {
+		m.must[id] = true
+	}
+	key := [2]membership.ViewID{m.view.ID, next.ID}
+	if o, ok := c.moves[key]; !ok {
+		c.moves[key] = move{m.inc.Node, m.merged}
+	} else if o.merged != m.merged && c.inputsOf[m.view.ID] != nil {
+		c.fail("together", m, "moves from %v to %v, merged: %v; node %d: %v", m.view.ID, next.ID, m.merged, o.by, o.merged)
+	}
+}
+
+// end demands one state everywhere, with all that it must contain.
+func (c *check) end() {
+	first := c.s.members[0]
+	for _, m := range c.s.members {
+		v, upToDate := m.n.View()
+		if !m.runs() || !upToDate || v.Set.Len() != len(c.s.members) || m.view == nil || m.view.ID != v.ID {
+			c.fail("liveness", m, "is not in a view of all at the end: %v, up to date: %v", v, upToDate)
+			return
+		}
+		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 {
+			c.fail("liveness", m, "is not at work at the end: standing %v, settled %v, %d calls and %d messages wait",
+				m.replica.Standing(), m.replica.Settled(), len(m.calls), len(m.sendQueue))
+			return
+		}
+		if m.replica.Invalid > 0 {
+			c.fail("invalid", m, "%d deliveries were not understood", m.replica.Invalid)
+		}
+		if !bytes.Equal(m.app.canonical(), first.app.canonical()) {
+			c.fail("state", m, "has %d operations, history %x; node %d %d, %x", len(m.app.ops), m.app.history,
+				first.inc.Node, len(first.app.ops), first.app.history)
+		}
+		for _, id := range m.inView {
+			m.must[id] = true
+		}
+		for id := range m.must {
+			if !m.app.ops[id] {
+				c.fail("lost", m, "operation %x was delivered to a holder of the state, and is not in it", id)
+			}
+		}
+		c.keeps(m, len(c.lasting))
+		if len(m.told.owed) > 0 {
+			c.fail("owed", m, "%d own operations were delivered, and neither applied nor skipped", len(m.told.owed))
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package replicated
+
+import (
+	"math"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/timed"
+)
+
+// load is what a seed demands of its replicas.
+type load struct {
+	nodes     int
+	roughness float64
+	untidy    bool    // applications write equal states in different ways
+	refuse    float64 // share of snapshots that applications refuse
+	slow      int64   // the longest time of a call, in nanoseconds
+	pace      float64 // how often a second each node broadcasts one to three operations
+	mix       []broadcast.Options
+	cast      broadcast.Config
+	replica   replica.Config // without Self
+}
+
+func drawLoad(r random.Stream, o Options) (l load) {
+	l.nodes, l.roughness = int(r.Between(2, 6)), r.LogUniform(0.5, 4)
+	c := &l.replica
+	c.ChunkBytes = int(r.LogUniform(64, 2000))
+	c.Rate = int(r.LogUniform(100_000, 20_000_000))
+	c.Window = max(c.ChunkBytes*int(r.Between(1, 8)), 1000)
+	c.MaxQueued = int(r.LogUniform(5_000, 1_000_000))
+	c.HashEvery = 3
+	l.pace = r.LogUniform(5, 150)
+	if o.Tight {
+		c.ChunkBytes, c.Rate, c.MaxQueued, c.Window = 100, 80_000, 1200, 400
+		l.pace = math.Inf(1)
+	}
+	l.untidy = r.Chance(0.3)
+	if r.Chance(0.3) {
+		l.refuse = 0.1
+	}
+	l.slow = int64(r.LogUniform(10_000, 3_000_000))
+	l.pace = min(l.pace, l.bearable())
+	l.mix = drawMix(r, o.Timed)
+	l.cast = broadcast.Config{Window: int(r.LogUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,
+		MaxPayload: 4000, MaxMessages: 256, Backlog: 1 << 20}
+	if o.Quorum {
+		for id := range l.nodes {
+			l.cast.RequireQuorum.Add(timed.NodeID(id + 1))
+		}
+	}
+	c.MaxPayload, c.RequireQuorum = l.cast.MaxPayload, l.cast.RequireQuorum
+	return l
+}
+
+// drawMix draws the orders and atomicities of operations: all that are ordered, or
+// one of them.
+func drawMix(r random.Stream, withTimed bool) (mix []broadcast.Options) {
+	last := broadcast.Total
+	if withTimed {
+		last = broadcast.Timed
+	}
+	for o := broadcast.Total; o <= last; o++ {
+		for a := broadcast.Weak; a <= broadcast.Strict; a++ {
+			mix = append(mix, broadcast.Options{Order: o, Atomicity: a})
+		}
+	}
+	if r.Chance(0.4) {
+		i := r.Below(int64(len(mix)))
+		mix = mix[i : i+1]
+	}
+	return mix
+}
+
+// bearable returns the largest pace at which all states are the same in time after
+// the faults: no more operations come than applications can apply, and the state
+// of all of them passes through the rate and the window of its source in a second.
+func (l *load) bearable() float64 {
+	const (
+		perTurn   = 2    // operations, on average
+		lateness  = 2e-4 // of a timer, in seconds, on average
+		roundTrip = 0.03 // of a chunk and its acknowledgement, in seconds
+	)
+	calls := 0.7 / (float64(l.slow)/2e9 + lateness)
+	bytes := min(float64(l.replica.Rate), float64(l.replica.Window)/roundTrip)
+	operations := bytes / float64(len(opID{})) / (rage + tail).Seconds()
+	return min(calls, operations) / perTurn / float64(l.nodes)
+}

@@ -1,0 +1,252 @@
+package replicated
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// member is the replica and the application of one incarnation of a node.
+type member struct {
+	n         *sim.Node
+	inc       timed.Incarnation
+	replica   *replica.Replica
+	app       *state
+	view      *membership.View
+	calls     []replica.Effect // that wait for the application
+	busy      bool             // the application is in a call
+	sendQueue []replica.Effect
+	sending   bool // a timer that empties the send queue runs
+	alarm     sim.Timer
+	ops       uint64
+	refused   bool // the application has refused a snapshot
+
+	inView []opID        // delivered in the view
+	must   map[opID]bool // what the state must contain
+	merged bool          // in the present view
+	told   told
+}
+
+// runs reports whether the incarnation still runs.
+func (m *member) runs() bool { return m.n.Up() && m.n.Incarnation() == m.inc }
+
+// own reports whether a delivery is of the member.
+func (m *member) own(d *broadcast.Delivery) bool {
+	return d.Sender == m.inc.Node && d.Boot == m.inc.Boot
+}
+
+// after calls do in a turn of the incarnation after a time, if it still runs.
+func (m *member) after(d time.Duration, do func()) sim.Timer {
+	return m.n.After(d, func() {
+		if m.runs() {
+			do()
+		}
+	})
+}
+
+// talk broadcasts operations and barriers at random times.
+func (s *run) talk(m *member) {
+	m.after(time.Duration(s.rand.Exponential()/s.load.pace*1e9), func() {
+		if s.done {
+			return
+		}
+		for range s.rand.Between(1, 3) {
+			s.operate(m)
+		}
+		if s.rand.Chance(0.2) {
+			s.readBarrier(m)
+		}
+		s.talk(m)
+	})
+}
+
+// operate broadcasts one operation, if the replica accepts any. A full window is no
+// failure.
+func (s *run) operate(m *member) {
+	if !m.replica.Accepting() {
+		return
+	}
+	m.ops++
+	op := binary.BigEndian.AppendUint64(nil, uint64(m.inc.Boot))
+	op = binary.BigEndian.AppendUint64(op, m.ops)
+	op = append(op, make([]byte, s.rand.Below(64))...)
+	if _, err := m.n.Broadcast(replica.AppendOp(nil, op), s.load.mix[s.rand.Below(int64(len(s.load.mix)))]); err == nil {
+		s.w.Sometimes(Operated)
+	}
+}
+
+// readBarrier broadcasts a barrier, as a reader of the latest state does.
+func (s *run) readBarrier(m *member) {
+	if !m.replica.Accepting() {
+		return
+	}
+	id, err := m.n.Broadcast(replica.AppendBarrier(nil), broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strict})
+	if err == nil {
+		m.told.barriers[id] = len(s.check.lasting)
+	}
+}
+
+func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
+	m := s.members[n.ID()-1]
+	if !m.runs() {
+		return
+	}
+	if d.Payload[0] == 1 && d.Class == broadcast.ClassOrdered {
+		id := opID(d.Payload[1:17])
+		m.inView = append(m.inView, id)
+		if m.own(&d) {
+			m.told.owed[id] = true
+		}
+	}
+	s.perform(m, m.replica.HandleDelivery(n.Instant(), d, nil))
+	if r := m.replica; r.Settled() && r.Standing() == replica.Pending && r.Queued() > s.load.replica.MaxQueued {
+		s.check.fail("queue", m, "%d bytes wait, more than %d", r.Queued(), s.load.replica.MaxQueued)
+	}
+}
+
+func (s *run) entered(n *sim.Node, v *membership.View) {
+	m := s.members[n.ID()-1]
+	if !m.runs() {
+		return
+	}
+	s.check.leaves(m, v)
+	m.view, m.merged, m.inView = v, false, nil
+	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, nil))
+}
+
+// perform performs the effects of a replica. The calls of the application wait for
+// each other.
+func (s *run) perform(m *member, out []replica.Effect) {
+	for i := range out {
+		switch e := &out[i]; e.Kind {
+		case replica.Broadcast:
+			m.sendQueue = append(m.sendQueue, *e)
+			s.send(m, 0)
+		case replica.Notify:
+			s.event(m, &e.Event)
+		default:
+			m.calls = append(m.calls, *e)
+			s.check.decides(m, e)
+			if e.Kind == replica.Merge {
+				m.merged = true
+				s.check.merges(m, e)
+			}
+		}
+	}
+	s.work(m)
+	m.alarm.Stop()
+	if at := m.replica.Deadline(); at != timed.Never {
+		m.alarm = m.after(at.Sub(m.n.Instant()), func() { s.perform(m, m.replica.HandleTimeout(m.n.Instant(), nil)) })
+	}
+}
+
+// send broadcasts the send queue, as far as the window allows.
+func (s *run) send(m *member, after time.Duration) {
+	if m.sending {
+		return
+	}
+	m.sending = true
+	m.after(after, func() {
+		m.sending = false
+		for len(m.sendQueue) > 0 {
+			e := &m.sendQueue[0]
+			_, err := m.n.Broadcast(e.Payload, e.Options)
+			if errors.Is(err, broadcast.ErrWindowFull) || errors.Is(err, sim.ErrNotRunning) {
+				s.send(m, time.Millisecond)
+				return
+			}
+			if err != nil && !errors.Is(err, broadcast.ErrNoQuorum) && !errors.Is(err, broadcast.ErrLeaving) {
+				s.check.fail("refused", m, "%v", err)
+			}
+			m.sendQueue = m.sendQueue[1:]
+		}
+	})
+}
+
+// work lets the application perform its next call.
+func (s *run) work(m *member) {
+	if m.busy || len(m.calls) == 0 {
+		return
+	}
+	m.busy = true
+	m.after(time.Duration(s.rand.Below(s.load.slow)), func() {
+		e := m.calls[0]
+		m.calls = m.calls[1:]
+		m.busy = false
+		s.call(m, &e)
+		s.work(m)
+	})
+}
+
+// call performs one call of the application.
+func (s *run) call(m *member, e *replica.Effect) {
+	now := m.n.Instant()
+	switch e.Kind {
+	case replica.Apply:
+		m.app.apply(e.Delivery.Payload)
+	case replica.Barrier:
+		s.check.passes(m, e)
+	case replica.Snapshot:
+		b := m.app.snapshot()
+		if s.rand.Chance(s.load.refuse) && !s.done {
+			m.refused = true
+			s.w.Sometimes(Refused)
+			s.perform(m, m.replica.HandleSnapshot(now, e.Name, nil, replica.Digest{}, errors.New("not now"), nil))
+			return
+		}
+		s.check.snapshot(m, e.Name, b)
+		s.perform(m, m.replica.HandleSnapshot(now, e.Name, b, replica.DigestOf(b), nil, nil))
+	case replica.Restore:
+		s.w.Sometimes(Restored)
+		s.check.snapshot(m, e.Name, e.State)
+		m.app.restore(e.State)
+	case replica.Merge:
+		s.w.Sometimes(Merged)
+		s.check.inputs(m, e)
+		m.app.merge(e.Branches)
+	case replica.Hash:
+		s.perform(m, m.replica.HandleHash(now, e.At, m.app.history, nil))
+	}
+}
+
+// event handles what a replica reports.
+func (s *run) event(m *member, e *replica.Event) {
+	switch e.Kind {
+	case replica.EventStartedOver:
+		s.w.Sometimes(StartedOver)
+	case replica.EventDiscarded:
+		s.w.Sometimes(Discarded)
+		clear(m.must) // its state is not the group's, and it knows
+		if !s.opt.Quorum {
+			s.check.fail("discard", m, "discards its state without RequireQuorum")
+		}
+	case replica.EventStateLost:
+		s.w.Sometimes(Lost)
+	case replica.EventStuck:
+		if m.refused { // do what its operator would
+			s.restart(m)
+		}
+	case replica.EventDiverged:
+		s.w.Sometimes(Diverged)
+		// Two snapshots of one state may be taken for two inputs of a merge.
+		if !s.load.untidy || !e.At.View.None() {
+			s.check.fail("diverged", m, "at %v from node %d: %x, %x there", e.At, e.Member, e.Ours, e.Theirs)
+		}
+	case replica.EventCorrupt:
+		s.check.fail("corrupt", m, "%v from %d", e.Name, e.Member)
+	}
+}
+
+// restart crashes a process that is stuck, and starts it again. While the world is
+// held still, which refuses all faults, it tries again later.
+func (s *run) restart(m *member) {
+	if err := s.w.Inject(sim.Fault{Kind: sim.Crash, Node: m.inc.Node, For: 10 * time.Millisecond}); err != nil {
+		m.after(timed.LAN().Expires, func() { s.restart(m) })
+	}
+}

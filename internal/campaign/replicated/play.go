@@ -1,0 +1,152 @@
+// Package replicated runs replicated state in simulated worlds. Every node has a
+// replica and an application that takes its time with every call, and whose state
+// contains its history. When the random faults are over, all states must become
+// the same, and contain every operation that somebody was told to last.
+package replicated
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// Options choose a kind of replicated state.
+type Options struct {
+	Tight  bool // little may wait
+	Timed  bool // some operations are Timed
+	Quorum bool // states continue in quorums only
+}
+
+// The phases of a run.
+const (
+	rage = 6 * time.Second // random faults strike
+	// tail is how long operations come after the last fault.
+	tail = 400 * time.Millisecond
+	// peace covers the longest reboot, a view, and the delivery of all broadcasts.
+	peace = 3 * time.Second
+	// patience covers the calls that slow applications still have to make.
+	patience = 20 * time.Second
+)
+
+// Situations that a run counts.
+const (
+	Operated    = "an operation was broadcast"
+	Merged      = "states were merged"
+	Restored    = "a state was restored"
+	StartedOver = "a transfer of state started over"
+	Discarded   = "a state was discarded"
+	Refused     = "a snapshot was refused"
+	Lost        = "a state was lost"
+	Diverged    = "two ways to write a state differed"
+	Lasted      = "an operation was known to last"
+	Passed      = "a barrier was passed"
+	Skipped     = "an operation was skipped"
+	Broken      = "too few had the state for a quorum"
+)
+
+// run is one seed under way.
+type run struct {
+	w       *sim.World
+	opt     Options
+	load    load
+	rand    random.Stream
+	members []*member // by node
+	check   check
+	done    bool // the members broadcast no more operations
+}
+
+// Play runs a seed. Of the options it uses those of the run itself, such as Trace:
+// the seed determines the world. It is a [sim.Campaign.Play].
+func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
+	s := &run{opt: o, rand: random.New(seed, random.Apps<<8)}
+	s.load = drawLoad(s.rand, o)
+	s.members = make([]*member, s.load.nodes)
+	s.check = newCheck(s)
+	c, err := sim.CaseOf(seed, s.options(opt))
+	if err != nil {
+		return sim.Result{}, err
+	}
+	c.Schedule.Traffic.Mix = s.load.mix
+	if s.w, err = c.World(); err != nil {
+		return sim.Result{}, err
+	}
+	if s.pass(rage) {
+		s.w.Mend()
+		if s.pass(tail) {
+			s.done = true
+			if s.pass(peace) {
+				_ = s.w.RunUntil(patience, s.idle) // the check of the end says more than this error
+				s.check.end()
+			}
+		}
+	}
+	r := s.w.Result()
+	if v := s.check.failed; v != nil && r.Violation == nil {
+		v.Seed, v.At = seed, s.w.Time()
+		r.Violation = v
+	}
+	return r, nil
+}
+
+// pass lets time pass. It returns false if the run ends before: a promise was
+// broken, or the campaign was interrupted.
+func (s *run) pass(d time.Duration) bool {
+	end := s.w.Time() + d
+	return s.w.Run(d) == nil && s.w.Time() == end
+}
+
+// options returns the options of the world. It has no rivals and clones: they are
+// two replicas under one name, of which nothing can be promised.
+func (s *run) options(opt sim.Options) sim.Options {
+	opt.Nodes, opt.Roughness, opt.Duration = s.load.nodes, s.load.roughness, rage
+	opt.Without = []sim.Class{sim.ClassRival, sim.ClassClone}
+	opt.Broadcast = &sim.Broadcast{Config: &s.load.cast, Quiet: true}
+	opt.App = func(w *sim.World) sim.App {
+		s.w = w
+		return sim.App{Start: s.start, Invariants: []sim.Invariant{{Name: "replicated state", Check: s.check.err}}}
+	}
+	return opt
+}
+
+// start starts the replica of a process. Each new incarnation gets a new one.
+func (s *run) start(n *sim.Node) sim.Handlers {
+	s.begin(n)
+	return sim.Handlers{
+		Broadcast: sim.BroadcastHandlers{
+			Delivered: func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
+			Entered:   func(v *membership.View) { s.entered(n, v) },
+		},
+		Restarted: func(timed.BootID) { s.begin(n) },
+	}
+}
+
+func (s *run) begin(n *sim.Node) {
+	m := &member{n: n, inc: n.Incarnation(), app: newState(), must: map[opID]bool{}, told: newTold()}
+	cfg := s.load.replica
+	cfg.Self = m.inc
+	if err := cfg.Validate(); err != nil {
+		s.check.fail("config", m, "%v", err)
+	}
+	m.replica = replica.New(cfg)
+	if s.load.untidy {
+		m.app.untidy = &s.rand
+	}
+	s.members[n.ID()-1] = m
+	s.check.started()
+	s.talk(m)
+}
+
+// idle reports whether all replicas are at work and nothing waits.
+func (s *run) idle() bool {
+	for _, m := range s.members {
+		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 {
+			return false
+		}
+	}
+	return true
+}

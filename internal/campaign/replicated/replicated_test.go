@@ -1,0 +1,42 @@
+package replicated
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/sim"
+)
+
+func play(t *testing.T, o Options, seeds uint64) map[string]uint64 {
+	t.Helper()
+	tally, v, err := sim.Campaign{Seeds: seeds, Play: o.Play}.Run(t.Context())
+	require.NoError(t, err)
+	if v != nil {
+		t.Fatal(v)
+	}
+	return tally.Reached
+}
+
+func TestStatesMergeAndAreRestored(t *testing.T) {
+	reached := play(t, Options{}, 15)
+	require.NotZero(t, reached[Merged])
+	require.NotZero(t, reached[Restored])
+	require.Zero(t, reached[Lasted], "without quorums nothing is known to last")
+}
+
+func TestStatesWithTimedOperations(t *testing.T) {
+	require.NotZero(t, play(t, Options{Timed: true}, 15)[Merged])
+}
+
+func TestTransfersStartOverWhereLittleMayWait(t *testing.T) {
+	require.NotZero(t, play(t, Options{Tight: true}, 15)[StartedOver])
+}
+
+func TestStatesOfAQuorumLastAndNeverMerge(t *testing.T) {
+	reached := play(t, Options{Quorum: true}, 15)
+	require.Zero(t, reached[Merged])
+	require.NotZero(t, reached[Restored])
+	require.NotZero(t, reached[Passed])
+	require.Greater(t, reached[Lasted], reached[Operated]/10)
+}

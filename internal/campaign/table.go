@@ -1,0 +1,178 @@
+package campaign
+
+import (
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/internal/campaign/replicated"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/timed"
+)
+
+// Table returns the campaigns. A name tells the main trait of the worlds, and what
+// differs from the usual: five nodes, mode available, rank stable, preset lan.
+func Table() []Campaign {
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), states())
+}
+
+// Roughness of the worlds.
+const (
+	moderate = 2
+	rough    = 4
+)
+
+var (
+	tree    = leader.Collation{Above: 3, Fanout: 2}
+	servers = &sim.Servers{}
+	cast    = &sim.Broadcast{}
+)
+
+// seldom are the situations that a few hundred seeds reach a few times. The
+// campaigns of 600 seeds demand them.
+var seldom = []sim.Situation{sim.RivalStopped, sim.TwinsFound, sim.ProposalOvertaken}
+
+// fourfold returns a campaign in both modes and with both ranks.
+func fourfold(c Campaign) (all []Campaign) {
+	for _, mode := range []leader.Mode{leader.Available, leader.Strict} {
+		for _, rank := range []leader.RankBy{leader.Stable, leader.ByID} {
+			x := c
+			x.Options.Mode, x.Options.RankBy = mode, rank
+			if mode == leader.Strict {
+				x.Name, x.Purpose = x.Name+"-strict", x.Purpose+", mode strict"
+			}
+			if rank == leader.ByID {
+				x.Name, x.Purpose = x.Name+"-id", x.Purpose+", rank id"
+			}
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// plain returns the campaigns of elections, views and clocks alone.
+func plain() []Campaign {
+	return slices.Concat(
+		fourfold(Campaign{Name: "mild", Purpose: "few faults", Check: 20, Test: 200, Long: 4, Rare: seldom}),
+		fourfold(Campaign{Name: "rough", Purpose: "many faults", Options: sim.Options{Roughness: rough}, Check: 20, Test: 200, Long: 4, Rare: seldom}),
+		[]Campaign{
+			{Name: "moderate", Purpose: "every situation", Options: sim.Options{Roughness: moderate}, Test: 600},
+			{Name: "moderate-strict", Purpose: "every situation, mode strict", Options: sim.Options{Roughness: moderate, Mode: leader.Strict}, Test: 600},
+			{Name: "wire", Purpose: "all packets through the wire format", Options: sim.Options{Roughness: rough, Codec: true}, Check: 10, Long: 4},
+			{Name: "local", Purpose: "preset local, wire format", Options: sim.Options{Timing: timed.Local(), Codec: true},
+				Check: 5, Test: 50, Long: 4, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+			{Name: "local-strict", Purpose: "preset local, mode strict",
+				Options: sim.Options{Timing: timed.Local(), Mode: leader.Strict, Duration: 10 * time.Second}, Long: 4},
+			{Name: "wan", Purpose: "preset wan", Options: sim.Options{Timing: timed.WAN(), Duration: 200 * time.Second},
+				Check: 5, Test: 30, Long: 4, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+			{Name: "wan-strict", Purpose: "preset wan, mode strict",
+				Options: sim.Options{Timing: timed.WAN(), Mode: leader.Strict, Duration: 200 * time.Second}, Long: 4},
+			{Name: "three-id", Purpose: "three nodes, many faults, rank id", Options: sim.Options{Nodes: 3, RankBy: leader.ByID, Roughness: rough}, Long: 4},
+			{Name: "nine-id", Purpose: "nine nodes, rank id", Options: sim.Options{Nodes: 9, RankBy: leader.ByID, Roughness: moderate}, Long: 4},
+			{Name: "nine-strict-id", Purpose: "nine nodes, mode strict, rank id",
+				Options: sim.Options{Nodes: 9, RankBy: leader.ByID, Mode: leader.Strict, Roughness: moderate}, Long: 4},
+		})
+}
+
+// collated returns the campaigns whose nodes collate replies along a tree.
+func collated() []Campaign {
+	return []Campaign{
+		{Name: "collated", Purpose: "collated replies, many faults", Options: sim.Options{Roughness: rough, Nodes: 7, Collation: tree}, Check: 10},
+		{Name: "collated-nine", Purpose: "collated replies, nine nodes", Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree},
+			Check: 5, Test: 200, Long: 4, Rare: seldom},
+		{Name: "collated-nine-strict", Purpose: "collated replies, nine nodes, mode strict",
+			Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree, Mode: leader.Strict}, Check: 5, Test: 200, Rare: seldom},
+		{Name: "collated-large", Purpose: "collated replies, 32 nodes, wire format",
+			Options: sim.Options{Nodes: 32, Collation: leader.Collation{Above: 4, Fanout: 3}, Codec: true}, Check: 1, Test: 5,
+			Rare: append([]sim.Situation{sim.LeaseExpired, sim.LeaseExpiredProposing, sim.HandedOver, sim.NobodyLeads, sim.LeaderCrashedProposing}, seldom...)},
+	}
+}
+
+// topologies returns the campaigns of random connectivity that stays as it is.
+func topologies() []Campaign {
+	return slices.Concat(
+		fourfold(Campaign{Name: "topology", Purpose: "still connectivity", Options: sim.Options{Nodes: 6}, Play: sim.RunTopology, Check: 50, Test: 100}),
+		[]Campaign{
+			{Name: "topology-collated", Purpose: "still connectivity, collated replies", Options: sim.Options{Nodes: 7, Collation: tree},
+				Play: sim.RunTopology, Check: 50, Test: 100, Long: 4},
+			{Name: "topology-collated-strict", Purpose: "still connectivity, collated replies, mode strict",
+				Options: sim.Options{Nodes: 7, Collation: tree, Mode: leader.Strict}, Play: sim.RunTopology, Check: 50, Test: 100, Long: 4},
+		})
+}
+
+// clocks returns the campaigns about clocks and external time.
+func clocks() []Campaign {
+	return []Campaign{
+		{Name: "broken-clocks", Purpose: "clocks that leave ρ", Options: sim.Options{Roughness: moderate, BrokenClocks: true}, Check: 20, Test: 400, Long: 4},
+		{Name: "broken-clocks-strict", Purpose: "clocks that leave ρ, mode strict",
+			Options: sim.Options{Roughness: moderate, BrokenClocks: true, Mode: leader.Strict}, Long: 4},
+		{Name: "servers", Purpose: "external references of time", Options: sim.Options{Roughness: moderate, Servers: servers},
+			Check: 20, Test: 200, Long: 4, Rare: seldom},
+	}
+}
+
+// broadcasts returns the campaigns of the atomic broadcast.
+func broadcasts() []Campaign {
+	return []Campaign{
+		{Name: "broadcast", Purpose: "few faults", Options: sim.Options{Broadcast: cast}, Check: 10},
+		{Name: "broadcast-rough", Purpose: "many faults", Options: sim.Options{Broadcast: cast, Roughness: rough}, Check: 10},
+		{Name: "broadcast-moderate", Purpose: "every situation of the broadcast", Options: sim.Options{Broadcast: cast, Roughness: moderate},
+			Test: 200, Long: 4, Rare: seldom},
+		{Name: "broadcast-wire", Purpose: "all packets through the wire format", Options: sim.Options{Broadcast: cast, Roughness: moderate, Codec: true}, Check: 5},
+		{Name: "broadcast-servers", Purpose: "external references of time", Options: sim.Options{Broadcast: cast, Roughness: moderate, Servers: servers}, Check: 5},
+		{Name: "broadcast-collated", Purpose: "collated replies", Options: sim.Options{Broadcast: cast, Roughness: moderate, Collation: tree},
+			Check: 5, Test: 100, Rare: seldom},
+		{Name: "broadcast-varied", Purpose: "all modes, ranks and presets", Options: sim.Options{Broadcast: cast}, Vary: vary, Check: 36, Test: 108},
+		{Name: "broadcast-broken-clocks", Purpose: "clocks that leave ρ", Options: sim.Options{Broadcast: cast, BrokenClocks: true}, Vary: varyBroken,
+			Check: 12, Test: 24},
+	}
+}
+
+// quorums returns the campaigns with global leaders.
+func quorums() []Campaign {
+	four := fourfold(Campaign{Name: "global", Purpose: "random quorum systems", Options: sim.Options{Quorum: sim.RandomQuorum, Roughness: moderate},
+		Check: 5, Test: 200, Rare: seldom})
+	four[0].Test, four[0].Long, four[0].Rare = 600, 4, nil
+	return append(four,
+		Campaign{Name: "global-rough", Purpose: "random quorum systems, many faults", Options: sim.Options{Quorum: sim.RandomQuorum, Roughness: rough}, Check: 10},
+		Campaign{Name: "global-rough-strict-id", Purpose: "random quorum systems, many faults, mode strict, rank id",
+			Options: sim.Options{Quorum: sim.RandomQuorum, Roughness: rough, Mode: leader.Strict, RankBy: leader.ByID}, Long: 4},
+		Campaign{Name: "global-majority", Purpose: "a majority of five, wire format", Options: sim.Options{Quorum: "majority:1,2,3,4,5", Codec: true},
+			Check: 5, Test: 50, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+		Campaign{Name: "global-varied", Purpose: "random quorum systems, all modes, ranks and presets", Options: sim.Options{Quorum: sim.RandomQuorum},
+			Vary: varyGlobal, Check: 36, Test: 120})
+}
+
+// epochs returns the campaigns whose quorum systems are replaced.
+func epochs() []Campaign {
+	four := fourfold(Campaign{Name: "epochs", Purpose: "replaced quorum systems",
+		Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true, Roughness: moderate}, Check: 5, Test: 200, Rare: seldom})
+	four[0].Test, four[0].Long, four[0].Rare = 600, 4, nil
+	return append(four,
+		Campaign{Name: "epochs-collated", Purpose: "replaced quorum systems, collated replies, wire format",
+			Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true, Roughness: moderate, Nodes: 7, Collation: tree, Codec: true}, Check: 5, Test: 100, Rare: seldom},
+		Campaign{Name: "epochs-varied", Purpose: "replaced quorum systems, all modes and ranks", Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true},
+			Vary: varyEpochs, Check: 32, Test: 160,
+			Reach: names(sim.EpochChanged, sim.EpochForced, sim.EpochRepeated, sim.EdictAcrossEpochs)})
+}
+
+// states returns the campaigns of replicated state.
+func states() []Campaign {
+	return []Campaign{
+		{Name: "state", Purpose: "replicated state", Play: replicated.Options{}.Play, Check: 15, Test: 200, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.Passed, replicated.Refused}},
+		{Name: "state-timed", Purpose: "replicated state, some operations Timed", Play: replicated.Options{Timed: true}.Play, Check: 15, Test: 200, Long: 1,
+			Reach: []string{replicated.Merged}},
+		{Name: "state-tight", Purpose: "replicated state, little room", Play: replicated.Options{Tight: true}.Play, Check: 15, Test: 200, Long: 1,
+			Reach: []string{replicated.StartedOver}},
+		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
+			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted}},
+	}
+}
+
+func names(all ...sim.Situation) (out []string) {
+	for _, s := range all {
+		out = append(out, s.String())
+	}
+	return out
+}
