@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -66,8 +67,8 @@ func (n *Node) after(d time.Duration, do func()) Timer {
 // armTimer schedules the event that fires a timer.
 func (w *World) armTimer(i int32) {
 	t := &w.app.timers[i]
-	at := max(w.now, t.n.stalledUntil, t.n.clock.when(t.due))
-	if at < forever { // else the clock stands still: whoever bends it arms the timer anew
+	at := max(w.now, t.n.stalledUntil, t.n.clock.When(t.due))
+	if at < hardware.Forever { // else the clock stands still: whoever bends it arms the timer anew
 		at += w.lateness(t.n)
 		w.schedule(at, timer, t.n.index, i)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -51,7 +52,7 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 // reincarnateBare begins a new incarnation of a process whose machine slept.
 func (w *World) reincarnateBare(n *Node) {
 	previous := n.boot
-	n.last = min(n.last, n.clock.show(w.now))
+	n.last = min(n.last, n.clock.Show(w.now))
 	w.start(n)
 	w.app.restarted(n, previous)
 }
@@ -63,8 +64,8 @@ func (n *Node) attended() bool { return n.up && n.st != nil }
 // rate stays as it is, or [Never]. It is for the books of a test: no process
 // knows it.
 func (n *Node) When(h timed.Instant) time.Duration {
-	t := n.clock.when(h)
-	if t == forever {
+	t := n.clock.When(h)
+	if t == hardware.Forever {
 		return Never
 	}
 	return time.Duration(t - origin)

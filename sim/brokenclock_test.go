@@ -28,7 +28,7 @@ func TestBrokenClockIsNoticed(t *testing.T) {
 				t.Errorf("node %d blames itself for the clock of node %d", n.id, bad.id)
 			}
 		}
-		bad.clock.bend(w.now, times*int64(w.opt.Timing.MaxDrift))
+		bad.clock.Bend(w.now, times*int64(w.opt.Timing.MaxDrift))
 		for range 200 {
 			if blamed && named.Len() == len(w.nodes)-1 {
 				break

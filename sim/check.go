@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -101,7 +102,7 @@ type checker struct {
 // hardware clock.
 type timeline struct {
 	id    clocksync.TimelineID
-	clock *clock
+	clock *hardware.Clock
 	line  clocksync.Line
 
 	promised timed.Instant // until when the line was announced
@@ -324,21 +325,21 @@ func (c *checker) turn(n *Node, now timed.Instant) {
 func (cl *claims) ageLead(n *Node) {
 	cl.leadUntil = 0
 	if cl.leading {
-		cl.leadUntil = n.clock.when(cl.expiration)
+		cl.leadUntil = n.clock.When(cl.expiration)
 	}
 }
 
 func (cl *claims) ageLock(n *Node) {
 	cl.lockTill = 0
 	if cl.lockedTo.Valid() {
-		cl.lockTill = n.clock.when(cl.lockEnd)
+		cl.lockTill = n.clock.When(cl.lockEnd)
 	}
 }
 
 func (cl *claims) ageView(n *Node) {
 	cl.viewUntil = 0
 	if cl.view != nil && cl.valid > 0 {
-		cl.viewUntil = n.clock.when(cl.valid)
+		cl.viewUntil = n.clock.When(cl.valid)
 	}
 }
 

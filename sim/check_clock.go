@@ -60,7 +60,7 @@ func (c *checker) delivered(n *Node, f *flight, now timed.Instant) {
 		c.checkAlive(n, p)
 	}
 	if lo, hi, ok := n.st.Datagram().Offset(now, from); ok {
-		off := int64(p.clock.show(c.w.now) - now)
+		off := int64(p.clock.Show(c.w.now) - now)
 		if int64(lo) > off+granularity || int64(hi) < off-granularity {
 			c.fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
 		}
@@ -86,7 +86,7 @@ func (c *checker) checkRelayed(n *Node, said *wire.Collated, now timed.Instant) 
 			continue
 		}
 		if at := c.pair(n, p); said.Replies[i].Reply.Support {
-			c.heard[at] = max(c.heard[at], n.clock.when(said.Number))
+			c.heard[at] = max(c.heard[at], n.clock.When(said.Number))
 		}
 		if alive.Has(v.Node) {
 			c.checkAlive(n, p)
@@ -101,7 +101,7 @@ func (c *checker) checkAlive(n, p *Node) {
 		c.fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.id, time.Duration(age))
 		return
 	}
-	if !p.st.Election().Ready(p.clock.show(c.w.now)) {
+	if !p.st.Election().Ready(p.clock.Show(c.w.now)) {
 		c.fail("ready", n, "counts node %d as alive, which is not ready", p.id)
 	}
 }
@@ -157,7 +157,7 @@ func (c *checker) checkClock(n *Node, now timed.Instant) {
 		c.fail("timeline", n, "reads %v while on %v", r.Timeline, t.id)
 		return
 	}
-	truth := int64(t.line.At(t.clock.show(c.w.now)))
+	truth := int64(t.line.At(t.clock.Show(c.w.now)))
 	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
 		c.fail("deviation", n, "is off by %v on %v and claims %v", time.Duration(diff), r.Timeline, r.Deviation)
 	}

@@ -172,7 +172,7 @@ func (c *checker) checkStable(n *Node, e *stack.Event) {
 func (cl *claims) ageGlobal(n *Node) {
 	cl.globalUntil = 0
 	if cl.globalEnd > 0 {
-		cl.globalUntil = n.clock.when(cl.globalEnd)
+		cl.globalUntil = n.clock.When(cl.globalEnd)
 	}
 }
 

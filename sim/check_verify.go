@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -18,7 +19,7 @@ type answerKey struct {
 
 // answerGiven is how things stood when an answer was given.
 type answerGiven struct {
-	clock   *clock
+	clock   *hardware.Clock
 	local   timed.Instant // end of the lease
 	global  timed.Instant // of the global one
 	support timed.Set
@@ -27,7 +28,7 @@ type answerGiven struct {
 // reliance is an assurance that somebody may rely on.
 type reliance struct {
 	asker         *Node
-	clock         *clock // the asker's; a reboot gives the machine another one
+	clock         *hardware.Clock // the asker's; a reboot gives the machine another one
 	by            timed.Incarnation
 	local, global timed.Instant
 	support       timed.Set
@@ -57,12 +58,12 @@ func (c *checker) verified(n *Node, e *stack.Event) {
 		return
 	}
 	for _, p := range []struct{ until, lease timed.Instant }{{a.Local, given.local}, {a.Global, given.global}} {
-		if n.clock.show(c.w.now) >= p.until {
+		if n.clock.Show(c.w.now) >= p.until {
 			continue // over already, and when that was does not matter
 		}
-		if given.clock.show(c.w.now) >= p.lease || n.clock.when(p.until) > given.clock.when(p.lease) {
+		if given.clock.Show(c.w.now) >= p.lease || n.clock.When(p.until) > given.clock.When(p.lease) {
 			c.fail("Verify", n, "is assured for %v longer than the lease of %v lasts",
-				time.Duration(n.clock.when(p.until)-given.clock.when(p.lease)), a.By)
+				time.Duration(n.clock.When(p.until)-given.clock.When(p.lease)), a.By)
 		}
 	}
 	g.relied = append(g.relied, reliance{n, n.clock, a.By, a.Local, a.Global, given.support})
@@ -76,7 +77,7 @@ func (c *checker) verified(n *Node, e *stack.Event) {
 func (c *checker) checkReliances(n *Node) {
 	g := c.w.global
 	g.relied = slices.DeleteFunc(g.relied, func(r reliance) bool {
-		return r.clock.show(c.w.now) >= timed.Later(r.local, r.global)
+		return r.clock.Show(c.w.now) >= timed.Later(r.local, r.global)
 	})
 	if !c.leads(n.index) {
 		return
@@ -87,7 +88,7 @@ func (c *checker) checkReliances(n *Node) {
 		if r.by == self {
 			continue
 		}
-		now := r.clock.show(c.w.now)
+		now := r.clock.Show(c.w.now)
 		if now < r.global && c.leadsGlobally(n.index) && !c.anyUsedTwice() {
 			c.fail("Verify", n, "leads globally although node %d is assured of %v for another %v", r.asker.id, r.by, r.global.Sub(now))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/sim/internal/hardware"
 )
 
 // ClockSample is what one node's clock said at one instant, and what was true.
@@ -102,7 +103,7 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 		}
 		worst := time.Duration(0)
 		for i, n := range w.nodes {
-			s := ClockSample{At: w.Time(), Node: i + 1, Reading: n.st.Clock().Read(n.clock.show(w.now))}
+			s := ClockSample{At: w.Time(), Node: i + 1, Reading: n.st.Clock().Read(n.clock.Show(w.now))}
 			s.Error = s.Time.Sub(utc(w.now))
 			r.add(&s)
 			worst = max(worst, s.Error.Abs())
@@ -115,7 +116,7 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 			rests[i] += t.wander * noise.Normal()
 			step := math.Round(rests[i])
 			rests[i] -= step
-			w.bend(n, min(max(n.clock.rate+int64(step), slowest(t.drift)), fastest(t.drift)))
+			w.bend(n, hardware.Within(n.clock.Rate()+int64(step), t.drift))
 		}
 		for i := range good {
 			good[i].take(w.Time(), worst)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -14,9 +15,10 @@ import (
 func (w *World) clone(n *Node) {
 	c := w.addProcess(n.id, len(w.nodes))
 	w.check.cloned = true
-	c.clock = &clock{base: w.now, at: n.clock.show(w.now), rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
-	c.boot, c.last, c.counter, c.restarted = n.boot, c.clock.at, n.counter, w.now
-	c.up, c.wakeAt, c.armedFor = true, forever, timed.Never
+	now := n.clock.Show(w.now)
+	c.clock = hardware.New(w.now, now, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
+	c.boot, c.last, c.counter, c.restarted = n.boot, now, n.counter, w.now
+	c.up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
 	c.st = twinOf(n.st)
 	c.st.NewPacket = w.lend
 	w.arm(c, 0)

@@ -223,7 +223,7 @@ func (w *World) decide(e event) {
 	if !n.up || n.upset || n.boot != d.boot || cl.stamps != d.stamps || cl.globalEnd != d.until {
 		return
 	}
-	if n.clock.show(w.now) >= d.until {
+	if n.clock.Show(w.now) >= d.until {
 		return
 	}
 	c.made++ // one count for all orders those of one round as well as one of each leader

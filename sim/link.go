@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/failaware/failaware/internal/wire"
+import (
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
+)
 
 // link is one direction between two nodes.
 type link struct {
@@ -53,7 +56,7 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 		r := &l.rare
 		if w.now < r.clogUntil {
 			w.count.Late++
-			return r.clogUntil - w.now + l.min + w.net.Below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != forever
+			return r.clogUntil - w.now + l.min + w.net.Below(int64(w.opt.Timing.OneWayTimeout)/100+1), r.clogUntil != hardware.Forever
 		}
 		if r.flap > 0 && (w.now-r.since)/(r.flap/2)%2 == 0 {
 			w.count.Cut++

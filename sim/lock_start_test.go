@@ -66,8 +66,8 @@ func votesOf(w *World) (out []excess) {
 		if cl.lockedTo != (timed.Incarnation{Node: by.id, Boot: by.boot}) || cl.lockEnd == before || !n.up || !by.up {
 			continue
 		}
-		lease := by.clock.when(asked.Number.Add(w.opt.Timing.MaxDrift.Trust(asked.LockTime)))
-		receipt := n.clock.when(n.last.Add(asked.LockTime))
+		lease := by.clock.When(asked.Number.Add(w.opt.Timing.MaxDrift.Trust(asked.LockTime)))
+		receipt := n.clock.When(n.last.Add(asked.LockTime))
 		if cl.lockTill <= receipt { // else an older lease asks for longer
 			out = append(out, excess{time.Duration(cl.lockTill - lease), time.Duration(receipt - lease)})
 		}

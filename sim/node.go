@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -16,7 +17,7 @@ type Node struct {
 	index        int
 	id           timed.NodeID
 	boot         timed.BootID
-	clock        *clock // of the machine; a reboot gives it a new one
+	clock        *hardware.Clock // of the machine; a reboot gives it a new one
 	last         timed.Instant
 	st           *stack.Stack
 	up           bool
@@ -60,7 +61,7 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 
 // addProcess makes room for a process that does not run yet.
 func (w *World) addProcess(id timed.NodeID, index int) *Node {
-	n := &Node{w: w, index: index, id: id, wakeAt: forever}
+	n := &Node{w: w, index: index, id: id, wakeAt: hardware.Forever}
 	w.nodes = append(w.nodes, n)
 	for i := range w.links {
 		w.links[i] = append(w.links[i], link{})
@@ -74,9 +75,9 @@ func (w *World) addProcess(id timed.NodeID, index int) *Node {
 func (n *Node) place() timed.NodeID { return timed.NodeID(n.index + 1) }
 
 // newClock returns a hardware clock that shows anything.
-func (w *World) newClock() *clock {
-	return &clock{base: w.now, at: timed.Instant(origin + w.clocks.Below(int64(time.Hour))),
-		rate: drawRate(w.clocks, w.opt.Timing.MaxDrift)}
+func (w *World) newClock() *hardware.Clock {
+	at := timed.Instant(origin + w.clocks.Below(int64(time.Hour)))
+	return hardware.New(w.now, at, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
 }
 
 // start begins a new incarnation.
@@ -85,7 +86,7 @@ func (w *World) start(n *Node) {
 	n.boot = timed.BootID(w.boots.Uint64() | 1)
 	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
 	n.upset, n.last = false, 0 // what was read before belongs to the incarnation before
-	n.wakeAt, n.armedFor = forever, timed.Never
+	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
@@ -129,7 +130,7 @@ func (w *World) start(n *Node) {
 
 // tick reads the hardware clock.
 func (n *Node) tick(t int64) timed.Instant {
-	h := n.clock.show(t)
+	h := n.clock.Show(t)
 	if h <= n.last {
 		h = n.last // readings may repeat within a nanosecond, as they do in life
 	}
@@ -187,8 +188,8 @@ func (w *World) reincarnate(n *Node) bool {
 		w.reincarnateBare(n)
 		return true
 	}
-	if n.clock.show(w.now) < n.last {
-		n.last = n.clock.show(w.now)
+	if n.clock.Show(w.now) < n.last {
+		n.last = n.clock.Show(w.now)
 	}
 	now, previous := n.tick(w.now), n.boot
 	out := n.st.Distrust(now, w.out[:0])

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -124,7 +125,7 @@ func (w *World) endFault(i int32) {
 		w.goOn(w.node(f.Node))
 	case ClockRate, ClockStop:
 		n := w.node(f.Node)
-		w.bend(n, drawRate(w.clocks, w.opt.Timing.MaxDrift))
+		w.bend(n, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
 		w.rearm(n)
 	}
 	if f.Kind.relinks() {
@@ -151,7 +152,7 @@ func (w *World) retire(id timed.NodeID) {
 
 // bend gives a clock another rate.
 func (w *World) bend(n *Node, rate int64) {
-	n.clock.bend(w.now, rate)
+	n.clock.Bend(w.now, rate)
 	w.check.rebent(n)
 }
 
@@ -162,10 +163,9 @@ func (w *World) breakClock(n *Node, f *Fault) {
 	case ClockRate:
 		w.bend(n, int64(f.Rate))
 	case ClockStop:
-		w.bend(n, stopped)
+		w.bend(n, hardware.Stopped)
 	case ClockJump:
-		n.clock.bend(w.now, n.clock.rate)
-		n.clock.at = n.clock.at.Add(f.Extra)
+		n.clock.Jump(w.now, f.Extra)
 		w.check.rebent(n)
 		n.upset = n.upset || n.up && f.Extra < 0 // the process reads its clock all the time, and sees it go back
 	}
@@ -175,7 +175,7 @@ func (w *World) breakClock(n *Node, f *Fault) {
 // rearm schedules the node's next look at its timers anew.
 func (w *World) rearm(n *Node) {
 	if n.up {
-		n.wakeAt, n.armedFor = forever, timed.Never
+		n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 		w.arm(n, 0)
 		w.rearmTimers(n)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -155,7 +156,7 @@ func (r *registerReplica) answer(value int) {
 // never. A read without an answer says nothing.
 func (r *registerReplica) giveUp() {
 	if r.client != 0 && r.op.Write != 0 {
-		r.record(0, forever)
+		r.record(0, hardware.Forever)
 	}
 	r.client = 0
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -80,7 +81,7 @@ func (l *link) suffer(f *Fault) {
 	case Slow:
 		l.slow += int64(f.Extra)
 	case Clog:
-		r.clogUntil = forever
+		r.clogUntil = hardware.Forever
 		if f.For > 0 {
 			r.clogUntil = at + int64(f.For)
 		}

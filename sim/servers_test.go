@@ -44,7 +44,7 @@ func readingsWith(t *testing.T, servers *Servers) (readings []clocksync.Reading,
 	}
 	require.NoError(t, w.Run(opt.Duration))
 	for _, n := range w.nodes {
-		readings = append(readings, n.st.Clock().Read(n.clock.show(w.now)))
+		readings = append(readings, n.st.Clock().Read(n.clock.Show(w.now)))
 	}
 	r = w.result()
 	require.Nil(t, r.Violation)

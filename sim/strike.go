@@ -3,14 +3,14 @@ package sim
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
 // strike draws one fault of the classes that are on.
 func (f *forecaster) strike() {
 	if f.on[ClassWander] {
-		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: float64(drawRate(f.clocks, f.opt.Timing.MaxDrift))})
+		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: float64(hardware.DrawRate(f.clocks, f.opt.Timing.MaxDrift))})
 	}
 	if len(f.kinds) == 0 {
 		return // the options leave out all that the seed would have
@@ -126,7 +126,7 @@ func (f *forecaster) strikeProcess(x *Fault) {
 	case CrashAll:
 		x.Node, x.For = 0, f.span(0.01*expires, f.reboot*expires)
 	case Wander:
-		x.Rate = float64(drawRate(f.clocks, t.MaxDrift))
+		x.Rate = float64(hardware.DrawRate(f.clocks, t.MaxDrift))
 	case Rival, Clone:
 		x.For = f.span(expires, 20*expires)
 	}
@@ -147,16 +147,4 @@ func (f *forecaster) strikeClock(x *Fault) {
 			x.Extra = -x.Extra
 		}
 	}
-}
-
-// drawRate draws a clock rate within ρ, biased to the ends.
-func drawRate(s random.Stream, rho timed.Drift) int64 {
-	lo, hi := slowest(rho), fastest(rho)
-	switch s.Below(4) {
-	case 0:
-		return lo
-	case 1:
-		return hi
-	}
-	return s.Between(lo, hi)
 }

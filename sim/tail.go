@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -32,7 +33,7 @@ func (f *forecaster) seasons() {
 	if f.on[ClassWander] {
 		for id := range f.all.All() {
 			if s.Chance(warmNodes) {
-				reach := float64(fastest(f.opt.Timing.MaxDrift) - slowest(f.opt.Timing.MaxDrift))
+				reach := float64(hardware.Fastest(f.opt.Timing.MaxDrift) - hardware.Slowest(f.opt.Timing.MaxDrift))
 				f.out = append(f.out, Fault{At: time.Duration(s.Unit() * most / 2), For: time.Duration(s.LogUniform(5e9, 600e9)),
 					Kind: Warm, Node: id, Rate: math.Round((2*s.Unit() - 1) * reach)})
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -21,8 +22,8 @@ func TestWarmClocks(t *testing.T) {
 		require.NoError(t, err)
 		for range 12 {
 			require.NoError(t, w.Run(20*time.Second))
-			require.LessOrEqual(t, max(w.nodes[0].clock.rate, -w.nodes[0].clock.rate), fastest(timed.LAN().MaxDrift))
-			rates = append(rates, float64(w.nodes[0].clock.rate))
+			require.LessOrEqual(t, max(w.nodes[0].clock.Rate(), -w.nodes[0].clock.Rate()), hardware.Fastest(timed.LAN().MaxDrift))
+			rates = append(rates, float64(w.nodes[0].clock.Rate()))
 		}
 		return rates
 	}
@@ -32,7 +33,7 @@ func TestWarmClocks(t *testing.T) {
 		require.InDelta(t, -20_000+max(0, 50_000*(1-math.Abs(at/100-1))), r, 50_000/warmSteps*2, "after %v s", at)
 	}
 	warm.Rate = 150_000
-	require.Contains(t, rates(0, warm), float64(fastest(timed.LAN().MaxDrift)), "no further than ρ")
+	require.Contains(t, rates(0, warm), float64(hardware.Fastest(timed.LAN().MaxDrift)), "no further than ρ")
 }
 
 func TestTailsMakeLinksSlow(t *testing.T) {

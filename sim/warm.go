@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"math"
+
+	"github.com/failaware/failaware/sim/internal/hardware"
 )
 
 // warmSteps is in how many steps a clock's rate goes to its extreme and back: the
@@ -39,8 +41,8 @@ func (w *World) warmed(e event) {
 		return
 	}
 	rho := w.opt.Timing.MaxDrift
-	rate := n.clock.rate + warmth(f.Rate, step) - warmth(f.Rate, step-1)
-	w.bend(n, min(max(rate, slowest(rho)), fastest(rho)))
+	rate := n.clock.Rate() + warmth(f.Rate, step) - warmth(f.Rate, step-1)
+	w.bend(n, hardware.Within(rate, rho))
 }
 
 // warmth is the change of the rate after so many steps: straight up, and down again.

@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -200,7 +201,7 @@ func (w *World) wake(e event) {
 	if !n.up || e.arg != n.wakeTicket {
 		return
 	}
-	n.wakeAt, n.armedFor = forever, timed.Never
+	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	if n.stalledUntil > w.now {
 		w.arm(n, n.stalledUntil)
 		return
@@ -306,15 +307,15 @@ func (w *World) arm(n *Node, earliest int64) {
 		return
 	}
 	due := n.st.Deadline()
-	if due >= n.armedFor && n.wakeAt != forever {
+	if due >= n.armedFor && n.wakeAt != hardware.Forever {
 		return // the look that is scheduled already comes early enough
 	}
-	at := max(n.clock.when(due), earliest, w.now)
+	at := max(n.clock.When(due), earliest, w.now)
 	if at >= n.wakeAt {
 		return
 	}
 	n.armedFor = due
-	if at != forever {
+	if at != hardware.Forever {
 		at += n.jitter(w)
 	}
 	if at >= n.wakeAt {

@@ -1,4 +1,4 @@
-package sim
+package hardware
 
 import (
 	"math/big"
@@ -32,14 +32,14 @@ func TestScaleRoundsTheExactProductDown(t *testing.T) {
 
 func TestAClockShowsAnInstantWhenItSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := &clock{base: origin + drawSpan.Draw(t, "base"), at: timed.Instant(drawSpan.Draw(t, "at")), rate: randomRate.Draw(t, "rate")}
+		c := New(drawSpan.Draw(t, "base"), timed.Instant(drawSpan.Draw(t, "at")), randomRate.Draw(t, "rate"))
 		h := c.at + timed.Instant(drawSpan.Draw(t, "later"))
 		if rapid.Bool().Draw(t, "before the bend") {
 			h = c.at - timed.Instant(drawSpan.Draw(t, "earlier"))
 		}
-		at := c.when(h)
-		require.GreaterOrEqual(t, c.show(at), h)
-		require.Less(t, c.show(at-1), h)
+		at := c.When(h)
+		require.GreaterOrEqual(t, c.Show(at), h)
+		require.Less(t, c.Show(at-1), h)
 	})
-	require.Equal(t, int64(forever), (&clock{rate: 100}).when(timed.Never))
+	require.Equal(t, int64(Forever), New(0, 0, 100).When(timed.Never))
 }
