@@ -56,7 +56,7 @@ func current(load func() *loop.Snapshot, read func() hwclock.Reading) (s *loop.S
 		s = load()
 		r := read()
 		if load() == s {
-			return s, r.Now, s.Era == r.Epoch
+			return s, r.Now, s.Era == r.Era
 		}
 	}
 	return s, 0, false

@@ -46,8 +46,8 @@ func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
 func TestAnswersReadTheClock(t *testing.T) {
 	s := leading(100, 3)
 	load := func() *loop.Snapshot { return s }
-	at := func(now timed.Instant, epoch uint32) func() hwclock.Reading {
-		return func() hwclock.Reading { return hwclock.Reading{Now: now, Epoch: epoch} }
+	at := func(now timed.Instant, era uint32) func() hwclock.Reading {
+		return func() hwclock.Reading { return hwclock.Reading{Now: now, Era: era} }
 	}
 	a := leaderFrom(load, at(99, 3))
 	require.True(t, a.Leads && a.UpToDate)

@@ -11,9 +11,9 @@ type Published struct {
 	// Done is an instant after the state had replaced the previous one: no answer from
 	// then on rests on the previous one.
 	Done timed.Instant
-	// Epoch counts the suspends of the machine; a lease of another epoch is void.
-	Epoch uint32
-	Self  Incarnation
+	// Era counts the suspends of the machine; a lease of another era is void.
+	Era  uint32
+	Self Incarnation
 	// Leading says that the node leads while the clock is before LeadUntil, with the
 	// votes of Support.
 	Leading   bool

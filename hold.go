@@ -24,7 +24,7 @@ type Hold struct {
 	Global bool
 
 	until timed.Instant
-	epoch uint32
+	era   uint32
 	clock *hwclock.Clock
 }
 
@@ -32,7 +32,7 @@ type Hold struct {
 // each call reads; 0: it is over, or the machine has slept. A user that must surely
 // have ended by then subtracts the time that ending takes.
 func (h Hold) Left() time.Duration {
-	return Verification{epoch: h.epoch, clock: h.clock}.left(h.until)
+	return Verification{era: h.era, clock: h.clock}.left(h.until)
 }
 
 // Hold returns a promise that nobody else leads the logical partition for some time,
@@ -56,5 +56,5 @@ func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
 	if err != nil {
 		return Hold{}, n.refusal(err, global)
 	}
-	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, epoch: h.Era, clock: n.clock}, nil
+	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, era: h.Era, clock: n.clock}, nil
 }

@@ -82,7 +82,7 @@ func TestLeaderContextReadsTheClockItself(t *testing.T) {
 	clock, err := machineClock()
 	require.NoError(t, err)
 	r := clock.Read()
-	lease := leading(r.Now.Add(time.Hour), r.Epoch)
+	lease := leading(r.Now.Add(time.Hour), r.Era)
 	phase := lease.Phase
 	fresh := func() *leaderContext {
 		inner, cancel := context.WithCancelCause(t.Context())

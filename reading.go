@@ -38,7 +38,7 @@ func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading 
 
 func readingAt(s *loop.Snapshot, r hwclock.Reading) Reading {
 	t := s.Clock.Read(r.Now)
-	if s.Era != r.Epoch {
+	if s.Era != r.Era {
 		return unknown(t)
 	}
 	return t

@@ -39,7 +39,7 @@ func (n *Node) askReferences() {
 		cancel()
 	}()
 	for _, p := range n.pollers {
-		go p.Run(ctx, func(s reference.Sample) { n.loop.HandleSample(s.Sample, s.Epoch) })
+		go p.Run(ctx, func(s reference.Sample) { n.loop.HandleSample(s.Sample, s.Era) })
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *sink) Restarted(why life.Reason, previous, boot BootID) {
 
 // published calls Config.OnPublish.
 func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
-	s.cfg.OnPublish(Published{Turn: turn, Done: done, Epoch: x.Era, Self: x.Self,
+	s.cfg.OnPublish(Published{Turn: turn, Done: done, Era: x.Era, Self: x.Self,
 		Leading: x.Leading, LeadUntil: x.Expiration, Support: x.Support,
 		Global: x.Global, GlobalUntil: x.GlobalUntil,
 		View: x.View, ViewUntil: x.ValidUntil})

@@ -16,7 +16,7 @@ type Verification struct {
 	By Incarnation
 
 	local, global timed.Instant
-	epoch         uint32
+	era           uint32
 	clock         *hwclock.Clock
 }
 
@@ -34,7 +34,7 @@ func (v Verification) left(until timed.Instant) time.Duration {
 		return 0
 	}
 	r := v.clock.Read()
-	if r.Epoch != v.epoch {
+	if r.Era != v.era {
 		return 0 // the machine slept, and for how long is not known well enough
 	}
 	return left(until, r.Now)
@@ -54,5 +54,5 @@ func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
 	if err != nil {
 		return Verification{}, err
 	}
-	return Verification{By: a.By, local: a.Local, global: a.Global, epoch: a.Era, clock: n.clock}, nil
+	return Verification{By: a.By, local: a.Local, global: a.Global, era: a.Era, clock: n.clock}, nil
 }

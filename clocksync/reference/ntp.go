@@ -106,7 +106,7 @@ func (s *server) lookup(ctx context.Context) error {
 }
 
 func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error) {
-	before := s.clock.Read().Epoch
+	before := s.clock.Read().Era
 	r, err := ntp.QueryWithOptions(addr.String(), ntp.QueryOptions{
 		Timeout:       ntpTimeout,
 		GetSystemTime: func() time.Time { return time.Unix(0, int64(s.clock.Now())) },
@@ -121,7 +121,7 @@ func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error)
 	switch {
 	case err != nil:
 		return Sample{}, err
-	case s.clock.Read().Epoch != before:
+	case s.clock.Read().Era != before:
 		return Sample{}, errSuspended
 	case r.IsKissOfDeath():
 		return Sample{}, s.kissed(addr, r.KissCode)
@@ -144,11 +144,11 @@ func (s *server) kissed(addr netip.AddrPort, code string) error {
 }
 
 // sample converts a valid answer.
-func (s *server) sample(addr netip.AddrPort, r *ntp.Response, epoch uint32) (Sample, error) {
+func (s *server) sample(addr netip.AddrPort, r *ntp.Response, era uint32) (Sample, error) {
 	t := &r.Timestamps
 	sent, received := timed.Instant(t.ClientXmit.UnixNano()), timed.Instant(t.ClientRecv.UnixNano())
 	distance := r.RootDelay/2 + r.RootDispersion + max(r.Precision, 0) + shortUnit
-	out := Sample{Epoch: epoch, Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
+	out := Sample{Era: era, Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
 	if r.RootDelay < 0 || r.RootDispersion < 0 || received < sent || t.ServerXmit.Before(t.ServerRecv) {
 		return out, &RejectedError{"contradictory timestamps"}
 	}

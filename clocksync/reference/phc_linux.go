@@ -38,13 +38,13 @@ func (p *phc) poll(context.Context) (Sample, error) {
 	switch {
 	case err != nil:
 		return Sample{}, fmt.Errorf("%s: cannot read the clock: %w", p.cfg.PHC, err)
-	case before.Epoch != after.Epoch:
+	case before.Era != after.Era:
 		return Sample{}, errSuspended
 	}
 	device := r.Ts[0][1] // Ts[0] is system time, device time, system time
 	now := clocksync.Time(device.Sec)*1e9 + clocksync.Time(device.Nsec) - clocksync.Time(p.cfg.Offset)
 	distance := cmp.Or(p.cfg.Error, DefaultPHCError)
-	out := Sample{Epoch: after.Epoch, Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}
+	out := Sample{Era: after.Era, Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}
 	out.Sample = clocksync.FromExchange(p.id, before.Now, after.Now, now, now, distance, p.rho)
 	return out.checked()
 }

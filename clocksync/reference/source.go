@@ -11,9 +11,9 @@ import (
 // Sample is the result of one poll.
 type Sample struct {
 	clocksync.Sample
-	// Epoch is that of the hardware clock throughout the question; in another one
+	// Era is that of the hardware clock throughout the question; in another one
 	// the sample is void.
-	Epoch    uint32
+	Era      uint32
 	Delay    time.Duration // round trip
 	Distance time.Duration // largest error according to the reference
 	Address  string

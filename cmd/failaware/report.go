@@ -16,7 +16,7 @@ type claim struct {
 	Kind      string `json:"kind"` // lead, global, view, and each with _end
 	Node      int    `json:"node"`
 	Boot      string `json:"boot"`
-	Epoch     uint32 `json:"epoch"`
+	Era       uint32 `json:"era"`
 	GrantedAt int64  `json:"granted_at,omitempty"`
 	Until     int64  `json:"until,omitempty"`
 	At        int64  `json:"at,omitempty"` // of an end
@@ -37,7 +37,7 @@ type reporter struct {
 // standing is what a node claims now; the zero value is no claim.
 type standing struct {
 	self   failaware.Incarnation
-	epoch  uint32
+	era    uint32
 	until  timed.Instant
 	object any // a set or the id of a view; a claim about another one is no renewal
 }
@@ -54,13 +54,13 @@ func openReport(path string, log hclog.Logger) (*reporter, error) {
 func (r *reporter) published(p failaware.Published) {
 	var lead, global, view standing
 	if p.Leading && p.Turn < p.LeadUntil {
-		lead = standing{p.Self, p.Epoch, p.LeadUntil, p.Support}
+		lead = standing{p.Self, p.Era, p.LeadUntil, p.Support}
 	}
 	if p.Global && p.Turn < p.GlobalUntil {
-		global = standing{p.Self, p.Epoch, p.GlobalUntil, nil}
+		global = standing{p.Self, p.Era, p.GlobalUntil, nil}
 	}
 	if p.View != nil && p.Turn < p.ViewUntil {
-		view = standing{p.Self, p.Epoch, p.ViewUntil, p.View.ID}
+		view = standing{p.Self, p.Era, p.ViewUntil, p.View.ID}
 	}
 	r.change("lead", &r.lead, lead, &p)
 	r.change("global", &r.global, global, &p)
@@ -74,7 +74,7 @@ func (r *reporter) change(kind string, standing *standing, next standing, p *fai
 		return
 	}
 	*standing = next
-	renewal := next.self == before.self && next.epoch == before.epoch && next.object == before.object &&
+	renewal := next.self == before.self && next.era == before.era && next.object == before.object &&
 		p.Turn < before.until && next.until >= before.until
 	if before.self.Valid() && !renewal {
 		end := before.claim(kind + "_end")
@@ -97,7 +97,7 @@ func (r *reporter) change(kind string, standing *standing, next standing, p *fai
 
 // claim returns a line about the standing.
 func (s *standing) claim(kind string) claim {
-	c := claim{Kind: kind, Node: int(s.self.Node), Boot: s.self.Boot.String(), Epoch: s.epoch}
+	c := claim{Kind: kind, Node: int(s.self.Node), Boot: s.self.Boot.String(), Era: s.era}
 	if id, ok := s.object.(failaware.ViewID); ok {
 		c.View = id.String()
 	}

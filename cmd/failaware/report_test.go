@@ -119,12 +119,12 @@ func TestReportSaysGrantsRenewalsAndEnds(t *testing.T) {
 		from, end  int64
 		renewal    bool
 		who, text  string
-		epoch      uint32
+		era        uint32
 		node, size int
 	}
 	var got []short
 	for _, s := range all {
-		got = append(got, short{s.Kind, s.GrantedAt, s.end, s.Renewal, s.Boot, s.View, s.Epoch, s.Node, len(s.Support) + len(s.Members)})
+		got = append(got, short{s.Kind, s.GrantedAt, s.end, s.Renewal, s.Boot, s.View, s.Era, s.Node, len(s.Support) + len(s.Members)})
 	}
 	boot := failaware.BootID(7).String()
 	require.Equal(t, []short{

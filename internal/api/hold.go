@@ -72,7 +72,7 @@ type Held struct {
 	// Until is when it ends, on that clock.
 	Until timed.Instant
 
-	epoch uint32
+	era   uint32
 	clock *hwclock.Clock
 }
 
@@ -82,7 +82,7 @@ func (h *Held) Left() time.Duration {
 	if h.clock == nil {
 		return 0
 	}
-	if r := h.clock.Read(); r.Epoch == h.epoch {
+	if r := h.clock.Read(); r.Era == h.era {
 		return max(h.Until.Sub(r.Now), 0)
 	}
 	return 0
@@ -100,7 +100,7 @@ func (c *Client) Hold(ctx context.Context, clock *hwclock.Clock, drift timed.Dri
 		query.Set("token", token)
 	}
 	asked := clock.Read()
-	h := &Held{epoch: asked.Epoch, clock: clock}
+	h := &Held{era: asked.Era, clock: clock}
 	if err := c.do(ctx, http.MethodPost, holdPath+"?"+query.Encode(), &h.Hold); err != nil {
 		return nil, err
 	}

@@ -52,9 +52,9 @@ func TestHoldCountsFromTheQuestion(t *testing.T) { holdCountsFromTheQuestion(t) 
 
 func TestNoHoldLastsOverASleep(t *testing.T) {
 	clock := hwclock.Of(func() int64 { return 0 })
-	h := &Held{Until: 100, epoch: 1, clock: clock}
+	h := &Held{Until: 100, era: 1, clock: clock}
 	require.Zero(t, h.Left())
-	h.epoch = 0
+	h.era = 0
 	require.Equal(t, time.Duration(100), h.Left())
 	require.Zero(t, (&Held{Until: 100}).Left(), "there is none")
 }

@@ -15,12 +15,12 @@ type Reading struct {
 	// of the machine.
 	Now timed.Instant
 	// Asleep is D, the total time for which the machine has been suspended, as
-	// the smallest value measured in this epoch.
+	// the smallest value measured in this era.
 	Asleep time.Duration
-	// Epoch counts the suspends that were detected since the Clock was made.
-	// What rests on time measured in another epoch is void: some hardware
+	// Era counts the suspends that were detected since the Clock was made.
+	// What rests on time measured in another era is void: some hardware
 	// measures sleep coarsely.
-	Epoch uint32
+	Era uint32
 }
 
 // Clock is the hardware clock of this machine. It is safe for concurrent use;
@@ -57,7 +57,7 @@ func newClock(src source) *Clock {
 // the system slews its clocks times the few nanoseconds between two of the
 // readings.)
 //
-// A suspend that is over before Read begins is included in Epoch, if it was
+// A suspend that is over before Read begins is included in Era, if it was
 // longer than about a microsecond more than the reading took.
 //
 // Read panics if a system clock that [New] could read becomes unreadable, since
@@ -67,15 +67,15 @@ func (c *Clock) Read() Reading {
 		e := c.era.Load()
 		now := compose(c.src)
 		if e.slept(now) {
-			next := newEra(e.epoch+1, now.asleep)
+			next := newEra(e.number+1, now.asleep)
 			if c.era.CompareAndSwap(e, next) {
-				return Reading{Now: now.now, Asleep: now.asleep, Epoch: next.epoch}
+				return Reading{Now: now.now, Asleep: now.asleep, Era: next.number}
 			}
 			continue
 		}
 		asleep := e.lower(now.asleep)
 		if c.era.Load() == e {
-			return Reading{Now: now.now, Asleep: asleep, Epoch: e.epoch}
+			return Reading{Now: now.now, Asleep: asleep, Era: e.number}
 		}
 	}
 }

@@ -52,13 +52,13 @@ func (s *scripted) boottime() int64  { return s.next() }
 func TestOneSuspendCountsOnce(t *testing.T) {
 	w := newWorld(1)
 	c := newClock(w)
-	require.Zero(t, c.Read().Epoch)
+	require.Zero(t, c.Read().Era)
 	for i := uint32(1); i <= 5; i++ {
 		before := c.Read()
 		w.suspend(50 * time.Millisecond)
 		for range 20 {
 			r := c.Read()
-			require.Equal(t, i, r.Epoch)
+			require.Equal(t, i, r.Era)
 			require.InDelta(t, 50*time.Millisecond, r.Asleep-before.Asleep, float64(5*time.Microsecond))
 			require.GreaterOrEqual(t, r.Now.Sub(before.Now), 50*time.Millisecond)
 		}
@@ -86,13 +86,13 @@ func TestAReaderHeldUpOverASuspendNeitherCountsItAgainNorPassesForFresh(t *testi
 	before := c.Read()
 	h.hook = func() { // the machine sleeps, and another reader notices first
 		h.suspend(time.Second)
-		require.Equal(t, uint32(1), c.Read().Epoch)
+		require.Equal(t, uint32(1), c.Read().Era)
 	}
 	r := c.Read()
-	require.Equal(t, uint32(1), r.Epoch)
+	require.Equal(t, uint32(1), r.Era)
 	require.GreaterOrEqual(t, r.Now.Sub(before.Now), time.Second, "the reading from before the suspend is discarded")
 	for range 20 {
-		require.Equal(t, uint32(1), c.Read().Epoch)
+		require.Equal(t, uint32(1), c.Read().Era)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestConcurrentReadersCountEverySuspendOnce(t *testing.T) {
 			var previous Reading
 			for !stop.Load() {
 				r := c.Read()
-				if r.Now < previous.Now || r.Epoch < previous.Epoch {
+				if r.Now < previous.Now || r.Era < previous.Era {
 					t.Errorf("%+v after %+v", r, previous)
 					return
 				}
@@ -123,11 +123,11 @@ func TestConcurrentReadersCountEverySuspendOnce(t *testing.T) {
 	}
 	for i := uint32(1); i <= 500; i++ {
 		s.asleep.Add(int64(time.Hour))
-		require.Equal(t, i, c.Read().Epoch)
+		require.Equal(t, i, c.Read().Era)
 	}
 	stop.Store(true)
 	wg.Wait()
-	require.Equal(t, uint32(500), c.Read().Epoch)
+	require.Equal(t, uint32(500), c.Read().Era)
 }
 
 func TestStampsDifferAndGrow(t *testing.T) {

@@ -12,16 +12,16 @@ import (
 // reader that is held up in the middle of a reading while the machine sleeps
 // and another reader notices. Its old, small D must not reach the new era's
 // floor, or the same suspend would be noticed again; and it must not be
-// reported with the new epoch, or what is derived from it would pass for fresh.
+// reported with the new era, or what is derived from it would pass for fresh.
 // So a reader loads the era before it reads the clocks, lowers only the floor
 // of that era, and discards its reading when the era changed meanwhile.
 type era struct {
-	epoch uint32
-	floor atomic.Int64 // the smallest D seen in this era, in nanoseconds
+	number uint32
+	floor  atomic.Int64 // the smallest D seen in this era, in nanoseconds
 }
 
-func newEra(epoch uint32, asleep time.Duration) *era {
-	e := &era{epoch: epoch}
+func newEra(number uint32, asleep time.Duration) *era {
+	e := &era{number: number}
 	e.floor.Store(int64(asleep))
 	return e
 }

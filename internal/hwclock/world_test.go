@@ -103,11 +103,11 @@ func checkClock(seed uint64, readings int) error {
 			return fmt.Errorf("seed %d, reading %d: H = %d is %v after its true value at the last reading", seed, i, got.Now, got.Now.Sub(w.last))
 		case got.Now < previous:
 			return fmt.Errorf("seed %d, reading %d: H ran backwards by %v", seed, i, previous.Sub(got.Now))
-		case !w.sleepy && got.Epoch != 0:
+		case !w.sleepy && got.Era != 0:
 			return fmt.Errorf("seed %d, reading %d: a suspend was invented", seed, i)
-		case got.Epoch > w.suspends:
-			return fmt.Errorf("seed %d, reading %d: %d suspends detected after %d", seed, i, got.Epoch, w.suspends)
-		case before > sure && got.Epoch == 0:
+		case got.Era > w.suspends:
+			return fmt.Errorf("seed %d, reading %d: %d suspends detected after %d", seed, i, got.Era, w.suspends)
+		case before > sure && got.Era == 0:
 			return fmt.Errorf("seed %d, reading %d: a suspend was missed", seed, i)
 		}
 		previous = got.Now - slewed

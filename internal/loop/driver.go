@@ -40,7 +40,7 @@ func newDriver(l *Loop) *driver {
 	c := &l.cfg
 	d := &driver{l: l, cfg: c.Stack}
 	r := c.Clock.Read()
-	d.clock.now, d.clock.era = r.Now, r.Epoch
+	d.clock.now, d.clock.era = r.Now, r.Era
 	d.life = life.New(&d.cfg.Timing, c.State.Earlier(), r.Now)
 	d.routes.self, d.routes.limit = d.cfg.Self.Node, c.MaxPeers
 	d.in.pkts = make([]udp.Packet, batch)
@@ -126,8 +126,8 @@ func (d *driver) deadline() timed.Instant {
 // turn is one turn of the loop with the packets that have come, at a reading of the
 // clock.
 func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
-	if why := life.Check(d.clock.now, r.Now, d.clock.era, r.Epoch); why != life.None {
-		d.restart(why, r.Now, r.Epoch)
+	if why := life.Check(d.clock.now, r.Now, d.clock.era, r.Era); why != life.None {
+		d.restart(why, r.Now, r.Era)
 	} else {
 		d.clock.now = r.Now
 		d.receive(pkts)

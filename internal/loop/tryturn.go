@@ -65,7 +65,7 @@ func (d *driver) mayTryTurn(r hwclock.Reading) bool {
 		return false
 	case l.commands.Pending(), l.cfg.Peers.List() != d.routes.list:
 		return false
-	case r.Epoch != d.clock.era, r.Now < d.clock.now, r.Now >= d.clock.until:
+	case r.Era != d.clock.era, r.Now < d.clock.now, r.Now >= d.clock.until:
 		return false
 	}
 	return r.Now.Sub(d.msgs.took) >= aloneAfter

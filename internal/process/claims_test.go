@@ -16,7 +16,7 @@ type claim struct {
 	Kind      string `json:"kind"`
 	Node      int    `json:"node"`
 	Boot      string `json:"boot"`
-	Epoch     uint32 `json:"epoch"`
+	Era       uint32 `json:"era"`
 	GrantedAt int64  `json:"granted_at"`
 	Until     int64  `json:"until"`
 	At        int64  `json:"at"`
