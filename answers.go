@@ -112,3 +112,37 @@ func (n *Node) Leads() bool { return n.Leader().Leads }
 // View returns the agreed group and whether it is up to date. It takes no lock and
 // does not allocate; it is safe for concurrent use.
 func (n *Node) View() ViewAnswer { return viewFrom(n.loop.Snapshot, n.clock.Read) }
+
+// GlobalAnswer says who leads globally, as far as this node knows.
+type GlobalAnswer struct {
+	// Leader is this node while it leads globally, and otherwise the node last heard to
+	// do so; NoNode when there is none. Of another node it is hearsay: [Node.Verify] makes
+	// sure of it.
+	Leader NodeID
+	// Leads says that this node leads globally: nobody else in the group does.
+	Leads bool
+	// ValidFor is how long that lasts from the answer on, by this node's
+	// hardware clock, unless the lease is renewed; 0 unless Leads.
+	ValidFor time.Duration
+}
+
+// GlobalLeader says who leads globally ([Config.Quorum]). It takes no lock and
+// does not allocate; it is safe for concurrent use.
+func (n *Node) GlobalLeader() GlobalAnswer { return globalFrom(n.loop.Snapshot, n.clock.Read) }
+
+// LeadsGlobally reports whether this node leads globally now. It holds at the
+// time at which the clock was read, in the call; to act as the global leader
+// safely, see [Node.GlobalLeaderContext] and [Node.Timestamp]. It takes no lock and
+// does not allocate; it is safe for concurrent use.
+func (n *Node) LeadsGlobally() bool { return n.GlobalLeader().Leads }
+
+func globalFrom(load func() *loop.Snapshot, read func() hwclock.Reading) GlobalAnswer {
+	s, now, ok := current(load, read)
+	switch {
+	case ok && s.Global && now < s.GlobalUntil:
+		return GlobalAnswer{Leader: s.Self.Node, Leads: true, ValidFor: left(s.GlobalUntil, now)}
+	case ok && s.Globally != s.Self.Node:
+		return GlobalAnswer{Leader: s.Globally}
+	}
+	return GlobalAnswer{}
+}

@@ -2,9 +2,12 @@ package failaware
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
 )
 
@@ -83,3 +86,124 @@ func (n *Node) send(ctx context.Context, payload []byte, opts BroadcastOptions, 
 	}
 	return id, err
 }
+
+// The vocabulary of the broadcast.
+type (
+	// MessageID names a message for good, at every node.
+	MessageID = broadcast.ID
+	// MessageOrder says in which order members deliver messages.
+	MessageOrder = broadcast.Order
+	// Atomicity says what must be known before a member delivers a message.
+	Atomicity = broadcast.Atomicity
+	// GroupTime is a reading of group time, in nanoseconds since the Unix epoch.
+	GroupTime = clocksync.Time
+)
+
+// Orders and atomicities of messages; the first of each is the default.
+const (
+	// Unordered: in the order of sending for each sender, and no other.
+	Unordered = broadcast.Unordered
+	// TotalOrder: in one order, the same at all members of the view.
+	TotalOrder = broadcast.Total
+	// TimedOrder: in that one order, by synchronized send time, then sender.
+	TimedOrder = broadcast.Timed
+
+	// WeakAtomicity: a member delivers the message at once.
+	WeakAtomicity = broadcast.Weak
+	// StrongAtomicity: a member delivers the message when more than half of the
+	// view's members are known to have it.
+	StrongAtomicity = broadcast.Strong
+	// StrictAtomicity: a member delivers the message when all of the view's
+	// members are known to have it.
+	StrictAtomicity = broadcast.Strict
+)
+
+// BroadcastOptions are chosen for each message. All nine combinations of order
+// and atomicity exist.
+type BroadcastOptions struct {
+	Order     MessageOrder
+	Atomicity Atomicity
+	// NoWait makes the call fail with [ErrWindowFull] where it would wait for
+	// room otherwise.
+	NoWait bool
+}
+
+// Errors of the broadcast, to compare with [errors.Is].
+var (
+	// ErrBroadcastOff: the node was started without [Config.Broadcast].
+	ErrBroadcastOff = errors.New("failaware: broadcast is off (Config.Broadcast)")
+	// ErrWindowFull: too many of this node's messages are not known to be at all
+	// members yet.
+	ErrWindowFull = broadcast.ErrWindowFull
+	// ErrTooLarge: the payload is larger than MaxPayload.
+	ErrTooLarge = broadcast.ErrTooLarge
+	// ErrMessageOptions: the options name no order or atomicity that exists.
+	ErrMessageOptions = broadcast.ErrOptions
+	// ErrNoQuorum: the view does not have more than half of RequireQuorum.
+	ErrNoQuorum = broadcast.ErrNoQuorum
+	// ErrOutcomeUnknown: this node cannot say, now or ever, whether the message was or
+	// will be delivered. A [*UnknownOutcomeError] says why.
+	ErrOutcomeUnknown = errors.New("failaware: the outcome of the broadcast is unknown")
+	// ErrConsumer: another goroutine receives the deliveries.
+	ErrConsumer = errors.New("failaware: deliveries have one consumer at a time")
+	// ErrSendOnly: the node was started with [BroadcastConfig.SendOnly].
+	ErrSendOnly = errors.New("failaware: this node keeps no deliveries (BroadcastConfig.SendOnly)")
+)
+
+// Outcome is the delivery of a message at the node that has broadcast it.
+type Outcome struct {
+	ID MessageID
+	// View is the view in which the message was delivered. It must not be changed.
+	View *View
+	// Transitional says that the atomicity was not reached in View: the message is
+	// delivered by the members that move on together with this node.
+	Transitional bool
+	// Position counts the ordered messages of the view from 1, the same at all
+	// members; 0 for Unordered ones.
+	Position uint64
+	// Stamp is the group time of sending, wrong by at most Deviation, which is
+	// [clocksync.UnknownBound] when the clock was not synchronized.
+	Stamp     GroupTime
+	Deviation time.Duration
+}
+
+// UnknownReason says why the outcome of a broadcast is not known.
+type UnknownReason string
+
+// The reasons. Messages with such an outcome are not sent again.
+const (
+	// OrderedElsewhere: another branch of the group has ordered the message; this
+	// node cannot know which nodes delivered it.
+	OrderedElsewhere UnknownReason = "another branch of the group ordered the message"
+	// IncarnationEnded: the incarnation that sent it is over ([Restarted]).
+	IncarnationEnded UnknownReason = "the incarnation that sent it ended"
+	// NodeStopped: the node has stopped.
+	NodeStopped UnknownReason = "the node stopped"
+	// NotAwaited: the caller's context was done first. The message goes on.
+	NotAwaited UnknownReason = "the wait for it ended"
+)
+
+var unknownReasons = [...]UnknownReason{sendqueue.NotLost: "", sendqueue.OrderedElsewhere: OrderedElsewhere,
+	sendqueue.IncarnationEnded: IncarnationEnded, sendqueue.NodeStopped: NodeStopped}
+
+// UnknownOutcomeError says why the outcome of a broadcast is not known. It
+// matches [ErrOutcomeUnknown].
+type UnknownOutcomeError struct {
+	ID     MessageID
+	Reason UnknownReason
+	Err    error // the cause of the context, with NotAwaited
+}
+
+func (e *UnknownOutcomeError) Error() string {
+	text := fmt.Sprintf("failaware: the outcome of message %v is unknown: %s", e.ID, string(e.Reason))
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Is reports whether target is ErrOutcomeUnknown.
+func (e *UnknownOutcomeError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Unwrap returns the cause of the context, if that ended the wait.
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }

@@ -3,8 +3,14 @@ package failaware
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
@@ -163,6 +169,112 @@ func (c ClockConfig) check() (errs faults) {
 	}
 	if c.MinReferences < 1 || c.MinReferences > clocksync.MaxReferences {
 		errs.add("Clock.MinReferences: %d is outside [1, %d]", c.MinReferences, clocksync.MaxReferences)
+	}
+	return errs
+}
+
+// checkReferences checks the references.
+func (c *Config) checkReferences() (errs faults) {
+	if len(c.References) > reference.MaxConfigs {
+		errs.add("References: %d are more than %d", len(c.References), reference.MaxConfigs)
+	}
+	if c.Transport != nil && len(c.References) > 0 {
+		errs.add("References: a node with a Transport cannot ask any")
+	}
+	names := map[string]int{}
+	for i, r := range c.References {
+		if err := r.Validate(); err != nil {
+			errs.add("References[%d] (%s): %w", i, r.Name(), err)
+		}
+		if j, again := names[r.Name()]; again {
+			errs.add("References[%d] (%s): References[%d] is the same", i, r.Name(), j)
+		}
+		names[r.Name()] = i
+	}
+	return errs
+}
+
+// checkAddr checks an address of the configuration without looking it up.
+func checkAddr(addr string, local, insecure bool) error {
+	host, service, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port", addr)
+	}
+	port, err := strconv.ParseUint(service, 10, 16)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q: the port is not a number up to 65535", addr)
+	case port == 0 && !local:
+		return fmt.Errorf("%q: nobody listens at port 0", addr)
+	case host == "" && !local:
+		return fmt.Errorf("%q: the host is missing", addr)
+	case !insecure && !loopbackHost(host):
+		return fmt.Errorf("%q is not a loopback address, and packets are not authenticated: only Insecure allows it", addr)
+	}
+	return nil
+}
+
+func loopbackHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback()
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+// checkOutputs checks how time is served to other programs.
+func (c *Config) checkOutputs() (errs faults) {
+	if n := c.NTP; n != nil {
+		if err := checkAddr(n.Listen, true, true); err != nil {
+			errs.add("NTP.Listen: %w", err)
+		}
+		if err := n.options(c.Group).Validate(); err != nil {
+			errs.add("NTP: %w", err)
+		}
+		if c.Transport != nil {
+			errs.add("NTP: with a Transport, the node's clock is not this machine's")
+		}
+	}
+	if b := c.ClockBound; b != nil {
+		if b.Path == "" {
+			errs.add("ClockBound.Path: a path is needed")
+		}
+		if b.MaxSlew < 0 || b.MaxSlew > clockbound.MaxSlew {
+			errs.add("ClockBound.MaxSlew: %d ppb is outside [0, %d]", b.MaxSlew, clockbound.MaxSlew)
+		}
+		if c.Transport != nil {
+			errs.add("ClockBound: with a Transport, the node's clock is not this machine's")
+		}
+	}
+	return errs
+}
+
+// checkLiteral checks an address for a transport.
+func checkLiteral(addr string) error {
+	a, err := netip.ParseAddrPort(addr)
+	if err != nil || a.Addr().IsUnspecified() {
+		return fmt.Errorf("%q: with a Transport, only an IP address with a port will do", addr)
+	}
+	return nil
+}
+
+// check names each error by its field.
+func (b *BroadcastConfig) check() (errs faults) {
+	if joined, ok := b.machine().Validate().(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			errs = append(errs, errors.New("Broadcast."+strings.TrimPrefix(err.Error(), "broadcast: ")))
+		}
+	}
+	var seen Set
+	for i, id := range b.RequireQuorum {
+		switch {
+		case !id.Valid():
+			errs.add("Broadcast.RequireQuorum[%d]: %d is no node id from 1 to %d", i, id, timed.MaxNodes)
+		case seen.Has(id):
+			errs.add("Broadcast.RequireQuorum[%d]: node %v is there twice", i, id)
+		default:
+			seen.Add(id)
+		}
 	}
 	return errs
 }

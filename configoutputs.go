@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/ntpserver"
 )
 
@@ -56,31 +55,4 @@ func (c *NTPConfig) options(group string) ntpserver.Options {
 func referenceID(group string) uint32 {
 	h := sha256.Sum256([]byte("failaware reference\x00" + group))
 	return binary.BigEndian.Uint32(h[:])
-}
-
-// checkOutputs checks how time is served to other programs.
-func (c *Config) checkOutputs() (errs faults) {
-	if n := c.NTP; n != nil {
-		if err := checkAddr(n.Listen, true, true); err != nil {
-			errs.add("NTP.Listen: %w", err)
-		}
-		if err := n.options(c.Group).Validate(); err != nil {
-			errs.add("NTP: %w", err)
-		}
-		if c.Transport != nil {
-			errs.add("NTP: with a Transport, the node's clock is not this machine's")
-		}
-	}
-	if b := c.ClockBound; b != nil {
-		if b.Path == "" {
-			errs.add("ClockBound.Path: a path is needed")
-		}
-		if b.MaxSlew < 0 || b.MaxSlew > clockbound.MaxSlew {
-			errs.add("ClockBound.MaxSlew: %d ppb is outside [0, %d]", b.MaxSlew, clockbound.MaxSlew)
-		}
-		if c.Transport != nil {
-			errs.add("ClockBound: with a Transport, the node's clock is not this machine's")
-		}
-	}
-	return errs
 }

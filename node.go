@@ -2,9 +2,12 @@ package failaware
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -17,8 +20,11 @@ import (
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/outputs"
+	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/leader/epoch"
 )
 
 // Node is a running member of a group. All methods are safe for concurrent use.
@@ -70,19 +76,6 @@ func (n *Node) Leave(ctx context.Context) error {
 	}
 }
 
-// Resign gives up the lead in favour of the next candidate; the node stays in the
-// group and may be elected again. It returns when the lead is given up, or with an
-// error: [ErrNotLeader], [ErrClosed], or the cause of ctx.
-func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode) }
-
-func (n *Node) resignTo(ctx context.Context, to NodeID) error {
-	err := n.loop.Resign(ctx, to)
-	if errors.Is(err, loop.ErrUnknownPeer) {
-		return fmt.Errorf("%w: node %v is not known here", ErrSuccessor, to)
-	}
-	return n.refusal(err, false)
-}
-
 // SetPeers replaces the list of peers, as given in [Config.Peers]. Peers that are
 // not listed any more are forgotten, but may be learnt again if they send packets.
 // The error says which peer is wrong; then nothing changes.
@@ -132,3 +125,168 @@ func (n *Node) Bounds() Bounds { return n.bounds }
 // Config returns the node's configuration, with defaults filled in. The list of
 // peers is the one that the node started with.
 func (n *Node) Config() Config { return n.cfg }
+
+// machineClock is the hardware clock of all nodes of the process that have no
+// transport of their own.
+var machineClock = sync.OnceValues(hwclock.New)
+
+// holdAwake is for tests to replace: not every machine has the device.
+var holdAwake = awake.Hold
+
+// Start starts a node. It returns at once; the node takes part as soon as its
+// waiting time is over ([Bounds.Ready], and see [Ready]). The node runs until
+// [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
+// stops by itself ([Node.Err]).
+//
+// With [Config.ClockBound], Start may watch for two seconds whether another writer
+// keeps the segment up to date.
+//
+// The error says which field of cfg is wrong, that the address is taken
+// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]),
+// that the state directory cannot be used ([ErrDamaged], or the system's error),
+// that time cannot be served ([ErrServeTime]), or that processors cannot be kept from
+// sleeping ([ErrAwake]).
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	bounds, err := cfg.Validate()
+	if err != nil {
+		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.WithDefaults()
+	if cfg.Transport != nil && cfg.Peers == nil {
+		cfg.Peers = cfg.earlierNodes()
+	}
+	if cfg.RaiseProcs {
+		raiseProcs()
+	}
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
+		events: eventring.New[Event](cfg.EventBuffer)}
+	if err := n.prepare(ctx); err != nil {
+		return nil, errors.Join(err, n.release())
+	}
+	n.run()
+	stop := context.AfterFunc(ctx, func() { _ = n.Close() })
+	go func() {
+		<-n.done
+		stop() // or ctx would keep the node in memory
+	}()
+	return n, nil
+}
+
+// prepare takes everything that the node needs of its machine, and makes its parts. It
+// closes the socket if it fails; the caller releases the rest.
+func (n *Node) prepare(ctx context.Context) (err error) {
+	c := &n.cfg
+	if c.Awake {
+		if n.awake, err = holdAwake(); err != nil {
+			return fmt.Errorf("%w: %w", ErrAwake, err)
+		}
+		if doubt := awake.Doubt(); doubt != "" {
+			n.log.Warn("Awake may have no effect", "because", doubt)
+		}
+	}
+	if c.StateDir != "" {
+		if n.state, err = statedir.Open(c.StateDir, c.ID, c.Timing.MaxLockTime); err != nil {
+			return err
+		}
+	}
+	epochs, err := n.state.ReadEpoch(statedir.Configured{Quorum: c.Quorum, Epoch: c.QuorumEpoch, Join: c.JoinQuorum})
+	if err != nil {
+		return err
+	}
+	n.warnQuorum(epochs)
+	end, err := n.open()
+	if err != nil {
+		return err
+	}
+	n.conn, n.clock = end.Conn, end.Clock
+	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.Insecure,
+		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
+	for _, r := range c.References {
+		n.pollers = append(n.pollers, reference.New(r, n.clock, c.Timing.MaxDrift))
+	}
+	n.loop = loop.New(n.loopConfig(epochs, end.Random, pause.From(ctx)), &n.closing)
+	if n.outputs, err = outputs.Start(ctx, c.outputs(), n.utc); err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", ErrServeTime, err), n.conn.Close())
+	}
+	return nil
+}
+
+// warnQuorum says so if the configuration names another quorum system than the one
+// in use: it has no effect. The loop does not run yet.
+func (n *Node) warnQuorum(s *epoch.State) {
+	if c := n.cfg.Quorum; s != nil && c != nil && s.System != "" && c.String() != s.System {
+		n.events.Add(QuorumChange{(*sink)(n).header(), QuorumIgnored, s.Epoch, s.System, NoNode})
+	}
+}
+
+// run starts the goroutines of the node. All end with it.
+func (n *Node) run() {
+	go n.loop.Run()
+	go n.finish()
+	go n.logEvents()
+	go n.outputs.Watch(n.done, n.log)
+	n.askReferences()
+	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing
+		go n.peers.Run(n.done)
+		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, n.judgeRate)
+	}
+}
+
+// finish waits for the end of the loop, and then ends the node.
+func (n *Node) finish() {
+	<-n.loop.Done()
+	if err := n.outputs.Close(); err != nil {
+		n.log.Error("the outputs of time did not end well", "error", err)
+	}
+	released := n.release()
+	if n.err = n.failure(n.loop.Err()); n.err == nil {
+		n.err = released
+	}
+	n.events.Close()
+	close(n.done)
+}
+
+// release gives back everything that the node holds of its machine except its
+// socket.
+func (n *Node) release() error { return errors.Join(n.state.Close(), n.awake.Close()) }
+
+// raiseProcs makes room for loops beside goroutines that compute all the time.
+func raiseProcs() {
+	if want := 2 * runtime.NumCPU(); runtime.GOMAXPROCS(0) < want {
+		runtime.GOMAXPROCS(want)
+	}
+}
+
+// open returns the node's end of the network, its hardware clock, and a source of
+// boot ids.
+func (n *Node) open() (end transport.Endpoint, err error) {
+	c := &n.cfg
+	if c.Transport == nil {
+		if end.Clock, err = machineClock(); err != nil {
+			return end, err
+		}
+		conn, err := udp.Listen(c.Listen, end.Clock, c.socket())
+		if err != nil {
+			return end, err
+		}
+		end.Conn, end.Random = conn, systemRandom
+		return end, nil
+	}
+	r := transport.Request{ID: c.ID, Timing: c.Timing, MaxPacket: c.largestPacket(), Ending: n.closing.Load}
+	if c.Listen != "" {
+		r.Listen = netip.MustParseAddrPort(c.Listen) // Validate has parsed it
+	}
+	if end, err = c.Transport.Open(r); err != nil {
+		return end, fmt.Errorf("failaware: the transport: %w", err)
+	}
+	return end, nil
+}
+
+func systemRandom() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return binary.BigEndian.Uint64(b[:])
+}

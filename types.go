@@ -2,6 +2,8 @@ package failaware
 
 import (
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/reference"
+	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -61,3 +63,18 @@ func LAN() Timing { return timed.LAN() }
 
 // WAN returns timing for links across continents.
 func WAN() Timing { return timed.WAN() }
+
+// Reference names an external reference of UTC: an NTP server, the kernel's
+// disciplined clock, or a PTP hardware clock.
+type Reference = reference.Config
+
+// Transport carries the packets of a node, and is its hardware clock, in place of
+// UDP sockets and the clock of this machine. Package sim/memory makes transports for
+// tests. The type is opaque because every promise of a node rests on the
+// times that its transport reports.
+//
+// With a transport, nodes find each other by their ids: [Config.Listen] and
+// [Peer.Addr] may be empty, and a nil [Config.Peers] stands for the nodes that were
+// started on the transport before. An address that is given must be an IP address
+// with a port, because no names are looked up.
+type Transport = transport.Transport

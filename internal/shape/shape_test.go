@@ -264,8 +264,7 @@ func TestFilesStaySmall(t *testing.T) {
 // goroutines lists the packages in which only the named files may start goroutines or
 // hold locks: elsewhere, code belongs to the one goroutine that runs it.
 var goroutines = map[string][]string{
-	"": {"start.go", "references.go", "leadercontext.go", // wiring, and contexts that watch the clock
-		"global.go", "node.go", "reading.go"}, // timestamps, closing once, the latest reading shown
+	"": {"node.go", "clock.go", "lead.go"}, // wiring, references and the latest reading shown, contexts that watch the clock
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
 		"loop.go", "publish.go", // what readers share
 		"incarnation.go"}, // a write that nothing waits for

@@ -4,8 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"time"
 
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/clocksync/serve"
+	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/outputs"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -72,4 +79,59 @@ func (c *Config) largestPacket() int {
 		return c.MaxPacket
 	}
 	return max(c.MaxPacket, wire.MaxBroadcast)
+}
+
+// sink is the node as its loop sees it: it turns the reports of the loop into events.
+// Its methods, and the functions of the event table that they call, are the only code
+// of this package that runs on the loop's goroutine.
+type sink Node
+
+// header returns the header of the next event.
+func (s *sink) header() EventHeader {
+	return EventHeader{Sequence: s.events.Last() + 1, Time: time.Now()}
+}
+
+// Event implements [loop.Sink].
+func (s *sink) Event(e *stack.Event) {
+	if r := eventOf[e.Kind]; r != nil {
+		s.events.Add(r.make((*Node)(s), s.header(), e))
+	}
+}
+
+// Restarted implements [loop.Sink].
+func (s *sink) Restarted(why life.Reason, previous, boot BootID) {
+	s.events.Add(Restarted{s.header(), restartReasons[why], previous, boot})
+}
+
+// published calls Config.OnPublish.
+func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
+	s.cfg.OnPublish(Published{Turn: turn, Done: done, Era: x.Era, Self: x.Self,
+		Leading: x.Leading, LeadUntil: x.Expiration, Support: x.Support,
+		Global: x.Global, GlobalUntil: x.GlobalUntil,
+		View: x.View, ViewUntil: x.ValidUntil})
+}
+
+func init() {
+	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
+		n := node.(*Node)
+		q, err := n.consume()
+		return attach.Deliveries{Queue: q, Wake: n.loop.Wake}, err
+	}
+}
+
+// outputs returns how time is served to other programs.
+func (c *Config) outputs() (o outputs.Config) {
+	if n := c.NTP; n != nil {
+		o.Listen, o.NTP = n.Listen, n.options(c.Group)
+	}
+	if b := c.ClockBound; b != nil {
+		o.Path, o.Bound = b.Path, clockbound.Options{Drift: c.Timing.MaxDrift, Slew: b.MaxSlew}
+	}
+	return o
+}
+
+// utc is the answer that other programs get.
+func (n *Node) utc() serve.Answer {
+	r := n.Clock()
+	return serve.Answer{Time: r.Time, Bound: r.UTCBound, External: r.Status == clocksync.External, Leap: r.Leap}
 }

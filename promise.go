@@ -7,8 +7,108 @@ import (
 	"strings"
 	"time"
 
+	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
+
+// Hold is a node's promise that nobody else leads for some time, even if the node
+// itself steps down. [Node.Leader] promises less: a node that steps down frees
+// its votes at once, and another may lead while an earlier answer is on its way to
+// another process. A node frees votes only after the end of every hold that it gave.
+//
+// It is a value, and safe for concurrent use.
+type Hold struct {
+	// By is the incarnation that leads.
+	By Incarnation
+	// Since is when its uninterrupted lead began, on its hardware clock. Two holds are
+	// of one lead if By and Since are the same.
+	Since timed.Instant
+	// Global says that it is about the global lead.
+	Global bool
+
+	until timed.Instant
+	era   uint32
+	clock *hwclock.Clock
+}
+
+// Left returns how long the hold lasts from now on, by the hardware clock, which
+// each call reads; 0: it is over, or the machine has slept. A user that must surely
+// have ended by then subtracts the time that ending takes.
+func (h Hold) Left() time.Duration {
+	return Verification{era: h.era, clock: h.clock}.left(h.until)
+}
+
+// Hold returns a promise that nobody else leads the logical partition for some time,
+// at most [Timing.LockTime]: nobody leads with the support of this node or of its
+// supporters. It is for programs that act for the leader and cannot look at its
+// answers at every step, such as other processes; within the process, [Node.LeaderContext]
+// costs nothing.
+//
+// A hold does not end when the node resigns: it makes the next leader wait. Ask for
+// another one before it ends. The error is [ErrNotLeader], [ErrClosed] or the cause
+// of ctx. It is safe for concurrent use, and costs a turn of the node's loop.
+func (n *Node) Hold(ctx context.Context) (Hold, error) { return n.hold(ctx, false) }
+
+// HoldGlobally is as [Node.Hold] for the global lead: nobody else in the group leads
+// globally. The error of a node that does not lead globally is a [*NotLeaderError]
+// with Global set.
+func (n *Node) HoldGlobally(ctx context.Context) (Hold, error) { return n.hold(ctx, true) }
+
+func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
+	h, err := n.loop.Hold(ctx, global)
+	if err != nil {
+		return Hold{}, n.refusal(err, global)
+	}
+	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, era: h.Era, clock: n.clock}, nil
+}
+
+// Verification is a node's answer to the question whether it leads, as a promise by
+// the own clock. It is a value, and safe for concurrent use.
+type Verification struct {
+	// By is the incarnation that answered.
+	By Incarnation
+
+	local, global timed.Instant
+	era           uint32
+	clock         *hwclock.Clock
+}
+
+// Global returns how long from now on nobody but By leads globally; 0: that is not
+// known, or no longer. By itself may step down before. Each call reads the hardware
+// clock.
+func (v Verification) Global() time.Duration { return v.left(v.global) }
+
+// Local is as Global for the local lead: nobody but By leads with the support of By,
+// or of a node that supported By when it answered.
+func (v Verification) Local() time.Duration { return v.left(v.local) }
+
+func (v Verification) left(until timed.Instant) time.Duration {
+	if until == 0 {
+		return 0
+	}
+	r := v.clock.Read()
+	if r.Era != v.era {
+		return 0 // the machine slept, and for how long is not known well enough
+	}
+	return left(until, r.Now)
+}
+
+// Verify asks a node whether it leads, and returns its answer. It asks again every
+// ElectionPeriod until an answer comes. The answering node frees no vote while its
+// answer holds, so frequent questions make hand-overs slower. A node can ask itself,
+// and its answer binds it as any other.
+//
+// The error is [ErrClosed] or the cause of ctx, or says that id is none.
+func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
+	if !id.Valid() {
+		return Verification{}, fmt.Errorf("failaware: Verify: a node id from 1 to %d is needed", timed.MaxNodes)
+	}
+	a, err := n.loop.Verify(ctx, id, n.cfg.Timing.ElectionPeriod)
+	if err != nil {
+		return Verification{}, err
+	}
+	return Verification{By: a.By, local: a.Local, global: a.Global, era: a.Era, clock: n.clock}, nil
+}
 
 // maxHops is how many nodes one search asks before it begins anew. Each node names
 // the one that it follows; a longer chain is made of answers from different times.

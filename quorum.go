@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
@@ -126,4 +127,29 @@ func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
 	// The decision was made in the call above: the stamps are those of the lease that
 	// the clock was compared with.
 	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: slices.Clone(t.Quorum.Stamps)}, nil
+}
+
+// Timestamp returns a timestamp for a decision of the global leader. Everything else
+// about the decision must be ready: the decision is made at the time of this call,
+// which reads the clock last. Timestamps of later calls are larger, at whichever node
+// they are made. [leader.Timestamp] says how they compare, and that only nodes with a
+// [Config.StateDir] can always be told apart from their earlier starts.
+//
+// The error is [ErrNotLeader] when the node did not lead globally at that time,
+// and [ErrClosed]. It is safe for concurrent use.
+func (n *Node) Timestamp() (leader.Timestamp, error) {
+	// Timestamps of one node are in the order of their counters because the
+	// clock is read under the lock.
+	n.stamping.Lock()
+	defer n.stamping.Unlock()
+	made := n.stamped + 1
+	s, now, ok := current(n.loop.Snapshot, n.clock.Read)
+	if !ok || !s.Global || now >= s.GlobalUntil || s.Stamps == nil {
+		if isClosed(n.done) {
+			return leader.Timestamp{}, ErrClosed
+		}
+		return leader.Timestamp{}, n.refuse(true)
+	}
+	n.stamped = made
+	return leader.Timestamp{Quorum: s.Stamps, Counter: made}, nil
 }

@@ -1,0 +1,215 @@
+package failaware
+
+import (
+	"context"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/reference"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
+)
+
+// Clock returns group time with its proven deviation. It takes no lock and does
+// not allocate; it is safe for concurrent use.
+//
+// The clock is slewed, and never runs backwards within a timeline. It steps only
+// when a [ClockStepped] event says so, onto another timeline.
+func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read) }
+
+// Now is another name of [Node.Clock].
+func (n *Node) Now() Reading { return n.Clock() }
+
+func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {
+	for range tries {
+		s := load()
+		r := read()
+		// The reading counts as shown before the snapshot is looked at again: readers of
+		// a newer snapshot then know of it.
+		t := shownAfter(s.Shown, readingAt(s, r))
+		s.Clock.Judge(&t)
+		if load() == s {
+			return t
+		}
+	}
+	// An older snapshot only means wider bounds, as long as the clock was not found
+	// faulty meanwhile; a reading that claims nothing is always right.
+	s := load()
+	return shownAfter(s.Shown, unknown(s.Clock.Read(read().Now)))
+}
+
+func readingAt(s *loop.Snapshot, r hwclock.Reading) Reading {
+	t := s.Clock.Read(r.Now)
+	if s.Era != r.Era {
+		return unknown(t)
+	}
+	return t
+}
+
+// unknown takes all claims from a reading.
+func unknown(t Reading) Reading {
+	t.Deviation, t.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
+	t.Status, t.Holdover, t.Leap = clocksync.Unsynchronized, true, clocksync.NoLeap
+	return t
+}
+
+// shownAfter returns r, or the latest reading that any reader of the timeline was
+// given if r lies before it; the difference is added to the bounds, so that the
+// claims still hold. The loop bends the displayed clock at the instant of its turn, a
+// little before readers can see that; so a reader of the older snapshot may be given a
+// time that the newer one reaches only a moment later.
+func shownAfter(shown *atomic.Int64, r Reading) Reading {
+	for {
+		latest := shown.Load()
+		if int64(r.Time) < latest {
+			back := clocksync.Time(latest).Sub(r.Time)
+			r.Time = clocksync.Time(latest)
+			if r.Deviation != clocksync.UnknownBound {
+				r.Deviation += back
+			}
+			if r.UTCBound != clocksync.UnknownBound {
+				r.UTCBound += back
+			}
+			return r
+		}
+		if shown.CompareAndSwap(latest, int64(r.Time)) {
+			return r
+		}
+	}
+}
+
+// ErrTimelineChanged is why a reading cannot be compared with another one; see
+// [clocksync.Order].
+var ErrTimelineChanged = clocksync.ErrTimelineChanged
+
+// Between two looks at the clock while CommitWait waits.
+const (
+	minCommitWait = 10 * time.Microsecond
+	maxCommitWait = 10 * time.Millisecond
+)
+
+// CommitWait waits until the reading t, of any node, is surely in the past:
+// every node that reads its clock afterwards on the same timeline gets a reading that
+// [clocksync.Order] does not put before t. That takes about the deviations of t and of
+// this node's clock together.
+//
+// It returns [ErrTimelineChanged] when the timeline of this node is not that of t and
+// the two cannot be compared by UTC either, [ErrClosed] when the node stops, and the
+// cause of ctx when that is done first. While the clock is not synchronized it waits.
+func (n *Node) CommitWait(ctx context.Context, t Reading) error {
+	for {
+		now := n.Clock()
+		order, err := clocksync.Order(t, now)
+		if err != nil && !now.Timeline.None() {
+			return err
+		}
+		if order == clocksync.Earlier {
+			return nil
+		}
+		wait := maxCommitWait
+		if left := t.Latest().Sub(now.Earliest()); left >= 0 {
+			wait = min(max(left, minCommitWait), maxCommitWait)
+		}
+		select {
+		case <-time.After(wait):
+		case <-n.done:
+			return ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// ReferenceStatus is what a node knows of an external reference.
+type ReferenceStatus struct {
+	// Status holds the statistics of a reference that this node asks. Of another node's
+	// reference only Source is known.
+	reference.Status
+	// Node asks it.
+	Node NodeID
+	// Known says that it has a sample that counts; otherwise the fields below say
+	// nothing.
+	Known bool
+	// Offset is of the middle of its interval from this node's displayed clock, and
+	// Bound half the width of the interval.
+	Offset, Bound time.Duration
+	Age           time.Duration // of the sample
+	Leap          clocksync.Leap
+	// Falseticker says that it contradicts what is known of UTC.
+	Falseticker bool
+}
+
+// askReferences asks each reference from a goroutine of its own, until the node
+// stops.
+func (n *Node) askReferences() {
+	if len(n.pollers) == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-n.done
+		cancel()
+	}()
+	for _, p := range n.pollers {
+		go p.Run(ctx, func(s reference.Sample) { n.loop.HandleSample(s.Sample, s.Era) })
+	}
+}
+
+// nameOf returns the name of a reference of this node, or "".
+func (n *Node) nameOf(id clocksync.SourceID) string {
+	for _, p := range n.pollers {
+		if st := p.Status(); st.Source == id {
+			return st.Name
+		}
+	}
+	return ""
+}
+
+// References returns what is known of all external references: first those that
+// this node asks, in the order of its configuration, and then those of other nodes
+// that it knows as their leader. It waits for the loop as [Node.Status] does. It is
+// safe for concurrent use.
+func (n *Node) References() []ReferenceStatus {
+	known, shown := n.loop.References()
+	var out []ReferenceStatus
+	own := map[clocksync.SourceID]bool{}
+	for _, p := range n.pollers {
+		r := ReferenceStatus{Status: p.Status(), Node: n.cfg.ID}
+		for i := range known {
+			if known[i].Source == r.Source {
+				own[r.Source] = true
+				r.take(&known[i], shown)
+			}
+		}
+		out = append(out, r)
+	}
+	for i := range known {
+		if x := &known[i]; !own[x.Source] {
+			r := ReferenceStatus{Status: reference.Status{Source: x.Source}, Node: x.Node}
+			r.take(x, shown)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// take fills in what the clock knows of the reference, as it showed a time.
+func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown Time) {
+	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Falseticker
+	r.Bound = x.High.Sub(x.Low)/2 + 1
+	r.Offset = x.Low.Sub(shown) + r.Bound
+}
+
+// NTPAddr returns the address of the node's NTP server, which is not valid if it
+// has none.
+func (n *Node) NTPAddr() netip.AddrPort { return n.outputs.Addr() }
+
+// NTPStats returns the counts of the node's NTP server; ok is false if it has none.
+func (n *Node) NTPStats() (s NTPStats, ok bool) {
+	if ntp := n.outputs.NTP(); ntp != nil {
+		return ntp.Stats(), true
+	}
+	return s, false
+}
