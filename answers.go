@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
@@ -10,34 +11,101 @@ import (
 
 // LeaderAnswer says who leads, as far as this node knows.
 type LeaderAnswer struct {
-	// Leader is this node while it leads, and otherwise the node that this node's vote
-	// is bound to; NoNode when there is none.
+	// Leader is this node while it leads. Otherwise it is the node that this node's
+	// vote is bound to or, of the global lead, the node that was last heard to have it;
+	// NoNode if there is none.
 	Leader NodeID
-	// Boot is the leader's incarnation.
+	// Boot is the leader's incarnation; 0 if it is not known.
 	Boot BootID
-	// Leads says that this node leads its logical partition: nobody else in it does.
+	// Leads says that this node leads: no other node does, in its logical partition or,
+	// of the global lead, in the group.
 	Leads bool
-	// UpToDate says that a lease or a vote stands behind the answer: while it does, this
-	// node supports nobody but Leader.
+	// UpToDate says that a lease or a vote of this node stands behind the answer: while
+	// it does, this node supports no node but Leader. Without it, Leader is hearsay.
 	UpToDate bool
-	// ValidFor is how long the lease or the vote lasts from the answer on, by this
-	// node's hardware clock; 0 unless UpToDate.
-	ValidFor time.Duration
+	// AtMost is how long the lease or the vote lasts after AsOf unless it is renewed;
+	// 0 unless UpToDate. It is an upper bound: the node may step down earlier, so ask
+	// again rather than keep the answer.
+	AtMost time.Duration
+	// AsOf is the reading of the hardware clock that the answer holds at.
+	AsOf Instant
+	// Since is when this node's uninterrupted lead began; 0 unless Leads. Boot and Since
+	// name the lead: two answers that agree on them are of the same lead.
+	Since Instant
 	// Support are the nodes that voted for this node; empty unless Leads.
 	Support Set
 }
 
+// String says who leads, as in "node 2 leads, up to date for at most 57.2ms".
+func (a LeaderAnswer) String() string {
+	switch {
+	case a.Leader == NoNode:
+		return "no leader is known"
+	case a.Leads:
+		return fmt.Sprintf("this node, %v, leads with the support of %v, for at most %s", a.Leader, a.Support, brief(a.AtMost))
+	case a.UpToDate:
+		return fmt.Sprintf("node %v leads, up to date for at most %s", a.Leader, brief(a.AtMost))
+	}
+	return fmt.Sprintf("node %v leads, by hearsay", a.Leader)
+}
+
 // ViewAnswer is the agreed group that this node is a member of.
 type ViewAnswer struct {
-	// View is the view installed last; nil when there is none. It must not be changed.
+	// View is the view installed last. Before the first one it is empty, with an ID of
+	// none. It is never nil in an answer of a node, and must not be changed.
 	View *View
 	// UpToDate says that no other up-to-date view anywhere shares a member with this
 	// one.
 	UpToDate bool
-	// ValidFor is how long that lasts from the answer on, by this node's hardware clock,
-	// if the view is not renewed; 0 unless UpToDate.
-	ValidFor time.Duration
+	// AtMost is how long that lasts after AsOf unless the view is renewed; 0 unless
+	// UpToDate. It is an upper bound: the node may withdraw the view earlier, so ask
+	// again rather than keep the answer.
+	AtMost time.Duration
+	// AsOf is the reading of the hardware clock that the answer holds at.
+	AsOf Instant
 }
+
+// String says which view it is, as in "view 3@1/… of {1 2}, up to date for at most
+// 57.2ms".
+func (a ViewAnswer) String() string {
+	switch {
+	case a.View == nil || a.View.ID.None():
+		return "no view yet"
+	case a.UpToDate:
+		return fmt.Sprintf("view %v of %v, up to date for at most %s", a.View.ID, a.View.Set, brief(a.AtMost))
+	}
+	return fmt.Sprintf("view %v of %v, not up to date", a.View.ID, a.View.Set)
+}
+
+// Leader says who leads this node's logical partition. It takes no lock and does not
+// allocate; it is safe for concurrent use.
+func (n *Node) Leader() LeaderAnswer { return leaderFrom(n.loop.Snapshot, n.clock.Read) }
+
+// Leads reports whether this node leads now. It holds at the time at which the
+// clock was read, in the call; to act as a leader safely, see [Node.Lead]. It takes no
+// lock and does not allocate; it is safe for concurrent use.
+func (n *Node) Leads() bool { return n.Leader().Leads }
+
+// GlobalLeader says who leads globally, with the votes of a quorum ([Config.Quorum]).
+// What it says of another node is hearsay, which [Node.Verify] or
+// [Node.FindGlobalLeader] makes sure of. It takes no lock and does not allocate; it is
+// safe for concurrent use.
+func (n *Node) GlobalLeader() LeaderAnswer { return globalFrom(n.loop.Snapshot, n.clock.Read) }
+
+// LeadsGlobally reports whether this node leads globally now. It holds at the
+// time at which the clock was read, in the call; to act as the global leader
+// safely, see [Node.LeadGlobally] and [Node.Timestamp]. It takes no lock and does not
+// allocate; it is safe for concurrent use.
+func (n *Node) LeadsGlobally() bool { return n.GlobalLeader().Leads }
+
+// View returns the agreed group and whether it is up to date. It takes no lock and
+// does not allocate; it is safe for concurrent use.
+func (n *Node) View() ViewAnswer { return viewFrom(n.loop.Snapshot, n.clock.Read) }
+
+// Instant reads the hardware clock that answers are timed by. It counts the time that
+// the machine is asleep. All nodes and processes of one machine share the clock; the
+// clocks of two machines do not compare. It is safe for concurrent use.
+func (n *Node) Instant() Instant { return n.clock.Now() }
 
 // tries is how often a reader looks again when the snapshot changed under it. The
 // loop publishes a few times a round, so more than two tries are rare.
@@ -48,101 +116,65 @@ const tries = 8
 //
 // The second load makes "yes" answers safe. The loop publishes before it lets
 // others know: if the snapshot with a lease is still the published one after the clock
-// was read, nobody can have been told at that time that the lease was given up.
+// was read, no node can have been told at that time that the lease was given up.
 // Without it, a reader that is held up between load and clock would vouch for a lease
 // that was given up meanwhile.
 func current(load func() *loop.Snapshot, read func() hwclock.Reading) (s *loop.Snapshot, now timed.Instant, ok bool) {
 	for range tries {
 		s = load()
 		r := read()
+		now = r.Now
 		if load() == s {
-			return s, r.Now, s.Era == r.Era
+			return s, now, s.Era == r.Era
 		}
 	}
-	return s, 0, false
+	return s, now, false
 }
 
 // left returns how much of a lease is left at now.
 func left(until, now timed.Instant) time.Duration { return max(until.Sub(now), 0) }
 
-func leaderAt(s *loop.Snapshot, now timed.Instant) LeaderAnswer {
-	switch {
-	case s.Leading && now < s.Expiration:
-		return LeaderAnswer{Leader: s.Self.Node, Boot: s.Self.Boot, Leads: true, UpToDate: true,
-			ValidFor: left(s.Expiration, now), Support: s.Support}
-	case s.Following.Valid() && s.Following != s.Self && now < s.LockedUntil:
-		return LeaderAnswer{Leader: s.Following.Node, Boot: s.Following.Boot, UpToDate: true,
-			ValidFor: left(s.LockedUntil, now)}
-	}
-	return LeaderAnswer{}
-}
-
-func viewAt(s *loop.Snapshot, now timed.Instant) ViewAnswer {
-	if s.View == nil || now >= s.ValidUntil {
-		return ViewAnswer{View: s.View}
-	}
-	return ViewAnswer{View: s.View, UpToDate: true, ValidFor: left(s.ValidUntil, now)}
-}
-
 func leaderFrom(load func() *loop.Snapshot, read func() hwclock.Reading) LeaderAnswer {
 	s, now, ok := current(load, read)
-	if !ok {
-		return LeaderAnswer{}
+	switch {
+	case ok && s.Leading && now < s.Expiration:
+		return LeaderAnswer{Leader: s.Self.Node, Boot: s.Self.Boot, Leads: true, UpToDate: true,
+			AtMost: left(s.Expiration, now), AsOf: now, Since: s.Phase.Since, Support: s.Support}
+	case ok && s.Following.Valid() && s.Following != s.Self && now < s.LockedUntil:
+		return LeaderAnswer{Leader: s.Following.Node, Boot: s.Following.Boot, UpToDate: true,
+			AtMost: left(s.LockedUntil, now), AsOf: now}
 	}
-	return leaderAt(s, now)
+	return LeaderAnswer{AsOf: now}
+}
+
+func globalFrom(load func() *loop.Snapshot, read func() hwclock.Reading) LeaderAnswer {
+	s, now, ok := current(load, read)
+	switch {
+	case ok && s.Global && now < s.GlobalUntil:
+		return LeaderAnswer{Leader: s.Self.Node, Boot: s.Self.Boot, Leads: true, UpToDate: true,
+			AtMost: left(s.GlobalUntil, now), AsOf: now, Since: s.GlobalPhase.Since, Support: s.Support}
+	case ok && s.Globally != s.Self.Node:
+		return LeaderAnswer{Leader: s.Globally, AsOf: now}
+	}
+	return LeaderAnswer{AsOf: now}
 }
 
 func viewFrom(load func() *loop.Snapshot, read func() hwclock.Reading) ViewAnswer {
 	s, now, ok := current(load, read)
-	if !ok {
-		return ViewAnswer{View: s.View}
+	a := ViewAnswer{View: someView(s.View), AsOf: now}
+	if ok && s.View != nil && now < s.ValidUntil {
+		a.UpToDate, a.AtMost = true, left(s.ValidUntil, now)
 	}
-	return viewAt(s, now)
+	return a
 }
 
-// Leader says who leads. It takes no lock and does not allocate; it is safe for
-// concurrent use.
-func (n *Node) Leader() LeaderAnswer { return leaderFrom(n.loop.Snapshot, n.clock.Read) }
+// noView is the view before the first one.
+var noView = new(View)
 
-// Leads reports whether this node leads now. It holds at the time at which the
-// clock was read, in the call; to act as a leader safely, see [Node.LeaderContext].
-// It takes no lock and does not allocate; it is safe for concurrent use.
-func (n *Node) Leads() bool { return n.Leader().Leads }
-
-// View returns the agreed group and whether it is up to date. It takes no lock and
-// does not allocate; it is safe for concurrent use.
-func (n *Node) View() ViewAnswer { return viewFrom(n.loop.Snapshot, n.clock.Read) }
-
-// GlobalAnswer says who leads globally, as far as this node knows.
-type GlobalAnswer struct {
-	// Leader is this node while it leads globally, and otherwise the node last heard to
-	// do so; NoNode when there is none. Of another node it is hearsay: [Node.Verify] makes
-	// sure of it.
-	Leader NodeID
-	// Leads says that this node leads globally: nobody else in the group does.
-	Leads bool
-	// ValidFor is how long that lasts from the answer on, by this node's
-	// hardware clock, unless the lease is renewed; 0 unless Leads.
-	ValidFor time.Duration
-}
-
-// GlobalLeader says who leads globally ([Config.Quorum]). It takes no lock and
-// does not allocate; it is safe for concurrent use.
-func (n *Node) GlobalLeader() GlobalAnswer { return globalFrom(n.loop.Snapshot, n.clock.Read) }
-
-// LeadsGlobally reports whether this node leads globally now. It holds at the
-// time at which the clock was read, in the call; to act as the global leader
-// safely, see [Node.GlobalLeaderContext] and [Node.Timestamp]. It takes no lock and
-// does not allocate; it is safe for concurrent use.
-func (n *Node) LeadsGlobally() bool { return n.GlobalLeader().Leads }
-
-func globalFrom(load func() *loop.Snapshot, read func() hwclock.Reading) GlobalAnswer {
-	s, now, ok := current(load, read)
-	switch {
-	case ok && s.Global && now < s.GlobalUntil:
-		return GlobalAnswer{Leader: s.Self.Node, Leads: true, ValidFor: left(s.GlobalUntil, now)}
-	case ok && s.Globally != s.Self.Node:
-		return GlobalAnswer{Leader: s.Globally}
+// someView returns a view, or the empty one for nil.
+func someView(v *View) *View {
+	if v == nil {
+		return noView
 	}
-	return GlobalAnswer{}
+	return v
 }

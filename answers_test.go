@@ -52,7 +52,7 @@ func TestAnswersReadTheClock(t *testing.T) {
 	a := leaderFrom(load, at(99, 3))
 	require.True(t, a.Leads && a.UpToDate)
 	require.Equal(t, NodeID(1), a.Leader)
-	require.Equal(t, time.Duration(1), a.ValidFor)
+	require.Equal(t, time.Duration(1), a.AtMost)
 	require.False(t, leaderFrom(load, at(100, 3)).Leads, "the lease has run out")
 	require.False(t, leaderFrom(load, at(99, 4)).UpToDate, "the machine slept")
 	require.True(t, viewFrom(load, at(99, 3)).UpToDate)
@@ -62,11 +62,33 @@ func TestAnswersReadTheClock(t *testing.T) {
 
 	s = &loop.Snapshot{Snapshot: stack.Snapshot{Self: s.Self, Following: timed.Incarnation{Node: 2, Boot: 9}, LockedUntil: 100}}
 	a = leaderFrom(load, at(60, 0))
-	require.Equal(t, LeaderAnswer{Leader: 2, Boot: 9, UpToDate: true, ValidFor: 40}, a)
-	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(100, 0)))
+	require.Equal(t, LeaderAnswer{Leader: 2, Boot: 9, UpToDate: true, AtMost: 40, AsOf: 60}, a)
+	require.Equal(t, LeaderAnswer{AsOf: 100}, leaderFrom(load, at(100, 0)))
 
 	s = &loop.Snapshot{Snapshot: stack.Snapshot{Self: s.Self, Following: s.Self, LockedUntil: 100}}
-	require.Equal(t, LeaderAnswer{}, leaderFrom(load, at(60, 0)), "a candidate's vote for itself is no leader")
+	require.Equal(t, LeaderAnswer{AsOf: 60}, leaderFrom(load, at(60, 0)), "a candidate's vote for itself is no leader")
+}
+
+// Boot and Since name one uninterrupted lead, in answers and in holds.
+func TestAnswersNameTheLead(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	before := n.Instant()
+	require.Equal(t, ViewID{}, n.View().View.ID, "empty before the first view, and not nil")
+	waitElected(t, n)
+	first := n.Leader()
+	hold, err := n.Hold(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Incarnation{Node: first.Leader, Boot: first.Boot}, hold.By)
+	require.Equal(t, first.Since, hold.Since)
+	require.Positive(t, hold.ValidFor())
+	require.Greater(t, first.Since, before)
+	require.GreaterOrEqual(t, first.AsOf, first.Since)
+	require.GreaterOrEqual(t, n.Leader().AsOf, first.AsOf)
+	require.NoError(t, n.Resign(t.Context()))
+	waitElected(t, n)
+	second := n.Leader()
+	require.Equal(t, first.Boot, second.Boot)
+	require.Greater(t, second.Since, first.Since, "another lead")
 }
 
 // A reader that never finds the snapshot at rest says no.
@@ -79,10 +101,10 @@ func TestAnswersGiveUpAfterAFewTries(t *testing.T) {
 
 func TestAnswersDoNotAllocate(t *testing.T) {
 	n := startNode(t, Config{ID: 1})
-	require.NoError(t, n.WaitElected(t.Context()))
+	waitElected(t, n)
 	require.NoError(t, n.Close()) // the loop allocates
 	for name, f := range map[string]func(){
-		"Leads": func() { n.Leads() }, "View": func() { n.View() }, "Now": func() { n.Now() },
+		"Leads": func() { n.Leads() }, "View": func() { n.View() }, "Clock": func() { n.Clock() },
 	} {
 		require.Zero(t, testing.AllocsPerRun(100, f), name)
 	}
@@ -103,14 +125,14 @@ func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
 
 func benchNode(b *testing.B) *Node {
 	n := startNode(b, Config{ID: 1, Timing: LAN()})
-	require.NoError(b, n.WaitElected(b.Context()))
+	waitElected(b, n)
 	b.ReportAllocs()
 	return n
 }
 
 func BenchmarkNow(b *testing.B) {
 	for n := benchNode(b); b.Loop(); {
-		n.Now()
+		n.Clock()
 	}
 }
 
@@ -119,9 +141,9 @@ func BenchmarkNow(b *testing.B) {
 func BenchmarkNowSingle(b *testing.B) {
 	n := benchNode(b)
 	took := make([]float64, 0, 1<<20)
-	last := n.Now().Time
+	last := n.Clock().Time
 	for b.Loop() {
-		now := n.Now().Time
+		now := n.Clock().Time
 		if len(took) < cap(took) {
 			took = append(took, float64(now-last))
 		}

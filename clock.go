@@ -19,8 +19,6 @@ import (
 // when a [ClockStepped] event says so, onto another timeline.
 func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read) }
 
-// Now is another name of [Node.Clock].
-func (n *Node) Now() Reading { return n.Clock() }
 
 func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {
 	for range tries {

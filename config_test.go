@@ -98,7 +98,7 @@ func TestStateDirectory(t *testing.T) {
 	// The next run waits for the longer votes of this one, and forgets them then.
 	begin := time.Now()
 	n = startNode(t, Config{ID: 1, StateDir: dir})
-	require.NoError(t, n.WaitElected(t.Context()))
+	waitElected(t, n)
 	require.GreaterOrEqual(t, time.Since(begin), 199*time.Millisecond)
 	eventually(t, "forgotten", func() bool { return read() == text(2, Local().MaxLockTime) })
 	require.NoError(t, n.Close())

@@ -17,7 +17,7 @@
 //   - Answers: [Node.Leader], [Node.Leads], [Node.View], [Node.Clock]. They take no
 //     lock, send no message, and read the hardware clock at every call.
 //   - [Node.Status] is everything that people may want to see.
-//   - [Node.LeaderContext], [Node.Lead], [Node.WaitLeader], [Node.WaitElected].
+//   - [Node.Lead], [Node.LeaderContext], [Node.WaitLeader].
 //   - [Node.Events] and [Node.EventsSince] iterate over typed [Event] values.
 //   - [Node.Broadcast], [Node.BroadcastAndWait], [Node.Receive] and [Node.Deliveries]:
 //     messages in one order within views, if [Config.Broadcast] is on.

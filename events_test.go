@@ -18,7 +18,7 @@ import (
 func TestNodesEventsEndWithTheNode(t *testing.T) {
 	n := startNode(t, Config{ID: 1, EventBuffer: 2})
 	events := n.Events(t.Context())
-	require.NoError(t, n.WaitElected(t.Context()))
+	waitElected(t, n)
 	eventually(t, "a view", func() bool { return n.View().UpToDate })
 	require.NoError(t, n.Close())
 	missed, kinds := uint64(0), []string{}

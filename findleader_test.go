@@ -21,7 +21,7 @@ func TestFindLeader(t *testing.T) {
 			require.NoError(t, err)
 			g, err := n.FindGlobalLeader(t.Context())
 			require.NoError(t, err)
-			return v.By == g.By && v.Local() > 0 && g.Global() > 0 && globalLeaderOf(nodes...) == nodes[g.By.Node-1]
+			return v.By == g.By && v.ValidFor() > 0 && g.GlobalValidFor() > 0 && globalLeaderOf(nodes...) == nodes[g.By.Node-1]
 		})
 	}
 	l := globalLeaderOf(nodes...)
@@ -59,7 +59,7 @@ func TestASearchGoesFromNodeToNode(t *testing.T) {
 		if err != nil || v.By.Node != l.ID() || len(refusals) != 1 {
 			return false // the lead was lost meanwhile
 		}
-		require.Positive(t, v.Global())
+		require.Positive(t, v.GlobalValidFor())
 		require.Equal(t, []Refusal{{Node: follower.ID(), Names: l.ID()}}, refusals)
 		return true
 	})
@@ -91,6 +91,6 @@ func TestNobodyIsFound(t *testing.T) {
 	require.ErrorIs(t, err, enough)
 	require.ErrorContains(t, err, "nobody was found who leads globally: nobody is known who might (enough)")
 	require.Equal(t, "node 2 does not lead, and names node 3", Refusal{Node: 2, Names: 3}.String())
-	require.Equal(t, "node 2 does not lead, and names nobody", Refusal{Node: 2}.String())
+	require.Equal(t, "node 2 does not lead, and names no leader", Refusal{Node: 2}.String())
 	require.Equal(t, "node 2 does not answer", Refusal{Node: 2, Silent: true}.String())
 }

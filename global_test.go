@@ -62,6 +62,13 @@ func TestGlobalLeader(t *testing.T) {
 	lead, cancel, err := l.GlobalLeaderContext(t.Context())
 	require.NoError(t, err)
 	defer cancel()
+	again, cancelAgain, err := l.LeadGlobally(t.Context())
+	require.NoError(t, err)
+	defer cancelAgain()
+	require.NoError(t, again.Err())
+	own, heard := l.GlobalLeader(), other.GlobalLeader()
+	require.True(t, own.Leads && own.UpToDate && own.Since > 0 && own.AtMost > 0)
+	require.Equal(t, LeaderAnswer{Leader: l.ID(), AsOf: heard.AsOf}, heard, "hearsay")
 	_, cancelOther, err := other.GlobalLeaderContext(t.Context())
 	cancelOther()
 	require.ErrorIs(t, err, ErrNotLeader)
@@ -82,10 +89,10 @@ func TestGlobalLeader(t *testing.T) {
 	v, err := other.Verify(t.Context(), l.ID())
 	require.NoError(t, err)
 	require.Equal(t, l.ID(), v.By.Node)
-	require.GreaterOrEqual(t, v.Local(), v.Global())
+	require.GreaterOrEqual(t, v.ValidFor(), v.GlobalValidFor())
 	v, err = l.Verify(t.Context(), other.ID())
 	require.NoError(t, err)
-	require.Zero(t, v.Global(), "who does not lead assures nothing")
+	require.Zero(t, v.GlobalValidFor(), "who does not lead assures nothing")
 	v, err = l.Verify(t.Context(), l.ID())
 	require.NoError(t, err)
 	require.Equal(t, l.ID(), v.By.Node)
@@ -99,6 +106,16 @@ func TestGlobalLeader(t *testing.T) {
 	require.ErrorAs(t, context.Cause(lead), &lost)
 	require.True(t, lost.Global)
 	eventually(t, "somebody else leads globally", func() bool { return globalLeaderOf(nodes...) != nil })
+}
+
+// A node without a quorum system does not wait for a global lead that never comes.
+func TestLeadGloballyWithoutAQuorum(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	ctx, cancel, err := n.LeadGlobally(t.Context())
+	cancel()
+	require.ErrorIs(t, err, ErrNotLeader)
+	require.ErrorContains(t, err, "Config.Quorum")
+	require.Error(t, ctx.Err())
 }
 
 // A leader that loses the quorum leads on locally, and knows that it is not global.

@@ -36,7 +36,7 @@ func handedOver(t *testing.T) time.Duration {
 		}
 		require.False(t, first.Leads())
 		eventually(t, "the other one leads", second.Leads)
-		left := h.Left()
+		left := h.ValidFor()
 		if second.Leader().Support.Len() == 2 {
 			return left
 		}
@@ -63,8 +63,8 @@ func TestHoldsOfOneLead(t *testing.T) {
 		}
 		require.True(t, first.Global)
 		require.Equal(t, l.ID(), first.By.Node)
-		require.LessOrEqual(t, first.Left(), l.Config().Timing.LockTime)
-		return first.By == second.By && first.Since == second.Since && second.Left() > 0
+		require.LessOrEqual(t, first.ValidFor(), l.Config().Timing.LockTime)
+		return first.By == second.By && first.Since == second.Since && second.ValidFor() > 0
 	})
 	before, err := l.Hold(ctx)
 	eventually(t, "another lead has another beginning", func() bool {

@@ -10,102 +10,19 @@ import (
 	"github.com/failaware/failaware/internal/loop"
 )
 
-// WaitLeader waits until there is a leader, this node or one that it follows, and
-// returns the answer. The error is [ErrClosed] or the cause of ctx.
-func (n *Node) WaitLeader(ctx context.Context) (LeaderAnswer, error) {
-	return n.waitPhase(ctx, func(a LeaderAnswer) bool { return a.UpToDate })
-}
-
-// WaitElected waits until this node leads. The error is [ErrClosed] or the cause
-// of ctx.
-func (n *Node) WaitElected(ctx context.Context) error {
-	_, err := n.waitPhase(ctx, func(a LeaderAnswer) bool { return a.Leads })
-	return err
-}
-
-// Lead waits until this node leads, and returns a [Node.LeaderContext] for that
-// lead. The error is [ErrClosed] or the cause of ctx; the context and the cancel
-// function are never nil.
+// Lead waits until this node leads its logical partition, and returns a
+// [Node.LeaderContext] for that lead. The error is [ErrClosed] or the cause of ctx; the
+// context and the cancel function are never nil.
 func (n *Node) Lead(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	for {
-		err := n.WaitElected(ctx)
-		lead, cancel, lost := n.LeaderContext(ctx)
-		if err != nil || lost == nil {
-			return lead, cancel, err
-		}
-		cancel() // lost again already, or about to be renewed
-		time.Sleep(n.cfg.Timing.SchedulingDelay / 4)
-	}
+	return n.lead(ctx, false)
 }
 
-// waitPhase waits for an answer that fits.
-func (n *Node) waitPhase(ctx context.Context, fits func(LeaderAnswer) bool) (LeaderAnswer, error) {
-	// A vote that lapses and is given again between two turns of the loop begins no new
-	// phase, so waitPhase looks at the answer from time to time.
-	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
-	defer again.Stop()
-	for {
-		phase := n.loop.Snapshot().Phase
-		if ctx.Err() != nil {
-			return LeaderAnswer{}, context.Cause(ctx)
-		}
-		if a := n.Leader(); fits(a) {
-			return a, nil
-		}
-		select {
-		case <-phase.Over:
-		case <-again.C:
-		case <-n.done:
-			return LeaderAnswer{}, ErrClosed
-		case <-ctx.Done():
-		}
-	}
-}
-
-// WaitGlobalLeader waits until this node leads globally, or hears of a node that
-// does, and returns the answer. The error is [ErrClosed] or the cause of ctx.
-func (n *Node) WaitGlobalLeader(ctx context.Context) (GlobalAnswer, error) {
-	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
-	defer again.Stop()
-	for {
-		over := n.loop.Snapshot().GlobalPhase.Over
-		if ctx.Err() != nil {
-			return GlobalAnswer{}, context.Cause(ctx)
-		}
-		if a := n.GlobalLeader(); a.Leader != NoNode {
-			return a, nil
-		}
-		select {
-		case <-over:
-		case <-again.C: // another node's lead begins no phase
-		case <-n.done:
-			return GlobalAnswer{}, ErrClosed
-		case <-ctx.Done():
-		}
-	}
-}
-
-// HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads
-// next if it can be reached, regardless of its rank. The error is that of Resign,
-// or [ErrSuccessor].
-func (n *Node) HandOver(ctx context.Context, to NodeID) error {
-	if to == n.cfg.ID || !to.Valid() {
-		return fmt.Errorf("%w: node %v cannot hand over to node %v", ErrSuccessor, n.cfg.ID, to)
-	}
-	return n.resignTo(ctx, to)
-}
-
-// Resign gives up the lead in favour of the next candidate; the node stays in the
-// group and may be elected again. It returns when the lead is given up, or with an
-// error: [ErrNotLeader], [ErrClosed], or the cause of ctx.
-func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode) }
-
-func (n *Node) resignTo(ctx context.Context, to NodeID) error {
-	err := n.loop.Resign(ctx, to)
-	if errors.Is(err, loop.ErrUnknownPeer) {
-		return fmt.Errorf("%w: node %v is not known here", ErrSuccessor, to)
-	}
-	return n.refusal(err, false)
+// LeadGlobally waits until this node leads globally, and returns a
+// [Node.GlobalLeaderContext] for that lead. The error is [ErrClosed], the cause of ctx,
+// or [ErrNotLeader] if the node has no quorum system; the context and the cancel
+// function are never nil.
+func (n *Node) LeadGlobally(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	return n.lead(ctx, true)
 }
 
 // LeaderContext returns a context that is done before this node's lease can end: at
@@ -136,6 +53,87 @@ func (n *Node) LeaderContext(ctx context.Context) (context.Context, context.Canc
 // support, as long as a quorum renews the lease.
 func (n *Node) GlobalLeaderContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	return n.leaderContext(ctx, true)
+}
+
+// WaitLeader waits until there is a leader, this node or one that it follows, and
+// returns the answer. The error is [ErrClosed] or the cause of ctx.
+func (n *Node) WaitLeader(ctx context.Context) (LeaderAnswer, error) {
+	return n.wait(ctx, false, func(a LeaderAnswer) bool { return a.UpToDate })
+}
+
+// WaitGlobalLeader waits until this node leads globally, or hears of a node that
+// does, and returns the answer. The error is [ErrClosed] or the cause of ctx.
+func (n *Node) WaitGlobalLeader(ctx context.Context) (LeaderAnswer, error) {
+	return n.wait(ctx, true, func(a LeaderAnswer) bool { return a.Leader != NoNode })
+}
+
+// Resign gives up the lead in favour of the next candidate; the node stays in the
+// group and may be elected again. It returns when the lead is given up, or with an
+// error: [ErrNotLeader], [ErrClosed], or the cause of ctx.
+func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode) }
+
+// HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads
+// next if it can be reached, regardless of its rank. The error is that of Resign,
+// or [ErrSuccessor].
+func (n *Node) HandOver(ctx context.Context, to NodeID) error {
+	if to == n.cfg.ID || !to.Valid() {
+		return fmt.Errorf("%w: node %v cannot hand over to node %v", ErrSuccessor, n.cfg.ID, to)
+	}
+	return n.resignTo(ctx, to)
+}
+
+func (n *Node) lead(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {
+	if e := n.Epoch(); global && e.Static && e.System == "" {
+		lead, cancel, _ := n.leaderContext(ctx, global)
+		cancel()
+		return lead, cancel, fmt.Errorf("%w globally, ever: it has no quorum system (Config.Quorum)", ErrNotLeader)
+	}
+	for {
+		_, err := n.wait(ctx, global, func(a LeaderAnswer) bool { return a.Leads })
+		lead, cancel, lost := n.leaderContext(ctx, global)
+		if err != nil || lost == nil {
+			return lead, cancel, err
+		}
+		cancel() // lost again already, or about to be renewed
+		time.Sleep(n.cfg.Timing.SchedulingDelay / 4)
+	}
+}
+
+// wait waits for an answer that fits.
+func (n *Node) wait(ctx context.Context, global bool, fits func(LeaderAnswer) bool) (LeaderAnswer, error) {
+	// A vote that lapses and is given again between two turns of the loop begins no new
+	// phase, nor does another node's global lead, so wait looks at the answer from time
+	// to time.
+	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
+	defer again.Stop()
+	ask := n.Leader
+	if global {
+		ask = n.GlobalLeader
+	}
+	for {
+		phase, _ := n.loop.Snapshot().Lease(global)
+		if ctx.Err() != nil {
+			return LeaderAnswer{}, context.Cause(ctx)
+		}
+		if a := ask(); fits(a) {
+			return a, nil
+		}
+		select {
+		case <-phase.Over:
+		case <-again.C:
+		case <-n.done:
+			return LeaderAnswer{}, ErrClosed
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (n *Node) resignTo(ctx context.Context, to NodeID) error {
+	err := n.loop.Resign(ctx, to)
+	if errors.Is(err, loop.ErrUnknownPeer) {
+		return fmt.Errorf("%w: node %v is not known here", ErrSuccessor, to)
+	}
+	return n.refusal(err, false)
 }
 
 func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {

@@ -114,7 +114,7 @@ func TestGroupElectsAgreesAndSurvivesItsLeader(t *testing.T) {
 	eventually(t, "a leader that all follow", func() bool {
 		l := leaderOf(nodes...)
 		for _, n := range nodes {
-			if a := n.Leader(); l == nil || a.Leader != l.ID() || !a.UpToDate || a.ValidFor <= 0 {
+			if a := n.Leader(); l == nil || a.Leader != l.ID() || !a.UpToDate || a.AtMost <= 0 {
 				return false
 			}
 		}
@@ -293,12 +293,12 @@ func restart(n *Node) {
 
 func TestRateFaultHoldsTheNodeBack(t *testing.T) {
 	n := startNode(t, Config{ID: 1})
-	require.NoError(t, n.WaitElected(t.Context()))
+	waitElected(t, n)
 	n.loop.JudgeRate(hwclock.RateFaulty)
 	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
 	require.False(t, n.Leads())
 	n.loop.JudgeRate(hwclock.RateFine)
-	require.NoError(t, n.WaitElected(t.Context()))
+	waitElected(t, n)
 	require.Equal(t, 2, n.Status().Incarnations)
 }
 
@@ -312,4 +312,12 @@ func TestCallersTakeTurnsOverUDP(t *testing.T) {
 		require.NoError(t, err)
 		nextMessage(t, nodes[1])
 	}
+}
+
+// waitElected waits until a node leads.
+func waitElected(t testing.TB, n *Node) {
+	t.Helper()
+	_, cancel, err := n.Lead(t.Context())
+	cancel()
+	require.NoError(t, err)
 }

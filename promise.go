@@ -11,10 +11,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Hold is a node's promise that nobody else leads for some time, even if the node
-// itself steps down. [Node.Leader] promises less: a node that steps down frees
-// its votes at once, and another may lead while an earlier answer is on its way to
-// another process. A node frees votes only after the end of every hold that it gave.
+// Hold is this node's promise that no other node leads for some time, even if this
+// node steps down. [Node.Leader] promises less: a node that steps down frees its votes
+// at once, and another may lead while an earlier answer is on its way to another
+// process. A node frees votes only after the end of every hold that it gave.
 //
 // It is a value, and safe for concurrent use.
 type Hold struct {
@@ -22,115 +22,64 @@ type Hold struct {
 	By Incarnation
 	// Since is when its uninterrupted lead began, on its hardware clock. Two holds are
 	// of one lead if By and Since are the same.
-	Since timed.Instant
+	Since Instant
 	// Global says that it is about the global lead.
 	Global bool
 
+	clock eraClock
 	until timed.Instant
-	era   uint32
-	clock *hwclock.Clock
 }
 
-// Left returns how long the hold lasts from now on, by the hardware clock, which
-// each call reads; 0: it is over, or the machine has slept. A user that must surely
-// have ended by then subtracts the time that ending takes.
-func (h Hold) Left() time.Duration {
-	return Verification{era: h.era, clock: h.clock}.left(h.until)
-}
+// ValidFor returns how long the promise holds from now on, by the hardware clock,
+// which each call reads. It is 0 when the promise is over, or the machine has slept. A
+// user that must surely have ended by then subtracts the time that ending takes.
+func (h Hold) ValidFor() time.Duration { return h.clock.left(h.until) }
 
-// Hold returns a promise that nobody else leads the logical partition for some time,
-// at most [Timing.LockTime]: nobody leads with the support of this node or of its
-// supporters. It is for programs that act for the leader and cannot look at its
-// answers at every step, such as other processes; within the process, [Node.LeaderContext]
-// costs nothing.
-//
-// A hold does not end when the node resigns: it makes the next leader wait. Ask for
-// another one before it ends. The error is [ErrNotLeader], [ErrClosed] or the cause
-// of ctx. It is safe for concurrent use, and costs a turn of the node's loop.
-func (n *Node) Hold(ctx context.Context) (Hold, error) { return n.hold(ctx, false) }
-
-// HoldGlobally is as [Node.Hold] for the global lead: nobody else in the group leads
-// globally. The error of a node that does not lead globally is a [*NotLeaderError]
-// with Global set.
-func (n *Node) HoldGlobally(ctx context.Context) (Hold, error) { return n.hold(ctx, true) }
-
-func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
-	h, err := n.loop.Hold(ctx, global)
-	if err != nil {
-		return Hold{}, n.refusal(err, global)
+// String says who leads and for how long no other node does.
+func (h Hold) String() string {
+	switch d := h.ValidFor(); {
+	case !h.By.Valid():
+		return "no hold"
+	case d == 0:
+		return fmt.Sprintf("the hold of node %v is over", h.By.Node)
+	case h.Global:
+		return fmt.Sprintf("no node but %v leads globally for %s", h.By.Node, brief(d))
+	default:
+		return fmt.Sprintf("no node but %v leads its logical partition for %s", h.By.Node, brief(d))
 	}
-	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, era: h.Era, clock: n.clock}, nil
 }
 
 // Verification is a node's answer to the question whether it leads, as a promise by
-// the own clock. It is a value, and safe for concurrent use.
+// this node's clock. It is a value, and safe for concurrent use.
 type Verification struct {
 	// By is the incarnation that answered.
 	By Incarnation
 
+	clock         eraClock
 	local, global timed.Instant
-	era           uint32
-	clock         *hwclock.Clock
 }
 
-// Global returns how long from now on nobody but By leads globally; 0: that is not
-// known, or no longer. By itself may step down before. Each call reads the hardware
-// clock.
-func (v Verification) Global() time.Duration { return v.left(v.global) }
+// ValidFor returns how long from now on no node but By leads with the support of By,
+// or of a node that supported By when it answered. It is 0 when By did not say that it
+// leads, and when the promise is over. By may step down earlier. Each call reads the
+// hardware clock.
+func (v Verification) ValidFor() time.Duration { return v.clock.left(v.local) }
 
-// Local is as Global for the local lead: nobody but By leads with the support of By,
-// or of a node that supported By when it answered.
-func (v Verification) Local() time.Duration { return v.left(v.local) }
+// GlobalValidFor is as ValidFor for the global lead: no node but By leads globally.
+func (v Verification) GlobalValidFor() time.Duration { return v.clock.left(v.global) }
 
-func (v Verification) left(until timed.Instant) time.Duration {
-	if until == 0 {
-		return 0
-	}
-	r := v.clock.Read()
-	if r.Era != v.era {
-		return 0 // the machine slept, and for how long is not known well enough
-	}
-	return left(until, r.Now)
-}
-
-// Verify asks a node whether it leads, and returns its answer. It asks again every
-// ElectionPeriod until an answer comes. The answering node frees no vote while its
-// answer holds, so frequent questions make hand-overs slower. A node can ask itself,
-// and its answer binds it as any other.
-//
-// The error is [ErrClosed] or the cause of ctx, or says that id is none.
-func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
-	if !id.Valid() {
-		return Verification{}, fmt.Errorf("failaware: Verify: a node id from 1 to %d is needed", timed.MaxNodes)
-	}
-	a, err := n.loop.Verify(ctx, id, n.cfg.Timing.ElectionPeriod)
-	if err != nil {
-		return Verification{}, err
-	}
-	return Verification{By: a.By, local: a.Local, global: a.Global, era: a.Era, clock: n.clock}, nil
-}
-
-// maxHops is how many nodes one search asks before it begins anew. Each node names
-// the one that it follows; a longer chain is made of answers from different times.
-const maxHops = 8
-
-// Refusal is the answer of a node that did not assure that it leads.
-type Refusal struct {
-	Node NodeID
-	// Names is the node that it follows, or NoNode if that is not known.
-	Names NodeID
-	// Silent says that it gave no answer in time.
-	Silent bool
-}
-
-func (r Refusal) String() string {
+// String says what the answer promises from now on.
+func (v Verification) String() string {
+	local, global := v.ValidFor(), v.GlobalValidFor()
 	switch {
-	case r.Silent:
-		return fmt.Sprintf("node %v does not answer", r.Node)
-	case r.Names == NoNode:
-		return fmt.Sprintf("node %v does not lead, and names nobody", r.Node)
+	case !v.By.Valid():
+		return "no answer"
+	case global > 0:
+		return fmt.Sprintf("no node but %v leads globally for %s", v.By.Node, brief(global))
+	case local > 0:
+		return fmt.Sprintf("no node but %v leads its logical partition for %s", v.By.Node, brief(local))
 	}
-	return fmt.Sprintf("node %v does not lead, and names node %v", r.Node, r.Names)
+	return fmt.Sprintf("node %v does not promise that it leads", v.By.Node)
 }
 
 // NoLeaderError says which nodes were asked last in a search for the leader that was
@@ -165,6 +114,58 @@ func (e *NoLeaderError) Is(target error) bool { return target == ErrNoLeader }
 // Unwrap returns the cause.
 func (e *NoLeaderError) Unwrap() error { return e.Cause }
 
+// Refusal is the answer of a node that did not assure that it leads.
+type Refusal struct {
+	Node NodeID
+	// Names is the node that it follows, or NoNode if that is not known.
+	Names NodeID
+	// Silent says that it gave no answer in time.
+	Silent bool
+}
+
+func (r Refusal) String() string {
+	switch {
+	case r.Silent:
+		return fmt.Sprintf("node %v does not answer", r.Node)
+	case r.Names == NoNode:
+		return fmt.Sprintf("node %v does not lead, and names no leader", r.Node)
+	}
+	return fmt.Sprintf("node %v does not lead, and names node %v", r.Node, r.Names)
+}
+
+// Hold returns a promise that no other node leads the logical partition for some time,
+// at most [Timing.LockTime]: no other node leads with the support of this node or of
+// its supporters. It is for programs that act for the leader and cannot look at its
+// answers at every step, such as other processes; within the process, [Node.LeaderContext]
+// costs nothing.
+//
+// A hold does not end when the node resigns: it makes the next leader wait. Ask for
+// another one before it ends. The error is [ErrNotLeader], [ErrClosed] or the cause
+// of ctx. It is safe for concurrent use, and costs a turn of the node's loop.
+func (n *Node) Hold(ctx context.Context) (Hold, error) { return n.hold(ctx, false) }
+
+// HoldGlobally is as [Node.Hold] for the global lead: no other node of the group leads
+// globally. The error of a node that does not lead globally is a [*NotLeaderError]
+// with Global set.
+func (n *Node) HoldGlobally(ctx context.Context) (Hold, error) { return n.hold(ctx, true) }
+
+// Verify asks a node whether it leads, and returns its answer. It asks again every
+// ElectionPeriod until an answer comes. The answering node frees no vote while its
+// answer holds, so frequent questions make hand-overs slower. A node can ask itself,
+// and its answer binds it as any other.
+//
+// The error is [ErrClosed] or the cause of ctx, or says that id is none.
+func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
+	if !id.Valid() {
+		return Verification{}, fmt.Errorf("failaware: Verify: a node id from 1 to %d is needed", timed.MaxNodes)
+	}
+	a, err := n.loop.Verify(ctx, id, n.cfg.Timing.ElectionPeriod)
+	if err != nil {
+		return Verification{}, err
+	}
+	return Verification{By: a.By, local: a.Local, global: a.Global, clock: eraClock{n.clock, a.Era}}, nil
+}
+
 // FindLeader searches for the leader of the logical partition, and returns that
 // node's own promise: it asks the node that this one follows or has heard of, which
 // may be this one, then the node that the answer names, and so on, until one answers
@@ -182,6 +183,38 @@ func (n *Node) FindLeader(ctx context.Context) (Verification, error) {
 func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, true)
 }
+
+// eraClock is the hardware clock in the era in which a promise was given. The zero
+// eraClock has no promise.
+type eraClock struct {
+	clock *hwclock.Clock
+	era   uint32
+}
+
+// left returns how much is left until an instant. If the machine has slept since, it
+// is not known well enough for how long, and nothing is left.
+func (c eraClock) left(until timed.Instant) time.Duration {
+	if until == 0 || c.clock == nil {
+		return 0
+	}
+	r := c.clock.Read()
+	if r.Era != c.era {
+		return 0
+	}
+	return left(until, r.Now)
+}
+
+func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
+	h, err := n.loop.Hold(ctx, global)
+	if err != nil {
+		return Hold{}, n.refusal(err, global)
+	}
+	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, clock: eraClock{n.clock, h.Era}}, nil
+}
+
+// maxHops is how many nodes one search asks before it begins anew. Each node names
+// the one that it follows; a longer chain is made of answers from different times.
+const maxHops = 8
 
 func (n *Node) findLeader(ctx context.Context, global bool) (Verification, error) {
 	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
@@ -217,7 +250,7 @@ func (n *Node) search(ctx context.Context, at NodeID, global bool) (v Verificati
 		asked.Add(at)
 		v, err = n.verifySoon(ctx, at)
 		switch {
-		case err == nil && (v.Global() > 0 || !global && v.Local() > 0):
+		case err == nil && (v.GlobalValidFor() > 0 || !global && v.ValidFor() > 0):
 			return v, refusals, nil
 		case errors.Is(err, ErrClosed):
 			return Verification{}, nil, err

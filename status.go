@@ -126,8 +126,8 @@ type Published struct {
 	// Global says that the node leads globally while the clock is before GlobalUntil.
 	Global      bool
 	GlobalUntil timed.Instant
-	// View is the view installed last, or nil. It is up to date while the clock is
-	// before ViewUntil. It must not be changed.
+	// View is the view installed last, which is empty before the first one. It is up to
+	// date while the clock is before ViewUntil. It must not be changed.
 	View      *View
 	ViewUntil timed.Instant
 }

@@ -18,6 +18,9 @@ type (
 	BootID = timed.BootID
 	// Incarnation is one start of one node.
 	Incarnation = timed.Incarnation
+	// Instant is a reading of a node's hardware clock, in nanoseconds since an origin of
+	// that clock. Those of two machines do not compare.
+	Instant = timed.Instant
 	// Set is a set of node ids.
 	Set = timed.Set
 	// Timing holds the constants of the timed asynchronous model.

@@ -108,7 +108,7 @@ func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
 	s.cfg.OnPublish(Published{Turn: turn, Done: done, Era: x.Era, Self: x.Self,
 		Leading: x.Leading, LeadUntil: x.Expiration, Support: x.Support,
 		Global: x.Global, GlobalUntil: x.GlobalUntil,
-		View: x.View, ViewUntil: x.ValidUntil})
+		View: someView(x.View), ViewUntil: x.ValidUntil})
 }
 
 func init() {

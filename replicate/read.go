@@ -15,10 +15,13 @@ type Freshness struct {
 	// read, and that this view was up to date when reading had ended: no other up-to-date
 	// view anywhere shares a member with it.
 	UpToDate bool
-	// ValidFor is how long the view stays up to date from the answer on, if it is not
-	// renewed; 0 unless UpToDate.
-	ValidFor time.Duration
-	// View is the view of the node; nil when there is none. It must not be changed.
+	// AtMost is how long the view stays up to date after AsOf unless it is renewed; 0
+	// unless UpToDate. It is an upper bound: the node may withdraw the view earlier.
+	AtMost time.Duration
+	// AsOf is the reading of the hardware clock that the answer holds at.
+	AsOf failaware.Instant
+	// View is the view of the node, which is empty before the first one. It must not be
+	// changed.
 	View *failaware.View
 	// Situation is that of the replica.
 	Situation Situation
@@ -64,10 +67,10 @@ func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 // fresh reports on a read that began when the replica was as it was before.
 func (r *Replica) fresh(before Progress) Freshness {
 	after, v := r.Progress(), r.node.View()
-	f := Freshness{View: v.View, Situation: after.Situation, Behind: after.Behind}
+	f := Freshness{AsOf: v.AsOf, View: v.View, Situation: after.Situation, Behind: after.Behind}
 	if v.UpToDate && before.Situation == Working && after.Situation == Working &&
 		before.View == after.View && after.View == v.View.ID {
-		f.UpToDate, f.ValidFor = true, v.ValidFor
+		f.UpToDate, f.AtMost = true, v.AtMost
 	}
 	return f
 }

@@ -159,7 +159,7 @@ func TestReplicasSplitAndMerge(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.True(t, fresh.UpToDate)
-		require.Positive(t, fresh.ValidFor)
+		require.Positive(t, fresh.AtMost)
 		require.Equal(t, 2, fresh.View.Set.Len())
 		net.Heal()
 		time.Sleep(4 * b.View)

@@ -40,7 +40,7 @@ func globalText(l *api.Global) string {
 	case l.Quorum == "":
 		return "none: the node has no quorum system"
 	case l.Leads:
-		return fmt.Sprintf("node %d, this one, for %v (%s)", l.Leader, time.Duration(l.ValidForNS).Round(time.Microsecond), l.Quorum)
+		return fmt.Sprintf("node %d, this one, for at most %s (%s)", l.Leader, cli.Brief(l.AtMostNS), l.Quorum)
 	case l.Leader != 0:
 		return fmt.Sprintf("node %d, as heard (%s)", l.Leader, l.Quorum)
 	}

@@ -18,7 +18,7 @@ func newMembersCommand(g *globals) *cobra.Command {
   VIEW        the view of which it is a member
   UPTODATE    whether that view is up to date at the node that answers
   LEADER      whether the node that answers supports it as leader
-  LEASE-LEFT  for how long it surely leads
+  LEASE-LEFT  for how long it leads at most, unless it renews its lease
   CLOCK±BOUND the node's deviation from group time, and for peers their hardware
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
@@ -48,7 +48,7 @@ func writeMembers(w io.Writer, all *api.Members) error {
 			view, fresh = all.View.ID, cli.YesNo(all.View.UpToDate)
 		}
 		if m.Leads {
-			lease = cli.Brief(all.Leader.ValidForNS)
+			lease = cli.Brief(all.Leader.AtMostNS)
 		}
 		t.Row(name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m))
 	}

@@ -59,7 +59,7 @@ func (r *reporter) published(p failaware.Published) {
 	if p.Global && p.Turn < p.GlobalUntil {
 		global = standing{p.Self, p.Era, p.GlobalUntil, nil}
 	}
-	if p.View != nil && p.Turn < p.ViewUntil {
+	if p.Turn < p.ViewUntil {
 		view = standing{p.Self, p.Era, p.ViewUntil, p.View.ID}
 	}
 	r.change("lead", &r.lead, lead, &p)

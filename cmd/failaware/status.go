@@ -78,12 +78,12 @@ func setText(ids []int) string {
 	return "{" + strings.Trim(fmt.Sprint(ids), "[]") + "}"
 }
 
-// freshText formats whether an answer is up to date, and for how long.
-func freshText(upToDate bool, validForNS int64) string {
+// freshText formats whether an answer is up to date, and for how long at most.
+func freshText(upToDate bool, atMostNS int64) string {
 	if !upToDate {
 		return "not up to date"
 	}
-	return "valid for " + cli.Brief(validForNS)
+	return "up to date for at most " + cli.Brief(atMostNS)
 }
 
 func leaderText(l *api.Leader) string { return leaderTextAt(l, "the one that answers") }
@@ -92,9 +92,9 @@ func leaderText(l *api.Leader) string { return leaderTextAt(l, "the one that ans
 func leaderTextAt(l *api.Leader, self string) string {
 	switch {
 	case l.Leads:
-		return fmt.Sprintf("node %d, %s, supported by %s; %s", l.Leader, self, setText(l.Support), freshText(l.UpToDate, l.ValidForNS))
+		return fmt.Sprintf("node %d, %s, supported by %s; %s", l.Leader, self, setText(l.Support), freshText(l.UpToDate, l.AtMostNS))
 	case l.Leader != 0:
-		return fmt.Sprintf("node %d; %s", l.Leader, freshText(l.UpToDate, l.ValidForNS))
+		return fmt.Sprintf("node %d; %s", l.Leader, freshText(l.UpToDate, l.AtMostNS))
 	}
 	return "none is known"
 }
@@ -103,7 +103,7 @@ func viewText(v *api.View) string {
 	if v.ID == "" {
 		return "none yet"
 	}
-	return fmt.Sprintf("%s with members %s; %s", v.ID, setText(memberIDs(v.Members)), freshText(v.UpToDate, v.ValidForNS))
+	return fmt.Sprintf("%s with members %s; %s", v.ID, setText(memberIDs(v.Members)), freshText(v.UpToDate, v.AtMostNS))
 }
 
 func memberIDs(members []api.Member) []int {
@@ -132,5 +132,8 @@ func clockText(c *api.Clock) string {
 	if c.Holdover {
 		text += ", in holdover"
 	}
-	return text + "; " + freshText(c.UpToDate, c.ValidForNS)
+	if !c.UpToDate {
+		return text + "; not up to date"
+	}
+	return text + "; valid for " + cli.Brief(c.ValidForNS)
 }

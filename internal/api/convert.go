@@ -37,12 +37,12 @@ func known(d, unknown time.Duration) *int64 {
 
 func leaderOf(a failaware.LeaderAnswer) Leader {
 	return Leader{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads,
-		UpToDate: a.UpToDate, ValidForNS: int64(a.ValidFor), Support: setOf(a.Support)}
+		UpToDate: a.UpToDate, AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Support: setOf(a.Support)}
 }
 
 func viewOf(a failaware.ViewAnswer) View {
-	v := View{Members: []Member{}, UpToDate: a.UpToDate, ValidForNS: int64(a.ValidFor)}
-	if a.View == nil {
+	v := View{Members: []Member{}, UpToDate: a.UpToDate, AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf)}
+	if a.View.ID.None() {
 		return v
 	}
 	id := a.View.ID
@@ -103,10 +103,7 @@ func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Du
 // membersOfNode lists this node and its peers, in the order of ids, peers
 // without a known id last.
 func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
-	view := failaware.Set{}
-	if s.View.View != nil {
-		view = s.View.View.Set
-	}
+	view := s.View.View.Set
 	self := MemberInfo{Node: int(s.ID), Name: s.Name, Self: true, Boot: bootText(s.Boot),
 		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads,
 		SaysLeads: s.Leader.Leads, Fast: true, Support: s.Leader.Support.Len(), Weight: int(cfg.Weight),

@@ -14,11 +14,15 @@ import (
 
 // Global is the answer of /v1/global.
 type Global struct {
-	Leader     int    `json:"leader"`
-	Leads      bool   `json:"leads"`
-	ValidForNS int64  `json:"valid_for_ns"`
-	Quorum     string `json:"quorum,omitempty"`
-	Epoch      uint64 `json:"epoch"`
+	Leader   int    `json:"leader"`
+	Boot     string `json:"boot,omitempty"`
+	Leads    bool   `json:"leads"`
+	UpToDate bool   `json:"up_to_date"`
+	AtMostNS int64  `json:"at_most_ns"`
+	AsOfNS   int64  `json:"as_of_ns"`
+	SinceNS  int64  `json:"since_ns"`
+	Quorum   string `json:"quorum,omitempty"`
+	Epoch    uint64 `json:"epoch"`
 }
 
 // Verification is the answer of /v1/verify.
@@ -36,7 +40,8 @@ const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
 	e, a := s.node.Epoch(), s.node.GlobalLeader()
-	answer(w, http.StatusOK, Global{Leader: int(a.Leader), Leads: a.Leads, ValidForNS: int64(a.ValidFor), Quorum: e.System, Epoch: e.Epoch})
+	answer(w, http.StatusOK, Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
+		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch})
 }
 
 func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
@@ -64,7 +69,7 @@ func (s *Server) answerVerified(w http.ResponseWriter, v failaware.Verification,
 }
 
 func (s *Server) verified(v failaware.Verification) Verification {
-	local, global := v.Local(), v.Global() // in this order: each reads the clock, and local is the larger
+	local, global := v.ValidFor(), v.GlobalValidFor() // in this order: each reads the clock, and local is the larger
 	a := Verification{Node: int(v.By.Node), Boot: bootText(v.By.Boot), GlobalNS: int64(global), LocalNS: int64(local)}
 	if local > 0 {
 		return a

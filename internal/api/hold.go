@@ -42,7 +42,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case err == nil:
 		answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
-			Global: h.Global, ValidForNS: int64(h.Left()), Edict: e})
+			Global: h.Global, ValidForNS: int64(h.ValidFor()), Edict: e})
 	case errors.Is(err, failaware.ErrNotLeader):
 		fail(w, http.StatusConflict, err)
 	default:

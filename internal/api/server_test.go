@@ -67,7 +67,7 @@ func TestAnswersOfRealNodes(t *testing.T) {
 		var la, lb Leader
 		return ca.Get(ctx, "/v1/view", &va) == nil && cb.Get(ctx, "/v1/view", &vb) == nil &&
 			ca.Get(ctx, "/v1/leader", &la) == nil && cb.Get(ctx, "/v1/leader", &lb) == nil &&
-			va.UpToDate && vb.UpToDate && va.ID == vb.ID && len(va.Members) == 2 && va.ValidForNS > 0 &&
+			va.UpToDate && vb.UpToDate && va.ID == vb.ID && len(va.Members) == 2 && va.AtMostNS > 0 &&
 			la.UpToDate && lb.UpToDate && la.Leader == lb.Leader && la.Leads != lb.Leads
 	}, longEnough, 5*time.Millisecond)
 

@@ -7,12 +7,14 @@ import "time"
 
 // Leader is the answer of /v1/leader.
 type Leader struct {
-	Leader     int    `json:"leader"`
-	Boot       string `json:"boot,omitempty"`
-	Leads      bool   `json:"leads"`
-	UpToDate   bool   `json:"up_to_date"`
-	ValidForNS int64  `json:"valid_for_ns"`
-	Support    []int  `json:"support"`
+	Leader   int    `json:"leader"`
+	Boot     string `json:"boot,omitempty"`
+	Leads    bool   `json:"leads"`
+	UpToDate bool   `json:"up_to_date"`
+	AtMostNS int64  `json:"at_most_ns"` // after the instant AsOfNS
+	AsOfNS   int64  `json:"as_of_ns"`   // the hardware clock
+	SinceNS  int64  `json:"since_ns"`   // the hardware clock when this lead began
+	Support  []int  `json:"support"`
 }
 
 // View is the answer of /v1/view.
@@ -23,7 +25,8 @@ type View struct {
 	LeaderBoot string   `json:"leader_boot,omitempty"`
 	Members    []Member `json:"members"`
 	UpToDate   bool     `json:"up_to_date"`
-	ValidForNS int64    `json:"valid_for_ns"`
+	AtMostNS   int64    `json:"at_most_ns"`
+	AsOfNS     int64    `json:"as_of_ns"`
 }
 
 // Member is one incarnation in a view.

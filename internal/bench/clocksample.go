@@ -56,7 +56,7 @@ func (c *nodeChild) cost(calls int) *Cost {
 		runtime.ReadMemStats(&before)
 		start := time.Now()
 		for range calls {
-			_ = c.node.Now()
+			_ = c.node.Clock()
 		}
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
@@ -82,9 +82,9 @@ func (c *nodeChild) cost(calls int) *Cost {
 // Differences between timelines mean nothing and are left out.
 func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 	took := make([]time.Duration, 0, calls)
-	last := c.node.Now()
+	last := c.node.Clock()
 	for range calls {
-		r := c.node.Now()
+		r := c.node.Clock()
 		if r.Timeline == last.Timeline {
 			took = append(took, r.Time.Sub(last.Time))
 		}

@@ -174,8 +174,6 @@ func (c *nodeChild) look(event string, alive idSet) state {
 	l, v := c.node.Leader(), c.node.View()
 	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, idSet{l.Support}
 	s.Fresh = v.UpToDate
-	if v.View != nil {
-		s.View, s.Members = v.View.ID, idSet{v.View.Set}
-	}
+	s.View, s.Members = v.View.ID, idSet{v.View.Set}
 	return s
 }

@@ -96,7 +96,7 @@ func partitionView(m *Model, p Partition) (string, Style) {
 	lead := &m.Nodes[p.Leader-1].View
 	fresh := 0
 	for id := range p.Nodes.All() {
-		if v := &m.Nodes[id-1].View; v.UpToDate && lead.View != nil && v.View.ID == lead.View.ID {
+		if v := &m.Nodes[id-1].View; v.UpToDate && installed(lead.View) && v.View.ID == lead.View.ID {
 			fresh++
 		}
 	}

@@ -133,7 +133,7 @@ func leaseText(_ *Model, n *NodeModel) (string, Style) {
 	if !n.Leader.UpToDate {
 		return "", Style{}
 	}
-	return short(n.Leader.ValidFor), Style{}
+	return short(n.Leader.AtMost), Style{}
 }
 
 // leaseBar shows how much of the longest possible lease is left.
@@ -142,14 +142,18 @@ func leaseBar(m *Model, n *NodeModel) (string, Style) {
 	if !n.Leader.UpToDate {
 		return "", Style{}
 	}
-	full := int(math.Ceil(float64(n.Leader.ValidFor) / float64(m.Timing.LockTime) * width))
+	full := int(math.Ceil(float64(n.Leader.AtMost) / float64(m.Timing.LockTime) * width))
 	full = min(max(full, 0), width)
 	return strings.Repeat("━", full) + strings.Repeat("·", width-full), Style{Tone: partitionTone(n.Partition)}
 }
 
+// installed reports whether a node has a view. The model of a node that does not run
+// has none.
+func installed(v *failaware.View) bool { return v != nil && !v.ID.None() }
+
 func viewText(_ *Model, n *NodeModel) (string, Style) {
 	v := n.View.View
-	if v == nil || n.State == Crashed || n.State == Failed {
+	if !installed(v) || n.State == Crashed || n.State == Failed {
 		return "", Style{}
 	}
 	style := Style{Tone: Quiet}
@@ -161,12 +165,12 @@ func viewText(_ *Model, n *NodeModel) (string, Style) {
 
 func freshText(_ *Model, n *NodeModel) (string, Style) {
 	switch {
-	case n.State == Crashed || n.State == Failed || n.View.View == nil && n.State == Starting:
+	case n.State == Crashed || n.State == Failed || !installed(n.View.View) && n.State == Starting:
 		return "", Style{}
-	case n.View.View == nil:
+	case !installed(n.View.View):
 		return "no view yet", Style{Tone: Warn}
 	case n.View.UpToDate:
-		return "fresh, " + short(n.View.ValidFor), Style{Tone: Good, Bold: true}
+		return "fresh, " + short(n.View.AtMost), Style{Tone: Good, Bold: true}
 	}
 	return "stale for " + since(n.StaleFor), Style{Tone: Bad, Bold: true}
 }

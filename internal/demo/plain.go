@@ -124,9 +124,9 @@ func (o *Output) status(w *World) {
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
 		s := statusNode{ID: int(n.ID), State: n.State.String(), Leader: int(n.Leader.Leader), Leads: n.Leader.Leads,
-			LeaseLeftMs: ms(n.Leader.ValidFor), UpToDate: n.View.UpToDate, Members: []int{}, ClockBoundUs: -1,
+			LeaseLeftMs: ms(n.Leader.AtMost), UpToDate: n.View.UpToDate, Members: []int{}, ClockBoundUs: -1,
 			ClockTimeNanos: int64(n.Clock.Time)}
-		if v := n.View.View; v != nil {
+		if v := n.View.View; installed(v) {
 			s.View, s.Members = v.ID.String(), ints(v.Set)
 		}
 		if n.Clock.Deviation != math.MaxInt64 {

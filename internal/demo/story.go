@@ -66,7 +66,7 @@ func (s *story) agree(set failaware.Set) (got string, lead failaware.NodeID, vie
 		if lead == 0 {
 			lead = l.Leader
 		}
-		if v.View != nil && view.None() {
+		if view.None() {
 			view = v.View.ID
 		}
 		switch {

@@ -36,7 +36,9 @@ func schedule(ctx context.Context, node *failaware.Node, work func(context.Conte
 // scheduleOnce has a bug that is often met: it asks once, and believes the answer
 // for ever.
 func scheduleOnce(ctx context.Context, node *failaware.Node, work func(context.Context)) {
-	if node.WaitElected(ctx) == nil {
+	_, cancel, err := node.Lead(ctx)
+	cancel()
+	if err == nil {
 		work(ctx)
 	}
 }

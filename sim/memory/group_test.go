@@ -147,7 +147,7 @@ func TestPausedLeaderKnowsThatItLeadsNoMore(t *testing.T) {
 
 		net.Pause(old.ID())
 		paused := time.Now()
-		left := old.Leader().ValidFor
+		left := old.Leader().AtMost
 		<-lead.Done()
 		require.ErrorIs(t, context.Cause(lead), failaware.ErrNotLeader)
 		require.Less(t, time.Since(paused), left, "in time")
