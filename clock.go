@@ -19,7 +19,6 @@ import (
 // when a [ClockStepped] event says so, onto another timeline.
 func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read) }
 
-
 func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {
 	for range tries {
 		s := load()

@@ -95,14 +95,6 @@ type ID struct {
 	Sequence uint64
 }
 
-func (id ID) String() string {
-	c := "u"
-	if id.Class == ClassOrdered {
-		c = "o"
-	}
-	return fmt.Sprintf("%d/%08x/%s%d", id.Sender, uint32(id.Boot>>32), c, id.Sequence)
-}
-
 // MaxSequence bounds sequences and decision numbers on the wire.
 const MaxSequence = 1 << 62
 

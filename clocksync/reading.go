@@ -1,7 +1,6 @@
 package clocksync
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -28,13 +27,6 @@ type TimelineID struct {
 
 // None reports whether the id is zero and names no timeline.
 func (t TimelineID) None() bool { return t.Leader == timed.NoNode }
-
-func (t TimelineID) String() string {
-	if t.None() {
-		return "none"
-	}
-	return fmt.Sprintf("%d/%08x/%d", t.Leader, uint32(t.Boot>>32), t.Sequence)
-}
 
 // Status says how far a reading may be trusted.
 type Status uint8

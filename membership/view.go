@@ -1,10 +1,6 @@
 package membership
 
-import (
-	"fmt"
-
-	"github.com/failaware/failaware/timed"
-)
+import "github.com/failaware/failaware/timed"
 
 // ViewID names a view. The leader's boot id is part of it, because a restarted leader
 // must never give two views the same id.
@@ -16,13 +12,6 @@ type ViewID struct {
 
 // None reports whether the id is zero and names no view.
 func (v ViewID) None() bool { return v.Sequence == 0 }
-
-func (v ViewID) String() string {
-	if v.None() {
-		return "none"
-	}
-	return fmt.Sprintf("%d@%d/%08x", v.Sequence, v.Leader, uint32(v.Boot>>32))
-}
 
 // Member is one incarnation in a view, and the view that it came from.
 type Member struct {
@@ -67,6 +56,9 @@ func (v *View) same(w *View) bool {
 // prev to v together.
 func (v *View) Transitional(prev ViewID) timed.Set {
 	var s timed.Set
+	if v == nil {
+		return s
+	}
 	for i := range v.Members {
 		if v.Members[i].Previous == prev && !prev.None() {
 			s.Add(v.Members[i].Node)
@@ -84,6 +76,9 @@ type Branch struct {
 // Merged returns the branches that meet in the view, in the order of their smallest
 // members, so that an application knows which states to reconcile.
 func (v *View) Merged() []Branch {
+	if v == nil {
+		return nil
+	}
 	var bs []Branch
 next:
 	for i := range v.Members {

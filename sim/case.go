@@ -163,16 +163,16 @@ type weatherFile struct {
 }
 
 type faultFile struct {
-	At     span         `json:"at"`
-	Kind   FaultKind    `json:"fault"`
-	Node   timed.NodeID `json:"node,omitempty"`
-	Peer   timed.NodeID `json:"peer,omitempty"`
-	Blocks []idList     `json:"blocks,omitempty"`
-	Down   idList       `json:"down,omitzero"`
-	Rate   float64      `json:"rate,omitempty"`
-	Extra  span         `json:"extra,omitzero"`
-	Size   int          `json:"size,omitempty"`
-	For    span         `json:"for,omitzero"`
+	At     span      `json:"at"`
+	Kind   FaultKind `json:"fault"`
+	Node   uint8     `json:"node,omitempty"`
+	Peer   uint8     `json:"peer,omitempty"`
+	Blocks []idList  `json:"blocks,omitempty"`
+	Down   idList    `json:"down,omitzero"`
+	Rate   float64   `json:"rate,omitempty"`
+	Extra  span      `json:"extra,omitzero"`
+	Size   int       `json:"size,omitempty"`
+	For    span      `json:"for,omitzero"`
 }
 
 type timingFile struct {
@@ -224,7 +224,7 @@ func (c *Case) file() *caseFile {
 	f.Preset, f.Timing = timingToFile(o.Timing)
 	for i := range c.Schedule.Faults {
 		x := &c.Schedule.Faults[i]
-		y := faultFile{At: span(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: idList(x.Down), Rate: x.Rate,
+		y := faultFile{At: span(x.At), Kind: x.Kind, Node: uint8(x.Node), Peer: uint8(x.Peer), Down: idList(x.Down), Rate: x.Rate,
 			Extra: span(x.Extra), Size: x.Size, For: span(x.For)}
 		for _, b := range x.Blocks {
 			y.Blocks = append(y.Blocks, idList(b))
@@ -312,7 +312,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	}
 	c.Schedule.Weather = Weather{time.Duration(f.Weather.MinDelay), time.Duration(f.Weather.MaxDelay), time.Duration(f.Weather.Lateness)}
 	for _, x := range f.Faults {
-		y := Fault{At: time.Duration(x.At), Kind: x.Kind, Node: x.Node, Peer: x.Peer, Down: timed.Set(x.Down),
+		y := Fault{At: time.Duration(x.At), Kind: x.Kind, Node: timed.NodeID(x.Node), Peer: timed.NodeID(x.Peer), Down: timed.Set(x.Down),
 			Rate: x.Rate, Extra: time.Duration(x.Extra), Size: x.Size, For: time.Duration(x.For)}
 		for _, b := range x.Blocks {
 			y.Blocks = append(y.Blocks, timed.Set(b))

@@ -46,10 +46,10 @@ func describe(p *wire.Packet) string {
 		add("release ≤ %d", p.Release)
 	}
 	if p.Has(wire.FrameResign) {
-		add("resign %v", p.Resign)
+		add("resign %s", p.Resign.Short())
 	}
 	if p.Has(wire.FrameDropped) {
-		add("dropped %v", p.Dropped)
+		add("dropped %s", p.Dropped.Short())
 	}
 	if p.Has(wire.FrameRequest) {
 		add("request %d%s", p.Request.Number, describePart(&p.Part))
@@ -59,8 +59,8 @@ func describe(p *wire.Packet) string {
 		if p.Reply.Support {
 			word = "vote"
 		}
-		add("%s for %d (locked to %v, prefers %v, acknowledged %v)", word, p.Reply.Number,
-			p.Reply.LockedTo.Node, p.Reply.Prefers, p.Report.Acknowledged)
+		add("%s for %d (locked to %v, prefers %v, acknowledged %s)", word, p.Reply.Number,
+			p.Reply.LockedTo.Node, p.Reply.Prefers, p.Report.Acknowledged.Short())
 	}
 	if p.Has(wire.FrameLeaving) {
 		add("leaving")
@@ -94,11 +94,11 @@ func describeCollated(c *wire.Collated) string {
 func describePart(p *membership.Part) string {
 	switch p.Kind {
 	case membership.Renew:
-		return fmt.Sprintf(", renew %v", p.ID)
+		return fmt.Sprintf(", renew %s", p.ID.Short())
 	case membership.Propose:
-		return fmt.Sprintf(", propose %v %v", p.ID, p.View.Set)
+		return fmt.Sprintf(", propose %s %v", p.ID.Short(), p.View.Set)
 	case membership.Commit:
-		return fmt.Sprintf(", commit %v %v", p.ID, p.View.Set)
+		return fmt.Sprintf(", commit %s %v", p.ID.Short(), p.View.Set)
 	}
 	return ""
 }

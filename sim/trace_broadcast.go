@@ -26,16 +26,16 @@ func describeCast(p *broadcast.Packet) string {
 		add("wants decisions %d-%d", p.Log.From, p.Log.To)
 	}
 	if p.Report != nil {
-		add("report for %v: has %d of %v", p.Report.Proposal, p.Report.Have, p.Report.Previous)
+		add("report for %s: has %d of %s", p.Report.Proposal.Short(), p.Report.Have, p.Report.Previous.Short())
 	}
 	if p.Plan != nil {
-		add("plan for %v", p.Plan.Proposal)
+		add("plan for %s", p.Plan.Proposal.Short())
 	}
 	if p.Commit != nil {
-		add("terms of %v", p.Commit.Proposal)
+		add("terms of %s", p.Commit.Proposal.Short())
 	}
 	if !p.Done.None() {
-		add("done for %v", p.Done)
+		add("done for %s", p.Done.Short())
 	}
 	return strings.Join(parts, ", ")
 }

@@ -3,7 +3,6 @@ package timed
 import (
 	"iter"
 	"math/bits"
-	"strings"
 )
 
 // Set is a set of node ids as a bitset of fixed size. It is comparable with
@@ -165,17 +164,3 @@ func (s Set) Words() [4]uint64 { return [4]uint64{s.w0, s.w1, s.w2, s.w3} }
 
 // SetOfWords is the inverse of [Set.Words]; the bit of NoNode is left out.
 func SetOfWords(w [4]uint64) Set { return Set{w[0] &^ 1, w[1], w[2], w[3]} }
-
-// String lists the ids, as in "{1 2 7}".
-func (s Set) String() string {
-	var b strings.Builder
-	b.WriteByte('{')
-	for id := s.Next(NoNode); id != NoNode; id = s.Next(id) {
-		if b.Len() > 1 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(id.String())
-	}
-	b.WriteByte('}')
-	return b.String()
-}

@@ -165,7 +165,8 @@ func TestNodeIDsAreParsedStrictly(t *testing.T) {
 		require.Error(t, err, text)
 	}
 	require.Equal(t, "none", NoNode.String())
-	require.Equal(t, "none", Incarnation{Boot: 1}.String())
+	require.Equal(t, "none", Incarnation{}.String())
+	require.Equal(t, "0/0000000000000001", Incarnation{Boot: 1}.String())
 	require.Equal(t, "7/00000000000000ff", Incarnation{7, 255}.String())
 	require.False(t, Incarnation{7, 0}.Valid())
 	require.True(t, Incarnation{7, 1}.Valid())

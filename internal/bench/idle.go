@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -33,16 +34,16 @@ type IdleResult struct {
 
 // IdleNode is the usage of one process.
 type IdleNode struct {
-	ID       timed.NodeID `json:"id,omitempty"`
-	Leads    bool         `json:"leads,omitempty"`
-	Sent     float64      `json:"sent_per_s"`
-	Received float64      `json:"received_per_s"`
-	CPU      float64      `json:"cpu_percent_of_a_core"`
-	System   float64      `json:"cpu_percent_in_the_kernel"`
-	Resident float64      `json:"resident_mib"`
-	Switches float64      `json:"waits_per_s"`
-	Garbage  float64      `json:"collections_per_s"`
-	Bytes    float64      `json:"allocated_bytes_per_s"`
+	ID       int     `json:"id,omitempty"`
+	Leads    bool    `json:"leads,omitempty"`
+	Sent     float64 `json:"sent_per_s"`
+	Received float64 `json:"received_per_s"`
+	CPU      float64 `json:"cpu_percent_of_a_core"`
+	System   float64 `json:"cpu_percent_in_the_kernel"`
+	Resident float64 `json:"resident_mib"`
+	Switches float64 `json:"waits_per_s"`
+	Garbage  float64 `json:"collections_per_s"`
+	Bytes    float64 `json:"allocated_bytes_per_s"`
 }
 
 // Idle lets a group run without work and measures its usage.
@@ -77,7 +78,7 @@ func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
 	lead, _ := g.leader()
 	for id := range g.all.All() {
 		n := idleNode(before[id], after[id])
-		n.ID, n.Leads = id, id == lead
+		n.ID, n.Leads = int(id), id == lead
 		r.Seconds = after[id].At.Sub(before[id].At).Seconds()
 		r.add(n)
 	}
@@ -141,7 +142,7 @@ func (r *IdleResult) Text(w io.Writer) error {
 			fmt.Sprintf("%.0f", n.Switches), fmt.Sprintf("%.2f", n.Garbage), fmt.Sprintf("%.0f", n.Bytes)})
 	}
 	for i := range r.Nodes {
-		name := r.Nodes[i].ID.String()
+		name := strconv.Itoa(r.Nodes[i].ID)
 		if r.Nodes[i].Leads {
 			name += " (leads)"
 		}

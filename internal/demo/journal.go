@@ -180,7 +180,7 @@ func topicOf(e failaware.Event) string {
 }
 
 var (
-	bootInID = regexp.MustCompile(`(\d+@\d+)/[0-9a-f]{8}`)
+	bootInID = regexp.MustCompile(`(\d+@\d+)/[0-9a-f]{16}`)
 	newToIt  = regexp.MustCompile(`, of which \{[\d ]*\} are new to this node`)
 )
 

@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/wire"
-	"github.com/failaware/failaware/timed"
 )
 
 // Violation is a broken promise and the path to it.
 type Violation struct {
 	Check  string        `json:"check"` // which promise: "SO", "M4", …
-	Node   timed.NodeID  `json:"node"`  // where it showed
+	Node   int           `json:"node"`  // where it showed
 	At     time.Duration `json:"at_ns"` // of true time since the path's beginning
 	Detail string        `json:"detail"`
 	Steps  []string      `json:"steps"` // the path, to be read
@@ -225,7 +224,7 @@ func contents(p *wire.Packet) string {
 // broken makes the violation that a path ends with.
 func (t *teller) broken(f *failure, p Path, tick int64) *Violation {
 	t.say(tick, "%s broken at node %d: %s", f.check, f.node, f.detail)
-	return &Violation{Check: f.check, Node: f.node, At: t.w.since(tick - t.origin), Detail: f.detail, Steps: t.steps, Path: p}
+	return &Violation{Check: f.check, Node: int(f.node), At: t.w.since(tick - t.origin), Detail: f.detail, Steps: t.steps, Path: p}
 }
 
 // tell fills in what a violation's path says in words.

@@ -195,6 +195,6 @@ func (s *search) rests(st *state) bool {
 // violated ends the search.
 func (s *search) violated(f *failure, p *Path) {
 	s.report.Stopped = "violation"
-	s.report.Violation = &Violation{Check: f.check, Node: f.node, Detail: f.detail, Path: *p}
+	s.report.Violation = &Violation{Check: f.check, Node: int(f.node), Detail: f.detail, Path: *p}
 	s.report.Violation.tell()
 }
