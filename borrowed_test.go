@@ -40,7 +40,7 @@ func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
 				if k%100 == 0 {
 					size = 80_000 // put together from fragments
 				}
-				if _, err := n.Broadcast(ctx, patterned(random.Uint64(), size), BroadcastOptions{Order: MessageOrder(k % 2)}); err != nil {
+				if _, err := n.Broadcast(ctx, patterned(random.Uint64(), size), BroadcastOptions{Order: Order(k % 2), Atomicity: WeakAtomicity}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -80,7 +80,7 @@ func TestBorrowedPayloadsOutliveTheirIncarnation(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
 	send := func(from, to uint64) {
 		for i := from; i < to; i++ {
-			_, err := n.BroadcastAndWait(bounded(t), patterned(i, 1000), BroadcastOptions{Order: TotalOrder})
+			_, err := n.BroadcastAndWait(bounded(t), patterned(i, 1000), BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 			require.NoError(t, err)
 		}
 	}

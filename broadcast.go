@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
 )
 
@@ -87,41 +86,32 @@ func (n *Node) send(ctx context.Context, payload []byte, opts BroadcastOptions, 
 	return id, err
 }
 
-// The vocabulary of the broadcast.
-type (
-	// MessageID names a message for good, at every node.
-	MessageID = broadcast.ID
-	// MessageOrder says in which order members deliver messages.
-	MessageOrder = broadcast.Order
-	// Atomicity says what must be known before a member delivers a message.
-	Atomicity = broadcast.Atomicity
-	// GroupTime is a reading of group time, in nanoseconds since the Unix epoch.
-	GroupTime = clocksync.Time
+// Orders of messages; the first is the default.
+const (
+	// TotalOrder: in one order, the same at all members of the view.
+	TotalOrder = broadcast.TotalOrder
+	// TimedOrder: in that one order, by synchronized send time, then sender.
+	TimedOrder = broadcast.TimedOrder
+	// Unordered: in the order of sending for each sender, and in no other order.
+	Unordered = broadcast.Unordered
 )
 
-// Orders and atomicities of messages; the first of each is the default.
+// Atomicities of messages; the first is the default.
 const (
-	// Unordered: in the order of sending for each sender, and no other.
-	Unordered = broadcast.Unordered
-	// TotalOrder: in one order, the same at all members of the view.
-	TotalOrder = broadcast.Total
-	// TimedOrder: in that one order, by synchronized send time, then sender.
-	TimedOrder = broadcast.Timed
-
-	// WeakAtomicity: a member delivers the message at once.
-	WeakAtomicity = broadcast.Weak
 	// StrongAtomicity: a member delivers the message when more than half of the
 	// view's members are known to have it.
-	StrongAtomicity = broadcast.Strong
+	StrongAtomicity = broadcast.StrongAtomicity
 	// StrictAtomicity: a member delivers the message when all of the view's
 	// members are known to have it.
-	StrictAtomicity = broadcast.Strict
+	StrictAtomicity = broadcast.StrictAtomicity
+	// WeakAtomicity: a member delivers the message at once.
+	WeakAtomicity = broadcast.WeakAtomicity
 )
 
-// BroadcastOptions are chosen for each message. All nine combinations of order
-// and atomicity exist.
+// BroadcastOptions are chosen for each message. Zero options mean [TotalOrder] and
+// [StrongAtomicity]. All nine combinations of order and atomicity exist.
 type BroadcastOptions struct {
-	Order     MessageOrder
+	Order     Order
 	Atomicity Atomicity
 	// NoWait makes the call fail with [ErrWindowFull] where it would wait for
 	// room otherwise.

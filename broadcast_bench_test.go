@@ -71,7 +71,7 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 	run := func(n int) {
 		target.Store(sent + int64(n))
 		for range n {
-			if _, err := nodes[0].Broadcast(ctx, payload, BroadcastOptions{Order: TotalOrder}); err != nil {
+			if _, err := nodes[0].Broadcast(ctx, payload, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -29,22 +29,22 @@ func held(t *testing.T, b BroadcastConfig) (*Node, func()) {
 func TestBroadcastSaysWhatIsWrong(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{MaxPayload: 10}})
 	ctx := t.Context()
-	_, err := n.Broadcast(ctx, make([]byte, 11), BroadcastOptions{})
+	_, err := n.Broadcast(ctx, make([]byte, 11), loose)
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorContains(t, err, "11 bytes, and MaxPayload is 10")
-	_, err = n.Broadcast(ctx, nil, BroadcastOptions{Order: 3})
+	_, err = n.Broadcast(ctx, nil, BroadcastOptions{Order: 3, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrMessageOptions)
 	_, err = n.Receive(ctx, nil)
 	require.ErrorContains(t, err, "without room")
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = n.Broadcast(done, nil, BroadcastOptions{})
+	_, err = n.Broadcast(done, nil, loose)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = n.Receive(done, make([]Delivery, 1))
 	require.ErrorIs(t, err, context.Canceled)
 
 	off := startNode(t, Config{ID: 1, Group: "off"})
-	_, err = off.Broadcast(ctx, nil, BroadcastOptions{})
+	_, err = off.Broadcast(ctx, nil, loose)
 	require.ErrorIs(t, err, ErrBroadcastOff)
 	_, err = off.Receive(ctx, make([]Delivery, 1))
 	require.ErrorIs(t, err, ErrBroadcastOff)
@@ -54,9 +54,9 @@ func TestBroadcastSaysWhatIsWrong(t *testing.T) {
 
 	alone := startNode(t, Config{ID: 1, Group: "q", Broadcast: &BroadcastConfig{RequireQuorum: []NodeID{1, 2, 3}}})
 	eventually(t, "a view", func() bool { return alone.View().UpToDate })
-	_, err = alone.Broadcast(ctx, nil, BroadcastOptions{Order: TotalOrder})
+	_, err = alone.Broadcast(ctx, nil, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrNoQuorum)
-	_, err = alone.BroadcastAndWait(ctx, nil, BroadcastOptions{})
+	_, err = alone.BroadcastAndWait(ctx, nil, loose)
 	require.NoError(t, err, "what has no order needs no quorum")
 }
 
@@ -85,7 +85,7 @@ func TestBroadcastWaitsForTheWindow(t *testing.T) {
 	payload := make([]byte, 1000)
 	accepted := 0
 	for {
-		_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{NoWait: true})
+		_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{NoWait: true, Order: Unordered, Atomicity: WeakAtomicity})
 		if err != nil {
 			require.Equal(t, ErrWindowFull, err)
 			break
@@ -93,13 +93,13 @@ func TestBroadcastWaitsForTheWindow(t *testing.T) {
 		accepted++
 	}
 	require.Greater(t, accepted, 100)
-	_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{Order: TotalOrder, NoWait: true})
+	_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{Order: TotalOrder, NoWait: true, Atomicity: WeakAtomicity})
 	require.NoError(t, err, "the other class has room of its own")
 	cause := errors.New("enough")
 	eventually(t, "a wait for room that ends", func() bool {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, cause)
 		defer cancel()
-		_, err := n.Broadcast(ctx, payload, BroadcastOptions{})
+		_, err := n.Broadcast(ctx, payload, loose)
 		require.ErrorIs(t, err, cause)
 		return errors.Is(err, ErrWindowFull) // unless it ended before the wait
 	})
@@ -108,7 +108,7 @@ func TestBroadcastWaitsForTheWindow(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				_, err := n.Broadcast(t.Context(), payload, BroadcastOptions{})
+				_, err := n.Broadcast(t.Context(), payload, loose)
 				if err != nil {
 					t.Error(err)
 				}
@@ -138,7 +138,7 @@ func TestCloseAndLeaveEndBroadcasts(t *testing.T) {
 			for range 4 {
 				wg.Go(func() {
 					for {
-						_, err := n.Broadcast(context.Background(), make([]byte, 500), BroadcastOptions{})
+						_, err := n.Broadcast(context.Background(), make([]byte, 500), loose)
 						if err != nil {
 							if !errors.Is(err, ErrClosed) {
 								t.Error(err)
@@ -149,7 +149,7 @@ func TestCloseAndLeaveEndBroadcasts(t *testing.T) {
 				})
 				wg.Go(func() {
 					for {
-						_, err := n.BroadcastAndWait(context.Background(), nil, BroadcastOptions{Atomicity: StrictAtomicity})
+						_, err := n.BroadcastAndWait(context.Background(), nil, BroadcastOptions{Atomicity: StrictAtomicity, Order: Unordered})
 						if err == nil {
 							continue
 						}
@@ -171,7 +171,7 @@ func TestCloseAndLeaveEndBroadcasts(t *testing.T) {
 			end(n)
 			_ = nodes[1].Close()
 			wg.Wait()
-			_, err := n.Broadcast(context.Background(), nil, BroadcastOptions{})
+			_, err := n.Broadcast(context.Background(), nil, loose)
 			require.ErrorIs(t, err, ErrClosed)
 			for _, err := range n.Deliveries(t.Context()) { // what it had delivered, and then the end
 				if err != nil {
@@ -186,7 +186,7 @@ func TestRestartEndsOutcomesAndShowsInTheDeliveries(t *testing.T) {
 	n, release := held(t, BroadcastConfig{})
 	result := make(chan error)
 	go func() {
-		_, err := n.BroadcastAndWait(t.Context(), []byte("lost"), BroadcastOptions{})
+		_, err := n.BroadcastAndWait(t.Context(), []byte("lost"), loose)
 		result <- err
 	}()
 	eventually(t, "a message", func() bool { return n.loop.Sends().Awaited(broadcast.ClassUnordered) })
@@ -196,7 +196,7 @@ func TestRestartEndsOutcomesAndShowsInTheDeliveries(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutcomeUnknown)
 	require.ErrorContains(t, err, string(IncarnationEnded))
 	release()
-	out, err := n.BroadcastAndWait(bounded(t), []byte("x"), BroadcastOptions{Order: TotalOrder})
+	out, err := n.BroadcastAndWait(bounded(t), []byte("x"), BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	require.Equal(t, n.Status().Boot, out.ID.Boot)
 	var kinds []DeliveryKind
@@ -224,7 +224,7 @@ func TestWaitForAnOutcomeCanEnd(t *testing.T) {
 		}
 		cancel()
 	}()
-	_, err := n.BroadcastAndWait(ctx, []byte("later"), BroadcastOptions{Order: TotalOrder})
+	_, err := n.BroadcastAndWait(ctx, []byte("later"), BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrOutcomeUnknown)
 	require.ErrorIs(t, err, context.Canceled)
 	u := (*UnknownOutcomeError)(nil)
@@ -237,7 +237,7 @@ func TestWaitForAnOutcomeCanEnd(t *testing.T) {
 func TestDeliveriesHaveOneConsumer(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
 	for i := range 10 {
-		_, err := n.BroadcastAndWait(bounded(t), fmt.Appendf(nil, "%d", i), BroadcastOptions{})
+		_, err := n.BroadcastAndWait(bounded(t), fmt.Appendf(nil, "%d", i), loose)
 		require.NoError(t, err)
 	}
 	var got []string
@@ -258,7 +258,7 @@ func TestDeliveriesHaveOneConsumer(t *testing.T) {
 func TestSendOnlyNodeKeepsNothing(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{SendOnly: true, Backlog: 1, SlowAfter: 10 * time.Millisecond}})
 	for range 100 {
-		_, err := n.BroadcastAndWait(bounded(t), make([]byte, 100), BroadcastOptions{})
+		_, err := n.BroadcastAndWait(bounded(t), make([]byte, 100), loose)
 		require.NoError(t, err)
 	}
 	_, err := n.Receive(t.Context(), make([]Delivery, 1))
@@ -282,7 +282,7 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	for _, n := range fast {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				_, _ = n.Broadcast(ctx, make([]byte, 200), BroadcastOptions{Order: TotalOrder})
+				_, _ = n.Broadcast(ctx, make([]byte, 200), BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 			}
 		})
 		readers.Go(func() {

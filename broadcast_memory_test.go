@@ -55,7 +55,7 @@ func talk(t *testing.T, all []*member, d time.Duration) {
 		wg.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				id, err := m.Broadcast(ctx, fmt.Appendf(nil, "%v-%d-%d", m.ID(), len(m.sent), i),
-					failaware.BroadcastOptions{Order: failaware.MessageOrder(i % 3), Atomicity: failaware.Atomicity(i / 3 % 3)})
+					failaware.BroadcastOptions{Order: failaware.Order(i % 3), Atomicity: failaware.Atomicity(i / 3 % 3)})
 				if err == nil {
 					m.sent = append(m.sent, id)
 				}
@@ -211,7 +211,7 @@ func TestSaturationCostsNoLease(t *testing.T) {
 		for _, m := range all {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					_, _ = m.Broadcast(ctx, make([]byte, 2000), failaware.BroadcastOptions{Order: failaware.TotalOrder})
+					_, _ = m.Broadcast(ctx, make([]byte, 2000), failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.WeakAtomicity})
 				}
 			})
 		}

@@ -25,6 +25,9 @@ func startCast(t testing.TB, count int, b BroadcastConfig, timing Timing) []*Nod
 	return nodes
 }
 
+// loose are the options that ask for least.
+var loose = BroadcastOptions{Order: Unordered, Atomicity: WeakAtomicity}
+
 // bounded returns a context that ends the test in the worst case.
 func bounded(t testing.TB) context.Context {
 	t.Helper()
@@ -43,6 +46,15 @@ func nextMessage(t testing.TB, n *Node) Delivery {
 		}
 	}
 	return Delivery{}
+}
+
+func TestZeroOptionsMeanTotalOrderAndStrongAtomicity(t *testing.T) {
+	n := startCast(t, 1, BroadcastConfig{}, LAN())[0]
+	out, err := n.BroadcastAndWait(bounded(t), []byte("x"), BroadcastOptions{})
+	require.NoError(t, err)
+	require.Equal(t, uint64(1), out.Position, "it has a place in the order")
+	d := nextMessage(t, n)
+	require.Equal(t, []string{"total", "strong"}, []string{d.Order.String(), d.Atomicity.String()})
 }
 
 // undisturbed repeats a run, with nodes of its own, until no view has ended that
@@ -72,7 +84,7 @@ func allCombinations(t *testing.T) bool {
 	const each = 20
 	ctx := bounded(t)
 	total := 0
-	for _, order := range []MessageOrder{Unordered, TotalOrder, TimedOrder} {
+	for _, order := range []Order{Unordered, TotalOrder, TimedOrder} {
 		for _, atomicity := range []Atomicity{WeakAtomicity, StrongAtomicity, StrictAtomicity} {
 			for i := range each {
 				for _, n := range nodes {

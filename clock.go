@@ -193,7 +193,7 @@ func (n *Node) References() []ReferenceStatus {
 }
 
 // take fills in what the clock knows of the reference, as it showed a time.
-func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown Time) {
+func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Falseticker
 	r.Bound = x.High.Sub(x.Low)/2 + 1
 	r.Offset = x.Low.Sub(shown) + r.Bound

@@ -56,7 +56,7 @@ func (k DeliveryKind) String() string {
 type Delivery struct {
 	Kind DeliveryKind
 	// Order and Atomicity are those that the sender of a Message asked for.
-	Order     MessageOrder
+	Order     Order
 	Atomicity Atomicity
 	// Transitional says of a Message that its atomicity was not reached in View: it
 	// comes with the members that move on together.

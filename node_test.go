@@ -308,7 +308,7 @@ func TestCallersTakeTurnsOverUDP(t *testing.T) {
 	for sent := 0; counter(nodes[0], "turns_lent") == 0; sent++ {
 		require.Less(t, sent, 10_000, "no caller took a turn")
 		time.Sleep(time.Millisecond)
-		_, err := nodes[0].Broadcast(bounded(t), []byte("a word"), BroadcastOptions{})
+		_, err := nodes[0].Broadcast(bounded(t), []byte("a word"), loose)
 		require.NoError(t, err)
 		nextMessage(t, nodes[1])
 	}

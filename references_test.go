@@ -163,7 +163,7 @@ func TestCommitWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, clocksync.Earlier, order)
 	ahead := n.Clock()
-	ahead.Time += failaware.Time(time.Hour)
+	ahead.Time += failaware.GroupTime(time.Hour)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, n.CommitWait(ctx, ahead), context.DeadlineExceeded)
@@ -172,7 +172,7 @@ func TestCommitWait(t *testing.T) {
 	other.Status = clocksync.Internal
 	require.ErrorIs(t, n.CommitWait(t.Context(), other), failaware.ErrTimelineChanged)
 	other = n.Clock()
-	other.Time += failaware.Time(time.Hour)
+	other.Time += failaware.GroupTime(time.Hour)
 	require.NoError(t, n.Close())
 	require.ErrorIs(t, n.CommitWait(t.Context(), other), failaware.ErrClosed)
 }

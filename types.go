@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/transport"
@@ -35,10 +36,16 @@ type (
 	Branch = membership.Branch
 	// Reading is an answer of the clock.
 	Reading = clocksync.Reading
-	// Time is a reading of group time, in nanoseconds since the Unix epoch.
-	Time = clocksync.Time
+	// GroupTime is a reading of group time, in nanoseconds since the Unix epoch.
+	GroupTime = clocksync.Time
 	// TimelineID names a timeline of the clock.
 	TimelineID = clocksync.TimelineID
+	// MessageID names a message for good, at every node.
+	MessageID = broadcast.ID
+	// Order is the order in which members deliver messages.
+	Order = broadcast.Order
+	// Atomicity is what must be known before a member delivers a message.
+	Atomicity = broadcast.Atomicity
 	// Mode chooses the specification of the election.
 	Mode = leader.Mode
 	// RankBy chooses the order of candidates.

@@ -9,7 +9,7 @@ import (
 // directly: sending it, ordering it, and delivering it three times. Packets are
 // of the size of loopback's.
 func BenchmarkThree(b *testing.B) {
-	for _, opt := range []Options{{Total, Weak}, {Total, Strict}, {Unordered, Weak}, {Timed, Weak}} {
+	for _, opt := range []Options{{TotalOrder, WeakAtomicity}, {TotalOrder, StrictAtomicity}, {Unordered, WeakAtomicity}, {TimedOrder, WeakAtomicity}} {
 		for _, size := range []int{64, 1024, 16384} {
 			for _, senders := range []int{1, 3} {
 				b.Run(fmt.Sprintf("%v-%v/%dB/senders%d", opt.Order, opt.Atomicity, size, senders), func(b *testing.B) {
@@ -56,7 +56,7 @@ func BenchmarkBroadcast(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(size))
 			for i := range b.N {
-				if _, err := t.cast(0, payload, Options{Total, Weak}); err != nil {
+				if _, err := t.cast(0, payload, Options{TotalOrder, WeakAtomicity}); err != nil {
 					b.Fatal(err)
 				}
 				if i%64 == 63 {

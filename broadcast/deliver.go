@@ -64,7 +64,7 @@ func (s *Service) deliverOrdered(transitional bool) {
 			}
 			for c.seq <= r.To {
 				e := st.at(c.seq)
-				if e.flags.order() == Timed || m.waiting > 0 {
+				if e.flags.order() == TimedOrder || m.waiting > 0 {
 					s.deferred.push(deferredMessage{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
 					m.waiting++
 					sl.left++
@@ -109,7 +109,7 @@ func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
 		f := st.at(st.delivered + 1).flags
 		if !transitional {
 			switch next := st.delivered + 1; {
-			case f.atomicity() == Strong && next > st.majority, f.atomicity() == Strict && next > st.all:
+			case f.atomicity() == StrongAtomicity && next > st.majority, f.atomicity() == StrictAtomicity && next > st.all:
 				return
 			}
 		}

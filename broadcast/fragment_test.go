@@ -20,7 +20,7 @@ func TestFragmentsAreOfOneSize(t *testing.T) {
 			}
 			return false
 		}
-		_, err := g.cast(0, make([]byte, n), Options{Order: Total})
+		_, err := g.cast(0, make([]byte, n), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		require.NoError(t, err)
 		g.turn()
 		frags := (n + DefaultPacketBytes - 1) / DefaultPacketBytes

@@ -114,8 +114,8 @@ func (s *Service) beginView(v *membership.View) {
 	s.quorate = group.Empty() || 2*v.Set.Intersect(group).Len() > group.Len()
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
-	s.ordered, s.stable, s.covered = minTime, [Strict + 1]uint64{}, [Strict + 1]uint64{}
-	s.reported = [Strict + 1]uint64{}
+	s.ordered, s.stable, s.covered = minTime, [atomicities]uint64{}, [atomicities]uint64{}
+	s.reported = [atomicities]uint64{}
 	s.cursor, s.deferred.heap = cursor{next: 1}, s.deferred.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
 	s.urgent, s.unacked, s.ackedHave, s.moved, s.slow.acked = false, 0, 0, true, 0

@@ -65,7 +65,7 @@ func TestWhatIsLentStaysAsItIs(t *testing.T) {
 	g := newTrio(3, Config{})
 	all := g.borrowers()
 	for n := range 1000 {
-		_, _ = g.cast(n%3, paint(n, sizes[random.IntN(len(sizes))]), Options{Order: Order(random.IntN(3))}) // a full window is as good
+		_, _ = g.cast(n%3, paint(n, sizes[random.IntN(len(sizes))]), Options{Order: Order(random.IntN(3)), Atomicity: WeakAtomicity}) // a full window is as good
 		if n%5 == 0 {
 			g.turn()
 			g.now += 1000
@@ -112,7 +112,7 @@ func lendsWithinBounds(t testing.TB) bool {
 		}
 	}
 	for n := range 6000 {
-		_, err := g.cast(n%3, paint(n, 800), Options{Order: Total})
+		_, err := g.cast(n%3, paint(n, 800), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		require.NoError(t, err)
 		if n%20 == 0 {
 			g.run(1_000_000)

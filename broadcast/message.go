@@ -9,62 +9,65 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Order is the order in which members deliver messages.
+// Order is the order in which members deliver messages. The zero Order is TotalOrder.
 type Order uint8
 
 const (
+	// TotalOrder: one order, the same at all members of the view.
+	TotalOrder Order = iota
+	// TimedOrder: in that one order, by synchronized send time, then sender.
+	TimedOrder
 	// Unordered: in the order of sending for each sender, and in no other order.
-	Unordered Order = iota
-	// Total: one order in the view.
-	Total
-	// Timed: one order in the view, by synchronized send time, then sender.
-	Timed
+	Unordered
 )
 
 func (o Order) String() string {
 	switch o {
+	case TotalOrder:
+		return "total"
+	case TimedOrder:
+		return "timed"
 	case Unordered:
 		return "unordered"
-	case Total:
-		return "total"
-	case Timed:
-		return "timed"
 	}
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
-// Atomicity is the condition for delivering a message.
+// Atomicity is the condition for delivering a message. The zero Atomicity is
+// StrongAtomicity.
 type Atomicity uint8
 
 const (
-	// Weak: no condition.
-	Weak Atomicity = iota
-	// Strong: more than half of the view's members have the message.
-	Strong
-	// Strict: all of the view's members have the message.
-	Strict
+	// StrongAtomicity: more than half of the view's members have the message.
+	StrongAtomicity Atomicity = iota
+	// StrictAtomicity: all of the view's members have the message.
+	StrictAtomicity
+	// WeakAtomicity: no condition.
+	WeakAtomicity
+	atomicities
 )
 
 func (a Atomicity) String() string {
 	switch a {
-	case Weak:
-		return "weak"
-	case Strong:
+	case StrongAtomicity:
 		return "strong"
-	case Strict:
+	case StrictAtomicity:
 		return "strict"
+	case WeakAtomicity:
+		return "weak"
 	}
 	return fmt.Sprintf("atomicity %d", uint8(a))
 }
 
-// Options are chosen for each message.
+// Options are chosen for each message. Zero Options mean TotalOrder and
+// StrongAtomicity.
 type Options struct {
 	Order     Order
 	Atomicity Atomicity
 }
 
 // Valid reports whether both choices exist.
-func (o Options) Valid() bool { return o.Order <= Timed && o.Atomicity <= Strict }
+func (o Options) Valid() bool { return o.Order <= Unordered && o.Atomicity <= WeakAtomicity }
 
 // Class separates the sequences of a sender, so that messages without an order do not wait
 // for those with one.
@@ -73,7 +76,7 @@ type Class uint8
 const (
 	// ClassUnordered holds the Unordered messages.
 	ClassUnordered Class = iota
-	// ClassOrdered holds the Total and Timed messages.
+	// ClassOrdered holds the messages of TotalOrder and TimedOrder.
 	ClassOrdered
 	classes
 )

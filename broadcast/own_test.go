@@ -21,7 +21,7 @@ func TestMessagesInSlabs(t *testing.T) {
 		at := len(mem)
 		payload := paint(len(sent), size)
 		more := append(mem, payload...)
-		_, err := s.BroadcastSlab(g.reading(), slab, at, size, Options{Order: Total})
+		_, err := s.BroadcastSlab(g.reading(), slab, at, size, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		if err == nil {
 			mem, sent = more, append(sent, string(payload))
 		}
@@ -30,7 +30,7 @@ func TestMessagesInSlabs(t *testing.T) {
 	for _, size := range []int{10, 0, 5000, 300} {
 		require.NoError(t, put(size))
 	}
-	_, err := g.cast(0, paint(9, 90), Options{Order: Total})
+	_, err := g.cast(0, paint(9, 90), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	sent = append(sent, string(paint(9, 90)))
 	require.ErrorIs(t, put(50_000), ErrWindowFull)

@@ -34,8 +34,8 @@ func TestPacketsStaySmallInLargeGroups(t *testing.T) {
 	}
 	for turns = range each {
 		for i := range members {
-			for _, order := range []Order{Unordered, Total} {
-				_, err := g.cast(i, make([]byte, 900), Options{Order: order, Atomicity: Strict})
+			for _, order := range []Order{Unordered, TotalOrder} {
+				_, err := g.cast(i, make([]byte, 900), Options{Order: order, Atomicity: StrictAtomicity})
 				require.NoError(t, err)
 			}
 		}
@@ -66,8 +66,8 @@ func TestRequestsStaySmallInLargeGroups(t *testing.T) {
 	}
 	for range each {
 		for i := range g.nodes {
-			for _, order := range []Order{Unordered, Total} {
-				_, err := g.cast(i, make([]byte, 900), Options{Order: order, Atomicity: Strict})
+			for _, order := range []Order{Unordered, TotalOrder} {
+				_, err := g.cast(i, make([]byte, 900), Options{Order: order, Atomicity: StrictAtomicity})
 				require.NoError(t, err)
 			}
 		}

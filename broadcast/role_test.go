@@ -19,7 +19,7 @@ func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 	}
 	for range 300 {
 		for i := range 2 {
-			_, err := g.cast(i, []byte("x"), Options{Order: Total})
+			_, err := g.cast(i, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 			require.NoError(t, err)
 		}
 		for i := range g.nodes { // all have sent before anybody decides
@@ -45,7 +45,7 @@ func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 func decidesAlone() bool {
 	g := newTrio(3, Config{})
 	g.keep = true
-	opt := Options{Order: Total}
+	opt := Options{Order: TotalOrder, Atomicity: WeakAtomicity}
 	if _, err := g.cast(1, []byte("first"), opt); err != nil {
 		return false
 	}
@@ -77,7 +77,7 @@ func decideInTurn(order ...int) bool {
 	g.keep = true
 	for k := range 10 * len(order) {
 		sender := order[k%len(order)]
-		if _, err := g.cast(sender, []byte("x"), Options{Order: Total}); err != nil {
+		if _, err := g.cast(sender, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
 			return false
 		}
 		listener := (sender + 1) % 3
@@ -118,7 +118,7 @@ func TestHabitsEndWithTheView(t *testing.T) {
 // message.
 func TestTheRoleComesBackToTheOnlySender(t *testing.T) {
 	g := newTrio(3, Config{})
-	_, err := g.cast(1, []byte("x"), Options{Order: Total})
+	_, err := g.cast(1, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	g.turn()
 	g.turn()
@@ -136,7 +136,7 @@ func TestTheRoleComesBackToTheOnlySender(t *testing.T) {
 func keepsTheLogMoving() bool {
 	g := newTrio(3, Config{})
 	for range 3 * logSize {
-		if _, err := g.cast(1, []byte("x"), Options{Order: Total}); err != nil {
+		if _, err := g.cast(1, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
 			return false
 		}
 		g.turn()
@@ -155,29 +155,29 @@ func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 		}
 		return out
 	}
-	for _, a := range []Atomicity{Weak, Strict} {
+	for _, a := range []Atomicity{WeakAtomicity, StrictAtomicity} {
 		g := newTrio(3, Config{})
 		require.Equal(t, [3]bool{}, awaits(g))
-		_, err := g.cast(1, []byte("x"), Options{Total, a})
+		_, err := g.cast(1, []byte("x"), Options{TotalOrder, a})
 		require.NoError(t, err)
 		g.act(1)
 		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: the decision is missing, and node 0 makes it", a)
 		g.act(0)
 		g.act(1)
-		if a == Strict {
+		if a == StrictAtomicity {
 			require.Equal(t, [3]bool{true, true, true}, awaits(g), "an acknowledgement is missing")
 		}
 		g.act(2)
 		g.act(0)
 		g.act(1)
 		require.Equal(t, [3]bool{}, awaits(g), "%v: all have delivered it", a)
-		_, err = g.cast(2, []byte("y"), Options{Unordered, Weak})
+		_, err = g.cast(2, []byte("y"), Options{Unordered, WeakAtomicity})
 		require.NoError(t, err)
 		g.act(2)
 		require.Equal(t, [3]bool{}, awaits(g), "a message without an order waits for nothing")
 	}
 	g := newTrio(3, Config{})
-	_, err := g.cast(1, []byte("x"), Options{Total, Weak})
+	_, err := g.cast(1, []byte("x"), Options{TotalOrder, WeakAtomicity})
 	require.NoError(t, err)
 	g.act(1)
 	g.nodes[1].Freeze(g.now, viewOf(2, 0, 1, 2), false)

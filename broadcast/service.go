@@ -45,10 +45,10 @@ type Service struct {
 	full      uint64        // the last decision that orders messages
 
 	// Stability and delivery.
-	stable    [Strict + 1]uint64 // decisions that enough members have, by atomicity
-	reported  [Strict + 1]uint64 // the same as other members report it
+	stable    [atomicities]uint64 // decisions that enough members have, by atomicity
+	reported  [atomicities]uint64 // the same as other members report it
 	scratch   []uint64
-	covered   [Strict + 1]uint64 // decisions whose Unordered ranges are noted
+	covered   [atomicities]uint64 // decisions whose Unordered ranges are noted
 	cursor    cursor
 	deferred  deferredHeap
 	position  uint64

@@ -28,8 +28,8 @@ func (t *trio) run(d time.Duration) {
 }
 
 func TestAllCombinationsAreDeliveredEverywhere(t *testing.T) {
-	for order := Unordered; order <= Timed; order++ {
-		for atomicity := Weak; atomicity <= Strict; atomicity++ {
+	for order := Unordered; order <= TimedOrder; order++ {
+		for atomicity := WeakAtomicity; atomicity <= StrictAtomicity; atomicity++ {
 			opt := Options{order, atomicity}
 			g := newTrio(3, Config{})
 			g.keep = true
@@ -59,11 +59,11 @@ func TestAllCombinationsAreDeliveredEverywhere(t *testing.T) {
 
 func TestPayloadsOfAnySizeArrive(t *testing.T) {
 	for _, size := range []int{0, 1, DefaultPacketBytes - 1, DefaultPacketBytes, DefaultPacketBytes + 1, 10_000, DefaultMaxPayload} {
-		for _, order := range []Order{Unordered, Total} {
+		for _, order := range []Order{Unordered, TotalOrder} {
 			g := newTrio(3, Config{})
 			g.keep = true
 			payload := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
-			_, err := g.cast(1, payload, Options{Order: order})
+			_, err := g.cast(1, payload, Options{Order: order, Atomicity: WeakAtomicity})
 			require.NoError(t, err)
 			g.run(100 * time.Millisecond)
 			for i := range g.nodes {
@@ -73,9 +73,9 @@ func TestPayloadsOfAnySizeArrive(t *testing.T) {
 		}
 	}
 	g := newTrio(3, Config{})
-	_, err := g.cast(1, make([]byte, DefaultMaxPayload+1), Options{})
+	_, err := g.cast(1, make([]byte, DefaultMaxPayload+1), Options{Order: Unordered, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrTooLarge)
-	_, err = g.cast(1, nil, Options{Order: 3})
+	_, err = g.cast(1, nil, Options{Order: 3, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrOptions)
 }
 
@@ -87,7 +87,7 @@ func TestTheWindowIsShared(t *testing.T) {
 	g.drop = func(from, to int, p *Packet) bool { return silent && (from == 2 || to == 2) }
 	n := 0
 	for {
-		_, err := g.cast(0, make([]byte, 936), Options{Order: Total})
+		_, err := g.cast(0, make([]byte, 936), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		if err != nil {
 			require.ErrorIs(t, err, ErrWindowFull)
 			break
@@ -96,9 +96,9 @@ func TestTheWindowIsShared(t *testing.T) {
 		g.turn()
 	}
 	require.Equal(t, 10_000/(936+perMessage), n)
-	_, err := g.cast(1, make([]byte, 15_000), Options{Order: Total})
+	_, err := g.cast(1, make([]byte, 15_000), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err, "a message above the share is taken while nothing else is under way")
-	_, err = g.cast(1, nil, Options{Order: Total})
+	_, err = g.cast(1, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrWindowFull)
 
 	silent = false
@@ -109,7 +109,7 @@ func TestTheWindowIsShared(t *testing.T) {
 			require.Zero(t, g.nodes[i].streams[s+1][ClassOrdered].bytes, "what all have is let go of")
 		}
 	}
-	_, err = g.cast(0, nil, Options{Order: Total})
+	_, err = g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 }
 
@@ -125,7 +125,7 @@ func TestGapsAreAskedForLate(t *testing.T) {
 		return lost && from == 1
 	}
 	start := g.now
-	_, err := g.cast(1, []byte("lost"), Options{Order: Total, Atomicity: Strict})
+	_, err := g.cast(1, []byte("lost"), Options{Order: TotalOrder, Atomicity: StrictAtomicity})
 	require.NoError(t, err)
 	g.turn()
 	lost = false
@@ -140,7 +140,7 @@ func TestGapsAreAskedForLate(t *testing.T) {
 func lostTailArrives() bool {
 	g := newTrio(2, Config{})
 	g.drop = func(from, to int, p *Packet) bool { return true }
-	if _, err := g.cast(1, nil, Options{Order: Total}); err != nil {
+	if _, err := g.cast(1, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
 		return false
 	}
 	g.turn()
@@ -154,16 +154,16 @@ func TestALostTailArrives(t *testing.T) { require.True(t, lostTailArrives()) }
 func TestRequireQuorum(t *testing.T) {
 	group := timed.SetOf(1, 2, 3, 4, 5)
 	g := newTrio(3, Config{RequireQuorum: group})
-	_, err := g.cast(0, nil, Options{Order: Total})
+	_, err := g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	g.run(5 * time.Millisecond)
 	require.Equal(t, 1, g.count[1])
 	g.install(viewOf(2, 0, 1))
-	for _, order := range []Order{Total, Timed} {
-		_, err = g.cast(0, nil, Options{Order: order})
+	for _, order := range []Order{TotalOrder, TimedOrder} {
+		_, err = g.cast(0, nil, Options{Order: order, Atomicity: WeakAtomicity})
 		require.ErrorIs(t, err, ErrNoQuorum)
 	}
-	_, err = g.cast(0, nil, Options{Order: Unordered})
+	_, err = g.cast(0, nil, Options{Order: Unordered, Atomicity: WeakAtomicity})
 	require.NoError(t, err, "what needs no order goes on")
 	g.run(5 * time.Millisecond)
 	require.Equal(t, 2, g.count[1])
@@ -176,13 +176,13 @@ func TestASlowConsumer(t *testing.T) {
 	s := g.nodes[2]
 	s.slow.backlog = 5000 // taken by nobody
 	g.run(time.Millisecond)
-	before := g.nodes[0].stable[Strict]
-	_, err := g.cast(0, nil, Options{Total, Strict})
+	before := g.nodes[0].stable[StrictAtomicity]
+	_, err := g.cast(0, nil, Options{TotalOrder, StrictAtomicity})
 	require.NoError(t, err)
-	_, err = g.cast(0, nil, Options{Unordered, Weak})
+	_, err = g.cast(0, nil, Options{Unordered, WeakAtomicity})
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
-	require.Equal(t, before, g.nodes[0].stable[Strict])
+	require.Equal(t, before, g.nodes[0].stable[StrictAtomicity])
 	require.Equal(t, []int{1, 1, 1}, g.count, "what is Weak goes on")
 
 	g.effects = nil
@@ -199,7 +199,7 @@ func TestASlowConsumer(t *testing.T) {
 	g.run(50 * time.Millisecond)
 	require.Equal(t, []Kind{Slow, Overrun}, []Kind{g.effects[0].Kind, g.effects[1].Kind})
 	require.Len(t, g.effects, 2)
-	_, err = g.cast(2, nil, Options{})
+	_, err = g.cast(2, nil, Options{Order: Unordered, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrLeaving)
 }
 
@@ -209,15 +209,15 @@ func TestViewsChange(t *testing.T) {
 	g := newTrio(3, Config{})
 	g.keep = true
 	for range 5 {
-		_, err := g.cast(0, []byte("first"), Options{Order: Total})
+		_, err := g.cast(0, []byte("first"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		require.NoError(t, err)
 	}
 	g.turn()
 	cut := true
 	g.drop = func(from, to int, p *Packet) bool { return cut && (from == 2) != (to == 2) }
-	_, err := g.cast(0, []byte("strict"), Options{Total, Strict})
+	_, err := g.cast(0, []byte("strict"), Options{TotalOrder, StrictAtomicity})
 	require.NoError(t, err)
-	_, err = g.cast(2, []byte("alone"), Options{Total, Weak})
+	_, err = g.cast(2, []byte("alone"), Options{TotalOrder, WeakAtomicity})
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
 	g.effects = nil
@@ -228,7 +228,7 @@ func TestViewsChange(t *testing.T) {
 		require.Equal(t, "strict", g.payloads[i][len(g.payloads[i])-1])
 		require.True(t, last.Transitional, "not all had it")
 	}
-	_, err = g.cast(2, []byte("alone again"), Options{Total, Weak})
+	_, err = g.cast(2, []byte("alone again"), Options{TotalOrder, WeakAtomicity})
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
 	require.Equal(t, []string{"alone", "alone again"}, g.payloads[2][len(g.payloads[2])-2:])
@@ -237,7 +237,7 @@ func TestViewsChange(t *testing.T) {
 	g.effects = nil
 	at := len(g.payloads[0])
 	g.install(viewOf(4, 0, 1, 2))
-	_, err = g.cast(2, []byte("together"), Options{Total, Weak})
+	_, err = g.cast(2, []byte("together"), Options{TotalOrder, WeakAtomicity})
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
 	for i := range 2 {
@@ -254,7 +254,7 @@ func TestOrderedElsewhere(t *testing.T) {
 	g := newTrio(3, Config{})
 	// Node 2 sends, and does not hear that the others order.
 	g.drop = func(from, to int, p *Packet) bool { return to == 2 }
-	id, err := g.cast(2, []byte("away"), Options{Order: Total})
+	id, err := g.cast(2, []byte("away"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	g.run(5 * time.Millisecond)
 	require.Equal(t, []int{1, 1, 0}, g.count)
@@ -277,8 +277,8 @@ func TestOrderedElsewhere(t *testing.T) {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	for opt, size := range map[Options]int{{Total, Weak}: 64, {Timed, Strong}: 64, {Unordered, Strict}: 64,
-		{Total, Strict}: 16 << 10, {Timed, Weak}: 200_000} {
+	for opt, size := range map[Options]int{{TotalOrder, WeakAtomicity}: 64, {TimedOrder, StrongAtomicity}: 64, {Unordered, StrictAtomicity}: 64,
+		{TotalOrder, StrictAtomicity}: 16 << 10, {TimedOrder, WeakAtomicity}: 200_000} {
 		g := newTrio(3, Config{})
 		payload := make([]byte, size)
 		lent := make([][]Loan, 3)
@@ -324,7 +324,7 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 // Who comes to hold what is not Weak says so at once: a Strict message takes three
 // message times, and no keepalive.
 func TestAcknowledgementsAreNotLate(t *testing.T) {
-	for _, opt := range []Options{{Total, Strong}, {Total, Strict}, {Unordered, Strict}} {
+	for _, opt := range []Options{{TotalOrder, StrongAtomicity}, {TotalOrder, StrictAtomicity}, {Unordered, StrictAtomicity}} {
 		g := newTrio(3, Config{})
 		_, err := g.cast(1, nil, opt)
 		require.NoError(t, err)
@@ -341,7 +341,7 @@ func TestAcknowledgementsAreNotLate(t *testing.T) {
 func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
 	g := newTrio(3, Config{})
 	for range 10 {
-		_, err := g.cast(1, nil, Options{Total, Weak})
+		_, err := g.cast(1, nil, Options{TotalOrder, WeakAtomicity})
 		require.NoError(t, err)
 	}
 	decisions := 0
@@ -380,7 +380,7 @@ func TestPacketsOvertakeEachOther(t *testing.T) {
 		return false
 	}
 	for i := range 20 {
-		_, err := g.cast(1, []byte{byte(i)}, Options{Total, Weak})
+		_, err := g.cast(1, []byte{byte(i)}, Options{TotalOrder, WeakAtomicity})
 		require.NoError(t, err)
 		g.turn()
 	}

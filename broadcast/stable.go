@@ -12,30 +12,32 @@ func (s *Service) restable() {
 	slices.Sort(acks)
 	n := len(acks)
 	before := s.stable
-	s.stable = [Strict + 1]uint64{Weak: s.have, Strong: acks[(n-1)/2], Strict: acks[0]} // n/2+1 have at least acks[(n-1)/2]
-	for a := Strong; a <= Strict; a++ {
+	s.stable = [atomicities]uint64{WeakAtomicity: s.have, StrongAtomicity: acks[(n-1)/2], StrictAtomicity: acks[0]} // n/2+1 have at least acks[(n-1)/2]
+	for a := StrongAtomicity; a <= StrictAtomicity; a++ {
 		s.stable[a] = max(s.stable[a], s.reported[a])
 	}
 	s.moved = s.moved || s.stable != before
 }
 
 // stableNow returns the stable decisions that this node announces.
-func (s *Service) stableNow() [2]uint64 { return [2]uint64{s.stable[Strong], s.stable[Strict]} }
+func (s *Service) stableNow() [2]uint64 {
+	return [2]uint64{s.stable[StrongAtomicity], s.stable[StrictAtomicity]}
+}
 
 // noteStable takes the stable decisions of another member, and reports whether they are
 // news. Stability is a fact about the view. Without this, two members that do not hear
 // each other would wait for each other's acknowledgements as long as the view lasts.
 func (s *Service) noteStable(stable [2]uint64) bool {
-	if stable[0] <= s.reported[Strong] && stable[1] <= s.reported[Strict] {
+	if stable[0] <= s.reported[StrongAtomicity] && stable[1] <= s.reported[StrictAtomicity] {
 		return false
 	}
-	s.reported[Strong], s.reported[Strict] = max(s.reported[Strong], stable[0]), max(s.reported[Strict], stable[1])
+	s.reported[StrongAtomicity], s.reported[StrictAtomicity] = max(s.reported[StrongAtomicity], stable[0]), max(s.reported[StrictAtomicity], stable[1])
 	return true
 }
 
 // cover notes the Unordered ranges of stable decisions.
 func (s *Service) cover() {
-	for a := Strong; a <= Strict; a++ {
+	for a := StrongAtomicity; a <= StrictAtomicity; a++ {
 		for to := min(s.stable[a], s.have); s.covered[a] < to; {
 			s.covered[a]++
 			sl := s.log.at(s.covered[a])
@@ -45,7 +47,7 @@ func (s *Service) cover() {
 					continue
 				}
 				st := s.members[r.Member].stream(ClassUnordered)
-				if a == Strong {
+				if a == StrongAtomicity {
 					st.majority = max(st.majority, r.To)
 				} else {
 					st.all = max(st.all, r.To)
@@ -57,7 +59,7 @@ func (s *Service) cover() {
 
 // release drops messages that all members have and this one has delivered.
 func (s *Service) release() {
-	limit := min(s.stable[Strict], s.have)
+	limit := min(s.stable[StrictAtomicity], s.have)
 	for s.released < min(limit, s.cursor.next-1) {
 		sl := s.log.at(s.released + 1)
 		if sl.left > 0 {

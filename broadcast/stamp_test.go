@@ -13,7 +13,7 @@ import (
 func promiseHolds() bool {
 	g := newTrio(2, Config{})
 	s := g.nodes[0]
-	if _, err := s.Broadcast(clocksync.Reading{Time: 1000}, nil, Options{Order: Timed}); err != nil {
+	if _, err := s.Broadcast(clocksync.Reading{Time: 1000}, nil, Options{Order: TimedOrder, Atomicity: WeakAtomicity}); err != nil {
 		return false
 	}
 	return s.Header(clocksync.Reading{Time: 2000}).Floor <= 1000

@@ -42,7 +42,7 @@ func (r *Run) flags() flags {
 
 func (f flags) order() Order         { return Order(f & orderMask) }
 func (f flags) atomicity() Atomicity { return Atomicity(f & atomicMask >> atomicShift) }
-func (f flags) urgent() bool         { return f.atomicity() != Weak || f.order() == Timed }
+func (f flags) urgent() bool         { return f.atomicity() != WeakAtomicity || f.order() == TimedOrder }
 
 // payload returns the bytes of the entry. Appending to them allocates.
 func (e *entry) payload() []byte { return e.home.buf[e.off : e.off+e.size : e.off+e.size] }

@@ -277,12 +277,12 @@ func TestSubmitSaysWhyNot(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 4})
 		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: []failaware.NodeID{1, 2, 3}}, replicate.Config{}, applications(3, 0)...)
 		b := all[0].Node().Bounds()
-		_, err := all[0].SubmitWith(t.Context(), []byte("x"), failaware.BroadcastOptions{Order: failaware.TotalOrder, NoWait: true})
+		_, err := all[0].SubmitWith(t.Context(), []byte("x"), failaware.BroadcastOptions{Order: failaware.TotalOrder, NoWait: true, Atomicity: failaware.WeakAtomicity})
 		var not *replicate.NotAcceptingError
 		require.ErrorAs(t, err, &not)
 		require.Equal(t, replicate.NoView, not.Situation)
 		time.Sleep(b.Ready + b.View)
-		_, err = all[0].SubmitWith(t.Context(), nil, failaware.BroadcastOptions{})
+		_, err = all[0].SubmitWith(t.Context(), nil, failaware.BroadcastOptions{Order: failaware.Unordered, Atomicity: failaware.WeakAtomicity})
 		require.ErrorIs(t, err, failaware.ErrMessageOptions)
 		_, err = all[0].Submit(t.Context(), make([]byte, 2<<20))
 		require.ErrorIs(t, err, failaware.ErrTooLarge)
@@ -338,7 +338,7 @@ func TestAnotherIncarnationGetsTheStateAgain(t *testing.T) {
 		submit(t, all[1], "one")
 		boot := all[1].Node().Status().Boot
 		submit(t, all[0], "wait")
-		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder}
+		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.WeakAtomicity}
 		for i := range 3000 {
 			_, err := all[0].SubmitWith(within(t, time.Minute), fmt.Appendf(nil, "w%d", i), weak)
 			require.NoError(t, err)

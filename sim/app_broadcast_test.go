@@ -26,7 +26,7 @@ type log struct {
 func (l *log) handlers() Handlers {
 	var say func()
 	say = func() {
-		_, _ = l.n.Broadcast(fmt.Appendf(nil, "%d at %v", l.n.ID(), l.n.Instant()), broadcast.Options{Order: broadcast.Total})
+		_, _ = l.n.Broadcast(fmt.Appendf(nil, "%d at %d", l.n.ID(), l.n.Instant()), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
 		l.n.After(7*time.Millisecond, say)
 	}
 	say()
@@ -97,14 +97,14 @@ func TestApplicationsBroadcast(t *testing.T) {
 func TestCastRefuses(t *testing.T) {
 	w, err := New(1, Options{Calm: true})
 	require.NoError(t, err)
-	_, err = w.Node(1).Broadcast(nil, broadcast.Options{})
+	_, err = w.Node(1).Broadcast(nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.ErrorContains(t, err, "Broadcast")
 	require.ErrorContains(t, w.Inject(Fault{Kind: Burst, Node: 1, Size: 1}), "Broadcast")
 	w, err = New(1, Options{Calm: true, Broadcast: &Broadcast{Quiet: true}})
 	require.NoError(t, err)
-	_, err = w.Node(1).Broadcast(make([]byte, 1<<21), broadcast.Options{})
+	_, err = w.Node(1).Broadcast(make([]byte, 1<<21), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.ErrorIs(t, err, broadcast.ErrTooLarge)
 	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 1}))
-	_, err = w.Node(1).Broadcast(nil, broadcast.Options{})
+	_, err = w.Node(1).Broadcast(nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.Error(t, err)
 }

@@ -60,7 +60,7 @@ func parseOptions(text string) (broadcast.Options, error) {
 		}
 	}
 	return broadcast.Options{}, fmt.Errorf("sim: mix: %q: must be an order and an atomicity, such as %q", text,
-		broadcast.Total.String()+" "+broadcast.Strict.String())
+		broadcast.TotalOrder.String()+" "+broadcast.StrictAtomicity.String())
 }
 
 // readTraffic gives a case the traffic of its file.

@@ -101,7 +101,7 @@ func (c *castCheck) broadcast(inc timed.Incarnation, id broadcast.ID, payload []
 	}
 	n := c.nodes[inc]
 	m := &castSent{payload: bytes.Clone(payload), opt: opt, at: at, timeline: timeline, first: n.own[id.Class] + 1}
-	c.timedInUse = c.timedInUse || opt.Order == broadcast.Timed
+	c.timedInUse = c.timedInUse || opt.Order == broadcast.TimedOrder
 	c.sent[id], c.count = m, c.count+1
 	n.mine, n.own[id.Class] = append(n.mine, id), id.Sequence
 	return m
@@ -255,7 +255,7 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 	v := c.views[view.ID]
 	c.checkOrder(n, v, d)
 	c.checkAtomicity(n, v, d)
-	if d.Order == broadcast.Timed && !d.Transitional {
+	if d.Order == broadcast.TimedOrder && !d.Transitional {
 		c.checkTimed(n, d)
 	}
 }
@@ -283,7 +283,7 @@ func (c *castCheck) checkOrder(n *castNode, v *castView, d *broadcast.Delivery) 
 
 // checkAtomicity holds a regular delivery against the truth.
 func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delivery) {
-	if d.Transitional || d.Atomicity == broadcast.Weak {
+	if d.Transitional || d.Atomicity == broadcast.WeakAtomicity {
 		return
 	}
 	have := 0
@@ -293,13 +293,13 @@ func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delive
 		}
 	}
 	need := len(v.members)/2 + 1
-	if d.Atomicity == broadcast.Strict {
+	if d.Atomicity == broadcast.StrictAtomicity {
 		need = len(v.members)
 	}
 	if have < need {
 		c.fail("atomicity", n.inc.Node, "delivers %v as %v while %d of %d members have it", d.ID, d.Atomicity, have, len(v.members))
 	}
-	if d.Atomicity != broadcast.Strict {
+	if d.Atomicity != broadcast.StrictAtomicity {
 		return
 	}
 	v.strict = append(v.strict, d.ID)

@@ -38,7 +38,7 @@ const initialSpread = 40 * time.Millisecond
 func (l *castLive) init(w *World, k *casting) {
 	l.w, l.k = w, k
 	l.spell = int64(deliveryBound(w.opt.Timing, w.opt.Nodes, slices.ContainsFunc(k.traffic.Mix,
-		func(o broadcast.Options) bool { return o.Order == broadcast.Timed })))
+		func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })))
 	if w.external != nil {
 		l.spell += int64(w.external.spread(w.opt.Duration))
 	}

@@ -85,7 +85,7 @@ type registerReplica struct {
 	called int64
 }
 
-var strictTotal = broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strict}
+var strictTotal = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 
 // app returns the replica of a process that starts.
 func (s *registers) app(n *Node) Handlers {

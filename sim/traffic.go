@@ -59,10 +59,11 @@ func (t *Traffic) Validate() error {
 	return nil
 }
 
-// allOptions are the nine combinations of order and atomicity.
+// allOptions are the nine combinations of order and atomicity. Random draws of
+// recorded seeds depend on their sequence.
 func allOptions() (all []broadcast.Options) {
-	for o := broadcast.Unordered; o <= broadcast.Timed; o++ {
-		for a := broadcast.Weak; a <= broadcast.Strict; a++ {
+	for _, o := range []broadcast.Order{broadcast.Unordered, broadcast.TotalOrder, broadcast.TimedOrder} {
+		for _, a := range []broadcast.Atomicity{broadcast.WeakAtomicity, broadcast.StrongAtomicity, broadcast.StrictAtomicity} {
 			all = append(all, broadcast.Options{Order: o, Atomicity: a})
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 // The values of flags for broadcasts.
 var (
-	castOrder = cli.OneOf(cli.Choice[failaware.MessageOrder]{Name: "unordered", Value: failaware.Unordered},
-		cli.Choice[failaware.MessageOrder]{Name: "total", Value: failaware.TotalOrder},
-		cli.Choice[failaware.MessageOrder]{Name: "timed", Value: failaware.TimedOrder})
+	castOrder = cli.OneOf(cli.Choice[failaware.Order]{Name: "unordered", Value: failaware.Unordered},
+		cli.Choice[failaware.Order]{Name: "total", Value: failaware.TotalOrder},
+		cli.Choice[failaware.Order]{Name: "timed", Value: failaware.TimedOrder})
 	castAtomicity = cli.OneOf(cli.Choice[failaware.Atomicity]{Name: "weak", Value: failaware.WeakAtomicity},
 		cli.Choice[failaware.Atomicity]{Name: "strong", Value: failaware.StrongAtomicity},
 		cli.Choice[failaware.Atomicity]{Name: "strict", Value: failaware.StrictAtomicity})

@@ -24,8 +24,8 @@ import (
 const mostInput = 64 << 20
 
 func newBroadcastCommand(g *globals) *cobra.Command {
-	order := cli.NewValue("total", "name", cli.OneOf(cli.Names(api.Orders...)...))
-	atomicity := cli.NewValue("weak", "name", cli.OneOf(cli.Names(api.Atomicities...)...))
+	order := cli.NewValue(api.Orders[0], "name", cli.OneOf(cli.Names(api.Orders...)...))
+	atomicity := cli.NewValue(api.Atomicities[0], "name", cli.OneOf(cli.Names(api.Atomicities...)...))
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "broadcast TEXT|-",

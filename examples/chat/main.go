@@ -50,8 +50,7 @@ func run() error {
 	defer n.Close()
 	go func() {
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-			opts := failaware.BroadcastOptions{Order: failaware.TotalOrder}
-			if _, err := n.Broadcast(ctx, lines.Bytes(), opts); err != nil {
+			if _, err := n.Broadcast(ctx, lines.Bytes(), failaware.BroadcastOptions{}); err != nil {
 				fmt.Fprintln(os.Stderr, "chat: not sent:", err)
 			}
 		}

@@ -14,10 +14,11 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Orders and Atomicities are what a message may ask for, by name.
+// Orders and Atomicities are what a message may ask for, by name. The first of each
+// is the default.
 var (
-	Orders      = []string{"unordered", "total", "timed"}
-	Atomicities = []string{"weak", "strong", "strict"}
+	Orders      = []string{failaware.TotalOrder.String(), failaware.TimedOrder.String(), failaware.Unordered.String()}
+	Atomicities = []string{failaware.StrongAtomicity.String(), failaware.StrictAtomicity.String(), failaware.WeakAtomicity.String()}
 )
 
 // choice returns the place of a parameter's value among names; the first stands
@@ -61,7 +62,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	}
 	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, errTooLong)
 	defer cancel()
-	opts := failaware.BroadcastOptions{Order: failaware.MessageOrder(order), Atomicity: failaware.Atomicity(atomicity)}
+	opts := failaware.BroadcastOptions{Order: failaware.Order(order), Atomicity: failaware.Atomicity(atomicity)}
 	if !wait {
 		id, err := s.node.Broadcast(ctx, payload, opts)
 		if err != nil {

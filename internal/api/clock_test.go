@@ -48,7 +48,7 @@ func TestClockHistoryIsBounded(t *testing.T) {
 	var h clockHistory
 	require.Empty(t, h.points())
 	for i := range MaxHistory + 5 {
-		h.add(failaware.Reading{Time: failaware.Time(i), Deviation: clocksync.UnknownBound, UTCBound: time.Millisecond})
+		h.add(failaware.Reading{Time: failaware.GroupTime(i), Deviation: clocksync.UnknownBound, UTCBound: time.Millisecond})
 	}
 	p := h.points()
 	require.Len(t, p, MaxHistory)

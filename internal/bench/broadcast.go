@@ -18,7 +18,7 @@ type BroadcastOptions struct {
 	Setup
 	Members     []int // sizes of groups
 	Sizes       []int // of messages, in bytes
-	Order       failaware.MessageOrder
+	Order       failaware.Order
 	Atomicities []failaware.Atomicity
 	All         []bool // all members send, or only the first
 	// Loads are measured in this order; LoadHalf needs LoadSaturated before

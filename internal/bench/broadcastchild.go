@@ -26,7 +26,7 @@ type castRun struct {
 	Number               uint32 // marks the messages of this run
 	Senders              idSet
 	Size                 int // in bytes
-	Order                failaware.MessageOrder
+	Order                failaware.Order
 	Atomicity            failaware.Atomicity
 	Rate                 float64 // messages per second of each sender; 0: as many as are taken
 	Every                int     // one of so many messages is traced

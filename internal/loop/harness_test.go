@@ -99,7 +99,7 @@ func step(l *Loop, c *fakeConn) {
 // send broadcasts a message.
 func send(t *testing.T, l *Loop) {
 	t.Helper()
-	_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{}, nil, false)
+	_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.NoError(t, err)
 }
 

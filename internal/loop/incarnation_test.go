@@ -29,7 +29,7 @@ func TestTheEndOfAnIncarnation(t *testing.T) {
 		require.True(t, before.Leading)
 		w := sendqueue.NewWaiter()
 		d.mu.Lock() // no caller takes a turn
-		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{}, w, false)
+		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
 		d.mu.Unlock()
 		require.NoError(t, err)
 		if why == life.Suspended || why == life.ClockBackwards {

@@ -89,7 +89,7 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 	var o outbound
 	var c counts
 	o.encoder.MaxPacket = 1200
-	cast := &broadcast.Packet{Runs: []broadcast.Run{{Sender: 1, Boot: 7, Begins: true, Ends: true, First: 1, Count: 1, Size: 4,
+	cast := &broadcast.Packet{Runs: []broadcast.Run{{Sender: 1, Boot: 7, Options: broadcast.Options{Order: broadcast.Unordered}, Begins: true, Ends: true, First: 1, Count: 1, Size: 4,
 		Payload: []byte("same")}}}
 	packet := func(to timed.NodeID) *wire.Packet {
 		return &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: to, Boot: 7, Stamp: 5, Echo: datagram.Echo{Heard: datagram.NotHeard}},

@@ -15,7 +15,7 @@ import (
 // do not count: without a holder, nobody can use what was delivered to them.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	group := m.cfg.RequireQuorum
-	regular := !d.Transitional && d.Atomicity == broadcast.Strict
+	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
 	return regular && !group.Empty() && 2*m.holders.Intersect(group).Len() > group.Len()
 }
 

@@ -26,8 +26,8 @@ const (
 // them. They may be Weak: members that move together have delivered the same,
 // and those that do not, have different states by then.
 var (
-	marker = broadcast.Options{Order: broadcast.Total}
-	free   = broadcast.Options{Order: broadcast.Unordered}
+	marker = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	free   = broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 )
 
 // Standing is what a member has of the replicated state.

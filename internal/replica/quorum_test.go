@@ -59,7 +59,7 @@ func TestADiscardedStateMayBeNewer(t *testing.T) { discardedIsNewer(t) }
 // What is delivered lasts only once those who have the state are a majority.
 func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) {
 	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
-	strict := broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strict}
+	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	op := func(opt broadcast.Options) bool {
 		w.nodes[0].last = Effect{}
 		w.perform(0, []Effect{{Kind: Broadcast, Options: opt, Payload: AppendOp(nil, []byte("x"))}})

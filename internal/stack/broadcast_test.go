@@ -162,7 +162,7 @@ func BenchmarkNodesBroadcast(b *testing.B) {
 				round := func() {
 					for _, s := range w.nodes {
 						for range max(1, 32768/size) {
-							if _, err := s.Broadcast(w.now, payload, broadcast.Options{Order: broadcast.Total}); err != nil {
+							if _, err := s.Broadcast(w.now, payload, broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}); err != nil {
 								break // the next rounds make room
 							}
 						}

@@ -89,7 +89,8 @@ func (r *reader) run(p *broadcast.Packet) {
 	i := r.sender()
 	t := broadcast.Run{Sender: i.Node, Boot: i.Boot, Class: broadcast.Class(r.uint(0, 1))}
 	options := r.uint(0, runOptions)
-	t.Options = broadcast.Options{Order: broadcast.Order(options & 3), Atomicity: broadcast.Atomicity(options >> runAtomicity & 3)}
+	t.Options = broadcast.Options{Order: broadcast.Order(optionOf[options&3]),
+		Atomicity: broadcast.Atomicity(optionOf[options>>runAtomicity&3])}
 	t.Begins, t.Ends = options&runBegins != 0, options&runEnds != 0
 	t.First = r.uint(1, broadcast.MaxSequence)
 	t.Count = int(r.uint(1, broadcast.MaxRun))

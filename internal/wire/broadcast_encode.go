@@ -58,6 +58,14 @@ const (
 	runOptions   = 1<<6 - 1
 )
 
+// optionCodes are the codes of orders: on the wire, Unordered is 0. Those of
+// atomicities are the same, since WeakAtomicity is 0 there, then StrongAtomicity, then
+// StrictAtomicity. optionOf is the inverse; 3 is the code of nothing.
+var (
+	optionCodes = [...]uint64{broadcast.TotalOrder: 1, broadcast.TimedOrder: 2, broadcast.Unordered: 0}
+	optionOf    = [...]uint8{0: uint8(broadcast.Unordered), 1: uint8(broadcast.TotalOrder), 2: uint8(broadcast.TimedOrder), 3: 3}
+)
+
 // unknownDeviation stands for [clocksync.UnknownBound] on the wire.
 const unknownDeviation = -1
 
@@ -170,7 +178,7 @@ func (w *writer) run(r *broadcast.Run) {
 	w.array(runLen)
 	w.sender(timed.Incarnation{Node: r.Sender, Boot: r.Boot})
 	w.uint(uint64(r.Class), 0, 1)
-	options := uint64(r.Options.Order) | uint64(r.Options.Atomicity)<<runAtomicity
+	options := optionCodes[r.Options.Order] | optionCodes[r.Options.Atomicity]<<runAtomicity
 	if r.Begins {
 		options |= runBegins
 	}

@@ -21,9 +21,9 @@ func broadcastPacket() Packet {
 	p.Broadcast = &broadcast.Packet{
 		Header: broadcast.Header{View: viewOf(4, 1), Known: 9, Have: 8, Stable: [2]uint64{7, 6}, Tails: [2]uint64{70, 80}, Floor: 1_790_000_000_000_000_000},
 		Runs: []broadcast.Run{
-			{Sender: 1, Boot: bootOf(1), Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.Timed, Atomicity: broadcast.Strict},
+			{Sender: 1, Boot: bootOf(1), Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.TimedOrder, Atomicity: broadcast.StrictAtomicity},
 				Begins: true, Ends: true, First: 1 << 40, Count: 3, Stamp: 5, Deviation: time.Microsecond, Size: 2, Payload: []byte("aabbcc")},
-			{Sender: 3, Boot: bootOf(3), First: 1, Count: 2, Ends: true, Stamp: -5, Deviation: clocksync.UnknownBound,
+			{Sender: 3, Boot: bootOf(3), Options: broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, First: 1, Count: 2, Ends: true, Stamp: -5, Deviation: clocksync.UnknownBound,
 				Sizes: []uint32{0, 5}, Payload: []byte("hello")},
 		},
 		Decisions: []broadcast.Decision{
@@ -162,7 +162,7 @@ func BenchmarkBroadcastCodec(b *testing.B) {
 	p := basePacket()
 	p.Frames = FrameBroadcast
 	p.Broadcast = &broadcast.Packet{Header: broadcastPacket().Broadcast.Header, Runs: []broadcast.Run{{Sender: 1, Boot: bootOf(1),
-		Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.Total}, Begins: true, Ends: true, First: 1 << 30,
+		Class: broadcast.ClassOrdered, Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}, Begins: true, Ends: true, First: 1 << 30,
 		Count: 200, Stamp: 1_790_000_000_000_000_000, Size: 64, Payload: make([]byte, 200*64)}}}
 	buf := make([]byte, 0, 1<<16)
 	var got Packet

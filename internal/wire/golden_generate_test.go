@@ -299,7 +299,7 @@ func (g *golden) castHeader() broadcast.Header {
 func (g *golden) run(n, size int, even bool) broadcast.Run {
 	r := broadcast.Run{Sender: g.node(), Boot: g.boot(), Begins: g.bool(), Ends: g.bool(), Count: n, Stamp: g.time(),
 		First: g.uint(1, broadcast.MaxSequence-uint64(n)), Deviation: time.Duration(g.uint(0, math.MaxInt64))}
-	r.Options = broadcast.Options{Order: broadcast.Order(g.below(3)), Atomicity: broadcast.Atomicity(g.below(3))}
+	r.Options = broadcast.Options{Order: broadcast.Order(optionOf[g.below(3)]), Atomicity: broadcast.Atomicity(optionOf[g.below(3)])}
 	r.Class = r.Options.Order.Class()
 	total := n * size
 	if even {

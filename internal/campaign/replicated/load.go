@@ -56,12 +56,12 @@ func drawLoad(r random.Stream, o Options) (l load) {
 // drawMix draws the orders and atomicities of operations: all that are ordered, or
 // one of them.
 func drawMix(r random.Stream, withTimed bool) (mix []broadcast.Options) {
-	last := broadcast.Total
+	orders := []broadcast.Order{broadcast.TotalOrder}
 	if withTimed {
-		last = broadcast.Timed
+		orders = append(orders, broadcast.TimedOrder)
 	}
-	for o := broadcast.Total; o <= last; o++ {
-		for a := broadcast.Weak; a <= broadcast.Strict; a++ {
+	for _, o := range orders {
+		for _, a := range []broadcast.Atomicity{broadcast.WeakAtomicity, broadcast.StrongAtomicity, broadcast.StrictAtomicity} {
 			mix = append(mix, broadcast.Options{Order: o, Atomicity: a})
 		}
 	}

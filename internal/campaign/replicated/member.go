@@ -86,7 +86,7 @@ func (s *run) readBarrier(m *member) {
 	if !m.replica.Accepting() {
 		return
 	}
-	id, err := m.n.Broadcast(replica.AppendBarrier(nil), broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strict})
+	id, err := m.n.Broadcast(replica.AppendBarrier(nil), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity})
 	if err == nil {
 		m.told.barriers[id] = len(s.check.lasting)
 	}

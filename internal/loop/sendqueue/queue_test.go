@@ -13,7 +13,7 @@ import (
 func TestAWaiterIsOvertakenAtMostOnce(t *testing.T) {
 	q := New(Options{Self: 1, PacketBytes: classBytes})
 	machine := broadcast.New(broadcast.Config{})
-	opt := broadcast.Options{Order: broadcast.Total}
+	opt := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
 	class := opt.Order.Class()
 	c := &q.classes[class]
 	put := func(at *place) error {
@@ -66,12 +66,12 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	q.Restart(7)
 	send := func(order broadcast.Order) (*Waiter, broadcast.ID) {
 		w := NewWaiter()
-		id, err := q.Send(t.Context(), []byte("x"), broadcast.Options{Order: order}, w, true)
+		id, err := q.Send(t.Context(), []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w, true)
 		require.NoError(t, err)
 		return w, id
 	}
-	one, first := send(broadcast.Total)
-	two, second := send(broadcast.Total)
+	one, first := send(broadcast.TotalOrder)
+	two, second := send(broadcast.TotalOrder)
 	other, _ := send(broadcast.Unordered)
 	require.Equal(t, broadcast.ID{Sender: 1, Boot: 7, Class: broadcast.ClassOrdered, Sequence: 1}, first)
 	require.Equal(t, uint64(2), second.Sequence)
@@ -86,6 +86,6 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	last, _ := send(broadcast.Unordered)
 	q.Stop()
 	require.Equal(t, NodeStopped, (<-last.Result).Lost)
-	_, err := q.Send(t.Context(), nil, broadcast.Options{}, nil, false)
+	_, err := q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.ErrorIs(t, err, ErrClosed)
 }

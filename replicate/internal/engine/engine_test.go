@@ -15,7 +15,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-var total = broadcast.Options{Order: broadcast.Total}
+var total = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
 
 // words is a list of words; merged lists are sorted.
 type words struct {
