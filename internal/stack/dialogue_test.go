@@ -317,14 +317,14 @@ func (d *dialogue) broadcastCommand(args []datadriven.CmdArg) error {
 	if err != nil || len(args) < 2 {
 		return errors.Join(err, errors.New("broadcast what?"))
 	}
-	opt := broadcast.Options{Order: broadcast.Total, Atomicity: broadcast.Strong}
+	opt := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrongAtomicity}
 	for _, a := range args[2:] {
-		for _, o := range []broadcast.Order{broadcast.Unordered, broadcast.Total, broadcast.Timed} {
+		for _, o := range []broadcast.Order{broadcast.Unordered, broadcast.TotalOrder, broadcast.TimedOrder} {
 			if a.Key == "order" && a.Vals[0] == o.String() {
 				opt.Order = o
 			}
 		}
-		for _, o := range []broadcast.Atomicity{broadcast.Weak, broadcast.Strong, broadcast.Strict} {
+		for _, o := range []broadcast.Atomicity{broadcast.WeakAtomicity, broadcast.StrongAtomicity, broadcast.StrictAtomicity} {
 			if a.Key == "atomicity" && a.Vals[0] == o.String() {
 				opt.Atomicity = o
 			}

@@ -22,13 +22,13 @@ func durationText(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 2, 64)
 }
 
-var bootText = regexp.MustCompile(`/([0-9a-f]{8})\b`)
+var bootText = regexp.MustCompile(`/([0-9a-f]{8})[0-9a-f]{8}\b`)
 
 // plain replaces boot ids in the names of views and messages: view 3@1 is of the first
 // process of node 1, and view 3@1' of its second one.
 func plain(text string) string {
 	return bootText.ReplaceAllStringFunc(text, func(s string) string {
-		start, _ := strconv.ParseUint(s[1:], 16, 32)
+		start, _ := strconv.ParseUint(s[1:9], 16, 32)
 		return strings.Repeat("'", max(int(start)-1, 0))
 	})
 }
