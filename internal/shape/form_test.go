@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the packages whose machines have the form that docs/ARCHITECTURE.md
+// layers lists the packages whose machines have the form that docs/layers.md
 // describes.
 var layers = []string{"datagram", "leader", "leader/epoch", "membership", "clocksync", "broadcast", "internal/replica", "internal/stack"}
 
 // methods returns the exported methods of a package.
-func methods(t *testing.T, p listed) (all []*ast.FuncDecl) {
+func methods(t *testing.T, p goPackage) (all []*ast.FuncDecl) {
 	for _, file := range p.GoFiles {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, 0)
 		require.NoError(t, err)

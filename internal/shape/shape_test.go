@@ -70,14 +70,14 @@ var below = map[string][]string{
 // pure lists the packages that must neither read clocks nor block.
 var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
 
-type listed struct {
+type goPackage struct {
 	ImportPath string
 	Dir        string
 	GoFiles    []string
 	Imports    []string
 }
 
-func packages(t *testing.T) map[string]listed {
+func packages(t *testing.T) map[string]goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"/...")
 	cmd.Dir = root(t)
@@ -85,9 +85,9 @@ func packages(t *testing.T) map[string]listed {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, stderr.String())
-	all := map[string]listed{}
+	all := map[string]goPackage{}
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-		var p listed
+		var p goPackage
 		require.NoError(t, d.Decode(&p))
 		all[strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")] = p
 	}
