@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkThree is what one message costs three machines together, wired
-// directly: sending it, ordering it, and delivering it three times. Packets are
-// of the size of loopback's.
+// BenchmarkThree measures the cost of one message for three directly wired machines
+// together: sending it, ordering it, and delivering it three times. Packets have the
+// size of loopback's.
 func BenchmarkThree(b *testing.B) {
 	for _, opt := range []Options{{TotalOrder, WeakAtomicity}, {TotalOrder, StrictAtomicity}, {Unordered, WeakAtomicity}, {TimedOrder, WeakAtomicity}} {
 		for _, size := range []int{64, 1024, 16384} {
@@ -35,7 +35,7 @@ func benchThree(b *testing.B, opt Options, size, senders int) {
 		t.now += 1000
 		t.turn()
 	}
-	for range 2000 { // the rings have grown
+	for range 2000 { // let the rings grow
 		turn(batch)
 	}
 	start := t.count[0]
@@ -47,7 +47,7 @@ func benchThree(b *testing.B, opt Options, size, senders int) {
 	}
 }
 
-// BenchmarkBroadcast is what taking one message costs its sender.
+// BenchmarkBroadcast measures the cost of taking one message at its sender.
 func BenchmarkBroadcast(b *testing.B) {
 	for _, size := range []int{64, 1024, 16384} {
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {

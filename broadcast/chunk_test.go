@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Small chunks are used again also after a time in which large ones were needed,
-// and nothing is kept beyond the limit.
+// Small chunks are reused even after large ones were needed, and no more than the limit
+// is kept.
 func TestLargeChunksMakeWayForSmallOnes(t *testing.T) {
 	a := arena{most: 16 * chunkSize}
 	use := func(count, size int) {
@@ -25,7 +25,7 @@ func TestLargeChunksMakeWayForSmallOnes(t *testing.T) {
 	use(8, 4*chunkSize)
 	require.Len(t, a.free[2], 4)
 	use(1, 64*chunkSize)
-	require.Empty(t, a.free[6], "it is larger than all that may be kept")
+	require.Empty(t, a.free[6], "it is larger than the limit")
 	use(10, chunkSize)
 	require.Len(t, a.free[0], 10)
 	require.Equal(t, 10*chunkSize+4*chunkSize, a.spare)

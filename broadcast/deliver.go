@@ -46,8 +46,9 @@ func (s *Service) mayDeliver(a Atomicity, decision uint64, transitional bool) bo
 //
 // Timed messages are deferred when their decision comes. The first decision whose floor is
 // above their stamps delivers them, in the order of stamps. A Total message behind a
-// deferred one of its own sender is deferred too, or the sender's messages would overtake
-// each other. All of this follows from the log alone, so it is the same at all members.
+// deferred one of its own sender is deferred too, because otherwise the sender's messages
+// would overtake each other. All of this follows from the log alone, so it is the same at
+// all members.
 func (s *Service) deliverOrdered(transitional bool) {
 	c := &s.cursor
 	for c.next <= s.have {
@@ -101,8 +102,8 @@ func (s *Service) deliverDeferred(decision uint64, transitional bool) bool {
 	return true
 }
 
-// deliverUnordered delivers a member's Unordered messages in the order of sending,
-// through to at most.
+// deliverUnordered delivers a member's Unordered messages up to sequence to, in the order
+// of sending.
 func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
 	st := s.members[i].stream(ClassUnordered)
 	for st.delivered < to {

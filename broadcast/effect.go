@@ -19,7 +19,7 @@ const (
 	// outcome of the broadcast.
 	Deliver
 	// Transition: the following deliveries in View are transitional. The members
-	// Along, which move together to Next, deliver them; the others may not.
+	// Along move together to Next and all deliver them; other members might not.
 	Transition
 	// Installed: View is the view from now on.
 	Installed

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Packets of one size leave and arrive together where the kernel can do that; a
-// full fragment before a small rest, over and over, would undo it.
+// Packets of one size leave and arrive together where the kernel supports it.
+// Alternating full fragments with small ones would defeat that.
 func TestFragmentsAreOfOneSize(t *testing.T) {
 	for _, n := range []int{951, 1024, 1901, 16 << 10, DefaultMaxPayload} {
 		g := newTrio(2, Config{})

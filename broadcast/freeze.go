@@ -7,10 +7,10 @@ import (
 )
 
 // freeze is the state of a view change. From the acknowledgement of a proposal to the end
-// of the old view, a node issues and accepts no decision, moves its acknowledgement for no
-// late message, counts no acknowledgement of others, and delivers nothing. It leaves the
-// view with what it has reported and with what the plan makes it fetch. If the proposal
-// dies the node stays frozen, because another proposal follows.
+// of the old view, a node issues and accepts no decision, does not acknowledge late
+// messages, ignores the acknowledgements of others, and delivers nothing. It leaves the
+// view with the messages that it has reported and those that the plan makes it fetch. If
+// the proposal dies the node stays frozen, because another proposal follows.
 type freeze struct {
 	on       bool
 	proposal membership.ViewID // acknowledged last
@@ -37,8 +37,8 @@ type freeze struct {
 	flushed bool
 }
 
-// Freeze freezes the node, which has acknowledged a proposal now; with lead the proposal
-// is its own.
+// Freeze freezes the node when it acknowledges a proposal. lead says that the proposal is
+// its own.
 func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 	s.updateMarks()
 	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}

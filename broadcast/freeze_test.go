@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// staysFrozen reports whether a member that has acknowledged a proposal keeps
-// still, although nothing is heard of it any more.
+// staysFrozen reports whether a member that has acknowledged a proposal stays frozen
+// when it hears nothing more of the proposal.
 func staysFrozen() bool {
 	g := newTrio(3, Config{})
 	s := g.nodes[1]

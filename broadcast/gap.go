@@ -168,9 +168,9 @@ func (st *stream) missing(p *Packet, of timed.Incarnation, c Class, want uint64)
 	}
 }
 
-// target returns the member to ask for messages of member i: the sender first, then the
-// others in turn, and first those that acknowledge the messages. In a flush the plan names
-// the holder.
+// target returns the member to ask for messages of member i: the sender first, and then
+// the others in turn, beginning with those that have acknowledged the messages. In a flush
+// the plan names the holder.
 func (s *Service) target(i int, c Class, tries int) int {
 	if s.freeze.on {
 		g := s.freeze.group

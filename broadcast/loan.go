@@ -12,8 +12,8 @@ type Loan struct{ home *chunk }
 //
 // A lent payload stays where it arrived, so its chunk is kept as long as anything in it is
 // lent. An application that takes its deliveries in order usually keeps little more than
-// the payloads. Borrow copies a payload to memory of its own where the application would
-// keep more than Backlog and lentChunks for each stream.
+// the payloads. Borrow copies the payload instead if a loan would keep more than Backlog
+// and lentChunks for each stream.
 func (s *Service) Borrow(d *Delivery) Loan {
 	c := d.home
 	if c == nil {

@@ -14,7 +14,7 @@ type borrower struct {
 	kept []kept
 }
 
-// kept is a borrowed payload, and what it must be.
+// kept is a borrowed payload and its expected bytes.
 type kept struct {
 	loan    Loan
 	payload []byte
@@ -26,7 +26,7 @@ func (b *borrower) take(d *Delivery) {
 	b.kept = append(b.kept, kept{l, d.Payload, string(d.Payload)})
 }
 
-// giveBack gives the i-th payload back, and reports whether it has stayed as it was.
+// giveBack gives the i-th payload back, and reports whether it is unchanged.
 func (b *borrower) giveBack(i int) bool {
 	k := b.kept[i]
 	b.kept[i] = b.kept[len(b.kept)-1]
@@ -36,7 +36,7 @@ func (b *borrower) giveBack(i int) bool {
 	return same
 }
 
-// borrowers gives the machines of a trio applications.
+// borrowers attaches an application to each machine of a trio.
 func (t *trio) borrowers() []borrower {
 	all := make([]borrower, len(t.nodes))
 	for i, s := range t.nodes {
@@ -46,7 +46,7 @@ func (t *trio) borrowers() []borrower {
 	return all
 }
 
-// paint returns a payload that no other message has.
+// paint returns a unique payload.
 func paint(number, size int) []byte {
 	b := make([]byte, max(size, 8))
 	for i := range b {
@@ -56,16 +56,16 @@ func paint(number, size int) []byte {
 	return b[:size]
 }
 
-// Payloads of all sizes, whole and put together, stay as they are while the
-// application has them, in whatever order it gives them back; then their memory is
-// free.
+// Payloads of all sizes, whole and joined from fragments, do not change while the
+// application borrows them, in whatever order it gives them back. Afterwards their
+// memory is free.
 func TestWhatIsLentStaysAsItIs(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	sizes := []int{0, 1, 100, 900, 3000, 20_000, chunkSize - 1, chunkSize, chunkSize + 1, 200_000}
 	g := newTrio(3, Config{})
 	all := g.borrowers()
 	for n := range 1000 {
-		_, _ = g.cast(n%3, paint(n, sizes[random.IntN(len(sizes))]), Options{Order: Order(random.IntN(3)), Atomicity: WeakAtomicity}) // a full window is as good
+		_, _ = g.cast(n%3, paint(n, sizes[random.IntN(len(sizes))]), Options{Order: Order(random.IntN(3)), Atomicity: WeakAtomicity}) // a full window may refuse it
 		if n%5 == 0 {
 			g.turn()
 			g.now += 1000
@@ -96,8 +96,8 @@ func TestWhatIsLentStaysAsItIs(t *testing.T) {
 	}
 }
 
-// lendsWithinBounds has an application keep one of many messages, so that of each
-// chunk little is lent. It reports whether that kept no more memory than it may.
+// lendsWithinBounds has an application keep one of many messages, so that little of
+// each chunk is lent. It reports whether the kept memory stays within its limit.
 func lendsWithinBounds(t testing.TB) bool {
 	const backlog = 1 << 18
 	g := newTrio(3, Config{Backlog: backlog, Window: 1 << 18, MaxPayload: 1 << 10})
@@ -126,7 +126,7 @@ func lendsWithinBounds(t testing.TB) bool {
 		require.True(t, b.giveBack(0))
 	}
 	require.Zero(t, b.s.lent)
-	require.LessOrEqual(t, b.s.arena.spare, 2<<18+backlog/2+chunkSize, "memory is not kept for good")
+	require.LessOrEqual(t, b.s.arena.spare, 2<<18+backlog/2+chunkSize, "free memory stays within its limit")
 	return most <= backlog+2*(2*3+1)*chunkSize
 }
 

@@ -15,7 +15,8 @@ type Order uint8
 const (
 	// TotalOrder: one order, the same at all members of the view.
 	TotalOrder Order = iota
-	// TimedOrder: in that one order, by synchronized send time, then sender.
+	// TimedOrder: within that one order, sorted by synchronized send time, then by
+	// sender.
 	TimedOrder
 	// Unordered: in the order of sending for each sender, and in no other order.
 	Unordered
@@ -89,8 +90,8 @@ func (o Order) Class() Class {
 	return ClassOrdered
 }
 
-// ID names a message. It is given once and kept over views. Sequence is that of the last
-// fragment, in the sender's class.
+// ID names a message. It is assigned once and survives view changes. Sequence is that of
+// the last fragment, in the sender's class.
 type ID struct {
 	Sender   timed.NodeID
 	Class    Class

@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/internal/mutant"
 )
 
-// noticed requires that something holds, and does not with a bug planted.
+// noticed requires that a check holds, and that it fails with a bug planted.
 func noticed(t *testing.T, bug string, holds func() bool) {
 	t.Helper()
 	defer mutant.Set(mutant.None)
@@ -19,18 +19,19 @@ func noticed(t *testing.T, bug string, holds func() bool) {
 	require.False(t, holds())
 }
 
-// In a campaign the sender of a lost tail soon decides itself, and orders it.
+// In a campaign the sender of a lost tail soon becomes the decider itself and orders
+// it.
 func TestNoTailsIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastNoTails", lostTailArrives)
 }
 
-// A member whose proposal's commit is long in coming has nearly always another
-// proposal by then.
+// A member whose commit is late has nearly always acknowledged another proposal by
+// then.
 func TestThawIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastThaw", staysFrozen)
 }
 
-// Campaigns judge what is delivered, not how soon.
+// Campaigns judge which messages are delivered, not how soon.
 func TestARoleThatAlwaysMovesIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastRoleAlwaysMoves", decidesAlone)
 }
@@ -39,12 +40,12 @@ func TestARoleThatAlwaysStaysIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastRoleAlwaysStays", func() bool { return decideInTurn(0, 1, 2) })
 }
 
-// In a campaign keepalives make up for it, and a log is hardly ever full.
+// In a campaign keepalives hide the bug, and the log is hardly ever full.
 func TestQuietDecisionsAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastQuietDecisions", keepsTheLogMoving)
 }
 
-// The moments in which a broken promise matters are too short for campaigns.
+// The moments in which a broken promise matters are too rare in campaigns.
 func TestPromiseUnsentIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastPromiseUnsent", promiseHolds)
 }

@@ -11,8 +11,8 @@ const SlabBytes = chunkSize
 
 // TakeSlab returns a slab for payloads of one class, and its empty memory. The caller
 // writes payloads one behind the other. Payloads that have been handed over belong to the
-// machine. Behind them the caller may write at any time, also from other goroutines, until
-// CloseSlab.
+// machine. The caller may write behind them at any time until CloseSlab, also from other
+// goroutines.
 func (s *Service) TakeSlab() (Slab, []byte) {
 	c := s.arena.take(SlabBytes)
 	c.open = true
@@ -31,10 +31,10 @@ func (s *Service) BroadcastSlab(reading clocksync.Reading, b Slab, off, n int, o
 	return s.broadcast(reading, b.home.buf[off:off+n], b.home, off, opt)
 }
 
-// Broadcast copies a payload, to be sent to the members of the view, and returns its id.
-// reading is what the node's clock shows at now. While a view changes, messages wait for
-// the next view. The error is one of those of this package. The effects come with
-// HandleTimeout.
+// Broadcast copies a payload, queues it for the members of the view, and returns its id.
+// reading is the node's clock reading at now. While a view changes, messages wait for the
+// next view. The error is ErrWindowFull, ErrTooLarge, ErrOptions, ErrNoQuorum or
+// ErrLeaving. HandleTimeout returns the effects.
 func (s *Service) Broadcast(reading clocksync.Reading, payload []byte, opt Options) (ID, error) {
 	return s.broadcast(reading, payload, nil, 0, opt)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What stands in a slab is delivered as what is copied is, whole and in fragments, and
-// what the machine does not take may be offered again. The slab is used again when it
-// is closed and nothing in it is held, whichever comes last.
+// Payloads in a slab are delivered like copied ones, whole and in fragments. The caller
+// may offer a refused payload again. A slab is reused once it is closed and nothing in
+// it is held, in either order.
 func TestMessagesInSlabs(t *testing.T) {
 	g := newTrio(3, Config{Window: 1 << 17, MaxPayload: 1 << 16})
 	g.keep = true
@@ -36,7 +36,7 @@ func TestMessagesInSlabs(t *testing.T) {
 	require.ErrorIs(t, put(50_000), ErrWindowFull)
 	g.run(300_000_000)
 	require.Zero(t, slab.home.refs)
-	require.Zero(t, s.arena.spare, "more may come")
+	require.Zero(t, s.arena.spare, "the slab is still open")
 	require.NoError(t, put(300))
 	g.run(10_000_000)
 	for i := range g.nodes {
@@ -52,7 +52,7 @@ func TestMessagesInSlabs(t *testing.T) {
 	slab, mem = again, other
 	require.NoError(t, put(10))
 	s.CloseSlab(slab)
-	require.Zero(t, s.arena.spare, "what is held stays")
+	require.Zero(t, s.arena.spare, "held payloads keep the slab")
 	g.run(300_000_000)
 	require.Equal(t, SlabBytes, s.arena.spare)
 }

@@ -14,10 +14,11 @@ type Header struct {
 	View  membership.ViewID // the sender's view; none before its first
 	Known uint64            // decisions known without a gap
 	Have  uint64            // decisions whose messages are held too: the acknowledgement
-	// Stable is the decisions that, as far as the sender knows, more than half of the
-	// members have, and those that all have.
+	// Stable counts the decisions that more than half of the members have, and those
+	// that all members have, as far as the sender knows.
 	Stable [2]uint64
-	// Tails is the last sequences sent, by class, so that a lost tail is noticed.
+	// Tails holds the last sequences sent, by class, so that receivers notice a lost
+	// tail.
 	Tails [2]uint64
 	// Floor is a promise: ordered messages after Tails have no smaller stamp.
 	Floor clocksync.Time
@@ -158,8 +159,8 @@ type Mark struct {
 	Sequence uint64
 }
 
-// Report is what a member has when it acknowledges a proposal. From then on it is frozen
-// in the view that it comes from.
+// Report lists the messages that a member has when it acknowledges a proposal. From then
+// on the member is frozen in the view that it comes from.
 type Report struct {
 	Piece
 	Proposal  membership.ViewID

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// weightOf is what messages, decisions and requests of a packet take at most.
+// weightOf returns the largest size of the messages, decisions and requests of a
+// packet.
 func weightOf(p *Packet) (weight int) {
 	for i := range p.Runs {
 		weight += runWeight + len(p.Runs[i].Payload) + lengthWeight*p.Runs[i].Count
@@ -19,8 +20,8 @@ func weightOf(p *Packet) (weight int) {
 	return weight + wantWeight*len(p.Wants)
 }
 
-// In a large group in which all send, and much is lost, no packet becomes larger than
-// what the smallest group needs, and all messages of all members are delivered.
+// In a large group in which all members send and many packets are lost, no packet grows
+// larger than in the smallest group, and all messages of all members are delivered.
 func TestPacketsStaySmallInLargeGroups(t *testing.T) {
 	const members, each = 60, 3
 	g := newTrio(members, Config{})
@@ -53,8 +54,8 @@ func TestPacketsStaySmallInLargeGroups(t *testing.T) {
 	require.Equal(t, (DefaultPacketBytes-decisionWeight)/rangeWeight, ranges, "decisions are as large as packets")
 }
 
-// A member that lacks much of what many have sent asks one other for all of it when
-// its view ends, in packets that are no larger.
+// A member that lacks many messages of many senders when its view ends asks one other
+// member for all of them, in packets of the usual size.
 func TestRequestsStaySmallInLargeGroups(t *testing.T) {
 	const poor, each = 7, 20
 	g := newTrio(60, Config{})
@@ -85,5 +86,5 @@ func TestRequestsStaySmallInLargeGroups(t *testing.T) {
 	}
 	require.True(t, g.nodes[0].Ready(v.ID))
 	require.LessOrEqual(t, largest, DefaultPacketBytes+smallDecision+runWeight)
-	require.Greater(t, requests, maxWants/2, "much is asked for")
+	require.Greater(t, requests, maxWants/2, "the requests cover many messages")
 }

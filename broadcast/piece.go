@@ -146,7 +146,7 @@ type assembly[T any] struct {
 	missing int
 }
 
-// put takes a piece and reports whether the whole is complete with it.
+// put takes a piece and reports whether it completes the whole.
 func (z *assembly[T]) put(p Piece, t *T) bool {
 	if z.pieces == nil {
 		z.pieces, z.missing = make([]*T, p.Of), int(p.Of)
@@ -207,8 +207,9 @@ func joinCommit(pieces []*Commit) *Commit {
 }
 
 // Terms returns the terms of the view that this node led to. If they are one piece that
-// leaves room for the announcement of the view, the piece is with, to go in the same
-// packet. Otherwise the pieces are before, to go before the announcement.
+// leaves room for the announcement of the view, Terms returns it as with: it travels in
+// the announcement's packet. Otherwise Terms returns the pieces as before: they travel
+// ahead of the announcement.
 func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit) {
 	if len(s.committed) == 0 || s.committed[0].Proposal != id {
 		return nil, nil

@@ -24,7 +24,7 @@ func shuffled[T any](t *rapid.T, pieces []*T) []*T {
 	return rapid.Permutation(slices.Concat(pieces, pieces[:rapid.IntRange(0, len(pieces)).Draw(t, "twice")])).Draw(t, "order")
 }
 
-// rejoined puts pieces together as they come.
+// rejoined joins pieces as they come.
 func rejoined[T any](t *rapid.T, pieces []*T, piece func(*T) Piece, join func([]*T) *T) *T {
 	var z assembly[T]
 	seen := map[Piece]bool{}
@@ -33,8 +33,8 @@ func rejoined[T any](t *rapid.T, pieces []*T, piece func(*T) Piece, join func([]
 		require.True(t, piece(p).Valid())
 		seen[piece(p)] = true
 		if z.put(piece(p), p) {
-			require.Len(t, seen, len(pieces), "nothing is whole before the last piece")
-			require.Nil(t, whole, "and that is so once")
+			require.Len(t, seen, len(pieces), "the last piece completes the whole")
+			require.Nil(t, whole, "the whole completes once")
 			whole = join(z.pieces)
 		}
 	}
@@ -67,8 +67,7 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 	})
 }
 
-// The most that a group of any size can have to say takes fewer pieces than there
-// may be.
+// The largest report, plan and commit of a group of any size take at most MaxPieces.
 func TestTheMostTakesFewerPiecesThanThereMayBe(t *testing.T) {
 	var all []Mark
 	for i := range timed.MaxNodes {
@@ -84,8 +83,8 @@ func TestTheMostTakesFewerPiecesThanThereMayBe(t *testing.T) {
 	require.LessOrEqual(t, len(cutPlan(p, MinPacketBytes)), MaxPieces)
 }
 
-// A report of which a piece is missing does not count, whatever else comes, and
-// counts once the piece is there.
+// A report with a missing piece does not count, whatever else comes. It counts once the
+// piece is there.
 func missingPieceHoldsUp() bool {
 	tr := newTrio(16, Config{PacketBytes: MinPacketBytes})
 	tr.turn()
@@ -116,8 +115,8 @@ func members(n int) (all []int) {
 
 func TestAReportCountsWhenItIsWhole(t *testing.T) { require.True(t, missingPieceHoldsUp()) }
 
-// keepsProposalsApart has a member's first report, for a proposal that was given
-// up, come when another has been made, together with a part of the second.
+// keepsProposalsApart has a member's first report, for an abandoned proposal, arrive
+// after the next proposal, together with a part of the second report.
 func keepsProposalsApart() bool {
 	tr := newTrio(16, Config{PacketBytes: MinPacketBytes})
 	tr.turn()

@@ -2,9 +2,9 @@ package broadcast
 
 import "github.com/failaware/failaware/timed"
 
-// HandlePacket takes the packet of a peer's accepted incarnation, fast or slow. Its effects
-// come with HandleTimeout, which becomes due at once, so that a batch of packets has one
-// answer.
+// HandlePacket takes the packet of a peer's accepted incarnation, fast or slow.
+// HandleTimeout becomes due at once and returns the effects, so that a batch of packets
+// has one answer.
 func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Packet, out []Effect) []Effect {
 	i := -1
 	if s.view != nil && p.View == s.view.ID {
@@ -108,8 +108,8 @@ func (s *Service) handleDecision(now timed.Instant, d *Decision) {
 	s.learn(now)
 }
 
-// mayLearn reports whether a decision still counts. A frozen node takes only those of the
-// plan.
+// mayLearn reports whether a decision still counts. A frozen node takes only the decisions
+// of the plan.
 func (s *Service) mayLearn(number uint64) bool {
 	return !s.frozen() || s.freeze.group != nil && number <= s.freeze.group.End
 }
@@ -128,7 +128,7 @@ func (s *Service) rangesValid(d *Decision) bool {
 	return true
 }
 
-// learn moves known over the decisions that are now held, and then have.
+// learn advances known over the decisions that are now held, and then advances have.
 func (s *Service) learn(now timed.Instant) {
 	for s.log.has(s.known+1) && s.mayLearn(s.known+1) {
 		s.known++
@@ -148,7 +148,7 @@ func (s *Service) learn(now timed.Instant) {
 	s.advance(now)
 }
 
-// advance moves have over the decisions whose messages are all held.
+// advance advances have over the decisions whose messages are all held.
 func (s *Service) advance(now timed.Instant) {
 	limit := s.known
 	if s.frozen() {

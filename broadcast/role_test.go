@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While several members send, the role of the decider goes round: of many
-// decisions, each member issues about its share, those that only listen too.
+// While several members send, the decider role rotates: over many decisions, each
+// member issues about its share, even members that only listen.
 func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 	g := newTrio(4, Config{})
 	issued := make([]int, 4)
@@ -22,7 +22,7 @@ func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 			_, err := g.cast(i, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 			require.NoError(t, err)
 		}
-		for i := range g.nodes { // all have sent before anybody decides
+		for i := range g.nodes { // all send before any decision
 			s := g.nodes[i]
 			s.Reclaim()
 			g.out = s.sendOwn(g.reading(), g.out[:0])
@@ -40,8 +40,8 @@ func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 	}
 }
 
-// decidesAlone reports whether the messages of the only sender come to the
-// others together with the decisions that order them.
+// decidesAlone reports whether the messages of the only sender reach the other members
+// together with the decisions that order them.
 func decidesAlone() bool {
 	g := newTrio(3, Config{})
 	g.keep = true
@@ -49,7 +49,7 @@ func decidesAlone() bool {
 	if _, err := g.cast(1, []byte("first"), opt); err != nil {
 		return false
 	}
-	for range 3 { // to whoever has the role, and from there to all
+	for range 3 { // to the decider, and from there to all
 		g.turn()
 	}
 	for range 10 {
@@ -69,9 +69,8 @@ func decidesAlone() bool {
 
 func TestTheOnlySenderDecides(t *testing.T) { require.True(t, decidesAlone()) }
 
-// decideInTurn reports whether the messages of members that speak in turn come to
-// the others together with the decisions that order them, when it is known who
-// follows whom.
+// decideInTurn reports whether the messages of members that send in turn reach the
+// other members together with the decisions that order them, once the turn is known.
 func decideInTurn(order ...int) bool {
 	g := newTrio(3, Config{})
 	g.keep = true
@@ -100,7 +99,7 @@ func TestWhoIsLikelyToSendNextDecides(t *testing.T) {
 	}
 }
 
-// Nothing of what members did in one view is expected of those of the next.
+// A prediction from one view does not carry over to the next.
 func TestHabitsEndWithTheView(t *testing.T) {
 	var h predictor
 	h.begin(3)
@@ -114,8 +113,7 @@ func TestHabitsEndWithTheView(t *testing.T) {
 	require.Equal(t, predictor{noMember, []int{noMember, noMember}}, h)
 }
 
-// The role comes back to the only sender after it has gone round behind its last
-// message.
+// The role returns to the only sender after one rotation behind its last message.
 func TestTheRoleComesBackToTheOnlySender(t *testing.T) {
 	g := newTrio(3, Config{})
 	_, err := g.cast(1, []byte("x"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
@@ -131,8 +129,8 @@ func TestTheRoleComesBackToTheOnlySender(t *testing.T) {
 	}
 }
 
-// keepsTheLogMoving reports whether the only sender of small messages, each with
-// a decision of its own, never has to wait for anybody's keepalives.
+// keepsTheLogMoving reports whether the only sender of small messages, each with a
+// decision of its own, never waits for a keepalive.
 func keepsTheLogMoving() bool {
 	g := newTrio(3, Config{})
 	for range 3 * logSize {
@@ -147,7 +145,7 @@ func keepsTheLogMoving() bool {
 
 func TestAcknowledgementsComeBeforeTheLogIsFull(t *testing.T) { require.True(t, keepsTheLogMoving()) }
 
-// Members await others while an ordered message is under way, and at no other time.
+// Members await others while an ordered message is under way, and never otherwise.
 func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 	awaits := func(g *trio) (out [3]bool) {
 		for i, s := range g.nodes {
@@ -161,7 +159,7 @@ func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 		_, err := g.cast(1, []byte("x"), Options{TotalOrder, a})
 		require.NoError(t, err)
 		g.act(1)
-		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: the decision is missing, and node 0 makes it", a)
+		require.Equal(t, [3]bool{false, true, true}, awaits(g), "%v: node 0 has yet to decide", a)
 		g.act(0)
 		g.act(1)
 		if a == StrictAtomicity {
@@ -174,7 +172,7 @@ func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 		_, err = g.cast(2, []byte("y"), Options{Unordered, WeakAtomicity})
 		require.NoError(t, err)
 		g.act(2)
-		require.Equal(t, [3]bool{}, awaits(g), "a message without an order waits for nothing")
+		require.Equal(t, [3]bool{}, awaits(g), "an unordered message waits for nothing")
 	}
 	g := newTrio(3, Config{})
 	_, err := g.cast(1, []byte("x"), Options{TotalOrder, WeakAtomicity})

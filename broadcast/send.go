@@ -118,8 +118,8 @@ func (s *Service) mayDecide() bool {
 	return first >= s.ordered && first < s.floorOf()
 }
 
-// decides reports whether the next decision is this node's, which knows and holds all
-// earlier ones. There is none while the log is full of unstable decisions.
+// decides reports whether this node may issue the next decision: it is the decider, it
+// knows and holds all earlier decisions, and the log is not full of unstable decisions.
 func (s *Service) decides() bool {
 	return s.view != nil && !s.frozen() && s.decider == s.me && s.known+1 <= s.released+logSize &&
 		s.known == s.have

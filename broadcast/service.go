@@ -11,10 +11,10 @@ import (
 // Service is the state of one incarnation in the broadcast. It is a pure machine for one
 // goroutine.
 //
-// Broadcast and HandlePacket only change the state. HandleTimeout has the effects, so that
-// a batch of packets or messages costs one decision, one acknowledgement, and one batch of
-// deliveries. Everything that effects point to is valid until Reclaim. Borrow keeps
-// payloads longer.
+// Broadcast and HandlePacket only change the state. HandleTimeout returns the effects, so
+// that a batch of packets or messages costs one decision, one acknowledgement, and one
+// batch of deliveries. Everything that effects point to is valid until Reclaim. Borrow
+// keeps payloads longer.
 type Service struct {
 	cfg Config
 
@@ -37,7 +37,7 @@ type Service struct {
 	have      uint64
 	decider   int // index of the member that may issue decision known+1
 	predictor predictor
-	urgent    bool   // have moved over a decision that is to be acknowledged at once
+	urgent    bool   // have has passed a decision that needs an acknowledgement at once
 	unacked   int    // bytes received since this node last sent its header
 	ackedHave uint64 // have at that time
 	ordered   clocksync.Time
@@ -89,8 +89,8 @@ type member struct {
 	ack     uint64
 	known   uint64
 	waiting int // deferred messages
-	// The last promise of the member, and the largest one that holds for all its
-	// messages that are not ordered yet.
+	// promise is the member's last promise. usable is its largest promise that holds
+	// for all its messages that are not ordered yet.
 	promise, usable clocksync.Time
 	promiseTail     uint64
 }
@@ -155,8 +155,8 @@ func (s *Service) Pending() bool {
 	return s.moved || s.urgent || len(s.answers) > 0 || s.freeze.news || !s.freeze.on && (s.unsent() || s.mayDecide())
 }
 
-// Awaits reports whether ordered messages wait for a decision or for acknowledgements of
-// another member, which the others send at once.
+// Awaits reports whether ordered messages wait for a decision or for the acknowledgements
+// of other members, which send them at once.
 func (s *Service) Awaits() bool {
 	if s.view == nil || s.frozen() {
 		return false
@@ -200,8 +200,8 @@ func (s *Service) Reclaim() {
 	s.kept, s.packetsOut = s.kept[:0], 0
 }
 
-// HandleTimeout does what has become due or possible. reading is what the node's clock
-// shows at now.
+// HandleTimeout does the work that has become due or possible. reading is the node's clock
+// reading at now.
 func (s *Service) HandleTimeout(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
 	out = s.answer(reading, out)
 	out = s.checkSlow(now, out)

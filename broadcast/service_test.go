@@ -11,8 +11,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// run lets time pass. As in a group, each node lets the others hear from it once
-// a keepalive period.
+// run lets time pass. As in a real group, each node sends its header once a keepalive
+// period.
 func (t *trio) run(d time.Duration) {
 	for end := t.now.Add(d); t.now < end; t.now = t.now.Add(500 * time.Microsecond) {
 		t.turn()
@@ -79,8 +79,8 @@ func TestPayloadsOfAnySizeArrive(t *testing.T) {
 	require.ErrorIs(t, err, ErrOptions)
 }
 
-// A sender takes no more than its share of the window until all have what it
-// sent, and holds no more than that.
+// A sender accepts no more than its share of the window until all members have its
+// messages, and holds no more than that.
 func TestTheWindowIsShared(t *testing.T) {
 	g := newTrio(3, Config{Window: 30_000, MaxPayload: 20_000})
 	silent := true
@@ -97,7 +97,7 @@ func TestTheWindowIsShared(t *testing.T) {
 	}
 	require.Equal(t, 10_000/(936+perMessage), n)
 	_, err := g.cast(1, make([]byte, 15_000), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
-	require.NoError(t, err, "a message above the share is taken while nothing else is under way")
+	require.NoError(t, err, "an empty window takes a message above the share")
 	_, err = g.cast(1, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrWindowFull)
 
@@ -106,15 +106,15 @@ func TestTheWindowIsShared(t *testing.T) {
 	require.Equal(t, n+1, g.count[2])
 	for i := range g.nodes {
 		for s := range g.nodes {
-			require.Zero(t, g.nodes[i].streams[s+1][ClassOrdered].bytes, "what all have is let go of")
+			require.Zero(t, g.nodes[i].streams[s+1][ClassOrdered].bytes, "stable messages are dropped")
 		}
 	}
 	_, err = g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 }
 
-// What is missing is asked for when it has been missing for a one-way timeout,
-// and not before: packets overtake each other all the time.
+// A node asks for a missing message after a one-way timeout, and not before, because
+// packets overtake each other all the time.
 func TestGapsAreAskedForLate(t *testing.T) {
 	g := newTrio(2, Config{})
 	lost, asked := true, []timed.Instant(nil)
@@ -135,8 +135,8 @@ func TestGapsAreAskedForLate(t *testing.T) {
 	require.GreaterOrEqual(t, asked[0].Sub(start), timed.LAN().OneWayTimeout)
 }
 
-// lostTailArrives reports whether a message that is lost to the decider, and
-// followed by no other, is delivered.
+// lostTailArrives reports whether a message that the decider missed, and that no other
+// message follows, is delivered.
 func lostTailArrives() bool {
 	g := newTrio(2, Config{})
 	g.drop = func(from, to int, p *Packet) bool { return true }
@@ -164,17 +164,17 @@ func TestRequireQuorum(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoQuorum)
 	}
 	_, err = g.cast(0, nil, Options{Order: Unordered, Atomicity: WeakAtomicity})
-	require.NoError(t, err, "what needs no order goes on")
+	require.NoError(t, err, "unordered messages need no quorum")
 	g.run(5 * time.Millisecond)
 	require.Equal(t, 2, g.count[1])
 }
 
-// A node whose application lags stops to acknowledge, so that senders wait; it
-// says so, and at last that it must leave.
+// A node whose application lags stops its acknowledgements, so that senders wait. It
+// reports this, and finally that it must leave.
 func TestASlowConsumer(t *testing.T) {
 	g := newTrio(3, Config{Backlog: 1000, SlowAfter: 20 * time.Millisecond})
 	s := g.nodes[2]
-	s.slow.backlog = 5000 // taken by nobody
+	s.slow.backlog = 5000 // nobody takes them
 	g.run(time.Millisecond)
 	before := g.nodes[0].stable[StrictAtomicity]
 	_, err := g.cast(0, nil, Options{TotalOrder, StrictAtomicity})
@@ -183,7 +183,7 @@ func TestASlowConsumer(t *testing.T) {
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
 	require.Equal(t, before, g.nodes[0].stable[StrictAtomicity])
-	require.Equal(t, []int{1, 1, 1}, g.count, "what is Weak goes on")
+	require.Equal(t, []int{1, 1, 1}, g.count, "Weak messages need no acknowledgement")
 
 	g.effects = nil
 	g.run(10 * time.Millisecond)
@@ -192,7 +192,7 @@ func TestASlowConsumer(t *testing.T) {
 
 	s.Consumed(5000, 0)
 	g.run(5 * time.Millisecond)
-	require.Equal(t, []int{2, 2, 2}, g.count, "it has caught up, and says at once what it has")
+	require.Equal(t, []int{2, 2, 2}, g.count, "it has caught up, and acknowledges at once")
 
 	g.effects = nil
 	s.slow.backlog = 5000
@@ -203,8 +203,8 @@ func TestASlowConsumer(t *testing.T) {
 	require.ErrorIs(t, err, ErrLeaving)
 }
 
-// Members that part deliver what they share; what is unordered goes on into the
-// next view, and who joins begins where the others are.
+// Members that part deliver their common messages. Unordered messages continue in the
+// next view, and joiners begin where the others are.
 func TestViewsChange(t *testing.T) {
 	g := newTrio(3, Config{})
 	g.keep = true
@@ -226,7 +226,7 @@ func TestViewsChange(t *testing.T) {
 	for i := range 2 {
 		last := g.delivered[i][len(g.delivered[i])-1]
 		require.Equal(t, "strict", g.payloads[i][len(g.payloads[i])-1])
-		require.True(t, last.Transitional, "not all had it")
+		require.True(t, last.Transitional, "not all members had it")
 	}
 	_, err = g.cast(2, []byte("alone again"), Options{TotalOrder, WeakAtomicity})
 	require.NoError(t, err)
@@ -241,18 +241,18 @@ func TestViewsChange(t *testing.T) {
 	require.NoError(t, err)
 	g.run(10 * time.Millisecond)
 	for i := range 2 {
-		require.Equal(t, []string{"together"}, g.payloads[i][at:], "what another branch ordered is its own")
+		require.Equal(t, []string{"together"}, g.payloads[i][at:], "no member delivers what another branch ordered")
 	}
 	for _, e := range g.effects {
 		require.NotEqual(t, Elsewhere, e.Kind, "node %v", e)
 	}
 }
 
-// A sender whose message another branch has ordered without it learns that it
-// will not hear of it.
+// A sender whose message another branch has ordered without it learns that the outcome
+// will stay unknown.
 func TestOrderedElsewhere(t *testing.T) {
 	g := newTrio(3, Config{})
-	// Node 2 sends, and does not hear that the others order.
+	// Node 2 sends, and does not receive the decisions of the others.
 	g.drop = func(from, to int, p *Packet) bool { return to == 2 }
 	id, err := g.cast(2, []byte("away"), Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestOrderedElsewhere(t *testing.T) {
 	require.Equal(t, ClassOrdered, found[0].Class)
 	require.Equal(t, [2]uint64{id.Sequence, id.Sequence}, [2]uint64{found[0].From, found[0].Through})
 	g.run(20 * time.Millisecond)
-	require.Equal(t, []int{1, 1, 0}, g.count, "and it is not delivered twice")
+	require.Equal(t, []int{1, 1, 0}, g.count, "it is not delivered twice")
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
@@ -290,13 +290,13 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 				}
 				lent[i] = lent[i][:0]
 				for range min(20, 1+100_000/size) {
-					_, _ = g.cast(i, payload, opt) // a full window is as good
+					_, _ = g.cast(i, payload, opt) // a full window may refuse it
 				}
 			}
 			g.now = g.now.Add(100 * time.Microsecond)
 			g.turn()
 		}
-		for i := range 3000 { // rings grow, then what large payloads take
+		for i := range 3000 { // let the rings and the memory of large payloads grow
 			payload = payload[:min(size, 64)]
 			if i > 2900 {
 				payload = payload[:size]
@@ -321,8 +321,8 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "MaxMessages: 10 is below the 1104 fragments")
 }
 
-// Who comes to hold what is not Weak says so at once: a Strict message takes three
-// message times, and no keepalive.
+// A node acknowledges a message that is not Weak at once: a Strict message takes three
+// message delays, and no keepalive.
 func TestAcknowledgementsAreNotLate(t *testing.T) {
 	for _, opt := range []Options{{TotalOrder, StrongAtomicity}, {TotalOrder, StrictAtomicity}, {Unordered, StrictAtomicity}} {
 		g := newTrio(3, Config{})
@@ -335,9 +335,8 @@ func TestAcknowledgementsAreNotLate(t *testing.T) {
 	}
 }
 
-// After a burst of Weak messages, whose acknowledgements nobody sends for their
-// own sake, the role moves on every election period until all is stable, and
-// then rests.
+// After a burst of Weak messages, which nobody acknowledges separately, the role moves
+// on every election period until all messages are stable, and then rests.
 func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
 	g := newTrio(3, Config{})
 	for range 10 {
@@ -362,7 +361,7 @@ func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
 	require.Zero(t, decisions, "an idle group is silent")
 }
 
-// Messages that come in any order, and again, are delivered once and in order.
+// Messages that arrive in any order, some repeatedly, are delivered once and in order.
 func TestPacketsOvertakeEachOther(t *testing.T) {
 	g := newTrio(2, Config{})
 	g.keep = true

@@ -26,7 +26,7 @@ func (s *Service) Consumed(n, count int) {
 			s.members[s.me].ack = s.have
 			s.restable()
 		}
-		s.urgent = true // acknowledge at once what was held back
+		s.urgent = true // send the held-back acknowledgement at once
 	}
 }
 

@@ -28,12 +28,12 @@ func (s *Service) stampNow(reading clocksync.Reading) (clocksync.Time, time.Dura
 	return t, dev
 }
 
-// promiseNow returns the smallest stamp that an unsent ordered message can have: that of the
-// first message that waits, or else one not given yet.
+// promiseNow returns the smallest stamp that an unsent ordered message can have: the stamp
+// of the first waiting message, or else the next one that stampNow can give.
 func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	next := s.sent[ClassOrdered] + 1
 	if next <= s.own[ClassOrdered] {
-		// It was stamped before, and later promises count from its stamp.
+		// The message already has its stamp, which bounds the promise.
 		return min(s.streamsOf(s.cfg.Self.Node)[ClassOrdered].at(next).stamp, max(s.floor, s.stamp))
 	}
 	s.floor = max(s.floor, s.stamp, reading.Time)

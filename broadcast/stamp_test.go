@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// promiseHolds reports whether a header keeps its promise about a message that
-// was stamped before it and is sent after it.
+// promiseHolds reports whether a header keeps its promise about a message that was
+// stamped before the header and is sent after it.
 func promiseHolds() bool {
 	g := newTrio(2, Config{})
 	s := g.nodes[0]
@@ -21,8 +21,8 @@ func promiseHolds() bool {
 
 func TestAHeaderPromisesNothingOverWhatWaits(t *testing.T) { require.True(t, promiseHolds()) }
 
-// Stamps never run back, nor below a promise; the deviation says by how much
-// they are off.
+// Stamps never run back and never fall below a promise. The deviation includes the
+// correction.
 func TestStampsOnlyGrow(t *testing.T) {
 	s := New(Config{Self: incarnation(0)})
 	stamp, dev := s.stampNow(clocksync.Reading{Time: 1000, Deviation: 5})

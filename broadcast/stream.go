@@ -81,7 +81,7 @@ func (st *stream) has(seq uint64) bool {
 	return seq > st.floor && seq <= st.top && st.at(seq).flags&held != 0
 }
 
-// begin makes the stream that of an incarnation, after base.
+// begin assigns the stream to an incarnation and skips its messages up to base.
 func (st *stream) begin(a *arena, boot timed.BootID, base uint64) {
 	if st.boot != boot {
 		st.drop(a, st.top)
@@ -197,7 +197,7 @@ func (st *stream) extend() {
 }
 
 // end returns the last sequence of the message that begins with seq, which is held as a
-// whole. It panics rather than search for ever.
+// whole. It panics if the message has no end.
 func (st *stream) end(seq uint64) uint64 {
 	for st.at(seq).flags&ends == 0 {
 		if seq++; seq > st.top {

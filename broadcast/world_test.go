@@ -8,11 +8,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// trio is a few machines in one view, wired directly: what one says reaches the
-// others at once, in memory, unless a test drops it.
+// trio is a few directly wired machines in one view. A packet reaches the other
+// machines at once, in memory, unless a test drops it.
 type trio struct {
 	now       timed.Instant
-	beat      timed.Instant // when headers were last said for their own sake
+	beat      timed.Instant // when bare headers were last sent
 	nodes     []*Service
 	view      *membership.View
 	out       []Effect
@@ -52,7 +52,7 @@ func newTrio(n int, cfg Config) *trio {
 	return t
 }
 
-// install moves the members of v to it, without a loss.
+// install moves the members of v to it without loss.
 func (t *trio) install(v *membership.View) {
 	lead := int(v.ID.Leader) - 1
 	t.nodes[lead].Freeze(t.now, v, true)
@@ -88,7 +88,7 @@ func (t *trio) cast(i int, payload []byte, opt Options) (ID, error) {
 	return t.nodes[i].Broadcast(t.reading(), payload, opt)
 }
 
-// turn lets each machine act once. Its packets arrive before the next acts.
+// turn lets each machine act once. Its packets arrive before the next machine acts.
 func (t *trio) turn() {
 	for i := range t.nodes {
 		t.act(i)
