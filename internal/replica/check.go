@@ -2,11 +2,11 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// maxChecks is how many positions are compared at the same time: a member that
-// lags further behind is compared at a later one.
+// maxChecks is the limit of positions that are compared at the same time. A member that
+// lags further behind is compared at a later position.
 const maxChecks = 16
 
-// check is what members say of their states at one position.
+// check is what is known of the members' states at one position.
 type check struct {
 	at   Point
 	sums []sum // by member of the view
@@ -17,7 +17,7 @@ type sum struct {
 	value uint64
 }
 
-// HandleHash takes the hash that a Hash effect asked for, and tells the others.
+// HandleHash takes the hash that a Hash effect asked for, and sends it to the others.
 func (m *Replica) HandleHash(now timed.Instant, at Point, value uint64, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		if m.view == nil || at.View != m.view.ID {
@@ -28,7 +28,7 @@ func (m *Replica) HandleHash(now timed.Instant, at Point, value uint64, out []Ef
 	})
 }
 
-// takeHash compares a member's hash with this node's, whichever comes later.
+// takeHash compares a member's hash with this node's, once both are known.
 func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
 	if at.View != m.view.ID {
 		return
@@ -39,7 +39,7 @@ func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
 	}
 	self, i := m.view.Set.Rank(m.cfg.Self.Node), m.view.Set.Rank(from)
 	if c.sums[i].known {
-		return // this node's own comes back from the broadcast
+		return // the broadcast delivers this node's own hash too
 	}
 	c.sums[i] = sum{true, value}
 	if !c.sums[self].known {
@@ -52,7 +52,7 @@ func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
 	}
 }
 
-// checkAt returns what is known of a position, or nil for one that is too old.
+// checkAt returns the check of a position, or nil if the position is too old.
 func (m *Replica) checkAt(at Point) *check {
 	oldest := 0
 	for i := range m.checks {

@@ -12,23 +12,24 @@ const (
 	viewBytes = 8 + 1 + 8
 	nameBytes = 16 + viewBytes + 8
 	copyBytes = nameBytes + 16 + 8
-	maxCopies = 255 // that a list of a report names
+	maxCopies = 255 // limit of a list in a report
 
-	// reportBytes is the largest report but for its lists: kind, view, standing,
-	// label, rank, load, mates, base, old label and rank, and the lists' lengths.
+	// reportBytes is the size of the largest report without its lists: kind, view,
+	// standing, label, rank, load, mates, base, old label and rank, and the lists'
+	// lengths.
 	reportBytes = 1 + viewBytes + 1 + 16 + 8 + 8 + 1 + timed.MaxNodes + nameBytes + 16 + 8 + 2
 )
 
-// errMessage is why a payload is none of this package's messages.
+// errMessage rejects a payload that is not a message of this package.
 var errMessage = errors.New("replica: not a message of the replicated state")
 
-// AppendOp appends the payload of an operation in its envelope: what is to be
-// broadcast, as Total or Timed, so that all members apply the operation.
+// AppendOp appends the payload of an operation in its envelope. Broadcast it as Total
+// or Timed, and all members apply the operation.
 func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
 
-// AppendBarrier appends the payload of a barrier: what is to be broadcast, as
-// Total, by who wants a [Barrier] effect where it stands in the order. It changes
-// no state, so a split in which there were only barriers needs no merge.
+// AppendBarrier appends the payload of a barrier. Broadcast it as Total to get a
+// [Barrier] effect at its position in the order. It changes no state, so a split in
+// which there were only barriers needs no merge.
 func AppendBarrier(dst []byte) []byte { return append(dst, byte(kindBarrier)) }
 
 func appendName(b []byte, n Name) []byte {
@@ -78,7 +79,7 @@ func encode(m *message) []byte {
 	return b
 }
 
-// reader reads a payload; after the first that is missing, everything is.
+// reader reads a payload. After the first missing field, all fields are missing.
 type reader struct {
 	b   []byte
 	bad bool

@@ -49,7 +49,7 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	require.Error(t, decode(append(encode(&messages[2]), 0), new(message)))
 }
 
-// What decodes is encoded as it was.
+// A decoded message encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	for i := range messages {
 		f.Add(encode(&messages[i]))

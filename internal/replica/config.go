@@ -8,34 +8,34 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config is what a [Replica] needs to know. The zero value of a field means its
-// default.
+// Config configures a [Replica]. The zero value of a field means its default.
 type Config struct {
 	Self timed.Incarnation
 
 	// MaxPayload is that of the broadcast, at least LeastPayload. It must be the
 	// same at all members.
 	MaxPayload int
-	// MaxSnapshot is the largest snapshot, in bytes, that is sent or taken.
+	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted.
 	MaxSnapshot int
-	// ChunkBytes is how many bytes of a snapshot travel in one message. With what
-	// goes with them (ChunkOverhead) they must fit into MaxPayload.
+	// ChunkBytes is how many bytes of a snapshot travel in one message. Together
+	// with ChunkOverhead they must fit into MaxPayload.
 	ChunkBytes int
 	// Rate is how many bytes of snapshots this node sends in a second.
 	Rate int
 	// Window is how many bytes of a snapshot may be under way that its slowest
-	// receiver has not confirmed.
+	// receiver has not acknowledged.
 	Window int
 	// MaxQueued is how many bytes of deliveries may wait for a snapshot or for a
-	// merge, 64 for each delivery included. A joiner that would exceed it starts
-	// over with a later snapshot; while everybody waits for a merge, or for a view
-	// to settle, Accepting turns false.
+	// merge, including 64 for each delivery. A joiner that would exceed it starts
+	// over with a later snapshot. While all members wait for a merge, or for the
+	// reports of a view, Accepting turns false.
 	MaxQueued int
-	// HashEvery is after how many ordered messages of a view members compare hashes
-	// of their states; 0: never. It must be the same at all members.
+	// HashEvery is the number of ordered messages of a view after which members
+	// compare hashes of their states; 0 means never. It must be the same at all
+	// members.
 	HashEvery int
 	// RequireQuorum, if not empty, is the configured group, as in the broadcast's
-	// configuration: there is one line of state, that of the quorums.
+	// configuration. There is then one line of states, that of the quorums.
 	RequireQuorum timed.Set
 }
 
@@ -61,18 +61,18 @@ const (
 	MostHashEvery = 1 << 32
 )
 
-// LeastPayload is the least MaxPayload: what a member says at the begin of a view
-// fits, with one snapshot that it holds and one that it has in part. Where there is
-// room it names more of them, up to 255 each, for transfers that go on.
+// LeastPayload is the least MaxPayload. It has room for a report at the begin of a view
+// with one whole and one partial snapshot. A larger payload has room for up to 255 of
+// each, so that more transfers can continue.
 const LeastPayload = reportBytes + 2*copyBytes
 
-// ChunkOverhead is how many bytes a message with a chunk takes beside the chunk.
+// ChunkOverhead is how many bytes a message with a chunk takes besides the chunk.
 const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 
-// perDelivery is what a delivery that waits costs beside its payload.
+// perDelivery is how many bytes a waiting delivery counts besides its payload.
 const perDelivery = 64
 
-// copies is how many snapshots each list of a report names at most.
+// copies is the limit of snapshots in each list of a report.
 func (c *Config) copies() int { return min(1+(c.MaxPayload-LeastPayload)/(2*copyBytes), maxCopies) }
 
 // WithDefaults returns the configuration with its defaults filled in.
@@ -91,8 +91,8 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate reports every field that is out of its range, by name. It looks at
-// the configuration with its defaults.
+// Validate returns an error that names every field that is out of range, after defaults
+// are filled in.
 func (c Config) Validate() error {
 	c = c.WithDefaults()
 	var errs []error

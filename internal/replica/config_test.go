@@ -31,7 +31,7 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, small.Validate(), fmt.Sprintf("replica: MaxPayload: %d is below %d", LeastPayload-1, LeastPayload))
 }
 
-// Whatever a member has to say of the state fits into a payload.
+// The largest report fits into a payload.
 func TestTheLargestReportFits(t *testing.T) {
 	r := report{view: membership.ViewID{Sequence: membership.MaxSequence, Leader: timed.MaxNodes, Boot: 1}}
 	for id := range timed.MaxNodes {

@@ -2,12 +2,12 @@
 // on top of the atomic broadcast, and merges states after the group was split.
 //
 // A [Replica] is a pure machine of one incarnation. It takes the deliveries of the
-// broadcast and the changes of views, in order. Its effects say what the application is to
-// do and what is to be broadcast. Calls of the application are effects, not calls of an
-// interface, because application code may be slow: the caller performs them one after the
-// other, in order, outside of any protocol loop. Only snapshots and hashes have results,
-// which come back through [Replica.HandleSnapshot] and [Replica.HandleHash] whenever they
-// are ready.
+// broadcast and the changes of views, in order. Its effects are calls of the
+// application and payloads to broadcast. Calls of the application are effects, not
+// calls of an interface, because application code may be slow: the caller performs them
+// one after the other, in order, outside of any protocol loop. Only snapshots and
+// hashes have results, which come back through [Replica.HandleSnapshot] and
+// [Replica.HandleHash] whenever they are ready.
 //
 // docs/replication.md describes the protocol.
 package replica

@@ -13,11 +13,11 @@ import (
 type Kind uint8
 
 const (
-	// Broadcast: broadcast Payload with Options, after all earlier payloads, and
-	// later if the window is full. Drop a payload that the broadcast refuses because
+	// Broadcast: broadcast Payload with Options, after all earlier payloads. Wait
+	// while the window is full. Drop a payload that the broadcast refuses because
 	// there is no quorum.
 	Broadcast Kind = iota + 1
-	// Apply: the application applies Delivery, which is without its envelope.
+	// Apply: the application applies Delivery, which no longer has its envelope.
 	Apply
 	// Snapshot: the application makes a snapshot of its state as it is between the
 	// calls before and after this one. The bytes or the error go to HandleSnapshot
@@ -32,12 +32,13 @@ const (
 	Hash
 	// Notify: Event happened.
 	Notify
-	// Skip: the application does not get Delivery, which is this node's own operation
-	// or barrier. The operation is part of a state that this node gets from others or
-	// that it has lost. The barrier came while this node did not have the state.
+	// Skip: the application does not get Delivery, which is this node's own
+	// operation or barrier. The operation is part of a state that this node gets
+	// from others or that it has lost. The barrier came while this node did not
+	// have the state.
 	Skip
-	// Barrier: this node's barrier Delivery is between the calls before and after
-	// this one.
+	// Barrier: this node's barrier Delivery stands between the calls before and
+	// after this one.
 	Barrier
 )
 
@@ -50,9 +51,9 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Effect is something for the caller to do, in order. The kind says which fields
-// count. Apply to Hash are calls of the application; Skip and Barrier are in order with
-// them. Payloads, states and branches are immutable and may be kept.
+// Effect is something for the caller to do, in order. The kind says which fields count.
+// Apply to Hash are calls of the application. Skip and Barrier are in order with them.
+// Payloads, states and branches are immutable and may be kept.
 type Effect struct {
 	Kind     Kind
 	Options  broadcast.Options
@@ -99,15 +100,15 @@ const (
 	// EventStartedOver: more than MaxQueued waited for the snapshot Name, and this
 	// node has asked for a later one.
 	EventStartedOver
-	// EventDiscarded: a quorum has gone on without this node, and its state replaces
-	// this node's.
+	// EventDiscarded: a quorum has continued without this node, and its state
+	// replaces this node's.
 	EventDiscarded
-	// EventStateLost: no member is left that had the state for which this node waited.
+	// EventStateLost: no remaining member has the state that this node waited for.
 	EventStateLost
 	// EventRefused: Member could not make the snapshot Name. Err is the reason if
 	// Member is this node.
 	EventRefused
-	// EventStuck: no member of the view is left that could make the snapshot Name.
+	// EventStuck: no remaining member of the view can make the snapshot Name.
 	// Members that need it wait for another view.
 	EventStuck
 	// EventCorrupt: the snapshot Name from Member does not have its digest.

@@ -6,27 +6,27 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// lasts reports whether the state after a delivery is part of that of all later
-// quorums. It is in the order of a view that was settled before, so all who leave
-// the view take the view's rank along; all members are known to have the
-// delivery, so all who leave the view have it in what they have; and those who had
-// the state of the view by then are a majority, so every later quorum has one of
-// them, whose state nobody else's outranks. Members that only wait for the state
-// do not count: without a holder, nobody can use what was delivered to them.
+// lasts reports whether the state after a delivery is part of the states of all later
+// quorums. Three facts imply it. The delivery is in the order of a settled view, so all
+// members that leave the view take the view's rank along. All members are known to have
+// the delivery, so it is in every state that they take along. The holders of the view's
+// state are a majority by now, so every later quorum includes one of them, and no state
+// outranks its state. Members that only wait for the state do not count, because
+// without a holder no member can use the deliveries that they have queued.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	group := m.cfg.RequireQuorum
 	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
 	return regular && !group.Empty() && 2*m.holders.Intersect(group).Len() > group.Len()
 }
 
-// takeHolds takes a member's word that it has the state of the view by now.
+// takeHolds notes that a member has the state of the view from here on.
 func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 	if m.phase == settled && view == m.view.ID {
 		m.holders.Add(from)
 	}
 }
 
-// takeBarrier takes a barrier. That of another node changes nothing here.
+// takeBarrier takes a barrier. Barriers of other nodes have no effect here.
 func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	switch {
 	case !m.own(&d):
@@ -37,8 +37,8 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	}
 }
 
-// newest returns the state of the last quorum. Quorums intersect, so their views
-// are one line, in which sequences grow. Of equals, one that was not discarded is
+// newest returns the state of the last quorum. Quorums intersect, so their views are
+// one line, in which sequences grow. Among equals, a state that was not discarded is
 // preferred, and then the one that most members have.
 func (m *Replica) newest(bs []branch) branch {
 	best, standing := bs[0], m.standingOf(bs[0])
@@ -52,8 +52,8 @@ func (m *Replica) newest(bs []branch) branch {
 	return best
 }
 
-// standingOf returns the standing of the members who bring a branch along: Pending
-// where they have discarded it.
+// standingOf returns the standing of the members that bring a branch along. It is
+// Pending if they have discarded the branch.
 func (m *Replica) standingOf(b branch) Standing {
 	for id := range b.members.All() {
 		if s := m.reportOf(id).standing; s == Pending {

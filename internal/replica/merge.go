@@ -2,10 +2,9 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// input returns the snapshot of a branch, if this node has all of it: the very
-// bytes that the branch's source sends, for the members of the branch too, so
-// that what is merged is the same everywhere even if an application writes equal
-// states down differently.
+// input returns the snapshot of a branch, if this node has all of it. Members of the
+// branch too use the very bytes that the branch's source sends. So all members merge
+// the same bytes even if an application encodes equal states differently.
 func (m *Replica) input(b *branch) ([]byte, Digest, bool) {
 	n := Name{Label: b.label}
 	i := m.serviceOf(n)
@@ -26,9 +25,8 @@ func (m *Replica) input(b *branch) ([]byte, Digest, bool) {
 	return nil, Digest{}, false
 }
 
-// checkInputs says that this node could merge, once it could. The message's
-// place in the order, and that of the last such message, is what all members
-// agree on.
+// checkInputs announces, once, that this node could merge. All members agree on the
+// position of the last such announcement in the order, and merge there.
 func (m *Replica) checkInputs() {
 	if m.phase != merging || m.saidReady {
 		return
@@ -45,7 +43,7 @@ func (m *Replica) checkInputs() {
 	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: DigestOf(all)})
 }
 
-// takeReady takes a member's word that it could merge.
+// takeReady notes that a member could merge.
 func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 	if m.phase != merging || msg.view != m.view.ID {
 		return
@@ -57,7 +55,7 @@ func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 	m.claims[m.view.Set.Rank(from)] = msg.digest
 	if m.ready == m.view.Set {
 		for i, d := range m.claims {
-			if d != m.inputs { // two ways to write down one state, and two transfers of it
+			if d != m.inputs { // one state encoded in two ways, and transferred twice
 				m.notify(Event{Kind: EventDiverged, Member: m.view.Members[i].Node})
 			}
 		}
@@ -65,9 +63,9 @@ func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 	}
 }
 
-// merge is done at the same place of the order at all members. Those who do not
-// come to deliver the last word before they leave the view go another way, and
-// with another label.
+// merge happens at the same position of the order at all members. A member that leaves
+// the view before it delivers the last announcement follows another branch, with
+// another label.
 func (m *Replica) merge() {
 	e := Effect{Kind: Merge}
 	sets := make([]timed.Set, 0, len(m.branches))

@@ -11,26 +11,26 @@ type kind uint8
 
 const (
 	kindOp      kind = iota + 1
-	kindReport       // in the order: what state a member begins a view with
-	kindReady        // in the order: a member holds all that is to be merged
-	kindAsk          // in the order: a joiner wants the state as it is here
+	kindReport       // in the order: the state with which a member begins a view
+	kindReady        // in the order: a member holds all that the merge needs
+	kindAsk          // in the order: a joiner wants the state at this position
 	kindRefuse       // in the order: a member cannot make a snapshot
-	kindHolds        // in the order: a member has got the state that it waited for
-	kindBarrier      // in the order: its sender wants to know that it has come so far
+	kindHolds        // in the order: a member has received the state that it waited for
+	kindBarrier      // in the order: tells its sender that it has applied all earlier operations
 	kindChunk        // a piece of a snapshot
-	kindGot          // how much of a snapshot a receiver has
+	kindGot          // acknowledges a part of a snapshot
 	kindHash         // a hash of the state
 )
 
-// Markers decide something at their place in the order, for all who deliver
-// them. They may be Weak: members that move together have delivered the same,
-// and those that do not, have different states by then.
+// Markers decide something at their position in the order, for all members that deliver
+// them. They may be Weak: members that move together have delivered the same markers,
+// and members that do not move together have different states anyway.
 var (
 	marker = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
 	free   = broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 )
 
-// Standing is what a member has of the replicated state.
+// Standing says how much of the replicated state a member has.
 type Standing uint8
 
 const (
@@ -38,30 +38,30 @@ const (
 	Blank Standing = iota
 	// Holder: a state of its own.
 	Holder
-	// Tentative: the initial state, and deliveries of views that ended before it
-	// was known whether anybody has more.
+	// Tentative: the initial state, and deliveries of views that ended before all
+	// members had reported.
 	Tentative
-	// Pending: no state yet, and deliveries for one that is to come.
+	// Pending: no state yet, and deliveries to apply to a state that will come.
 	Pending
 )
 
-// copyOf says what a member has of a snapshot: all, or the first got bytes.
+// copyOf says how much of a snapshot a member has: all, or the first got bytes.
 type copyOf struct {
 	name   Name
 	digest Digest
 	got    uint64
 }
 
-// report is what a member begins a view with.
+// report describes the state with which a member begins a view.
 type report struct {
 	view     membership.ViewID
 	standing Standing
-	label    Label // of its state, or of the one to come
+	label    Label // of its state, or of the state that it waits for
 	rank     uint64
 	load     uint64
-	mates    timed.Set // Tentative: who has moved with it since its first delivery
-	base     Name      // Pending: what its deliveries go on from, if anything
-	old      Label     // Pending: what it still has, though the group went on without
+	mates    timed.Set // Tentative: the members that have moved with it since its first delivery
+	base     Name      // Pending: the state that its deliveries continue, if any
+	old      Label     // Pending: the discarded state that it still has
 	oldRank  uint64
 	held     []copyOf // whole
 	parts    []copyOf
@@ -75,7 +75,7 @@ type message struct {
 	view   membership.ViewID
 	name   Name
 	digest Digest
-	offset uint64 // of the piece; kindGot: how much is there
+	offset uint64 // of the piece; kindGot: bytes received
 	size   uint64 // of the whole
 	at     Point
 	sum    uint64

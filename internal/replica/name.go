@@ -8,10 +8,10 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// Label names the state of a branch at the begin of a view. Equal labels mean
-// equal states: a label is derived from the branch's history, and two nodes that
-// were apart while either of them delivered something have different histories.
-// The zero label is that of the state in which every application begins.
+// Label names the state of a branch at the begin of a view. Equal labels mean equal
+// states. A label is derived from the branch's history, and two nodes that were apart
+// while either of them delivered something have different histories. The zero label
+// names the initial state of every application.
 type Label [16]byte
 
 func (l Label) String() string {
@@ -24,8 +24,8 @@ func (l Label) String() string {
 // Digest names the bytes of a snapshot.
 type Digest [16]byte
 
-// DigestOf returns the digest of a snapshot. It reads all of it: callers compute
-// it where they made the snapshot, outside of any protocol loop.
+// DigestOf returns the digest of a snapshot. It reads all of it, so callers compute it
+// where they made the snapshot, outside of any protocol loop.
 func DigestOf(b []byte) (d Digest) {
 	sum := sha256.Sum256(b)
 	copy(d[:], sum[:])
@@ -48,7 +48,8 @@ func (n Name) String() string {
 	return fmt.Sprintf("%v in %v at %d", n.Label, n.View, n.Position)
 }
 
-// What labels are derived from; the first byte keeps them apart.
+// The inputs from which labels are derived begin with one of these bytes, so that they
+// differ.
 const (
 	bySuccession = iota + 1
 	byMerge
@@ -66,15 +67,15 @@ func labelOf(b []byte) (l Label) {
 	return l
 }
 
-// successor labels what a state has become when its holder, having delivered
-// something in a view, moves on to the next. Members that move together have
-// delivered the same.
+// successor returns the label of the state of a holder that has delivered something in
+// a view and moves on to the next. Members that move together have delivered the same
+// messages.
 func (l Label) successor(view, next membership.ViewID) Label {
 	b := append([]byte{bySuccession}, l[:]...)
 	return labelOf(appendView(appendView(b, view), next))
 }
 
-// mergedLabel labels what branches have become in a view.
+// mergedLabel returns the label of the merged state of a view.
 func mergedLabel(view membership.ViewID, branches []branch) Label {
 	b := appendView([]byte{byMerge}, view)
 	for i := range branches {

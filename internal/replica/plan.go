@@ -6,8 +6,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// service is a snapshot that some members need: who makes it, and who could go on
-// if that member left. It follows from what is ordered, so all members know it.
+// service is a snapshot that some members need, with its source and a standby that
+// continues if the source leaves. It follows from ordered messages alone, so all
+// members know it.
 type service struct {
 	name      Name
 	source    timed.NodeID
@@ -15,8 +16,8 @@ type service struct {
 	receivers timed.Set
 }
 
-// takeReport takes what a member begins the view with. The last of them settles
-// what the view goes on with, at the same place of the order for all.
+// takeReport takes a member's report. The last report determines the state with which
+// the view continues, at the same position of the order at all members.
 func (m *Replica) takeReport(from timed.NodeID, r *report) {
 	if m.phase != reporting || r.view != m.view.ID {
 		return
@@ -34,7 +35,7 @@ func (m *Replica) takeReport(from timed.NodeID, r *report) {
 // reportOf returns a member's report.
 func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Set.Rank(id)] }
 
-// settle decides what becomes of the states that meet.
+// settle decides which states the view continues with.
 func (m *Replica) settle() {
 	m.branches = m.gather()
 	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 {
@@ -56,8 +57,8 @@ func (m *Replica) settle() {
 	self := m.cfg.Self.Node
 	switch {
 	case holders.Has(self) && m.standing == Tentative:
-		// Nobody here knows more: the initial state and what was delivered since are
-		// a state like others.
+		// No member here knows more, so the initial state with the deliveries
+		// since counts like any other state.
 		for _, d := range m.takeBefore() {
 			m.apply(d, false, false)
 		}
@@ -71,7 +72,8 @@ func (m *Replica) settle() {
 	case !holders.Has(self):
 		m.await()
 	}
-	// Only now: who leaves a view that was not settled has what it came with.
+	// The rank changes only now: a member that leaves an unsettled view keeps the
+	// rank with which it entered.
 	m.rank = m.view.ID.Sequence
 	m.plan(holders)
 	m.prune()
@@ -86,9 +88,9 @@ func (m *Replica) settle() {
 }
 
 // gather returns the states that the members bring along, in the order of their
-// smallest members. One that is tentative counts if no holder has delivered the
-// same. What has been discarded is better than nothing; and with quorums it may
-// be newer than the state of a holder who was not there when it was discarded.
+// smallest members. A tentative state counts if no holder has delivered the same
+// messages. A discarded state is better than none. With quorums it may also be newer
+// than the state of a holder that was absent when it was discarded.
 func (m *Replica) gather() []branch {
 	var holders timed.Set
 	for i, r := range m.reports {
@@ -108,7 +110,7 @@ func (m *Replica) gather() []branch {
 	})...)
 }
 
-// group puts members of one label together.
+// group puts members with one label together.
 func (m *Replica) group(of func(*report) (Label, uint64, bool)) (bs []branch) {
 next:
 	for i, r := range m.reports {
@@ -129,8 +131,8 @@ next:
 	return bs
 }
 
-// await makes this node one that gets its state from others. A queue that goes
-// on from a state that a holder still has is kept; see plan.
+// await makes this node wait for a state from others. It keeps a queue that continues a
+// state that a holder still has; see plan.
 func (m *Replica) await() {
 	if m.standing == Holder {
 		m.notify(Event{Kind: EventDiscarded})
@@ -149,8 +151,8 @@ func (m *Replica) await() {
 	m.standing, m.label = Pending, label
 }
 
-// forgo drops what is queued from earlier views. Unless what it waited for has the
-// label that is there now, that is lost.
+// forgo drops the queue of earlier views. The state that the queue waited for is lost
+// unless it has the given label, which is that of the present state.
 func (m *Replica) forgo(label Label) {
 	if m.standing == Pending && m.label != (Label{}) && m.label != label {
 		m.notify(Event{Kind: EventStateLost, Name: m.base})
@@ -159,8 +161,8 @@ func (m *Replica) forgo(label Label) {
 	m.base = Name{}
 }
 
-// resumable returns which holders can go on with the transfer that a member
-// waited for, if its queue goes on from there to the state of the view.
+// resumable returns the holders that can continue the transfer that a member waited
+// for, if its queue leads from there to the state of the view.
 func (m *Replica) resumable(id timed.NodeID) (sources timed.Set) {
 	r, b := m.reportOf(id), &m.branches[0]
 	if r.standing != Pending || r.label != b.label || r.base == (Name{}) {
@@ -174,7 +176,7 @@ func (m *Replica) resumable(id timed.NodeID) (sources timed.Set) {
 	return sources
 }
 
-// find returns what a list says of a snapshot.
+// find returns the copy of a snapshot in a list.
 func find(cs []copyOf, n Name) (copyOf, bool) {
 	for _, c := range cs {
 		if c.name == n {
@@ -194,7 +196,7 @@ func partOf(r *report, n Name, d Digest) uint64 {
 	return 0
 }
 
-// plan says who makes which snapshot for whom.
+// plan assigns the snapshots: their sources and their receivers.
 func (m *Replica) plan(holders timed.Set) {
 	if m.phase == merging {
 		for i := range m.branches {
@@ -232,8 +234,8 @@ func (m *Replica) serviceOf(n Name) int {
 	return -1
 }
 
-// serve chooses who makes a snapshot: the least loaded of those who can, and who
-// hold it already if somebody does.
+// serve chooses the source of a snapshot: the least loaded of the members that can make
+// it, preferably one that already holds it.
 func (m *Replica) serve(n Name, can, receivers timed.Set) {
 	s := service{name: n, receivers: receivers}
 	s.source = m.choose(n, can)
@@ -260,7 +262,7 @@ func (m *Replica) choose(n Name, can timed.Set) (best timed.NodeID) {
 	return best
 }
 
-// prune lets go of snapshots and pieces that nobody needs in this view.
+// prune drops snapshots and pieces that no member needs in this view.
 func (m *Replica) prune() {
 	m.held = slices.DeleteFunc(m.held, func(h held) bool { return m.streamOf(h.name) == nil })
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !m.wants(p.name) })

@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A view that ends before it is settled makes nobody's state newer: a member that
-// was cut off must not come out of it with the rank of those who were not.
+// A view that ends before it is settled makes no state newer: a member that was cut off
+// must not leave it with the rank of the others.
 func unsettledQuorum(t testing.TB) {
 	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
 	w.install(0, 1, 2)
@@ -31,8 +31,8 @@ func unsettledQuorum(t testing.TB) {
 
 func TestAViewThatIsNotSettledMakesNoStateNewer(t *testing.T) { unsettledQuorum(t) }
 
-// A member that waits for a state in place of its own still has one that is newer
-// than that of somebody who was away for longer.
+// A member that waits for a state to replace its own still has a newer state than a
+// member that was away for longer.
 func discardedIsNewer(t testing.TB) {
 	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
 	w.install(0, 1, 2)
@@ -56,7 +56,7 @@ func discardedIsNewer(t testing.TB) {
 
 func TestADiscardedStateMayBeNewer(t *testing.T) { discardedIsNewer(t) }
 
-// What is delivered lasts only once those who have the state are a majority.
+// A delivery lasts only once the members with the state are a majority.
 func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) {
 	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
 	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}

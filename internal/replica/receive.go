@@ -2,24 +2,24 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// incoming is what has come of a snapshot.
+// incoming is the received part of a snapshot.
 type incoming struct {
 	name   Name
 	digest Digest
 	size   uint64
 	data   []byte
-	from   timed.NodeID // who sent the last of it
-	said   uint64       // what was confirmed
-	told   uint64       // what was told as progress, in tenths
-	wanted bool         // in some view that was settled
-	again  bool         // confirm what was confirmed already
-	seen   bool         // its source goes on with it in this view
+	from   timed.NodeID // the sender of the last piece
+	said   uint64       // bytes acknowledged
+	told   uint64       // reported progress, in tenths
+	wanted bool         // in some settled view
+	again  bool         // repeat the acknowledgement
+	seen   bool         // its source continues it in this view
 }
 
 func (p *incoming) whole() bool { return uint64(len(p.data)) == p.size }
 
-// wants reports whether this node needs a snapshot that others make. Until the
-// view is settled it may need any: pieces can overtake the last report.
+// wants reports whether this node needs a snapshot from others. Until the view is
+// settled it may need any, because pieces can overtake the last report.
 func (m *Replica) wants(n Name) bool {
 	switch m.phase {
 	case reporting:
@@ -30,22 +30,23 @@ func (m *Replica) wants(n Name) bool {
 		if i := m.serviceOf(n); i < 0 || m.services[i].source != m.cfg.Self.Node {
 			return i >= 0
 		}
-		// A source that refuses may hear its successor before its own refusal.
+		// The successor of a refusing source can come before the refusal is
+		// delivered here.
 		s := m.streamOf(n)
 		return s != nil && s.from == nil
 	}
 	return false
 }
 
-// awaits reports whether this node keeps pieces of a snapshot: of one that it
-// wants, and of one whose marker they may have overtaken. No more than a window
-// comes of what is not confirmed.
+// awaits reports whether this node keeps the pieces of a snapshot: of one that it
+// wants, and of one whose marker they may have overtaken. At most a window of
+// unacknowledged pieces can arrive.
 func (m *Replica) awaits(n Name) bool {
 	later := n.View == m.view.ID && (m.base.View != n.View || n.Position > m.base.Position)
 	return m.wants(n) || later && m.phase == settled && m.standing == Pending
 }
 
-// part returns what has come of a snapshot, or nil.
+// part returns the received part of a snapshot, or nil.
 func (m *Replica) part(n Name, d Digest) *incoming {
 	for _, p := range m.incoming {
 		if p.name == n && p.digest == d {
@@ -55,8 +56,8 @@ func (m *Replica) part(n Name, d Digest) *incoming {
 	return nil
 }
 
-// takeChunk takes a piece of a snapshot. A sender's pieces come in order, so what
-// does not continue what is there is of a transfer that is over.
+// takeChunk takes a piece of a snapshot. A sender's pieces come in order, so a piece
+// that leaves a gap belongs to a transfer that is over.
 func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	if from == m.cfg.Self.Node || !m.awaits(c.name) || c.size > uint64(m.cfg.MaxSnapshot) {
 		return
@@ -77,14 +78,14 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	if end > have {
 		p.data = append(p.data, c.body[have-c.offset:]...)
 	}
-	// What was confirmed before the sender's view was settled did not reach it: a
-	// piece that comes again is confirmed again.
+	// The sender ignores acknowledgements before its view is settled, so a repeated
+	// piece is acknowledged again.
 	p.again = p.again || end <= have
 	p.from = from
 	m.proceed(p)
 }
 
-// proceed confirms what has come, and uses it when it is whole.
+// proceed acknowledges the received part, and uses the snapshot once it is whole.
 func (m *Replica) proceed(p *incoming) {
 	if m.phase == reporting || !m.wants(p.name) {
 		return
@@ -116,7 +117,7 @@ func (m *Replica) proceed(p *incoming) {
 	m.restore(p)
 }
 
-// restore takes over the state of the others, and what was delivered since.
+// restore adopts the state of the others, and applies the deliveries since.
 func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
@@ -127,8 +128,8 @@ func (m *Replica) restore(p *incoming) {
 	m.drain()
 }
 
-// startOver drops what waits, and asks for the state at a later position, where
-// this message will be.
+// startOver drops the queue, and asks for the state at a later position, which is the
+// position of this message.
 func (m *Replica) startOver() {
 	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
 	m.skipQueue()
@@ -136,10 +137,10 @@ func (m *Replica) startOver() {
 	m.say(marker, message{kind: kindAsk, view: m.view.ID})
 }
 
-// Progress is how far the transfer of state to this node has come.
+// Progress says how far the transfer of state to this node has come.
 type Progress struct {
-	From         timed.NodeID // who sends, if one member does
-	Bytes, Total uint64       // of all snapshots that have begun to come
+	From         timed.NodeID // the sender, if there is only one
+	Bytes, Total uint64       // of all snapshots of which pieces have come
 }
 
 // Progress returns how far the transfer of state to this node has come, and

@@ -15,42 +15,42 @@ type Replica struct {
 	now timed.Instant
 	out []Effect
 
-	// Kept over views.
+	// Kept across views.
 	standing Standing
-	label    Label  // of the state at the view's begin, or of the one to come
-	rank     uint64 // RequireQuorum: the sequence of the last quorum's view that was settled
+	label    Label  // of the state at the view's begin, or of the awaited state
+	rank     uint64 // RequireQuorum: the sequence of the last settled view with a quorum
 	mates    timed.Set
-	base     Name  // Pending: the state that the queue goes on from
-	old      Label // Pending: of the state that the application has until it gets the other
+	base     Name  // Pending: the state that the queue continues
+	old      Label // Pending: of the state that the application has while it waits
 	oldRank  uint64
-	queue    []broadcast.Delivery // what waits to be applied
-	queued   int                  // its bytes
-	load     uint64               // as the caller says
+	queue    []broadcast.Delivery // deliveries that wait to be applied
+	queued   int                  // bytes in queue
+	load     uint64               // as set by SetLoad
 	held     []held
-	asked    []Name // snapshots that the application is to make
+	asked    []Name // snapshots requested from the application
 	incoming []*incoming
 
 	// Of the view.
 	view       *membership.View
 	phase      phase
-	ops        bool // something has been delivered
-	before     int  // how much of the queue is of earlier views
+	ops        bool // an operation has been delivered
+	before     int  // the number of deliveries in queue from earlier views
 	overflowed bool // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
 	missing    int
 	branches   []branch
 	services   []service
-	refused    timed.Set // who could not make a snapshot
-	holders    timed.Set // who has the state, as of this place in the order
-	ready      timed.Set // who holds all that is to be merged
+	refused    timed.Set // members that could not make a snapshot
+	holders    timed.Set // members that have the state at this position of the order
+	ready      timed.Set // members that hold all inputs of the merge
 	saidReady  bool
-	inputs     Digest   // what this node merges
-	claims     []Digest // what the members do
+	inputs     Digest   // digest of this node's inputs of the merge
+	claims     []Digest // the same of all members
 	streams    []*stream
-	nextAt     timed.Instant // when the rate lets the next chunk go
+	nextAt     timed.Instant // when the rate allows the next chunk
 	checks     []check
 
-	// Invalid counts deliveries that are none of this package's messages.
+	// Invalid counts deliveries that are not messages of this package.
 	Invalid uint64
 }
 
@@ -59,12 +59,12 @@ type phase uint8
 
 const (
 	idle      phase = iota // no view, or one without a quorum: nothing is ordered
-	reporting              // not all members have said what they have
-	merging                // several states meet, and not all members hold all of them
+	reporting              // some reports are missing
+	merging                // several states meet, and some members lack some of them
 	settled                // there is one state
 )
 
-// branch is one state that members bring along.
+// branch is one state that members bring along to a view.
 type branch struct {
 	label   Label
 	members timed.Set
@@ -75,19 +75,18 @@ type branch struct {
 // state. The configuration must be valid.
 func New(cfg Config) *Replica { return &Replica{cfg: cfg.WithDefaults()} }
 
-// Standing returns what this node has of the state.
+// Standing returns how much of the state this node has.
 func (m *Replica) Standing() Standing { return m.standing }
 
-// Settled reports whether the view has one state, which this node has or waits
-// for.
+// Settled reports whether the view has one state, which this node has or waits for.
 func (m *Replica) Settled() bool { return m.phase == settled }
 
-// Current reports whether this node applies what is delivered at once: it has
-// the state that the view goes on with.
+// Current reports whether this node applies deliveries at once, because it has the
+// state with which the view continues.
 func (m *Replica) Current() bool { return m.phase == settled && m.standing != Pending }
 
-// Accepting reports whether operations may be broadcast. While all members wait
-// for a merge, this is what bounds what waits with them.
+// Accepting reports whether operations may be broadcast. It bounds the queue while all
+// members wait for a merge.
 func (m *Replica) Accepting() bool {
 	switch m.phase {
 	case idle:
@@ -98,12 +97,12 @@ func (m *Replica) Accepting() bool {
 	return m.queued < m.cfg.MaxQueued
 }
 
-// Queued returns how many bytes of deliveries wait for a snapshot or a merge, 64
-// for each delivery included.
+// Queued returns how many bytes of deliveries wait for a snapshot or a merge, including
+// 64 for each delivery.
 func (m *Replica) Queued() int { return m.queued }
 
-// SetLoad says how loaded this node is, in whatever unit all members use; the
-// least loaded makes the snapshots. It counts from the next view on.
+// SetLoad sets this node's load, in any unit that all members share. The least loaded
+// member makes the snapshots. The load takes effect in the next view.
 func (m *Replica) SetLoad(load uint64) { m.load = load }
 
 func (m *Replica) emit(e Effect) { m.out = append(m.out, e) }
@@ -119,7 +118,7 @@ func (m *Replica) say(opt broadcast.Options, msg message) {
 	m.emit(Effect{Kind: Broadcast, Options: opt, Payload: encode(&msg)})
 }
 
-// turn lets f handle something, and sends what has become possible.
+// turn runs f, and then sends the chunks that have become possible.
 func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 	m.now, m.out = now, out
 	f()
@@ -128,8 +127,8 @@ func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 	return out
 }
 
-// HandleInstalled takes the begin of a view, after all deliveries of the one
-// before it.
+// HandleInstalled takes the begin of a view, after all deliveries of the view before
+// it.
 func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		if m.view != nil {
@@ -139,8 +138,8 @@ func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []E
 	})
 }
 
-// leave ends the view. Whoever has a state of its own has delivered something on
-// top of it, merged or not, and takes it along.
+// leave ends the view. A member with a state of its own has delivered messages on top
+// of it, merged or not, and takes the result along.
 func (m *Replica) leave(next *membership.View) {
 	if m.ops {
 		m.label = m.label.successor(m.view.ID, next.ID)
@@ -153,18 +152,18 @@ func (m *Replica) leave(next *membership.View) {
 	case m.standing == Blank && m.ops:
 		m.standing, m.mates = Tentative, m.view.Set
 	case m.standing == Pending && (m.phase == merging || m.overflowed):
-		// What is queued goes on from a state that there will not be.
+		// The state that the queue continues will never exist.
 		m.base, m.label = Name{}, Label{}
 		m.skipQueue()
 	}
 	m.mates = m.mates.Intersect(next.Transitional(m.view.ID))
 }
 
-// begin starts a view: everybody says what it comes with.
+// begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
 	m.view, m.phase, m.ops, m.before, m.overflowed = v, idle, false, len(m.queue), false
 	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
-	// What came before it was known whether it is needed, comes again if it is.
+	// A snapshot that came before its need was known is sent again if it is needed.
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
@@ -188,7 +187,7 @@ func (m *Replica) begin(v *membership.View) {
 		case len(r.parts) < most:
 			r.parts = append(r.parts, c)
 		case p.name == m.base:
-			r.parts[0] = c // which this node's queue goes on from
+			r.parts[0] = c // the state that this node's queue continues
 		}
 	}
 	m.say(marker, message{kind: kindReport, report: r})
@@ -230,10 +229,10 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 	})
 }
 
-// ordered reports whether a message of its kind has a place in the order.
+// ordered reports whether messages of this kind are broadcast in order.
 func (m *message) ordered() bool { return m.kind < kindChunk }
 
-// takeOp applies an operation, or lets it wait for the state that it changes.
+// takeOp applies an operation, or queues it until its state is here.
 func (m *Replica) takeOp(d broadcast.Delivery) {
 	m.ops = true
 	if m.Current() {
@@ -251,8 +250,8 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 	}
 }
 
-// apply hands an operation to the application. fresh: the state is that of the
-// view, which others can compare theirs with.
+// apply hands an operation to the application. fresh says that the state is that of the
+// view, so that members can compare hashes.
 func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
 	m.emit(Effect{Kind: Apply, Delivery: d, Lasting: lasting})
 	if n := uint64(m.cfg.HashEvery); fresh && n > 0 && d.Position%n == 0 {
@@ -260,7 +259,7 @@ func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
 	}
 }
 
-// drain applies what waits.
+// drain applies the queue.
 func (m *Replica) drain() {
 	for i := range m.queue {
 		m.apply(m.queue[i], m.phase == settled && i >= m.before, false)
@@ -268,16 +267,17 @@ func (m *Replica) drain() {
 	m.dropQueue()
 }
 
-// dropQueue forgets what waits.
+// dropQueue empties the queue.
 func (m *Replica) dropQueue() { m.queue, m.queued, m.before = nil, 0, 0 }
 
-// skipQueue forgets what waits, and is not applied by this node.
+// skipQueue empties the queue, whose operations this node will not apply.
 func (m *Replica) skipQueue() {
 	m.skip(m.queue...)
 	m.dropQueue()
 }
 
-// skip says that operations are not applied, to who made them and may wait.
+// skip reports this node's own operations that will not be applied, because callers may
+// wait for them.
 func (m *Replica) skip(ds ...broadcast.Delivery) {
 	for i := range ds {
 		if m.own(&ds[i]) {
@@ -286,12 +286,12 @@ func (m *Replica) skip(ds ...broadcast.Delivery) {
 	}
 }
 
-// own reports whether a delivery is of this incarnation.
+// own reports whether a delivery is from this incarnation.
 func (m *Replica) own(d *broadcast.Delivery) bool {
 	return d.Sender == m.cfg.Self.Node && d.Boot == m.cfg.Self.Boot
 }
 
-// takeBefore takes what is of earlier views out of the queue.
+// takeBefore removes the deliveries of earlier views from the queue.
 func (m *Replica) takeBefore() []broadcast.Delivery {
 	old := m.queue[:m.before:m.before]
 	m.queue, m.before = m.queue[m.before:], 0
@@ -301,7 +301,7 @@ func (m *Replica) takeBefore() []broadcast.Delivery {
 	return old
 }
 
-// HandleTimeout does what has become due.
+// HandleTimeout does the work that has become due.
 func (m *Replica) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	return m.turn(now, out, func() {})
 }

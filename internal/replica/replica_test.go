@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// all demands that nodes have the same state and are at work.
+// all requires that nodes have the same state and apply operations.
 func all(t testing.TB, w *world, want string, is ...int) {
 	t.Helper()
 	for _, i := range is {
@@ -37,7 +37,7 @@ func TestJoinersGetTheStateOfTheViewsBegin(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, timed.NodeID(1), e.Member)
 	require.Equal(t, uint64(300), e.Total)
-	require.Empty(t, w.nodes[0].r.held, "a snapshot that all have is let go of")
+	require.Empty(t, w.nodes[0].r.held, "a snapshot that all have is dropped")
 }
 
 func TestBranchesMergeTheSameWayEverywhere(t *testing.T) {
@@ -54,7 +54,7 @@ func TestBranchesMergeTheSameWayEverywhere(t *testing.T) {
 	all(t, w, "(ac|ab|)d", 0, 1, 2, 3, 4)
 }
 
-// A group that was split without writing has nothing to merge.
+// A split in which no member wrote needs no merge.
 func TestWhatHasNotChangedIsNotMerged(t *testing.T) {
 	w := newWorld(2, Config{})
 	w.install(0, 1)
@@ -63,7 +63,7 @@ func TestWhatHasNotChangedIsNotMerged(t *testing.T) {
 	w.install(1)
 	w.install(0, 1)
 	_, merged := w.nodes[0].has(EventMerged)
-	require.True(t, merged, "the view in which they wrote ended differently for each")
+	require.True(t, merged, "they wrote in one view and left it for different ones")
 	w.install(0)
 	w.install(1)
 	w.op(1, "b")
@@ -113,16 +113,15 @@ func TestATransferGoesOnFromAnotherMember(t *testing.T) {
 	require.Equal(t, uint64(len(text)), p.Total)
 	require.Equal(t, timed.NodeID(1), p.From)
 	require.Positive(t, p.Bytes)
-	w.nodes[0].view = nil // it is gone
+	w.nodes[0].view = nil // it has left
 	w.install(1, 2)
 	w.op(1, "y")
 	w.run(time.Second)
 	all(t, w, text+"xy", 1, 2)
-	require.Less(t, w.nodes[1].chunks, 2*(len(text)-int(p.Bytes))+ChunkOverhead, "what was there is not sent again")
+	require.Less(t, w.nodes[1].chunks, 2*(len(text)-int(p.Bytes))+ChunkOverhead, "received pieces are not sent again")
 }
 
-// piecesOfAnotherSnapshot lets the second source write the state down
-// differently.
+// piecesOfAnotherSnapshot has the second source encode the state differently.
 func piecesOfAnotherSnapshot(t testing.TB) {
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000})
 	interrupted(w, strings.Repeat("abcd", 2500))
@@ -138,8 +137,7 @@ func piecesOfAnotherSnapshot(t testing.TB) {
 
 func TestPiecesOfAnotherSnapshotAreOfNoUse(t *testing.T) { piecesOfAnotherSnapshot(t) }
 
-// What is delivered before all have said what they have is kept, even if the view
-// ends before.
+// Deliveries before the last report are kept even if the view ends first.
 func tentative(t testing.TB) {
 	w := newWorld(2, Config{})
 	w.hold = func(from int, p []byte) bool { return kind(p[0]) == kindReport && from == 1 }
@@ -154,7 +152,7 @@ func tentative(t testing.TB) {
 
 func TestWhatIsDeliveredBeforeAViewSettlesIsKept(t *testing.T) { tentative(t) }
 
-// A joiner whose first view ends early is a joiner still, and no branch.
+// A joiner whose first view ends early is still a joiner, and not a branch.
 func TestAJoinerWhoseViewEndsEarlyIsNoBranch(t *testing.T) {
 	w := newWorld(2, Config{})
 	w.install(0)
@@ -190,7 +188,7 @@ func TestAQueueThatIsFullStartsOver(t *testing.T) {
 	require.True(t, over)
 }
 
-// A piece may come before the marker that makes it needed.
+// A piece may come before the marker that requests its snapshot.
 func earlyPiece(t testing.TB) {
 	w := newWorld(2, Config{MaxQueued: 1024})
 	w.install(0)
@@ -242,7 +240,7 @@ func TestARefusedSnapshotIsMadeByAnother(t *testing.T) {
 	}
 }
 
-// What was queued for the snapshot that is refused, is in the other one.
+// The queue for the refused snapshot is part of the other snapshot.
 func laterSnapshot(t testing.TB) {
 	w := newWorld(3, Config{})
 	w.install(0, 1)

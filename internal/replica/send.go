@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// burst is how much of the rate a sender that woke up late makes up for.
+// burst is the time for which a sender that wakes up late may catch up with its rate.
 const burst = 10 * time.Millisecond
 
 // held is a snapshot that this node has made.
@@ -18,18 +18,18 @@ type held struct {
 	state  []byte
 }
 
-// stream is the transfer of one snapshot by this node, or, if standby, one that
-// it could go on with.
+// stream is this node's transfer of one snapshot. A standby stream starts if the source
+// fails.
 type stream struct {
 	name      Name
 	standby   bool
 	from      *held // nil until the application has made it
 	next      uint64
-	begun     bool // who has all already is told that this is the one
+	begun     bool // a chunk was sent; receivers that hold everything wait for one too
 	receivers []receiver
 }
 
-// receiver is how far a receiver has confirmed.
+// receiver is how much of a snapshot one receiver has acknowledged.
 type receiver struct {
 	id  timed.NodeID
 	got uint64
@@ -61,8 +61,8 @@ func (m *Replica) open(s *service) {
 	m.emit(Effect{Kind: Snapshot, Name: s.name})
 }
 
-// fill gives a stream its bytes. Those that the receivers have said to hold are
-// not sent again.
+// fill sets the bytes of a stream. Bytes that the receivers have reported are not sent
+// again.
 func (m *Replica) fill(st *stream, h held) {
 	st.from = &h
 	for i := range st.receivers {
@@ -72,7 +72,7 @@ func (m *Replica) fill(st *stream, h held) {
 	st.next = st.confirmed()
 }
 
-// confirmed returns what all receivers have.
+// confirmed returns the number of bytes that all receivers have acknowledged.
 func (s *stream) confirmed() uint64 {
 	low := uint64(len(s.from.state))
 	for i := range s.receivers {
@@ -90,7 +90,7 @@ func (m *Replica) streamOf(n Name) *stream {
 	return nil
 }
 
-// mayFlow reports whether a stream has a chunk that its receivers have room for.
+// mayFlow reports whether a stream has a chunk that fits its receivers' window.
 func (m *Replica) mayFlow(s *stream) bool {
 	if s.standby || s.from == nil || len(s.receivers) == 0 {
 		return false
@@ -102,7 +102,7 @@ func (m *Replica) mayFlow(s *stream) bool {
 	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window)
 }
 
-// pump sends what window and rate allow.
+// pump sends the chunks that window and rate allow.
 func (m *Replica) pump() {
 	for _, s := range m.streams {
 		for m.mayFlow(s) && m.nextAt <= m.now {
@@ -117,8 +117,8 @@ func (m *Replica) pump() {
 	}
 }
 
-// takeGot notes how much of a snapshot a receiver has. When all have all of it,
-// nobody needs it any more.
+// takeGot notes how much of a snapshot a receiver has. A snapshot that all receivers
+// have is no longer needed.
 func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 	for i, s := range m.streams {
 		if s.name != msg.name || s.from == nil || s.from.digest != msg.digest {
@@ -138,13 +138,13 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 	}
 }
 
-// complete reports whether all receivers have all. The receipt of an empty
-// snapshot is not told from none, so that is kept until the next view.
+// complete reports whether all receivers have the whole snapshot. An acknowledgement of
+// an empty snapshot looks like none, so empty snapshots are kept until the next view.
 func (s *stream) complete() bool {
 	return len(s.from.state) > 0 && s.confirmed() == uint64(len(s.from.state))
 }
 
-// letGo forgets a snapshot of this node.
+// letGo drops a snapshot of this node.
 func (m *Replica) letGo(n Name) {
 	for i := range m.held {
 		if m.held[i].name == n {
@@ -155,7 +155,7 @@ func (m *Replica) letGo(n Name) {
 }
 
 // HandleSnapshot takes the snapshot that a Snapshot effect asked for, with its
-// DigestOf, or why there is none. The bytes are kept and must not be changed.
+// DigestOf, or the error that prevented it. The bytes are kept and must not be changed.
 func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest Digest, err error, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		for i := range m.asked {
@@ -183,9 +183,9 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest
 	})
 }
 
-// takeRefuse takes a member's word that it cannot make a snapshot. Another makes
-// it: of the same state where nothing is applied before the merge, else of the
-// state as it is here.
+// takeRefuse notes that a member cannot make a snapshot. Another member makes it
+// instead: during a merge of the same state, and otherwise of the state at this
+// position.
 func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 	i := m.serviceOf(msg.name)
 	if msg.view != m.view.ID || i < 0 {
@@ -227,7 +227,7 @@ func (m *Replica) dropStream(n Name) {
 	}
 }
 
-// replace puts another source in the place of one that cannot.
+// replace chooses another source for a snapshot.
 func (m *Replica) replace(n Name, can, receivers timed.Set) {
 	if can.Minus(m.refused).Empty() {
 		m.notify(Event{Kind: EventStuck, Name: n})
@@ -239,7 +239,7 @@ func (m *Replica) replace(n Name, can, receivers timed.Set) {
 	}
 }
 
-// takeAsk takes a joiner's wish for the state as it is after this very message.
+// takeAsk serves a joiner with the state right after this message.
 func (m *Replica) takeAsk(from timed.NodeID, view membership.ViewID, position uint64) {
 	if view != m.view.ID || m.phase != settled || len(m.branches) != 1 || m.branches[0].members.Has(from) {
 		return
@@ -257,7 +257,7 @@ func (m *Replica) takeAsk(from timed.NodeID, view membership.ViewID, position ui
 	m.restart(timed.SetOf(from), position)
 }
 
-// unserve ends a transfer to one receiver, and the whole of it with the last.
+// unserve ends a transfer to one receiver, and the whole transfer with the last one.
 func (m *Replica) unserve(n Name, id timed.NodeID) {
 	s := m.streamOf(n)
 	if s == nil {
@@ -269,8 +269,7 @@ func (m *Replica) unserve(n Name, id timed.NodeID) {
 	}
 }
 
-// restart serves joiners with the state at a later position, from which their
-// queues begin.
+// restart serves joiners with the state at a later position, where their queues begin.
 func (m *Replica) restart(receivers timed.Set, position uint64) {
 	b := &m.branches[0]
 	n := Name{Label: b.label, View: m.view.ID, Position: position}

@@ -2,21 +2,22 @@ package replica
 
 import "github.com/failaware/failaware/membership"
 
-// Situation says what a replica is about.
+// Situation is the stage of a replica's work in its view.
 type Situation uint8
 
 const (
 	// NoView: the node is in no view yet.
 	NoView Situation = iota
-	// NoQuorum: the view has no majority of RequireQuorum. The state is what it was.
+	// NoQuorum: the view has no majority of RequireQuorum. The state does not
+	// change.
 	NoQuorum
-	// Reporting: not all members have said what state they have.
+	// Reporting: some members have not reported their states yet.
 	Reporting
-	// Merging: several states meet, and not all members have all of them.
+	// Merging: several states meet, and some members lack some of them.
 	Merging
 	// Transferring: the view has one state, and this node waits for it.
 	Transferring
-	// Working: this node has the state of the view, and applies what is delivered.
+	// Working: this node has the state of the view and applies deliveries.
 	Working
 )
 
@@ -46,7 +47,7 @@ func (m *Replica) View() (id membership.ViewID) {
 	return id
 }
 
-// Situation returns what this replica is about.
+// Situation returns the stage of this replica's work.
 func (m *Replica) Situation() Situation {
 	switch {
 	case m.view == nil:

@@ -9,9 +9,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// world is a group over a broadcast that never fails: what is said is delivered
-// at once, in one order, to the members of the speaker's view, unless a test
-// holds it back. Applications append what they apply to a string.
+// world is a group over a broadcast that never fails. Messages are delivered at once,
+// in one order, to the members of the sender's view, unless a test delays them.
+// Applications append the operations that they apply to a string.
 type world struct {
 	now   timed.Instant
 	cfg   Config
@@ -27,14 +27,14 @@ type node struct {
 	position uint64
 	sequence uint64
 	app      string
-	wrong    bool // its hashes are
+	wrong    bool // its hashes are wrong
 	refuses  bool
 	events   []Event
-	chunks   int // bytes said
+	chunks   int // bytes sent
 	lazy     bool
 	asked    []Name // snapshots that a lazy application owes
 	states   []string
-	last     Effect // Apply, Skip, or Barrier, of its own
+	last     Effect // the last Apply, Skip or Barrier of its own message
 }
 
 func incarnation(i int) timed.Incarnation {
@@ -59,7 +59,7 @@ func (w *world) restart(i int, life timed.BootID) {
 	w.nodes[i] = &node{r: New(cfg), inc: inc}
 }
 
-// install moves nodes to a view of theirs, each from the view that it was in.
+// install moves nodes to a view, each from the view that it was in.
 func (w *world) install(is ...int) *membership.View {
 	w.views++
 	lead := w.nodes[is[0]].inc
@@ -73,7 +73,7 @@ func (w *world) install(is ...int) *membership.View {
 		v.Members = append(v.Members, m)
 		v.Set.Add(n.inc.Node)
 	}
-	// All are in the view before anything is said in it.
+	// All are in the view before the first message in it.
 	outs := make([][]Effect, len(is))
 	for k, i := range is {
 		n := w.nodes[i]
@@ -90,7 +90,7 @@ func (w *world) op(i int, text string) {
 	w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendOp(nil, []byte(text))}})
 }
 
-// perform does what a replica wants. Broadcasts are delivered after the calls.
+// perform performs the effects of a replica. Broadcasts are delivered after the calls.
 func (w *world) perform(i int, out []Effect) {
 	n := w.nodes[i]
 	for _, e := range out {
