@@ -2,10 +2,10 @@ package datagram
 
 import "github.com/failaware/failaware/timed"
 
-// noteFast notes a fast packet of a peer. The peer is alive until
-// received + expires − heardAge(1+2ρ). So a peer that no longer hears this node
-// stops being alive here within expires of the last time that it did, and a link
-// that works in one direction only makes no peer alive on one side for longer.
+// noteFast notes a fast packet of a peer. The peer is alive until received + expires −
+// heardAge(1+2ρ). So a peer that no longer hears this node stops being alive here
+// within expires of the last packet that it heard, and a link that works in one
+// direction only makes no peer alive on one side for longer.
 func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 	c := &p.current
 	c.lastFast, c.hasFast = timed.Later(c.lastFast, received), true

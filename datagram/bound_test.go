@@ -13,14 +13,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// True time in these tests is counted in 10⁻⁹ ns, so that a clock of a whole
-// number of nanoseconds and a rate in parts per billion is exact: no tolerance
-// hides what rounding does.
+// True time in these tests is counted in 10⁻⁹ ns, so that a clock of a whole number of
+// nanoseconds and a rate in parts per billion is exact: no tolerance hides rounding
+// errors.
 
 // piece is a stretch of a clock with dt/dH = 1 + rate·10⁻⁹.
 type piece struct {
-	from  timed.Instant // what the clock shows at its beginning
-	begin int64         // the true time of that
+	from  timed.Instant // clock reading at its beginning
+	begin int64         // the same in true time
 	rate  int64
 }
 
@@ -38,7 +38,7 @@ func (c testClock) at(h timed.Instant) int64 {
 	return c[i].at(h)
 }
 
-// ceil and floor return what the clock shows at true time t, rounded.
+// ceil and floor return the clock reading at true time t, rounded.
 func (c testClock) ceil(t int64) timed.Instant {
 	h := c.floor(t)
 	if c.at(h) < t {
@@ -61,7 +61,7 @@ func (c *testClock) bend(t, rate int64) {
 	*c = append(*c, piece{h, c.at(h), rate})
 }
 
-// encounter is how two nodes meet: their clocks, and what the network does.
+// encounter is a meeting of two nodes: their clocks, and the behaviour of the network.
 type encounter struct {
 	timing  timed.Timing
 	offsets [2]timed.Instant
@@ -69,7 +69,7 @@ type encounter struct {
 	moves   []move
 }
 
-// move is a packet of one of the two, some time after the one before.
+// move is a packet of either node, some time after the packet before.
 type move struct {
 	gap   int64 // ns
 	from  int
@@ -108,7 +108,7 @@ var drawEncounter = rapid.Custom(func(t *rapid.T) encounter {
 		}
 		return m
 	})
-	// Short encounters are for what is left after shrinking.
+	// Short encounters are easy to read after shrinking.
 	e.moves = rapid.OneOf(rapid.SliceOfN(drawMove, 1, 60), rapid.SliceOfN(drawMove, 100, 300)).Draw(t, "moves")
 	return e
 })
@@ -120,7 +120,7 @@ type flying struct {
 	sent, arrive int64 // true times
 }
 
-// seen counts what a run came across, so that a test that checks nothing fails.
+// seen counts the cases that a run met, so that a test that checks nothing fails.
 type seen struct{ fast, slow, overtaken, negativeGap int }
 
 // duel is two nodes that exchange packets.
@@ -157,7 +157,7 @@ func (e encounter) play(s *seen) error {
 	return d.land(9e18)
 }
 
-// send lets a node say something, after a look at what it knows of the other.
+// send lets a node send a packet, and checks its knowledge of the other first.
 func (d *duel) send(now int64, m move) error {
 	c := &d.clocks[m.from]
 	if m.bend {
@@ -180,7 +180,7 @@ func (d *duel) send(now int64, m move) error {
 	return d.offsetHolds(m.from, stamp)
 }
 
-// land delivers what arrives until now.
+// land delivers the packets that arrive until now.
 func (d *duel) land(now int64) error {
 	for len(d.air) > 0 && d.air[0].arrive <= now {
 		f := d.air[0]
@@ -240,7 +240,7 @@ func (d *duel) offsetHolds(node int, now timed.Instant) error {
 }
 
 // "A Fail-Aware Datagram Service": the computed bound is never below the delay,
-// whatever the clocks do within ρ and the network does at all.
+// whatever the clocks do within ρ and whatever the network does.
 func TestBoundsContainTheTruth(t *testing.T) {
 	var s seen
 	rapid.Check(t, func(t *rapid.T) { require.NoError(t, drawEncounter.Draw(t, "encounter").play(&s)) })
@@ -251,7 +251,7 @@ func TestBoundsContainTheTruth(t *testing.T) {
 	require.Greater(t, s.negativeGap, 10)
 }
 
-// key is that by which helpers are chosen: B(1−ρ) − A(1+ρ).
+// key is the measure of helpers: B(1−ρ) − A(1+ρ).
 func (p Pair) key(rho timed.Drift) *big.Int {
 	a := new(big.Int).Mul(big.NewInt(int64(p.Sent)), big.NewInt(1e9+int64(rho)))
 	b := new(big.Int).Mul(big.NewInt(int64(p.Received)), big.NewInt(1e9-int64(rho)))
@@ -270,7 +270,7 @@ func TestTheBetterHelperHasTheSmallerKey(t *testing.T) {
 		rho := timed.Drift(rapid.Int64Range(0, int64(timed.MaxDrift)).Draw(t, "rho"))
 		p := drawPair.Draw(t, "p")
 		q := drawPair.Draw(t, "q")
-		if rapid.Bool().Draw(t, "near") { // as successive helpers are
+		if rapid.Bool().Draw(t, "near") { // like successive helpers
 			q = Pair{p.Sent.Add(time.Duration(rapid.Int64Range(-1e6, 1e6).Draw(t, "dA"))),
 				p.Received.Add(time.Duration(rapid.Int64Range(-1e6, 1e6).Draw(t, "dB")))}
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// duplicate detects that another process uses this node's id. Peers then refuse one
-// of the two incarnations and say so with a fresh echo.
+// duplicate detects that another process uses this node's id. Peers then refuse one of
+// the two incarnations and report this with a fresh echo.
 type duplicate struct {
 	self  timed.BootID
 	by    timed.Set    // peers whose last answer was a refusal
@@ -22,9 +22,9 @@ type standing struct {
 	acceptedAt timed.Instant // when it last accepted our packets
 }
 
-// NoteRefusal notes that a peer says that another incarnation uses this node's id.
-// latest is the stamp of ours that the peer echoed; a refusal that echoes an old
-// stamp does not count.
+// NoteRefusal notes a peer's report that another incarnation uses this node's id.
+// latest is the stamp of ours that the peer echoed; a refusal that echoes an old stamp
+// does not count.
 func (s *Service) NoteRefusal(now timed.Instant, from timed.NodeID, rival timed.BootID, latest timed.Instant) {
 	p := s.peers[from]
 	if p == nil || now.Sub(latest) > s.refusalAge() {
@@ -47,9 +47,9 @@ func (s *Service) NoteAcceptance(now timed.Instant, from timed.NodeID) {
 // for expires/2, so the refusals after a restart do not add up to those of a rival.
 func (s *Service) refusalAge() time.Duration { return s.cfg.Timing.Expires / 2 }
 
-// HandleTimeout has the effect Duplicate if, for more than 2·expires, more peers have
-// refused this incarnation in favour of one rival than have accepted it. On a tie,
-// the larger boot id gives way. Everything else relies on ids being unique.
+// HandleTimeout returns the effect Duplicate if, for more than 2·expires, more peers
+// have refused this incarnation in favour of one rival than have accepted it. On a tie,
+// the larger boot id gives way. Everything else relies on unique ids.
 func (s *Service) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	d := &s.duplicate
 	if d.by.Empty() {
@@ -79,8 +79,8 @@ func (s *Service) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	return append(out, Effect{Kind: Duplicate, From: timed.Incarnation{Node: s.cfg.Self.Node, Boot: rival}})
 }
 
-// prevailing returns the incarnation that most of the recent refusals name, and how
-// many do. On a tie it returns the smaller boot id.
+// prevailing returns the incarnation that most of the recent refusals name, and the
+// number of these refusals. On a tie it returns the smaller boot id.
 func (s *Service) prevailing(now timed.Instant, recent time.Duration) (rival timed.BootID, votes int) {
 	by := s.duplicate.by
 	for id := by.Next(0); id != 0; id = by.Next(id) {

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// contest lets peers answer every 10 ms until end, and returns when the node has to
-// stop, or 0.
+// contest lets peers answer every 10 ms until end, and returns when the node must stop,
+// or 0.
 func contest(s *Service, from, end time.Duration, answer func(now timed.Instant)) time.Duration {
 	for ; from <= end; from += 10 * ms {
 		answer(at(from))
@@ -61,7 +61,7 @@ func refusalsWithoutRival(t testing.TB) {
 	expires := s.cfg.Timing.Expires
 	require.Zero(t, contest(s, 0, 5*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now.Add(-expires)) }), "late refusals")
 	require.Zero(t, contest(s, 5*expires, 6*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }))
-	require.Zero(t, contest(s, 6*expires, 20*expires, func(now timed.Instant) {}), "the rival is gone")
+	require.Zero(t, contest(s, 6*expires, 20*expires, func(now timed.Instant) {}), "the rival has stopped")
 	require.Zero(t, contest(s, 20*expires, 30*expires, func(now timed.Instant) {
 		s.NoteRefusal(now, 2, 55, now)
 		s.NoteAcceptance(now, 2) // it has changed its mind

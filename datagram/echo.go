@@ -36,8 +36,8 @@ func (s *Service) FillChallengerEcho(h *Header) {
 	h.Echo = Echo{Heard: NotHeard}
 }
 
-// fill writes field by field: on the hot path a struct that is copied just after
-// it was written in parts costs several times as much.
+// fill writes field by field: on the hot path, copying a struct right after it was
+// written in parts costs several times as much.
 func (c *session) fill(e *Echo, heard timed.Instant) {
 	e.Boot, e.Latest, e.Heard = c.boot, c.latest, heard
 	e.Sent, e.Received = c.best.Sent, c.best.Received

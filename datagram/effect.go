@@ -9,8 +9,8 @@ import (
 // Kind tells effects apart.
 type Kind uint8
 
-// The effects of the service. [Service.HandlePacket] has exactly one of those up to
-// Twin, which says what became of the packet.
+// The effects of the service. [Service.HandlePacket] returns exactly one of those up to
+// Twin, the verdict on the packet.
 const (
 	// Dropped: the packet says nothing; ignore it.
 	Dropped Kind = iota + 1

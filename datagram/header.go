@@ -13,11 +13,11 @@ type Header struct {
 	Destination timed.NodeID  // receiver
 	Boot        timed.BootID  // the sender's incarnation
 	Counter     uint64        // grows with every packet of the incarnation
-	Stamp       timed.Instant // what the sender's clock showed when the packet left
+	Stamp       timed.Instant // the sender's clock when the packet left
 	Echo        Echo
 }
 
-// Echo tells a destination what the sender last received from it.
+// Echo reports the packets of a destination that the sender has received.
 type Echo struct {
 	// Boot is the incarnation of the destination that the echo belongs to; 0 if
 	// the sender has heard none.

@@ -38,7 +38,7 @@ func TestIndirectMessagesExtendAliveness(t *testing.T) {
 	h.Destination = 2
 	s.SetReady()
 	s.FillEcho(last, &h)
-	require.Equal(t, last, h.Echo.Heard, "the echo says as much")
+	require.Equal(t, last, h.Echo.Heard, "the echo reports it")
 	s.NoteHeardIndirectly(last.Add(1), timed.Incarnation{Node: 2, Boot: 21})
 	s.NoteHeardIndirectly(last.Add(1), timed.Incarnation{Node: 3, Boot: 20})
 	s.NoteHeardIndirectly(now.Add(tm.IndirectPeriod()+tm.Expires+1), peer)

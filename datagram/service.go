@@ -12,11 +12,11 @@ type Config struct {
 	Timing timed.Timing
 }
 
-// Service keeps, for every peer, what bounds the delays of its packets, whether it
-// is alive, and what to echo to it. It is a pure machine for one goroutine.
+// Service keeps for every peer the evidence that bounds the delays of its packets, its
+// liveness, and its echo. It is a pure machine for one goroutine.
 type Service struct {
 	cfg        Config
-	leastDelay time.Duration // the least that any clock shows of MinDelay
+	leastDelay time.Duration // MinDelay on the slowest clock
 	ready      bool
 	peers      [timed.MaxNodes + 1]*peer
 	known      timed.Set // the ids that have an entry in peers
@@ -44,7 +44,7 @@ func (s *Service) AddPeer(now timed.Instant, id timed.NodeID) {
 	s.nextKeepalive = timed.Earlier(s.nextKeepalive, now)
 }
 
-// RemovePeer forgets a peer and everything known of it.
+// RemovePeer forgets everything known of a peer.
 func (s *Service) RemovePeer(id timed.NodeID) {
 	s.peers[id] = nil
 	s.known.Remove(id)
@@ -60,7 +60,7 @@ func (s *Service) Peers() timed.Set { return s.known }
 func (s *Service) SetReady() { s.ready = true }
 
 // HandlePacket takes the header of a packet received when the local clock showed
-// received. Its one effect says what became of the packet.
+// received. Its one effect is the verdict on the packet.
 func (s *Service) HandlePacket(received timed.Instant, h *Header, out []Effect) []Effect {
 	out = append(out, Effect{})
 	e := &out[len(out)-1]
@@ -69,7 +69,7 @@ func (s *Service) HandlePacket(received timed.Instant, h *Header, out []Effect) 
 	return out
 }
 
-// classify learns what the header of a packet says and bounds the packet's delay.
+// classify evaluates the header of a packet and bounds the packet's delay.
 func (s *Service) classify(received timed.Instant, h *Header) (Kind, Delay) {
 	p := s.peers[h.Source]
 	if p == nil || h.Boot == 0 || h.Source == s.cfg.Self.Node {
@@ -166,9 +166,9 @@ func (s *Service) Newest(id timed.NodeID) timed.Instant {
 	return 0
 }
 
-// SentBefore returns the latest that this node's clock can have shown when the
-// peer's clock showed sent, given that a packet with that stamp came at received:
-// min(R, B + (S−A)(1+2ρ+3ρ²)) for the best pair (A, B) kept for echoing.
+// SentBefore returns the latest reading of this node's clock when the peer's clock
+// showed sent, given that a packet with that stamp came at received: min(R, B +
+// (S−A)(1+2ρ+3ρ²)) for the best pair (A, B) kept for echoing.
 func (s *Service) SentBefore(received timed.Instant, id timed.NodeID, sent timed.Instant) timed.Instant {
 	p := s.peers[id]
 	if p == nil || !p.accepted || p.current.latest == 0 || sent < p.current.best.Sent {

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// In these tests all clocks run alike and show the same, so that instants are easy
+// In these tests all clocks agree and run at the same rate, so that instants are easy
 // to read. The tests of the bounds let clocks drift.
 
 const (
@@ -29,8 +29,8 @@ func newService(self timed.NodeID, peers ...timed.NodeID) *Service {
 	return s
 }
 
-// hello returns a packet of node 2 to node 1 that left at sent. It echoes a packet
-// of ours that left 2 ms before and took 1 ms, and says that it was heard fast.
+// hello returns a packet of node 2 to node 1 that left at sent. It echoes a packet of
+// ours that left 2 ms before and took 1 ms, and reports that it was heard fast.
 func hello(boot timed.BootID, sent time.Duration) *Header {
 	return &Header{Source: 2, Destination: 1, Boot: boot, Stamp: at(sent), Echo: Echo{
 		Boot: 100, Sent: at(sent - 2*ms), Received: at(sent - ms), Latest: at(sent - 2*ms), Heard: at(sent - ms)}}
@@ -71,7 +71,7 @@ func TestABootIdIsAcceptedOnlyWithAFreshEchoOfOurs(t *testing.T) {
 	take(t, s, 11*ms, silent(7, 10*ms), Challenged)
 	require.Zero(t, s.Boot(2))
 	require.Equal(t, Echo{Boot: 7, Sent: at(10 * ms), Received: at(11 * ms), Latest: at(10 * ms), Heard: NotHeard},
-		echo(s, at(12*ms), 2), "it is echoed all the same, so that cold starts meet")
+		echo(s, at(12*ms), 2), "it is echoed anyway, so that cold starts succeed")
 
 	other := hello(7, 20*ms)
 	other.Echo.Boot = 99 // an earlier incarnation of ours
@@ -129,7 +129,7 @@ func TestNothingOfAnEarlierIncarnationSurvives(t *testing.T) {
 	late := hello(8, 300*ms)
 	late.Echo.Sent, late.Echo.Received = at(200*ms), at(201*ms)
 	d := take(t, s, 301*ms, late, Accepted)
-	require.InDelta(t, float64(2*ms), float64(d.Bound), float64(50*time.Microsecond), "the bound is by its own helper")
+	require.InDelta(t, float64(2*ms), float64(d.Bound), float64(50*time.Microsecond), "the bound uses its own helper")
 	require.Equal(t, Pair{at(300 * ms), at(301 * ms)}, s.peers[2].current.best)
 }
 
@@ -247,7 +247,7 @@ func TestABoundBelowTheLeastDelayIsAFault(t *testing.T) { impossibleBound(t) }
 func impossibleBound(t testing.TB) {
 	s := newService(1, 2)
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
-	h := hello(7, 500*ms) // its clock ran away: it cannot have been sent yet
+	h := hello(7, 500*ms) // its clock ran ahead: the packet cannot have left yet
 	h.Echo = Echo{Heard: NotHeard}
 	d := take(t, s, 20*ms, h, Faulty)
 	require.False(t, d.Fast)

@@ -2,7 +2,7 @@ package datagram
 
 import "github.com/failaware/failaware/timed"
 
-// session is what is known of one incarnation of a peer.
+// session is the knowledge of one incarnation of a peer.
 type session struct {
 	boot         timed.BootID
 	best         Pair          // best helper of the peer's packets, to be echoed
@@ -15,7 +15,7 @@ type session struct {
 	helper       Pair // best helper of our packets, as the peer echoed it
 	hasHelper    bool
 	fault        bool // one of the two clocks broke ρ, or the peer has a twin
-	twins        bool // two processes send as this incarnation
+	twins        bool // two processes use this incarnation
 	recent       recentPackets
 	lastDelay    Delay
 }
@@ -29,7 +29,7 @@ type peer struct {
 	lastSent       timed.Instant // directly or through others
 	lastSentDirect timed.Instant
 	aliveUntil     timed.Instant
-	indirectUntil  timed.Instant // aliveUntil by what others passed on
+	indirectUntil  timed.Instant // aliveUntil by messages that others passed on
 	standing       standing
 }
 
@@ -65,8 +65,7 @@ func (s *Service) stillHeard(now timed.Instant, p *peer) bool {
 	return p.accepted && p.current.hasFast && now.Sub(p.current.lastFast) <= s.cfg.Timing.Expires
 }
 
-// learnHelper keeps the better of two echoed pairs and reports whether it is the new
-// one.
+// learnHelper keeps the better of two echoed pairs and reports whether it is new.
 func (c *session) learnHelper(h Pair, rho timed.Drift) bool {
 	if c.hasHelper && !h.better(c.helper, rho) {
 		return false
@@ -75,8 +74,7 @@ func (c *session) learnHelper(h Pair, rho timed.Drift) bool {
 	return true
 }
 
-// learnBest keeps the better of two pairs to echo and reports whether it is the new
-// one.
+// learnBest keeps the better of two pairs to echo and reports whether it is new.
 func (c *session) learnBest(h Pair, rho timed.Drift) bool {
 	if c.latest != 0 && !h.better(c.best, rho) {
 		return false

@@ -16,8 +16,8 @@ type recentPackets [recentCount]struct {
 // same pace, so their counters meet within a few packets.
 const recentCount = 8
 
-// conflict notes a packet and reports whether another one had its counter. Packets
-// without a counter (0) prove nothing. A repeated packet is the same packet.
+// conflict notes a packet and reports whether another packet had its counter. Packets
+// without a counter (0) prove nothing. A repeated packet is no conflict.
 func (l *recentPackets) conflict(h *Header) bool {
 	e := &l[h.Counter%recentCount]
 	if h.Counter == e.counter && h.Counter != 0 {

@@ -10,12 +10,12 @@ import (
 type Kind uint8
 
 const (
-	// RequestRound: start a round; the leader has something to say about views.
+	// RequestRound: start a round, because the leader's next request changes views.
 	RequestRound Kind = iota + 1
-	// SendPart: send Part with the request that leaves now. Its members rest on
-	// the votes until Part.Until.
+	// SendPart: send Part with the request that leaves now. Until Part.Until its
+	// members rely on the votes.
 	SendPart
-	// SendResign: tell all peers that the view ID is given up.
+	// SendResign: tell all peers that this node gives up the view ID.
 	SendResign
 	// SendDropped: tell Peer that this node has dropped the lease on the view ID.
 	SendDropped

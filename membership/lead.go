@@ -165,8 +165,8 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
 	s.wait, s.carried = 0, 0
-	// Late confirmations for a view that was given up say nothing about the leases
-	// that are granted from now on.
+	// Late confirmations for an abandoned view say nothing about the leases that
+	// are granted from now on.
 	s.resigned = nil
 	s.spread = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
@@ -192,9 +192,9 @@ func (s *Service) lease(v *View, votes Votes) timed.Instant {
 	return until
 }
 
-// Announce says what the request that leaves now says about views. Its last effect is
-// SendPart, unless there is nothing to say. The leader's own lease ends with the lease
-// that it grants.
+// Announce returns the view part of the request that leaves now. Its last effect is
+// SendPart, unless the request says nothing about views. The leader's own lease ends
+// with the lease that it grants.
 func (s *Service) Announce(now timed.Instant, leads bool, votes Votes, out []Effect) []Effect {
 	if !s.leading || !leads {
 		return out
@@ -229,7 +229,7 @@ func (s *Service) HandleGaveUp(now timed.Instant, why Reason, by timed.NodeID, o
 		if now < s.granted {
 			resigned = s.view.ID
 			s.resigned, s.dropped = s.view, timed.SetOf(s.cfg.Self.Node)
-			// If this node leads again before that, its next view waits.
+			// A view of this node's next lead waits for that instant.
 			s.carried = timed.Later(s.carried, s.granted)
 		}
 		if s.installed == s.view {

@@ -7,7 +7,7 @@ import (
 )
 
 // HandlePart takes the view part of a request that this node, a member, supports. sent
-// is the packet's stamp on the leader's clock, and received is when it came on this
+// is the packet's stamp on the leader's clock, and received is its arrival on this
 // node's clock. bound is the delay bound of the packet in real time.
 func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	sent, received timed.Instant, bound time.Duration, out []Effect) []Effect {
@@ -32,7 +32,7 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 			return out
 		}
 		if p.ID != s.acked {
-			return out // a later proposal has been acknowledged: never again
+			return out // never renew a view older than the acknowledged proposal
 		}
 	}
 	return s.extend(now, s.leaseEnd(now, p.Until, sent, received, bound), out)
@@ -57,7 +57,7 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 		return out
 	}
 	if p.ID == s.acked || p.ID.Sequence <= s.acked.Sequence {
-		return out // known or overtaken; the report names the later proposal
+		return out // known or superseded; the report names the later proposal
 	}
 	s.acked = p.ID
 	s.NoteSequence(p.ID.Sequence)

@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// quarrel is a group in which any node may lead at any time, and messages come late, in
-// any order, more than once, or never. Leases do not end: the tests are about the order
+// quarrel is a group in which any node may lead at any time. Messages come late, out of
+// order, repeatedly, or never. Leases do not end, because the tests are about the order
 // of views.
 type quarrel struct {
 	nodes   [4]*Service // 1 to 3
@@ -37,7 +37,7 @@ type mailed[M any] struct {
 
 func (q *quarrel) Flushed(ViewID) bool { return true }
 
-// LeaseOf makes every vote of a living incarnation bind for long.
+// LeaseOf gives every vote of a living incarnation a long lease.
 func (q *quarrel) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
 	return now.Add(time.Hour), q.self[i.Node] == i
 }
@@ -80,8 +80,8 @@ func (q *quarrel) holds(t *rapid.T) {
 		require.GreaterOrEqual(t, r.Acknowledged.Sequence, r.Installed.Sequence, "a view is acknowledged before it is installed")
 		q.known[id] = r.Sequence
 		if s.UpToDate(now) {
-			require.Equal(t, s.View().ID, r.Acknowledged, "an older view counts although its successor was acknowledged")
-			require.False(t, q.over[id][s.View().ID], "a view counts although its leader resigned")
+			require.Equal(t, s.View().ID, r.Acknowledged, "no older view counts once its successor is acknowledged")
+			require.False(t, q.over[id][s.View().ID], "no view counts once its leader resigned")
 		}
 		p := s.Proposal()
 		if p == nil {
@@ -89,7 +89,7 @@ func (q *quarrel) holds(t *rapid.T) {
 		}
 		if first := q.proposed[p.ID]; first == nil {
 			require.Greater(t, p.ID.Sequence, q.newest[id], "a leader's proposals grow")
-			require.Greater(t, p.ID.Sequence, q.last[id], "and are above what it has installed")
+			require.Greater(t, p.ID.Sequence, q.last[id], "a leader proposes above the installed sequence")
 			q.proposed[p.ID], q.newest[id] = p, p.ID.Sequence
 		} else {
 			require.Same(t, first, p, "one proposal for each id")

@@ -27,7 +27,7 @@ type Service struct {
 	installed  *View
 	validUntil timed.Instant // end of the lease on the installed view
 	fresh      bool          // Fresh was reported last, and not Stale
-	acked      ViewID        // the last acknowledged proposal, including this node's own
+	acked      ViewID        // the last acknowledged proposal, possibly this node's own
 	over       ViewID        // the view whose leader resigned; it is never renewed
 	sequence   uint64        // the largest known sequence
 
@@ -90,7 +90,7 @@ func (s *Service) Deadline() timed.Instant {
 	return d
 }
 
-// HandleTimeout does what has become due.
+// HandleTimeout does the work that has become due.
 func (s *Service) HandleTimeout(now timed.Instant, votes Votes, out []Effect) []Effect {
 	if s.fresh && now >= s.validUntil {
 		by := timed.NoNode

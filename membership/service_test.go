@@ -17,7 +17,7 @@ func inc(id timed.NodeID) timed.Incarnation {
 
 func boot(id timed.NodeID) timed.BootID { return inc(id).Boot }
 
-// votes holds until when each node's vote binds it.
+// votes holds the end of each node's vote.
 type votes map[timed.NodeID]timed.Instant
 
 func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
@@ -61,7 +61,7 @@ func (g *trio) won(support ...timed.NodeID) []Effect {
 // part returns the view part of the leader's next request.
 func (g *trio) part() Part { return partOf(g.leader.Announce(now, true, g.votes, nil)) }
 
-// partOf returns the part that is to be sent, if there is one.
+// partOf returns the part in the SendPart effect, if there is one.
 func partOf(out []Effect) (p Part) {
 	for _, e := range out {
 		if e.Kind == SendPart {
@@ -102,7 +102,7 @@ func TestProposeAcknowledgeCommit(t *testing.T) {
 	g.round(2, 3)
 	v := g.leader.View()
 	require.Equal(t, ViewID{Sequence: 1, Leader: 1, Boot: inc(1).Boot}, v.ID)
-	require.False(t, g.leader.UpToDate(now), "before the lease that it grants, the leader holds none")
+	require.False(t, g.leader.UpToDate(now), "the leader holds no lease before it grants one")
 	g.round(2)
 	p := g.part()
 	require.Equal(t, Commit, p.Kind, "until all members are known to have it")
@@ -112,7 +112,7 @@ func TestProposeAcknowledgeCommit(t *testing.T) {
 	require.Equal(t, Renew, p.Kind)
 }
 
-// R + remaining(1−2ρ) − ub(m)(1+ρ), and never for longer (M7).
+// The lease ends at R + remaining(1−2ρ) − ub(m)(1+ρ) at the latest (M7).
 func TestLeaseOfAMember(t *testing.T) {
 	g := newTrio(t)
 	g.form()
@@ -147,7 +147,7 @@ func TestAcknowledgingEndsTheLease(t *testing.T) {
 	require.False(t, g.members[2].UpToDate(now))
 }
 
-// Rule 1: once a proposal was sent, no older view is ever renewed.
+// Rule 1: after a proposal, no older view is ever renewed.
 func TestNoRenewalAfterALaterProposal(t *testing.T) {
 	g := newTrio(t)
 	g.form()
@@ -243,8 +243,8 @@ func TestForeignPartsAreIgnored(t *testing.T) {
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &huge, now, now, 0, nil))
 }
 
-// When all have acknowledged and a vote has run out, only a reply helps. A deadline in
-// the past would make the driver spin.
+// When all members have acknowledged and a vote has run out, only a reply helps. A
+// deadline in the past would make the driver spin.
 func TestNoDeadlineInThePast(t *testing.T) {
 	g := newTrio(t)
 	g.won(1, 2, 3)
@@ -256,7 +256,7 @@ func TestNoDeadlineInThePast(t *testing.T) {
 	require.Contains(t, kinds(g.round(3)), Installed)
 }
 
-// No report can use up a leader's sequences.
+// No report can exhaust a leader's sequences.
 func TestHugeSequencesAreIgnored(t *testing.T) {
 	g := newTrio(t)
 	g.won(1, 2, 3)
@@ -267,7 +267,7 @@ func TestHugeSequencesAreIgnored(t *testing.T) {
 	require.NotNil(t, g.leader.View())
 }
 
-// unflushed is the votes of a group whose members lack messages.
+// unflushed holds the votes of a group whose members lack messages.
 type unflushed struct{ votes }
 
 func (unflushed) Flushed(ViewID) bool { return false }

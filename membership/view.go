@@ -124,7 +124,7 @@ type Report struct {
 }
 
 // MaxSequence bounds sequences on the wire. Sequences in the upper half are ignored, so
-// that no message can use them up.
+// that no message can exhaust them.
 const MaxSequence = 1 << 62
 
 // reachable is the largest sequence that a node takes part in.
