@@ -6,7 +6,7 @@ const (
 	// leastFit is the least number of samples that a line is fitted through.
 	leastFit = 8
 	// rarely is the squared distance, in variances, between the number of runs and
-	// the number expected of a line: two and a half standard deviations.
+	// the expected number for a line: two and a half standard deviations.
 	rarely = 6.25
 )
 

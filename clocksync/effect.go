@@ -17,15 +17,16 @@ const (
 	SendUTC
 	// SendSamples: send Samples with the vote for Peer.
 	SendSamples
-	// Adopted: the node is on another timeline, and the displayed clock slews to it.
+	// Adopted: the node has moved to another timeline, and the displayed clock
+	// slews to it.
 	Adopted
-	// Stepped: the node is on another timeline, and the displayed clock has stepped
-	// by Step.
+	// Stepped: the node has moved to another timeline, and the displayed clock has
+	// stepped by Step.
 	Stepped
-	// UTCChanged: State now says what is known of UTC.
+	// UTCChanged: State is the new knowledge of UTC.
 	UTCChanged
 	// Falseticker: reference Source, which Peer asks, contradicts the majority of
-	// the references; the middle of its interval is off by Step.
+	// the references. The middle of its interval is off by Step.
 	Falseticker
 	// Truechimer: reference Source no longer contradicts them.
 	Truechimer

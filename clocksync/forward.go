@@ -6,9 +6,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Forward chooses samples of this node's own references for the leader, to go with the
-// vote for it: new ones, and each again from time to time. Its effect is SendSamples,
-// unless there is none to send.
+// Forward chooses samples of this node's own references that travel to the leader with
+// the vote: new samples, and each again from time to time. Its effect is SendSamples,
+// unless there are none to send.
 func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || c.snap.own {
@@ -40,7 +40,7 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect
 	return append(out, Effect{Kind: SendSamples, Peer: leader.Node, Samples: f})
 }
 
-// utc returns what the leader announces about UTC; ok is false if nothing is known.
+// utc returns the leader's announcement of UTC; ok is false if nothing is known.
 func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	s := &c.snap.utc
 	if s.state == UTCUnknown || s.void != 0 && now >= s.void {
@@ -53,8 +53,8 @@ func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	return u, true
 }
 
-// HandleUTC takes what the leader announces about UTC. H_leader − H_self lies in
-// [lo, hi] at now.
+// HandleUTC takes the leader's announcement of UTC. H_leader − H_self lies in [lo, hi]
+// at now.
 func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
 	if c.snap.own || lo > hi || !u.Valid() || u.State == UTCUnknown {
 		return out

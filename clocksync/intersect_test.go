@@ -40,8 +40,7 @@ func TestHullOfMajorities(t *testing.T) {
 	}
 }
 
-// An interval holds UTC at whatever instant, and by whatever other clock, it is
-// looked at.
+// An interval contains UTC at any instant and by any other clock.
 func TestIntervalsHoldUTCAtOtherTimesAndClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))
@@ -65,8 +64,8 @@ func TestIntervalsHoldUTCAtOtherTimesAndClocks(t *testing.T) {
 	})
 }
 
-// While most intervals hold the truth, the hull does, wherever the others lie;
-// and it is no wider than the intervals that hold it.
+// While most intervals contain the truth, so does the hull, wherever the others lie.
+// The hull is no wider than the intervals that contain the truth.
 func TestHullHoldsTheTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 15).Draw(t, "n")

@@ -55,14 +55,14 @@ func advance(d time.Duration, ppb int64) time.Duration {
 const (
 	// steerEvery is how often the rate is chosen again.
 	steerEvery = 500 * time.Millisecond
-	// steerTime is the time in which a difference from UTC is to vanish.
+	// steerTime is the time in which a difference from UTC should vanish.
 	steerTime = 5 * time.Second
 )
 
 // Steer makes group time follow the references, if this node leads and knows any. It
-// bends the line, by at most half of the largest slew so that followers can catch up, and
-// never before the promise is over. A proven difference above StepThreshold begins a new
-// timeline.
+// bends the line, by at most half of the largest slew so that followers can catch up,
+// and never before the promise ends. A proven difference above StepThreshold begins a
+// new timeline.
 func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || !c.snap.own {

@@ -53,7 +53,7 @@ func (s Status) String() string {
 // UnknownBound is the deviation of a reading without evidence.
 const UnknownBound time.Duration = math.MaxInt64
 
-// Reading is an answer of the clock.
+// Reading is one reading of the clock, with its bounds.
 type Reading struct {
 	Time      Time
 	Deviation time.Duration // proven bound on |Time − group time|
@@ -67,8 +67,8 @@ type Reading struct {
 // Snapshot is everything that a reading depends on except the hardware clock. It is a
 // value that may be copied, published, and read by any goroutine.
 type Snapshot struct {
-	// The displayed clock: shown at base, running at slew until slewEnd and at
-	// rest from then on (rates in parts per billion besides one).
+	// The displayed clock showed shown at base. It runs at slew until slewEnd and
+	// at rest from then on (rates in parts per billion besides one).
 	base    timed.Instant
 	shown   Time
 	slew    int64
@@ -76,7 +76,7 @@ type Snapshot struct {
 	slewEnd timed.Instant
 
 	// The evidence: group time at seen was within half of middle, and its line runs
-	// at rate. until is the end of the leader's promise on this clock.
+	// at rate. The leader's promise ends at until on this clock.
 	seen    timed.Instant
 	middle  Time
 	half    time.Duration
@@ -84,7 +84,7 @@ type Snapshot struct {
 	bend    timed.Instant // if not 0, the line runs at next from here on
 	next    int64
 	until   timed.Instant
-	own     bool // this node leads the timeline: it is the clock
+	own     bool // this node leads the timeline and is its clock
 	known   bool
 	id      TimelineID
 	rho     timed.Drift
@@ -115,7 +115,8 @@ func (s *Snapshot) middleAt(now timed.Instant) Time {
 	return t + Time(advance(now.Sub(s.bend), s.next))
 }
 
-// Judge lowers the status to what the bounds allow, after the caller has widened them.
+// Judge lowers the status to the one that the bounds allow, after the caller has
+// widened them.
 func (s *Snapshot) Judge(r *Reading) {
 	switch {
 	case r.Deviation > s.epsilon:

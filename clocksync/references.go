@@ -12,7 +12,7 @@ const (
 	// followers.
 	MaxReferences = 64
 	// SampleLife is how long a reference counts after its last sample. Its interval
-	// stays true for longer but gets wide.
+	// stays true for longer but becomes wide.
 	SampleLife = 10 * time.Minute
 	// MaxForwarded is how many samples a packet carries.
 	MaxForwarded = 2
@@ -33,9 +33,9 @@ type Forwarded struct {
 // Samples returns the samples.
 func (f *Forwarded) Samples() []Sample { return f.List[:min(int(f.Count), MaxForwarded)] }
 
-// reference is what is known of one external reference.
+// reference is the knowledge of one external reference.
 type reference struct {
-	interval // the best one, in the local clock
+	interval // the best one, on the local clock
 	source   SourceID
 	node     timed.NodeID  // the node that asks it
 	newest   timed.Instant // when the newest sample held
@@ -94,7 +94,7 @@ func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarde
 	return out
 }
 
-// learn keeps the interval i at now of a sample that was taken at.
+// learn keeps the interval i at now of a sample that was taken at at.
 func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval, at timed.Instant, out []Effect) []Effect {
 	out = c.expire(now, out)
 	t := c.refs()
@@ -134,7 +134,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 // are asked less often.
 const sameSample = 100 * time.Millisecond
 
-// ReferenceInfo is what is known of one reference at an instant.
+// ReferenceInfo is the knowledge of one reference at an instant.
 type ReferenceInfo struct {
 	Source SourceID
 	// Node is the node that asks it: this one or, at the leader, a follower.
@@ -144,11 +144,11 @@ type ReferenceInfo struct {
 	// Age is the age of its newest sample.
 	Age  time.Duration
 	Leap Leap
-	// Falseticker reports that it contradicts what is known of UTC.
+	// Falseticker reports that it contradicts the known interval of UTC.
 	Falseticker bool
 }
 
-// References returns what is known of each reference at now.
+// References returns the knowledge of each reference at now.
 func (c *Sync) References(now timed.Instant) (list []ReferenceInfo) {
 	if c.sources == nil {
 		return nil
@@ -171,8 +171,8 @@ func (t *references) of(s SourceID) *reference {
 	return nil
 }
 
-// expire forgets references without a sample for too long. It forgets everything when a
-// leap second has come, because UTC has then jumped against all clocks.
+// expire forgets references without a recent sample. After a leap second it forgets
+// everything, because UTC has then jumped against all clocks.
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
 		t := c.refs() // a node without references may lead before the leap second is over
@@ -207,7 +207,7 @@ func (t *references) nearLeap(i interval) bool {
 	return true
 }
 
-// setUTC sets what is known of UTC.
+// setUTC sets the known interval of UTC.
 func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 	was := c.snap.utc.state
 	c.snap.utc = u
@@ -254,8 +254,8 @@ func (t *references) leap() Leap {
 	return NoLeap
 }
 
-// compare finds the references that contradict what is known of UTC. A follower knows
-// only its own.
+// compare finds the references that contradict the known interval of UTC. A follower
+// knows only its own references.
 func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || c.snap.utc.state != UTCKnown {

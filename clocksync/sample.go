@@ -56,11 +56,11 @@ func (s *Sample) Valid() bool {
 }
 
 // FromExchange returns the sample of a question and its answer. sent and received are
-// instants of the local clock, arrived and left the server's times of the question's
-// arrival and of the answer's departure, and distance is the server's own largest error.
-// The two delays may have any values that are not negative.
+// instants of the local clock, arrived and left are the server's times of the
+// question's arrival and of the answer's departure, and distance is the server's own
+// largest error. Neither delay may be negative.
 func FromExchange(source SourceID, sent, received timed.Instant, arrived, left Time, distance time.Duration, rho timed.Drift) Sample {
-	// The answer was under way for at most the duration of the exchange without the
+	// The delay of the answer is at most the duration of the exchange without the
 	// time at the server, whose clock may be slewing.
 	held := max(left.Sub(arrived), 0)
 	way := rho.Upper(received.Sub(sent)) - (held - held/8)
@@ -79,8 +79,8 @@ func (i interval) project(now timed.Instant, rho timed.Drift) interval {
 	return i.mapped(now, now, now, rho)
 }
 
-// mapped returns, at the instant now of one clock, an interval that was given for another
-// clock. The other clock shows something in [early, late] at now.
+// mapped returns, at the instant now of one clock, an interval that was given for
+// another clock, which shows something in [early, late] at now.
 func (i interval) mapped(now, early, late timed.Instant, rho timed.Drift) interval {
 	return interval{at: now, low: i.low + Time(rho.Lower(early.Sub(i.at))), high: i.high + Time(rho.Upper(late.Sub(i.at)))}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A clock that is off by 0.1 s and 100 ppm, whose rate walks at random, and a
-// server behind delays of 100 µs and an exponential 100 µs more: within a minute
-// group time is at UTC, and stays there to 100 µs; and no bound ever lies.
+// A clock is off by 0.1 s and 100 ppm, and its rate walks at random. A server is behind
+// delays of 100 µs and an exponential 100 µs more. Within a minute group time is at
+// UTC, and stays within 100 µs. No bound is ever wrong.
 func TestLeaderFollowsUTC(t *testing.T) {
 	for seed := uint64(1); seed <= 2; seed++ {
 		rms, synced := steered(t, seed, 10_000)
@@ -23,8 +23,8 @@ func TestLeaderFollowsUTC(t *testing.T) {
 	}
 }
 
-// steered returns the root of the mean square of the distance from UTC from the
-// first minute on, and when it fell below a millisecond for good.
+// steered returns the root of the mean square of the distance from UTC after the first
+// minute, and the instant from which it stays below a millisecond.
 func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Duration) {
 	const tick = 100 * time.Millisecond
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -108,7 +108,7 @@ func TestBendsKeepPromises(t *testing.T) {
 	require.NotZero(t, line.Rate, "it does follow")
 }
 
-// The deviation covers a bend that comes as late as the offset allows.
+// The deviation covers a bend as late as the offset allows.
 func TestBendsComeWhenTheyCome(t *testing.T) { bendsComeLate(t) }
 
 func bendsComeLate(t testing.TB) {
@@ -125,8 +125,8 @@ func bendsComeLate(t testing.TB) {
 	}
 }
 
-// A server that is found to lie has no part in where group time is steered to,
-// whatever it said before it was found out.
+// A server that is found to be a falseticker no longer affects the steering, and
+// neither do its earlier samples.
 func TestFalsetickersDoNotSteer(t *testing.T) { falsetickersDoNotSteer(t) }
 
 func falsetickersDoNotSteer(t testing.TB) {
@@ -146,8 +146,8 @@ func falsetickersDoNotSteer(t testing.TB) {
 	require.InDelta(t, float64(wall+Time(later.Sub(start))), float64(c.sources.steer.at(later)), float64(100*time.Microsecond))
 }
 
-// While the rate of a clock changes, samples of long ago do not count; while it
-// does not, all do.
+// While the rate of a clock changes, old samples do not count. While it does not, all
+// samples count.
 func TestCurvesAreNoLines(t *testing.T) { curvesAreNoLines(t) }
 
 func curvesAreNoLines(t testing.TB) {

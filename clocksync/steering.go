@@ -22,7 +22,8 @@ type steering struct {
 	due    timed.Instant // when the rate is chosen again
 }
 
-// observation is the middle of a sample that is right as far as known.
+// observation is the middle of a sample from a reference that is not a known
+// falseticker.
 type observation struct {
 	source SourceID
 	at     timed.Instant
@@ -31,8 +32,8 @@ type observation struct {
 }
 
 const (
-	// observations is how many samples a line is fitted through. Many average out
-	// the delays, and few follow a rate that changes.
+	// observations is the number of samples for a fit. Many samples average out the
+	// delays; few follow a changing rate.
 	observations = 48
 	// observationLife is how long an observation counts. An older one may have been
 	// made at another rate.
@@ -73,7 +74,7 @@ func (s *steering) forget(source SourceID) {
 	}
 }
 
-// add takes a sample and fits the line anew.
+// add takes a sample and fits the line again.
 func (s *steering) add(source SourceID, i interval) {
 	o := observation{source: source, at: i.at, utc: i.middle(), half: i.half()}
 	s.list[s.head] = o
@@ -87,15 +88,14 @@ const (
 	// leastNoise is the uncertainty of the best samples that can be, in
 	// nanoseconds.
 	leastNoise = 2000
-	// likelyRate is how fast clocks run off, in parts per billion: what is
-	// believed of the rate before there is evidence.
+	// likelyRate is the typical error of a clock's rate, in parts per billion: the
+	// prior before there is evidence.
 	likelyRate = 100_000
 )
 
-// fit fits a line through the samples by weighted least squares. A sample
-// counts the less the longer its answer took: half of what is above the least is
-// error, as a rule. Products are rounded one by one, so that every processor comes to
-// the same.
+// fit fits a line through the samples by weighted least squares. A sample with a slower
+// answer weighs less: half of its delay above the least is usually error. Products are
+// rounded one by one, so that every processor computes the same line.
 func (s *steering) fit(now timed.Instant) {
 	origin := s.list[s.last()].offset()
 	least := time.Duration(1 << 62)

@@ -45,8 +45,8 @@ type Sync struct {
 	snap     Snapshot
 	line     Line // of the own timeline, while it is the current one
 	sequence uint64
-	shared   bool        // it has been on some timeline that others share
-	left     [4]farewell // timelines of others that it was on, the last one last
+	shared   bool        // the clock has followed a timeline that others share
+	left     [4]farewell // timelines of others that it has left, the last one last
 	sources  *references // nil until a reference is known
 }
 
@@ -94,13 +94,13 @@ func (c *Sync) startPiece(now timed.Instant, shown Time, slew int64, end timed.I
 	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, end, 0
 }
 
-// Line returns the line of this node's timeline; own is false unless that is the
-// current one.
+// Line returns the line of this node's timeline; own is false unless this is the
+// current timeline.
 func (c *Sync) Line() (l Line, own bool) { return c.line, c.snap.own }
 
 // Announce announces the line and UTC with a lease that ends at until. Its effects are
-// SendLine and, if something is known of UTC, SendUTC. The promise binds the leader's own
-// readings too: when it is over they are in holdover, because another node may lead.
+// SendLine and, if UTC is known, SendUTC. The promise binds the leader's own readings
+// too: they are in holdover after it, because another node may lead.
 func (c *Sync) Announce(now, until timed.Instant, out []Effect) []Effect {
 	if !c.snap.own {
 		return out
@@ -115,8 +115,8 @@ func (c *Sync) Announce(now, until timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// farewell is the time that was shown when a timeline was left. If the timeline comes
-// back, the clock must not show less.
+// farewell is the last time that was shown on a timeline. If the timeline comes back,
+// the clock must not show less.
 type farewell struct {
 	id    TimelineID
 	shown Time
@@ -150,8 +150,8 @@ func (c *Sync) least(id TimelineID) Time {
 	return least
 }
 
-// HandleLine takes the line that the leader announces. H_leader − H_self lies in [lo, hi]
-// at now.
+// HandleLine takes the leader's announced line. H_leader − H_self lies in [lo, hi] at
+// now.
 func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
 	if lo > hi || l.Timeline.None() || l.Timeline.Leader == c.cfg.Self.Node ||
 		max(l.Rate, -l.Rate, l.Next, -l.Next) > c.cfg.MaxSlew {
@@ -189,9 +189,9 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	return out
 }
 
-// foresee notes when, on this clock, the leader's line will bend. That is known to half
-// the width of the offset plus the drift until then. The difference of the two rates
-// over that time adds to the width.
+// foresee notes when, on this clock, the leader's line will bend. The uncertainty of
+// that instant is half the width of the offset plus the drift until then. Over this
+// time the difference of the two rates widens the interval.
 func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 	bend := l.Bend.Add(-lo - (hi-lo)/2)
 	unsure := (hi-lo)/2 + 2 + s.rho.Slack(bend.Sub(now), 2)

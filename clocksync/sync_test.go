@@ -34,7 +34,7 @@ func announced(t require.TestingT, c *Sync, now, until timed.Instant) Line {
 	return out[0].Line
 }
 
-// announcedUTC returns what a leader announces about UTC; ok is false if it announces
+// announcedUTC returns a leader's announcement of UTC; ok is false if it announces
 // nothing.
 func announcedUTC(c *Sync, now timed.Instant) (u UTC, ok bool) {
 	for _, e := range c.Announce(now, c.snap.until, nil) {
@@ -59,7 +59,7 @@ func TestLeaderIsGroupTime(t *testing.T) {
 	require.False(t, c.Read(start.Add(80*time.Millisecond)).Holdover)
 	r := c.Read(start.Add(time.Second))
 	require.True(t, r.Holdover, "the lease is over, and another may lead")
-	require.Zero(t, r.Deviation, "but it is its timeline's clock")
+	require.Zero(t, r.Deviation, "it is its timeline's clock")
 	require.Equal(t, Internal, r.Status)
 	require.Equal(t, line.Timeline, r.Timeline)
 	require.Empty(t, c.HandleLead(start.Add(time.Second), nil), "leading again changes nothing")
@@ -86,7 +86,7 @@ func TestSmallDifferencesSlewAndLargeOnesStep(t *testing.T) {
 	f, out := follow(5 * time.Millisecond)
 	require.Equal(t, Adopted, out[0].Kind)
 	require.Equal(t, wall+Time(5*time.Millisecond), f.Read(start).Time, "no jump")
-	require.InDelta(t, float64(5*time.Millisecond), float64(f.Read(start).Deviation), 100, "the difference is claimed")
+	require.InDelta(t, float64(5*time.Millisecond), float64(f.Read(start).Deviation), 100, "the deviation includes the difference")
 	require.Equal(t, Unsynchronized, f.Read(start).Status, "and it is above ε")
 	// 5 ms at 500 ppm take ten seconds; then the clock stays where it is.
 	settled := f.Read(start.Add(11 * time.Second))
@@ -110,8 +110,8 @@ func TestHoldoverGrowsByItself(t *testing.T) {
 	require.False(t, early.Holdover)
 	require.True(t, late.Holdover)
 	require.Equal(t, Unsynchronized, late.Status, "the flag drops without any message")
-	// Before the promise ends 2ρ, after it also what the leader may slew, against the
-	// rate that it announced.
+	// Before the promise ends the interval grows by 2ρ, and after it also by the
+	// leader's largest slew, relative to the announced rate.
 	want := 10*time.Microsecond + 2*100*time.Microsecond*2 + 500*2*time.Microsecond
 	require.InDelta(t, float64(want), float64(late.Deviation), float64(100*time.Microsecond))
 	line.Rate = -200_000
@@ -126,7 +126,7 @@ func TestNewLeaderGoesOnWithoutAJump(t *testing.T) { leaderGoesOn(t) }
 func leaderGoesOn(t testing.TB) {
 	_, line := leader(t, 1, wall)
 	f := New(config(2), start, wall+Time(5*time.Millisecond))
-	f.NoteShared() // so that what it shows is far from what it knows
+	f.NoteShared() // so that the displayed clock is far from the known interval
 	f.HandleLine(start, &line, -time.Millisecond, time.Millisecond, nil)
 	now := start.Add(time.Second)
 	before := f.Read(now)
@@ -165,7 +165,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// A timeline that comes back never shows less than when it was left.
+// A timeline that comes back never shows less than before.
 func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	_, a := leader(t, 1, wall)
 	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
@@ -181,7 +181,7 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	out := f.HandleLine(at, &a, 0, 0, nil)
 	require.Equal(t, Stepped, out[0].Kind)
 	r := f.Read(at)
-	require.GreaterOrEqual(t, r.Time, wall+Time(time.Millisecond), "what it showed before")
+	require.GreaterOrEqual(t, r.Time, wall+Time(time.Millisecond), "not less than before")
 	truth := a.Shown + Time(4*time.Millisecond)
 	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
 }

@@ -44,8 +44,8 @@ func (t *TimelineID) UnmarshalText(text []byte) error {
 }
 
 // String returns the time with its bounds, as in "2026-11-22T10:00:00.5Z ±14µs,
-// internal, timeline 3/00c0ffee00c0ffee/2". Bounds are rounded up; one that is not known
-// is said to be unknown.
+// internal, timeline 3/00c0ffee00c0ffee/2". Bounds are rounded up. An unknown bound
+// prints as unknown.
 func (r Reading) String() string {
 	var b strings.Builder
 	b.WriteString(r.Time.String())
@@ -68,7 +68,7 @@ func (r Reading) String() string {
 	return b.String()
 }
 
-// roundUp rounds a bound for people, and never makes it too small.
+// roundUp rounds a bound for display, and never down.
 func roundUp(d time.Duration) time.Duration {
 	grain := time.Duration(1)
 	for d/grain >= 10_000 {

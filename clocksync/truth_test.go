@@ -54,11 +54,11 @@ type follower struct {
 	clock testClock
 	now   int64 // true time
 	lines map[TimelineID]*groupTime
-	last  map[TimelineID]Time // what was shown last on each timeline
-	least time.Duration       // of the deviations claimed, to see that they mean something
+	last  map[TimelineID]Time // the last time shown on each timeline
+	least time.Duration       // the least deviation, to see that bounds are not always wide
 }
 
-// look takes a reading, and holds it against the truth.
+// look takes a reading, and compares it with the truth.
 func (f *follower) look(t *rapid.T) {
 	r := f.c.Read(f.clock.at(f.now))
 	if last, was := f.last[r.Timeline]; was {
@@ -75,9 +75,8 @@ func (f *follower) look(t *rapid.T) {
 	require.LessOrEqual(t, off, r.Deviation, "on %v", r.Timeline)
 }
 
-// Whatever the drifts, the delays, and who leads when: the claimed deviation
-// holds group time, and no timeline runs back, not even one that is left and
-// returned to.
+// For any drifts, delays and leaders, the deviation of a reading covers group time, and
+// no timeline runs back, not even one that is left and returned to.
 func TestReadingsHoldGroupTimeAndNeverRunBack(t *testing.T) { readingsHold(t) }
 
 // hear lets the follower receive a leader's line.

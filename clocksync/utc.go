@@ -6,11 +6,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// UTCState says what is known of UTC.
+// UTCState is the knowledge of UTC.
 type UTCState uint8
 
 const (
-	// UTCUnknown: there is no reference, or there are too few.
+	// UTCUnknown: there are no references, or too few.
 	UTCUnknown UTCState = iota
 	// UTCKnown: a majority of the references agree.
 	UTCKnown
@@ -28,7 +28,7 @@ func (s UTCState) String() string {
 	return "unknown"
 }
 
-// UTC is what a leader announces beside its line. In state UTCKnown, UTC was in
+// UTC is announced by a leader together with its line. In state UTCKnown, UTC was in
 // [Low, High] when the leader's hardware clock showed At.
 type UTC struct {
 	State UTCState
@@ -46,7 +46,7 @@ func (u *UTC) Valid() bool {
 	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete
 }
 
-// utcBound is what readings know of UTC: an interval, until it is void.
+// utcBound is the knowledge of UTC in readings: an interval, until it is void.
 type utcBound struct {
 	interval
 	state UTCState
@@ -74,7 +74,7 @@ func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
 	return i.at.Add(rho.Lower(max(left, 0)))
 }
 
-// readUTC adds what is known of UTC to a reading at now.
+// readUTC adds the known bound on UTC to a reading at now.
 func (s *Snapshot) readUTC(now timed.Instant, r *Reading) {
 	u := &s.utc
 	if u.void != 0 && now >= u.void {

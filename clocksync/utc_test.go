@@ -15,14 +15,14 @@ func utcConfig(id timed.NodeID) Config {
 	return c
 }
 
-// utcLeader returns the clock of a leader whose time is right.
+// utcLeader returns the clock of a leader that shows UTC.
 func utcLeader() *Sync {
 	c := New(utcConfig(1), start, wall)
 	c.HandleLead(start, nil)
 	return c
 }
 
-// says gives a sample of a source whose clock is off by a time.
+// says gives a sample of a source whose clock is off by a given time.
 func says(c *Sync, source SourceID, at timed.Instant, off, half time.Duration, leap Leap) []Effect {
 	truth := wall + Time(at.Sub(start)) + Time(off)
 	return c.HandleSample(at, &Sample{source, at, truth - Time(half), truth + Time(half), leap}, nil)
@@ -39,10 +39,10 @@ func TestExchangeHoldsTheServersTime(t *testing.T) {
 	rho := timed.LAN().MaxDrift
 	s := FromExchange(7, 1000, 1000+timed.Instant(time.Millisecond), wall, wall, 10*time.Microsecond, rho)
 	require.Equal(t, SourceID(7), s.Source)
-	require.Equal(t, wall-Time(10*time.Microsecond), s.Low, "the answer may have come at once")
-	require.Equal(t, wall+Time(time.Millisecond+100+10*time.Microsecond), s.High, "or the question may")
+	require.Equal(t, wall-Time(10*time.Microsecond), s.Low, "the answer may have taken no time")
+	require.Equal(t, wall+Time(time.Millisecond+100+10*time.Microsecond), s.High, "or the question may have taken no time")
 	held := FromExchange(7, 1000, 1000+timed.Instant(time.Millisecond), wall, wall+Time(800*time.Microsecond), 0, rho)
-	require.Equal(t, 300*time.Microsecond+100, held.High.Sub(held.Low), "an eighth of what it was held is not believed")
+	require.Equal(t, 300*time.Microsecond+100, held.High.Sub(held.Low), "a server's hold time may be off by an eighth")
 }
 
 func TestReferenceMakesReadingsExternal(t *testing.T) {
@@ -60,8 +60,8 @@ func TestReferenceMakesReadingsExternal(t *testing.T) {
 	require.NotEqual(t, UnknownBound, late.UTCBound)
 }
 
-// What the samples of one source have in common is where UTC is, and if they contradict
-// each other the last one counts.
+// The intersection of one source's samples contains UTC. If they contradict each other,
+// the last one counts.
 func TestSamplesOfOneSource(t *testing.T) { samplesOfOneSource(t) }
 
 func samplesOfOneSource(t testing.TB) {
@@ -83,8 +83,8 @@ func samplesOfOneSource(t testing.TB) {
 	}
 }
 
-// Who makes the bounds of a reading wider, to keep time from running back, asks
-// what is left of its status.
+// A caller that widens the bounds of a reading, to keep time from running back, asks
+// Judge for the remaining status.
 func TestHeldReadingsAreJudgedAgain(t *testing.T) { heldReadings(t) }
 
 func heldReadings(t testing.TB) {
@@ -129,7 +129,7 @@ func falsetickerIsNamed(t testing.TB) {
 	require.Equal(t, UTC{State: UTCDisputed}, u)
 }
 
-// Nothing is known of UTC around a leap second, and older knowledge does not count after
+// Nothing is known of UTC around a leap second, and older samples do not count after
 // it.
 func TestLeapSecond(t *testing.T) { leapSecond(t) }
 
@@ -150,7 +150,7 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, Internal, c.Read(near).Status)
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
 	sample(near, before+Time(near.Sub(start)), LeapInsert)
-	require.Equal(t, UnknownBound, c.Read(near).UTCBound, "nor by a sample of that time")
+	require.Equal(t, UnknownBound, c.Read(near).UTCBound, "a sample near the leap second does not count either")
 	_, ok := announcedUTC(c, near)
 	require.False(t, ok)
 	after := start.Add(time.Hour + LeapMargin + time.Minute)
@@ -161,7 +161,8 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, External, c.Read(after).Status)
 }
 
-// A follower without references that becomes the leader near a leap second knows of it.
+// A follower without references that becomes the leader near a leap second knows of the
+// leap second.
 func TestLeapSecondOutlivesTheLeader(t *testing.T) {
 	end := Time(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 	begin := end - Time(LeapMargin) - Time(time.Minute)

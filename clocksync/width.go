@@ -6,8 +6,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// rounding covers the rounding to whole nanoseconds between one clock's line and the
-// other's: two divisions here, two at the leader, one for the middle.
+// rounding covers the rounding to whole nanoseconds when one clock's line is mapped to
+// the other clock: two divisions here, two at the leader, one for the middle.
 const rounding = 5 * time.Nanosecond
 
 // width returns half the width of the interval that contains group time at now. It grows
