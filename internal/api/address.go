@@ -1,13 +1,17 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // Address is where a node's API is: a unix socket, or a URL.
@@ -23,12 +27,37 @@ func (a Address) String() string {
 	return a.URL
 }
 
-// DefaultSocket is where a node's API is unless something else is said.
-func DefaultSocket() string {
+// DefaultSocket returns the socket of a node's API unless the configuration names
+// another one. Other users cannot put a socket of theirs there: it is in the user's
+// runtime directory, in /run/failaware for root, or in a directory of the user's own
+// below the temporary one.
+func DefaultSocket() string { return filepath.Join(defaultDir(), "failaware.sock") }
+
+func defaultDir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "failaware.sock")
+		return dir
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("failaware-%d.sock", os.Getuid()))
+	if os.Geteuid() == 0 {
+		return systemDir
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("failaware-%d", os.Getuid()))
+}
+
+// systemDir is the runtime directory of a node that runs as root.
+const systemDir = "/run/failaware"
+
+// makeDefaultDir makes the directory of the default socket, and refuses one that
+// other users control.
+func makeDefaultDir() error {
+	dir := defaultDir()
+	mode := fs.FileMode(0o700)
+	if dir == systemDir {
+		mode = 0o755 // the socket's mode says who may connect
+	}
+	if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return trust.Dir(dir)
 }
 
 // ParseAddress reads a path, "unix:PATH", or the URL "http://HOST:PORT" of a

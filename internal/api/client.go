@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // Limits of what a client reads: of an answer, and of a line of a stream, which
@@ -43,6 +45,17 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
+// ForgedError tells that a process answers at an address which another user may have
+// put there.
+type ForgedError struct {
+	Addr Address
+	Err  error
+}
+
+func (e *ForgedError) Error() string { return fmt.Sprintf("the socket %s: %v", e.Addr, e.Err) }
+
+func (e *ForgedError) Unwrap() error { return e.Err }
+
 // StatusError is an answer that says no.
 type StatusError struct {
 	Code int
@@ -61,7 +74,14 @@ func NewClient(addr Address, token string) *Client {
 		c.prefix = "http://node"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
-			return d.DialContext(ctx, "unix", addr.Socket)
+			conn, err := d.DialContext(ctx, "unix", addr.Socket)
+			if err != nil {
+				return nil, err
+			}
+			if err := trust.Peer(conn, addr.Socket); err != nil {
+				return nil, errors.Join(&ForgedError{addr, err}, conn.Close())
+			}
+			return conn, nil
 		}
 	}
 	return c
@@ -140,6 +160,9 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
+	}
+	if forged, ok := errors.AsType[*ForgedError](err); ok {
+		return forged
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")

@@ -7,11 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // ServeTCP answers on a loopback TCP listener. All users of the machine can
@@ -35,7 +38,11 @@ func guard(next http.Handler, token string) http.Handler {
 			fail(w, http.StatusForbidden, errors.New("the Host is not this machine"))
 		case subtle.ConstantTimeCompare(got[:], want[:]) != 1:
 			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("Connection", "close")
 			fail(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
+		case !admitted(q):
+			w.Header().Set("Connection", "close")
+			fail(w, http.StatusServiceUnavailable, errTooMany)
 		default:
 			next.ServeHTTP(w, q)
 		}
@@ -47,9 +54,16 @@ const (
 	mostToken  = 256
 )
 
-// ReadToken reads the token from a file.
-func ReadToken(path string) (string, error) {
-	b, err := os.ReadFile(path)
+// ReadToken reads the token of a node from a file, which may be another user's.
+func ReadToken(path string) (string, error) { return readToken(path, trust.Foreign) }
+
+func readToken(path string, p trust.Privacy) (string, error) {
+	f, err := trust.Open(path, os.O_RDONLY, 0, p)
+	if err != nil {
+		return "", fmt.Errorf("the API token: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, mostToken+2))
 	if err != nil {
 		return "", fmt.Errorf("the API token: %w", err)
 	}
@@ -60,16 +74,13 @@ func ReadToken(path string) (string, error) {
 	return token, nil
 }
 
-// MakeToken reads the token from a file, which it makes first if there is
-// none. Only the user may read the file.
+// MakeToken reads the token from a file, which it makes first if there is none. The
+// file must be of the user of this process or of root, and no other user may read or
+// write it.
 func MakeToken(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			return "", fmt.Errorf("the API token: others than the user may read %s", path)
-		}
-		return ReadToken(path)
+		return readToken(path, trust.Private)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the API token: %w", err)
@@ -80,5 +91,5 @@ func MakeToken(path string) (string, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("the API token: %w", err)
 	}
-	return ReadToken(path)
+	return readToken(path, trust.Private)
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -27,6 +26,12 @@ func ListenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
 	}
+	var err error
+	if path == DefaultSocket() {
+		if err = makeDefaultDir(); err != nil {
+			return nil, fmt.Errorf("the directory of the API socket: %w", err)
+		}
+	}
 	l, err := makeSocket(path)
 	if err != nil {
 		return nil, fmt.Errorf("the API socket %s: %w", path, plain(err))
@@ -35,9 +40,12 @@ func ListenUnix(path string) (net.Listener, error) {
 }
 
 func makeSocket(path string) (net.Listener, error) {
-	// Two processes that start at the same time must not both find that the
-	// socket is a dead one's.
-	unlock := lockDir(filepath.Dir(path))
+	// Of two processes that start at the same time, only one may find the socket
+	// of a dead process.
+	unlock, err := lockSocket(path)
+	if err != nil {
+		return nil, err
+	}
 	defer unlock()
 	info, err := os.Lstat(path)
 	switch {
@@ -102,42 +110,5 @@ func (l *unixListener) Close() error {
 			_ = os.Remove(l.path)
 		}
 	})
-	return err
-}
-
-// limit closes connections that are more than most at once.
-func limit(l net.Listener, most int) net.Listener {
-	return &limited{Listener: l, free: make(chan struct{}, most)}
-}
-
-type limited struct {
-	net.Listener
-	free chan struct{}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.free <- struct{}{}:
-			return &counted{Conn: c, done: func() { <-l.free }}, nil
-		default:
-			_ = c.Close()
-		}
-	}
-}
-
-type counted struct {
-	net.Conn
-	once sync.Once
-	done func()
-}
-
-func (c *counted) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(c.done)
 	return err
 }

@@ -4,7 +4,7 @@ package api
 
 import "net"
 
-func lockDir(string) (unlock func()) { return func() {} }
+func lockSocket(string) (unlock func(), err error) { return func() {}, nil }
 
 func bind(path string) (*net.UnixListener, error) {
 	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

@@ -22,10 +22,7 @@ import (
 const (
 	maxHeaderBytes = 8 << 10
 	maxBodyBytes   = 16 << 10
-	// MaxConnections is how many connections a server keeps; further ones are
-	// closed at once.
-	MaxConnections = 128
-	// MaxStreams is how many of them may be streams of events.
+	// MaxStreams is how many of the connections may be streams of events.
 	MaxStreams = 64
 
 	headerTimeout = 5 * time.Second
@@ -162,14 +159,14 @@ func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler()) }
 
 func (s *Server) serve(l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
-		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ErrorLog: log.New(silence{}, "", 0)}
+		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
 	s.mu.Lock()
 	s.running = append(s.running, srv)
 	s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return l.Close() // closed before it began
 	}
-	err := srv.Serve(limit(l, MaxConnections))
+	err := srv.Serve(limit(l))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

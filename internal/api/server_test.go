@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -193,37 +192,6 @@ func TestStreamsAreLimited(t *testing.T) {
 	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events", nil))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.EqualValues(t, MaxStreams, s.streams.Load())
-}
-
-func TestConnectionsAreLimited(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	l := limit(inner, 1)
-	defer l.Close()
-	accepted := make(chan net.Conn, 4)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			accepted <- c
-		}
-	}()
-	first, err := net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	defer first.Close()
-	kept := <-accepted
-	second, err := net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	defer second.Close()
-	_, err = second.Read(make([]byte, 1))
-	require.Error(t, err, "it is closed at once")
-	require.NoError(t, kept.Close())
-	third, err := net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	defer third.Close()
-	require.NoError(t, (<-accepted).Close())
 }
 
 func TestStreamsGoOnWhereTheyEnded(t *testing.T) {

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/failaware/failaware/internal/trust"
+)
+
+// Limits of the connections of a listener.
+const (
+	// MaxConnections is how many authenticated connections a listener keeps: those of
+	// users who may use the unix socket, and those that have shown the token over TCP.
+	MaxConnections = 128
+	// MaxPerUser is how many of them one user may have on a unix socket, other than
+	// root and the user of the node.
+	MaxPerUser = 32
+	// MaxStrangers is how many connections may be open that have not yet shown the
+	// token. The oldest one is closed when there is one more.
+	MaxStrangers = 64
+)
+
+var errTooMany = errors.New("the node has too many connections")
+
+// slots counts the connections of a listener.
+type slots struct {
+	net.Listener
+	mu        sync.Mutex
+	most      int
+	perUser   int
+	total     int
+	users     map[int]int
+	strangers []*slotConn // oldest first
+}
+
+func limit(l net.Listener) *slots {
+	return &slots{Listener: l, most: MaxConnections, perUser: MaxPerUser, users: map[int]int{}}
+}
+
+// slotConn is a counted connection.
+type slotConn struct {
+	net.Conn
+	slots    *slots
+	user     int
+	admitted bool
+	closed   bool
+}
+
+// noUser is the user of a connection whose user is not known.
+const noUser = -1
+
+// Accept returns the next connection. One over a unix socket is admitted at once or
+// closed; others are strangers until admit.
+func (s *slots) Accept() (net.Conn, error) {
+	for {
+		c, err := s.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		out := &slotConn{Conn: c, slots: s, user: noUser}
+		u, unix := c.(*net.UnixConn)
+		if !unix {
+			s.addStranger(out)
+			return out, nil
+		}
+		if user, known, err := trust.User(u); err == nil && known {
+			out.user = user
+		}
+		if s.admit(out) {
+			return out, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// addStranger counts a connection, and closes the oldest of too many.
+func (s *slots) addStranger(c *slotConn) {
+	s.mu.Lock()
+	s.strangers = append(s.strangers, c)
+	var oldest *slotConn
+	if len(s.strangers) > MaxStrangers {
+		oldest = s.strangers[0]
+	}
+	s.mu.Unlock()
+	if oldest != nil {
+		_ = oldest.Close()
+	}
+}
+
+// admit counts a connection as authenticated, if there is room.
+func (s *slots) admit(c *slotConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case c.closed:
+		return false
+	case c.admitted:
+		return true
+	case s.total >= s.most:
+		return false
+	case c.user > 0 && c.user != os.Geteuid() && s.users[c.user] >= s.perUser:
+		return false
+	}
+	c.admitted = true
+	s.total++
+	if c.user != noUser {
+		s.users[c.user]++
+	}
+	s.forget(c)
+	return true
+}
+
+func (s *slots) forget(c *slotConn) {
+	s.strangers = slices.DeleteFunc(s.strangers, func(x *slotConn) bool { return x == c })
+}
+
+func (c *slotConn) Close() error {
+	err := c.Conn.Close()
+	s := c.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.closed {
+		return err
+	}
+	c.closed = true
+	s.forget(c)
+	if c.admitted {
+		s.total--
+		if s.users[c.user]--; s.users[c.user] <= 0 {
+			delete(s.users, c.user)
+		}
+	}
+	return err
+}
+
+// slotKey is the key of a request's connection in its context.
+type slotKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, slotKey{}, c)
+}
+
+// admitted counts the connection of an authenticated request. It is true for a
+// request that has no counted connection.
+func admitted(q *http.Request) bool {
+	c, ok := q.Context().Value(slotKey{}).(*slotConn)
+	return !ok || c.slots.admit(c)
+}

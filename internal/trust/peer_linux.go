@@ -1,0 +1,25 @@
+package trust
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerUser returns the user whose process made the socket's other end listen.
+func peerUser(c *net.UnixConn) (user int, known bool, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false, err
+	}
+	var cred *unix.Ucred
+	if e := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); e != nil || err != nil {
+		if err == nil {
+			err = e
+		}
+		return 0, false, err
+	}
+	return int(cred.Uid), true, nil
+}

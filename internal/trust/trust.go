@@ -1,0 +1,126 @@
+// Package trust decides which files, directories and processes of this machine a
+// program may rely on: those that only its own user and root control.
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// ErrUntrusted is the reason for which files, directories and processes are refused
+// that other users control.
+var ErrUntrusted = errors.New("another user controls it")
+
+// group and other are the permissions of users who are not the owner.
+const (
+	writable fs.FileMode = 0o022
+	readable fs.FileMode = 0o044
+)
+
+// Privacy says what other users may do with a file.
+type Privacy int
+
+const (
+	Public  Privacy = iota // they may read it, and not write it
+	Private                // they may neither read nor write it
+	Foreign                // it may be theirs: its content is checked otherwise
+)
+
+// Open opens a file as [os.OpenFile] does. It refuses a file that is not regular,
+// without waiting for the other end of a pipe, a symbolic link, a file that neither
+// the user of this process nor root owns, and one that other users may change or,
+// if it is private, read. Errors about users match [ErrUntrusted].
+func Open(path string, flag int, perm fs.FileMode, p Privacy) (*os.File, error) {
+	f, err := openFile(path, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(f, p); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return f, nil
+}
+
+// Check refuses an open file as [Open] does.
+func Check(f *os.File, p Privacy) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a regular file")
+	}
+	owner, known := ownerOf(info)
+	mode := info.Mode().Perm()
+	switch {
+	case !known || p == Foreign:
+		return nil // the system has no such owners, or they do not matter
+	case !mine(owner):
+		return fmt.Errorf("%w: user %d owns it", ErrUntrusted, owner)
+	case mode&writable != 0:
+		return fmt.Errorf("%w: its mode %#o lets others write", ErrUntrusted, mode)
+	case p == Private && mode&readable != 0:
+		return fmt.Errorf("%w: its mode %#o lets others read", ErrUntrusted, mode)
+	}
+	return nil
+}
+
+// mine reports whether a user is the one of this process, or root.
+func mine(user int) bool { return user == os.Geteuid() || user == 0 }
+
+// Dir refuses a directory in which users other than root, the user of this process
+// and also may put or replace files, there or in a directory above it. A directory
+// such as /tmp, in which users cannot remove the files of others, is refused itself
+// and accepted above. A symbolic link on the path must belong to root or the user of
+// this process.
+func Dir(path string, also ...int) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	if err := checkChain(path, also); err != nil || real == path {
+		return err
+	}
+	return checkChain(real, also)
+}
+
+// checkChain checks a directory and those above it.
+func checkChain(path string, also []int) error {
+	for at := path; ; at = filepath.Dir(at) {
+		if err := checkDir(at, at != path, also); err != nil {
+			return err
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+func checkDir(path string, above bool, also []int) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	owner, known := ownerOf(info)
+	mode := info.Mode()
+	link := mode.Type() == fs.ModeSymlink
+	switch {
+	case !link && !info.IsDir():
+		return fmt.Errorf("%s: it is not a directory", path)
+	case !known:
+		return nil
+	case !mine(owner) && (link || !slices.Contains(also, owner)):
+		return fmt.Errorf("%s: %w: user %d owns it", path, ErrUntrusted, owner)
+	case !link && mode.Perm()&writable != 0 && !(above && mode&fs.ModeSticky != 0):
+		return fmt.Errorf("%s: %w: its mode %#o lets others write", path, ErrUntrusted, mode.Perm())
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package trust
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func write(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte("x"), mode))
+	require.NoError(t, os.Chmod(path, mode))
+}
+
+func TestOnlyFilesOfThisUserAreOpened(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	open := func(p Privacy) error {
+		f, err := Open(file, os.O_RDONLY, 0, p)
+		if err == nil {
+			require.NoError(t, f.Close())
+		}
+		return err
+	}
+	write(t, file, 0o600)
+	require.NoError(t, open(Private))
+	write(t, file, 0o644)
+	require.NoError(t, open(Public))
+	require.ErrorIs(t, open(Private), ErrUntrusted)
+	write(t, file, 0o620)
+	require.ErrorIs(t, open(Public), ErrUntrusted)
+	require.ErrorContains(t, open(Public), file)
+
+	link := filepath.Join(dir, "link")
+	write(t, file, 0o600)
+	require.NoError(t, os.Symlink(file, link))
+	_, err := Open(link, os.O_RDONLY, 0, Private)
+	require.ErrorIs(t, err, syscall.ELOOP)
+
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
+	_, err = Open(pipe, os.O_RDONLY, 0, Private) // it does not wait for a writer
+	require.ErrorContains(t, err, "not a regular file")
+	_, err = Open(dir, os.O_RDONLY, 0, Public)
+	require.ErrorContains(t, err, "not a regular file")
+}
+
+func TestDirectoriesThatOthersCanWriteAreRefused(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "a")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, Dir(dir))
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.ErrorIs(t, Dir(dir), ErrUntrusted)
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	require.ErrorIs(t, Dir(dir), ErrUntrusted, "others can put files there")
+	below := filepath.Join(dir, "b")
+	require.NoError(t, os.Mkdir(below, 0o700))
+	require.NoError(t, Dir(below), "others cannot replace it")
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.ErrorIs(t, Dir(below), ErrUntrusted, "others can replace it")
+	require.ErrorContains(t, Dir(below), dir+":")
+	file := filepath.Join(top, "file")
+	write(t, file, 0o600)
+	require.ErrorContains(t, Dir(file), "not a directory")
+	require.ErrorIs(t, Dir(filepath.Join(top, "none")), os.ErrNotExist)
+}
+
+func TestOnesOwnProcessIsTrusted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	defer l.Close()
+	conn, err := net.Dial("unix", path)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, Peer(conn, path))
+}
