@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -119,6 +120,32 @@ func (g *lockGroup) leader() int {
 	return int(lives[len(lives)-1].who[0] - '1')
 }
 
+// countStalls counts until the test ends how often the machine lets a goroutine that
+// sleeps for a millisecond wait for longer than the timing of the group allows.
+func countStalls(t *testing.T) (late func() int) {
+	var count atomic.Int64
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	go func() {
+		for before := time.Now(); ; {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+			now := time.Now()
+			if now.Sub(before) > stall {
+				count.Add(1)
+			}
+			before = now
+		}
+	}()
+	return func() int { return int(count.Load()) }
+}
+
+// stall is the scheduling delay that the nodes of a lockGroup assume.
+const stall = 20 * time.Millisecond
+
 // Whatever happens to nodes and leads, no two locks run their commands at the same
 // time.
 func TestLocksExcludeEachOther(t *testing.T) {
@@ -135,6 +162,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 		g.startLock(i, flags)
 	}
 	count := g.lives(1)
+	late := countStalls(t)
 	const rounds = 8
 	for range rounds {
 		l := g.leader()
@@ -158,13 +186,14 @@ func TestLocksExcludeEachOther(t *testing.T) {
 		require.NoError(t, cmd.Process.Kill(), i)
 		_ = cmd.Wait()
 	}
-	// A lock that a busy machine did not let run in time to kill its command has
-	// said so, and none can do more. That is rare, or else it is not the machine.
+	// A busy machine may not let a lock run in time to kill its command. The lock
+	// then says so and can do no more. That is rare on a machine that lets this
+	// process run in time.
 	excused := 0
 	for _, said := range g.said {
 		excused += strings.Count(said.String(), "without the lead")
 	}
-	require.LessOrEqual(t, excused, rounds/4)
+	require.LessOrEqual(t, excused, rounds/4+late())
 	lives := livesOf(t, g.dir+"/diary")
 	for i, a := range lives[1:] {
 		if before := lives[i]; before.last >= a.first {
