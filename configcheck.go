@@ -225,7 +225,7 @@ func loopbackHost(host string) bool {
 // checkOutputs checks how time is served to other programs.
 func (c *Config) checkOutputs() (errs faults) {
 	if n := c.NTP; n != nil {
-		if err := checkAddr(n.Listen, true, true); err != nil {
+		if err := checkAddr(n.Listen, true, c.Insecure); err != nil {
 			errs.add("NTP.Listen: %w", err)
 		}
 		if err := n.options(c.Group).Validate(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -15,7 +16,11 @@ import (
 
 	"github.com/failaware/failaware/clocksync/serve"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/trust"
 )
+
+// volatile lists the directories that the system empties at boot.
+var volatile = []string{"/run", "/var/run"}
 
 const (
 	fileMode = 0o644 // readable by all users
@@ -32,7 +37,11 @@ const (
 )
 
 // Create opens or creates the segment at path and starts to write the time of
-// source to it. It also creates the last directory of the path if that is missing.
+// source to it. It also creates the segment's directory if that is missing from /run
+// or /var/run, which are empty after a boot. Other directories must exist.
+//
+// Create refuses a file of another user, who could truncate it and so kill the
+// process that writes to it.
 //
 // Create takes over the segment of a crashed writer, and programs that have it
 // mapped continue to read it. If the segment was updated within the last five
@@ -119,6 +128,9 @@ func openOrMake(path string) (f *os.File, fresh bool, err error) {
 	if err = lock(f); err == nil {
 		err = sameFile(f, path)
 	}
+	if err == nil {
+		err = trust.Check(f, trust.Public) // its owner can truncate it, and a write would then kill this process
+	}
 	if err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
@@ -155,8 +167,10 @@ func sameFile(f *os.File, path string) error {
 // fails if path exists.
 func makeFile(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
-	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+	if slices.Contains(volatile, filepath.Dir(dir)) {
+		if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
 	}
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {

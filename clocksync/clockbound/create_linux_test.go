@@ -14,6 +14,8 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/serve"
+	"github.com/failaware/failaware/internal/trust"
+	"github.com/failaware/failaware/internal/trust/trusttest"
 )
 
 // utcOf returns a source that takes CLOCK_REALTIME for UTC.
@@ -47,7 +49,7 @@ func until(t *testing.T, r *Reader, want Status) Interval {
 }
 
 func TestReaderFollowsWriter(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "made", "shm0")
+	path := filepath.Join(t.TempDir(), "shm0")
 	var external atomic.Bool
 	external.Store(true)
 	w := create(t, path, func() serve.Answer { return utcOf(time.Millisecond, external.Load())() })
@@ -193,6 +195,33 @@ func TestCreateLeavesOtherFilesAlone(t *testing.T) {
 	require.Error(t, err)
 	_, err = Create(t.Context(), filepath.Join(dir, "a", "b", "c"), utcOf(1, true), Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// The owner of a file can truncate it, and a write to a mapped page that the file no
+// longer has kills the process.
+func TestCreateRefusesFilesOfOthers(t *testing.T) {
+	trusttest.NeedRoot(t)
+	path := filepath.Join(t.TempDir(), "shm0")
+	require.NoError(t, create(t, path, utcOf(0, true)).Close())
+	require.NoError(t, os.Chown(path, trusttest.Nobody, trusttest.Nobody))
+	_, err := Create(t.Context(), path, utcOf(0, true), Options{Drift: 100_000})
+	require.ErrorIs(t, err, trust.ErrUntrusted)
+	require.ErrorContains(t, err, path)
+	require.NoError(t, os.Chown(path, 0, 0))
+	require.NoError(t, os.Chmod(path, 0o666))
+	_, err = Create(t.Context(), path, utcOf(0, true), Options{Drift: 100_000})
+	require.ErrorIs(t, err, trust.ErrUntrusted)
+}
+
+func TestCreateMakesNoDirectories(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mistyped")
+	_, err := Create(t.Context(), filepath.Join(dir, "shm0"), utcOf(0, true), Options{Drift: 100_000})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoDirExists(t, dir)
+
+	volatile = append(volatile, filepath.Dir(dir))
+	defer func() { volatile = volatile[:len(volatile)-1] }()
+	create(t, filepath.Join(dir, "shm0"), utcOf(0, true))
 }
 
 func TestOptionErrors(t *testing.T) {

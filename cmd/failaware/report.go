@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/trust"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -43,7 +44,7 @@ type standing struct {
 }
 
 func openReport(path string, log hclog.Logger) (*reporter, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := trust.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644, trust.Public)
 	if err != nil {
 		return nil, err
 	}

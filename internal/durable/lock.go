@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // ErrLocked: another process, or another owner in this one, holds the lock.
@@ -13,10 +15,11 @@ var ErrLocked = errors.New("durable: locked")
 type Lock struct{ file *os.File }
 
 // TakeLock takes the lock that a file stands for, without waiting, and makes the
-// file if there is none. The error matches [ErrLocked] when another holds it.
+// file if there is none. The error matches [ErrLocked] when another holds it,
+// and [trust.ErrUntrusted] when other users may open the file.
 // The lock ends with Release, or with the process.
 func TakeLock(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, fileMode)
+	f, err := trust.Open(path, os.O_CREATE|os.O_RDWR, fileMode, trust.Private)
 	if err != nil {
 		return nil, err
 	}

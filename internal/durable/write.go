@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 const (
@@ -64,9 +66,10 @@ func write(d disk, path string, b []byte) error {
 
 // Read returns the content of the record in a file. The error matches
 // [fs.ErrNotExist] when there is no file, and is a [*DamagedError] when the file
-// is not as it was written, or holds another kind of record.
+// is not as it was written, or holds another kind of record. It matches
+// [trust.ErrUntrusted] when another user can have written the file.
 func Read(path string, k Kind) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := trust.Open(path, os.O_RDONLY, 0, trust.Public)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,14 @@ func MakeDir(dir string) error {
 type system struct{}
 
 func (system) create(path string) (file, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	f, err := trust.Open(path, os.O_CREATE|os.O_WRONLY, fileMode, trust.Private)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (system) rename(from, to string) error { return os.Rename(from, to) }

@@ -1,0 +1,45 @@
+//go:build unix
+
+package durable
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/internal/trust"
+)
+
+// Something else in the place of a file is neither followed, nor waited for, nor
+// changed.
+func TestOtherFilesInTheirPlaceAreRefused(t *testing.T) {
+	k := Kind{Name: "test", Version: 1}
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other")
+	require.NoError(t, os.WriteFile(other, []byte("precious"), 0o600))
+	link, pipe := filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.Symlink(other, link))
+	require.NoError(t, os.Symlink(other, filepath.Join(dir, "record"+next)))
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
+
+	require.ErrorIs(t, Write(filepath.Join(dir, "record"), k, nil), syscall.ELOOP)
+	for _, path := range []string{link, pipe} {
+		_, err := Read(path, k)
+		require.Error(t, err, path)
+		_, err = TakeLock(path)
+		require.Error(t, err, path)
+	}
+	b, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.Equal(t, "precious", string(b))
+
+	open := filepath.Join(dir, "open")
+	require.NoError(t, Write(open, k, []byte("x")))
+	require.NoError(t, os.Chmod(open, 0o602))
+	_, err = Read(open, k)
+	require.ErrorIs(t, err, trust.ErrUntrusted)
+}
