@@ -189,7 +189,7 @@ func TestBadReferencesAreNamed(t *testing.T) {
 		{[]failaware.Reference{{NTP: "192.0.2.1:http"}}, "port"},
 		{[]failaware.Reference{{NTP: ":123"}}, "host"},
 		{[]failaware.Reference{{NTP: "h", Poll: time.Millisecond}}, "Poll"},
-		{[]failaware.Reference{{NTP: "h", Error: 1}}, "PHC only"},
+		{[]failaware.Reference{{NTP: "h", Error: 1}}, "require a PHC"},
 		{[]failaware.Reference{{PHC: "/dev/ptp0", Offset: 2 * time.Hour}}, "Offset"},
 		{[]failaware.Reference{{PHC: "/dev/ptp0", Error: time.Hour}}, "Error"},
 		{make([]failaware.Reference, 17), "17 are more than 16"},

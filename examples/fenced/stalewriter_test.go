@@ -43,7 +43,7 @@ type writer struct {
 }
 
 // write runs a node, and obeys the orders on standard input: "check VALUE" waits
-// for the lead, and answers "checked"; then "go" writes, and answers "wrote CODE TEXT";
+// for the lead, and answers "checked EDICT"; then "go" writes, and answers "wrote CODE TEXT";
 // "cancel" ends either wait.
 func write(spec []string) error {
 	id, err := strconv.Atoi(spec[0])
@@ -89,7 +89,7 @@ func write(spec []string) error {
 func (w *writer) obey(value string) error {
 	e, ok := w.check(value)
 	if ok {
-		fmt.Println("checked")
+		fmt.Println("checked", e)
 		ok = <-w.orders == "go" // it is here that the writer is stopped
 	}
 	if !ok {

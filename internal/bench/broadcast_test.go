@@ -25,6 +25,9 @@ func broadcastUndisturbed(t *testing.T, opt BroadcastOptions, loads func(*Broadc
 			for _, l := range loads(&r.Cells[i]) {
 				held = held || l.Messages == 0 || l.Latency.Count == 0
 			}
+			for _, f := range []CastFloor{r.Cells[i].Floors.Plain, r.Cells[i].Floors.Offload, r.Cells[i].Floors.Packed} {
+				held = held || f.Bytes == 0
+			}
 		}
 		if !held {
 			break
