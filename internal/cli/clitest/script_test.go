@@ -79,6 +79,7 @@ func TestScriptsFail(t *testing.T) {
 			if runtime.GOOS == "windows" {
 				t.Skip("the scripts use a shell and signals")
 			}
+			t.Parallel()
 			log := play(t, script+"\n")
 			require.Contains(t, log, want)
 			last := strings.Count(script, "\n") + 1
@@ -86,6 +87,10 @@ func TestScriptsFail(t *testing.T) {
 		})
 	}
 }
+
+// patience is how long a script waits for events, of which some never happen. A busy
+// machine starts a program in a part of it.
+const patience = 10 * time.Second
 
 // play runs a script that must fail, and returns its log.
 func play(t *testing.T, script string) string {
@@ -96,7 +101,7 @@ func play(t *testing.T, script string) string {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		testscript.RunT(r, Scripts{Dir: dir, patience: 100 * time.Millisecond}.params())
+		testscript.RunT(r, Scripts{Dir: dir, patience: patience}.params())
 	}()
 	<-done
 	require.True(t, r.failed, "it passes: %s", r.log.String())
