@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Canvas is a picture of cells, as terminals have them.
+// Canvas is a picture of character cells, as on a terminal.
 type Canvas struct {
 	Width, Height int
 	cells         []Cell
@@ -17,15 +17,15 @@ type Cell struct {
 	Style Style
 }
 
-// Style is how a cell looks. It says what a cell means; colours are up to the
-// terminal, and the picture can be read without them.
+// Style is the look of a cell. A style states a meaning. The terminal chooses the
+// colours, and the picture is readable without them.
 type Style struct {
 	Tone   Tone
 	Bold   bool
 	Filled bool // the tone is the background
 }
 
-// Tone is what a cell means.
+// Tone is the meaning of a cell.
 type Tone uint8
 
 // The tones. Those from Group on are for partitions.
@@ -39,7 +39,7 @@ const (
 	Group
 )
 
-// Groups is how many tones there are for partitions.
+// Groups is the number of tones for partitions.
 const Groups = 6
 
 // NewCanvas returns an empty picture.
@@ -55,8 +55,7 @@ func NewCanvas(width, height int) *Canvas {
 // At returns a cell of the picture.
 func (c *Canvas) At(x, y int) Cell { return c.cells[y*c.Width+x] }
 
-// Put writes text from a cell on, as far as there is room, and returns the
-// column after it.
+// Put writes text from a cell on, as far as it fits, and returns the column after it.
 func (c *Canvas) Put(x, y int, s Style, text string) int {
 	for _, r := range text {
 		if y >= 0 && y < c.Height && x >= 0 && x < c.Width {
@@ -67,7 +66,7 @@ func (c *Canvas) Put(x, y int, s Style, text string) int {
 	return x
 }
 
-// PutIn writes text into a field, and marks it as cut off where it is longer.
+// PutIn writes text into a field. It marks text that is too long as cut off.
 func (c *Canvas) PutIn(x, y, width int, s Style, text string) {
 	c.Put(x, y, s, clip(text, min(width, c.Width-x)))
 }

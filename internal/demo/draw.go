@@ -7,10 +7,10 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// Face is what the person at the keyboard has chosen.
+// Face is the user's present choice.
 type Face struct {
 	Selected []failaware.NodeID // in the order of the keys
-	Hint     string             // what the last key did
+	Hint     string             // the effect of the last key
 	Help     bool
 }
 
@@ -23,15 +23,15 @@ func (f *Face) selected(id failaware.NodeID) bool {
 	return false
 }
 
-// The least size at which there is something to see.
+// The least size of a useful picture.
 const (
 	leastWidth  = 44
 	leastHeight = 8
 )
 
-// Draw makes a picture. From top to bottom: a title, a table of the nodes, the
-// links beside the logical partitions, the journal, and two lines about keys.
-// What does not fit is left out, the least important first.
+// Draw makes a picture. From top to bottom: a title, a table of the nodes, the links
+// beside the logical partitions, the journal, and two lines about keys. It leaves out
+// parts that do not fit, the least important first.
 func Draw(m *Model, f *Face, width, height int) *Canvas {
 	c := NewCanvas(width, height)
 	if width < leastWidth || height < leastHeight {
@@ -41,7 +41,7 @@ func Draw(m *Model, f *Face, width, height int) *Canvas {
 	}
 	drawTitle(c, m)
 	drawFoot(c, m, f)
-	top, bottom := 2, height-3 // what is between
+	top, bottom := 2, height-3 // the rows between them
 	if f.Help {
 		drawHelp(c, m, top, bottom)
 		return c
@@ -61,7 +61,7 @@ func Draw(m *Model, f *Face, width, height int) *Canvas {
 	return c
 }
 
-// drawTitle says what this is, and whether all that must hold has held.
+// drawTitle draws the settings, and whether all invariants have held.
 func drawTitle(c *Canvas, m *Model) {
 	bar := Style{Tone: Accent, Filled: true}
 	state := fmt.Sprintf("checked %s times: all holds   %s ", thousands(m.Rounds), clockText(m.Elapsed))
@@ -87,7 +87,7 @@ func drawTitle(c *Canvas, m *Model) {
 	c.PutRight(c.Width, 0, bar, state)
 }
 
-// drawFoot shows the selection, what the last key did, and the keys.
+// drawFoot shows the selection, the effect of the last key, and the keys.
 func drawFoot(c *Canvas, m *Model, f *Face) {
 	x, y := 1, c.Height-2
 	if len(f.Selected) > 0 {
@@ -106,8 +106,8 @@ func drawFoot(c *Canvas, m *Model, f *Face) {
 	}
 }
 
-// keyHelp returns the keys that fit into a width, with what they do, and the
-// space between them. Help and quit are always there.
+// keyHelp returns the keys that fit into a width, with their effects, and the space
+// between them. Help and quit are always included.
 func keyHelp(nodes, width int) (list [][2]string, gap int) {
 	list = [][2]string{{fmt.Sprintf("1-%d", nodes), "select"}, {"c", "cut"}, {"s", "slow"}, {"p", "pause"},
 		{"k", "crash/restart"}, {"x", "split"}, {"h", "heal"}, {"r", "resign"}, {"?", "help"}, {"q", "quit"}}
@@ -134,7 +134,7 @@ func drawLog(c *Canvas, m *Model, top, bottom int) {
 	}
 	x := 8
 	who := min(2*len(m.Nodes)+1, 12)
-	heading(c, x-7, top, "WHAT HAPPENED, AND WHY")
+	heading(c, x-7, top, "EVENTS AND THEIR REASONS")
 	var list []Entry
 	for _, e := range condense(m.Log) {
 		if !noise(e.Kind) {
@@ -158,8 +158,7 @@ func drawLog(c *Canvas, m *Model, top, bottom int) {
 	}
 }
 
-// noise reports whether a kind of event says nothing that the picture does not
-// show.
+// noise reports whether a kind of event adds nothing to the picture.
 func noise(kind string) bool {
 	switch kind {
 	case "ready", "clock-adopted", "clock-stepped", "following":
@@ -168,7 +167,7 @@ func noise(kind string) bool {
 	return false
 }
 
-// toneOf returns how bad a kind of event is.
+// toneOf returns the severity of a kind of event.
 func toneOf(kind string) Tone {
 	switch kind {
 	case "lead-lost", "peer-silent", "view-stale", "clock-fault", "mismatch", "restarted", "unfit", "missed":
@@ -193,7 +192,7 @@ func clockText(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// thousands writes a number so that people can read it.
+// thousands formats a number with separators.
 func thousands(n uint64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

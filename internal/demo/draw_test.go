@@ -16,10 +16,10 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-var update = flag.Bool("update", false, "write the pictures anew")
+var update = flag.Bool("update", false, "rewrite the pictures")
 
-// fixedModel is a model in which there is one of everything: nodes 1 and 2 are
-// cut off from 3, 4 and 5; 1 is paused, 5 has crashed, and 3 → 4 is slow.
+// fixedModel is a model with one of everything: nodes 1 and 2 are cut off from 3, 4 and
+// 5; 1 is paused, 5 has crashed, and 3 → 4 is slow.
 func fixedModel() *Model {
 	const ms, us = time.Millisecond, time.Microsecond
 	view := func(sequence uint64, leader failaware.NodeID, ids ...failaware.NodeID) *failaware.View {
@@ -99,8 +99,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Whatever there is to see and however small the window is, drawing ends well,
-// and the keys for help and quit are told.
+// For any model and any size of the window, drawing succeeds and shows the keys for
+// help and quit.
 func TestPicturesOfAllSizes(t *testing.T) {
 	for nodes := 2; nodes <= MaxNodes; nodes++ {
 		m := &Model{Timing: failaware.Local()}

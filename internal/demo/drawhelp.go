@@ -15,17 +15,17 @@ type helpPart struct {
 // help explains the picture and the keys.
 func help(m *Model) []helpPart {
 	return []helpPart{
-		{title: "WHAT YOU SEE", text: fmt.Sprintf(`Each node is real: it talks UDP, and knows nothing of the others
-but what arrives. ★ leads. Nodes of one colour are bound to one leader, by votes that end by themselves when the
-LEASE is over. A VIEW is the group that its members have agreed on. It is fresh while no other fresh view can have a
-member of it, and stale as soon as that is not sure any more: each node knows by its own clock, and need not ask. CLOCK
-is a proven bound of the clock's error, DELAY ≤ one of what a packet took. What may have taken more than %v is slow,
-and proves nothing about now.`, m.Timing.FastThreshold)},
+		{title: "WHAT YOU SEE", text: fmt.Sprintf(`Each node is real: it sends UDP packets, and learns about the others
+only from packets. ★ leads. Nodes of one colour are bound to one leader, by votes that end by themselves when the
+LEASE is over. A VIEW is the group that its members have agreed on. It is fresh while no other fresh view can share
+a member with it, and stale as soon as that is uncertain: each node reads this from its own clock, without asking.
+CLOCK is a proven bound of the clock's error, DELAY ≤ a proven bound of a packet's delay. A packet with a bound above
+%v is slow, and proves nothing about now.`, m.Timing.FastThreshold)},
 		{title: "WHAT YOU CAN DO", keys: [][2]string{
-			{fmt.Sprintf("1-%d", len(m.Nodes)), "select nodes, or not any more; 0 or Esc: none"},
-			{"c  C", "cut the links between them, or mend them; C: one way, from the first one"},
-			{"s  S", "slow these links down, or not any more; S: one way"},
-			{"p", "pause them, as SIGSTOP does, or let them go on"},
+			{fmt.Sprintf("1-%d", len(m.Nodes)), "select or deselect nodes; 0 or Esc: none"},
+			{"c  C", "cut or mend the links between them; C: one way, from the first one"},
+			{"s  S", "slow these links down, or restore them; S: one way"},
+			{"p", "pause them, as SIGSTOP does, or resume them"},
 			{"k", "crash them, as SIGKILL does, or restart them"},
 			{"x", "split them from the others, or all nodes into halves; again: join"},
 			{"h", "mend all links"},
@@ -34,11 +34,11 @@ and proves nothing about now.`, m.Timing.FastThreshold)},
 		}, text: "With one node selected, c and s mean all its links."},
 		{title: "WHAT TO TRY", text: `Split, and see a leader and a fresh view on each side; heal, and see the two meet.
 Pause the leader: its lease ends although it cannot notice. Cut a link one way: neither side counts on the other.
-Slow a link: what comes late does not count, and nobody is misled.`},
+Slow a link: late packets do not count, and no node is misled.`},
 	}
 }
 
-// drawHelp explains everything, in as many lines as there are.
+// drawHelp explains the picture and the keys, in the available lines.
 func drawHelp(c *Canvas, m *Model, top, bottom int) {
 	width := min(c.Width-2, 100)
 	y := top

@@ -12,8 +12,8 @@ const (
 	partitionsWidth = 26
 )
 
-// drawLinks draws who hears whom how fast, a line for each hearer, and returns
-// the column after it.
+// drawLinks draws a matrix of delays, with a line for each receiver, and returns the
+// column after it.
 func drawLinks(c *Canvas, m *Model, x, y int) int {
 	heading(c, x, y, "DELAY ≤")
 	left := x + 9
@@ -35,8 +35,7 @@ func drawLinks(c *Canvas, m *Model, x, y int) int {
 	return left + len(m.Nodes)*linkWidth
 }
 
-// hearingText is a cell of the matrix: a proven bound, and what was done to the
-// link.
+// hearingText is a cell of the matrix: a proven bound, and the faults of the link.
 func hearingText(to *NodeModel, h *Hearing) (string, Style) {
 	if to.State == Crashed || to.State == Failed {
 		return "", Style{}
@@ -45,7 +44,7 @@ func hearingText(to *NodeModel, h *Hearing) (string, Style) {
 	text := short(h.Bound)
 	switch {
 	case to.State == Paused:
-		style.Tone = Quiet // of before
+		style.Tone = Quiet // from before the silence
 	case !h.Known || !h.Alive && h.Bound == failaware.UnknownDelay:
 		text, style.Tone = "–", Bad
 	case !h.Alive && h.Fast:

@@ -49,11 +49,10 @@ func columns(m *Model, width int) []column {
 	return all
 }
 
-// tableLeft is the width of what identifies a node.
+// tableLeft is the width of the columns that identify a node.
 const tableLeft = 9
 
-// drawTable draws a line for each node for which there is room, and returns the
-// row below.
+// drawTable draws a line for each node that fits, and returns the row below.
 func drawTable(c *Canvas, m *Model, f *Face, y, bottom int) int {
 	list := columns(m, c.Width)
 	heading(c, 2, y, "NODE")
@@ -136,7 +135,7 @@ func leaseText(_ *Model, n *NodeModel) (string, Style) {
 	return short(n.Leader.AtMost), Style{}
 }
 
-// leaseBar shows how much of the longest possible lease is left.
+// leaseBar shows the rest of the lease as a share of the longest possible one.
 func leaseBar(m *Model, n *NodeModel) (string, Style) {
 	const width = 8
 	if !n.Leader.UpToDate {
@@ -181,7 +180,7 @@ func clockBound(_ *Model, n *NodeModel) (string, Style) {
 		return "", Style{}
 	case d == math.MaxInt64:
 		return "unknown", Style{Tone: Warn}
-	case n.Clock.Status == 0 || n.Clock.Holdover || !n.Leader.UpToDate: // nobody keeps it synchronized
+	case n.Clock.Status == 0 || n.Clock.Holdover || !n.Leader.UpToDate: // no leader keeps it synchronized
 		return "±" + short(d), Style{Tone: Warn}
 	default:
 		return "±" + short(d), Style{Tone: Good}
@@ -223,7 +222,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// since writes how long ago something began.
+// since formats the time since an event.
 func since(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

@@ -11,7 +11,7 @@ import (
 // Pair is one direction between two nodes.
 type Pair struct{ From, To failaware.NodeID }
 
-// Both returns both directions between each two of the nodes.
+// Both returns both directions of each pair of the nodes.
 func Both(nodes failaware.Set) (pairs []Pair) {
 	for a := range nodes.All() {
 		for b := range nodes.Without(a).All() {
@@ -39,15 +39,15 @@ func (w *World) Cut(cut bool, pairs ...Pair) {
 	}
 }
 
-// Slow slows links down to more than what counts as fast, or not any more.
+// Slow slows links down to more than the limit of a fast message, or restores them.
 func (w *World) Slow(slow bool, pairs ...Pair) {
 	for _, p := range pairs {
 		w.relay.Slow(p.From, p.To, w.slowness(slow))
 	}
 }
 
-// slowness is what a slow link adds. It is well above Δ, so that also a message
-// whose delay the receiver knows to the microsecond counts as slow.
+// slowness is the delay that a slow link adds. It is well above Δ, so that even a
+// message whose delay the receiver knows to the microsecond counts as slow.
 func (w *World) slowness(slow bool) time.Duration {
 	if !slow {
 		return 0
@@ -61,9 +61,9 @@ func (w *World) Heal() {
 	w.Slow(false, Both(w.All())...)
 }
 
-// Pause stops a node as SIGSTOP would: it neither reads nor writes, and its
-// clock goes on. Packets for it fill its socket's buffer. It returns false when
-// the node does not run or is paused already.
+// Pause stops a node as SIGSTOP would: it neither reads nor writes, and its clock
+// continues. Packets for it fill its socket's buffer. It returns false when the node
+// does not run or is paused already.
 func (w *World) Pause(id failaware.NodeID) bool {
 	w.doing.Lock()
 	defer w.doing.Unlock()
@@ -75,7 +75,7 @@ func (w *World) Pause(id failaware.NodeID) bool {
 	return true
 }
 
-// Resume lets a paused node go on, as SIGCONT would.
+// Resume continues a paused node, as SIGCONT would.
 func (w *World) Resume(id failaware.NodeID) bool {
 	w.doing.Lock()
 	defer w.doing.Unlock()
@@ -98,8 +98,8 @@ func (w *World) setPaused(id failaware.NodeID, paused bool) bool {
 	return true
 }
 
-// Crash ends a node as SIGKILL would: it says goodbye to nobody. It returns
-// false when the node does not run.
+// Crash ends a node as SIGKILL would, without a last packet. It returns false when the
+// node does not run.
 func (w *World) Crash(id failaware.NodeID) bool {
 	w.doing.Lock()
 	defer w.doing.Unlock()
@@ -111,7 +111,7 @@ func (w *World) Crash(id failaware.NodeID) bool {
 	return true
 }
 
-// Resign asks a node that leads to hand over.
+// Resign asks a leading node to hand over.
 func (w *World) Resign(id failaware.NodeID) error {
 	n := w.Node(id)
 	if n == nil {
@@ -122,7 +122,7 @@ func (w *World) Resign(id failaware.NodeID) error {
 	return n.Resign(ctx)
 }
 
-// Note puts into the journal what somebody does to the nodes.
+// Note records an action of the user in the journal.
 func (w *World) Note(format string, args ...any) {
 	w.journal.note(time.Since(w.began), fmt.Sprintf(format, args...))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// Entry is a line of the journal: what some nodes noticed at about the same
-// time, or what was done to them.
+// Entry is a line of the journal: an event that some nodes noticed at about the same
+// time, or a fault.
 type Entry struct {
 	At    time.Duration // since the beginning
-	Nodes failaware.Set // who noticed; empty for what was done to the nodes
+	Nodes failaware.Set // the nodes that noticed; empty for faults
 	Kind  string        // the event's kind, or "fault"
-	Text  string        // as the first of them said it
-	Peers failaware.Set // whom it is about, if it is about being heard
+	Text  string        // the text of the first event
+	Peers failaware.Set // the peers that the event is about, if any
 
 	topic string
 }
@@ -25,13 +25,13 @@ type Entry struct {
 const (
 	kindFault   = "fault"
 	journalSize = 512
-	// mergeWithin is how far apart the words of several nodes about the same
-	// thing may be to become one line.
+	// mergeWithin is the longest time between events of several nodes that become
+	// one line.
 	mergeWithin = 150 * time.Millisecond
 )
 
-// journal keeps what happened lately, and joins what several nodes say about
-// the same thing.
+// journal keeps the recent events and faults, and merges events of several nodes about
+// the same change.
 type journal struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -61,7 +61,7 @@ func (j *journal) event(at time.Duration, id failaware.NodeID, e failaware.Event
 	for i := len(j.entries) - 1; i >= 0 && at-j.entries[i].At <= mergeWithin; i-- {
 		old := &j.entries[i]
 		if old.topic == "" {
-			break // something was done to the nodes in between
+			break // a fault came in between
 		}
 		if old.topic == topic && !old.Nodes.Has(id) {
 			old.Nodes.Add(id)
@@ -71,7 +71,7 @@ func (j *journal) event(at time.Duration, id failaware.NodeID, e failaware.Event
 	j.add(Entry{At: at, Nodes: setOf(id), Kind: e.Kind(), Text: textOf(e), Peers: peersOf(e), topic: topic})
 }
 
-// note takes what was done to the nodes.
+// note records a fault.
 func (j *journal) note(at time.Duration, text string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -86,8 +86,8 @@ func (j *journal) add(e Entry) {
 	j.entries = append(j.entries, e)
 }
 
-// since returns a copy of the entries with numbers from number on that are
-// older than until, and the number that follows them.
+// since returns a copy of the entries with numbers from number on that are older than
+// until, and the number that follows them.
 func (j *journal) since(number int, until time.Duration) ([]Entry, int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,7 +102,7 @@ func (j *journal) since(number int, until time.Duration) ([]Entry, int) {
 	return append([]Entry(nil), j.entries[from:to]...), j.first + to
 }
 
-// next returns the number of the entry that will come next.
+// next returns the number of the next entry.
 func (j *journal) next() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -116,8 +116,8 @@ func (j *journal) installed() []ViewRecord {
 	return append([]ViewRecord(nil), j.views...)
 }
 
-// condense makes one entry of what the same nodes say about several peers at
-// about the same time.
+// condense merges simultaneous events of the same nodes about several peers into one
+// entry.
 func condense(list []Entry) (short []Entry) {
 next:
 	for _, e := range list {
@@ -148,8 +148,8 @@ func peersOf(e failaware.Event) failaware.Set {
 	return failaware.Set{}
 }
 
-// topicOf returns what an event is about, the same for all nodes that notice
-// the same thing.
+// topicOf returns the subject of an event, the same for all nodes that notice the same
+// change.
 func topicOf(e failaware.Event) string {
 	k := e.Kind() + " "
 	switch e := e.(type) {
@@ -184,8 +184,8 @@ var (
 	newToIt  = regexp.MustCompile(`, of which \{[\d ]*\} are new to this node`)
 )
 
-// textOf is what an event says, for readers who see beside it which nodes say
-// it, and do not know boot ids.
+// textOf is the text of an event for readers who see its nodes beside it and do not
+// know boot ids.
 func textOf(e failaware.Event) string {
 	text := strings.TrimPrefix(e.String(), "this node ")
 	return newToIt.ReplaceAllString(bootInID.ReplaceAllString(text, "$1"), "")

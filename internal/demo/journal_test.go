@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware"
 )
 
-func TestJournalJoinsWhatSeveralNodesSay(t *testing.T) {
+func TestJournalMergesEventsOfSeveralNodes(t *testing.T) {
 	const ms = time.Millisecond
 	j := newJournal()
 	silent := failaware.PeerSilent{Peer: 3, SilentFor: 20 * ms, LastBound: ms}
@@ -21,7 +21,7 @@ func TestJournalJoinsWhatSeveralNodesSay(t *testing.T) {
 	j.event(5*ms, 2, failaware.Elected{})
 	j.note(6*ms, "something was done")
 	j.event(7*ms, 5, silent)             // afterwards
-	j.event(8*ms+mergeWithin, 2, silent) // too late for that
+	j.event(8*ms+mergeWithin, 2, silent) // too late to be merged
 	j.event(9*ms+mergeWithin, 2, failaware.Elected{})
 	list, next := j.since(0, math.MaxInt64)
 	require.Equal(t, 7, next)

@@ -8,20 +8,20 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// controls is what keys do things to.
+// controls applies keys to the world.
 type controls struct {
 	world *World
 	face  Face
 	quit  bool
 }
 
-// Keys that are no characters.
+// Keys without a character.
 const (
 	keyEscape = 27
 	keyCtrlC  = 3
 )
 
-// press does what a key says, and tells the person.
+// press performs the action of a key, and shows a hint.
 func (k *controls) press(key rune) {
 	k.face.Hint = ""
 	if k.face.Help && key != 'q' && key != keyCtrlC {
@@ -39,7 +39,7 @@ func (k *controls) press(key rune) {
 		k.face.Selected = nil
 	case 'h', 'H':
 		k.world.Heal()
-		k.note("all links are whole again")
+		k.note("all links are mended")
 	case 'x', 'X':
 		k.split()
 	case 'r', 'R':
@@ -66,7 +66,7 @@ func (k *controls) note(format string, args ...any) {
 	k.world.Note(format, args...)
 }
 
-// choose selects a node, or not any more.
+// choose selects or deselects a node.
 func (k *controls) choose(id failaware.NodeID) {
 	if !k.world.All().Has(id) {
 		k.face.Hint = fmt.Sprintf("there is no node %v", id)
@@ -83,7 +83,7 @@ func (k *controls) choose(id failaware.NodeID) {
 	}
 }
 
-// each does something to each selected node.
+// each calls f for each selected node.
 func (k *controls) each(f func(failaware.NodeID)) {
 	if len(k.face.Selected) == 0 {
 		k.face.Hint = fmt.Sprintf("select nodes first, with the keys 1 to %d", len(k.world.members))
@@ -96,7 +96,7 @@ func (k *controls) each(f func(failaware.NodeID)) {
 func (k *controls) pause(id failaware.NodeID) {
 	switch {
 	case k.world.Resume(id):
-		k.note("node %v goes on", id)
+		k.note("node %v is resumed", id)
 	case k.world.Pause(id):
 		k.note("node %v is paused, as by SIGSTOP", id)
 	default:
@@ -110,7 +110,7 @@ func (k *controls) crash(id failaware.NodeID) {
 		k.note("node %v is crashed, as by SIGKILL", id)
 		return
 	}
-	k.world.Crash(id) // one that stopped by itself
+	k.world.Crash(id) // it may have stopped by itself
 	if err := k.world.Start(id); err != nil {
 		k.note("node %v cannot start: %v", id, err)
 		return
@@ -136,14 +136,14 @@ func (k *controls) resign() {
 		done = append(done, id.String())
 	}
 	if len(done) == 0 {
-		k.face.Hint = "nobody of these leads"
+		k.face.Hint = "none of these nodes leads"
 		return
 	}
 	k.note("asked to resign: node %s", strings.Join(done, " and node "))
 }
 
-// split cuts the selected nodes, or else one half of all, off from the others,
-// or joins them again.
+// split cuts the selected nodes, or else one half of all, off from the others, or joins
+// them again.
 func (k *controls) split() {
 	some := setOf(k.face.Selected...)
 	others := k.world.All().Minus(some)
@@ -164,8 +164,8 @@ func (k *controls) split() {
 	}
 }
 
-// links returns the directions that the selection means: those among the
-// selected nodes, or all of a single one. One way means from the first one.
+// links returns the selected directions: those among the selected nodes, or all of a
+// single one. One way means from the first node.
 func (k *controls) links(oneWay bool) (pairs []Pair, name string) {
 	chosen := k.face.Selected
 	arrow := "↔"
@@ -205,7 +205,7 @@ func (k *controls) cut(oneWay bool) {
 	}
 	cut := !k.world.allCut(pairs)
 	k.world.Cut(cut, pairs...)
-	k.note("%s: %s", name, map[bool]string{true: "cut", false: "not cut any more"}[cut])
+	k.note("%s: %s", name, map[bool]string{true: "cut", false: "mended"}[cut])
 }
 
 func (k *controls) slow(oneWay bool) {
@@ -219,7 +219,7 @@ func (k *controls) slow(oneWay bool) {
 	if slow {
 		k.note("%s: slowed down by %v", name, k.world.slowness(true))
 	} else {
-		k.note("%s: not slow any more", name)
+		k.note("%s: fast again", name)
 	}
 }
 

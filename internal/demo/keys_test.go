@@ -23,7 +23,7 @@ func (k *controls) typed(keys string) {
 	}
 }
 
-// faults returns which directions are cut or slow.
+// faults returns the directions that are cut or slow.
 func (k *controls) faults() (cut, slow []Pair) {
 	for _, p := range Both(k.world.All()) {
 		if l := k.world.relay.Link(p.From, p.To); l.Cut {
@@ -71,7 +71,7 @@ func TestKeysHelpAndQuit(t *testing.T) {
 	require.True(t, k.face.Help)
 	k.typed("?")
 	require.False(t, k.face.Help)
-	k.typed("?1") // any other key does what it does
+	k.typed("?1") // other keys keep their effect
 	require.False(t, k.face.Help)
 	require.Equal(t, []failaware.NodeID{1}, k.face.Selected)
 	k.typed("!")
@@ -86,7 +86,7 @@ func TestKeysHelpAndQuit(t *testing.T) {
 func TestKeysStartPauseCrashAndResign(t *testing.T) {
 	k := newControls(t, 2)
 	k.typed("r")
-	require.Contains(t, k.face.Hint, "nobody")
+	require.Contains(t, k.face.Hint, "none")
 	k.typed("1p")
 	require.Contains(t, k.face.Hint, "does not run")
 	k.typed("2k")
@@ -99,20 +99,20 @@ func TestKeysStartPauseCrashAndResign(t *testing.T) {
 	require.Equal(t, Paused, state(1))
 	turns := k.world.Node(1).Leader().Boot
 	eventually(t, func() bool { return !k.world.Node(1).Leads() && !k.world.Node(2).View().UpToDate })
-	k.typed("1p") // 2 goes on
+	k.typed("1p") // 2 is resumed
 	require.Equal(t, Up, state(2))
-	k.typed("012k") // 1 although it is paused
+	k.typed("012k") // crashes 1 although it is paused
 	require.Equal(t, Crashed, state(1))
 	require.Equal(t, Crashed, state(2))
 	k.typed("k")
 	require.Contains(t, k.face.Hint, "started")
 	eventually(t, func() bool { return k.world.Node(1).Leads() || k.world.Node(2).Leads() })
 	require.NotEqual(t, turns, k.world.Node(1).Leader().Boot)
-	eventually(t, func() bool { k.typed("0r"); return k.face.Hint != "nobody of these leads" })
+	eventually(t, func() bool { k.typed("0r"); return k.face.Hint != "none of these nodes leads" })
 	require.Contains(t, k.face.Hint, "asked to resign")
 }
 
-// eventually waits for what surely happens, also on a busy machine.
+// eventually waits for a condition that surely comes, even on a busy machine.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
 	require.Eventually(t, ok, time.Minute, time.Millisecond)

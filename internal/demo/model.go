@@ -7,12 +7,12 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// State says what a node is doing.
+// State is the state of a node.
 type State uint8
 
 // The states of a node.
 const (
-	Starting State = iota // it waits until it may vote
+	Starting State = iota // it may not vote yet
 	Up
 	Paused
 	Crashed
@@ -23,8 +23,8 @@ func (s State) String() string {
 	return [...]string{"starting", "up", "paused", "crashed", "failed"}[s]
 }
 
-// Model is all that there is to see at one moment. It is a value apart from the
-// nodes, so that a picture of it can be compared.
+// Model is the visible state at one moment. It is a value apart from the nodes, so that
+// tests can compare its picture.
 type Model struct {
 	Elapsed    time.Duration
 	Preset     string
@@ -32,11 +32,11 @@ type Model struct {
 	Nodes      []NodeModel // node id at id − 1
 	Partitions []Partition
 	Rounds     uint64   // of checks
-	Violations []string // of what must always hold
+	Violations []string // of the invariants
 	Log        []Entry
 }
 
-// NodeModel is what there is to see of a node.
+// NodeModel is the visible state of a node.
 type NodeModel struct {
 	ID       failaware.NodeID
 	State    State
@@ -45,18 +45,17 @@ type NodeModel struct {
 	View     failaware.ViewAnswer
 	StaleFor time.Duration
 	Clock    failaware.Reading
-	// Offset is how far its clock really is from its leader's, if OffsetKnown:
-	// to be seen only because they share a process.
+	// Offset is the true distance of its clock from its leader's, if OffsetKnown.
+	// It is visible only because the nodes share a process.
 	Offset      time.Duration
 	OffsetKnown bool
 	Partition   int // index of Model.Partitions, or −1
-	// Hears is what it knows of each other node, at id − 1.
+	// Hears has the node's knowledge of each other node, at id − 1.
 	Hears []Hearing
 	Late  uint64 // timers that were served too late
 }
 
-// Hearing is what a node knows of another one, and what was done to the link by
-// which it hears it.
+// Hearing is a node's knowledge of another one, and the faults of the link from it.
 type Hearing struct {
 	Known bool
 	Alive bool
@@ -65,17 +64,16 @@ type Hearing struct {
 	Link  Link
 }
 
-// Partition is a logical partition: a leader and the nodes that are bound to
-// it.
+// Partition is a logical partition: a leader and the nodes that are bound to it.
 type Partition struct {
 	Leader failaware.NodeID
 	Nodes  failaware.Set
 }
 
-// logLines is how many entries of the journal a model has.
+// logLines is the number of entries of the journal in a model.
 const logLines = 96
 
-// Look returns what there is to see now.
+// Look returns the present state.
 func (w *World) Look() Model {
 	m := Model{Elapsed: time.Since(w.began), Preset: w.preset, Timing: w.timing}
 	m.Rounds, m.Violations = w.watch.result()
@@ -90,7 +88,7 @@ func (w *World) Look() Model {
 	return m
 }
 
-// lookAt returns what there is to see of one node.
+// lookAt returns the present state of one node.
 func (w *World) lookAt(p place) NodeModel {
 	n := NodeModel{ID: p.id, State: Crashed, For: time.Since(p.since), Partition: -1,
 		Hears: make([]Hearing, len(w.members))}
@@ -147,7 +145,7 @@ func (w *World) compareClock(n *NodeModel) {
 	n.Clock, n.Offset, n.OffsetKnown = at, at.Time.Sub(middle), true
 }
 
-// group finds the logical partitions: what is bound to one leader.
+// group finds the logical partitions: the nodes that are bound to one leader.
 func (m *Model) group() {
 	for i := range m.Nodes {
 		lead := &m.Nodes[i]

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Somebody presses keys at random: what must always hold does, and when all is
-// healed, the nodes are together again. MONKEY sets for how long.
+// Random keys are pressed. The invariants hold, and after healing the nodes form one
+// group again. MONKEY sets the duration.
 func TestMonkey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

@@ -12,14 +12,14 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// Output is where lines go: as text, or as one JSON object each.
+// Output writes lines: as text, or as one JSON object each.
 type Output struct {
 	To   io.Writer
 	JSON bool
 	err  error
 }
 
-// line writes a value, or the text of it.
+// line writes a value, or its text.
 func (o *Output) line(value any, format string, args ...any) {
 	if o.err != nil {
 		return
@@ -39,7 +39,7 @@ type eventLine struct {
 	Text    string  `json:"text"`
 }
 
-// statusLine says how things are, in JSON.
+// statusLine is the present status in JSON.
 type statusLine struct {
 	Kind       string       `json:"kind"`
 	Seconds    float64      `json:"seconds"`
@@ -61,9 +61,8 @@ type statusNode struct {
 	ClockTimeNanos int64   `json:"clock_time_ns"`
 }
 
-// Plain writes a line for what happens and one each second for how things are,
-// for some time or until ctx is done. The error is that of writing, or tells
-// what did not hold.
+// Plain writes a line for each event and one each second for the status, for some time
+// or until ctx is done. The error is that of writing, or names the broken invariants.
 func Plain(ctx context.Context, w *World, o *Output, during time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, during)
 	defer cancel()
@@ -79,11 +78,11 @@ func Plain(ctx context.Context, w *World, o *Output, during time.Duration) error
 				o.status(w)
 			}
 			if _, broken := w.watch.result(); len(broken) > 0 {
-				return fmt.Errorf("what must always hold did not: %s", strings.Join(broken, "; "))
+				return fmt.Errorf("broken invariants: %s", strings.Join(broken, "; "))
 			}
 			return o.err
 		case <-events.C:
-			// Others may still say the same about the latest ones.
+			// Further nodes may still report the latest events.
 			o.entries(w, &next, time.Since(w.began)-mergeWithin)
 		case <-status.C:
 			o.status(w)
@@ -114,7 +113,7 @@ func ints(s failaware.Set) []int {
 	return list
 }
 
-// status writes how things are.
+// status writes the present status.
 func (o *Output) status(w *World) {
 	m := w.Look()
 	line := statusLine{Kind: "status", Seconds: m.Elapsed.Seconds(), Checks: m.Rounds, Violations: m.Violations}
@@ -139,7 +138,7 @@ func (o *Output) status(w *World) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// summary says in one line how things are.
+// summary describes the present status in one line.
 func summary(m *Model) string {
 	var parts []string
 	for _, p := range m.Partitions {

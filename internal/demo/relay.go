@@ -11,19 +11,19 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// MaxNodes is how many nodes a demonstration has at most: as many as there are
-// keys to select them.
+// MaxNodes is the limit of nodes in a demonstration: one for each key that selects a
+// node.
 const MaxNodes = 9
 
 const (
 	maxPacket = 1200 // bytes; longer ones are dropped
-	maxHeld   = 256  // packets that one direction of a link holds back at most
+	maxHeld   = 256  // limit of the packets that one direction of a link holds back
 )
 
-// Relay stands between nodes, in place of the network. For each ordered pair of
-// nodes it has a socket: what node a sends to the socket (a, b) reaches node b,
-// who sees it come from the socket (b, a), and answers there. So the nodes need
-// not know that there is a relay. All methods are safe for concurrent use.
+// Relay stands between nodes, in place of the network. It has a socket for each ordered
+// pair of nodes. A packet from node a to the socket (a, b) reaches node b, which sees
+// it come from the socket (b, a) and answers there. So the nodes need not know about
+// the relay. All methods are safe for concurrent use.
 type Relay struct {
 	ends  [MaxNodes + 1][MaxNodes + 1]*end
 	homes [MaxNodes + 1]atomic.Pointer[netip.AddrPort] // where the nodes listen; nil while they do not
@@ -31,8 +31,8 @@ type Relay struct {
 	tasks sync.WaitGroup
 }
 
-// end is the socket at which from reaches to, and what is done to that direction
-// of the link.
+// end is the socket through which from reaches to, and the faults of that direction of
+// the link.
 type end struct {
 	relay    *Relay
 	from, to failaware.NodeID
@@ -81,13 +81,13 @@ func (r *Relay) each(f func(*end)) {
 	}
 }
 
-// Address returns where from sends to in order to reach to.
+// Address returns the address through which from reaches to.
 func (r *Relay) Address(from, to failaware.NodeID) netip.AddrPort {
 	a := r.ends[from][to].conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// SetHome says where a node listens; not valid: nowhere.
+// SetHome sets the address at which a node listens; an invalid one means none.
 func (r *Relay) SetHome(id failaware.NodeID, home netip.AddrPort) {
 	if !home.IsValid() {
 		r.homes[id].Store(nil)
@@ -96,15 +96,15 @@ func (r *Relay) SetHome(id failaware.NodeID, home netip.AddrPort) {
 	r.homes[id].Store(&home)
 }
 
-// Cut drops, or not, what from sends to to from now on.
+// Cut makes the relay drop, or stop dropping, the packets from one node to another.
 func (r *Relay) Cut(from, to failaware.NodeID, cut bool) { r.ends[from][to].cut.Store(cut) }
 
-// Slow delays by d what from sends to to from now on.
+// Slow delays the packets from one node to another by d from now on.
 func (r *Relay) Slow(from, to failaware.NodeID, d time.Duration) {
 	r.ends[from][to].delay.Store(int64(d))
 }
 
-// Link returns what is done to what from sends to to.
+// Link returns the faults and counts of the direction from one node to another.
 func (r *Relay) Link(from, to failaware.NodeID) Link {
 	e := r.ends[from][to]
 	return Link{Cut: e.cut.Load(), Delay: time.Duration(e.delay.Load()),
@@ -116,7 +116,7 @@ type Link struct {
 	Cut     bool
 	Delay   time.Duration // that the relay adds
 	Carried uint64        // packets
-	Dropped uint64        // packets: cut, nobody there, too many held back, or not from the node
+	Dropped uint64        // packets: cut, without a receiver, too many held back, or not from the node
 	Waiting uint64        // packets that are held back now
 }
 
@@ -157,7 +157,7 @@ func (e *end) carry() {
 	}
 }
 
-// carryLate delivers what was held back. A link that is cut loses that as well.
+// carryLate delivers delayed packets. A cut link loses them as well.
 func (e *end) carryLate() {
 	for {
 		select {
@@ -181,8 +181,8 @@ func (e *end) carryLate() {
 	}
 }
 
-// deliver sends a packet on, from the socket at which its receiver reaches its
-// sender. What cannot be sent is lost, as on any network.
+// deliver forwards a packet, from the socket through which its receiver reaches its
+// sender. A packet that cannot be sent is lost, as on any network.
 func (e *end) deliver(data []byte) {
 	home := e.relay.homes[e.to].Load()
 	if home == nil {

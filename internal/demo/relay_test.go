@@ -39,7 +39,8 @@ func (w *wire) send(from, to failaware.NodeID, text string) {
 	require.NoError(w.t, err)
 }
 
-// receive returns the next packet at a node, and by whose socket it came.
+// receive returns the next packet at a node, and the peer of the socket that it came
+// from.
 func (w *wire) receive(at failaware.NodeID) (string, failaware.NodeID) {
 	buf := make([]byte, 2000)
 	require.NoError(w.t, w.nodes[at].SetReadDeadline(time.Now().Add(30*time.Second)))
@@ -50,7 +51,7 @@ func (w *wire) receive(at failaware.NodeID) (string, failaware.NodeID) {
 			return string(buf[:n]), id
 		}
 	}
-	require.Fail(w.t, "from a stranger")
+	require.Fail(w.t, "from an unknown socket")
 	return "", 0
 }
 
@@ -90,7 +91,7 @@ func TestRelayCutsOneDirection(t *testing.T) {
 	w.expect(2, 1, "again")
 }
 
-func TestRelaySlowsInOrderAndLosesWhatIsCutMeanwhile(t *testing.T) {
+func TestRelayDelaysInOrderAndLosesPacketsOfACutLink(t *testing.T) {
 	w := newWire(t, 2)
 	const delay = 50 * time.Millisecond
 	w.relay.Slow(1, 2, delay)
@@ -114,7 +115,7 @@ func TestRelaySlowsInOrderAndLosesWhatIsCutMeanwhile(t *testing.T) {
 	w.lost(2, 1, 1)
 }
 
-func TestRelayHoldsBackOnlySoMany(t *testing.T) {
+func TestRelayLimitsDelayedPackets(t *testing.T) {
 	w := newWire(t, 2)
 	w.relay.Slow(1, 2, 10*time.Minute)
 	for i := 0; w.relay.Link(1, 2).Dropped == 0; i++ {
@@ -123,7 +124,7 @@ func TestRelayHoldsBackOnlySoMany(t *testing.T) {
 	}
 }
 
-func TestRelayRefusesStrangersAndLongPacketsAndTheDead(t *testing.T) {
+func TestRelayDropsForeignAndLongPacketsAndThoseOfStoppedNodes(t *testing.T) {
 	w := newWire(t, 3)
 	_, err := w.nodes[3].WriteToUDPAddrPort([]byte("I am 1"), w.relay.Address(1, 2))
 	require.NoError(t, err)
@@ -131,8 +132,8 @@ func TestRelayRefusesStrangersAndLongPacketsAndTheDead(t *testing.T) {
 	w.send(1, 2, string(make([]byte, maxPacket+1)))
 	w.lost(1, 2, 2)
 	w.relay.SetHome(2, netip.AddrPort{})
-	w.send(1, 2, "nobody there")
+	w.send(1, 2, "no receiver")
 	w.lost(1, 2, 3)
-	w.send(2, 1, "from the dead")
+	w.send(2, 1, "from a stopped node")
 	w.lost(2, 1, 1)
 }

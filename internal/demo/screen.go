@@ -9,25 +9,25 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// redrawEvery is how often the picture is drawn anew.
+// redrawEvery is the interval between two pictures.
 const redrawEvery = 100 * time.Millisecond
 
-// Interactive shows the world on the terminal, and does what the keys say, until
-// the person quits or ctx is done. The terminal is as before when it returns.
+// Interactive shows the world on the terminal, and performs the actions of keys, until
+// the user quits or ctx is done. It restores the terminal before it returns.
 func Interactive(ctx context.Context, w *World) error {
 	screen, err := tcell.NewScreen()
 	if err != nil {
-		return fmt.Errorf("the terminal: %w", err)
+		return fmt.Errorf("cannot open the terminal: %w", err)
 	}
 	if err := screen.Init(); err != nil {
-		return fmt.Errorf("the terminal: %w", err)
+		return fmt.Errorf("cannot open the terminal: %w", err)
 	}
 	return show(ctx, w, screen, os.Getenv("NO_COLOR") != "")
 }
 
 // show runs the picture on a screen that is ready.
 func show(ctx context.Context, w *World, screen tcell.Screen, noColor bool) error {
-	defer screen.Fini() // also when something panics
+	defer screen.Fini() // even after a panic
 	screen.HideCursor()
 	inputs, stop := make(chan tcell.Event, 16), make(chan struct{})
 	defer close(stop)
@@ -70,7 +70,7 @@ func input(screen tcell.Screen, k *controls, e tcell.Event) {
 	}
 }
 
-// paint draws the picture. The screen sends only what changed.
+// paint draws the picture. The screen sends only changes.
 func paint(screen tcell.Screen, w *World, f *Face, noColor bool) {
 	width, height := screen.Size()
 	m := w.Look()
@@ -84,15 +84,14 @@ func paint(screen tcell.Screen, w *World, f *Face, noColor bool) {
 	screen.Show()
 }
 
-// palette are the colours of tones, of those that 256-colour terminals have; a
-// terminal with fewer shows the nearest ones. They can be read on dark and on
-// light ground.
+// palette has the colours of tones, from those of 256-colour terminals. A terminal with
+// fewer shows the nearest ones. They are readable on dark and light backgrounds.
 var palette = map[Tone]int{
 	Quiet: 244, Good: 34, Warn: 172, Bad: 160, Accent: 67,
 	Group: 33, Group + 1: 166, Group + 2: 134, Group + 3: 36, Group + 4: 168, Group + 5: 106,
 }
 
-// look returns what the terminal is to do for a style.
+// look returns the terminal's style for a style.
 func look(s Style, noColor bool) tcell.Style {
 	style := tcell.StyleDefault.Bold(s.Bold)
 	if noColor {

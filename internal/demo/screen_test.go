@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder is a screen for tests that can be read while somebody draws on it.
+// recorder is a screen for tests that can be read during drawing.
 type recorder struct {
 	tcell.SimulationScreen
 	mu   sync.Mutex
@@ -80,7 +80,7 @@ func TestScreenEndsWithItsContext(t *testing.T) {
 	require.NoError(t, show(ctx, w, screen, false))
 }
 
-// Without colours, what is told by colour alone otherwise is told by other means.
+// Without colours, the picture shows by other means everything that colours show.
 func TestLooks(t *testing.T) {
 	for _, s := range []Style{{Tone: Bad}, {Tone: Group + 1, Bold: true}, {Tone: Accent, Filled: true}} {
 		fg, bg, _ := look(s, true).Decompose()

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// ErrStory: the story did not come out.
-var ErrStory = errors.New("the story did not come out")
+// ErrStory: a step of the story failed.
+var ErrStory = errors.New("the story failed")
 
 // step is one part of the story.
 type step struct {
 	title  string
 	expect string
-	// bound is within what time the platform guarantees that it happens, while
-	// the machine is timely.
+	// bound is the time within which the platform guarantees the step, on a timely
+	// machine.
 	bound time.Duration
 	do    func() error
-	// done reports whether what is expected has happened, and says what has. An
-	// error is something that must not happen at all.
+	// done reports whether the expected state is reached, and describes the present
+	// state. An error is a state that must never happen.
 	done func() (got string, ok bool, err error)
-	// after is how long the state is left alone afterwards.
+	// after is the time of rest after the step.
 	after time.Duration
 }
 
@@ -54,20 +54,20 @@ type endLine struct {
 
 const (
 	pollEvery = time.Millisecond
-	// basePatience is how long a step may take on a machine that is busy with
-	// other things, besides many times its bound.
+	// basePatience is how long a step may take on a busy machine, besides many
+	// times its bound.
 	basePatience  = 10 * time.Second
 	boundPatience = 10
-	maxEvents     = 10 // that are shown of a step
+	maxEvents     = 10 // shown for a step
 )
 
-// Tell plays the story, and writes what was expected and what happened. The
-// error is [ErrStory] if it does not come out.
+// Tell plays the story, and writes the expected and the actual state of each step. The
+// error is [ErrStory] if a step fails.
 func Tell(ctx context.Context, w *World, o *Output) error {
 	steps := newStory(w).steps()
 	if !o.JSON {
 		o.line(nil, "failaware demo: %d nodes over UDP on loopback, %s timing", len(w.members), w.preset)
-		o.line(nil, "The bounds are what this timing guarantees on a timely machine; a busy one may take longer, but\nmust never break what always holds: leaders' supports and fresh views do not overlap, clocks keep their bounds.\n")
+		o.line(nil, "The bounds are those that this timing guarantees on a timely machine. A busy one may take longer, but must never\nbreak an invariant: leaders' supports and fresh views do not overlap, and clocks keep their bounds.\n")
 	}
 	end := endLine{Kind: "end", Steps: len(steps)}
 	for i := range steps {
@@ -96,7 +96,7 @@ func (o *Output) play(ctx context.Context, w *World, number int, s *step) (withi
 	got, ok, broken := w.await(ctx, s, began)
 	took := time.Since(began)
 	within = ok && took <= s.bound
-	rest(ctx, max(s.after, 2*mergeWithin)) // others say the same a little later
+	rest(ctx, max(s.after, 2*mergeWithin)) // further nodes report the same a little later
 	o.step(w, number, s, from, got, ok, took)
 	if broken == nil {
 		if _, list := w.watch.result(); len(list) > 0 {
@@ -105,7 +105,7 @@ func (o *Output) play(ctx context.Context, w *World, number int, s *step) (withi
 	}
 	switch {
 	case broken != nil:
-		return false, fmt.Errorf("%w: step %d (%s): what must never happen: %w", ErrStory, number, s.title, broken)
+		return false, fmt.Errorf("%w: step %d (%s): a broken invariant: %w", ErrStory, number, s.title, broken)
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("%w: step %d (%s): interrupted", ErrStory, number, s.title)
 	case !ok:
@@ -138,7 +138,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// step writes what became of a step.
+// step writes the result of a step.
 func (o *Output) step(w *World, number int, s *step, from int, got string, ok bool, took time.Duration) {
 	list, _ := w.journal.since(from+1, math.MaxInt64)
 	line := stepLine{Kind: "step", Step: number, Title: s.title, Expected: s.expect, Got: got, OK: ok,
@@ -171,7 +171,7 @@ func (o *Output) step(w *World, number int, s *step, from int, got string, ok bo
 		number, s.title, s.expect, brief(s.bound), got, brief(took), verdict, events.String())
 }
 
-// telling reports whether a kind of event belongs to the story.
+// telling reports whether a kind of event is part of the story.
 func telling(kind string) bool {
 	switch kind {
 	case "view-fresh", "peer-alive":
@@ -188,15 +188,15 @@ func (o *Output) end(w *World, e *endLine) {
 	if e.Violations == nil {
 		e.Violations = []string{}
 	}
-	verdict := "The story came out"
+	verdict := "The story succeeded"
 	if !e.OK {
-		verdict = "The story did not come out"
+		verdict = "The story failed"
 	}
-	o.line(e, "%s: %d of %d steps within their bounds, in %.1f s; checked %s times what must always hold, broken %d times.",
+	o.line(e, "%s: %d of %d steps within their bounds, in %.1f s; %s checks of the invariants, %d violations.",
 		verdict, e.Within, e.Steps, e.Seconds, thousands(e.Checks), len(e.Violations))
 }
 
-// failed writes all that may help to find out why.
+// failed writes details that may explain the failure.
 func (o *Output) failed(w *World, e *endLine) {
 	list, _ := w.journal.since(0, math.MaxInt64)
 	if !o.JSON {

@@ -17,9 +17,8 @@ func newTestWorld(t *testing.T, nodes int) *World {
 	return w
 }
 
-// The story is the platform's own: it must come out with real nodes over real
-// sockets.
-func TestStoryComesOut(t *testing.T) {
+// The story is the platform's own: it must succeed with real nodes over real sockets.
+func TestStorySucceeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -27,13 +26,13 @@ func TestStoryComesOut(t *testing.T) {
 	err := Tell(t.Context(), newTestWorld(t, 5), &Output{To: &out})
 	t.Log("\n" + out.String())
 	require.NoError(t, err)
-	require.Contains(t, out.String(), "The story came out: ")
-	require.Contains(t, out.String(), "checked")
+	require.Contains(t, out.String(), "The story succeeded: ")
+	require.Contains(t, out.String(), "checks of the invariants")
 	require.NotContains(t, out.String(), "✗")
 }
 
-// A story that does not come out says so, and why.
-func TestStoryThatDoesNotComeOut(t *testing.T) {
+// A failing story says that it fails, and why.
+func TestFailingStory(t *testing.T) {
 	w := newTestWorld(t, 2)
 	s := step{title: "wait for nothing", expect: "something", bound: time.Nanosecond,
 		do: func() error { return nil }, done: func() (string, bool, error) { return "nothing", false, nil }}
@@ -49,10 +48,10 @@ func TestStoryThatDoesNotComeOut(t *testing.T) {
 	}
 	_, err := o.play(ctx, w, 1, &s)
 	require.ErrorIs(t, err, ErrStory)
-	require.ErrorContains(t, err, "what must never happen")
+	require.ErrorContains(t, err, "a broken invariant")
 	o.failed(w, &endLine{Steps: 1})
 	require.Contains(t, out.String(), "✗")
-	require.Contains(t, out.String(), "did not come out")
+	require.Contains(t, out.String(), "failed")
 
 	w.watch.violations = []string{"clocks contradict"}
 	s.done = func() (string, bool, error) { return "fine", true, nil }

@@ -8,13 +8,13 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// LeastStoryNodes is how many nodes the story needs.
+// LeastStoryNodes is the least number of nodes for the story.
 const LeastStoryNodes = 5
 
-// pauseAtLeast is how long the story's leader is paused.
+// pauseAtLeast is the least duration of the leader's pause.
 const pauseAtLeast = time.Second
 
-// story is the fixed story, and what it remembers from step to step.
+// story is the fixed story, with its memory between steps.
 type story struct {
 	*World
 	all      failaware.Set
@@ -23,7 +23,7 @@ type story struct {
 	minority failaware.Set
 	sides    [2]failaware.ViewID
 	stopped  time.Time
-	early    string // what was seen of a paused node
+	early    string // the end of a paused node's lease, as observed
 }
 
 func newStory(w *World) *story { return &story{World: w, all: w.All()} }
@@ -44,17 +44,17 @@ func (s *story) steps() []step {
 			b.View, s.resign, s.resigned, 0},
 		{"pause the leader, as by SIGSTOP", "its lease ends by itself, and the others elect another leader",
 			b.View, s.pause, s.another, pauseAtLeast},
-		{"let it go on", "it says at once that it leads no more; then one fresh view of all", b.View, s.resume, s.resumed, 0},
+		{"resume it", "it says at once that it no longer leads; then one fresh view of all", b.View, s.resume, s.resumed, 0},
 		{"cut a link one way", "neither side counts the other as alive; still one leader and one fresh view",
 			b.Notice, s.cutOneWay, s.deaf, 0},
 		{"slow another link down", "slow is not fast: its ends do not count each other as alive; still one leader",
 			b.Notice, s.slowDown, s.slowed, 0},
-		{"heal the network", "everybody is alive for everybody, with one fresh view", b.View, s.mend, s.whole, 0},
+		{"heal the network", "all nodes are alive for each other, with one fresh view", b.View, s.mend, s.whole, 0},
 	}
 }
 
-// agree reports whether the nodes of a set, and nobody else, have one leader
-// that all follow and one fresh view.
+// agree reports whether the nodes of a set, and no others, have one leader that all
+// follow and one fresh view.
 func (s *story) agree(set failaware.Set) (got string, lead failaware.NodeID, view failaware.ViewID, ok bool) {
 	ok = true
 	for id := range set.All() {
@@ -96,8 +96,8 @@ func (s *story) together() (string, bool, error) {
 	return got, ok, nil
 }
 
-// settle makes sure that the leader and the view are those of now: on a busy
-// machine they may have changed since the last step.
+// settle checks that the leader and the view are still those of the last step, because
+// on a busy machine they may have changed.
 func (s *story) settle() error {
 	for end := time.Now().Add(basePatience + boundPatience*s.bounds.View); time.Now().Before(end); time.Sleep(pollEvery) {
 		if _, ok, _ := s.together(); ok {
@@ -107,10 +107,10 @@ func (s *story) settle() error {
 			return s.ctx.Err()
 		}
 	}
-	return errors.New("the nodes do not agree any more")
+	return errors.New("the nodes no longer agree")
 }
 
-// divide puts the leader and those next to it into the smaller part.
+// divide puts the leader and the next nodes into the smaller part.
 func (s *story) divide() error {
 	if err := s.settle(); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *story) merged() (string, bool, error) {
 	var branches string
 	from := map[failaware.ViewID]int{s.sides[0]: 1, s.sides[1]: 2}
 	records := s.journal.installed()
-	for range records { // until nothing new is found, whatever order they came in
+	for range records { // until a pass finds nothing new, for any order of records
 		before := len(from)
 		for _, r := range records {
 			if from[r.View.ID] != 0 {
@@ -190,8 +190,8 @@ func (s *story) crash() error {
 	return nil
 }
 
-// another waits for another leader than the one that was crashed or paused. A
-// paused one must not believe for longer than its lease that it leads.
+// another waits for another leader than the crashed or paused one. A paused node must
+// not believe for longer than its lease that it leads.
 func (s *story) another() (string, bool, error) {
 	if n := s.Node(s.leader); n != nil {
 		if asked := time.Now(); n.Leads() {
@@ -208,15 +208,15 @@ func (s *story) another() (string, bool, error) {
 
 func (s *story) restart() error { return s.Start(s.leader) }
 
-// rejoined waits for a view of all. Only on a machine that is not timely does
-// the newcomer lead it.
+// rejoined waits for a view of all. The restarted node leads it only on a machine that
+// is not timely.
 func (s *story) rejoined() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
 	if !ok {
 		return got, false, nil
 	}
 	if lead == s.leader {
-		got += " (it leads, since the others were not timely)"
+		got += " (it leads, because the others were not timely)"
 	}
 	s.leader, s.view = lead, view
 	return got, true, nil
@@ -233,8 +233,8 @@ func (s *story) resign() error {
 	}
 }
 
-// resigned waits for another leader and a later view: the one of before must not
-// be fresh again, and the leader that handed over must not lead again.
+// resigned waits for another leader and a later view: the previous view must not be
+// fresh again, and the leader that handed over must not lead again.
 func (s *story) resigned() (string, bool, error) {
 	got, lead, view, ok := s.agree(s.all)
 	if ok && view == s.view {
@@ -272,5 +272,5 @@ func (s *story) resume() error {
 func (s *story) resumed() (string, bool, error) {
 	old := s.leader
 	got, ok, err := s.rejoined()
-	return fmt.Sprintf("node %v says no at once; %s", old, got), ok, err
+	return fmt.Sprintf("node %v answers no at once; %s", old, got), ok, err
 }

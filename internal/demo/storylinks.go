@@ -60,10 +60,10 @@ func (s *story) whole() (string, bool, error) {
 		}
 	}
 	got, _, _, ok := s.agree(s.all)
-	return "all hear all in time; " + got, ok, nil
+	return "all nodes hear each other in time; " + got, ok, nil
 }
 
-// hears returns what a node knows of a peer.
+// hears returns the knowledge of a node about a peer.
 func (s *story) hears(at, peer failaware.NodeID) failaware.PeerStatus {
 	if n := s.Node(at); n != nil {
 		for _, p := range n.Status().Peers {

@@ -10,13 +10,13 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// watch checks all the time what must always hold, whatever is done to the
-// nodes: that supports of leaders do not overlap, that up-to-date views are the
-// same or have no member in common, and that clocks are within their bounds.
+// watch checks the invariants all the time, under all faults: supports of leaders do
+// not overlap, up-to-date views are the same or have no member in common, and clocks
+// are within their bounds.
 //
-// It reads all answers twice, one round after the other. What a node claims in
-// both rounds, it claimed at the moment between them as well, if the two rounds
-// were quick: so claims of several nodes can be compared.
+// It reads all answers twice, in two rounds. A claim that a node makes in both rounds
+// also held at the moment between them, if the two rounds were quick. So claims of
+// several nodes can be compared.
 type watch struct {
 	world *World
 
@@ -28,17 +28,17 @@ type watch struct {
 
 const (
 	watchEvery = 4 * time.Millisecond
-	// quick is what two rounds may take. A node cannot lose and regain a lead
-	// meanwhile, since that takes several messages.
+	// quick is the time limit of two rounds. A node cannot lose and regain a lead
+	// within it, because that takes several messages.
 	quick = 500 * time.Microsecond
-	// clockSlack is by how much a clock may run backwards when a correction
+	// clockSlack is the limit by which a clock may run backwards when a correction
 	// takes effect.
 	clockSlack = time.Microsecond
-	// maxViolations is how many violations are kept.
+	// maxViolations is the number of violations kept.
 	maxViolations = 20
 )
 
-// claim is what a node says at one moment.
+// claim holds the answers of a node at one moment.
 type claim struct {
 	id     failaware.NodeID
 	leader failaware.LeaderAnswer
@@ -84,8 +84,8 @@ func (c *watch) run(ctx context.Context) {
 	}
 }
 
-// running returns the nodes that run, paused ones included: what those say when
-// asked must hold as well.
+// running returns the running nodes, including paused ones, whose answers must be true
+// as well.
 func (w *World) running() (nodes []*failaware.Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,8 +142,8 @@ func holds(a, a2 *claim) bool {
 	return a.view.UpToDate && a2.view.UpToDate && a.view.View.ID == a2.view.View.ID
 }
 
-// clockViolation checks the reading of b, which was taken between two readings
-// of a on the same timeline: what both prove about group time must agree.
+// clockViolation checks the reading of b, which was taken between two readings of a on
+// the same timeline: the proven intervals of group time must agree.
 func clockViolation(a, b, a2 *claim) string {
 	t := a.clock.Timeline
 	if t.None() || b.clock.Timeline != t || a2.clock.Timeline != t {
@@ -162,7 +162,7 @@ func clockViolation(a, b, a2 *claim) string {
 	return ""
 }
 
-// result returns how many rounds were checked, and what did not hold.
+// result returns the number of rounds checked, and the violations.
 func (c *watch) result() (uint64, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ func holdsView(id failaware.NodeID, leader failaware.NodeID, fresh bool, ids ...
 		View: &failaware.View{ID: failaware.ViewID{Sequence: 1, Leader: leader, Boot: 1}, Set: setOf(ids...)}}}
 }
 
-func TestWatchFindsWhatMustNotBe(t *testing.T) {
+func TestWatchFindsViolations(t *testing.T) {
 	type round = []claim
 	for name, c := range map[string]struct {
 		first, second round

@@ -13,8 +13,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// World is the nodes, the relay between them, and everything that is known of
-// them. All methods are safe for concurrent use.
+// World has the nodes, the relay between them, and all knowledge of them. All methods
+// are safe for concurrent use.
 type World struct {
 	preset  string
 	timing  failaware.Timing
@@ -25,7 +25,7 @@ type World struct {
 	watch   *watch
 
 	doing   sync.Mutex // one fault at a time
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following
 	members []*member  // node id at id − 1
 
 	stop  context.CancelFunc
@@ -33,28 +33,28 @@ type World struct {
 	tasks sync.WaitGroup
 }
 
-// member is the place of a node, with the process that runs there, if any.
+// member is the place of a node, with its process, if any.
 type member struct {
 	id     failaware.NodeID
 	life   *life // nil: crashed
 	paused bool
-	since  time.Time // of the last change of the above
+	since  time.Time // of the last change of the fields above
 }
 
-// life is one process: from a start to a crash.
+// life is one process, from its start to its crash.
 type life struct {
 	node *failaware.Node
 	gate *pause.Gate
 	last atomic.Pointer[failaware.Status]
 }
 
-// Options say what a demonstration is to be like.
+// Options configure a demonstration.
 type Options struct {
 	Nodes  int    // 2 to MaxNodes
 	Preset string // "local", "lan" or "wan"
 }
 
-// TimingOf returns the timing that a preset's name stands for.
+// TimingOf returns the timing of a preset.
 func TimingOf(preset string) (failaware.Timing, error) {
 	t, err := timed.Preset(preset)
 	if err != nil {
@@ -63,7 +63,7 @@ func TimingOf(preset string) (failaware.Timing, error) {
 	return t, nil
 }
 
-// Check returns what is wrong with the options.
+// Check returns an error if the options are invalid.
 func (o Options) Check() error {
 	if o.Nodes < 2 || o.Nodes > MaxNodes {
 		return fmt.Errorf("--nodes: %d is outside 2 to %d", o.Nodes, MaxNodes)
@@ -84,7 +84,7 @@ func NewWorld(o Options) (*World, error) {
 	}
 	relay, err := NewRelay(o.Nodes)
 	if err != nil {
-		return nil, fmt.Errorf("the relay between the nodes: %w", err)
+		return nil, fmt.Errorf("cannot open the relay between the nodes: %w", err)
 	}
 	w := &World{preset: o.Preset, timing: timing, bounds: bounds, began: time.Now(), relay: relay, journal: newJournal()}
 	w.ctx, w.stop = context.WithCancel(context.Background())
@@ -130,7 +130,7 @@ func (w *World) StartAll() error {
 	return errors.Join(errs...)
 }
 
-// Start starts a node that does not run.
+// Start starts a node that is not running.
 func (w *World) Start(id failaware.NodeID) error {
 	w.doing.Lock()
 	defer w.doing.Unlock()
@@ -167,7 +167,7 @@ func (l *life) kill() {
 	_ = l.node.Close()
 }
 
-// vacate takes the process from a place.
+// vacate removes the process from a place.
 func (w *World) vacate(id failaware.NodeID) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,7 +185,7 @@ func (w *World) lifeOf(id failaware.NodeID) *life {
 	return w.members[id-1].life
 }
 
-// Node returns the node that runs at a place, or nil.
+// Node returns the running node at a place, or nil.
 func (w *World) Node(id failaware.NodeID) *failaware.Node {
 	if l := w.lifeOf(id); l != nil {
 		return l.node
@@ -193,10 +193,10 @@ func (w *World) Node(id failaware.NodeID) *failaware.Node {
 	return nil
 }
 
-// place is a copy of what World knows of a node.
+// place is a copy of World's knowledge of a node.
 type place struct {
 	member
-	status *failaware.Status // the latest; nil when there is none yet
+	status *failaware.Status // the latest; nil if there is none yet
 }
 
 func (w *World) places() []place {
@@ -213,11 +213,11 @@ func (w *World) places() []place {
 	return all
 }
 
-// sampleEvery is how often the details of nodes are asked for.
+// sampleEvery is the interval of asking nodes for their status.
 const sampleEvery = 50 * time.Millisecond
 
-// sample keeps the latest status of all nodes. A node whose loop stands still
-// holds up nobody: each is asked by a goroutine of its own, once at a time.
+// sample keeps the latest status of all nodes. A node whose loop is stuck delays no
+// other: each has its own goroutine, with one question at a time.
 func (w *World) sample(ctx context.Context) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
