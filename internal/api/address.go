@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Address is where a node's API is: a unix socket, or a URL.
+// Address is the address of a node's API: a unix socket, or a URL.
 type Address struct {
 	Socket string // a path; empty for a URL
 	URL    string
@@ -28,7 +28,7 @@ func (a Address) String() string {
 }
 
 // DefaultSocket returns the socket of a node's API unless the configuration names
-// another one. Other users cannot put a socket of theirs there: it is in the user's
+// another one. Other users cannot create a socket there: it is in the user's
 // runtime directory, in /run/failaware for root, or in a directory of the user's own
 // below the temporary one.
 func DefaultSocket() string { return filepath.Join(defaultDir(), "failaware.sock") }

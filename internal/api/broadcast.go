@@ -14,15 +14,15 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Orders and Atomicities are what a message may ask for, by name. The first of each
+// Orders and Atomicities are the names of the choices for a message. The first of each
 // is the default.
 var (
 	Orders      = []string{failaware.TotalOrder.String(), failaware.TimedOrder.String(), failaware.Unordered.String()}
 	Atomicities = []string{failaware.StrongAtomicity.String(), failaware.StrictAtomicity.String(), failaware.WeakAtomicity.String()}
 )
 
-// choice returns the place of a parameter's value among names; the first stands
-// for none.
+// choice returns the index of a parameter's value among names. A missing parameter
+// means the first.
 func choice(q *http.Request, name string, names []string) (int, error) {
 	v := q.URL.Query().Get(name)
 	for i, s := range names {
@@ -33,7 +33,7 @@ func choice(q *http.Request, name string, names []string) (int, error) {
 	return 0, fmt.Errorf("%s %.50q is none of %v", name, v, names)
 }
 
-// flagOf returns a parameter that is true or false.
+// flagOf returns a boolean parameter.
 func flagOf(q *http.Request, name string, otherwise bool) (bool, error) {
 	v := q.URL.Query().Get(name)
 	if v == "" {
@@ -81,9 +81,9 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
 }
 
-var errTooLong = errors.New("it took too long")
+var errTooLong = errors.New("the answer took too long")
 
-// broadcastCode returns the code of an answer that says why a broadcast failed.
+// broadcastCode returns the status code for the error of a broadcast.
 func broadcastCode(err error) int {
 	switch {
 	case errors.Is(err, failaware.ErrBroadcastOff), errors.Is(err, failaware.ErrNoQuorum), errors.Is(err, failaware.ErrSendOnly):
@@ -96,8 +96,8 @@ func broadcastCode(err error) int {
 	return http.StatusServiceUnavailable
 }
 
-// deliveries streams what the node delivers: what is new, or from Last-Event-ID
-// or ?since= on, and with ?follow=false no more than there is.
+// deliveries streams the node's deliveries: new ones, or those from Last-Event-ID or
+// ?since= on. With ?follow=false the stream ends after the existing ones.
 func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 	follow, err := flagOf(q, "follow", true)
 	switch {

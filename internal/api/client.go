@@ -18,14 +18,14 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Limits of what a client reads: of an answer, and of a line of a stream, which
-// holds a payload.
+// Limits of a client's reading: of an answer, and of a line of a stream, which has a
+// payload.
 const (
 	maxAnswer = 4 << 20
 	maxLine   = 96 << 20
 )
 
-// Client asks one node.
+// Client sends requests to one node.
 type Client struct {
 	addr   Address
 	token  string
@@ -33,7 +33,7 @@ type Client struct {
 	prefix string
 }
 
-// UnreachableError tells that no node answers at an address.
+// UnreachableError says that no node answers at an address.
 type UnreachableError struct {
 	Addr Address
 	Err  error
@@ -45,8 +45,8 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// ForgedError tells that a process answers at an address which another user may have
-// put there.
+// ForgedError says that another user may have created the socket at which a process
+// answers.
 type ForgedError struct {
 	Addr Address
 	Err  error
@@ -56,7 +56,7 @@ func (e *ForgedError) Error() string { return fmt.Sprintf("the socket %s: %v", e
 
 func (e *ForgedError) Unwrap() error { return e.Err }
 
-// StatusError is an answer that says no.
+// StatusError is an answer with an error status.
 type StatusError struct {
 	Code int
 	Text string
@@ -92,7 +92,7 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 	return c.do(ctx, http.MethodGet, path, v)
 }
 
-// Post has the node do what the path says.
+// Post performs a command without an answer.
 func (c *Client) Post(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodPost, path, &Done{})
 }
@@ -124,12 +124,12 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return c.unreachable(ctx, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("what answers at %s is not a node of failaware: %w", c.addr, err)
+		return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
 	}
 	return nil
 }
 
-// send sends a request, and returns an answer that says yes.
+// send sends a request, and returns a successful answer.
 func (c *Client) send(ctx context.Context, method, path, last string, body []byte) (*http.Response, error) {
 	q, err := http.NewRequestWithContext(ctx, method, c.prefix+path, bytes.NewReader(body))
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	b, _ := io.ReadAll(io.LimitReader(res.Body, maxBodyBytes))
 	f := Failure{}
 	if json.Unmarshal(b, &f) != nil || f.Error == "" {
-		f.Error = fmt.Sprintf("what answers at %s says %s", c.addr, res.Status)
+		f.Error = fmt.Sprintf("the server at %s answers %s", c.addr, res.Status)
 	}
 	return nil, &StatusError{res.StatusCode, f.Error}
 }
@@ -172,26 +172,26 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	return &UnreachableError{c.addr, err}
 }
 
-// Resume says from where on a stream of events goes.
+// Resume is the position from which a stream of events continues.
 type Resume struct {
 	Topic string
 	Last  string // the id of the last event seen; empty: only new ones
 	Run   string // the run of the node that Last is of, once known
 }
 
-// Events calls f for each event of a stream until it ends or f fails, and notes
-// in r what was seen, so that the next call goes on from there. started, if not
-// nil, is called when the stream begins.
+// Events calls f for each event of a stream until it ends or f fails. It records the
+// last event in r, so that the next call continues there. It calls started, if not nil,
+// when the stream begins.
 func (c *Client) Events(ctx context.Context, r *Resume, started func(run string), f func(Event) error) error {
 	query := url.Values{"topic": {r.Topic}}
 	return stream(ctx, c, "/v1/events?"+query.Encode(), r, started, func(e Event) (string, error) { return e.ID, f(e) })
 }
 
-// ErrEnd is the end of a stream that is not followed.
-var ErrEnd = errors.New("there is no more")
+// ErrEnd is the end of a stream without follow.
+var ErrEnd = errors.New("the stream has ended")
 
-// Deliveries is as Events, for what the node delivers. Without follow it ends with
-// [ErrEnd] after what there is.
+// Deliveries is like Events, for the node's deliveries. Without follow it ends with
+// [ErrEnd] after the existing ones.
 func (c *Client) Deliveries(ctx context.Context, r *Resume, follow bool, started func(run string), f func(Delivery) error) error {
 	query := url.Values{"follow": {strconv.FormatBool(follow)}}
 	err := stream(ctx, c, "/v1/deliveries?"+query.Encode(), r, started, func(d Delivery) (string, error) { return d.ID, f(d) })
@@ -209,7 +209,7 @@ func stream[T any](ctx context.Context, c *Client, path string, r *Resume, start
 	}
 	defer res.Body.Close()
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return fmt.Errorf("what answers at %s has no events", c.addr)
+		return fmt.Errorf("the server at %s has no events", c.addr)
 	}
 	r.Run = res.Header.Get("Failaware-Run")
 	if r.Last == "" {
@@ -227,7 +227,7 @@ func stream[T any](ctx context.Context, c *Client, path string, r *Resume, start
 		case len(line) == 0 && len(data) > 0:
 			var e T
 			if err := json.Unmarshal(data, &e); err != nil {
-				return fmt.Errorf("what answers at %s is not a node of failaware: %w", c.addr, err)
+				return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
 			}
 			data = data[:0]
 			id, err := f(e)

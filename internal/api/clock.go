@@ -16,20 +16,20 @@ type Sources struct {
 	Sources []Source `json:"sources"`
 }
 
-// Source is one external reference of time, as the node that answers knows it.
+// Source is the answering node's knowledge of one external reference of time.
 type Source struct {
 	Source  string `json:"source"` // names it at all nodes; empty before its first sample
 	Name    string `json:"name,omitempty"`
-	Node    int    `json:"node"` // that asks it
+	Node    int    `json:"node"` // the node that asks it
 	Address string `json:"address,omitempty"`
-	// Verdict is good, falseticker, or none while nothing that it said counts.
+	// Verdict is good, falseticker, or none while it has no valid samples.
 	Verdict  string `json:"verdict"`
 	OffsetNS *int64 `json:"offset_ns"`
 	BoundNS  *int64 `json:"bound_ns"`
 	AgeNS    *int64 `json:"age_ns"`
 	Leap     string `json:"leap,omitempty"`
 
-	// Of references that the node that answers asks itself.
+	// The following are set for references that the answering node asks itself.
 	Own        bool   `json:"own"`
 	Stratum    int    `json:"stratum"`
 	PollNS     int64  `json:"poll_ns"`
@@ -81,7 +81,7 @@ type History struct {
 	Points  []ClockPoint `json:"points"` // the oldest first
 }
 
-// ClockPoint is what the clock said at one time.
+// ClockPoint is one reading of the clock.
 type ClockPoint struct {
 	TimeNS      int64  `json:"time_ns"`
 	DeviationNS *int64 `json:"deviation_ns"`
@@ -91,8 +91,8 @@ type ClockPoint struct {
 }
 
 const (
-	// historyEvery is how often the clock is looked at for the history, and
-	// MaxHistory is how many of these looks are kept: ten minutes.
+	// historyEvery is the interval between readings in the history, and MaxHistory
+	// is the number of readings kept: ten minutes.
 	historyEvery = time.Second
 	MaxHistory   = 600
 )
@@ -101,7 +101,7 @@ const (
 type clockHistory struct {
 	mu   sync.Mutex
 	ring [MaxHistory]failaware.Reading
-	n    int // ever added
+	n    int // readings ever added
 }
 
 func (h *clockHistory) add(r failaware.Reading) {
@@ -111,7 +111,7 @@ func (h *clockHistory) add(r failaware.Reading) {
 	h.n++
 }
 
-// points returns what is kept, the oldest first.
+// points returns the kept readings, the oldest first.
 func (h *clockHistory) points() []ClockPoint {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *clockHistory) points() []ClockPoint {
 	return list
 }
 
-// fill looks at the clock until ctx is done.
+// fill reads the clock until ctx is done.
 func (h *clockHistory) fill(ctx context.Context, n *failaware.Node) {
 	tick := time.NewTicker(historyEvery)
 	defer tick.Stop()

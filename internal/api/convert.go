@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// The wire forms of the node's answers.
+// Conversions of the node's answers to their wire forms.
 
 func bootText(b failaware.BootID) string {
 	if b == 0 {
@@ -86,10 +86,10 @@ func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
 }
 
-// syncedFor returns for how long readings are sure to stay synchronized with the
-// reading's timeline, even if nothing is heard from now on. Evidence ages at 2ρ,
-// and after the leader's promise at twice the largest slew besides; the clock's
-// own slew and the rate of the leader's line are at most one largest slew each.
+// syncedFor returns for how long readings surely stay synchronized with the reading's
+// timeline, even without further messages. Evidence ages at 2ρ, and after the leader's
+// promise also at twice the largest slew: the clock's own slew and the rate of the
+// leader's line are at most one largest slew each.
 func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Duration {
 	if r.Status == clocksync.Unsynchronized || r.Deviation > min(most, timed.MaxDuration) {
 		return 0

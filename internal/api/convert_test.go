@@ -12,8 +12,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A clock that hears nothing more stays synchronized for at least as long as
-// was said, whatever it heard before.
+// A clock without further messages stays synchronized for at least the promised time,
+// whatever it received before.
 func TestSyncedForIsKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	said := 0

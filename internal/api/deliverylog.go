@@ -10,22 +10,21 @@ import (
 
 // Limits of the deliveries that a server keeps for its clients.
 const (
-	// MostKept is how many items are kept.
+	// MostKept is the limit of items kept.
 	MostKept = 4096
-	// MostKeptBytes is how many bytes of payloads they may have.
+	// MostKeptBytes is the limit of bytes of their payloads.
 	MostKeptBytes = 16 << 20
 )
 
-// deliveryLog keeps the latest deliveries of a node for any number of clients. A
-// client that falls behind is told how many items it missed; none holds up the
-// node.
+// deliveryLog keeps the latest deliveries of a node for any number of clients. A client
+// that falls behind learns the number of missed items. No client delays the node.
 type deliveryLog struct {
 	mu    sync.Mutex
 	items []failaware.Delivery // the last one has the sequence number last
 	last  uint64
 	bytes int
-	more  chan struct{} // closed when there is more
-	over  bool          // there will be no more
+	more  chan struct{} // closed at the next item
+	over  bool          // no more items will come
 }
 
 func newDeliveryLog() *deliveryLog { return &deliveryLog{more: make(chan struct{})} }
@@ -42,7 +41,7 @@ func (l *deliveryLog) fill(ctx context.Context, n *failaware.Node) {
 	}
 }
 
-// add keeps copies of items, and lets go of the oldest.
+// add keeps copies of items, and drops the oldest.
 func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,14 +68,14 @@ func (l *deliveryLog) latest() uint64 {
 	return l.last
 }
 
-// get returns the item after a sequence number. missed tells how many before it
-// are not kept any more. Without an item, more is closed when there is one, or is
-// nil when there will be none.
+// get returns the item after a sequence number. missed is the number of earlier items
+// that are no longer kept. Without an item, more is closed at the next one, or is nil
+// if no more will come.
 func (l *deliveryLog) get(seq uint64) (d failaware.Delivery, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq > l.last {
-		seq = 0 // of another run
+		seq = 0 // the number is of another run
 	}
 	if seq == l.last {
 		if l.over {
@@ -94,14 +93,14 @@ func (l *deliveryLog) get(seq uint64) (d failaware.Delivery, missed uint64, ok b
 	return l.items[seq+missed+1-first], missed, true, nil
 }
 
-// kept is an item with its number, or, if Kind is none, word of missed ones.
+// kept is an item with its number, or, if Kind is none, a number of missed items.
 type kept struct {
 	failaware.Delivery
 	sequence, missed uint64
 }
 
-// since iterates over the items after a sequence number; with follow it waits for
-// more at the end.
+// since iterates over the items after a sequence number. With follow it waits for more
+// at the end.
 func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.Seq[kept] {
 	return func(yield func(kept) bool) {
 		for ctx.Err() == nil {

@@ -40,10 +40,10 @@ func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static})
 }
 
-// changeQuorum replaces the quorum system: by its leader, or by force if members
+// changeQuorum replaces the quorum system: through its leader, or by force if members
 // are declared dead.
 func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the change has not come to its end within %v; it goes on", commandLimit))
+	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the change is not complete within %v; it continues", commandLimit))
 	defer cancel()
 	next, err := quorum.Parse(q.URL.Query().Get("system"))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// edict makes an edict for the digest of a payload, which stays where it is.
+// edict creates an edict for the digest of a payload. The payload itself is not sent.
 func (s *Server) edict(w http.ResponseWriter, q *http.Request) {
 	b, err := hex.DecodeString(q.URL.Query().Get("sha256"))
 	if err != nil || len(b) != len(edict.Digest{}) {

@@ -12,8 +12,8 @@ import (
 
 // fillFields fills in the fields of an event's wire form. A tag `api:"peer"` in the
 // event's type names the field by its name in JSON. Names joined by + get a part each.
-// With the option omitzero, a zero duration is left out; a bound that is not known is
-// always left out.
+// With the option omitzero, a zero duration is left out. An unknown bound is always
+// left out.
 func fillFields(w *Event, e failaware.Event) {
 	from, to := reflect.ValueOf(e), reflect.ValueOf(w).Elem()
 	for i := range from.NumField() {
@@ -47,8 +47,8 @@ var wireFields = func() map[string]int {
 	return fields
 }()
 
-// wireValue returns the wire form of a field for one of a type; nil if it is not
-// known. A header stands for the node, or for the event's text.
+// wireValue returns the wire form of a field, for a field of a given type, or nil if it
+// is unknown. A header stands for the node, or for the event's text.
 func wireValue(x any, to reflect.Type, w *Event) any {
 	switch x := x.(type) {
 	case failaware.EventHeader:
@@ -95,7 +95,7 @@ func wireValue(x any, to reflect.Type, w *Event) any {
 	case fmt.Stringer:
 		return x.String()
 	}
-	return reflect.ValueOf(x).Convert(to).Interface() // a kind of string
+	return reflect.ValueOf(x).Convert(to).Interface() // a string type
 }
 
 func branchesOf(list []failaware.Branch) (out []Branch) {

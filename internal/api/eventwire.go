@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// eventOf returns the wire form of an event of a node. run tells the runs of the
-// program apart, whose sequence numbers do not compare.
+// eventOf returns the wire form of an event of a node. run distinguishes the runs of
+// the program, whose sequence numbers do not compare.
 func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 	h := e.Header()
 	w := Event{ID: eventID(run, h.Sequence), Sequence: h.Sequence, Time: h.Time.UTC(), Node: int(node),
@@ -19,8 +19,8 @@ func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
 	return w
 }
 
-// topics are the parts of the stream that can be asked for. What concerns all
-// of them is always sent.
+// topics are the selectable parts of the stream. Events that concern all parts are
+// always sent.
 var topics = map[string][]string{
 	"views":     {"view-"},
 	"leader":    {"elected", "lead-lost", "following", "unfit", "global-", "other-quorum", "quorum-change"},
@@ -30,7 +30,7 @@ var topics = map[string][]string{
 	"all":       {""},
 }
 
-// always are the kinds that every topic has.
+// always are the kinds that are part of every topic.
 var always = []string{"ready", "restarted", "missed"}
 
 // Topics are the topics of the stream of events.
@@ -50,8 +50,9 @@ func wanted(topic, kind string) bool {
 
 func eventID(run string, seq uint64) string { return run + "." + strconv.FormatUint(seq, 10) }
 
-// parseEventID returns the sequence number after which a stream goes on. An id
-// of another run of the node counts as 0: everything since its start is news.
+// parseEventID returns the sequence number after which a stream continues. An id of
+// another run of the node counts as 0, so that the stream has all events since its
+// start.
 func parseEventID(s, run string) (uint64, error) {
 	of, number, found := strings.Cut(s, ".")
 	if !found {
@@ -67,7 +68,7 @@ func parseEventID(s, run string) (uint64, error) {
 	return seq, nil
 }
 
-// newRun draws what tells this run of the program from others.
+// newRun draws the name of this run of the program.
 func newRun() string {
 	return strconv.FormatUint(uint64(time.Now().UnixNano()), 36)
 }

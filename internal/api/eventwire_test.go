@@ -71,7 +71,7 @@ func someEvents() []failaware.Event {
 	}
 }
 
-// The wire form of events does not change: programs of users read it.
+// The wire form of events does not change, because programs of users read it.
 func TestTheWireFormOfEvents(t *testing.T) {
 	var lines bytes.Buffer
 	for enc, list := json.NewEncoder(&lines), someEvents(); len(list) > 0; list = list[1:] {

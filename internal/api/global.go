@@ -31,10 +31,10 @@ type Verification struct {
 	Boot     string `json:"boot"`
 	GlobalNS int64  `json:"global_ns"`
 	LocalNS  int64  `json:"local_ns"`
-	Names    int    `json:"names"` // whom the node said that it follows
+	Names    int    `json:"names"` // the node that it follows, by its own answer
 }
 
-// verifyLimit is how long a node waits for another one's answer: less than clients
+// verifyLimit is how long a node waits for the answer of another one: less than clients
 // wait for its own.
 const verifyLimit = 4 * time.Second
 
@@ -56,7 +56,7 @@ func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 	s.answerVerified(w, v, err)
 }
 
-// answerVerified answers with what a node has said of itself, or why it has not.
+// answerVerified answers with a node's statement about itself, or with an error.
 func (s *Server) answerVerified(w http.ResponseWriter, v failaware.Verification, err error) {
 	switch {
 	case err == nil:
@@ -102,7 +102,7 @@ func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 	s.answerVerified(w, v, err)
 }
 
-// flag reads a parameter that is false if it is not there.
+// flag reads a boolean parameter, which is false if missing.
 func flag(q *http.Request, name string) (on bool, err error) {
 	text := q.URL.Query().Get(name)
 	if text == "" {
@@ -114,7 +114,7 @@ func flag(q *http.Request, name string) (on bool, err error) {
 	return on, err
 }
 
-// successor reads who a leader that resigns is to hand over to, if anybody.
+// successor reads the optional successor of a resigning leader.
 func successor(q *http.Request) (to failaware.NodeID, err error) {
 	text := q.URL.Query().Get("to")
 	if text == "" {

@@ -17,7 +17,7 @@ func TestGlobalAnswers(t *testing.T) {
 	q, err := quorum.Majority(timed.SetOf(1, 2))
 	require.NoError(t, err)
 	start := func(cfg failaware.Config) *failaware.Node {
-		cfg.Quorum = q // with the timing of a LAN, for machines that do other things too
+		cfg.Quorum = q // with the timing of a LAN, for busy machines
 		n, err := failaware.Start(t.Context(), cfg)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = n.Close() })
@@ -38,10 +38,10 @@ func TestGlobalAnswers(t *testing.T) {
 	}
 	wait := func(what string, ok func() bool) {
 		for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
-			require.True(t, time.Now().Before(end), "in vain: "+what)
+			require.True(t, time.Now().Before(end), "no success: "+what)
 		}
 	}
-	// Whoever leads may lose the lead at any time on a busy machine.
+	// On a busy machine a leader may lose the lead at any time.
 	leader := func() (lead int) {
 		wait("one leads globally, and the other one knows", func() bool {
 			x, y := ask(1), ask(2)

@@ -17,14 +17,14 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// ServeTCP answers on a loopback TCP listener. All users of the machine can
-// connect, and web pages can have browsers do so; hence every request needs the
-// token, and a Host that is a loopback address.
+// ServeTCP answers on a loopback TCP listener. All users of the machine can connect,
+// and web pages can make browsers connect. So every request needs the token, and a Host
+// that is a loopback address.
 func (s *Server) ServeTCP(l net.Listener, token string) error {
 	return s.serve(l, guard(s.Handler(), token))
 }
 
-// guard lets requests through that show the token.
+// guard passes on requests with the token.
 func guard(next http.Handler, token string) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + token))
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -65,11 +65,11 @@ func readToken(path string, p trust.Privacy) (string, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, mostToken+2))
 	if err != nil {
-		return "", fmt.Errorf("the API token: %w", err)
+		return "", fmt.Errorf("cannot read the API token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
 	if len(token) < leastToken || len(token) > mostToken || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("the API token: %s does not hold one word of %d to %d bytes", path, leastToken, mostToken)
+		return "", fmt.Errorf("the API token: %s does not contain one word of %d to %d bytes", path, leastToken, mostToken)
 	}
 	return token, nil
 }
@@ -83,13 +83,13 @@ func MakeToken(path string) (string, error) {
 		return readToken(path, trust.Private)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the API token: %w", err)
+		return "", fmt.Errorf("cannot create the API token: %w", err)
 	}
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it never fails
 	_, err = fmt.Fprintln(f, hex.EncodeToString(b))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("the API token: %w", err)
+		return "", fmt.Errorf("cannot create the API token: %w", err)
 	}
 	return readToken(path, trust.Private)
 }

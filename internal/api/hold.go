@@ -33,7 +33,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 	token := q.URL.Query().Get("token")
 	if token != "" && !global {
-		fail(w, http.StatusBadRequest, errors.New("token: edicts are of global leaders: global=true is needed"))
+		fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
 		return
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
@@ -50,7 +50,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// grant asks a node for a hold, and for an edict if a token is wanted.
+// grant asks a node for a hold, and for an edict if there is a token.
 func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h failaware.Hold, e string, err error) {
 	if !global {
 		h, err = n.Hold(ctx)
@@ -66,7 +66,7 @@ func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h
 	return h, made.String(), nil
 }
 
-// Held is a hold as something to rely on by the clock of this process.
+// Held is a hold by the clock of this process.
 type Held struct {
 	Hold
 	// Until is when it ends, on that clock.
@@ -76,8 +76,8 @@ type Held struct {
 	clock *hwclock.Clock
 }
 
-// Left returns for how long the hold lasts from now on; 0: it is over, or the
-// machine has slept meanwhile.
+// Left returns how long the hold still lasts. It is 0 after the end, and if the machine
+// has slept meanwhile.
 func (h *Held) Left() time.Duration {
 	if h.clock == nil {
 		return 0
@@ -91,9 +91,9 @@ func (h *Held) Left() time.Duration {
 // SameLead reports whether two holds are of one uninterrupted lead.
 func (h *Held) SameLead(o *Held) bool { return h.Boot == o.Boot && h.SinceNS == o.SinceNS }
 
-// Hold asks the node for a hold: one of the global lead if global, with an edict
-// for token if that is not empty. What the answer promises counts from before it
-// was asked for, by a clock that drifts by at most drift, as the node's does.
+// Hold asks the node for a hold: one of the global lead if global, with an edict for
+// token if that is not empty. The promise counts from before the request, by a clock
+// that drifts by at most drift, as the node's does.
 func (c *Client) Hold(ctx context.Context, clock *hwclock.Clock, drift timed.Drift, global bool, token string) (*Held, error) {
 	query := url.Values{"global": {strconv.FormatBool(global)}}
 	if token != "" {

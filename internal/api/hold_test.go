@@ -19,8 +19,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A hold counts from before it was asked for, whatever the way to the node and
-// back took, and a sleep voids it.
+// A hold counts from before the request, however long the way to the node and back
+// took, and a sleep voids it.
 func holdCountsFromTheQuestion(t testing.TB) {
 	var now atomic.Int64
 	dir, err := os.MkdirTemp("", "fa")
@@ -56,7 +56,7 @@ func TestNoHoldLastsOverASleep(t *testing.T) {
 	require.Zero(t, h.Left())
 	h.era = 0
 	require.Equal(t, time.Duration(100), h.Left())
-	require.Zero(t, (&Held{Until: 100}).Left(), "there is none")
+	require.Zero(t, (&Held{Until: 100}).Left(), "its era is over")
 }
 
 func TestHoldsOfRealNodes(t *testing.T) {
@@ -98,7 +98,7 @@ func TestHoldsOfRealNodes(t *testing.T) {
 	require.Equal(t, edict.After, edict.Compare(edicts[1], edicts[0]))
 	for path, want := range map[string]string{
 		"?global=maybe": `global: "maybe" is neither true nor false`,
-		"?token=x":      "token: edicts are of global leaders",
+		"?token=x":      "token: only global leaders create edicts",
 	} {
 		err := c.Post(ctx, holdPath+path)
 		var refused *StatusError

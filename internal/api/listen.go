@@ -12,16 +12,16 @@ import (
 )
 
 // ErrInUse: another process answers at the socket.
-var ErrInUse = errors.New("another process answers there")
+var ErrInUse = errors.New("another process answers at the socket")
 
-// socketMode lets the owner and the group in.
+// socketMode allows the owner and the group.
 const socketMode fs.FileMode = 0o660
 
-// maxSocketPath is what fits into an address on all systems.
+// maxSocketPath is the longest path that fits into an address on all systems.
 const maxSocketPath = 103
 
-// ListenUnix makes a unix socket that the user and the group may use. A socket
-// that a dead process left is replaced; of a live one the error is [ErrInUse].
+// ListenUnix creates a unix socket that the user and the group may use. It replaces the
+// socket of a dead process. If the process is alive, the error is [ErrInUse].
 func ListenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
@@ -53,7 +53,7 @@ func makeSocket(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, errors.New("there is a file that is no socket")
+		return nil, errors.New("a file that is not a socket exists")
 	default:
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
@@ -80,7 +80,7 @@ func makeSocket(path string) (net.Listener, error) {
 	return &unixListener{UnixListener: l, path: path, made: made}, nil
 }
 
-// plain takes what repeats the path from an error.
+// plain removes parts of an error that repeat the path.
 func plain(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
@@ -94,7 +94,7 @@ func plain(err error) error {
 	return err
 }
 
-// unixListener removes its socket in the end, but no other one that has taken
+// unixListener removes its socket when it closes, but not another socket that has taken
 // its place.
 type unixListener struct {
 	*net.UnixListener

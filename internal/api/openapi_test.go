@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is what the test reads of docs/openapi.yaml.
+// document is the part of docs/openapi.yaml that the test reads.
 type document struct {
 	OpenAPI string                          `yaml:"openapi"`
 	Paths   map[string]map[string]operation `yaml:"paths"`
@@ -57,7 +57,7 @@ func readDocument(t *testing.T) *document {
 	return &d
 }
 
-// answers are the types of all answers, as the document is to name them.
+// answers are the types of all answers that the document must name.
 var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Bounds{}, Timing{},
 	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Epoch{}, Edict{}, Failure{}, Health{}}
 
@@ -111,7 +111,7 @@ func TestDocumentHasEveryFieldAndNoOther(t *testing.T) {
 	}
 }
 
-// check holds a schema against the type of a field.
+// check compares a schema with the type of a field.
 func check(t *testing.T, where string, s *schema, typ reflect.Type, optional bool) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
@@ -139,7 +139,7 @@ func check(t *testing.T, where string, s *schema, typ reflect.Type, optional boo
 	}
 }
 
-// nonNull returns the type besides null, which has to be there if it can be.
+// nonNull returns the type besides null, and requires null if it is possible.
 func nonNull(t *testing.T, where string, typ any, nullable bool) any {
 	t.Helper()
 	if !nullable {

@@ -18,7 +18,7 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// Limits of what clients can make a server keep.
+// Limits of the data that a server keeps for clients.
 const (
 	maxHeaderBytes = 8 << 10
 	maxBodyBytes   = 16 << 10
@@ -33,18 +33,19 @@ const (
 	heartbeat     = 15 * time.Second // of silent streams
 )
 
-// Server answers for one node.
+// Server answers requests to one node.
 type Server struct {
-	// Version is what /v1/status says.
+	// Version is the version in /v1/status.
 	Version string
-	// Leave is what POST /v1/leave does, after it has answered; nil refuses.
+	// Leave is called by POST /v1/leave after it has answered. If nil, the request
+	// is refused.
 	Leave func()
 
 	node    *failaware.Node
 	run     string
 	beat    time.Duration
 	streams atomic.Int32
-	last    atomic.Uint64 // the sequence number up to which events are old
+	last    atomic.Uint64 // the sequence number of the last event before the server started
 	kept    *deliveryLog  // nil unless the node has deliveries
 	past    clockHistory
 	ctx     context.Context
@@ -54,8 +55,8 @@ type Server struct {
 	running []*http.Server
 }
 
-// NewServer returns a server for a node, which serves nothing yet. It must be
-// closed. It is the consumer of the node's deliveries, if there are any.
+// NewServer returns a server for a node. It must be closed. It consumes the node's
+// deliveries, if there are any.
 func NewServer(n *failaware.Node) *Server {
 	s := &Server{node: n, run: newRun(), beat: heartbeat}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -80,7 +81,7 @@ type route struct {
 	handle       func(*Server, http.ResponseWriter, *http.Request)
 }
 
-// routes is all that the server answers; docs/openapi.yaml has the same.
+// routes are all paths of the server, the same as in docs/openapi.yaml.
 var routes = []route{
 	{http.MethodGet, "/v1/status", (*Server).status},
 	{http.MethodGet, "/v1/leader", (*Server).leader},
@@ -105,7 +106,7 @@ var routes = []route{
 	{http.MethodGet, "/readyz", (*Server).readyz},
 }
 
-// Handler returns what answers requests.
+// Handler returns the handler of all paths.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes {
@@ -126,12 +127,12 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
-		fail(w, http.StatusNotFound, fmt.Errorf("there is no %.100q", q.URL.Path))
+		fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
 	})
 	return mux
 }
 
-// take reads the body of a request. It has to come in time, while the answer may
+// take reads the body of a request. The body must come in time, while the answer may
 // take longer.
 func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok bool) {
 	if q.Body == nil || q.Body == http.NoBody {
@@ -149,12 +150,11 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 		code = http.StatusRequestEntityTooLarge
 	}
 	w.Header().Set("Connection", "close")
-	fail(w, code, fmt.Errorf("the body: %w", err))
+	fail(w, code, fmt.Errorf("cannot read the body: %w", err))
 	return nil, false
 }
 
-// Serve answers on a listener until Close. Further calls may serve further
-// listeners.
+// Serve answers on a listener until Close. Further calls may serve further listeners.
 func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler()) }
 
 func (s *Server) serve(l net.Listener, h http.Handler) error {
@@ -164,7 +164,7 @@ func (s *Server) serve(l net.Listener, h http.Handler) error {
 	s.running = append(s.running, srv)
 	s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return l.Close() // closed before it began
+		return l.Close() // Close came first
 	}
 	err := srv.Serve(limit(l))
 	if errors.Is(err, http.ErrServerClosed) {
@@ -192,7 +192,7 @@ func (s *Server) Close() {
 	s.cancel()
 }
 
-// silence takes what net/http logs about clients.
+// silence discards the log of net/http about clients.
 type silence struct{}
 
 func (silence) Write(b []byte) (int, error) { return len(b), nil }
@@ -261,14 +261,14 @@ func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
 
 func (s *Server) leave(w http.ResponseWriter, _ *http.Request) {
 	if s.Leave == nil {
-		fail(w, http.StatusForbidden, errors.New("this node cannot be told to leave"))
+		fail(w, http.StatusForbidden, errors.New("this node does not accept the command to leave"))
 		return
 	}
 	answer(w, http.StatusAccepted, Done{true})
 	s.Leave()
 }
 
-// healthz tells that the process answers and the node runs.
+// healthz reports whether the process answers and the node runs.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.node.Done():
@@ -278,8 +278,8 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// readyz tells that the node takes part: its waiting time is over, and it is in
-// an up-to-date view, maybe alone.
+// readyz reports whether the node takes part: its waiting time is over, and it is in an
+// up-to-date view, possibly alone.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	reason := ""
 	switch {

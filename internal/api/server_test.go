@@ -115,11 +115,11 @@ func TestAnswersOfRealNodes(t *testing.T) {
 	require.NoError(t, a.Close())
 	require.Error(t, ca.Get(ctx, "/healthz", &h))
 	require.Error(t, ca.Get(ctx, "/readyz", &h))
-	require.NoError(t, ca.Get(ctx, "/v1/status", &s), "a stopped node answers what it knew")
+	require.NoError(t, ca.Get(ctx, "/v1/status", &s), "a stopped node answers with its last status")
 	require.True(t, s.Stopped)
 }
 
-// Every answer has the fields of its type and no other, and none is missing.
+// Every answer has exactly the fields of its type.
 func TestAnswersAreAsDocumented(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	s := NewServer(n)
@@ -148,7 +148,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		code               int
 		want               string
 	}{
-		{"GET", "/", "", 404, "there is no"},
+		{"GET", "/", "", 404, "no such path"},
 		{"GET", "/v1/nothing", "", 404, "/v1/nothing"},
 		{"POST", "/v1/status", "", 405, "for GET only"},
 		{"GET", "/v1/resign", "", 405, "for POST only"},
@@ -161,7 +161,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"GET", "/v1/events?since=x", "", 400, "not the id of an event"},
 		{"GET", "/v1/events?since=-1", "", 400, "not the id of an event"},
 		{"POST", "/v1/resign", strings.Repeat("x", maxBodyBytes+1), 413, "too large"},
-		{"POST", "/v1/leave", "", 403, "cannot be told to leave"},
+		{"POST", "/v1/leave", "", 403, "does not accept the command to leave"},
 	} {
 		req, err := http.NewRequest(q.method, "http://node"+q.path, strings.NewReader(q.body))
 		require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestStreamsAreLimited(t *testing.T) {
 	require.EqualValues(t, MaxStreams, s.streams.Load())
 }
 
-func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
+func TestStreamsContinueWhereTheyEnded(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	_, c := serveNode(t, n)
 	take := func(r *Resume, count int) (kinds []string, ids []string) {
@@ -205,7 +205,7 @@ func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
 			require.Equal(t, 1, e.Node)
 			require.NotEmpty(t, e.Text)
 			kinds, ids = append(kinds, e.Kind), append(ids, e.ID)
-			r.Last = e.ID // as after a return of nil
+			r.Last = e.ID // like a return of nil
 			if len(kinds) == count {
 				return errEnough
 			}
@@ -224,7 +224,7 @@ func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
 	require.Equal(t, all.Last, part.Last)
 	require.Equal(t, "ready", kinds[0])
 
-	// An id of another run: everything since the start is news.
+	// An id of another run: the stream has everything since the start.
 	other := &Resume{Topic: "all", Last: "otherrun.4"}
 	again, _ := take(other, 5)
 	require.Equal(t, kinds, again)
@@ -234,7 +234,7 @@ func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
 	kinds, _ = take(views, 3)
 	require.False(t, slices.ContainsFunc(kinds, func(k string) bool { return k != "ready" && !strings.HasPrefix(k, "view-") }), kinds)
 
-	// A stream that was cut off before its first event has a place, too.
+	// A stream that was cut off before its first event has a position, too.
 	fresh := &Resume{Topic: "all"}
 	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
 	defer cancel()
@@ -246,7 +246,7 @@ func TestStreamsGoOnWhereTheyEnded(t *testing.T) {
 	require.Contains(t, kinds, "lead-lost")
 }
 
-func TestSilentStreamsBeatAndOutliveTheTimeouts(t *testing.T) {
+func TestSilentStreamsSendHeartbeatsAndOutliveTheTimeouts(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	s, c := serveNode(t, n)
 	s.beat = 20 * time.Millisecond
@@ -311,7 +311,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func TestSomethingElseAnswers(t *testing.T) {
+func TestAnotherServerAnswers(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/bad" {
 			w.WriteHeader(http.StatusBadGateway)

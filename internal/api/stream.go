@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// events streams the node's events as server-sent events: those that are new,
-// or from Last-Event-ID or ?since= on.
+// events streams the node's events as server-sent events: new ones, or those from
+// Last-Event-ID or ?since= on.
 func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 	topic := q.URL.Query().Get("topic")
 	if topic == "" {
@@ -46,8 +46,7 @@ func (s *Server) message(seq uint64, kind string, v any) []byte {
 	return fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", eventID(s.run, seq), kind, b)
 }
 
-// stream answers with a stream: from the id since on, or from last if that is
-// empty.
+// stream answers with a stream: from the id since on, or from last if since is empty.
 func (s *Server) stream(w http.ResponseWriter, q *http.Request, since string, last uint64,
 	messages func(context.Context, uint64) iter.Seq[[]byte]) {
 	ctx, cancel := context.WithCancel(q.Context())
@@ -73,7 +72,7 @@ func (s *Server) stream(w http.ResponseWriter, q *http.Request, since string, la
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Failaware-Run", s.run)
-	w.Header().Set("Failaware-Last", eventID(s.run, seq)) // for those who are cut off before the first event
+	w.Header().Set("Failaware-Last", eventID(s.run, seq)) // for clients that are cut off before the first event
 	w.WriteHeader(http.StatusOK)
 	if q.Method == http.MethodHead || out.send([]byte(": events\n\n")) != nil {
 		return
@@ -81,8 +80,8 @@ func (s *Server) stream(w http.ResponseWriter, q *http.Request, since string, la
 	s.relay(ctx, cancel, out, feed)
 }
 
-// sinceOf returns the id after which a client wants a stream to go on. The
-// header, which browsers send when they connect again, has precedence.
+// sinceOf returns the id after which a client wants a stream to continue. The header,
+// which browsers send when they connect again, has precedence.
 func sinceOf(q *http.Request) string {
 	if id := q.Header.Get("Last-Event-ID"); id != "" {
 		return id
@@ -90,8 +89,8 @@ func sinceOf(q *http.Request) string {
 	return q.URL.Query().Get("since")
 }
 
-// relay sends messages, and now and then a comment, so that both sides notice
-// when the other one is gone.
+// relay sends messages, and regularly a comment, so that each side notices the end of
+// the other.
 func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) {
 	feed := make(chan []byte)
 	go func() {
@@ -125,7 +124,7 @@ func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *send
 	}
 }
 
-// sender writes pieces of a stream, each with a deadline of its own.
+// sender writes pieces of a stream, each with its own deadline.
 type sender struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

@@ -50,18 +50,17 @@ type Clock struct {
 	ValidForNS  int64  `json:"valid_for_ns"`
 }
 
-// Members is the answer of /v1/members: this node and its peers, all as this
-// node knows them.
+// Members is the answer of /v1/members: the node's knowledge of itself and its peers.
 type Members struct {
 	Node    int          `json:"node"`
 	Leader  Leader       `json:"leader"`
 	View    View         `json:"view"`
 	Clock   Clock        `json:"clock"`
-	AgeNS   int64        `json:"age_ns"` // of Members; -1 when not known
+	AgeNS   int64        `json:"age_ns"` // of Members; -1 if unknown
 	Members []MemberInfo `json:"members"`
 }
 
-// MemberInfo is what a node knows of one node.
+// MemberInfo is a node's knowledge of one node.
 type MemberInfo struct {
 	Node    int    `json:"node"`
 	Name    string `json:"name"`
@@ -72,9 +71,9 @@ type MemberInfo struct {
 	Problem string `json:"problem,omitempty"`
 	Alive   bool   `json:"alive"`
 	InView  bool   `json:"in_view"`
-	// Leads tells that this node supports it as its leader, up to date.
+	// Leads says that this node supports it as its leader, up to date.
 	Leads bool `json:"leads"`
-	// SaysLeads tells that it said so itself in its last packet, which proves
+	// SaysLeads says that it claimed to lead in its last packet, which proves
 	// nothing.
 	SaysLeads    bool   `json:"says_leads"`
 	Fault        bool   `json:"clock_fault"`
@@ -149,18 +148,18 @@ type Lateness struct {
 	Late      uint64 `json:"late"`
 }
 
-// Event is one event of the stream /v1/events. Which of the optional fields
-// are there depends on the kind.
+// Event is one event of the stream /v1/events. The kind determines which optional
+// fields are present.
 type Event struct {
 	ID       string    `json:"id"` // for resuming; larger in the same run of the node
 	Sequence uint64    `json:"sequence"`
 	Time     time.Time `json:"time"` // the wall clock, for people
-	Node     int       `json:"node"` // whose event it is
+	Node     int       `json:"node"` // the node of the event
 	Kind     string    `json:"kind"`
 	Text     string    `json:"text"`
 
 	Peer         int      `json:"peer,omitempty"`
-	By           int      `json:"by,omitempty"` // whose message or silence caused it
+	By           int      `json:"by,omitempty"` // the node whose message or silence caused it
 	Leader       *int     `json:"leader,omitempty"`
 	Boot         string   `json:"boot,omitempty"`
 	PreviousBoot string   `json:"previous_boot,omitempty"`
@@ -177,7 +176,7 @@ type Event struct {
 	SilentForNS  *int64   `json:"silent_for_ns,omitempty"`
 	State        string   `json:"state,omitempty"`  // of UTC
 	Source       string   `json:"source,omitempty"` // a reference
-	Name         string   `json:"name,omitempty"`   // of the reference, where it is known
+	Name         string   `json:"name,omitempty"`   // of the reference, if known
 	Deaf         bool     `json:"deaf,omitempty"`   // the peer does not hear this node, which hears the peer
 	Count        uint64   `json:"count,omitempty"`
 }
@@ -188,8 +187,8 @@ type Branch struct {
 	Members []int  `json:"members"`
 }
 
-// Sent is the answer of POST /v1/broadcast. All but ID is there only with ?wait=true,
-// when the node has delivered the message.
+// Sent is the answer of POST /v1/broadcast. The fields other than ID are set only with
+// ?wait=true, when the node has delivered the message.
 type Sent struct {
 	ID           string `json:"id"`
 	Delivered    bool   `json:"delivered"`
