@@ -13,8 +13,8 @@ func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
 	in := room(4)
 	for _, plain := range []bool{false, true} {
 		b := listen(t, "127.0.0.1:0", Options{NoKernelStamps: plain})
-		// The kernel begins to stamp packets on arrival some time after it was
-		// asked to, so the test tries until it does.
+		// The kernel begins to stamp packets on arrival some time after the
+		// request, so the test tries until it does.
 		const lag = 5 * time.Millisecond
 		used := false
 		for range 50 {
@@ -56,7 +56,7 @@ func TestAFullReceiveBufferIsCounted(t *testing.T) {
 		}
 		sent, err := a.WriteBatch(out)
 		require.NoError(t, err)
-		require.Equal(t, len(out), sent, "the other end's buffer is not the sender's failure")
+		require.Equal(t, len(out), sent, "a full buffer at the other end is not a send error")
 		in := room(len(out))
 		read := func() (got int) {
 			for {
@@ -70,7 +70,7 @@ func TestAFullReceiveBufferIsCounted(t *testing.T) {
 		}
 		got := read()
 		require.Less(t, got, len(out))
-		_, err = a.WriteBatch(out[:1]) // brings the news
+		_, err = a.WriteBatch(out[:1]) // carries the count of drops
 		require.NoError(t, err)
 		require.Equal(t, 1, read())
 		if !plain {
@@ -81,8 +81,8 @@ func TestAFullReceiveBufferIsCounted(t *testing.T) {
 	}
 }
 
-// A network error that the kernel holds for the socket is not the failure of
-// the packet that happens to be sent next, nor of the read that meets it.
+// A network error that the kernel holds for the socket is not a failure of the next
+// packet sent, nor of the read that reports it.
 func TestReportedErrorsNeitherEndTheLoopNorCostAPacket(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
 	nobody, err := Listen("127.0.0.1:0", testClock(), Options{})

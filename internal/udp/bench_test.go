@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// BenchmarkRoundTrip is a packet there and back between two goroutines that
-// wait in the poller with a deadline, as drivers do.
+// BenchmarkRoundTrip measures a packet there and back between two goroutines that wait
+// in the poller with a deadline, like drivers.
 func BenchmarkRoundTrip(b *testing.B) {
 	ping, pong := listen(b, "127.0.0.1:0", Options{}), listen(b, "127.0.0.1:0", Options{})
 	stop := make(chan struct{})
@@ -53,8 +53,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	<-stop
 }
 
-// BenchmarkBatch sends 64 packets in one call and reads them, in turn by one
-// goroutine, so that it tells what both ends cost together.
+// BenchmarkBatch sends 64 packets in one call and reads them in the same goroutine, so
+// that it measures the cost of both ends together.
 func BenchmarkBatch(b *testing.B) {
 	const batch = 64
 	for _, size := range []int{64, 200, 1024, 1400, 8192, 16384} {
@@ -89,7 +89,7 @@ func BenchmarkBatch(b *testing.B) {
 	}
 }
 
-// BenchmarkFindNothing is the cost of looking for packets in vain.
+// BenchmarkFindNothing measures looking for packets when there are none.
 func BenchmarkFindNothing(b *testing.B) {
 	c := listen(b, "127.0.0.1:0", Options{})
 	in := room(8)
@@ -101,8 +101,8 @@ func BenchmarkFindNothing(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut sends a packet of 200 bytes to each of seven sockets, and reads
-// them: the traffic of a small group, for which nothing can be coupled.
+// BenchmarkFanOut sends a packet of 200 bytes to each of seven sockets, and reads them:
+// the traffic of a small group, in which no packets can be sent together.
 func BenchmarkFanOut(b *testing.B) {
 	from := listen(b, "127.0.0.1:0", Options{})
 	in := room(64)

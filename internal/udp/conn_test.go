@@ -33,14 +33,14 @@ func listen(t testing.TB, addr string, opts Options) *Conn {
 	return c
 }
 
-// room makes room for packets to read.
+// room returns empty packets to read into.
 func room(n int) []Packet { return make([]Packet, n) }
 
 func packetTo(addr netip.AddrPort, payload string) Packet {
 	return Packet{Buf: []byte(payload), N: len(payload), Addr: addr}
 }
 
-// equals makes packets of one size to one address, with their number in front.
+// equals returns packets of one size to one address, with their number in front.
 func equals(n, size int, to netip.AddrPort) []Packet {
 	pkts := make([]Packet, n)
 	for i := range pkts {
@@ -50,7 +50,7 @@ func equals(n, size int, to netip.AddrPort) []Packet {
 	return pkts
 }
 
-// soon is a deadline for what must come at once: it only ends a test that fails.
+// soon is a deadline for immediate events: it only ends a failing test.
 func soon() timed.Instant { return testClock().Now().Add(20 * time.Second) }
 
 func TestPacketsArriveInBatchesWithAddressesAndStamps(t *testing.T) {
@@ -141,7 +141,7 @@ func TestADeadlineThatMovesEarlierIsKept(t *testing.T) {
 	n, err = c.ReadBatch(in, testClock().Now().Add(time.Hour)) // arms a far deadline
 	require.NoError(t, err)
 	require.Zero(t, n)
-	n, err = c.ReadBatch(in, testClock().Now().Add(time.Millisecond)) // would hang without arming again
+	n, err = c.ReadBatch(in, testClock().Now().Add(time.Millisecond)) // hangs unless the timer is set again
 	require.NoError(t, err)
 	require.Zero(t, n)
 }

@@ -7,20 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlInfo is what the kernel says about a message besides its bytes.
+// controlInfo is the kernel's information about a message besides its bytes.
 type controlInfo struct {
-	stamp     int64 // when it was received, in nanoseconds of CLOCK_REALTIME
-	stamped   bool
-	drops     uint32 // how many messages the full receive buffer has cost until then
-	dropsTold bool
-	segment   int // the size of each of several packets; zero: it is one packet
+	stamp    int64 // when it was received, in nanoseconds of CLOCK_REALTIME
+	stamped  bool
+	drops    uint32 // messages lost to a full receive buffer so far
+	hasDrops bool
+	segment  int // the size of each of several packets; zero: it is one packet
 }
 
 const sizeofTimespec = int(unsafe.Sizeof(unix.Timespec{}))
 
-// parseControl reads control messages. It looks at the bytes only, and takes
-// nothing for granted about them: what it does not know it leaves out, and what
-// is cut off it does not read.
+// parseControl reads control messages. It trusts nothing about the bytes: it skips
+// unknown messages and ignores truncated ones.
 func parseControl(b []byte) (info controlInfo) {
 	var h unix.Cmsghdr
 	for len(b) >= unix.SizeofCmsghdr {
@@ -35,7 +34,7 @@ func parseControl(b []byte) (info controlInfo) {
 			copy(unsafe.Slice((*byte)(unsafe.Pointer(&ts)), sizeofTimespec), data)
 			info.stamp, info.stamped = ts.Nano(), true
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
-			info.drops, info.dropsTold = binary.NativeEndian.Uint32(data), true
+			info.drops, info.hasDrops = binary.NativeEndian.Uint32(data), true
 		case h.Level == unix.SOL_UDP && h.Type == unix.UDP_GRO && len(data) >= 4:
 			info.segment = max(int(int32(binary.NativeEndian.Uint32(data))), 0)
 		}

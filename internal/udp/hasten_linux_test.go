@@ -10,13 +10,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A reader that is about to set its timer while somebody hastens it sets the timer
-// last, and must not set it to the later deadline.
-func TestADeadlineThatCameWhileTheTimerWasSetIsSeen(t *testing.T) {
+// If Hasten is called while the reader is about to set its timer, the reader sets the
+// timer last, and must not set it to the later deadline.
+func TestAnEarlierDeadlineDuringTheArmingOfTheTimerIsSeen(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
-	b := c.sock.bell
+	b := c.sock.waiter
 	now := testClock().Now()
-	b.calls = &c.calls
+	b.signals = &c.signals
 	b.now, b.until = now, now.Add(time.Hour)
 	c.Hasten(now.Add(time.Minute)) // the reader does not wait yet, so this leaves the timer alone
 	require.NoError(t, b.arm())
@@ -25,7 +25,7 @@ func TestADeadlineThatCameWhileTheTimerWasSetIsSeen(t *testing.T) {
 	require.LessOrEqual(t, time.Duration(left.Value.Nano()), time.Minute)
 	require.Equal(t, now.Add(time.Minute), b.until)
 
-	c.calls.hasten(timed.Never)
+	c.signals.hasten(timed.Never)
 	b.until = now.Add(time.Hour)
 	require.NoError(t, b.arm())
 	require.NoError(t, unix.TimerfdGettime(b.timer, &left))

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPayload asks a socket of its own that is connected to the address, from the
-// local address of this one, since the route can depend on both.
+// maxPayload asks a separate socket that is connected to the address, from this
+// socket's local address, because the route can depend on both.
 func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
 	local, remote := c.local.Addr(), to.Addr().Unmap()
 	if !remote.IsValid() {
@@ -18,7 +18,7 @@ func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
 	if remote.Is4() {
 		local = local.Unmap()
 	}
-	// The length that an IPv6 header tells leaves out the header itself.
+	// The length in an IPv6 header does not include the header itself.
 	family, level, option, headers, limit := unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPV6_MTU, 40+8, 40+maxDatagram
 	if remote.Is4() {
 		family, level, option, headers, limit = unix.AF_INET, unix.IPPROTO_IP, unix.IP_MTU, 20+8, maxDatagram

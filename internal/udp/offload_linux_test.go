@@ -17,7 +17,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// inTurn reads packets and requires that they are those of want, in order.
+// inTurn reads packets and requires that they equal want, in order.
 func inTurn(t *testing.T, c *Conn, from netip.AddrPort, want []Packet, pkts []Packet) {
 	t.Helper()
 	for got := 0; got < len(want); {
@@ -37,7 +37,7 @@ func inTurn(t *testing.T, c *Conn, from netip.AddrPort, want []Packet, pkts []Pa
 	}
 }
 
-// sized makes packets of the sizes, with bytes that tell them apart.
+// sized returns packets of the sizes, with distinct bytes.
 func sized(to netip.AddrPort, sizes ...int) (pkts []Packet) {
 	for i, n := range sizes {
 		pkts = append(pkts, Packet{Buf: bytes.Repeat([]byte{byte(i + 1)}, n), N: n, Addr: to})
@@ -52,7 +52,7 @@ func repeat(size, times int, last ...int) (sizes []int) {
 	return append(sizes, last...)
 }
 
-// offloads are all choices of what is offloaded.
+// offloads runs a test with every choice of offload.
 func offloads(t *testing.T, f func(t *testing.T, opts Options)) {
 	for _, o := range []Options{{}, {NoSendOffload: true}, {NoReceiveOffload: true}, {NoSendOffload: true, NoReceiveOffload: true}} {
 		o.ReceiveBuffer, o.SendBuffer = 4<<20, 4<<20
@@ -125,7 +125,7 @@ func TestPacketsToSeveralAddressesAreCoupledAndKeepTheirOrder(t *testing.T) {
 	require.Greater(t, a.Stats().Get("sent_together"), uint64(len(out)*9/10))
 }
 
-// Packets may share what they end with, and the kernel may refuse to cut them.
+// Packets may share their tails, and the kernel may refuse to cut trains of them.
 func TestTailsArriveAsPartsOfTheirPackets(t *testing.T) {
 	offloads(t, func(t *testing.T, opts Options) {
 		for _, refused := range []bool{false, true} {
@@ -163,7 +163,7 @@ func TestTailsArriveAsPartsOfTheirPackets(t *testing.T) {
 	})
 }
 
-// A socket that makes no checksums is one that the kernel cuts nothing for.
+// The kernel does not cut trains for a socket without checksums.
 func TestARefusedTrainIsSentPacketByPacket(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{SendBuffer: 4 << 20}), listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 4 << 20})
 	require.NoError(t, a.sock.raw.Control(func(fd uintptr) {
@@ -181,7 +181,7 @@ func TestARefusedTrainIsSentPacketByPacket(t *testing.T) {
 	require.Zero(t, s.Get("sent_together"))
 	require.EqualValues(t, 2*74, s.Get("sent_packets"))
 	require.Equal(t, s.Get("sent_bytes"), b.Stats().Get("received_bytes"))
-	require.Zero(t, s.Get("send_einval"), "no packet failed")
+	require.Zero(t, s.Get("send_einval"), "no packet was refused")
 }
 
 func TestASmallSendBufferTakesTrains(t *testing.T) {
@@ -193,16 +193,16 @@ func TestASmallSendBufferTakesTrains(t *testing.T) {
 	inTurn(t, b, a.LocalAddr(), out, room(64))
 }
 
-// Packets that no interface takes say nothing about offload.
-func TestPacketsLongerThanTheInterfaceTakesAreTold(t *testing.T) {
+// Packets that are too long for every interface do not disable offload.
+func TestPacketsTooLongForTheInterfaceAreReported(t *testing.T) {
 	far := netip.MustParseAddrPort("192.0.2.1:9") // an address for documents
 	const tooLong = 30_000
-	type told struct {
+	type report struct {
 		to netip.AddrPort
 		n  int
 	}
-	var calls []told
-	a := listen(t, "0.0.0.0:0", Options{TooLong: func(to netip.AddrPort, n int) { calls = append(calls, told{to, n}) }})
+	var calls []report
+	a := listen(t, "0.0.0.0:0", Options{TooLong: func(to netip.AddrPort, n int) { calls = append(calls, report{to, n}) }})
 	if n, err := a.MaxPayload(far); err != nil || n >= tooLong {
 		t.Skip("no interface with a small MTU", n, err)
 	}
@@ -211,7 +211,7 @@ func TestPacketsLongerThanTheInterfaceTakesAreTold(t *testing.T) {
 	sent, err := a.WriteBatch(append(sized(far, tooLong, tooLong), out...))
 	require.NoError(t, err)
 	require.Equal(t, 2, sent)
-	require.Equal(t, []told{{far, tooLong}, {far, tooLong}}, calls)
+	require.Equal(t, []report{{far, tooLong}, {far, tooLong}}, calls)
 	from := netip.AddrPortFrom(b.LocalAddr().Addr(), a.LocalAddr().Port())
 	inTurn(t, b, from, out, room(4))
 	s := a.Stats()
@@ -245,8 +245,8 @@ func TestMaxPayloadIsTheLongestPacketThatArrives(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Of packets that were put together, the first has a stamp of the kernel, and the
-// others have one if they cannot have come one after the other.
+// Of coalesced packets, the first has a stamp of the kernel. The others have one if
+// they were certainly sent together.
 func TestCoalescedPacketsCountAsReceivedNotTooEarly(t *testing.T) {
 	hosts := map[string]bool{"127.0.0.1": true}
 	addrs, err := net.InterfaceAddrs()
@@ -287,7 +287,7 @@ func TestCoalescedPacketsCountAsReceivedNotTooEarly(t *testing.T) {
 	}
 }
 
-func TestWhatACallCouldNotHoldComesNext(t *testing.T) {
+func TestRemainingPacketsComeWithTheNextCall(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{MaxPacket: 20})
 	out := sized(b.LocalAddr(), 20, 20, 20, 9, 21, 21, 20, 5, 5)
 	_, err := a.WriteBatch(out)
@@ -337,7 +337,7 @@ func TestCloseDuringHeavyTraffic(t *testing.T) {
 	}
 }
 
-func TestBuffersAreAsTheKernelAccountsForThem(t *testing.T) {
+func TestBuffersReportTheKernelsAccounting(t *testing.T) {
 	small := listen(t, "127.0.0.1:0", Options{ReceiveBuffer: 1 << 16, SendBuffer: 1 << 15})
 	receive, send := small.Buffers()
 	require.Equal(t, 2<<16, receive)

@@ -13,45 +13,45 @@ type mmsghdr struct {
 	length uint32
 }
 
-// controlRoom is room for a receive stamp, the number of dropped packets, and the
-// size of coalesced packets. The array's element makes it aligned as the kernel's
-// headers must be.
+// controlRoom has room for a receive stamp, the number of dropped packets, and the size
+// of coalesced packets. The type of the element aligns it as the kernel's headers
+// require.
 type controlRoom [10]uint64
 
-// receiveBuffers is how many messages one call reads at most. Each needs a buffer
-// for the largest message, and more than these hardly save anything.
+// receiveBuffers is the limit of messages read by one call. Each needs a buffer for the
+// largest message, and more of them save hardly anything.
 const receiveBuffers = 32
 
-// bufferGap keeps the beginnings of buffers off each other's lines of the
-// processor's cache, in which equal low bits of addresses collide.
+// bufferGap offsets the beginnings of buffers in the processor's cache, in which
+// addresses with equal low bits collide.
 const bufferGap = 5 * 64
 
-// receiver reads batches. Everything that the kernel fills in is allocated once;
-// pages of buffers that were never needed take no memory.
+// receiver reads batches. All memory that the kernel fills in is allocated once.
+// Untouched pages of the buffers take no memory.
 type receiver struct {
-	headers  []mmsghdr
-	vectors  []unix.Iovec
-	names    []unix.RawSockaddrInet6 // the larger of the two kinds
-	controls []controlRoom
-	buffers  [][]byte
-	arrivals []arrival // what was read, in order; the first given are with the caller
-	given    int
-	longest  int // packets longer than that are dropped
-	zones    zones
-	stamps   stamper
-	dropped  uint32 // the kernel's last number of messages lost to a full buffer
-	count    *counters
+	headers   []mmsghdr
+	vectors   []unix.Iovec
+	names     []unix.RawSockaddrInet6 // the larger of the two kinds
+	controls  []controlRoom
+	buffers   [][]byte
+	arrivals  []arrival // messages read, in order; the first delivered ones are with the caller
+	delivered int
+	longest   int // longer packets are dropped
+	zones     zones
+	stamps    stamper
+	dropped   uint32 // the kernel's last number of messages lost to a full buffer
+	count     *counters
 
-	// What passes between begin, the function under the poller, and end. The
-	// functions are made once, so that a call does not allocate.
+	// Arguments and results of the function under the poller, between begin and
+	// end. The functions are created once, so that a call does not allocate.
 	control func(fd uintptr)
 	pkts    []Packet
 	n       int
 	err     error
 }
 
-// init makes room for batches. With coalesced packets a message can be as long
-// as the longest datagram, however short its packets are.
+// init allocates room for batches. With coalescing a message can be as long as the
+// longest datagram, even if its packets are short.
 func (r *receiver) init(opts *Options, coalesced bool, stamps stamper, count *counters) {
 	r.stamps, r.count, r.longest = stamps, count, opts.MaxPacket
 	batch, size := min(opts.Batch, receiveBuffers), opts.MaxPacket
@@ -86,18 +86,18 @@ func (r *receiver) end() (n int, err error) {
 	return r.n, r.err
 }
 
-// receive hands out what is left of the last batch, or else reads one; it returns
+// receive delivers the rest of the last batch, or else reads a new one. It returns
 // false when there is nothing to read.
 //
-// System calls that never block are made without telling the runtime. To tell it
-// of a call wakes its watchdog thread out of its sleep, which on an idle node
-// cost more than everything else together.
+// It makes system calls that never block without informing the runtime. Informing it
+// would wake its watchdog thread, which on an idle node costs more than everything else
+// together.
 func (r *receiver) receive(fd uintptr) bool {
-	if r.given < len(r.arrivals) {
-		r.give()
+	if r.delivered < len(r.arrivals) {
+		r.deliver()
 		return true
 	}
-	// A caller with little room is not made to wait for the reading of much.
+	// Read no more for a caller with little room than it needs.
 	k := min(len(r.pkts), len(r.headers))
 	for i := range k {
 		h := &r.headers[i].header
@@ -109,15 +109,15 @@ func (r *receiver) receive(fd uintptr) bool {
 			uintptr(k), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:
-			r.take(int(got), int(got) < k)
-			r.give()
+			r.collect(int(got), int(got) < k)
+			r.deliver()
 			return true
 		case unix.EINTR:
 			continue
 		case unix.EAGAIN:
 			return false
 		case unix.EBADF, unix.ENOTSOCK, unix.EFAULT, unix.EINVAL:
-			r.err = errno // not of the network: it would be the same next time
+			r.err = errno // not a network error: it would repeat
 		default:
 			r.count.receiveErrors.add(errno)
 		}
@@ -125,14 +125,14 @@ func (r *receiver) receive(fd uintptr) bool {
 	}
 }
 
-// take notes the first got messages. drained tells that there were no more.
-func (r *receiver) take(got int, drained bool) {
+// collect notes the first got messages. drained reports that there were no more.
+func (r *receiver) collect(got int, drained bool) {
 	r.stamps.begin()
-	r.arrivals, r.given = r.arrivals[:0], 0
+	r.arrivals, r.delivered = r.arrivals[:0], 0
 	for i := range got {
 		m := &r.headers[i]
 		info := parseControl(unsafe.Slice((*byte)(unsafe.Pointer(&r.controls[i])), m.header.Controllen))
-		if info.dropsTold && info.drops != r.dropped {
+		if info.hasDrops && info.drops != r.dropped {
 			r.count.overflow.Add(uint64(info.drops - r.dropped))
 			r.dropped = info.drops
 		}
@@ -167,8 +167,7 @@ func (r *receiver) address(name *unix.RawSockaddrInet6) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// swapped turns a port between the order of bytes on the network and that of
-// this machine.
+// swapped converts a port between network byte order and this machine's.
 func swapped(port uint16) uint16 {
 	b := (*[2]byte)(unsafe.Pointer(&port))
 	return uint16(b[0])<<8 | uint16(b[1])

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sender writes batches. Everything that the kernel reads is allocated once.
+// sender writes batches. All memory that the kernel reads is allocated once.
 type sender struct {
 	headers  []mmsghdr
 	vectors  []unix.Iovec // of each message, one after the other
 	names    []unix.RawSockaddrInet6
 	controls []segmentControl
-	trains   []train // what the messages are made of
-	places   []place // of each packet
+	trains   []train      // the packets of each message
+	assigned []trainIndex // of each packet
 	zones    zones
 	family   int
 	offload  bool // the kernel cuts trains into packets
@@ -22,18 +22,18 @@ type sender struct {
 	tooLong  func(to netip.AddrPort, length int)
 	count    *counters
 
-	control func(fd uintptr) // made once, so that a call does not allocate
+	control func(fd uintptr) // created once, so that a call does not allocate
 	single  unix.Msghdr      // for a packet of a train by itself
 	sent    int
 }
 
-// vectorsPerMessage is how many packets there is room for in a system call, per
-// message. Small traffic needs one, large traffic fills few messages.
+// vectorsPerMessage is the room for packets in a system call, per message. Small
+// traffic needs one, and large traffic fills few messages.
 const vectorsPerMessage = 8
 
-// init makes room for batches. A train takes no more than half of the socket's
-// buffer, which is room in bytes: the kernel would refuse a longer one for ever
-// whose packets it would take one by one.
+// init allocates room for batches. A train takes at most half of the socket's buffer,
+// which has room bytes: the kernel would always refuse a longer train although it would
+// take its packets one by one.
 func (w *sender) init(opts *Options, family, room int, offload bool, count *counters) {
 	w.family, w.offload, w.tooLong, w.count = family, offload, opts.TooLong, count
 	w.maxBytes = min(maxTrainBytes, room/2)
@@ -43,7 +43,7 @@ func (w *sender) init(opts *Options, family, room int, offload bool, count *coun
 	w.names = make([]unix.RawSockaddrInet6, batch)
 	w.controls = make([]segmentControl, batch)
 	w.trains = make([]train, 0, batch)
-	w.places = make([]place, 0, len(w.vectors))
+	w.assigned = make([]trainIndex, 0, len(w.vectors))
 	for i := range w.headers {
 		w.headers[i].header.Name = (*byte)(unsafe.Pointer(&w.names[i]))
 		w.controls[i].init()
@@ -51,10 +51,10 @@ func (w *sender) init(opts *Options, family, room int, offload bool, count *coun
 	w.control = w.send
 }
 
-// fill prepares the messages of packets, and returns for how many there was room.
-// A packet whose address this socket can never reach is counted and left out.
+// fill prepares the messages of packets, and returns how many packets fit. A packet
+// whose address this socket can never reach is counted and skipped.
 func (w *sender) fill(pkts []Packet) (taken int) {
-	taken = w.couple(pkts)
+	taken = w.group(pkts)
 	at := 0
 	for i := range w.trains {
 		t := &w.trains[i]
@@ -62,8 +62,8 @@ func (w *sender) fill(pkts []Packet) (taken int) {
 		t.vectors = w.vectors[at : at : at+n]
 		at += n
 	}
-	for i, m := range w.places {
-		if m == nowhere {
+	for i, m := range w.assigned {
+		if m == noTrain {
 			continue
 		}
 		t, p := &w.trains[m], &pkts[i]
@@ -91,7 +91,7 @@ func vectorOf(b []byte) unix.Iovec {
 // packet returns the pieces of a packet of the train.
 func (t *train) packet(i int) []unix.Iovec { return t.vectors[i*t.pieces:][:t.pieces] }
 
-// length returns how many bytes a packet of the train has.
+// length returns the number of bytes of a packet of the train.
 func (t *train) length(i int) (n int) {
 	for _, v := range t.packet(i) {
 		n += int(v.Len)
@@ -99,7 +99,7 @@ func (t *train) length(i int) (n int) {
 	return n
 }
 
-// setName writes an address as the kernel wants it, IPv4 mapped to IPv6 if the
+// setName writes an address in the kernel's form, with IPv4 mapped to IPv6 if the
 // socket is an IPv6 one.
 func (w *sender) setName(name *unix.RawSockaddrInet6, addr netip.AddrPort) (length uint32, ok bool) {
 	a := addr.Addr()
@@ -120,11 +120,10 @@ func (w *sender) setName(name *unix.RawSockaddrInet6, addr netip.AddrPort) (leng
 	return 0, false
 }
 
-// send sends the prepared messages. The kernel stops at the first one that
-// fails and tells why only when that is the first of a call; so it is left out
-// and the call repeated from the next one. Every turn of the loop makes progress
-// in that way or by the one second chance that each message has. It never blocks
-// (see receive).
+// send sends the prepared messages. The kernel stops at the first failing message, and
+// reports the error only if that message is the first of a call. So send skips it and
+// repeats the call from the next one. Every iteration makes progress in this way, or
+// uses the one second chance of a message. It never blocks (see receive).
 func (w *sender) send(fd uintptr) {
 	w.sent = 0
 	bytes, together := 0, 0
@@ -145,12 +144,12 @@ func (w *sender) send(fd uintptr) {
 			at += int(got)
 		case errno == unix.EINTR:
 		case errno == unix.ECONNREFUSED && refused != at:
-			// What an earlier packet met, reported now: this one has not been
+			// The error belongs to an earlier packet: this one has not been
 			// tried yet.
 			w.count.sendErrors.add(errno)
 			refused = at
 		default:
-			bytes += w.refuse(fd, at, errno)
+			bytes += w.retry(fd, at, errno)
 			at++
 		}
 	}
@@ -159,15 +158,15 @@ func (w *sender) send(fd uintptr) {
 	w.count.together.Add(uint64(together))
 }
 
-// refuse sees to a message that the kernel refused: one packet is lost, and so are
-// several if the reason has to do with none of them. But where it may be that they
-// are several, or too long, each is tried by itself. If the first then leaves, the
-// kernel or a path does not cut trains, and none is coupled any more; for had the
-// length been the reason, the first, none being longer, would have met it as well.
-func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
+// retry handles a refused message. A single packet is dropped, and so is a train if the
+// error does not concern its packets. But if the train itself may be the reason, or its
+// length, each packet is tried by itself. If the first one then leaves, the kernel or a
+// path does not cut trains, and no more trains are made. If the length had been the
+// reason, the first packet would have failed as well, because no other is longer.
+func (w *sender) retry(fd uintptr, at int, errno unix.Errno) (bytes int) {
 	t := &w.trains[at]
 	if t.packets == 1 {
-		w.lose(t, 0, errno)
+		w.drop(t, 0, errno)
 		return 0
 	}
 	apart := errno == unix.EINVAL || errno == unix.EIO || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP
@@ -176,7 +175,7 @@ func (w *sender) refuse(fd uintptr, at int, errno unix.Errno) (bytes int) {
 			errno = w.sendOne(fd, at, i)
 		}
 		if errno != 0 {
-			w.lose(t, i, errno)
+			w.drop(t, i, errno)
 			continue
 		}
 		w.sent++
@@ -209,8 +208,8 @@ func (w *sender) sendOne(fd uintptr, at, i int) unix.Errno {
 	}
 }
 
-// lose counts a packet that was not sent.
-func (w *sender) lose(t *train, i int, errno unix.Errno) {
+// drop counts a packet that was not sent.
+func (w *sender) drop(t *train, i int, errno unix.Errno) {
 	w.count.sendErrors.add(errno)
 	if errno == unix.EMSGSIZE && w.tooLong != nil {
 		w.tooLong(t.addr, t.length(i))

@@ -13,18 +13,18 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// socket is a non-blocking socket. Its reader waits at the bell.
+// socket is a non-blocking socket. Its reader waits in waiter.
 type socket struct {
-	file  *os.File
-	raw   syscall.RawConn
-	bell  *bell
-	in    receiver
-	out   sender
-	count *counters
+	file   *os.File
+	raw    syscall.RawConn
+	waiter *waiter
+	in     receiver
+	out    sender
+	count  *counters
 }
 
 func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters) (*socket, netip.AddrPort, error) {
-	if len(addr.IP) == 0 { // all addresses: both families with one socket, if there is IPv6
+	if len(addr.IP) == 0 { // all addresses: one socket for both families, if there is IPv6
 		s, local, err := openAt(netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(addr.Port)), clock, opts, count)
 		if !errors.Is(err, unix.EAFNOSUPPORT) && !errors.Is(err, unix.EADDRNOTAVAIL) {
 			return s, local, err
@@ -57,7 +57,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if local, err = bind(fd, addr); err != nil {
 		return nil, local, err
 	}
-	if s.bell, err = newBell(fd, &s.in); err != nil {
+	if s.waiter, err = newWaiter(fd, &s.in); err != nil {
 		return nil, local, err
 	}
 	if s.raw, err = file.SyscallConn(); err != nil {
@@ -67,8 +67,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	if !opts.NoKernelStamps {
 		stamps.enable(fd)
 	}
-	// A kernel that does not know the options has no offload, which costs time
-	// and nothing else.
+	// Without these options a kernel has no offload, which only costs time.
 	coalesced := !opts.NoReceiveOffload && unix.SetsockoptInt(fd, unix.SOL_UDP, unix.UDP_GRO, 1) == nil
 	_, unknown := unix.GetsockoptInt(fd, unix.SOL_UDP, unix.UDP_SEGMENT)
 	_, sendBuffer := s.buffers()
@@ -81,9 +80,9 @@ func setOptions(fd, family int, opts Options) error {
 	set := func(level, option, value int) error {
 		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
 	}
-	// Packets that do not fit the interface are refused rather than fragmented.
-	// The path's MTU, of which anybody can tell lies, is not asked. (An IPv6
-	// socket has both options, as it carries IPv4 as well.)
+	// Packets that are too long for the interface are refused, not fragmented. The
+	// path's MTU is ignored, because anyone can forge it. (An IPv6 socket has both
+	// options, because it carries IPv4 as well.)
 	if err := set(unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE); err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func setOptions(fd, family int, opts Options) error {
 			return err
 		}
 	}
-	// The number of packets that the full buffer has cost comes with the others.
+	// The count of packets lost to the full buffer comes with other packets.
 	if err := set(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func setOptions(fd, family int, opts Options) error {
 		if buffer.size <= 0 {
 			continue
 		}
-		if set(unix.SOL_SOCKET, buffer.force, buffer.size) == nil { // needs a privilege, ignores the limit
+		if set(unix.SOL_SOCKET, buffer.force, buffer.size) == nil { // ignores the limit, but needs a privilege
 			continue
 		}
 		if err := set(unix.SOL_SOCKET, buffer.option, buffer.size); err != nil {
@@ -116,7 +115,7 @@ func setOptions(fd, family int, opts Options) error {
 	return nil
 }
 
-// sockaddr returns an address as a socket of its family takes it.
+// sockaddr returns an address in the form of a socket of its family.
 func sockaddr(addr netip.AddrPort) unix.Sockaddr {
 	a := addr.Addr()
 	if a.Is4() {
@@ -144,7 +143,7 @@ func bind(fd int, addr netip.AddrPort) (local netip.AddrPort, err error) {
 	return netip.AddrPortFrom(addr.Addr(), port), nil
 }
 
-// poll reads what is there, without waiting and whatever the read deadline is.
+// poll reads the available packets without waiting, whatever the read deadline is.
 func (s *socket) poll(pkts []Packet) (n int, err error) {
 	r := &s.in
 	r.begin(pkts)
@@ -154,24 +153,24 @@ func (s *socket) poll(pkts []Packet) (n int, err error) {
 	return r.end()
 }
 
-// wait reads what is there or comes until the deadline, about, or an earlier one
-// that somebody sets meanwhile, or a wake.
-func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, calls *calls) (n int, err error) {
+// wait reads packets that are there or come until about the deadline, an earlier
+// deadline set meanwhile, or a wake.
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, signals *signals) (n int, err error) {
 	r := &s.in
 	r.begin(pkts)
-	if err := s.bell.wait(now, deadline, calls); err != nil {
+	if err := s.waiter.wait(now, deadline, signals); err != nil {
 		return 0, err
 	}
 	return r.end()
 }
 
 // wake ends the wait under way, or else the next one.
-func (s *socket) wake() { s.bell.ring() }
+func (s *socket) wake() { s.waiter.interrupt() }
 
 // hasten ends the wait under way at the deadline.
-func (s *socket) hasten(now, deadline timed.Instant) { s.bell.hasten(now, deadline) }
+func (s *socket) hasten(now, deadline timed.Instant) { s.waiter.hasten(now, deadline) }
 
-// idle reads the clock at a time when the socket has been found empty.
+// idle reads the clock right after the socket was found empty.
 func (s *socket) idle() timed.Instant { return s.in.stamps.idle() }
 
 func (s *socket) write(pkts []Packet) (sent int, err error) {
@@ -187,7 +186,7 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 	return sent, nil
 }
 
-// buffers asks for the sizes of the buffers. A closed socket has none.
+// buffers returns the sizes of the buffers. A closed socket has none.
 func (s *socket) buffers() (receive, send int) {
 	_ = s.raw.Control(func(fd uintptr) {
 		receive, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
@@ -197,9 +196,9 @@ func (s *socket) buffers() (receive, send int) {
 }
 
 func (s *socket) close() error {
-	// The bell first: its reader uses the socket.
-	if s.bell != nil {
-		s.bell.close()
+	// Close the waiter first, because its reader uses the socket.
+	if s.waiter != nil {
+		s.waiter.close()
 	}
 	s.in.stamps.close()
 	return s.file.Close()

@@ -21,7 +21,7 @@ type socket struct {
 	clock  *hwclock.Clock
 	count  *counters
 	opts   Options
-	whole  []byte        // any datagram fits, so that too long ones are noticed
+	whole  []byte        // any datagram fits, so that long ones are noticed
 	joined []byte        // a packet with its tail; of the writer
 	armed  timed.Instant // when the read deadline expires; of the reader
 }
@@ -46,10 +46,10 @@ func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters
 	return &socket{conn: conn, clock: clock, count: count, opts: opts, whole: make([]byte, maxDatagram), armed: unarmed}, local, nil
 }
 
-// poll finds nothing: there is no portable way of reading without waiting.
+// poll finds nothing, because there is no portable way to read without waiting.
 func (s *socket) poll([]Packet) (n int, err error) { return 0, nil }
 
-// unarmed as the expiry of the read deadline means that it must be set before
+// unarmed as the expiry of the read deadline means that the deadline must be set before
 // the next wait.
 const unarmed timed.Instant = math.MinInt64
 
@@ -67,12 +67,12 @@ func (s *socket) arm(now, deadline timed.Instant) error {
 }
 
 // wait reads one packet, or waits for it until about the deadline, or a wake.
-func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, calls *calls) (n int, err error) {
-	deadline = timed.Earlier(deadline, calls.deadline())
+func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, signals *signals) (n int, err error) {
+	deadline = timed.Earlier(deadline, signals.deadline())
 	if err := s.arm(now, deadline); err != nil {
 		return 0, err
 	}
-	if calls.woken.Load() || calls.deadline() < deadline { // setting the deadline may have undone its end
+	if signals.woken.Load() || signals.deadline() < deadline { // the new deadline may have overwritten theirs
 		s.armed = unarmed
 		return 0, nil
 	}
@@ -103,7 +103,7 @@ func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, calls *calls) 
 func (s *socket) idle() timed.Instant { return s.clock.Now() }
 
 func (s *socket) write(pkts []Packet) (sent int, err error) {
-	// A full buffer makes an omission, not a wait.
+	// A full buffer drops the packet. Writing never waits.
 	if err := s.conn.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
 		return 0, err
 	}
@@ -134,11 +134,11 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 	return sent, nil
 }
 
-// buffers is not known here.
+// buffers reports nothing on these systems.
 func (s *socket) buffers() (receive, send int) { return 0, 0 }
 
-// leastMTU is what IPv6 demands of any path, from which its header and that of
-// UDP go off.
+// leastMTU is the IPv6 minimum for any path. The headers of IPv6 and UDP are subtracted
+// from it.
 const leastMTU = 1280
 
 func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
@@ -157,7 +157,7 @@ func (s *socket) hasten(_, _ timed.Instant) { s.wake() }
 
 func (s *socket) close() error { return s.conn.Close() }
 
-// isTimeout tells the end of a wait from other errors.
+// isTimeout reports whether an error is the end of a wait.
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // addError counts an error of the portable socket.

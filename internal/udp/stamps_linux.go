@@ -9,25 +9,24 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// stamper turns the kernel's receive stamps, which are in a clock that can be
-// slewed and stepped, into instants of the hardware clock. It only ever makes a
-// receipt earlier than the time at which the batch was read, and does so only
-// when it is certain not to make it too early.
+// stamper converts the kernel's receive stamps, from a clock that can be slewed and
+// stepped, to instants of the hardware clock. A conversion only makes a receipt earlier
+// than the reading of the batch, and only if the result is certainly not too early.
 type stamper struct {
 	clock *hwclock.Clock
 	watch *hwclock.StepWatch // nil: the kernel's stamps are not used
 	count *counters
 
-	// before was sampled when the socket was last found empty, so that packets
-	// of the next batch were stamped after it. (Those that were on their way
-	// just then show it by their stamps.)
+	// before was sampled when the socket was last found empty, so the packets of
+	// the next batch were stamped after it. (The stamps of packets that arrived at
+	// that moment show it.)
 	before, after hwclock.RealtimeSample
-	usable        bool // the kernel's stamps, in the present batch
+	usable        bool // whether the kernel's stamps are usable in the present batch
 }
 
-// enable asks the kernel for receive stamps. Without them, or without notice of
-// clock steps, packets count as received when they are read: delay bounds are a
-// little looser, and nothing else changes. So failing is not an error.
+// enable asks the kernel for receive stamps. Without them, or without notice of clock
+// steps, packets count as received when they are read: delay bounds are slightly
+// looser, and nothing else changes. So a failure is not an error.
 func (s *stamper) enable(fd int) {
 	watch, err := hwclock.NewStepWatch()
 	if err != nil {
@@ -41,7 +40,7 @@ func (s *stamper) enable(fd int) {
 	s.before = s.clock.SampleRealtime()
 }
 
-// idle reads the clock when the socket has been found empty.
+// idle reads the clock right after the socket was found empty.
 func (s *stamper) idle() timed.Instant {
 	if s.watch == nil {
 		return s.clock.Now()
@@ -50,7 +49,7 @@ func (s *stamper) idle() timed.Instant {
 	return s.before.At
 }
 
-// begin is called as early as possible after a batch has been read.
+// begin must be called as early as possible after a batch has been read.
 func (s *stamper) begin() {
 	if s.watch == nil {
 		s.after.At = s.clock.Now()
@@ -63,7 +62,7 @@ func (s *stamper) begin() {
 	}
 }
 
-// receipt returns when a packet of the batch counts as received.
+// receipt returns the receipt of a packet of the batch.
 func (s *stamper) receipt(stamp int64, stamped bool) timed.Instant {
 	if !stamped || !s.usable {
 		return s.after.At
@@ -71,21 +70,20 @@ func (s *stamper) receipt(stamp int64, stamped bool) timed.Instant {
 	return hwclock.Receipt(stamp, s.before, s.after)
 }
 
-// laterReceipt returns when packets that the kernel has coalesced with an earlier
-// one count as received, of which first is the receipt.
+// laterReceipt returns the receipt of packets that the kernel has coalesced with an
+// earlier one, whose receipt is first.
 //
-// The kernel keeps one stamp for all of them. In most cases it is made when they
-// have been put together, and is not before any of them. But packets that come
-// out of a tunnel are stamped before, each for itself, and the stamp that stays is
-// that of the first: the others may have come after it, by as long as the
-// interface is polled in one go. A receipt that is too early makes a delay bound
-// that is none, so only the first packet gets the stamp, which is never before its
-// arrival, and the others count as received when they are read. That bound holds,
-// and is looser by the time that they waited for the reader.
+// The kernel keeps one stamp for all of them. Usually it makes the stamp after joining
+// them, so it is not before any of them. But packets that come out of a tunnel are
+// stamped before, one by one, and the stamp of the first one remains: the others may
+// have come after it, by as long as one poll of the interface takes. A receipt that is
+// too early makes a delay bound wrong. So only the first packet gets the stamp, which
+// is never before its arrival, and the others count as received when they are read.
+// Their bound is valid, and looser by the time that they waited for the reader.
 //
-// From a loopback address it is different. The kernel takes such packets from the
-// loopback interface only, which puts nothing together: what is one message there
-// was sent as one, crossed as one, and was stamped afterwards.
+// Packets from a loopback address are different. The kernel accepts them from the
+// loopback interface only, which joins nothing: such a message was sent as one, crossed
+// as one, and was stamped afterwards.
 func (s *stamper) laterReceipt(first timed.Instant, from netip.Addr) timed.Instant {
 	if from.IsLoopback() {
 		return first
@@ -93,9 +91,9 @@ func (s *stamper) laterReceipt(first timed.Instant, from netip.Addr) timed.Insta
 	return s.after.At
 }
 
-// end is called after the last packet of a batch. As long as more packets are
-// waiting, they may be older than the last sample, which therefore does not
-// become the one before them.
+// end must be called after the last packet of a batch. While more packets are waiting,
+// they may be older than the last sample, so that sample does not become the one before
+// them.
 func (s *stamper) end(drained bool) {
 	if drained || !s.usable {
 		s.before = s.after

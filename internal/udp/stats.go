@@ -60,7 +60,8 @@ var namedErrors = [...]struct {
 	{syscall.EAFNOSUPPORT, "eafnosupport"},
 }
 
-// errorCounters counts failures of one direction; the last one is the rest.
+// errorCounters counts failures of one direction. The last counter is for all other
+// errors.
 type errorCounters [len(namedErrors) + 1]atomic.Uint64
 
 func (e *errorCounters) add(errno syscall.Errno) {

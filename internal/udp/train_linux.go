@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// train is what one message of the kernel carries: packets to one address, all of
-// the size of the first but for the last, which may be shorter. The kernel, or the
-// network card, cuts it into packets again (UDP_SEGMENT).
+// train holds the packets of one message of the kernel. They have one address and one
+// size, except the last, which may be shorter. The kernel, or the network card, cuts
+// the train into packets again (UDP_SEGMENT).
 type train struct {
 	addr       netip.AddrPort
 	nameLength uint32
@@ -22,27 +22,28 @@ type train struct {
 }
 
 const (
-	// maxTrain is how many packets all versions of the kernel cut, and maxTrainBytes
-	// leaves room for the headers of IPv6, UDP and Ethernet with a VLAN in the
-	// 64 KiB that interfaces take: a longer train is cut before it gets there.
+	// maxTrain is the number of packets that all versions of the kernel cut.
+	// maxTrainBytes leaves room for the headers of IPv6, UDP and Ethernet with a
+	// VLAN in the 64 KiB limit of interfaces: a longer train would be cut before it
+	// gets there.
 	maxTrain      = 64
 	maxTrainBytes = maxDatagram - 40 - 8 - 18
 
-	// openTrains is among how many of the latest trains the one of an address is
-	// looked for, so that a packet to each of many addresses costs little. Callers
-	// that send much to more addresses do so one address after the other.
+	// openTrains is the number of latest trains that are searched for an address,
+	// so that a packet to each of many addresses costs little. Callers that send
+	// much to more addresses order their packets by address.
 	openTrains = 16
 )
 
-// place is the number of the train that a packet is in.
-type place int16
+// trainIndex is the number of a packet's train.
+type trainIndex int16
 
-const nowhere place = -1
+const noTrain trainIndex = -1
 
-// couple puts packets into trains, as many as there is room for. Packets to one
-// address keep their order: a packet joins only the latest train to its address.
-func (w *sender) couple(pkts []Packet) (taken int) {
-	w.trains, w.places = w.trains[:0], w.places[:0]
+// group puts packets into trains, as many as fit. Packets to one address keep their
+// order: a packet joins only the latest train to its address.
+func (w *sender) group(pkts []Packet) (taken int) {
+	w.trains, w.assigned = w.trains[:0], w.assigned[:0]
 	vectors := 0
 	for i := range pkts {
 		p, pieces := &pkts[i], 1
@@ -53,8 +54,8 @@ func (w *sender) couple(pkts []Packet) (taken int) {
 			break
 		}
 		if w.offload {
-			if m := w.latest(p.Addr); m != nowhere && w.trains[m].join(p.size(), pieces, w.maxBytes) {
-				w.places = append(w.places, m)
+			if m := w.latest(p.Addr); m != noTrain && w.trains[m].join(p.size(), pieces, w.maxBytes) {
+				w.assigned = append(w.assigned, m)
 				continue
 			}
 		}
@@ -65,28 +66,28 @@ func (w *sender) couple(pkts []Packet) (taken int) {
 		length, ok := w.setName(&w.names[m], p.Addr)
 		if !ok {
 			w.count.sendErrors.add(unix.EAFNOSUPPORT)
-			w.places = append(w.places, nowhere)
+			w.assigned = append(w.assigned, noTrain)
 			continue
 		}
 		w.trains = append(w.trains, train{addr: p.Addr, nameLength: length, size: p.size(), packets: 1, pieces: pieces,
 			bytes: p.size(), ended: p.size() == 0})
-		w.places = append(w.places, place(m))
+		w.assigned = append(w.assigned, trainIndex(m))
 	}
-	return len(w.places)
+	return len(w.assigned)
 }
 
 // latest returns the latest train to an address, if it is among the last few.
-func (w *sender) latest(addr netip.AddrPort) place {
+func (w *sender) latest(addr netip.AddrPort) trainIndex {
 	for i := len(w.trains) - 1; i >= max(0, len(w.trains)-openTrains); i-- {
 		if w.trains[i].addr == addr {
-			return place(i)
+			return trainIndex(i)
 		}
 	}
-	return nowhere
+	return noTrain
 }
 
-// join couples a packet of n bytes in pieces like those of the others, if the train
-// then has no more than limit bytes. An empty packet cannot be cut off.
+// join adds a packet of n bytes in equally many pieces to the train, if the train then
+// has at most limit bytes. An empty packet cannot be part of a train.
 func (t *train) join(n, pieces, limit int) bool {
 	if t.ended || n == 0 || pieces != t.pieces || n > t.size || t.packets == maxTrain || t.bytes+n > limit {
 		return false
@@ -97,11 +98,11 @@ func (t *train) join(n, pieces, limit int) bool {
 	return true
 }
 
-// segmentControl is the control message that tells where a train is to be cut.
+// segmentControl is the control message with the size at which a train is cut.
 type segmentControl struct {
 	header unix.Cmsghdr
 	size   uint16
-	_      [6]byte // to the length that the kernel expects
+	_      [6]byte // padding to the kernel's length
 }
 
 func (c *segmentControl) init() {
@@ -109,8 +110,8 @@ func (c *segmentControl) init() {
 	c.header.SetLen(unix.CmsgLen(2))
 }
 
-// attach adds the control message to the header of a train that has several
-// packets, and takes it off otherwise.
+// attach adds the control message to the header of a train that has several packets,
+// and removes it otherwise.
 func (c *segmentControl) attach(h *unix.Msghdr, t *train) {
 	if t.packets == 1 {
 		h.Control = nil

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every packet is in one train, trains are what the kernel can cut, and packets
-// to one address stay in order.
-func TestCouplingLosesAndReordersNothing(t *testing.T) {
+// Every packet is in one train, the kernel can cut every train, and packets to one
+// address stay in order.
+func TestGroupingLosesAndReordersNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(1, 1<<19).Draw(t, "room")
 		batch := rapid.IntRange(1, 70).Draw(t, "batch")
@@ -115,13 +115,13 @@ func TestControlMessagesAreFoundAmongOthers(t *testing.T) {
 	b := controlMessage(nil, unix.SOL_IP, unix.IP_TOS, 1)
 	b = controlMessage(b, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, number(7)...)
 	b = controlMessage(b, unix.SOL_UDP, unix.UDP_GRO, number(1200)...)
-	require.Equal(t, controlInfo{drops: 7, dropsTold: true, segment: 1200}, parseControl(b))
-	require.Equal(t, controlInfo{drops: 7, dropsTold: true}, parseControl(b[:len(b)-8]), "cut off")
+	require.Equal(t, controlInfo{drops: 7, hasDrops: true, segment: 1200}, parseControl(b))
+	require.Equal(t, controlInfo{drops: 7, hasDrops: true}, parseControl(b[:len(b)-8]), "cut off")
 	require.Equal(t, controlInfo{}, parseControl(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, number(-1)...)))
 	require.Equal(t, controlInfo{}, parseControl(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, 1, 2)))
 }
 
-// FuzzCoalesced splits messages by what arbitrary control messages say.
+// FuzzCoalesced splits messages according to arbitrary control messages.
 func FuzzCoalesced(f *testing.F) {
 	f.Add(controlMessage(nil, unix.SOL_UDP, unix.UDP_GRO, number(100)...), uint16(1000), 8)
 	f.Add(controlMessage(controlMessage(nil, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, number(1)...), unix.SOL_UDP, unix.UDP_GRO, number(3)...), uint16(10), 1)
@@ -139,9 +139,9 @@ func FuzzCoalesced(f *testing.F) {
 		segment := r.arrivals[0].size
 		var back []byte
 		pkts := room(1 + int(uint(size)%80))
-		for r.given < len(r.arrivals) {
+		for r.delivered < len(r.arrivals) {
 			r.begin(pkts)
-			r.give()
+			r.deliver()
 			n, err := r.end()
 			require.NoError(t, err)
 			require.Positive(t, n)

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// zones remembers the names of the interfaces that link-local addresses belong
-// to, since asking the system for them allocates. It belongs to one goroutine,
-// and holds no more entries than the machine had interfaces.
+// zones caches the names of the interfaces of link-local addresses, because asking the
+// system allocates. It belongs to one goroutine, and has at most one entry for each
+// interface that the machine had.
 type zones struct {
 	names   map[uint32]string
 	indices map[string]uint32

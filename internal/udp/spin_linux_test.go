@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-func TestWhatIsExpectedIsReadWithoutWaiting(t *testing.T) {
+func TestExpectedPacketsAreReadWithoutWaiting(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
 	sent := make(chan error, 1)
 	b.Expect(time.Hour)
@@ -26,13 +26,13 @@ func TestWhatIsExpectedIsReadWithoutWaiting(t *testing.T) {
 	require.False(t, b.Waited())
 	require.NoError(t, <-sent)
 
-	n, err = b.ReadBatch(in, testClock().Now().Add(time.Millisecond)) // it held for one call
+	n, err = b.ReadBatch(in, testClock().Now().Add(time.Millisecond)) // Expect applies to one call
 	require.NoError(t, err)
 	require.Zero(t, n)
 	require.True(t, b.Waited())
 }
 
-func TestAWakeAndTheDeadlineEndALookout(t *testing.T) {
+func TestAWakeAndTheDeadlineEndASpin(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
 	c.Expect(time.Hour)
 	go func() {
@@ -53,7 +53,7 @@ func TestAWakeAndTheDeadlineEndALookout(t *testing.T) {
 	require.GreaterOrEqual(t, testClock().Now(), deadline)
 }
 
-// What was expected and has come already leaves nothing to expect.
+// An expectation ends even if its packets have already come.
 func TestAnExpectationIsOverWithItsCall(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
 	_, err := a.WriteBatch([]Packet{packetTo(b.LocalAddr(), "here")})

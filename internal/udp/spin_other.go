@@ -2,5 +2,5 @@
 
 package udp
 
-// yieldThread reports whether sockets can be looked at without waiting.
+// yieldThread reports whether sockets can be polled without waiting.
 func yieldThread() bool { return false }
