@@ -29,7 +29,7 @@ func newPlotCommand() *cobra.Command {
 The command writes into a directory and replaces files of the same name.`,
 		Example: `  failaware-lab bench election --nodes 1,2,3,4,5,6,7,8 -o json >election.json
   failaware-lab plot election.json --dir docs/figures`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return cli.Wrong("--dir %s: %v", dir, err)

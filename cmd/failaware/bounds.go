@@ -22,6 +22,7 @@ func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
 	t := c.Timing
 	g := guarantees{Bounds: api.BoundsOf(b), LeastLockTimeNS: int64(t.LeastLockTime()),
 		LeastExpiresNS: int64(t.LeastExpires()), Timing: api.TimingOf(t), Warnings: []string{}}
+	g.Warnings = append(g.Warnings, strayVariables()...)
 	if w := t.LeaseWarning(); w != "" {
 		g.Warnings = append(g.Warnings, w)
 	}

@@ -24,8 +24,8 @@ import (
 const mostInput = 64 << 20
 
 func newBroadcastCommand(g *globals) *cobra.Command {
-	order := cli.NewValue(api.Orders[0], "name", cli.OneOf(cli.Names(api.Orders...)...))
-	atomicity := cli.NewValue(api.Atomicities[0], "name", cli.OneOf(cli.Names(api.Atomicities...)...))
+	order := cli.NewValue(api.Orders[0], strings.Join(api.Orders, "|"), cli.OneOf(cli.Names(api.Orders...)...))
+	atomicity := cli.NewValue(api.Atomicities[0], strings.Join(api.Atomicities, "|"), cli.OneOf(cli.Names(api.Atomicities...)...))
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "broadcast TEXT|-",
@@ -35,7 +35,7 @@ the standard input if that is "-". With --wait the command returns when the node
 delivered the message; with --atomicity strict every member then has it. The node must
 run with --broadcast.`,
 		Example: "  failaware broadcast --atomicity strict --wait hello",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			payload := []byte(args[0])
 			if args[0] == "-" {
@@ -57,8 +57,8 @@ run with --broadcast.`,
 			})
 		},
 	}
-	cmd.Flags().Var(order, "order", strings.Join(api.Orders, ", "))
-	cmd.Flags().Var(atomicity, "atomicity", strings.Join(api.Atomicities, ", "))
+	cmd.Flags().Var(order, "order", "in which order members deliver the message")
+	cmd.Flags().Var(atomicity, "atomicity", "which members deliver it if some fail")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the node has delivered the message")
 	return cmd
 }

@@ -28,7 +28,7 @@ func newConfigCheckCommand() *cobra.Command {
 		Long: `Validate the settings that 'failaware node' would use with the same flags,
 environment and file, and print every bound that they guarantee. The command starts
 nothing and looks up no names.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if file != "" && file != args[0] {

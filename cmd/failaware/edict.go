@@ -52,7 +52,7 @@ func newEdictShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show EDICT",
 		Short: "Print the content of an edict",
-		Args:  cobra.ExactArgs(1),
+		Args:  cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := parseEdict(args[0])
 			if err != nil {
@@ -100,7 +100,7 @@ file if it does not exist.
 
 Exit codes: 0 ordered or accepted, 1 incomparable or refused, 2 wrong usage or a
 damaged file.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []edict.Edict
 			for _, a := range args {

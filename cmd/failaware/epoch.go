@@ -49,7 +49,7 @@ func newEpochChangeCommand(g *globals) *cobra.Command {
 	var force bool
 	var dead string
 	cmd := &cobra.Command{
-		Use: "change SYSTEM", Short: "Replace the quorum system, at its leader or by force", Args: cobra.ExactArgs(1),
+		Use: "change SYSTEM", Short: "Replace the quorum system, at its leader or by force", Args: cli.Args,
 		Long: `Have the node, which must lead globally, propose a quorum system as the successor of
 the one in use, and wait until the node has entered the next epoch.
 

@@ -68,7 +68,7 @@ func newResignCommand(g *globals) *cobra.Command {
 
 func newVerifyCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify NODE", Short: "Ask another node, through this one, whether it leads; the exit code is 1 if it does not", Args: cobra.ExactArgs(1),
+		Use: "verify NODE", Short: "Ask another node, through this one, whether it leads; the exit code is 1 if it does not", Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := timed.ParseNodeID(args[0]); err != nil {
 				return cli.Wrong("verify: %w", err)

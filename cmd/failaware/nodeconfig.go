@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,9 +126,33 @@ func explain(err error, values source) error {
 			continue
 		}
 		rest = strings.ReplaceAll(rest, "only Insecure allows it", "only --insecure allows it")
+		if text := valueAt(settings[i], values, what); text != "" {
+			field = fmt.Sprintf("%q", text)
+		}
+		rest = element.ReplaceAllStringFunc(rest, func(e string) string {
+			if text := valueAt(settings[i], values, e); text != "" {
+				return fmt.Sprintf("%q", text)
+			}
+			return e
+		})
 		errs = append(errs, fmt.Errorf("%s: %s: %s", origin(settings[i], values, what), field, rest))
 	}
 	return errors.Join(errs...)
+}
+
+// element matches the name that errors have for a value of a list.
+var element = regexp.MustCompile(`\w+\[\d+\]`)
+
+// valueAt returns the text of a value of a list, as the user wrote it, or "" if what
+// does not name one.
+func valueAt(s *setting, values source, what string) string {
+	var i int
+	if at := strings.IndexByte(what, '['); at >= 0 {
+		if _, err := fmt.Sscanf(what[at:], "[%d]", &i); err == nil && s.list() && i < len(values[s.key]) {
+			return values[s.key][i].text
+		}
+	}
+	return ""
 }
 
 // origin returns where the value of a setting comes from.

@@ -40,7 +40,7 @@ func newWaitCommand(g *globals) *cobra.Command {
 
 The exit code is 1 if it does not hold within --timeout (10s), and 2 if it can
 never hold.`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask, err := o.condition(cmd, args[0])
 			if err != nil {

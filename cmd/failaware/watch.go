@@ -25,7 +25,7 @@ func newWatchCommand(g *globals) *cobra.Command {
 		Long: `Print events as they happen, one line or (with -o json or ndjson) one JSON object each.
 When the node is restarted or does not answer for a while, the command connects again
 and continues after the last event that it printed.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic := "all"
 			if len(args) == 1 {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,4 +111,53 @@ func TestValuesParseWhenTheyAreSet(t *testing.T) {
 	require.Equal(t, "large", v.String(), "a wrong text changes nothing")
 	require.Equal(t, "sizes", v.Type())
 	require.Panics(t, func() { NewValue("huge", "size", size) })
+}
+
+func TestArgumentsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		use  string
+		args int
+		want string
+	}{
+		{"wait a|b", 0, "wait: a|b is missing"},
+		{"wait a|b", 1, ""},
+		{"wait a|b", 2, `wait: "x" is one argument too many`},
+		{"check [FILE]", 0, ""},
+		{"check [FILE]", 1, ""},
+		{"check [FILE]", 2, `check: "x" is one argument too many`},
+		{"plot FILE...", 0, "plot: FILE is missing"},
+		{"plot FILE...", 9, ""},
+		{"view", 1, `view: "x" is one argument too many`},
+	} {
+		err := Args(&cobra.Command{Use: c.use}, slices.Repeat([]string{"x"}, c.args))
+		if c.want == "" {
+			require.NoError(t, err, c)
+		} else {
+			require.EqualError(t, err, c.want)
+		}
+	}
+}
+
+func TestNamesAreCompleted(t *testing.T) {
+	require.Equal(t, []string{"a", "b"}, alternatives("a|b"))
+	for _, none := range []string{"", "name", "TEXT|-", "a|B"} {
+		require.Nil(t, alternatives(none), none)
+	}
+	var out strings.Builder
+	p := &Program{Root: func() *cobra.Command {
+		root := &cobra.Command{Use: "prog"}
+		sub := &cobra.Command{Use: "wait one|two", RunE: Help}
+		RegisterFormat(sub.Flags())
+		root.AddCommand(sub)
+		return root
+	}}
+	require.Zero(t, p.Run(t.Context(), []string{"__complete", "wait", ""}, nil, &out, io.Discard))
+	require.Zero(t, p.Run(t.Context(), []string{"__complete", "wait", "-o", ""}, nil, &out, io.Discard))
+	require.Equal(t, "one\ntwo\n:4\ntable\njson\nndjson\n:4\n", out.String())
+}
+
+func TestVersionNamesTheCommit(t *testing.T) {
+	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
+	require.Regexp(t, `^\S+ \(commit 0123456789ab with changes, go\S+, \w+/\w+\)$`, version(info))
+	require.Regexp(t, `^\S+ \(commit unknown, `, version(&debug.BuildInfo{}))
 }

@@ -24,7 +24,7 @@ const outputFlag = "output"
 
 // RegisterFormat adds the flag -o, whose default is [AsTable].
 func RegisterFormat(fl *pflag.FlagSet) *Value[Format] {
-	v := NewValue(string(AsTable), "format", OneOf(Names(AsTable, AsJSON, AsNDJSON)...))
+	v := NewValue(string(AsTable), "table|json|ndjson", OneOf(Names(AsTable, AsJSON, AsNDJSON)...))
 	fl.VarP(v, outputFlag, "o", "table, json or ndjson")
 	return v
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -50,7 +49,7 @@ func (p *Program) Main() {
 func complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = Version()
-	root.CompletionOptions.HiddenDefaultCmd = true
+	completeValues(root)
 	markBegin(root)
 }
 
@@ -76,14 +75,6 @@ func markBegin(cmd *cobra.Command) {
 
 // Help is the RunE of commands that only group others.
 func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
-// Version returns the version of the main module.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
-}
 
 // Interruptible returns a context that ends with the context of cmd or at the
 // first SIGINT or SIGTERM.

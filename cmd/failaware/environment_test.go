@@ -1,0 +1,29 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMistypedVariablesAreNamed(t *testing.T) {
+	require.Empty(t, strayVariables())
+	for _, name := range []string{"FAILAWARE_LOCK_TIME", "FAILAWARE_ADDR", "FAILAWARE_SERVICE_HOST", "FAILAWARE_PORT_7000_UDP_ADDR", "OTHER"} {
+		t.Setenv(name, "1")
+	}
+	require.Empty(t, strayVariables())
+	t.Setenv("FAILAWARE_LOCKTIME", "1s")
+	t.Setenv("FAILAWARE_MOTTO_OF_THE_DAY", "x")
+	require.ElementsMatch(t, []string{
+		"FAILAWARE_LOCKTIME in the environment sets nothing; there is FAILAWARE_LOCK_TIME",
+		"FAILAWARE_MOTTO_OF_THE_DAY in the environment sets nothing"}, strayVariables())
+}
+
+func TestDistanceCountsTypos(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "axc", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"abcd", "badc", 3}} {
+		require.Equal(t, c.want, distance(c.a, c.b), c)
+	}
+}
