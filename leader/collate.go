@@ -7,14 +7,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Collation says when and how the replies to this node's requests are collated. Only
-// the requester's settings matter, because a request tells voters all they need. The
-// zero Collation never collates.
+// Collation configures whether and how the replies to this node's requests are
+// collated. Only the requester's settings matter, because a request tells voters all
+// they need. The zero Collation never collates.
 type Collation struct {
 	// Above is the group size, including the requester, above which replies are
 	// collated; 0 means never.
 	Above int
-	// Fanout is how many children each node of the tree has at most, including the
+	// Fanout is the limit of children of each node of the tree, including the
 	// requester: MinFanout to MaxFanout.
 	Fanout int
 }
@@ -26,9 +26,8 @@ const (
 	MaxFanout = 64
 )
 
-// Validate returns an error that names the field that is wrong. Above must leave room
-// for a tree: where all others are children of the requester there is nothing to
-// collate.
+// Validate returns an error that names the wrong field. Above must leave room for a
+// tree: if all other nodes are children of the requester there is nothing to collate.
 func (c Collation) Validate() error {
 	switch {
 	case c == Collation{}:
@@ -104,7 +103,7 @@ type collated struct {
 	silent timed.Set     // nodes that left a round unanswered
 	until  timed.Instant // until then they have no place in a tree
 	levels int           // of the tree of the present round; 0: no tree
-	hop    time.Duration // the slowest hop of the last rounds; 0: not known
+	hop    time.Duration // the slowest hop of the last rounds; 0: unknown
 }
 
 // tree returns the tree of the round that begins now. Only nodes that answered the
@@ -138,15 +137,15 @@ func (e *Election) tree(now timed.Instant) Tree {
 // hopMemory is about the number of rounds in which the slowest hop is forgotten.
 const hopMemory = 16
 
-// noteHops notes that all nodes have answered a round, and so how long the request and
-// the hops of the answers took.
+// noteHops records the duration of a complete round: that of the request and of the
+// hops of the answers.
 func (e *Election) noteHops(now timed.Instant) {
 	c := &e.collated
 	hops := time.Duration(max(c.levels, 1) + 1)
 	c.hop = max(now.Sub(e.lastRequest)/hops, c.hop-c.hop/hopMemory)
 }
 
-// noteSilent notes which nodes have not answered when a round is over.
+// noteSilent records the nodes that have not answered at the end of a round.
 func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	if silent := asked.Minus(e.replies).Minus(e.refusals); !silent.Empty() {
 		e.collated.silent = e.collated.silent.Union(silent)

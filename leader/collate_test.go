@@ -123,7 +123,7 @@ func slowRoundsAreDirect(t testing.TB) {
 	c := newCollator()
 	c.round(t, c.group)
 	c.takes = 6 * time.Millisecond
-	require.NotZero(t, c.round(t, c.group), "three levels at the speed of before")
+	require.NotZero(t, c.round(t, c.group), "three levels at the previous speed")
 	c.takes = 12 * time.Millisecond
 	c.round(t, c.group)
 	require.Zero(t, c.round(t, c.group), "four hops of 3 ms are above half of a round")
@@ -136,7 +136,7 @@ func slowRoundsAreDirect(t testing.TB) {
 	require.Greater(t, rounds, 5, "one fast round proves little")
 }
 
-func TestTheSilentAnswerDirectlyForAWhile(t *testing.T) {
+func TestSilentNodesAnswerDirectlyForAWhile(t *testing.T) {
 	c := newCollator()
 	c.round(t, c.group)
 	c.round(t, c.group.Without(3).Without(7))

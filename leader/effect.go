@@ -15,13 +15,12 @@ const (
 	// SendRelease: tell all peers that votes for requests up to Number are free,
 	// in favour of Peer if that is a node.
 	SendRelease
-	// SendReply: send Reply to Peer. What rests on the vote in it counts only
-	// after this effect.
+	// SendReply: send Reply to Peer. The vote in it counts only after this effect.
 	SendReply
 	// SendAnswer: send Answer to Peer.
 	SendAnswer
-	// Counted: the reply under way counts in the round. Take what it says about
-	// views before the effects that follow.
+	// Counted: the present reply counts in the round. Handle its report on views
+	// before the effects that follow.
 	Counted
 	// Won: the round Number was won, for the first time if First. Lease and
 	// support set are those of the election now.
@@ -34,10 +33,10 @@ const (
 	Unfit
 	// GlobalLost: the node no longer leads globally, for Reason.
 	GlobalLost
-	// OtherQuorum: Peer votes for Quorum, which is not what this node votes for.
+	// OtherQuorum: Peer votes for Quorum, and this node for another quorum system.
 	OtherQuorum
-	// Verified: Peer has answered a question of this node; Assurance is what the
-	// answer proves.
+	// Verified: Peer has answered a question of this node. Assurance is the time
+	// that the answer assures.
 	Verified
 )
 

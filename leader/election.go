@@ -15,17 +15,18 @@ type Config struct {
 	Mode   Mode
 	RankBy RankBy
 	Weight uint16
-	// Quorum, if not nil, says which votes make a leader a global one. BI is not
-	// promised then: a candidate with a quorum leads whatever the others say.
+	// Quorum, if not nil, determines which votes make a leader a global one. BI is
+	// not promised then: a candidate with a quorum leads whatever other nodes
+	// answer.
 	Quorum quorum.System
 	// Epoch numbers the quorum systems of a group; 0 means 1.
 	Epoch uint64
-	// Epochs, if not nil, decides which votes count in a quorum and learns of all
+	// Epochs, if not nil, decides which votes count in a quorum, and learns of all
 	// that do. Quorum and Epoch are then ignored. The caller drives the machine: it
-	// hands it the reports of others and performs its effects.
+	// hands it the reports of other nodes and performs its effects.
 	Epochs *epoch.Machine
-	// Starts is the number of starts of this node, or 0 if nothing that outlives
-	// the node counts them.
+	// Starts is the number of starts of this node, or 0 if no lasting storage
+	// counts them.
 	Starts uint64
 	Collation
 }
@@ -73,7 +74,7 @@ type Election struct {
 	refused    timed.Set
 	voters     timed.Set // ids with a recorded vote
 
-	// Votes that are about to be given back.
+	// Votes that will be given back.
 	releasing      bool
 	releaseRequest timed.Instant
 	releaseAt      timed.Instant
@@ -106,8 +107,8 @@ func New(cfg Config, now timed.Instant) *Election {
 	return e
 }
 
-// SetAlive says which peers are alive. It comes before the handlers of a packet and
-// before those of a timeout, which all rely on it.
+// SetAlive sets the alive peers. Call it before the handlers of a packet and before
+// those of a timeout, which all rely on it.
 func (e *Election) SetAlive(alive timed.Set) {
 	if alive != e.alive {
 		e.alive, e.topValid = alive, false
@@ -163,7 +164,7 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 	return e.lockedTo, e.lockedUntil
 }
 
-// FillState writes what this node says about itself in packets that leave at now.
+// FillState writes this node's state into packets that leave at now.
 func (e *Election) FillState(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
 	st.Leading, st.Support, st.Named = false, 0, e.named
@@ -174,7 +175,7 @@ func (e *Election) FillState(now timed.Instant, st *State) {
 	st.LockedTo, _ = e.Locked(now)
 }
 
-// NoteState notes what a peer's accepted incarnation says about itself.
+// NoteState records the state in a packet of a peer's accepted incarnation.
 func (e *Election) NoteState(from timed.Incarnation, st *State) {
 	p := e.peers.edit(from.Node)
 	if p.boot == from.Boot && p.state == *st {
@@ -188,7 +189,7 @@ func (e *Election) NoteState(from timed.Incarnation, st *State) {
 	}
 }
 
-// Forget drops what is known of a peer whose incarnation has changed. The vote of the
+// Forget drops the knowledge of a peer whose incarnation has changed. The vote of the
 // old incarnation stays recorded.
 func (e *Election) Forget(id timed.NodeID) {
 	p := e.peers.edit(id)
@@ -201,7 +202,7 @@ func (e *Election) Forget(id timed.NodeID) {
 // Peer returns the last state of a peer.
 func (e *Election) Peer(id timed.NodeID) State { return e.peers.of(id).state }
 
-// NoteStall notes that this node did not run for some time. It listens before it
+// NoteStall notes that this node did not run for some time. The node listens before it
 // concludes from the silence that it is alone.
 func (e *Election) NoteStall(now timed.Instant) {
 	e.quietUntil = timed.Later(e.quietUntil, now.Add(e.grace()))
@@ -260,7 +261,7 @@ func (e *Election) requestAt() timed.Instant {
 	return at
 }
 
-// HandleTimeout does what has become due.
+// HandleTimeout does the work that has become due.
 func (e *Election) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	if e.open && now >= e.alarm {
 		out = e.check(now, true, out)

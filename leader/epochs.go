@@ -6,8 +6,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// ParseSystem reads a quorum system for [epoch.Config]. The result is one that an
-// election can count votes by.
+// ParseSystem reads a quorum system for [epoch.Config]. An election can count votes by
+// the result.
 func ParseSystem(text string) (epoch.System, error) {
 	s, err := quorum.Parse(text)
 	if err != nil {
@@ -28,8 +28,8 @@ func (e *Election) takeSystem() {
 }
 
 // HandleEpoch adopts the quorum system of the epoch that the node has entered. The
-// global lead and the votes of the epoch before no longer count. The local lead goes
-// on.
+// global lead and the votes of the epoch before no longer count. The local lead
+// continues.
 func (e *Election) HandleEpoch(now timed.Instant, out []Effect) []Effect {
 	out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	e.takeSystem()
@@ -47,8 +47,8 @@ func (e *Election) inQuorum() timed.Set {
 	return e.replies.Intersect(e.global.counted)
 }
 
-// count notes whether a vote counts in a quorum: it must have a stamp, and must have
-// been asked for in the present epoch.
+// count notes whether a vote counts in a quorum: it must have a stamp, and its request
+// must be of the present epoch.
 func (e *Election) count(id timed.NodeID, s VoteStamp) {
 	g := e.global
 	if s != (VoteStamp{}) && g.asked == g.id {
@@ -93,9 +93,9 @@ func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
 	}
 }
 
-// voter reports whether this node can lead globally where quorum systems are
-// replaced: only members of the present one can. Peers rank a node by its own word,
-// so that all rank it alike while some have not heard of an epoch.
+// voter reports whether this node can lead globally where quorum systems are replaced:
+// only members of the present one can. Peers rank a node by its own report, so that all
+// rank it alike while some have not heard of an epoch.
 func (e *Election) voter() bool {
 	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node)
 }

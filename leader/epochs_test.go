@@ -37,7 +37,7 @@ func TestVotesWithoutAStampMakeLocalLeaders(t *testing.T) {
 	require.False(t, e.LeadsGlobally(now))
 }
 
-func TestARoundIsOfTheEpochThatItBeganIn(t *testing.T) {
+func TestARoundBelongsToTheEpochOfItsBeginning(t *testing.T) {
 	e, alive, now := changing(t)
 	out := e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
 	require.NotEmpty(t, out)

@@ -72,7 +72,7 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 		now = deadline(e, alone)
 		timeout(e, now, alone)
 	}
-	require.True(t, e.Leads(end), "alone it leads on")
+	require.True(t, e.Leads(end), "alone it continues to lead")
 	require.False(t, e.LeadsGlobally(end), "but not globally")
 	_, leading := e.LeadingGlobally()
 	require.False(t, leading)
@@ -82,7 +82,7 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestTimestampsCountWhatOneLeaderDecides(t *testing.T) {
+func TestTimestampsCountTheDecisionsOfOneLeader(t *testing.T) {
 	e, alive, now := candidate(t, Available)
 	_, ok := e.Timestamp(now)
 	require.False(t, ok, "it does not lead yet")
@@ -115,7 +115,7 @@ func oneQuorumSystem(t testing.TB) {
 		if i > 0 {
 			require.Equal(t, []Effect{{Kind: OtherQuorum, Peer: 1, Quorum: id}}, out)
 		}
-		require.Empty(t, e.HandleQuorum(now, 1, id, nil), "it is news once")
+		require.Empty(t, e.HandleQuorum(now, 1, id, nil), "it is reported once")
 		r := ask(e, now, incarnation(1), alive)
 		require.False(t, r.Support, "%v", id)
 		require.True(t, r.OtherQuorum)
@@ -169,7 +169,7 @@ func answersCount(t testing.TB) {
 	require.Equal(t, SendRelease, timeout(e, end, alive)[0].Kind)
 }
 
-// The named successor asks at once, and the others stand back.
+// The named successor asks for votes at once, and the other nodes stand back.
 func TestTheNamedSuccessorComesFirst(t *testing.T) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
@@ -183,14 +183,14 @@ func TestTheNamedSuccessorComesFirst(t *testing.T) {
 	e, alive, now = readyVoter()
 	require.Equal(t, timed.Never, deadline(e, alive), "node 1 comes before it")
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
-	now = now.Add(e.grace()) // it has listened long enough
+	now = now.Add(e.grace()) // it has listened for long enough
 	e.NoteRelease(now, incarnation(1), now, 5)
 	require.Equal(t, SendRequest, timeout(e, now, alive)[0].Kind)
 	var st State
 	e.FillState(now, &st)
 	require.True(t, st.Named)
 	e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 1})
-	require.False(t, e.named, "until somebody leads")
+	require.False(t, e.named, "until a node leads")
 }
 
 func TestAQuorumOutranksALargerSupportSet(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // with every request, and the lease is counted from it.
 type Request struct {
 	Number   timed.Instant
-	LockTime time.Duration // how long the vote is to bind the voter
+	LockTime time.Duration // how long the vote binds the voter
 	Tree     Tree          // along which replies are collated
 }
 
@@ -18,7 +18,7 @@ type Request struct {
 type Reply struct {
 	Number   timed.Instant     // of the request
 	Support  bool              // the vote
-	LockedTo timed.Incarnation // if refused: to whom the voter is locked
+	LockedTo timed.Incarnation // if refused: the incarnation that the voter is locked to
 	Prefers  timed.NodeID      // if refused: a contender that the voter ranks higher
 
 	OtherQuorum bool      // if refused: the voter votes for another [QuorumID]

@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
-// These rules show in the simulator only when ids are used twice, settings
-// differ, or not at all: they spare others trouble, and no promise rests on them.
+// In the simulator these rules show only when ids are used twice or settings differ, or
+// not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
 		"LockIgnoresBoot":   lockSurvivesRestart,

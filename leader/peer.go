@@ -2,7 +2,7 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// peer is what the election knows of one node. The zero peer knows nothing.
+// peer is the election's knowledge of one node. The zero peer knows nothing.
 type peer struct {
 	boot    timed.BootID
 	state   State
@@ -11,7 +11,7 @@ type peer struct {
 
 	// Only where there is a quorum system.
 	stamp       VoteStamp // of vote
-	quorum      QuorumID  // what the peer votes for
+	quorum      QuorumID  // the quorum system that the peer votes for
 	quorumKnown bool
 }
 
@@ -26,7 +26,7 @@ type peers []peer
 
 var unknownPeer peer // never written
 
-// of returns what is known of a node, for reading.
+// of returns the knowledge of a node, for reading.
 func (ps peers) of(id timed.NodeID) *peer {
 	if int(id) < len(ps) {
 		return &ps[id]
@@ -34,7 +34,7 @@ func (ps peers) of(id timed.NodeID) *peer {
 	return &unknownPeer
 }
 
-// edit returns what is known of a node, for writing.
+// edit returns the knowledge of a node, for writing.
 func (ps *peers) edit(id timed.NodeID) *peer {
 	if missing := int(id) + 1 - len(*ps); missing > 0 {
 		*ps = append(*ps, make(peers, missing)...)

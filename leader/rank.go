@@ -69,8 +69,8 @@ func ParseRankBy(s string) (RankBy, error) {
 	return 0, fmt.Errorf("rank %q is neither id nor stable", s)
 }
 
-// State is what a node says about itself in every packet: its rank, to which node it
-// is locked, and the settings that must agree.
+// State is a node's report about itself in every packet: its rank, the node that it is
+// locked to, and the settings that must agree.
 type State struct {
 	Leading   bool   // it leads
 	Contender bool   // it may become leader

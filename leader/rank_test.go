@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// contender is a node as others see it.
+// contender is another node's knowledge of a node.
 type contender struct {
 	id timed.NodeID
 	State
@@ -19,8 +19,8 @@ type contender struct {
 
 func (c *contender) rank(by RankBy) rank { return by.rank(c.id, c.Leading, c.Support, c.Weight) }
 
-// drawState prefers small numbers, so that ties are frequent. A packet may say
-// anything, such as the support of a node that does not lead.
+// drawState prefers small numbers, so that ties are frequent. A packet may contain any
+// state, such as the support of a node that does not lead.
 var drawState = rapid.Custom(func(t *rapid.T) State {
 	return State{Contender: true, Leading: rapid.Bool().Draw(t, "leads"),
 		Weight: uint16(rapid.IntRange(0, 2).Draw(t, "weight")), Support: uint8(rapid.IntRange(1, 3).Draw(t, "support"))}
@@ -38,7 +38,8 @@ var drawContenders = rapid.Custom(func(t *rapid.T) []contender {
 
 var drawRanking = rapid.SampledFrom([]RankBy{Stable, ByID})
 
-// byRule compares as docs/protocol.md words it; negative means that a comes first.
+// byRule compares by the words of docs/protocol.md. A negative result means that a
+// comes first.
 func byRule(by RankBy, a, b contender) int {
 	size := func(c contender) int {
 		if by == ByID || !c.Leading {
@@ -49,8 +50,8 @@ func byRule(by RankBy, a, b contender) int {
 	return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.id, b.id))
 }
 
-// Of two nodes exactly one outranks the other, and always by the rule: an order
-// that follows a key is total and transitive.
+// Of two nodes exactly one outranks the other, and always by the rule: an order by a
+// key is total and transitive.
 func TestRankIsATotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		by, all := drawRanking.Draw(t, "rank"), drawContenders.Draw(t, "contenders")
@@ -62,8 +63,8 @@ func TestRankIsATotalOrder(t *testing.T) {
 	})
 }
 
-// Nodes that hear each other and know the same of all agree on the first: exactly one
-// of them is not outranked, and all others prefer it.
+// Nodes that hear each other and have the same knowledge agree on the first: exactly
+// one of them is not outranked, and all others prefer it.
 func TestAllAgreeOnTheHighestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		by, all := drawRanking.Draw(t, "rank"), drawContenders.Draw(t, "contenders")
@@ -89,7 +90,7 @@ func TestAllAgreeOnTheHighestRank(t *testing.T) {
 			e.SetAlive(others)
 			require.Equal(t, me.id != first, e.outranked(), "node %v, first %v", me.id, first)
 			if me.id != first {
-				require.Equal(t, first, e.best(), "as node %v sees it", me.id)
+				require.Equal(t, first, e.best(), "for node %v", me.id)
 			}
 		}
 	})

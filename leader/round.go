@@ -42,8 +42,8 @@ func (e *Election) record(by timed.Incarnation) {
 	e.voters.Add(by.Node)
 }
 
-// fitLock returns the lock time to ask for, which is the smallest of this node's own
-// and those that the alive peers grant, and whether the settings are sound with it.
+// fitLock returns the lock time of a request, which is the least of this node's own and
+// the limits of the alive peers, and whether the settings are sound with it.
 func (e *Election) fitLock() (time.Duration, bool) {
 	lock := e.cfg.Timing.LockTime
 	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {

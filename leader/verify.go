@@ -21,9 +21,10 @@ type Answer struct {
 	Global time.Duration // of the global lease; at most Local
 }
 
-// Assurance is what an asker may rely on, on its own clock. Before Local, no node
-// other than By leads with the support of By or of its supporters. Before Global, no
-// node other than By leads globally. By itself may step down at any time.
+// Assurance is the time for which an asker may rely on an answer, on its own clock.
+// Before Local, no node other than By leads with the support of By or of its
+// supporters. Before Global, no node other than By leads globally. By itself may step
+// down at any time.
 type Assurance struct {
 	By            timed.Incarnation // the node that answered
 	Asked         timed.Instant
@@ -35,7 +36,7 @@ func (e *Election) HandleQuestion(now timed.Instant, from timed.Incarnation, q Q
 	return append(out, Effect{Kind: SendAnswer, Peer: from.Node, Answer: e.answer(now, from.Boot, q)})
 }
 
-// answer answers a question and keeps the votes for as long as it says.
+// answer answers a question and keeps the votes until the end of the answer.
 func (e *Election) answer(now timed.Instant, asker timed.BootID, q Question) Answer {
 	a := Answer{Asked: q.Asked, Asker: asker}
 	if !e.Leads(now) {
@@ -67,9 +68,9 @@ func (e *Election) Vouch(now timed.Instant) Assurance {
 	return s
 }
 
-// assurance returns what an answer proves; ok is false if it is not to a question of
-// this incarnation. The question was asked before the peer read its clock, so the
-// rest of its lease counts from the question.
+// assurance returns the assurance of an answer; ok is false if it does not answer a
+// question of this incarnation. The question was asked before the peer read its clock,
+// so the rest of its lease counts from the question.
 func (e *Election) assurance(now timed.Instant, from timed.Incarnation, a Answer) (s Assurance, ok bool) {
 	if a.Asker != e.cfg.Self.Boot || a.Asked > now {
 		return Assurance{}, false
@@ -85,8 +86,8 @@ func (e *Election) assurance(now timed.Instant, from timed.Incarnation, a Answer
 	return s, true
 }
 
-// bound returns until when votes must not be given back, because view leases or
-// answers to questions rest on them.
+// bound returns the instant until which votes must not be given back, because view
+// leases or answers to questions rest on them.
 func (e *Election) bound() timed.Instant {
 	return timed.Later(e.granted, e.vouched)
 }

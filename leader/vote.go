@@ -2,15 +2,15 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// HandleRequest takes a request of a peer's accepted incarnation. started is the
-// latest that the local clock can have shown when the request was sent. Its last
-// effect is SendReply if the request is to be answered.
+// HandleRequest takes a request of a peer's accepted incarnation. started is the latest
+// reading of the local clock when the request can have been sent. Its last effect is
+// SendReply if the node answers the request.
 func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Request, fast bool, started timed.Instant, out []Effect) []Effect {
 	if !fast {
 		return out
 	}
 	// A peer that does not hear this node cannot count its vote, and a lock to it
-	// would only keep this node from others.
+	// would only keep this node's vote from other candidates.
 	if !e.alive.Has(from.Node) {
 		return out
 	}
@@ -18,7 +18,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 		out = e.release(now, Outranked, from.Node, out)
 	}
 	if from == e.lockedTo && m.Number < e.lockRequest {
-		return out // overtaken by a newer request
+		return out // a newer request came first
 	}
 	out, send := add(out, SendReply)
 	send.Peer = from.Node

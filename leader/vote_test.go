@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// promise is the longest that a voter has bound itself to one incarnation.
+// promise is the longest time for which a voter has bound itself to one incarnation.
 type promise struct {
 	to     timed.Incarnation
 	until  timed.Instant
@@ -26,9 +26,9 @@ func (r *restarts) draw(t *rapid.T) timed.Incarnation {
 	return timed.Incarnation{Node: timed.NodeID(id), Boot: timed.BootID(10*id) + r[id]}
 }
 
-// A vote is bound to one incarnation for at least as long as that incarnation was
-// told. It moves only when its time is over or its holder has freed all requests that
-// it was given for. No order of requests, restarts and releases changes that.
+// A vote is bound to one incarnation for at least the promised time. It moves only when
+// that time is over, or when its holder has freed all requests that it was given for.
+// No order of requests, restarts and releases changes that.
 func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 	granted, moved := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -80,7 +80,7 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 					require.Equal(t, given.to, to)
 					require.GreaterOrEqual(t, until, given.until)
 				} else {
-					require.False(t, to.Valid(), "bound to %v beyond what was promised", to)
+					require.False(t, to.Valid(), "bound to %v beyond the promised time", to)
 				}
 			},
 		})
