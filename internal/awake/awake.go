@@ -1,8 +1,8 @@
-// Package awake keeps the processors of a Linux machine from sleeping when they are
-// idle, so that what wakes a process up finds a processor that runs, with warm
-// caches. It asks the kernel's power management for it (PM QoS): who holds Device
-// open has said how late, in microseconds, the processors may be when there is work,
-// and the kernel keeps to the lowest of what all holders have said.
+// Package awake keeps idle processors of a Linux machine from sleeping, so that a
+// process that is woken finds a running processor, with warm caches. It uses a request
+// to the kernel's power management (PM QoS): a process that holds Device open has
+// written the longest tolerable wake-up latency, in microseconds, and the kernel keeps
+// the lowest of all requests.
 package awake
 
 import (
@@ -15,19 +15,19 @@ import (
 	"strings"
 )
 
-// Device is where the kernel takes requests: a 32-bit integer in the machine's byte
-// order, which counts until the file is closed. A process that dies closes it.
+// Device takes requests: a 32-bit integer in the machine's byte order, which counts
+// until the file is closed. The end of a process closes it.
 const Device = "/dev/cpu_dma_latency"
 
-// driverFile names what the kernel puts idle processors to sleep with.
+// driverFile names the kernel's driver for idle processors.
 const driverFile = "/sys/devices/system/cpu/cpuidle/current_driver"
 
-// Request is a request that the kernel heeds until [Request.Close]. Requests know
-// nothing of each other, so each user of a process can have one.
+// Request is a request that the kernel keeps until [Request.Close]. Requests are
+// independent, so each user of a process can have one.
 type Request struct{ file *os.File }
 
-// Hold asks for processors that never sleep. Its error names the device, and what is
-// missing: it matches [fs.ErrPermission], [fs.ErrNotExist], or, on other systems than
+// Hold requests processors that never sleep. Its error names the device and the missing
+// condition: it matches [fs.ErrPermission], [fs.ErrNotExist], or, on systems other than
 // Linux, [errors.ErrUnsupported].
 func Hold() (*Request, error) {
 	if runtime.GOOS != "linux" {
@@ -36,24 +36,24 @@ func Hold() (*Request, error) {
 	return hold(Device, fs.ModeCharDevice)
 }
 
-// HoldFile is for tests: any file stands for the device.
+// HoldFile is for tests: any file can replace the device.
 func HoldFile(path string) (*Request, error) { return hold(path, 0) }
 
-// hold wants a file of the given kind, because whoever writes to the device where
-// there is none, as in a container, leaves an ordinary file that has no effect.
+// hold requires a file of the given kind: without the device, as in a container, a
+// write would create an ordinary file without effect.
 func hold(path string, kind fs.FileMode) (*Request, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // close-on-exec, as all that package os opens
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // close-on-exec, like all files of package os
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: this kernel has no such device, or the container was not given it", err)
+		return nil, fmt.Errorf("%w: this kernel has no such device, or the container has no access to it", err)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%w: that takes root, or a udev rule that lets a group of this user write to it", err)
+		return nil, fmt.Errorf("%w: root may write to it, or a group of this user with a udev rule", err)
 	case err != nil:
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode()&kind != kind {
-		err = fmt.Errorf("%s is not a device, and the kernel does not see what is written there: remove it", path)
+		err = fmt.Errorf("%s is not a device, and writing to it has no effect: remove it", path)
 	}
 	if err == nil {
 		_, err = f.Write(binary.NativeEndian.AppendUint32(nil, 0))
@@ -64,7 +64,7 @@ func hold(path string, kind fs.FileMode) (*Request, error) {
 	return &Request{f}, nil
 }
 
-// Close takes the request back. A nil request has nothing to take back.
+// Close withdraws the request. A nil request has no effect.
 func (r *Request) Close() error {
 	if r == nil {
 		return nil
@@ -72,8 +72,8 @@ func (r *Request) Close() error {
 	return r.file.Close()
 }
 
-// Doubt says why a request that is held may have no effect on this machine; empty if
-// nothing is known against it.
+// Doubt returns a reason why the request may have no effect on this machine, or an
+// empty string if none is known.
 func Doubt() string { return doubt(driverFile) }
 
 func doubt(path string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// device returns a file that stands for the device, with a content.
+// device returns a file that replaces the device, with a content.
 func device(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cpu_dma_latency")
@@ -78,7 +78,7 @@ func TestPermissionIsAskedFor(t *testing.T) {
 	require.ErrorContains(t, err, "root, or a udev rule")
 }
 
-// Others may hold the device too, so nothing is sure about the time after the end.
+// Other processes may hold the device too, so the state after the end is uncertain.
 func TestTheKernelHeedsIt(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		_, err := Hold()
@@ -92,7 +92,7 @@ func TestTheKernelHeedsIt(t *testing.T) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	f, err := os.Open(Device) // which is a request of its own, for nothing in particular
+	f, err := os.Open(Device) // which is a request of its own, without a latency
 	require.NoError(t, err)
 	defer f.Close()
 	value := make([]byte, 4)

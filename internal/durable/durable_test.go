@@ -86,10 +86,10 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// forgetful is a disk that, when it crashes, has kept of every file some of the
-// bytes that were not flushed, and some of the latest changes of its directory.
+// forgetful is a disk that keeps, when it crashes, only some of the unflushed bytes of
+// every file, and some of the latest changes of its directory.
 type forgetful struct {
-	names   []map[string]*inode // the directory after each change that was not flushed
+	names   []map[string]*inode // the directory after each unflushed change
 	left    int                 // calls until it crashes
 	crashed bool
 }
@@ -172,9 +172,9 @@ func (i *inode) Sync() error {
 
 func (i *inode) Close() error { return i.disk.call() }
 
-// afterCrash requires that a crash at any call of a write, whatever the disk
-// forgets of what was not flushed, leaves the old record or the new one; and the
-// new one if the write had returned.
+// afterCrash requires that a crash at any call of a write leaves the old record or the
+// new one, whichever unflushed data the disk loses; and the new one if the write had
+// returned.
 func afterCrash(t testing.TB) {
 	const path = "dir/record"
 	oldFile, newFile := seal(kind, []byte("old")), seal(kind, []byte("the new one"))

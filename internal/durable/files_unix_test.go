@@ -14,8 +14,8 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Something else in the place of a file is neither followed, nor waited for, nor
-// changed.
+// A special file or a link in the place of a file is neither followed, nor waited for,
+// nor changed.
 func TestOtherFilesInTheirPlaceAreRefused(t *testing.T) {
 	k := Kind{Name: "test", Version: 1}
 	dir := t.TempDir()

@@ -14,10 +14,10 @@ var ErrLocked = errors.New("durable: locked")
 // Lock is the right of one owner to write certain files.
 type Lock struct{ file *os.File }
 
-// TakeLock takes the lock that a file stands for, without waiting, and makes the
-// file if there is none. The error matches [ErrLocked] when another holds it,
-// and [trust.ErrUntrusted] when other users may open the file.
-// The lock ends with Release, or with the process.
+// TakeLock takes the lock of a file, without waiting, and creates the file if there is
+// none. The error matches [ErrLocked] when another owner holds it, and
+// [trust.ErrUntrusted] when other users may open the file. The lock ends with Release,
+// or with the process.
 func TakeLock(path string) (*Lock, error) {
 	f, err := trust.Open(path, os.O_CREATE|os.O_RDWR, fileMode, trust.Private)
 	if err != nil {
@@ -33,8 +33,8 @@ func TakeLock(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Release gives the lock back. It is fine on nil, and again. The file stays, or
-// two processes could lock different ones.
+// Release releases the lock. It may be called on nil, and again. The file stays,
+// because otherwise two processes could lock different files of one name.
 func (l *Lock) Release() error {
 	if l == nil || l.file == nil {
 		return nil

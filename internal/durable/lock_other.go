@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// lock fails: there is no lock here that ends with the process, and a state
-// directory without one would promise too much.
+// lock fails: these systems have no lock that ends with the process, and a state
+// directory without a lock would be unsafe.
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -14,24 +14,24 @@ const MaxSize = 1 << 20
 // maxKind is the length in bytes of the longest name of a kind.
 const maxKind = 32
 
-// Kind says what a record is, and in which format.
+// Kind names the content of a record, and the version of its format.
 type Kind struct {
 	Name    string // of letters, digits and "-"; at most 32 bytes
 	Version uint32
 }
 
-// DamagedError says what is wrong with a file.
+// DamagedError says that a file is damaged.
 type DamagedError struct {
 	Path string
-	What string // as in "its checksum is wrong"
+	What string // the fault, as in "its checksum is wrong"
 }
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %s", e.Path, e.What) }
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-// header returns the first line of a file. The checksum covers what the line
-// says besides, so that no two lines are right for one content.
+// header returns the first line of a file. The checksum also covers the other fields of
+// the line, so that exactly one line is right for a content.
 func header(k Kind, content []byte) string {
 	text := fmt.Sprintf("failaware %s %d %d", k.Name, k.Version, len(content))
 	sum := crc32.Update(crc32.Checksum([]byte(text), table), table, content)
@@ -41,7 +41,7 @@ func header(k Kind, content []byte) string {
 // seal returns the bytes of a file.
 func seal(k Kind, content []byte) []byte { return append([]byte(header(k, content)), content...) }
 
-// open returns the content of a file's bytes, or what is wrong with them.
+// open returns the content of a file's bytes, or the fault in them.
 func open(k Kind, file []byte) (content []byte, wrong string) {
 	if len(file) == 0 {
 		return nil, "it is empty"
@@ -54,7 +54,7 @@ func open(k Kind, file []byte) (content []byte, wrong string) {
 	if line == header(k, content) {
 		return content, ""
 	}
-	// The line tells what it may be; the checksum has told that it is not right.
+	// The line looks plausible, but the checksum has shown that it is wrong.
 	var name, sum string
 	var version uint32
 	var size int

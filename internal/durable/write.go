@@ -19,8 +19,7 @@ const (
 // next is appended to the name of a file while its successor is written.
 const next = ".new"
 
-// disk is what a record is written with. Tests have one that forgets what was
-// not flushed.
+// disk is the interface for writing a record. Tests have one that loses unflushed data.
 type disk interface {
 	create(path string) (file, error)
 	rename(from, to string) error
@@ -32,9 +31,9 @@ type file interface {
 	Sync() error
 }
 
-// Write replaces the record in a file, or makes the file. When it returns nil,
-// the record is on the disk; after an error, or a crash, either the old or the
-// new one is. The directory must exist.
+// Write replaces the record in a file, or creates the file. When it returns nil, the
+// record is on the disk. After an error, or a crash, either the old or the new record
+// is. The directory must exist.
 func Write(path string, k Kind, content []byte) error {
 	if err := check(k, content); err != nil {
 		return err
@@ -48,7 +47,8 @@ func write(d disk, path string, b []byte) error {
 		return err
 	}
 	_, err = f.Write(b)
-	// The name must not lead to bytes that are not there yet.
+	// Flush the content before the renaming: the name must not lead to missing
+	// bytes.
 	if err == nil {
 		err = f.Sync()
 	}
@@ -64,10 +64,10 @@ func write(d disk, path string, b []byte) error {
 	return nil
 }
 
-// Read returns the content of the record in a file. The error matches
-// [fs.ErrNotExist] when there is no file, and is a [*DamagedError] when the file
-// is not as it was written, or holds another kind of record. It matches
-// [trust.ErrUntrusted] when another user can have written the file.
+// Read returns the content of the record in a file. The error matches [fs.ErrNotExist]
+// when there is no file, is a [*DamagedError] when the file is damaged or holds another
+// kind of record, and matches [trust.ErrUntrusted] when another user may have written
+// the file.
 func Read(path string, k Kind) ([]byte, error) {
 	f, err := trust.Open(path, os.O_RDONLY, 0, trust.Public)
 	if err != nil {
@@ -89,8 +89,8 @@ func Read(path string, k Kind) ([]byte, error) {
 	return content, nil
 }
 
-// MakeDir makes a directory and those above it, so that they outlive a power
-// failure. It is fine if they exist.
+// MakeDir creates a directory and its missing parents, so that they survive a power
+// failure. Existing directories are no error.
 func MakeDir(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err

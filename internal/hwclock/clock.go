@@ -17,9 +17,9 @@ type Reading struct {
 	// Asleep is D, the total time for which the machine has been suspended, as
 	// the smallest value measured in this era.
 	Asleep time.Duration
-	// Era counts the suspends that were detected since the Clock was made.
-	// What rests on time measured in another era is void: some hardware
-	// measures sleep coarsely.
+	// Era counts the suspends that were detected since the Clock was created.
+	// Claims that rest on time measured in another era are void, because some
+	// hardware measures sleep coarsely.
 	Era uint32
 }
 
@@ -32,10 +32,9 @@ type Clock struct {
 	last atomic.Int64 // the latest stamp given out
 }
 
-// New returns the hardware clock of this machine. It fails when the system does
-// not let this process read the clocks that H is composed of. Several Clocks
-// agree on H, but each counts suspends and stamps by itself, so a process
-// should share one.
+// New returns the hardware clock of this machine. It fails when the system does not let
+// this process read the clocks that H is composed of. Several Clocks agree on H, but
+// each counts suspends and stamps by itself, so a process should share one.
 func New() (*Clock, error) {
 	src, err := systemSource()
 	if err != nil {
@@ -51,17 +50,16 @@ func newClock(src source) *Clock {
 	return c
 }
 
-// Read reads the hardware clock. Now lies between the true values of H at the
-// beginning and at the end of the call, so successive readings, by whatever
-// goroutines, never run backwards. (The end may be exceeded by the rate at which
-// the system slews its clocks times the few nanoseconds between two of the
-// readings.)
+// Read reads the hardware clock. Now lies between the true values of H at the beginning
+// and at the end of the call, so successive readings of any goroutines never run
+// backwards. (Now may exceed the value at the end by the system's slewing during the
+// few nanoseconds between two of the readings.)
 //
-// A suspend that is over before Read begins is included in Era, if it was
-// longer than about a microsecond more than the reading took.
+// A suspend that is over before Read begins is included in Era, if it was longer than
+// about a microsecond more than the duration of the reading.
 //
-// Read panics if a system clock that [New] could read becomes unreadable, since
-// there is no time that would be safe to return.
+// Read panics if a system clock that [New] could read becomes unreadable, because no
+// returned time would be safe.
 func (c *Clock) Read() Reading {
 	for { // again only after a suspend during the reading
 		e := c.era.Load()

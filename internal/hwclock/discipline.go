@@ -2,15 +2,14 @@ package hwclock
 
 import "github.com/failaware/failaware/timed"
 
-// Status tells what time synchronization has found out about this machine's
-// clock.
+// Status reports the findings of time synchronization about this machine's clock.
 type Status struct {
-	// Synchronized tells whether the kernel's clock is disciplined. If it is
-	// not, RateError means nothing.
+	// Synchronized reports whether the kernel's clock is disciplined. If it is not,
+	// RateError means nothing.
 	Synchronized bool
-	// RateError is the correction of the clock's rate that synchronization has
-	// settled on, in parts per billion: positive when the uncorrected clock is
-	// slow. Since H is not corrected, it is H's own rate error.
+	// RateError is the correction of the clock's rate by synchronization, in parts
+	// per billion: positive when the uncorrected clock is slow. H is not corrected,
+	// so this is H's own rate error.
 	RateError int64
 }
 
@@ -18,7 +17,7 @@ type Status struct {
 type Verdict uint8
 
 const (
-	// RateFine means that nothing speaks against ρ, or that nothing is known.
+	// RateFine means that there is no evidence against ρ.
 	RateFine Verdict = iota
 	// RateSuspect means that the rate error exceeds 0.7ρ: worth a warning.
 	RateSuspect

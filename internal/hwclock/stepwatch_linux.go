@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StepWatch learns of steps of CLOCK_REALTIME. It belongs to one goroutine,
-// except that any may close it; who waits and who asks need one each.
+// StepWatch detects steps of CLOCK_REALTIME. It belongs to one goroutine, except that
+// any may close it, and that Wait and Stepped may each have their own.
 //
-// It is a timer of that clock that never fires, which the kernel cancels
-// whenever the clock is set, and when the machine wakes up from a suspend.
+// It is a timer of that clock that never fires, which the kernel cancels whenever the
+// clock is set, and when the machine wakes up from a suspend.
 type StepWatch struct {
 	file *os.File // so that closing waits for a reader
 	raw  syscall.RawConn
 
-	ask     func(fd uintptr) // made once, so that Stepped does not allocate
+	ask     func(fd uintptr) // created once, so that Stepped does not allocate
 	buf     [8]byte
 	stepped bool
 }
@@ -57,7 +57,7 @@ func arm(fd int) error {
 	far.Value.Sec = 1<<31 - 1 // fits every size of time_t; after it, every answer is the cautious one
 	err := unix.TimerfdSettime(fd, unix.TFD_TIMER_ABSTIME|unix.TFD_TIMER_CANCEL_ON_SET, &far, nil)
 	if errors.Is(err, unix.ECANCELED) {
-		return nil // armed, and told of a step just before
+		return nil // armed, and a step came just before
 	}
 	return err
 }
@@ -75,14 +75,14 @@ func (w *StepWatch) read(fd uintptr) {
 	// It never blocks, and so does not trouble the runtime's scheduler.
 	_, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&w.buf[0])), uintptr(len(w.buf)))
 	if w.stepped = errno != unix.EAGAIN; w.stepped {
-		// ECANCELED tells of a step. Should arming fail, the timer as it is
-		// goes on telling of steps.
+		// ECANCELED reports a step. If arming fails, the old timer continues to
+		// report steps.
 		_ = arm(int(fd))
 	}
 }
 
-// Wait blocks until the clock may have been stepped, or until the watch is closed,
-// which it reports by false.
+// Wait blocks until the clock may have been stepped, or until the watch is closed. It
+// then returns false.
 func (w *StepWatch) Wait() bool {
 	err := w.raw.Read(func(fd uintptr) (done bool) {
 		w.read(fd)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// StepWatch learns of steps of CLOCK_REALTIME, on Linux.
+// StepWatch detects steps of CLOCK_REALTIME, on Linux.
 type StepWatch struct{}
 
 // NewStepWatch fails with [errors.ErrUnsupported] on this system.

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// vdso reads the kernel's clocks by calling clock_gettime in the vDSO, the
-// object that the kernel maps into every process. Only amd64 has this: there
-// the Go runtime finds its own state in thread-local storage when a signal
-// arrives during such a call, whereas elsewhere it may look for it in a
-// register that the kernel's code uses for something else.
+// vdso reads the kernel's clocks by calling clock_gettime in the vDSO, the object that
+// the kernel maps into every process. Only amd64 has this. There the Go runtime finds
+// its own state in thread-local storage when a signal arrives during such a call. On
+// other processors it may look for it in a register that the kernel's code uses
+// otherwise.
 type vdso struct{ clockGettime uintptr }
 
 func (v vdso) raw() int64       { return v.read(unix.CLOCK_MONOTONIC_RAW) }
@@ -35,8 +35,8 @@ func (v vdso) read(id int32) int64 {
 //go:noescape
 func callClockGettime(fn uintptr, id int32, ts *unix.Timespec) int32
 
-// vdsoSource finds the vDSO's clock_gettime and compares what it says with the
-// system calls; ok is false when anything is unexpected.
+// vdsoSource finds the vDSO's clock_gettime and compares its results with the system
+// calls; ok is false if anything is unexpected.
 func vdsoSource() (s source, ok bool) {
 	fn, ok := findClockGettime()
 	if !ok {
@@ -90,8 +90,8 @@ func findClockGettime() (fn uintptr, ok bool) {
 	return 0, false
 }
 
-// vdsoImage returns the memory of the vDSO. The table of section headers is its
-// last part, so the ELF header tells how long it is.
+// vdsoImage returns the memory of the vDSO. The table of section headers is its last
+// part, so the ELF header determines its length.
 func vdsoImage(base uintptr) []byte {
 	// The address is the kernel's, outside of everything that Go's collector
 	// manages, so it may be turned into a pointer.

@@ -9,9 +9,9 @@ import (
 // rateEvery is how often the kernel is asked about its clock.
 const rateEvery = time.Minute
 
-// WatchRate compares the corrections of the kernel's clock with ρ until stop is
-// closed, and calls changed with each new verdict. It returns at once where the system
-// says nothing of its corrections. It runs in a goroutine of its own.
+// WatchRate compares the corrections of the kernel's clock with ρ until stop is closed,
+// and calls changed with each new verdict. It returns at once if the system does not
+// report its corrections. It runs in a goroutine of its own.
 func WatchRate(stop <-chan struct{}, rho timed.Drift, changed func(Verdict, Status)) {
 	tick := time.NewTicker(rateEvery)
 	defer tick.Stop()

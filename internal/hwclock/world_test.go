@@ -8,10 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// world is a simulated machine in which time passes before and after every
-// reading of a clock: mostly nanoseconds, sometimes as much as a scheduler's
-// turn. Its MONOTONIC and BOOTTIME are slewed at a rate that changes, and
-// it can be suspended at any moment.
+// world is a simulated machine in which time passes before and after every reading of a
+// clock: mostly nanoseconds, sometimes as much as a scheduler's turn. Its MONOTONIC and
+// BOOTTIME are slewed at a rate that changes, and it can be suspended at any moment.
 type world struct {
 	rng       *rand.Rand
 	rate      float64 // of MONOTONIC, against RAW

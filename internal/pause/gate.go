@@ -1,7 +1,6 @@
-// Package pause stops the loop of a node as a SIGSTOP stops a process, and ends
-// it as a SIGKILL would, although the node shares its process with others. It is
-// for the demonstration and for tests: only they hand a node a gate, through the
-// context that it starts with.
+// Package pause stops the loop of a node like a SIGSTOP, and ends it like a SIGKILL,
+// although the node shares its process with others. It is for the demonstration and for
+// tests: only they give a node a gate, through the context that it starts with.
 package pause
 
 import (
@@ -9,13 +8,13 @@ import (
 	"sync"
 )
 
-// Gate is what a loop passes at the start of each turn. It starts open, and a
-// nil *Gate is always open. All methods are safe for concurrent use.
+// Gate is passed by a loop at the start of each turn. It starts open, and a nil *Gate
+// is always open. All methods are safe for concurrent use.
 type Gate struct {
 	mu    sync.Mutex
 	moved sync.Cond
 	state state
-	held  bool // the loop stands at the gate
+	held  bool // the loop waits at the gate
 }
 
 type state uint8
@@ -33,8 +32,8 @@ func New() *Gate {
 	return g
 }
 
-// Pass returns when the gate is open, or false if the loop is to end at once,
-// without a word to anybody.
+// Pass returns when the gate is open, or false if the loop must end at once, without a
+// last packet.
 func (g *Gate) Pass() bool {
 	if g == nil {
 		return true
@@ -50,8 +49,8 @@ func (g *Gate) Pass() bool {
 	return g.state != killed
 }
 
-// Shut stops the loop, and returns when it stands still or when stopped is
-// closed, because there is no loop any more.
+// Shut stops the loop. It returns when the loop waits, or when stopped is closed,
+// because the loop has ended.
 func (g *Gate) Shut(stopped <-chan struct{}) {
 	g.set(shut)
 	done := make(chan struct{})
@@ -70,10 +69,10 @@ func (g *Gate) Shut(stopped <-chan struct{}) {
 	}
 }
 
-// Open lets the loop go on.
+// Open lets the loop continue.
 func (g *Gate) Open() { g.set(open) }
 
-// Kill ends the loop, for good.
+// Kill ends the loop permanently.
 func (g *Gate) Kill() { g.set(killed) }
 
 func (g *Gate) set(s state) {
@@ -87,7 +86,7 @@ func (g *Gate) set(s state) {
 
 type key struct{}
 
-// With returns a context that hands a gate to the node that starts with it.
+// With returns a context that gives a gate to the node that starts with it.
 func With(ctx context.Context, g *Gate) context.Context { return context.WithValue(ctx, key{}, g) }
 
 // From returns the gate of a context, or nil.

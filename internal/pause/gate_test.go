@@ -33,7 +33,7 @@ func TestGateHoldsTheLoopUntilItOpens(t *testing.T) {
 	<-stopped
 	g.Open()
 	require.False(t, g.Pass(), "what is killed stays so")
-	g.Shut(stopped) // there is nobody to wait for
+	g.Shut(stopped) // there is no loop to wait for
 }
 
 func TestContextCarriesAGate(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/failaware/failaware/internal/api"
 )
 
-// Processes are stopped, continued, killed and started again while others
-// broadcast: those go on, deliver the same, and lose nothing that was delivered
-// as Strict.
+// Processes are stopped, continued, killed and started again while others broadcast.
+// The others continue, deliver the same messages, and lose no message that was
+// delivered as Strict.
 func TestBroadcastSurvivesStopsAndKills(t *testing.T) {
 	g := newGroup(t, program(t), "lan", 3, "--broadcast")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
@@ -36,12 +36,12 @@ func TestBroadcastSurvivesStopsAndKills(t *testing.T) {
 	whole()
 	third := func() *proc { return g.procs[2] }
 	options := url.Values{"order": {"total"}, "atomicity": {"strict"}, "wait": {"true"}}
-	delivered := map[string]string{} // and in which view
+	delivered := map[string]string{} // the view of each delivery
 	send := func(count int) {
 		for i := range count {
 			s, err := g.procs[i%2].client.Broadcast(ctx, fmt.Appendf(nil, "message %d", i), options)
 			if u := (*api.StatusError)(nil); errors.As(err, &u) && u.Code == http.StatusGatewayTimeout {
-				continue // nobody can know
+				continue // the outcome is unknown
 			}
 			require.NoError(t, err)
 			require.True(t, s.Delivered)
@@ -92,7 +92,7 @@ func TestBroadcastSurvivesStopsAndKills(t *testing.T) {
 		})
 		require.Equal(t, enough, err)
 		for id, of := range delivered {
-			if been[of] { // or a busy machine had parted the two
+			if been[of] { // a busy machine may have parted the two
 				require.True(t, seen[id], "node %d lost %s", i+1, id)
 			}
 		}

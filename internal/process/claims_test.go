@@ -26,8 +26,8 @@ type claim struct {
 	Members   []int  `json:"members"`
 }
 
-// interval is a time, by the clock that all share, in which a node claimed
-// something: that it leads a set, or that a view of a set is up to date.
+// interval is a time, by the clock that all processes share, in which a node claimed to
+// lead a set, or that a view of a set is up to date.
 type interval struct {
 	node     int
 	what     string // the incarnation that leads, or the view id
@@ -52,9 +52,8 @@ func readClaims(t *testing.T, path string) (cs []claim) {
 	return cs
 }
 
-// intervals turns the claims of one node into intervals. A claim lasts until
-// its end, or until it is said to end; that its process was killed meanwhile is
-// not held in its favour.
+// intervals turns the claims of one node into intervals. A claim lasts until its end,
+// or until a line ends it. A kill of the process does not shorten it.
 func intervals(cs []claim, kind string) (out []interval) {
 	open := -1
 	for _, c := range cs {
@@ -85,8 +84,8 @@ func intervals(cs []claim, kind string) (out []interval) {
 	return out
 }
 
-// collide returns two claims that must not both hold at one instant: of
-// different leaders, or of different views, that share a node.
+// collide returns two claims that must not both hold at one instant: of different
+// leaders, or of different views, with a common node.
 func collide(all []interval) error {
 	sort.Slice(all, func(a, b int) bool { return all[a].from < all[b].from })
 	for i := range all {
@@ -119,7 +118,7 @@ func contradict(all []interval) error {
 	return nil
 }
 
-// audit holds the claims of all nodes against each other.
+// audit compares the claims of all nodes.
 func (g *group) audit() (leads, views int) {
 	g.t.Helper()
 	var led, viewed, global []interval
@@ -138,7 +137,7 @@ func (g *group) audit() (leads, views int) {
 	return len(led), len(viewed)
 }
 
-// The audit itself must see what it is for.
+// The audit itself must notice conflicts.
 func TestAuditSeesOverlaps(t *testing.T) {
 	lead := func(node int, from, until int64, support ...int) claim {
 		return claim{Kind: "lead", Node: node, Boot: "b", GrantedAt: from, Until: until, Support: support}

@@ -15,12 +15,12 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// childEnv makes the test binary a process that leads and looks at its leader
-// context all the time.
+// childEnv makes the test binary a process that leads and looks at its leader context
+// all the time.
 const childEnv = "FAILAWARE_TEST_LEADER_CONTEXT"
 
-// childMain leads a group of one, and prints what the first look at its
-// leader context, its leadership and its view says after it was stopped.
+// childMain leads a group of one. After a stop it prints the first look at its leader
+// context, its leadership and its view.
 func childMain() int {
 	n, err := failaware.Start(context.Background(), failaware.Config{ID: 1, Listen: "127.0.0.1:0", Timing: failaware.Local()})
 	if err != nil {
@@ -39,12 +39,12 @@ func childMain() int {
 			begin := time.Now()
 			leads, ctx, fresh := n.Leads(), lead.Err(), n.View().UpToDate
 			end := time.Now()
-			// A stop between two looks, and not within one: then this look is
-			// the first thing that happens after it.
+			// The stop must fall between two looks and not into one, so
+			// that this look is the first action after it.
 			if begin.Sub(last) > 500*time.Millisecond && end.Sub(begin) < 100*time.Millisecond {
 				fmt.Printf("resumed leads=%v context=%v fresh=%v\n", leads, ctx == nil, fresh)
 			} else if end.Sub(begin) >= 100*time.Millisecond {
-				fmt.Println("again") // stopped within a look, which proves nothing
+				fmt.Println("again") // stopped during a look, which proves nothing
 			}
 			if ctx != nil {
 				break
@@ -58,8 +58,8 @@ func childMain() int {
 	}
 }
 
-// A leader that was stopped past its lease says "no longer" at the first look,
-// before its own goroutines had any chance to run.
+// A leader that was stopped past its lease says "no longer" at the first look, before
+// its own goroutines could run.
 func TestLeaderContextAfterStop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops processes for seconds; not with -short")
@@ -82,7 +82,7 @@ func TestLeaderContextAfterStop(t *testing.T) {
 		for line != "leads" {
 			line = next()
 		}
-		time.Sleep(20 * time.Millisecond) // let it look; if it has not, the try proves nothing
+		time.Sleep(20 * time.Millisecond) // let it look; otherwise the try proves nothing
 		require.NoError(t, cmd.Process.Signal(syscall.SIGSTOP))
 		time.Sleep(700 * time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(syscall.SIGCONT))

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The leader is killed twenty times and stopped for two seconds ten times.
-// Whatever happens, no two processes may ever claim the same node, or to lead
-// globally, at one instant, and a leader that was stopped knows it at once when it goes on.
+// The leader is killed twenty times and stopped for two seconds ten times. No two
+// processes may ever claim the same node, or to lead globally, at one instant, and a
+// stopped leader knows it at once when it continues.
 func TestKilledAndStoppedLeaders(t *testing.T) {
 	g := newGroup(t, program(t), "local", 5, "--quorum", "majority:1,2,3,4,5", "--state-dir", t.TempDir())
 	leader := g.await(1, 2, 3, 4, 5)
@@ -28,8 +28,8 @@ func TestKilledAndStoppedLeaders(t *testing.T) {
 		p.signal(t, syscall.SIGSTOP)
 		stopped := time.Now()
 		g.await(g.others(leader)...)
-		// The question waits for the process, so that it is the first thing
-		// that it does.
+		// The question waits for the process, so that answering is its first
+		// action.
 		answer := make(chan error, 1)
 		go func() {
 			s, err := p.status(patience)

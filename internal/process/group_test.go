@@ -1,6 +1,6 @@
-// Package process tests real processes: nodes are started, stopped and killed
-// as an operating system does it, and what they claim is held against each
-// other by the hardware clock that all processes of a machine share.
+// Package process tests real processes: nodes are started, stopped and killed as an
+// operating system does it, and their claims are compared by the hardware clock that
+// all processes of a machine share.
 package process
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/failaware/failaware/internal/api"
 )
 
-// patience is how long a test waits for what must come. It is a limit for a
-// machine that does a hundred other things, not a measurement.
+// patience is how long a test waits for events that must come. It is a limit for a busy
+// machine, not a measurement.
 const patience = 60 * time.Second
 
 // program builds the program once for all tests.
@@ -47,7 +47,8 @@ type group struct {
 	hosts  []string // the address of each node
 	ports  []int
 	procs  []*proc
-	// in returns what runs a command where a node lives; nil: beside this process.
+	// in returns the command that runs a command in a node's namespace; nil: beside
+	// this process.
 	in func(id int) []string
 }
 
@@ -81,7 +82,7 @@ func (g *group) startAll() {
 	})
 }
 
-// freePorts returns UDP ports of the loopback that nobody uses just now.
+// freePorts returns free UDP ports of the loopback address.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for range n {
@@ -142,8 +143,8 @@ func (p *proc) status(timeout time.Duration) (*api.Status, error) {
 	return &s, err
 }
 
-// await waits until all the given nodes hold one up-to-date view of exactly
-// them, and returns who leads it.
+// await waits until all the given nodes hold one up-to-date view of exactly them, and
+// returns its leader.
 func (g *group) await(ids ...int) (leader int) {
 	g.t.Helper()
 	deadline := time.Now().Add(patience)

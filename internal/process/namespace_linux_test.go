@@ -15,19 +15,19 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
-// hosts are network namespaces, one for each node, on bridges in a namespace of
-// their own: a network that can be split as real ones are, by moving ports from
-// one bridge to another. Nothing of it touches the machine's own network.
+// hosts are network namespaces, one for each node, on bridges in a namespace of their
+// own: a network that can be split like a real one, by moving ports from one bridge to
+// another. It does not touch the machine's own network.
 type hosts struct {
 	t    *testing.T
 	name string // of all namespaces: name-hub, name-1, …
 	n    int
 }
 
-// hostPort is where the node of each namespace listens.
+// hostPort is the port of the node of each namespace.
 const hostPort = 7400
 
-// newHosts makes namespaces that end with the test.
+// newHosts creates namespaces that end with the test.
 func newHosts(t *testing.T, n int) *hosts {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -94,8 +94,8 @@ func newGroupOn(h *hosts, bin, preset string, extra ...string) *group {
 	return g
 }
 
-// claimed returns how long after an instant a node of some began to claim what
-// fits, and fails if none does.
+// claimed returns how long after an instant one of some nodes began a matching claim,
+// and fails if none does.
 func (g *group) claimed(kind string, at int64, ids []int, fits func(*claim) bool) time.Duration {
 	g.t.Helper()
 	first := int64(0)
@@ -130,7 +130,7 @@ func (g *group) viewed(at int64, ids []int) (last time.Duration) {
 	return last
 }
 
-// globals returns who claimed to lead globally at some time in [from, to).
+// globals returns the nodes that claimed to lead globally at some time in [from, to).
 func (g *group) globals(from, to int64) (ids []int) {
 	g.t.Helper()
 	for id := 1; id <= len(g.ports); id++ {
@@ -144,16 +144,16 @@ func (g *group) globals(from, to int64) (ids []int) {
 	return ids
 }
 
-// globally returns how long after an instant some nodes had a global leader whom
-// all of them support.
+// globally returns how long after an instant some nodes had a global leader that all of
+// them support.
 func (g *group) globally(at int64, ids []int) time.Duration {
 	g.t.Helper()
 	led := g.led(at, ids)
 	return led + g.claimed("global", at+int64(led)-1, ids, func(*claim) bool { return true }) - 1
 }
 
-// awaitGlobal waits until one of the nodes says that it leads globally, and
-// returns which.
+// awaitGlobal waits until one of the nodes reports that it leads globally, and returns
+// it.
 func (g *group) awaitGlobal(ids []int) (leader int) {
 	g.t.Helper()
 	require.Eventually(g.t, func() bool {
@@ -186,7 +186,7 @@ func TestSplitHosts(t *testing.T) {
 	t.Logf("the bounds: depose %v, elect %v, view %v", time.Duration(bounds.DeposeNS), time.Duration(bounds.ElectNS), time.Duration(bounds.ViewNS))
 	for _, sides := range [][2][]int{{{1, 2, 3, 4}, {5, 6, 7, 8}}, {{1, 4, 5, 7, 8}, {2, 3, 6}}} {
 		g.awaitGlobal(all)
-		h.split(sides[1]) // one after the other: the cut is complete when all are
+		h.split(sides[1]) // one after the other: the cut is complete after the last
 		cut := int64(clock.Now())
 		first, second := g.await(sides[0]...), g.await(sides[1]...)
 		require.Contains(t, sides[0], first)
@@ -195,13 +195,13 @@ func TestSplitHosts(t *testing.T) {
 		if majority {
 			require.Contains(t, sides[0], g.awaitGlobal(all))
 		}
-		// A leader of before the cut leads on for the lease that it has.
+		// A leader from before the cut leads until its lease ends.
 		settled := int64(clock.Now())
 		if lease := cut + bounds.DeposeNS; lease > settled {
 			time.Sleep(time.Duration(lease - settled))
 			settled = lease
 		}
-		time.Sleep(time.Second) // for as long as nobody else may lead globally
+		time.Sleep(time.Second) // as long as no other node may lead globally
 		healing := int64(clock.Now())
 		h.heal()
 		healed := int64(clock.Now())

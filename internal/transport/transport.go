@@ -1,7 +1,7 @@
-// Package transport is the seam between a node and what carries its packets:
-// the interfaces that both a UDP socket and a network in memory have. It is
-// internal because the promises of a node rest on what its transport says of
-// time, and only the types of this module are held to that.
+// Package transport is the seam between a node and the network: the interfaces that
+// both a UDP socket and a network in memory have. It is internal because the promises
+// of a node rest on the times that its transport reports, and only the types of this
+// module are tested for them.
 package transport
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Conn is the end of a node. Its methods promise what those of [udp.Conn] do.
+// Conn is a node's end of the network. Its methods promise the same as those of
+// [udp.Conn].
 type Conn interface {
 	ReadBatch(pkts []udp.Packet, deadline timed.Instant) (n int, err error)
 	WriteBatch(pkts []udp.Packet) (sent int, err error)
@@ -24,32 +25,31 @@ type Conn interface {
 
 // Transport carries the packets of nodes in place of UDP sockets.
 type Transport interface {
-	// Open lets a node take part. The error matches [syscall.EADDRINUSE] if
-	// another node has the address.
+	// Open connects a node. The error matches [syscall.EADDRINUSE] if another node
+	// has the address.
 	Open(Request) (Endpoint, error)
-	// Address returns the address that a node of this id listens at unless it
-	// is told otherwise.
+	// Address returns the default address of a node.
 	Address(timed.NodeID) netip.AddrPort
-	// Nodes returns the ids of the nodes that have taken part.
+	// Nodes returns the ids of the nodes that have been connected.
 	Nodes() timed.Set
 }
 
-// Request is what a transport must know of a node.
+// Request describes a node to its transport.
 type Request struct {
 	ID timed.NodeID
-	// Listen is the address of the node; if it is not valid, the transport
-	// chooses.
+	// Listen is the address of the node. If it is invalid, the transport chooses
+	// one.
 	Listen netip.AddrPort
 	Timing timed.Timing
-	// MaxPacket is the length of the longest packet that the node reads, in
-	// bytes; longer ones are dropped and counted. Zero: no limit.
+	// MaxPacket is the length of the longest packet that the node reads, in bytes.
+	// Longer ones are dropped and counted. Zero means no limit.
 	MaxPacket int
-	// Ending reports whether the node is to end without another turn. The
-	// transport asks when it is woken while it holds the node up.
+	// Ending reports whether the node must end without another turn. The transport
+	// asks when it is woken while it delays the node.
 	Ending func() bool
 }
 
-// Endpoint is what a node gets.
+// Endpoint is the result of opening a transport.
 type Endpoint struct {
 	Conn  Conn
 	Clock *hwclock.Clock
