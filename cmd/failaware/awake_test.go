@@ -13,7 +13,7 @@ import (
 func TestAwakeIsSetEverywhereSettingsAre(t *testing.T) {
 	c, _, err := loadConfig("", source{"id": {{"1", "--id"}}})
 	require.NoError(t, err)
-	require.False(t, c.Awake, "what costs power is asked for")
+	require.False(t, c.Awake, "a setting that costs power is off by default")
 	c, _, err = loadConfig(writeFile(t, "id: 1\nawake: true\n"), source{})
 	require.NoError(t, err)
 	require.True(t, c.Awake)

@@ -45,7 +45,7 @@ func roundUp(ns int64) time.Duration {
 	return (d + time.Microsecond - 1).Truncate(time.Microsecond)
 }
 
-// write prints the guarantees for people.
+// write prints the guarantees as text.
 func (g *guarantees) write(w io.Writer) error {
 	t := cli.NewTable(w)
 	for _, r := range []struct {

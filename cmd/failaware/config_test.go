@@ -37,7 +37,7 @@ func TestExampleIsSound(t *testing.T) {
 	code, _, err := invoke("config", "check", path)
 	require.Zero(t, code, err)
 
-	// It shows every setting, and says the defaults.
+	// It shows every setting with its default.
 	from, problem := readConfigFile(path)
 	require.NoError(t, problem)
 	for _, s := range settings {

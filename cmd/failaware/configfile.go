@@ -121,7 +121,7 @@ func (p *configParser) value(s *setting, n *yaml.Node) {
 			p.bad(n, s.key, "a list of %s is needed", s.kind)
 			return
 		}
-		p.to[s.key] = []raw{} // an empty list is one, too
+		p.to[s.key] = []raw{} // an empty list is a list, too
 		for i, item := range n.Content {
 			p.scalar(s, item, fmt.Sprintf("%s[%d]", s.key, i))
 		}

@@ -30,7 +30,7 @@ type locking struct {
 	client  *api.Client
 	clock   *hwclock.Clock
 	signals <-chan os.Signal
-	timing  lockTiming // of the node that was asked last
+	timing  lockTiming // of the last asked node
 	node    int
 }
 
@@ -39,7 +39,7 @@ type lockTiming struct {
 	drift  timed.Drift
 	margin time.Duration // before the end of a hold, for the process to die
 	renew  time.Duration // from one request for a hold to the next
-	longer time.Duration // after which an answer is useless
+	longer time.Duration // time after which an answer is useless
 	grace  time.Duration // the longest --term-before
 }
 
@@ -173,7 +173,7 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 	}
 }
 
-// first asks for the first hold of a lead. It asks for the timing again, since the
+// first asks for the first hold of a lead. It asks for the timing again, because the
 // node may have been restarted with other settings.
 func (l *locking) first(ctx context.Context) (*api.Held, error) {
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)

@@ -23,8 +23,8 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
-// scribe is a program that appends its name to a file, and when it runs, by the clock
-// that all processes share, until it is killed.
+// scribe is a program that appends its name to a file with the time, by the clock that
+// all processes share, until it is killed.
 func scribe() {
 	signal.Ignore(syscall.SIGTERM)
 	f, err := os.OpenFile(os.Args[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -44,7 +44,7 @@ func scribe() {
 	}
 }
 
-// life is from when until when a scribe surely ran.
+// life is the time for which a scribe surely ran.
 type life struct {
 	who         string
 	first, last int64
@@ -78,7 +78,7 @@ type lockGroup struct {
 	addrs []string
 	nodes []*exec.Cmd
 	locks []*exec.Cmd
-	said  []*clitest.Buffer // on standard error, by all locks
+	said  []*clitest.Buffer // the standard error of all locks
 }
 
 func (g *lockGroup) socket(i int) string { return filepath.Join(g.dir, fmt.Sprint(i)) }
@@ -114,14 +114,14 @@ func (g *lockGroup) lives(more int) int {
 	return count
 }
 
-// leader returns whose lock runs its command.
+// leader returns the node whose lock runs its command.
 func (g *lockGroup) leader() int {
 	lives := livesOf(g.t, g.dir+"/diary")
 	return int(lives[len(lives)-1].who[0] - '1')
 }
 
-// countStalls counts until the test ends how often the machine lets a goroutine that
-// sleeps for a millisecond wait for longer than the timing of the group allows.
+// countStalls counts until the test ends how often the machine delays a goroutine that
+// sleeps for a millisecond beyond the timing of the group.
 func countStalls(t *testing.T) (late func() int) {
 	var count atomic.Int64
 	stop := make(chan struct{})
@@ -187,8 +187,8 @@ func TestLocksExcludeEachOther(t *testing.T) {
 		_ = cmd.Wait()
 	}
 	// A busy machine may not let a lock run in time to kill its command. The lock
-	// then says so and can do no more. That is rare on a machine that lets this
-	// process run in time.
+	// then reports this and can do no more. This is rare on a machine that lets
+	// this process run in time.
 	excused := 0
 	for _, said := range g.said {
 		excused += strings.Count(said.String(), "without the lead")

@@ -25,13 +25,13 @@ type watch struct {
 	held  *api.Held
 	last  error // of the latest request, if it failed
 
-	lost   error     // why the command must end
+	lost   error     // the reason for ending the command
 	killBy time.Time // when SIGKILL follows SIGTERM; safety does not depend on it
 	killed bool
 }
 
-// run runs the command under a hold, which it renews, until the command ends. lost
-// is why it stopped the command; otherwise code is that of the command.
+// run runs the command under a hold, which it renews, until the command ends. lost is
+// the reason for stopping the command; otherwise code is the command's exit code.
 func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost error, code cli.ExitCode, err error) {
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
@@ -61,7 +61,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 			c.signal(s)
 		case <-ctx.Done():
 			w.lose(context.Cause(ctx))
-			ctx = context.Background() // not again
+			ctx = context.Background() // do not cancel again
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -89,8 +89,8 @@ func (l *locking) renew(ctx context.Context, t lockTiming, to chan<- renewal) {
 	}
 }
 
-// take handles an answer to a request for another hold. Only an answer of the node
-// ends the lead; without an answer the hold expires.
+// take handles an answer to a request for another hold. Only an answer of the node ends
+// the lead. Without an answer the hold expires.
 func (w *watch) take(r renewal) {
 	switch {
 	case refused(r.err):
@@ -146,8 +146,8 @@ func (w *watch) silence() error {
 	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
 }
 
-// outcome returns why the command was stopped, if it was, and for how long it may
-// have run without the lead.
+// outcome returns the reason for stopping the command, if any, and how long it may have
+// run without the lead.
 func (w *watch) outcome() error {
 	over := w.l.clock.Now().Sub(w.held.Until)
 	switch {
@@ -160,7 +160,7 @@ func (w *watch) outcome() error {
 	return w.lost
 }
 
-// overrunError tells that the command may have run on when its hold was over.
+// overrunError says that the command may have run longer than its hold.
 type overrunError struct{ by time.Duration }
 
 func (e *overrunError) Error() string {

@@ -1,4 +1,4 @@
-// Command failaware runs nodes of fail-aware groups and asks them.
+// Command failaware runs nodes of fail-aware groups and sends them requests.
 package main
 
 func main() { program.Main() }

@@ -12,7 +12,7 @@ import (
 
 func newMembersCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "members", Short: "List the node and its peers, as the node knows them",
+		Use: "members", Short: "List the node and its peers, with the node's knowledge of them",
 		Long: `List the node that answers (with a star) and its peers, as that node knows them:
 
   VIEW        the view of which it is a member

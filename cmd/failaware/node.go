@@ -112,8 +112,8 @@ func (r *nodeRun) run(ctx context.Context) error {
 	return r.wait(ctx, signals)
 }
 
-// listen opens the API before the node starts: if another node has the socket, this
-// one must not show up in the group.
+// listen opens the API before the node starts: if another node has the socket, this one
+// must not appear in the group.
 func (r *nodeRun) listen() (net.Listener, error) {
 	var l net.Listener
 	var err error
@@ -188,7 +188,7 @@ type started struct {
 	Address string     `json:"address"`
 	API     string     `json:"api"`
 	Bounds  guarantees `json:"bounds"`
-	// Where other programs get the time.
+	// Addresses at which other programs get the time.
 	NTP        string `json:"ntp,omitempty"`
 	ClockBound string `json:"clockbound,omitempty"`
 }

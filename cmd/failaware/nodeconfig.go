@@ -54,12 +54,12 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 	return c, bounds, nil
 }
 
-// apply makes a configuration of values.
+// apply makes a configuration from values.
 func apply(values source) (nodeConfig, error) {
 	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
 	c.Timing = failaware.LAN()
 	chosen, err := strconv.Atoi(os.Getenv("GOMAXPROCS"))
-	c.RaiseProcs = err != nil || chosen <= 0 // as Go reads the variable
+	c.RaiseProcs = err != nil || chosen <= 0 // the same rule as Go's
 	var errs []error
 	for _, s := range settings {
 		for _, v := range values[s.key] {

@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-// A node knows no UTC without references, and says so in every way.
+// A node without references does not know UTC, and all its outputs report this.
 func TestANodeTellsOtherProgramsThatItKnowsNoUTC(t *testing.T) {
 	args := []string{"--id", "1", "--api", "none", "-o", "json", "--ntp-listen", "127.0.0.1:0"}
 	path := filepath.Join(shortDir(t), "shm0")

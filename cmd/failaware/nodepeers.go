@@ -31,12 +31,12 @@ func (r *nodeRun) reload() {
 	r.log.Info("read the peers again", "count", len(c.Peers))
 }
 
-// patience is how long a warning about silent peers waits beyond the time in which
-// they should be heard.
+// patience is how long a warning about silent peers waits beyond the time in which they
+// should be heard.
 const patience = 5 * time.Second
 
 // warnAboutPeers warns once about listed peers that were not heard since the start.
-// It is no error, since nodes start at different times.
+// Silence is not an error, because nodes start at different times.
 func (r *nodeRun) warnAboutPeers() {
 	select {
 	case <-r.node.Done():

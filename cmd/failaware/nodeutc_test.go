@@ -17,8 +17,8 @@ import (
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
-// ntpAddress is where a node answers NTP clients: at the port of NTP if it can be
-// used here, since some clients know no other.
+// ntpAddress is the node's address for NTP clients: at the port of NTP if it is free
+// here, because some clients use no other.
 func ntpAddress() string {
 	usual := fmt.Sprintf("127.0.0.124:%d", ntptest.Port)
 	c, err := net.ListenPacket("udp4", usual)
@@ -29,15 +29,16 @@ func ntpAddress() string {
 	return usual
 }
 
-// A node with one reference serves its time, and proves how well it knows it, to
-// programs that know nothing of it; when the reference is gone and the bound has grown
-// beyond what is asked for, the same programs refuse it.
+// A node with one reference serves its time, with a proven bound, to programs that know
+// nothing of failaware. When the reference has ended and the bound has grown beyond the
+// configured one, the same programs refuse the node.
 func TestOtherProgramsAreToldUTCWhileItIsKnown(t *testing.T) {
 	const ahead = 250 * time.Millisecond // of the system's clock
 	reference := ntptest.Start(t, ntptest.Behaviour{Shift: ahead, Dispersion: 50 * time.Microsecond})
 	args := []string{"--id", "1", "-o", "json", "--ntp", reference.Addr(), "--ntp-listen", ntpAddress(),
-		// The reference is asked every 16 s; a bound that grows by a thousandth of the time
-		// stays within the limit until then, and not for much longer.
+		// The reference is asked every 16 s. A bound that grows by a thousandth
+		// of the time stays within the limit until then, and not for much
+		// longer.
 		"--max-drift-ppb", "1000000", "--one-way-timeout", "4ms", "--max-utc-error", "20ms"}
 	segment := filepath.Join(shortDir(t), "shm0")
 	if runtime.GOOS == "linux" {
@@ -87,8 +88,8 @@ func (p *process) running() bool {
 	}
 }
 
-// segmentReader returns what waits for a status of a segment, and checks that the
-// bounds hold the reference's time.
+// segmentReader returns a function that waits for a status of a segment, and checks
+// that the bounds contain the reference's time.
 func segmentReader(t *testing.T, path string, ahead time.Duration) func(clockbound.Status) {
 	t.Helper()
 	if runtime.GOOS != "linux" {

@@ -35,12 +35,12 @@ type reporter struct {
 	lead, global, view standing
 }
 
-// standing is what a node claims now; the zero value is no claim.
+// standing is a present claim of a node; the zero value is no claim.
 type standing struct {
 	self   failaware.Incarnation
 	era    uint32
 	until  timed.Instant
-	object any // a set or the id of a view; a claim about another one is no renewal
+	object any // a set or the id of a view; a claim about another object is not a renewal
 }
 
 func openReport(path string, log hclog.Logger) (*reporter, error) {

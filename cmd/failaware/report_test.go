@@ -15,7 +15,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// span is a time in which a node vouched for something.
+// span is the time of a claim.
 type span struct {
 	claim
 	end int64
@@ -50,8 +50,8 @@ func spans(t require.TestingT, path string) (all []span) {
 }
 
 // audit checks that no two leads of one logical partition, and no two different
-// up-to-date views with a common member, were vouched for at the same time.
-// All reports are of one machine.
+// up-to-date views with a common member, were claimed for the same time. All reports
+// are of one machine.
 func audit(t require.TestingT, paths []string) {
 	var all []span
 	for _, p := range paths {

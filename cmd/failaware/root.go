@@ -34,8 +34,8 @@ func newRootCommand() *cobra.Command {
 	g := new(globals)
 	root := &cobra.Command{
 		Use:   "failaware",
-		Short: "Leaders, views and clocks that know when they may not be relied on",
-		Long: `Run nodes of fail-aware groups and ask them.
+		Short: "Leaders, views and clocks that know when they are out of date",
+		Long: `Run nodes of fail-aware groups and send them requests.
 
 Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never succeed.`,
 		Args: cobra.NoArgs,
@@ -53,7 +53,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 	return root
 }
 
-// globals are the options of all commands that ask a node.
+// globals are the options of all commands that send requests to a node.
 type globals struct {
 	addr    string
 	output  *cli.Value[cli.Format]

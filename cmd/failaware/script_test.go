@@ -184,7 +184,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 		b, err := os.ReadFile("/proc/" + args[0] + "/stat")
 		_, rest, _ := strings.Cut(string(b), ") ")
 		if err != nil || strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X") {
-			return // it has ended, even if nobody has collected it
+			return // it has ended, even if its parent has not collected it
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("process %s does not end", args[0])

@@ -39,8 +39,8 @@ type nodeConfig struct {
 type setting struct {
 	key   string // in the file; a dot leads into a section
 	flag  string
-	kind  string // of value, for people
-	field string // of failaware.Config, as its errors name it
+	kind  string // kind of value, for help texts
+	field string // of failaware.Config, by its name in errors
 	usage string
 	set   func(*nodeConfig, string) error
 }
@@ -86,14 +86,14 @@ var settings = []*setting{
 	{"timing.scheduling_delay", "scheduling-delay", "duration", "SchedulingDelay", "σ: a timely process acts within it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.SchedulingDelay })},
 	{"timing.election_period", "election-period", "duration", "ElectionPeriod", "a candidate or leader broadcasts at least this often", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.ElectionPeriod })},
 	{"timing.keepalive_period", "keepalive-period", "duration", "KeepalivePeriod", "every node sends to every other at least this often", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.KeepalivePeriod })},
-	{"timing.expires", "expires", "duration", "Expires", "a peer that is not heard in time for this long is not alive", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
-	{"timing.lock_time", "lock-time", "duration", "LockTime", "for how long a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
+	{"timing.expires", "expires", "duration", "Expires", "a peer without a message in time for this long is not alive", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
+	{"timing.lock_time", "lock-time", "duration", "LockTime", "the time for which a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
 	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants; without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
 
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", parsed(func(c *nodeConfig) *failaware.Mode { return &c.Mode }, leader.ParseMode)},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", parsed(func(c *nodeConfig) *failaware.RankBy { return &c.RankBy }, leader.ParseRankBy)},
 	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", parsed(func(c *nodeConfig) *quorum.System { return &c.Quorum }, quorum.Parse)},
-	{"join_quorum", "join-quorum", kindBool, "JoinQuorum", "this node is new in a group that has a quorum system: it learns that from the others, and has no quorum setting of its own", boolean(func(c *nodeConfig) *bool { return &c.JoinQuorum })},
+	{"join_quorum", "join-quorum", kindBool, "JoinQuorum", "this node is new in a group with a quorum system: it learns the system from the other nodes, and has no quorum setting of its own", boolean(func(c *nodeConfig) *bool { return &c.JoinQuorum })},
 	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", number(func(c *nodeConfig) *uint64 { return &c.QuorumEpoch }, 1, math.MaxInt64)},
 	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", number(func(c *nodeConfig) *uint16 { return &c.Weight }, 0, math.MaxUint16)},
 	{"collate_above", "collate-above", "count", "CollateAbove", "while this node leads a larger group than this, replies are collated along a tree (default: never)", integer(func(c *nodeConfig) *int { return &c.CollateAbove })},
@@ -102,7 +102,7 @@ var settings = []*setting{
 	{"clock.max_slew_ppb", "max-slew-ppb", "ppb", "Clock.MaxSlew", "how fast the clock is corrected (default 500000)", setSlew},
 	{"clock.step_threshold", "step-threshold", "duration", "Clock.StepThreshold", "a larger difference steps the clock (default 10ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.StepThreshold })},
 	{"clock.max_utc_error", "max-utc-error", "duration", "Clock.MaxUTCError", "the largest proven distance from UTC at which the clock counts as external (default 50ms)", positive(func(c *nodeConfig) *time.Duration { return &c.Clock.MaxUTCError })},
-	{"clock.min_references", "min-references", "count", "Clock.MinReferences", "how many references of the partition are needed; 2f+1 stand f that lie (default 1)", integer(func(c *nodeConfig) *int { return &c.Clock.MinReferences })},
+	{"clock.min_references", "min-references", "count", "Clock.MinReferences", "how many references of the partition are needed; 2f+1 tolerate f falsetickers (default 1)", integer(func(c *nodeConfig) *int { return &c.Clock.MinReferences })},
 	{"references.ntp", "ntp", kindServer, "References", "an NTP server to ask for UTC; can be repeated", addServer},
 	{"references.kernel_clock", "kernel-clock", kindBool, "References", "take UTC from the kernel's clock while a program disciplines it", setKernelClock},
 	{"references.phc", "phc", kindPHC, "References", "take UTC from a PTP hardware clock that is ahead of it by OFFSET (37s if it keeps TAI) and off by up to ERROR (default 1ms); can be repeated", addPHC},
@@ -113,7 +113,7 @@ var settings = []*setting{
 	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
 	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "size of the messages in one packet (default: as much as max-packet takes)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
 	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "size of deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
-	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "for how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
+	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
 	{"broadcast.require_quorum", "broadcast-require-quorum", "ID,ID,...", "Broadcast.RequireQuorum", "order messages only in views with more than half of these nodes", setQuorum},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
@@ -124,7 +124,7 @@ var settings = []*setting{
 
 	{"state_dir", "state-dir", "directory", "StateDir", "directory for the state that must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
-	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: packets are handled sooner, for power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
+	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: handles packets sooner, at the price of power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"api_token", "api-token", "file", "", "file with the token for a TCP address; created if it does not exist", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},

@@ -58,7 +58,7 @@ never hold.`,
 // question asks once and returns the answer and whether the condition holds.
 type question func(ctx context.Context, c *api.Client) (answer any, text string, holds bool, err error)
 
-// condition returns the question for a condition, or why it can never hold.
+// condition returns the question for a condition, or an error if it can never hold.
 func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	bounded, counted := cmd.Flags().Changed("bound"), cmd.Flags().Changed("members")
 	switch {

@@ -91,12 +91,12 @@ func (w *watcher) run(ctx context.Context, topic string,
 			return nil
 		case errors.Is(context.Cause(ctx), errLate):
 			if w.count > 0 {
-				return cli.ErrNo // fewer than asked for
+				return cli.ErrNo // fewer than requested
 			}
 			return nil
 		case ctx.Err() != nil:
 			return nil
-		case run == "": // there never was a stream
+		case run == "": // no stream has begun
 			return err
 		}
 		if _, gone := errors.AsType[*api.UnreachableError](err); !gone {

@@ -1,3 +1,3 @@
-// Package cli is what the command-line programs share: exit codes, error
-// messages that name the program, the output flag, and tables.
+// Package cli is shared by the command-line programs: exit codes, error messages that
+// name the program, the output flag, and tables.
 package cli

@@ -13,7 +13,7 @@ type ExitCode int
 // The exit codes. [*ExitError] can carry others, such as that of a child process.
 const (
 	ExitYes   ExitCode = 0 // yes, or done
-	ExitNo    ExitCode = 1 // no, or not in time
+	ExitNo    ExitCode = 1 // no, or too late
 	ExitWrong ExitCode = 2 // wrong usage, or it can never succeed
 )
 

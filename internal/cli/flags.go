@@ -13,8 +13,8 @@ type Value[T any] struct {
 	parse func(string) (T, error)
 }
 
-// NewValue returns a flag with a default text, which must parse. kind is what help
-// texts call the value.
+// NewValue returns a flag with a default text, which must parse. kind is the value's
+// name in help texts.
 func NewValue[T any](text, kind string, parse func(string) (T, error)) *Value[T] {
 	v := &Value[T]{kind: kind, parse: parse}
 	if err := v.Set(text); err != nil {

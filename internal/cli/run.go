@@ -45,7 +45,7 @@ func (p *Program) Main() {
 	os.Exit(p.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// complete sets what every root command needs.
+// complete sets the fields that every root command needs.
 func complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = Version()
@@ -53,8 +53,8 @@ func complete(root *cobra.Command) {
 	markBegin(root)
 }
 
-// began is the annotation of a command whose command line was parsed: later
-// errors are not about usage.
+// began is the annotation of a command after its command line was parsed: later errors
+// are not about usage.
 const began = "began"
 
 // markBegin makes cmd and its subcommands set the annotation began.

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// LongEnough is how long tests wait for events that surely happen.
+	// LongEnough is how long tests wait for events that surely come.
 	LongEnough = 3 * time.Minute
-	// poll is the interval at which scripts look whether something has happened.
+	// poll is the interval at which scripts check conditions.
 	poll = 5 * time.Millisecond
 )
 

@@ -35,7 +35,7 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Seen waits until b contains what.
+// Seen waits until b contains a text.
 func Seen(t *testing.T, b *Buffer, what string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return strings.Contains(b.String(), what) }, LongEnough, 5*time.Millisecond, what)
@@ -69,7 +69,7 @@ func Start(t *testing.T, command string) (cmd *exec.Cmd, out, errors *Buffer) {
 }
 
 // CheckHelp checks that every command of p has help, and that its flags do not
-// contradict those of its parents, which shows only when it runs.
+// contradict those of its parents, which otherwise shows only when the command runs.
 func CheckHelp(t *testing.T, p *cli.Program) {
 	t.Helper()
 	var walk func(path []string, cmd *cobra.Command)

@@ -16,11 +16,11 @@ import (
 // stateKey is the key of a script's state among its values.
 type stateKey struct{}
 
-// state is what the commands of a script share.
+// state is shared by the commands of a script.
 type state struct {
 	t         testing.TB
 	patience  time.Duration
-	variables []string // names in the environment that the script began with
+	variables []string // names in the initial environment of the script
 	processes map[string]*process
 }
 
@@ -43,8 +43,8 @@ func (s *state) process(ts *testscript.TestScript, name string) *process {
 	return p
 }
 
-// end kills the processes that still run. If the script failed, it shows what the
-// processes wrote.
+// end kills the processes that still run. If the script failed, it shows the output of
+// the processes.
 func (s *state) end() {
 	for name, p := range s.processes {
 		_ = p.cmd.Process.Kill()
@@ -83,8 +83,8 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	spawn(ts, name, env, args)
 }
 
-// Spawn starts a process as the command start does, in the environment that the
-// script began with.
+// Spawn starts a process like the command start, in the initial environment of the
+// script.
 func Spawn(ts *testscript.TestScript, name string, args ...string) {
 	start(ts, false, append([]string{name}, args...))
 }

@@ -46,7 +46,7 @@ func refused(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %d instead of 2", code)
 	}
 	if ts.ReadFile("stdout") != "" {
-		ts.Fatalf("there is standard output")
+		ts.Fatalf("the program has written to standard output")
 	}
 	problems, prefix := 0, filepath.Base(f.Arg(0))+": "
 	for line := range strings.Lines(ts.ReadFile("stderr")) {
@@ -77,7 +77,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("it did not become true")
+			ts.Fatalf("the condition did not become true")
 		}
 		time.Sleep(poll)
 	}

@@ -21,9 +21,9 @@ type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
 var update = flag.Bool("update", false, "write the output that the command cmp finds into the scripts")
 
-// Main runs the tests of a package whose TestMain it is. Meanwhile the command p,
-// and the others by their names, can be executed: each is this test binary, which
-// runs the command if that is its name.
+// Main runs the tests of a package as its TestMain. Meanwhile the command p, and the
+// others by their names, can be executed: each is this test binary, which runs the
+// command of that name.
 func Main(m *testing.M, p *cli.Program, others map[string]func()) {
 	if os.Getenv("GORACE") == "" {
 		// Otherwise each process waits for a second before it ends.
@@ -45,10 +45,10 @@ type Scripts struct {
 	Commands   map[string]Command     // besides those of this package
 	Conditions map[string]func() bool // for words such as [awake] before a command
 
-	patience time.Duration // if it is not to be [LongEnough]
+	patience time.Duration // instead of [LongEnough]
 }
 
-// Run plays scripts side by side.
+// Run plays scripts in parallel.
 func (s Scripts) Run(t *testing.T) { testscript.Run(t, s.params()) }
 
 func (s Scripts) params() testscript.Params {
@@ -96,5 +96,5 @@ func (s Scripts) setup(env *testscript.Env) error {
 }
 
 // TB returns the test that plays a script. Its failures do not name the line of the
-// script: commands use it only for what they start.
+// script, so commands use it only for the processes that they start.
 func TB(ts *testscript.TestScript) testing.TB { return stateOf(ts).t }

@@ -44,7 +44,7 @@ func TestScriptsFail(t *testing.T) {
 		"exits 3 prog --code 4":                                    "exit code 4 instead of 3",
 		"exits 1 prog":                                             "exit code 0 instead of 1",
 		"refused prog":                                             "exit code 0 instead of 2",
-		"refused prog --code 2":                                    "there is standard output",
+		"refused prog --code 2":                                    "the program has written to standard output",
 		"refused -lines=2 prog --bogus":                            "1 lines say what is wrong, not 2",
 		"refused sh -c 'echo bad >&2; exit 2'":                     `a line does not begin with "sh: "`,
 		"refused sh -c 'echo sh: failaware: bad >&2; exit 2'":      "or names the program again",
@@ -59,7 +59,7 @@ func TestScriptsFail(t *testing.T) {
 		"start p prog --forever\nstart p prog":                     "p runs already",
 		"start p prog\nended p\nended p":                           "no process p runs",
 		"start p prog --forever\nended p":                          "p does not end",
-		"until prog --code 1":                                      "it did not become true",
+		"until prog --code 1":                                      "the condition did not become true",
 		"start p prog --code 1\nended -code=1 p\nstart p prog --code 1\nawait p.out .": "p.out does not match",
 		"signal TERM p":                                                    "no process p runs",
 		"start p prog --forever\nsignal QUACK p":                           "there is no signal QUACK",
@@ -88,7 +88,7 @@ func TestScriptsFail(t *testing.T) {
 	}
 }
 
-// patience is how long a script waits for events, of which some never happen. A busy
+// patience is how long a script waits for events, some of which never come. A busy
 // machine starts a program in a part of it.
 const patience = 10 * time.Second
 
@@ -108,7 +108,7 @@ func play(t *testing.T, script string) string {
 	return r.log.String()
 }
 
-// recorder records that a script fails, which is no failure of its test.
+// recorder records that a script fails, which is not a failure of its test.
 type recorder struct {
 	*testing.T
 	log    strings.Builder

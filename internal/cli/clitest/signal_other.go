@@ -4,5 +4,5 @@ package clitest
 
 import "os"
 
-// signals are those that scripts can send, by name.
+// signals are the signals that scripts can send, by name.
 var signals = map[string]os.Signal{"KILL": os.Kill}

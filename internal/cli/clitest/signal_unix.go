@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signals are those that scripts can send, by name.
+// signals are the signals that scripts can send, by name.
 var signals = map[string]os.Signal{
 	"CONT": syscall.SIGCONT,
 	"HUP":  syscall.SIGHUP,
