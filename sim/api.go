@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -66,7 +68,7 @@ func (w *World) err() error {
 // The error says what no world like this can do, or that the world is held still
 // by a Heal, or is the [*Violation] that ended the run. Invariants must not call
 // it.
-func (w *World) Inject(f Fault) error {
+func (w *World) Inject(f fault.Fault) error {
 	w.may("Inject")
 	f.At = w.Time()
 	if err := w.opt.fits(&f); err != nil {
@@ -75,7 +77,7 @@ func (w *World) Inject(f Fault) error {
 	if len(w.faults) >= MaxFaults {
 		return fmt.Errorf("sim: more than %d faults", MaxFaults)
 	}
-	if w.still {
+	if w.stable {
 		return fmt.Errorf("sim: %s at %v: the world is held still", f.Kind, f.At)
 	}
 	w.faults = append(w.faults, f)
@@ -90,18 +92,24 @@ func (w *World) Mend() {
 	w.may("Mend")
 	keep := w.running[:0:0]
 	for _, i := range w.running {
-		switch faultShapes[w.faults[i].Kind].class {
-		case ClassCrash, ClassCrashAll, ClassRival, ClassClone, ClassHeal, ClassBrokenClock:
+		switch w.faults[i].Kind.Class() {
+		case fault.ClassCrash, fault.ClassCrashAll, fault.ClassRival, fault.ClassClone, fault.ClassHeal, fault.ClassBrokenClock:
 			keep = append(keep, i)
 		}
 	}
-	w.calm()
+	w.endFaults()
 	w.running = append(w.running, keep...)
-	w.relink()
+	w.applyFaults()
 }
+
+// node returns the process with an id that is no rival.
+func (w *World) node(id timed.NodeID) *Node { return w.nodes[id-1] }
 
 // Time returns the true time since the start of the run. No node knows it.
 func (w *World) Time() time.Duration { return time.Duration(w.now - origin) }
+
+// UTC returns true time as the time servers of the world show it.
+func (w *World) UTC() clocksync.Time { return utc(w.now) }
 
 // Seed returns the seed of the world.
 func (w *World) Seed() uint64 { return w.seed }

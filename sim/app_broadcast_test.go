@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -74,7 +75,7 @@ func TestApplicationsBroadcast(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.NoError(t, w.Run(time.Second))
-	require.NoError(t, w.Inject(Fault{Kind: Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3, 4)}, For: time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3, 4)}, For: time.Second}))
 	require.NoError(t, w.Run(3*time.Second))
 	common := 0
 	for _, l := range logs {
@@ -99,12 +100,12 @@ func TestCastRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Node(1).Broadcast(nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.ErrorContains(t, err, "Broadcast")
-	require.ErrorContains(t, w.Inject(Fault{Kind: Burst, Node: 1, Size: 1}), "Broadcast")
+	require.ErrorContains(t, w.Inject(fault.Fault{Kind: fault.Burst, Node: 1, Size: 1}), "Broadcast")
 	w, err = New(1, Options{Calm: true, Broadcast: &Broadcast{Quiet: true}})
 	require.NoError(t, err)
 	_, err = w.Node(1).Broadcast(make([]byte, 1<<21), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.ErrorIs(t, err, broadcast.ErrTooLarge)
-	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 1}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 1}))
 	_, err = w.Node(1).Broadcast(nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity})
 	require.Error(t, err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -55,7 +56,7 @@ func TestSendFromStart(t *testing.T) {
 }
 
 func TestMessagesSufferFaults(t *testing.T) {
-	at := func(f Fault, payload string) int {
+	at := func(f fault.Fault, payload string) int {
 		got := inbox{}
 		w := calm(t, 2, got.start)
 		require.NoError(t, w.Inject(f))
@@ -63,17 +64,17 @@ func TestMessagesSufferFaults(t *testing.T) {
 		require.NoError(t, w.Run(time.Second))
 		return len(got[2])
 	}
-	require.Equal(t, 0, at(Fault{Kind: Cut, Node: 1, Peer: 2}, ""))
-	require.Equal(t, 1, at(Fault{Kind: Cut, Node: 2, Peer: 1, For: 100 * time.Millisecond}, ""))
-	require.Equal(t, 2, at(Fault{Kind: Duplicate, Rate: 1}, ""))
-	require.Equal(t, 0, at(Fault{Kind: Corrupt, Rate: 1, For: time.Millisecond}, ""))
-	require.Equal(t, 0, at(Fault{Kind: SocketError, Node: 1, Rate: 1}, ""))
-	require.Equal(t, 1, at(Fault{Kind: BlackHole, Size: 400}, "short"))
-	require.Equal(t, 0, at(Fault{Kind: BlackHole, Size: 400}, strings.Repeat("long ", 100)), "the payload has a size")
-	require.Equal(t, 1, at(Fault{Kind: Forge, Rate: 1}, ""), "what is forged carries no message")
-	require.Equal(t, 0, at(Fault{Kind: Stall, Node: 1, For: 2 * time.Second}, ""), "a stopped process sends nothing")
-	require.Equal(t, 1, at(Fault{Kind: Stall, Node: 1, For: 500 * time.Millisecond}, ""), "until that ends")
-	require.Equal(t, 0, at(Fault{Kind: Crash, Node: 2, For: 50 * time.Millisecond}, ""), "nobody is there")
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.Cut, Node: 1, Peer: 2}, ""))
+	require.Equal(t, 1, at(fault.Fault{Kind: fault.Cut, Node: 2, Peer: 1, For: 100 * time.Millisecond}, ""))
+	require.Equal(t, 2, at(fault.Fault{Kind: fault.Duplicate, Rate: 1}, ""))
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.Corrupt, Rate: 1, For: time.Millisecond}, ""))
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.SocketError, Node: 1, Rate: 1}, ""))
+	require.Equal(t, 1, at(fault.Fault{Kind: fault.BlackHole, Size: 400}, "short"))
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.BlackHole, Size: 400}, strings.Repeat("long ", 100)), "the payload has a size")
+	require.Equal(t, 1, at(fault.Fault{Kind: fault.Forge, Rate: 1}, ""), "what is forged carries no message")
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.Stall, Node: 1, For: 2 * time.Second}, ""), "a stopped process sends nothing")
+	require.Equal(t, 1, at(fault.Fault{Kind: fault.Stall, Node: 1, For: 500 * time.Millisecond}, ""), "until that ends")
+	require.Equal(t, 0, at(fault.Fault{Kind: fault.Crash, Node: 2, For: 50 * time.Millisecond}, ""), "nobody is there")
 }
 
 func TestMessagesAreTracedAndRecorded(t *testing.T) {

@@ -20,11 +20,15 @@ func (n *Node) Up() bool { return n.up }
 // Incarnation returns the id with the boot id of the present incarnation.
 func (n *Node) Incarnation() timed.Incarnation { return timed.Incarnation{Node: n.id, Boot: n.boot} }
 
+// Rate returns by how much the hardware clock is too fast, in parts per billion. It is
+// for tests: no process knows it.
+func (n *Node) Rate() int64 { return n.clock.Rate() }
+
 // Instant reads the hardware clock.
 func (n *Node) Instant() timed.Instant { return n.tick(n.w.now) }
 
 // Leads reports whether the node leads, by its own hardware clock alone.
-func (n *Node) Leads() bool { return n.attended() && !n.upset && n.st.Leads(n.Instant()) }
+func (n *Node) Leads() bool { return n.hasStack() && !n.upset && n.st.Leads(n.Instant()) }
 
 // LeadsUntil returns the instant of the hardware clock before which the node
 // leads, unless it renews its lease; 0 if it does not lead.
@@ -49,7 +53,7 @@ func (n *Node) Support() timed.Set {
 
 // Follows returns the leader that the node's vote is bound to, or 0.
 func (n *Node) Follows() timed.NodeID {
-	if !n.attended() {
+	if !n.hasStack() {
 		return timed.NoNode
 	}
 	to, _ := n.st.Election().Locked(n.Instant())
@@ -69,7 +73,7 @@ func (n *Node) FollowsUntil() timed.Instant {
 // View returns the view installed last, or nil, and whether it is up to date, by
 // the hardware clock alone.
 func (n *Node) View() (v *membership.View, upToDate bool) {
-	if !n.attended() {
+	if !n.hasStack() {
 		return nil, false
 	}
 	m := n.st.Membership()
@@ -78,7 +82,7 @@ func (n *Node) View() (v *membership.View, upToDate bool) {
 
 // Alive returns the peers that were alive for the node at its last turn.
 func (n *Node) Alive() timed.Set {
-	if !n.attended() {
+	if !n.hasStack() {
 		return timed.Set{}
 	}
 	return n.st.Snapshot(n.Instant()).Alive
@@ -87,7 +91,7 @@ func (n *Node) Alive() timed.Set {
 // Clock reads group time. The reading of a process that is down is not
 // synchronized.
 func (n *Node) Clock() clocksync.Reading {
-	if !n.attended() {
+	if !n.hasStack() {
 		return clocksync.Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound}
 	}
 	return n.st.Clock().Read(n.Instant())

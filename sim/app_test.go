@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -154,7 +155,7 @@ func TestNodeAndWorldTellTheirState(t *testing.T) {
 	require.False(t, two.Resign())
 
 	was := two.Incarnation()
-	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 2, For: time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 2, For: time.Second}))
 	v, fresh := two.View()
 	require.Nil(t, v)
 	require.False(t, fresh || two.Up() || two.Leads() || two.Resign())
@@ -182,7 +183,7 @@ func TestWhatIsAskedHappensInOrder(t *testing.T) {
 	n := w.Node(1)
 	n.After(0, func() {
 		n.Send(2, []byte("before"))
-		require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 1, For: time.Second}))
+		require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 1, For: time.Second}))
 		require.True(t, n.Up() && !stopped, "the turn has not ended")
 		n.Send(2, []byte("after"))
 		n.After(0, func() { t.Error("a timer of the dead") })
@@ -227,7 +228,7 @@ func TestInvariantsMustNotChangeTheWorld(t *testing.T) {
 		"Timer.Stop": func(*Node) { running.Stop() },
 		"Resign":     func(n *Node) { n.Resign() },
 		"Random":     func(n *Node) { n.Random(2) },
-		"Inject":     func(n *Node) { _ = n.World().Inject(Fault{Kind: Cut}) },
+		"Inject":     func(n *Node) { _ = n.World().Inject(fault.Fault{Kind: fault.Cut}) },
 		"Mend":       func(n *Node) { n.World().Mend() },
 		"Run":        func(n *Node) { _ = n.World().Run(1) },
 		"RunUntil":   func(n *Node) { _ = n.World().RunUntil(1, func() bool { return true }) },
@@ -272,7 +273,7 @@ func TestInvariantIsViolation(t *testing.T) {
 	events := w.Result().Events
 	require.Same(t, v, w.Run(time.Minute), "the world does not go on")
 	require.Same(t, v, w.RunUntil(time.Minute, func() bool { return false }))
-	require.Same(t, v, w.Inject(Fault{Kind: Crash, Node: 1}))
+	require.Same(t, v, w.Inject(fault.Fault{Kind: fault.Crash, Node: 1}))
 	require.Equal(t, events, w.Result().Events)
 	require.True(t, w.Node(1).Up())
 
@@ -301,8 +302,8 @@ func TestPanicIsViolation(t *testing.T) {
 		"invariant": func(*World) App { return App{Invariants: []Invariant{{"x", func() error { boom(); return nil }}}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			opt := Options{Nodes: 3, Calm: true, App: app, Faults: []Fault{{Kind: Suspend, Node: 1, At: 2 * time.Second, For: time.Second},
-				{Kind: Crash, Node: 2, At: 5 * time.Second}}}
+			opt := Options{Nodes: 3, Calm: true, App: app, Faults: []fault.Fault{{Kind: fault.Suspend, Node: 1, At: 2 * time.Second, For: time.Second},
+				{Kind: fault.Crash, Node: 2, At: 5 * time.Second}}}
 			_, v, err := Campaign{Options: opt, First: 3, Seeds: 2}.Run(t.Context())
 			require.NoError(t, err)
 			require.NotNil(t, v)
@@ -350,7 +351,7 @@ func TestProcessOutlivesSuspension(t *testing.T) {
 		require.Equal(t, 1, restarts)
 		require.False(t, n.Leads())
 	})
-	require.NoError(t, w.Inject(Fault{Kind: Suspend, Node: 1, For: 3 * time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Suspend, Node: 1, For: 3 * time.Second}))
 	require.False(t, n.Leads(), "it will notice before it looks")
 	require.NoError(t, w.Run(4*time.Second))
 	require.Equal(t, []int{1, 0, 1, 1}, []int{starts, stops, restarts, ticks})
@@ -367,7 +368,7 @@ func TestCrashEndsTheProcess(t *testing.T) {
 	})
 	n := w.Node(2)
 	n.After(time.Second, func() { t.Error("a timer outlives its process") })
-	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 2, For: 2 * time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 2, For: 2 * time.Second}))
 	require.Equal(t, []int{1, 1}, []int{starts, stops}, "at once")
 	w.Node(1).Send(2, nil)
 	require.NoError(t, w.Run(time.Second))
@@ -383,7 +384,7 @@ func TestCrashEndsTheProcess(t *testing.T) {
 func TestRivalHasItsOwnProcess(t *testing.T) {
 	starts, stops := 0, 0
 	w := calm(t, 2, func(n *Node) Handlers { starts++; return Handlers{Stop: func() { stops++ }} })
-	require.NoError(t, w.Inject(Fault{Kind: Rival, Node: 2, For: time.Minute}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Rival, Node: 2, For: time.Minute}))
 	require.Equal(t, 3, starts)
 	require.Len(t, w.Nodes(), 3)
 	require.NotSame(t, w.Node(2), w.Nodes()[2])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -83,7 +84,7 @@ func TestTimerStop(t *testing.T) {
 	require.False(t, second.Stop())
 	require.False(t, Timer{}.Stop())
 	third := n.After(time.Millisecond, func() {})
-	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 1}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 1}))
 	require.False(t, third.Stop())
 }
 
@@ -92,7 +93,7 @@ func TestTimerWaitsForStall(t *testing.T) {
 	n := w.Node(1)
 	var at time.Duration
 	n.After(time.Second, func() { at = w.Time() })
-	require.NoError(t, w.Inject(Fault{Kind: Stall, Node: 1, For: 3 * time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Stall, Node: 1, For: 3 * time.Second}))
 	began := w.Time()
 	require.NoError(t, w.Run(2*time.Second))
 	require.Zero(t, at)
@@ -101,7 +102,7 @@ func TestTimerWaitsForStall(t *testing.T) {
 	require.InDelta(t, float64(began+2*time.Second), float64(at), float64(w.opt.Timing.SchedulingDelay))
 
 	at = 0
-	require.NoError(t, w.Inject(Fault{Kind: Stall, Node: 1, For: 3 * time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Stall, Node: 1, For: 3 * time.Second}))
 	n.After(time.Second, func() { at = w.Time() })
 	began = w.Time()
 	require.NoError(t, w.Run(5*time.Second))
@@ -109,7 +110,7 @@ func TestTimerWaitsForStall(t *testing.T) {
 }
 
 func TestTimerFollowsBrokenClock(t *testing.T) {
-	fires := func(f Fault) time.Duration {
+	fires := func(f fault.Fault) time.Duration {
 		w, err := New(1, Options{Calm: true, Nodes: 1, BrokenClocks: true})
 		require.NoError(t, err)
 		at := time.Duration(Never)
@@ -125,24 +126,24 @@ func TestTimerFollowsBrokenClock(t *testing.T) {
 		require.NoError(t, w.Run(30*time.Second))
 		return at.Round(100 * time.Millisecond)
 	}
-	require.Equal(t, 10*time.Second, fires(Fault{Kind: Wander, Rate: 0}))
-	require.Equal(t, 7*time.Second, fires(Fault{Kind: ClockRate, Rate: 5e8, For: time.Hour}))
-	require.Equal(t, 15*time.Second, fires(Fault{Kind: ClockStop, For: 5 * time.Second}))
-	require.Equal(t, Never.Round(100*time.Millisecond), fires(Fault{Kind: ClockStop}))
-	require.Equal(t, 3*time.Second, fires(Fault{Kind: ClockJump, Extra: 7 * time.Second}))
-	require.Equal(t, 12*time.Second, fires(Fault{Kind: ClockJump, Extra: -2 * time.Second}))
+	require.Equal(t, 10*time.Second, fires(fault.Fault{Kind: fault.Wander, Rate: 0}))
+	require.Equal(t, 7*time.Second, fires(fault.Fault{Kind: fault.ClockRate, Rate: 5e8, For: time.Hour}))
+	require.Equal(t, 15*time.Second, fires(fault.Fault{Kind: fault.ClockStop, For: 5 * time.Second}))
+	require.Equal(t, Never.Round(100*time.Millisecond), fires(fault.Fault{Kind: fault.ClockStop}))
+	require.Equal(t, 3*time.Second, fires(fault.Fault{Kind: fault.ClockJump, Extra: 7 * time.Second}))
+	require.Equal(t, 12*time.Second, fires(fault.Fault{Kind: fault.ClockJump, Extra: -2 * time.Second}))
 }
 
 // Processes that crash leave no timers behind.
 func TestTimersOfTheDeadAreFree(t *testing.T) {
 	w := calm(t, 2, func(n *Node) Handlers {
 		for range 10 {
-			n.After(MaxDuration, func() {})
+			n.After(fault.MaxDuration, func() {})
 		}
 		return Handlers{}
 	})
 	for range 50 {
-		require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 2, For: time.Millisecond}))
+		require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 2, For: time.Millisecond}))
 		require.NoError(t, w.Run(10*time.Millisecond))
 	}
 	require.Len(t, w.app.timers, 20)

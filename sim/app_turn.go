@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -234,7 +235,7 @@ func (n *Node) tellLeader(leads bool, follows timed.NodeID) {
 func (w *World) grant(x *ask) {
 	n := x.n
 	if x.kind == askFault {
-		w.perform(x.fault)
+		w.beginFault(x.fault)
 		return
 	}
 	if !n.up || x.life != n.lives {
@@ -325,4 +326,4 @@ func (w *World) advance(t int64) {
 }
 
 // mayLast bounds a time that somebody asks for, so that no sum overflows.
-func mayLast(d time.Duration) time.Duration { return min(max(d, 0), MaxDuration) }
+func mayLast(d time.Duration) time.Duration { return min(max(d, 0), fault.MaxDuration) }

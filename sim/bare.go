@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
@@ -58,7 +59,7 @@ func (w *World) reincarnateBare(n *Node) {
 }
 
 // attended reports whether the platform runs on the node.
-func (n *Node) attended() bool { return n.up && n.st != nil }
+func (n *Node) hasStack() bool { return n.up && n.st != nil }
 
 // When returns the true time at which the node's hardware clock shows h, if its
 // rate stays as it is, or [Never]. It is for the books of a test: no process
@@ -89,7 +90,7 @@ func (w *World) Counters() Counters { return w.count }
 
 // Faults returns the faults of the world, planned and injected ones. The slice is
 // shared: it is not to be changed.
-func (w *World) Faults() []Fault { return w.faults }
+func (w *World) Faults() []fault.Fault { return w.faults }
 
 // Disconnected reports whether nothing that either of two nodes sends to the other
 // now arrives, or arrives within a time: 0 stands for no time at all.

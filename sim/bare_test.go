@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -87,16 +88,16 @@ func TestBareWorldSurvivesAllFaults(t *testing.T) {
 }
 
 func TestBareWorldsOfCertainFaults(t *testing.T) {
-	for _, f := range []Fault{
-		{Kind: Resign, Node: 1}, {Kind: Clone, Node: 1}, {Kind: Rival, Node: 2}, {Kind: BlackHole, Size: 1}, {Kind: Heal, For: time.Second},
-		{Kind: Corrupt, Rate: 1}, {Kind: Forge, Rate: 1}, {Kind: SocketError, Node: 1, Rate: 1}, {Kind: Stall, Node: 1, For: time.Second},
+	for _, f := range []fault.Fault{
+		{Kind: fault.Resign, Node: 1}, {Kind: fault.Clone, Node: 1}, {Kind: fault.Rival, Node: 2}, {Kind: fault.BlackHole, Size: 1}, {Kind: fault.Heal, For: time.Second},
+		{Kind: fault.Corrupt, Rate: 1}, {Kind: fault.Forge, Rate: 1}, {Kind: fault.SocketError, Node: 1, Rate: 1}, {Kind: fault.Stall, Node: 1, For: time.Second},
 	} {
 		c := new(gossip)
 		w, err := New(3, Options{Nodes: 2, Calm: true, Bare: true, App: c.app})
 		require.NoError(t, err)
 		require.NoError(t, w.Inject(f), f.Kind)
 		require.NoError(t, w.Run(3*time.Second), f.Kind)
-		if f.Kind == BlackHole || f.Kind == Corrupt {
+		if f.Kind == fault.BlackHole || f.Kind == fault.Corrupt {
 			require.Zero(t, c.heard, f.Kind)
 		} else {
 			require.NotZero(t, c.heard, f.Kind)
@@ -115,25 +116,25 @@ func TestConnectedFollowsTheFaults(t *testing.T) {
 	w, err := New(1, Options{Nodes: 3, Calm: true, Bare: true, App: new(gossip).app})
 	require.NoError(t, err)
 	require.True(t, w.Connected(1, 2) && w.Connected(1, 1) && !w.Disconnected(1, 2, 0))
-	inject := func(f Fault) {
+	inject := func(f fault.Fault) {
 		was := w.Changes()
 		require.NoError(t, w.Inject(f))
 		require.Greater(t, w.Changes(), was, f.Kind)
 	}
-	inject(Fault{Kind: Cut, Node: 1, Peer: 2})
+	inject(fault.Fault{Kind: fault.Cut, Node: 1, Peer: 2})
 	require.False(t, w.Connected(1, 2) || w.Connected(2, 1) || w.Disconnected(1, 2, 0), "one direction works")
-	inject(Fault{Kind: Cut, Node: 2, Peer: 1})
+	inject(fault.Fault{Kind: fault.Cut, Node: 2, Peer: 1})
 	require.True(t, w.Disconnected(1, 2, 0) && w.Connected(1, 3))
 	w.Mend()
 	require.True(t, w.Connected(1, 2))
 
 	delta := timed.LAN().FastThreshold
-	inject(Fault{Kind: Slow, Node: 1, Peer: 2, Extra: 2 * delta})
-	inject(Fault{Kind: Slow, Node: 2, Peer: 1, Extra: 2 * delta})
+	inject(fault.Fault{Kind: fault.Slow, Node: 1, Peer: 2, Extra: 2 * delta})
+	inject(fault.Fault{Kind: fault.Slow, Node: 2, Peer: 1, Extra: 2 * delta})
 	require.True(t, !w.Connected(1, 2) && !w.Disconnected(1, 2, 0) && w.Disconnected(1, 2, delta))
 	w.Mend()
-	for _, f := range []Fault{{Kind: Loss, Rate: 0.1}, {Kind: Flap, Extra: time.Second}, {Kind: Clog}, {Kind: SlowProcess, Node: 1, Extra: time.Second},
-		{Kind: SocketError, Node: 2, Rate: 0.1}, {Kind: Reorder, Rate: 0.1}, {Kind: Stall, Node: 1, For: time.Second}, {Kind: Crash, Node: 2}} {
+	for _, f := range []fault.Fault{{Kind: fault.Loss, Rate: 0.1}, {Kind: fault.Flap, Extra: time.Second}, {Kind: fault.Clog}, {Kind: fault.SlowProcess, Node: 1, Extra: time.Second},
+		{Kind: fault.SocketError, Node: 2, Rate: 0.1}, {Kind: fault.Reorder, Rate: 0.1}, {Kind: fault.Stall, Node: 1, For: time.Second}, {Kind: fault.Crash, Node: 2}} {
 		inject(f)
 		require.False(t, w.Connected(1, 2), f.Kind)
 		w.Mend()
@@ -160,7 +161,7 @@ func TestTestOfABareWorld(t *testing.T) {
 	fragile := func(w *World) App {
 		return App{Invariants: []Invariant{{"all run", func() error {
 			for _, n := range w.Nodes() {
-				require.False(t, n.attended())
+				require.False(t, n.hasStack())
 				if !n.Up() {
 					return fmt.Errorf("node %d does not run", n.ID())
 				}

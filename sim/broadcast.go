@@ -2,22 +2,13 @@ package sim
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
-
-// Broadcast switches the atomic broadcast on in all nodes of a world.
-type Broadcast struct {
-	// Config is that of all nodes, but for Self and Timing, which are the node's
-	// own. If it is nil, the seed draws one.
-	Config *broadcast.Config
-	// Quiet leaves the random traffic out: only applications broadcast.
-	Quiet bool
-}
 
 // ErrNotRunning is the error of a request to a process that has crashed or does not
 // run at the moment.
@@ -25,14 +16,14 @@ var ErrNotRunning = errors.New("sim: the process does not run")
 
 // casting is what a world keeps for the broadcast of its nodes.
 type casting struct {
-	traffic *Traffic
+	traffic *fault.Traffic
 	check   *castCheck
 	live    castLive
 	voices  []random.Stream // of the nodes' random messages
 	payload []byte          // of the message that is being broadcast
 }
 
-func (w *World) newCasting(t *Traffic) *casting {
+func (w *World) newCasting(t *fault.Traffic) *casting {
 	k := &casting{traffic: t, check: newCastCheck()}
 	c := k.check
 	c.fail, c.sometimes = w.check.failAt, w.check.sometimes
@@ -116,19 +107,9 @@ func (w *World) consume(n *Node) {
 	}
 }
 
-// eager ends what keeps applications from taking their deliveries.
-func (w *World) eager() {
-	if w.cast == nil {
-		return
-	}
-	for _, n := range w.nodes {
-		w.goOn(n)
-	}
-}
-
-// goOn lets an application take its deliveries again.
-func (w *World) goOn(n *Node) {
-	n.lazy = false
+// consumeAgain lets an application take its deliveries again.
+func (w *World) consumeAgain(n *Node) {
+	n.slowConsumer = false
 	w.consume(n)
 	if n.up && !n.upset {
 		w.arm(n, 0)
@@ -145,7 +126,7 @@ func (w *World) voiced(n *Node) {
 // talkSoon schedules a node's next random messages.
 func (w *World) talkSoon(n *Node) {
 	if k := w.cast; k.traffic.Rate > 0 {
-		w.schedule(w.now+k.traffic.gap(k.voices[n.index]), talk, n.index, 0)
+		w.schedule(w.now+k.traffic.Gap(k.voices[n.index]), talk, n.index, 0)
 	}
 }
 
@@ -157,18 +138,18 @@ const mostAtOnce = 3
 func (w *World) talk(e event) {
 	n := w.nodes[e.node()]
 	w.talkSoon(n)
-	w.chatter(n, int(w.cast.voices[n.index].Between(1, mostAtOnce)))
+	w.broadcastRandom(n, int(w.cast.voices[n.index].Between(1, mostAtOnce)))
 }
 
-// chatter has a node broadcast so many random messages in one turn. They are
+// broadcastRandom has a node broadcast so many random messages in one turn. They are
 // drawn also when the node does not run: what comes later does not depend on it.
-func (w *World) chatter(n *Node, count int) {
+func (w *World) broadcastRandom(n *Node, count int) {
 	k := w.cast
-	ready := !(w.still && k.traffic.Hush) && w.attends(n)
+	ready := !(w.stable && k.traffic.Hush) && w.attends(n)
 	for range count {
-		opt, size := k.traffic.draw(k.voices[n.index])
+		opt, size := k.traffic.Message(k.voices[n.index])
 		if ready {
-			k.payload = k.traffic.fill(k.payload[:0], n, size, uint64(k.check.count))
+			k.payload = fault.AppendPayload(k.payload[:0], n.boot, uint64(k.check.count), size)
 			_, _ = w.broadcast(n, k.payload, opt) // a window that is full is no fault
 		}
 	}
@@ -217,17 +198,6 @@ func (w *World) overrun(n *Node) {
 	w.check.sometimes(CastSlowLeft)
 	w.crash(n)
 	w.restart(n)
-}
-
-// validateBroadcast reports what no broadcast can do.
-func (o *Options) validateBroadcast() error {
-	if o.Broadcast == nil || o.Broadcast.Config == nil {
-		return nil
-	}
-	if err := o.Broadcast.Config.Validate(); err != nil {
-		return fmt.Errorf("sim: %w", err)
-	}
-	return nil
 }
 
 // group returns the ids that nodes of a world have.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -26,12 +27,12 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 	for id := range group(nodes).All() {
 		halves[id%2].Add(id)
 	}
-	c.Schedule.Faults = []Fault{
-		{Kind: BlackHole, Size: wire.MaxPacket},
-		{At: 900 * time.Millisecond, For: 700 * time.Millisecond, Kind: Split, Blocks: halves[:]},
+	c.Schedule.Faults = []fault.Fault{
+		{Kind: fault.BlackHole, Size: wire.MaxPacket},
+		{At: 900 * time.Millisecond, For: 700 * time.Millisecond, Kind: fault.Split, Blocks: halves[:]},
 	}
 	t := c.Schedule.Traffic
-	t.Rate, t.Mix, t.Largest, t.Hush = 200/float64(nodes), allOptions(), 5000, false
+	t.Rate, t.Mix, t.Largest, t.Hush = 200/float64(nodes), fault.AllOptions(), 5000, false
 	w, err := c.World()
 	if err != nil {
 		return err

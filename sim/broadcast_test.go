@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -29,8 +30,8 @@ func broadcastAroundACut(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	c.Schedule.Faults = []Fault{{Kind: Cut, Node: 2, Peer: 3}, {Kind: Cut, Node: 3, Peer: 2}}
-	c.Schedule.Traffic.Mix, c.Schedule.Traffic.Rate = allOptions(), 100
+	c.Schedule.Faults = []fault.Fault{{Kind: fault.Cut, Node: 2, Peer: 3}, {Kind: fault.Cut, Node: 3, Peer: 2}}
+	c.Schedule.Traffic.Mix, c.Schedule.Traffic.Rate = fault.AllOptions(), 100
 	c.Schedule.Traffic.Config.RequireQuorum = timed.Set{}
 	w, err := c.World()
 	if err != nil {
@@ -65,7 +66,7 @@ func broadcastLostTail(seed uint64) error {
 	}
 	const lossy, silent = 200 * time.Millisecond, 1300 * time.Millisecond
 	for at := time.Second; at+lossy+silent < c.Options.Duration; at += lossy + silent {
-		c.Schedule.Faults = append(c.Schedule.Faults, Fault{At: at, Kind: Loss, Rate: 0.4}, Fault{At: at + lossy, Kind: Heal, For: silent})
+		c.Schedule.Faults = append(c.Schedule.Faults, fault.Fault{At: at, Kind: fault.Loss, Rate: 0.4}, fault.Fault{At: at + lossy, Kind: fault.Heal, For: silent})
 	}
 	c.Schedule.Traffic.Hush, c.Schedule.Traffic.Rate = true, 50
 	return playCase(c)
@@ -78,7 +79,7 @@ func broadcastBusy(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix, c.Schedule.Traffic.Hush = 80, allOptions(), false
+	c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix, c.Schedule.Traffic.Hush = 80, fault.AllOptions(), false
 	return playCase(c)
 }
 
@@ -96,8 +97,8 @@ func broadcastSlowConsumer(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	c.Schedule.Faults = []Fault{{At: 2 * time.Second, Kind: SlowConsumer, Node: 1, For: 8 * time.Second}}
-	c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix = 200, allOptions()
+	c.Schedule.Faults = []fault.Fault{{At: 2 * time.Second, Kind: fault.SlowConsumer, Node: 1, For: 8 * time.Second}}
+	c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix = 200, fault.AllOptions()
 	w, err := c.World()
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func broadcastFragments(seed uint64) error {
 	if err != nil {
 		return err
 	}
-	c.Schedule.Traffic.Largest, c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix = 4000, 100, allOptions()
+	c.Schedule.Traffic.Largest, c.Schedule.Traffic.Rate, c.Schedule.Traffic.Mix = 4000, 100, fault.AllOptions()
 	return playCase(c)
 }
 
@@ -182,7 +183,7 @@ func TestCaseChecksTraffic(t *testing.T) {
 		"mix":           func(c *Case) { c.Schedule.Traffic.Mix = []broadcast.Options{{Order: 9}} },
 		"slow consumer": func(c *Case) { c.Schedule.Traffic = nil; c.Options.Broadcast = nil },
 	} {
-		c, err := CaseOf(1, Options{Broadcast: &Broadcast{}, Faults: []Fault{{Kind: SlowConsumer, Node: 1}}})
+		c, err := CaseOf(1, Options{Broadcast: &Broadcast{}, Faults: []fault.Fault{{Kind: fault.SlowConsumer, Node: 1}}})
 		require.NoError(t, err)
 		spoil(&c)
 		var b bytes.Buffer
@@ -199,13 +200,13 @@ func TestCaseChecksTraffic(t *testing.T) {
 func TestBroadcastHasItsOwnStreams(t *testing.T) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		opt := Options{Roughness: 3, Duration: 5 * time.Second}
-		without := Draw(seed, opt)
+		without := draw(seed, opt)
 		opt.Broadcast = &Broadcast{}
-		with := Draw(seed, opt)
-		require.Equal(t, without.Weather, with.Weather)
-		var rest []Fault
+		with := draw(seed, opt)
+		require.Equal(t, without.Baseline, with.Baseline)
+		var rest []fault.Fault
 		for _, f := range with.Faults {
-			if f.Kind != Burst && f.Kind != SlowConsumer {
+			if f.Kind != fault.Burst && f.Kind != fault.SlowConsumer {
 				rest = append(rest, f)
 			}
 		}

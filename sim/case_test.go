@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -39,7 +40,7 @@ func TestCasesKeepEverything(t *testing.T) {
 
 // Sets of nodes are lists of numbers, for people write cases too.
 func TestSetsInCases(t *testing.T) {
-	c, err := CaseOf(1, Options{Calm: true, Faults: []Fault{{At: time.Second, For: time.Second, Kind: Heal,
+	c, err := CaseOf(1, Options{Calm: true, Faults: []fault.Fault{{At: time.Second, For: time.Second, Kind: fault.Heal,
 		Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3, 4, 5)}, Down: timed.SetOf(5)}}})
 	require.NoError(t, err)
 	var b bytes.Buffer
@@ -53,7 +54,7 @@ func TestSetsInCases(t *testing.T) {
 }
 
 func TestCasesThatAreRefused(t *testing.T) {
-	c, err := CaseOf(1, Options{Calm: true, Faults: []Fault{{At: time.Second, Kind: Cut, Node: 1, Peer: 2}, {At: 2 * time.Second, Kind: Resign, Node: 1}}})
+	c, err := CaseOf(1, Options{Calm: true, Faults: []fault.Fault{{At: time.Second, Kind: fault.Cut, Node: 1, Peer: 2}, {At: 2 * time.Second, Kind: fault.Resign, Node: 1}}})
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, c.Write(&b))

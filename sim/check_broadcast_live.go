@@ -40,7 +40,7 @@ func (l *castLive) init(w *World, k *casting) {
 	l.spell = int64(deliveryBound(w.opt.Timing, w.opt.Nodes, slices.ContainsFunc(k.traffic.Mix,
 		func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })))
 	if w.external != nil {
-		l.spell += int64(w.external.spread(w.opt.Duration))
+		l.spell += int64(w.external.Spread(w.opt.Duration))
 	}
 }
 

@@ -69,7 +69,7 @@ func (c *checker) utcEvent(n *Node, e *stack.Event) {
 		}
 	case stack.EventFalseticker:
 		c.sometimes(ServerNamed)
-		if s := &c.w.external.List[e.Source-1]; c.w.external.honest && !s.Lies() {
+		if s := &c.w.external.List[e.Source-1]; c.w.external.honest && !s.Falseticker() {
 			c.fail("falseticker", n, "says that server %d is off by %v, which tells the truth", e.Source, time.Duration(e.Step))
 		}
 	}

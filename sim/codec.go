@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // codec makes packets pass through the wire format, so that a campaign also
@@ -58,7 +59,7 @@ func (w *codec) cutOff(p *wire.Packet, s random.Stream) {
 func (w *World) size(p *wire.Packet) int {
 	b, err := w.codec.encode(p)
 	if err != nil {
-		return maxSize
+		return fault.MaxSize
 	}
 	return len(b)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -103,7 +104,7 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 	c := w.change
 	c.checkWrite(n, s)
 	w.check.live.begins()
-	crash := !w.still && !w.opt.Calm && !n.upset && c.rand.Chance(writeCrashes)
+	crash := !w.stable && !w.opt.Calm && !n.upset && c.rand.Chance(writeCrashes)
 	if !crash || c.rand.Chance(0.5) {
 		n.state.epoch = *s
 	}
@@ -118,24 +119,24 @@ func (w *World) dies(n *Node, sent int) {
 	}
 	w.out, w.lent = w.out[:0], w.lent[:0]
 	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
-	w.faults = append(w.faults, Fault{At: w.Time(), Kind: Crash, Node: n.id, For: d})
-	w.perform(int32(len(w.faults) - 1))
+	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.id, For: d})
+	w.beginFault(int32(len(w.faults) - 1))
 }
 
 // falls lets a leader that has just proposed be gone soon, or heard by nobody: what
 // becomes of the proposal is then for others to find out.
 func (w *World) falls(n *Node) {
 	c := w.change
-	if w.still || w.opt.Calm || !c.rand.Chance(proposerFalls) {
+	if w.stable || w.opt.Calm || !c.rand.Chance(proposerFalls) {
 		return
 	}
-	f := Fault{At: w.Time(), Kind: Crash, Node: n.id,
+	f := fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.id,
 		For: time.Duration(c.rand.LogUniform(1, 10) * float64(w.opt.Timing.LockTime))}
 	if c.rand.Chance(0.5) {
-		f.Kind = Mute
+		f.Kind = fault.Mute
 	}
 	w.faults = append(w.faults, f)
-	w.schedule(w.now+c.rand.Below(int64(2*w.opt.Timing.FastThreshold)), strikes, n.index, int32(len(w.faults)-1))
+	w.schedule(w.now+c.rand.Below(int64(2*w.opt.Timing.FastThreshold)), begins, n.index, int32(len(w.faults)-1))
 }
 
 // administers lets an administrator look at a node that just ran, and its
@@ -148,7 +149,7 @@ func (w *World) administers(n *Node) {
 	if w.check.leadsGlobally(n.index) && c.rand.Chance(decisions) {
 		c.prepare(n)
 	}
-	if w.still {
+	if w.stable {
 		return
 	}
 	if n.st.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {

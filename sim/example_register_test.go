@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -184,7 +185,7 @@ func registers(w *sim.World, hasty bool) sim.App {
 // nobody else uses, so rivals for an id are left out.
 func ExampleNode_View() {
 	for _, hasty := range []bool{true, false} {
-		opt := sim.Options{Nodes: members, Duration: 5 * time.Second, Without: []sim.Class{sim.ClassRival},
+		opt := sim.Options{Nodes: members, Duration: 5 * time.Second, Without: []fault.Class{fault.ClassRival},
 			App: func(w *sim.World) sim.App { return registers(w, hasty) }}
 		_, violation, err := sim.Campaign{Options: opt, Seeds: 300}.Run(context.Background())
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -149,7 +150,7 @@ func ExampleWorld_Inject() {
 		}
 	}
 	until("start", timed.SetOf(1))
-	if err := w.Inject(sim.Fault{Kind: sim.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}}); err != nil {
+	if err := w.Inject(fault.Fault{Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}}); err != nil {
 		panic(err)
 	}
 	until("split", timed.SetOf(1, 3))

@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/quorum"
@@ -43,26 +40,6 @@ func newGlobally(seed uint64, opt *Options) *globally {
 	}
 	g.counts = !g.rand.Chance(uncountedWorlds) || opt.Epochs
 	return g
-}
-
-// validateQuorum reports a quorum system that no world of these options has.
-func (o *Options) validateQuorum() error {
-	if o.Epochs && o.Quorum == "" {
-		return errors.New("sim: Epochs: needs a Quorum to begin with")
-	}
-	if o.Quorum == "" || o.Quorum == RandomQuorum {
-		return nil
-	}
-	s, err := quorum.Parse(o.Quorum)
-	if err != nil {
-		return fmt.Errorf("sim: Quorum: %w", err)
-	}
-	for id := range s.Members().All() {
-		if int(id) > o.Nodes {
-			return fmt.Errorf("sim: Quorum: %v lists node %v of a world with %d nodes", s, id, o.Nodes)
-		}
-	}
-	return nil
 }
 
 // drawQuorum draws a quorum system over some of the nodes, or all.

@@ -52,8 +52,8 @@ func namedSuccessor(seed uint64, opt Options) error {
 // even makes all messages take the same time, so that none overtakes another on
 // a different way, and all processes act at once.
 func (w *World) even() {
-	w.weather.MinDelay, w.weather.Lateness = w.weather.MaxDelay, 0
-	w.relink()
+	w.baseline.MinDelay, w.baseline.Lateness = w.baseline.MaxDelay, 0
+	w.applyFaults()
 }
 
 // leaderOf returns who leads exactly a set, or -1.
@@ -73,7 +73,7 @@ func TestHandOverInMessageTimes(t *testing.T) {
 	}{{"to the best contender", false, 5.2}, {"to a named successor", true, 5.2}} {
 		w := newWorld(1, Options{Calm: true, Quorum: "majority:1,2,3,4,5"}.withDefaults())
 		delay := 2 * time.Millisecond
-		w.weather.MaxDelay = delay
+		w.baseline.MaxDelay = delay
 		w.even()
 		w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin))
 		worst := time.Duration(0)

@@ -21,7 +21,7 @@ type Node struct {
 	last         timed.Instant
 	st           *stack.Stack
 	up           bool
-	dead         bool // stays down until the still period is over
+	staysDown    bool // until the stable period is over
 	upset        bool // the clock gave evidence against itself: a new incarnation is due
 	clockBroken  bool // the clock has left ρ
 	stalledUntil int64
@@ -42,7 +42,7 @@ type Node struct {
 	// What the broadcast has delivered and the application has not taken.
 	owedBytes, owedCount int
 	owedViews            int  // begun since it took anything
-	lazy                 bool // the application takes nothing
+	slowConsumer         bool // the application takes nothing
 	owed, borrowed       []borrowed
 	slabs                [2]slab // for own messages, by class
 }
@@ -94,7 +94,7 @@ func (w *World) start(n *Node) {
 			peers.Add(id)
 		}
 	}
-	wall := clocksync.Time(w.now + int64(w.opt.ahead) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
+	wall := clocksync.Time(w.now + int64(w.wallAhead()) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
@@ -126,6 +126,14 @@ func (w *World) start(n *Node) {
 	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now
+}
+
+// wallAhead returns by how much wall clocks are ahead of UTC when processes start.
+func (w *World) wallAhead() time.Duration {
+	if w.external == nil {
+		return 0
+	}
+	return w.external.Ahead
 }
 
 // tick reads the hardware clock.
@@ -212,7 +220,7 @@ func (w *World) reincarnate(n *Node) bool {
 // resign has the node give up the lead, if it has it.
 func (w *World) resign(n *Node) bool {
 	now := n.tick(w.now)
-	if !n.attended() || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
+	if !n.hasStack() || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
 		return false
 	}
 	w.after(n, now, w.resigns(n, now))

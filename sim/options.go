@@ -1,20 +1,24 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
-// Options choose what a run does. The zero value of a field means its default.
+// Options choose a world. The zero value of a field means its default.
 type Options struct {
-	// Nodes is how many nodes the world has, 1 to MaxNodes. Default 5.
+	// Nodes is the number of nodes, 1 to MaxNodes. Default 5.
 	Nodes int
-	// Duration is how much time a run simulates. Default 20 s.
+	// Duration is the time that a run simulates. Default 20 s.
 	Duration time.Duration
 	// Timing are the constants of the model. Default [timed.LAN].
 	Timing timed.Timing
@@ -22,54 +26,62 @@ type Options struct {
 	RankBy leader.RankBy
 	// Collation is when and how nodes collate the replies to their requests.
 	Collation leader.Collation
-	// Roughness scales the rates of all random faults: 1 is moderate, 3 a hard
-	// world in which little is led. Default 1.
+	// Roughness scales the rates of all random faults: 1 is moderate; in a world of 3
+	// little is led. Default 1.
 	Roughness float64
-	// Without leaves classes of random faults out, of which the application is
-	// not meant to survive any.
-	Without []Class
+	// Without leaves out classes of random faults that the application need not
+	// survive.
+	Without []fault.Class
 	// Calm leaves the random faults out; Roughness is ignored.
 	Calm bool
-	// Faults happen besides the random ones, or instead of them in a calm world.
-	Faults []Fault
-	// BrokenClocks lets hardware clocks run, jump and stop beyond ρ. Then only
-	// that is checked which holds whatever clocks do: views agree and grow, and
-	// a healed world works again.
+	// Faults happen besides the random ones.
+	Faults []fault.Fault
+	// BrokenClocks lets hardware clocks run, jump and stop beyond ρ. Then only those
+	// promises are checked that do not rest on clocks: views agree and grow, and a
+	// healed world works again.
 	BrokenClocks bool
 	// Broadcast, if not nil, switches the atomic broadcast on.
 	Broadcast *Broadcast
-	// Servers, if not nil, are the external references of time that every world
-	// has; an empty list means that each seed draws its own. Without it one random
-	// world in ten draws some.
-	Servers *Servers
-	// Quorum, if not empty, is the quorum system by which leaders lead globally,
-	// as [quorum.Parse] reads it, or [RandomQuorum]. BI is not checked then.
+	// Servers, if not nil, are the external references of time of every world; with an
+	// empty list each seed draws its own. If Servers is nil, one random world in ten
+	// draws some.
+	Servers *fault.Servers
+	// Quorum, if not empty, is the quorum system of global leaders, as [quorum.Parse]
+	// reads it, or [RandomQuorum]. BI is not checked then.
 	Quorum string
-	// Epochs has an administrator replace the quorum system now and then, and
-	// leaders create edicts. All nodes have a state directory then, and each id
-	// belongs to one process.
+	// Epochs has an administrator replace the quorum system now and then, and leaders
+	// create edicts. All nodes have a state directory then, and each id belongs to one
+	// process.
 	Epochs bool
-	// App, if not nil, makes the application of a world. It is called when the
-	// world has its nodes, before they start; in a campaign by several goroutines.
+	// App, if not nil, makes the application of a world. It is called when the world
+	// has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
-	// Bare leaves the platform out: the nodes run nothing but the application,
-	// which has the same links, clocks and faults to live with, and of all
-	// promises only its own invariants are checked. No node leads, follows, or
-	// has a view, and its reading of group time is not synchronized.
+	// Bare leaves the platform out: the nodes run only the application, with the same
+	// links, clocks and faults, and only its own invariants are checked. No node leads,
+	// follows, or has a view, and its reading of group time is not synchronized.
 	Bare bool
-
-	halt  *atomic.Bool  // ends a run before its time
-	ahead time.Duration // of the wall clocks when processes start
-	// Codec makes every packet pass through the wire format. Slower.
+	// Codec passes every packet through the wire format. Slower.
 	Codec bool
 	// Trace, if not nil, gets a line for every event.
 	Trace io.Writer
+
+	halt *atomic.Bool // ends a run before its time
+}
+
+// Broadcast switches the atomic broadcast on in all nodes of a world.
+type Broadcast struct {
+	// Config is that of all nodes, without Self and Timing, which are the node's own. If
+	// it is nil, the seed draws one.
+	Config *broadcast.Config
+	// Quiet leaves the random traffic out: only applications broadcast.
+	Quiet bool
 }
 
 // Limits of a run.
 const (
-	MaxNodes  = timed.MaxNodes
-	MaxFaults = 1 << 16
+	MaxNodes    = timed.MaxNodes
+	MaxFaults   = 1 << 16
+	MaxDuration = fault.MaxDuration
 	// maxProcesses counts rivals too; an event names a process in a byte.
 	maxProcesses = 255
 )
@@ -90,63 +102,95 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate reports options that no run can follow.
+// draw draws the schedule of a seed.
+func (o *Options) draw(seed uint64) fault.Schedule {
+	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.Timing, Roughness: o.Roughness, Without: o.Without, Calm: o.Calm,
+		Faults: o.Faults, BrokenClocks: o.BrokenClocks, Epochs: o.Epochs, Servers: o.Servers, NoServers: o.Bare}
+	if b := o.Broadcast; b != nil {
+		p.Broadcast, p.Quiet, p.Config = true, b.Quiet, b.Config
+	}
+	return p.Draw(seed)
+}
+
+// Validate returns an error if no run can have the options.
 func (o Options) Validate() error {
 	o = o.withDefaults()
-	if o.Nodes < 1 || o.Nodes > MaxNodes {
+	switch {
+	case o.Nodes < 1 || o.Nodes > MaxNodes:
 		return fmt.Errorf("sim: %d nodes: must be 1 to %d", o.Nodes, MaxNodes)
-	}
-	if err := o.Collation.Validate(); err != nil {
-		return fmt.Errorf("sim: %w", err)
-	}
-	if o.Duration < 0 || o.Duration > MaxDuration {
+	case o.Duration < 0 || o.Duration > MaxDuration:
 		return fmt.Errorf("sim: duration %v is outside (0, %v]", o.Duration, MaxDuration)
-	}
-	if o.Roughness < 0 || o.Roughness > 10 {
+	case o.Roughness < 0 || o.Roughness > 10:
 		return fmt.Errorf("sim: roughness %v is outside [0, 10]", o.Roughness)
-	}
-	if _, err := o.Timing.Validate(); err != nil {
-		return fmt.Errorf("sim: timing: %w", err)
-	}
-	if len(o.Faults) > MaxFaults {
+	case len(o.Faults) > MaxFaults:
 		return fmt.Errorf("sim: %d faults: at most %d", len(o.Faults), MaxFaults)
+	case o.Bare && (o.App == nil || o.Broadcast != nil || o.Servers != nil):
+		return errors.New("sim: Bare: needs an App, and has neither Broadcast nor Servers")
 	}
 	for i := range o.Faults {
 		if err := o.fits(&o.Faults[i]); err != nil {
 			return err
 		}
 	}
-	if o.Bare && (o.App == nil || o.Broadcast != nil || o.Servers != nil) {
-		return fmt.Errorf("sim: Bare: needs an App, and has neither Broadcast nor Servers")
-	}
-	if err := o.validateBroadcast(); err != nil {
-		return err
-	}
-	if o.Servers != nil && len(o.Servers.List) > 0 {
-		if err := o.Servers.Validate(o.Nodes); err != nil {
-			return err
+	for _, c := range o.Without {
+		if !c.Random() {
+			return fmt.Errorf("sim: Without: there are no random faults of class %v (%d) to leave out", c, c)
 		}
 	}
-	if err := o.validateQuorum(); err != nil {
+	if err := o.validateParts(); err != nil {
 		return err
 	}
-	for _, c := range o.Without {
-		if c >= classEnd || c == ClassHeal {
-			return fmt.Errorf("sim: Without: there are no random faults of class %v (%d) to leave out", c, c)
+	return o.validateQuorum()
+}
+
+// validateParts checks the fields that validate themselves.
+func (o *Options) validateParts() error {
+	if err := o.Collation.Validate(); err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	if _, err := o.Timing.Validate(); err != nil {
+		return fmt.Errorf("sim: timing: %w", err)
+	}
+	if o.Broadcast != nil && o.Broadcast.Config != nil {
+		if err := o.Broadcast.Config.Validate(); err != nil {
+			return fmt.Errorf("sim: %w", err)
+		}
+	}
+	if o.Servers != nil && len(o.Servers.List) > 0 {
+		return o.Servers.Validate(o.Nodes)
+	}
+	return nil
+}
+
+// validateQuorum checks the quorum system.
+func (o *Options) validateQuorum() error {
+	if o.Epochs && o.Quorum == "" {
+		return errors.New("sim: Epochs: needs a Quorum to begin with")
+	}
+	if o.Quorum == "" || o.Quorum == RandomQuorum {
+		return nil
+	}
+	s, err := quorum.Parse(o.Quorum)
+	if err != nil {
+		return fmt.Errorf("sim: Quorum: %w", err)
+	}
+	for id := range s.Members().All() {
+		if int(id) > o.Nodes {
+			return fmt.Errorf("sim: Quorum: %v lists node %v of a world with %d nodes", s, id, o.Nodes)
 		}
 	}
 	return nil
 }
 
-// fits reports a fault that a world of these options cannot have.
-func (o *Options) fits(f *Fault) error {
+// fits returns an error if no world of these options can have the fault.
+func (o *Options) fits(f *fault.Fault) error {
 	if err := f.Validate(o.Nodes); err != nil {
 		return err
 	}
-	if faultShapes[f.Kind].class == ClassBrokenClock && !o.BrokenClocks {
+	switch c := f.Kind.Class(); {
+	case c == fault.ClassBrokenClock && !o.BrokenClocks:
 		return fmt.Errorf("sim: %s: needs the option BrokenClocks", f.Kind)
-	}
-	if c := faultShapes[f.Kind].class; o.Broadcast == nil && (c == ClassBurst || c == ClassSlowConsumer) {
+	case (c == fault.ClassBurst || c == fault.ClassSlowConsumer) && o.Broadcast == nil:
 		return fmt.Errorf("sim: %s: needs the option Broadcast", f.Kind)
 	}
 	return nil

@@ -1,26 +1,26 @@
 package sim
 
-// kind tells scheduled events apart.
+// kind is the kind of a scheduled event.
 type kind uint8
 
 const (
-	deliver kind = iota // packet slot arg reaches node
-	wake                // node's timer may be due
-	ended               // fault arg is over
-	timer               // an application's timer arg of node is due
-	talk                // node broadcasts by itself
-	asks                // node asks time server arg
-	hears               // the answer of exchange arg reaches node
-	warms               // node's clock takes the next step of fault arg
-	strikes             // fault arg begins
-	decides             // what the application of node has prepared as arg becomes an edict
+	deliver     kind = iota // packet slot arg reaches node
+	wake                    // node's timer may be due
+	faultEnds               // fault arg ends
+	timer                   // an application's timer arg of node is due
+	talk                    // node broadcasts by itself
+	query                   // node queries time server arg
+	reply                   // the reply of exchange arg reaches node
+	temperature             // node's clock takes the next step of fault arg
+	begins                  // fault arg begins
+	decides                 // draft arg of node's application becomes an edict
 )
 
-// event is something that is going to happen. Events are ordered by time, and
-// by the order of their making at the same time.
+// event is a scheduled event. Events are ordered by time, and simultaneous ones by
+// the order in which they were scheduled.
 type event struct {
 	at  int64
-	seq uint64 // of its making, above the sixteen bits for node and kind
+	seq uint64 // the number of the event, above the sixteen bits for node and kind
 	arg int32
 }
 
@@ -36,8 +36,8 @@ func (e *event) before(f *event) bool {
 	return e.at < f.at || (e.at == f.at && e.seq < f.seq)
 }
 
-// queue is a four-ary heap of events: shallower than a binary one, and its
-// children share cache lines.
+// queue is a four-ary heap of events. It is shallower than a binary one, and
+// siblings share cache lines.
 type queue struct{ heap []event }
 
 func (q *queue) push(e event) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -138,7 +139,7 @@ func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast boo
 		Bare: f.packet.Frames == 0 && (f.payload == nil || says == ""), Says: says})
 }
 
-func (w *World) recordFault(f *Fault) {
+func (w *World) recordFault(f *fault.Fault) {
 	w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: f.Label()})
 }
 
@@ -162,7 +163,7 @@ func (n *Node) Mark(label string) {
 }
 
 // recordStall notes that a process does not get to run for some time.
-func (w *World) recordStall(n *Node, why FaultKind) {
+func (w *World) recordStall(n *Node, why fault.Kind) {
 	if w.record != nil && n.index < w.opt.Nodes {
 		w.bar(n.up && n.stalledUntil > w.now, RecordedBar{Kind: BarStalled, Node: n.id,
 			To: time.Duration(n.stalledUntil - origin), Label: string(why)})
@@ -171,8 +172,8 @@ func (w *World) recordStall(n *Node, why FaultKind) {
 
 // recordEnd notes the end of a fault of the network. That of other faults shows
 // in the bars.
-func (w *World) recordEnd(f *Fault) {
-	if s := faultShapes[f.Kind]; s.link || s.blocks || f.Kind == Mute || f.Kind == Deaf {
+func (w *World) recordEnd(f *fault.Fault) {
+	if f.Kind.OfNetwork() {
 		w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: string(f.Kind) + " ends"})
 	}
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
-func scripted(d time.Duration, nodes int, faults ...Fault) Case {
+func scripted(d time.Duration, nodes int, faults ...fault.Fault) Case {
 	c, err := CaseOf(1, Options{Calm: true, Nodes: nodes, Duration: d, Faults: faults})
 	if err != nil {
 		panic(err)
@@ -22,10 +23,10 @@ func scripted(d time.Duration, nodes int, faults ...Fault) Case {
 // What is recorded of a window is what happened in it, with what was so already
 // when it began.
 func TestRecordOfAWindow(t *testing.T) {
-	split := Fault{At: 500 * time.Millisecond, For: 900 * time.Millisecond, Kind: Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}}
-	crash := Fault{At: 900 * time.Millisecond, For: 200 * time.Millisecond, Kind: Crash, Node: 2}
-	stall := Fault{At: 950 * time.Millisecond, For: 30 * time.Millisecond, Kind: Stall, Node: 3}
-	slow := Fault{At: 1500 * time.Millisecond, For: 300 * time.Millisecond, Kind: Slow, Extra: 300 * time.Millisecond}
+	split := fault.Fault{At: 500 * time.Millisecond, For: 900 * time.Millisecond, Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}}
+	crash := fault.Fault{At: 900 * time.Millisecond, For: 200 * time.Millisecond, Kind: fault.Crash, Node: 2}
+	stall := fault.Fault{At: 950 * time.Millisecond, For: 30 * time.Millisecond, Kind: fault.Stall, Node: 3}
+	slow := fault.Fault{At: 1500 * time.Millisecond, For: 300 * time.Millisecond, Kind: fault.Slow, Extra: 300 * time.Millisecond}
 	c := scripted(2*time.Second, 3, split, crash, stall, slow)
 	plain, err := c.Run()
 	require.NoError(t, err)
@@ -86,10 +87,10 @@ func TestRecordRefusesNoTime(t *testing.T) {
 func TestRunContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := scripted(MaxDuration, 3)
+	c := scripted(fault.MaxDuration, 3)
 	r, err := c.RunContext(ctx)
 	require.NoError(t, err)
-	require.Less(t, r.Simulated, MaxDuration)
+	require.Less(t, r.Simulated, fault.MaxDuration)
 	_, _, err = Shrink(ctx, c, ShrinkOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 }

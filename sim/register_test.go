@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 var (
@@ -29,7 +30,7 @@ func playRegisters(t *testing.T, seed uint64, mode leader.Mode, bug registerBug)
 	c, err := CaseOf(seed, Options{Mode: mode, Roughness: 1 + float64(seed%3), Duration: 8 * time.Second, App: func(*World) App { return App{Start: s.app} },
 		Broadcast: &Broadcast{Config: &broadcast.Config{RequireQuorum: group(5)}, Quiet: true}})
 	require.NoError(t, err)
-	c.Schedule.Faults = slices.DeleteFunc(c.Schedule.Faults, func(f Fault) bool { return f.Kind == Rival })
+	c.Schedule.Faults = slices.DeleteFunc(c.Schedule.Faults, func(f fault.Fault) bool { return f.Kind == fault.Rival })
 	w, err := c.World()
 	require.NoError(t, err)
 	require.NoError(t, w.Run(c.Options.Duration))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -72,13 +73,13 @@ func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 // MeasureRounds measures renewals in a world without faults and with the given
 // weather, and then as many crashes of leaders as is said; crashed nodes come
 // back. It ends early, with what it has, when ctx is done.
-func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather Weather, renewals, crashes int) (*Rounds, error) {
-	opt.Calm, opt.Duration = true, MaxDuration
+func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.Baseline, renewals, crashes int) (*Rounds, error) {
+	opt.Calm, opt.Duration = true, fault.MaxDuration
 	c, err := CaseOf(seed, opt)
 	if err != nil {
 		return nil, err
 	}
-	c.Schedule.Weather = weather
+	c.Schedule.Baseline = weather
 	w, err := c.World()
 	if err != nil {
 		return nil, err

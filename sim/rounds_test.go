@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // What is promised of collated replies: the leader hears its children, and now and
 // then the others, and a round costs the group no more packets than before.
 func TestCollatedRoundsCostTheLeaderLess(t *testing.T) {
-	weather := Weather{MinDelay: 100 * time.Microsecond, MaxDelay: 500 * time.Microsecond, Lateness: 100 * time.Microsecond}
+	weather := fault.Baseline{MinDelay: 100 * time.Microsecond, MaxDelay: 500 * time.Microsecond, Lateness: 100 * time.Microsecond}
 	measure := func(nodes int, c leader.Collation) *Rounds {
 		r, err := MeasureRounds(context.Background(), 1, Options{Nodes: nodes, Collation: c}, weather, 32, 2)
 		require.NoError(t, err)

@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"context"
 	"maps"
+	"sync/atomic"
 	"time"
 )
 
-// Result is what one run found.
+// Result is the outcome of a run.
 type Result struct {
 	Seed       uint64
 	Simulated  time.Duration
@@ -16,8 +18,8 @@ type Result struct {
 	Missed     int // of them, those that were not led or fresh in time
 	WorstElect time.Duration
 	WorstView  time.Duration
-	// WorstDelivery is the longest time from a broadcast to a delivery of it in a
-	// still period, while the views were up to date.
+	// WorstDelivery is the longest time from a broadcast to a delivery of it in a stable
+	// period, while the views were up to date.
 	WorstDelivery time.Duration
 	LedTime       time.Duration // node-time led, of UpTime
 	FreshTime     time.Duration
@@ -27,9 +29,8 @@ type Result struct {
 	Topology      *Topology         // of [RunTopology]
 }
 
-// Run simulates one world from a seed: phases in which faults strike, and
-// still periods in which the promised bounds must be met. It stops at the
-// first broken promise.
+// Run simulates one world from a seed: periods of faults, and stable periods in which
+// the promised bounds must be met. It stops at the first broken promise.
 func Run(seed uint64, opt Options) (Result, error) {
 	opt = opt.withDefaults()
 	if err := opt.Validate(); err != nil {
@@ -41,6 +42,51 @@ func Run(seed uint64, opt Options) (Result, error) {
 }
 
 func (w *World) run() { w.advance(origin + int64(w.opt.Duration)) }
+
+// runUntil performs events and planned faults up to true time t. It returns false if a
+// check has failed.
+func (w *World) runUntil(t int64) bool {
+	for w.next < w.planned {
+		at := origin + int64(w.faults[w.next].At)
+		if at > t {
+			break
+		}
+		if !w.runEvents(at) {
+			return false
+		}
+		w.next++
+		w.beginFault(int32(w.next - 1))
+		w.settle()
+		if w.check.failed != nil {
+			return false
+		}
+	}
+	return w.runEvents(t)
+}
+
+func (w *World) runEvents(t int64) bool {
+	for len(w.queue.heap) > 0 && w.queue.heap[0].at <= t {
+		if !w.step() || w.events&haltMask == 0 && w.halted() {
+			return false
+		}
+	}
+	w.now = max(w.now, t)
+	w.check.live.observe(w.now)
+	return w.check.failed == nil
+}
+
+// haltMask is how often, in events, a run checks whether it must end early.
+const haltMask = 1<<12 - 1
+
+// haltWith makes the run end early when ctx is done. Call the result when the run has
+// ended.
+func (w *World) haltWith(ctx context.Context) (forget func() bool) {
+	halt := new(atomic.Bool)
+	w.opt.halt = halt
+	return context.AfterFunc(ctx, func() { halt.Store(true) })
+}
+
+func (w *World) halted() bool { return w.opt.halt != nil && w.opt.halt.Load() }
 
 func (w *World) result() Result {
 	l := &w.check.live

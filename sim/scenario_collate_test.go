@@ -18,10 +18,10 @@ func newCollatedGroup(seed uint64, opt Options) (*collatedGroup, error) {
 	opt.Calm, opt.Nodes, opt.Collation = true, 9, leader.Collation{Above: 3, Fanout: 2}
 	w := newWorld(seed, opt.withDefaults())
 	t := &w.opt.Timing
-	w.weather.MaxDelay = min(w.weather.MaxDelay, t.OneWayTimeout/20)
-	w.weather.MinDelay = min(w.weather.MinDelay, w.weather.MaxDelay)
-	w.weather.Lateness = min(w.weather.Lateness, t.SchedulingDelay/20)
-	w.calm()
+	w.baseline.MaxDelay = min(w.baseline.MaxDelay, t.OneWayTimeout/20)
+	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
+	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/20)
+	w.endFaults()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return nil, w.check.failed
 	}

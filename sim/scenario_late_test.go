@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -256,9 +257,9 @@ func longLeases(opt Options) Options {
 func restartedVoter(seed uint64, opt Options) error {
 	w := newWorld(seed, longLeases(opt))
 	// The answer that keeps the other leader's round open is the slowest.
-	w.weather.MaxDelay = min(w.weather.MaxDelay, w.opt.Timing.OneWayTimeout/4)
-	w.weather.MinDelay = min(w.weather.MinDelay, w.weather.MaxDelay)
-	w.calm()
+	w.baseline.MaxDelay = min(w.baseline.MaxDelay, w.opt.Timing.OneWayTimeout/4)
+	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
+	w.endFaults()
 	a, b, c, m := w.nodes[0], w.nodes[1], w.nodes[2], w.nodes[3]
 	w.split([]timed.Set{timed.SetOf(a.id, m.id), timed.SetOf(b.id, c.id)}, false)
 	w.links[c.index][b.index].slow = int64(w.opt.Timing.OneWayTimeout) / 2
@@ -331,7 +332,7 @@ func cloneIsNoticed(seed uint64, opt Options) error {
 		return w.check.failed
 	}
 	id := timed.NodeID(1 + seed%uint64(w.opt.Nodes))
-	if err := w.Inject(Fault{Kind: Clone, Node: id}); err != nil {
+	if err := w.Inject(fault.Fault{Kind: fault.Clone, Node: id}); err != nil {
 		return err
 	}
 	all := func() bool {

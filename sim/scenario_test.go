@@ -28,7 +28,7 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 		return w.check.failed
 	}
 	before := w.check.expired
-	w.calm()
+	w.endFaults()
 	// The losing leader's word that it gives up is lost, so that its votes stay
 	// bound until its view's lease has run out.
 	for i := range w.links {
@@ -58,10 +58,10 @@ func oneLostPacket(seed uint64, opt Options) error {
 	w := newWorld(seed, opt)
 	// With delays near δ and wake-ups near σ, the shortest lock time does not
 	// cover a lost reply of a view; with a network that is half as bad it does.
-	w.weather.MaxDelay = min(w.weather.MaxDelay, t.OneWayTimeout/2)
-	w.weather.MinDelay = min(w.weather.MinDelay, w.weather.MaxDelay)
-	w.weather.Lateness = min(w.weather.Lateness, t.SchedulingDelay/4)
-	w.calm()
+	w.baseline.MaxDelay = min(w.baseline.MaxDelay, t.OneWayTimeout/2)
+	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
+	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/4)
+	w.endFaults()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return w.check.failed
 	}

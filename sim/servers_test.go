@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestWorldsWithServers(t *testing.T) {
 	var c Counters
 	for seed := uint64(1); seed <= 40; seed++ {
-		r, err := Run(seed, Options{Servers: &Servers{}, Roughness: 2, Codec: seed%5 == 0})
+		r, err := Run(seed, Options{Servers: &fault.Servers{}, Roughness: 2, Codec: seed%5 == 0})
 		require.NoError(t, err)
 		if r.Violation != nil {
 			t.Error(r.Violation)
@@ -32,7 +33,7 @@ func TestWorldsWithServers(t *testing.T) {
 
 // readingsWith returns the readings of all nodes of a calm world in the end, and which
 // servers were named as liars on the way.
-func readingsWith(t *testing.T, servers *Servers) (readings []clocksync.Reading, named map[clocksync.SourceID]bool, r Result) {
+func readingsWith(t *testing.T, servers *fault.Servers) (readings []clocksync.Reading, named map[clocksync.SourceID]bool, r Result) {
 	named = map[clocksync.SourceID]bool{}
 	opt := Options{Servers: servers, Calm: true, Duration: 30 * time.Second}
 	w, err := New(1, opt)
@@ -51,11 +52,11 @@ func readingsWith(t *testing.T, servers *Servers) (readings []clocksync.Reading,
 	return readings, named, r
 }
 
-func honest(nodes ...timed.NodeID) Server {
-	return Server{Nodes: timed.SetOf(nodes...), Every: time.Second, Delay: time.Millisecond, Error: 50 * time.Microsecond}
+func honest(nodes ...timed.NodeID) fault.Server {
+	return fault.Server{Nodes: timed.SetOf(nodes...), Every: time.Second, Delay: time.Millisecond, Error: 50 * time.Microsecond}
 }
 
-func liar(by time.Duration, nodes ...timed.NodeID) Server {
+func liar(by time.Duration, nodes ...timed.NodeID) fault.Server {
 	s := honest(nodes...)
 	s.Shift, s.Until = by, time.Hour
 	return s
@@ -63,7 +64,7 @@ func liar(by time.Duration, nodes ...timed.NodeID) Server {
 
 // One node with a reference brings all to UTC.
 func TestOneNodeBringsAllToUTC(t *testing.T) {
-	readings, named, _ := readingsWith(t, &Servers{MinReferences: 1, List: []Server{honest(3)}})
+	readings, named, _ := readingsWith(t, &fault.Servers{MinReferences: 1, List: []fault.Server{honest(3)}})
 	require.Empty(t, named)
 	for _, r := range readings {
 		require.Equal(t, clocksync.External, r.Status)
@@ -74,7 +75,7 @@ func TestOneNodeBringsAllToUTC(t *testing.T) {
 // References of different nodes count each by itself, and a minority that lies
 // is named.
 func TestMinorityIsNamed(t *testing.T) {
-	readings, named, _ := readingsWith(t, &Servers{MinReferences: 3, List: []Server{honest(1), liar(10*time.Second, 2), honest(3)}})
+	readings, named, _ := readingsWith(t, &fault.Servers{MinReferences: 3, List: []fault.Server{honest(1), liar(10*time.Second, 2), honest(3)}})
 	require.Equal(t, map[clocksync.SourceID]bool{2: true}, named)
 	for _, r := range readings {
 		require.Equal(t, clocksync.External, r.Status)
@@ -83,8 +84,8 @@ func TestMinorityIsNamed(t *testing.T) {
 
 // Liars that do not agree leave no majority, and that is said.
 func TestNoMajorityIsNoUTC(t *testing.T) {
-	readings, _, r := readingsWith(t, &Servers{MinReferences: 3,
-		List: []Server{honest(1), liar(10*time.Second, 2), liar(-time.Second, 3)}})
+	readings, _, r := readingsWith(t, &fault.Servers{MinReferences: 3,
+		List: []fault.Server{honest(1), liar(10*time.Second, 2), liar(-time.Second, 3)}})
 	require.NotZero(t, r.Counters.Sometimes[UTCDisputed])
 	for _, r := range readings {
 		require.Equal(t, clocksync.Internal, r.Status, "group time does not need UTC")
@@ -94,7 +95,7 @@ func TestNoMajorityIsNoUTC(t *testing.T) {
 
 // Fewer than MinReferences prove nothing.
 func TestTooFewReferencesAreNoUTC(t *testing.T) {
-	readings, _, _ := readingsWith(t, &Servers{MinReferences: 3, List: []Server{honest(1), honest(2)}})
+	readings, _, _ := readingsWith(t, &fault.Servers{MinReferences: 3, List: []fault.Server{honest(1), honest(2)}})
 	for _, r := range readings {
 		require.Equal(t, clocksync.UnknownBound, r.UTCBound)
 	}
@@ -102,7 +103,7 @@ func TestTooFewReferencesAreNoUTC(t *testing.T) {
 
 func TestCasesKeepServers(t *testing.T) {
 	for seed := uint64(1); seed <= 4; seed++ { // with tails, and without
-		c, err := CaseOf(seed, Options{Servers: &Servers{}, Duration: time.Second})
+		c, err := CaseOf(seed, Options{Servers: &fault.Servers{}, Duration: time.Second})
 		require.NoError(t, err)
 		require.NotNil(t, c.Schedule.Servers)
 		c.Schedule.Servers.List[0].Burst, c.Schedule.Servers.List[0].MinDelay = 3, time.Microsecond
@@ -120,28 +121,28 @@ func TestCasesKeepServers(t *testing.T) {
 }
 
 func TestBadServersAreNamed(t *testing.T) {
-	for field, change := range map[string]func(*Server){
-		"Nodes":  func(s *Server) { s.Nodes = timed.SetOf(9) },
-		"nobody": func(s *Server) { s.Nodes = timed.Set{} },
-		"Every":  func(s *Server) { s.Every = time.Millisecond },
-		"Delay":  func(s *Server) { s.Delay = -1 },
-		"Error":  func(s *Server) { s.Error = -1 },
-		"Bias":   func(s *Server) { s.Bias = time.Second },
-		"Shift":  func(s *Server) { s.Shift = 1000 * time.Hour },
-		"Ramp":   func(s *Server) { s.Ramp = 1 << 60 },
+	for field, change := range map[string]func(*fault.Server){
+		"Nodes":      func(s *fault.Server) { s.Nodes = timed.SetOf(9) },
+		"no clients": func(s *fault.Server) { s.Nodes = timed.Set{} },
+		"Every":      func(s *fault.Server) { s.Every = time.Millisecond },
+		"Delay":      func(s *fault.Server) { s.Delay = -1 },
+		"Error":      func(s *fault.Server) { s.Error = -1 },
+		"Bias":       func(s *fault.Server) { s.Bias = time.Second },
+		"Shift":      func(s *fault.Server) { s.Shift = 1000 * time.Hour },
+		"Ramp":       func(s *fault.Server) { s.Ramp = 1 << 60 },
 	} {
 		s := honest(1)
 		change(&s)
-		_, err := New(1, Options{Servers: &Servers{MinReferences: 1, List: []Server{s}}})
+		_, err := New(1, Options{Servers: &fault.Servers{MinReferences: 1, List: []fault.Server{s}}})
 		require.ErrorContains(t, err, field)
 	}
-	_, err := New(1, Options{Servers: &Servers{List: []Server{honest(1)}}})
+	_, err := New(1, Options{Servers: &fault.Servers{List: []fault.Server{honest(1)}}})
 	require.ErrorContains(t, err, "MinReferences")
 }
 
 // A case whose promise has nothing to do with the servers shrinks to one without.
 func TestShrinkingLeavesServersOut(t *testing.T) {
-	opt := Options{Servers: &Servers{}, Duration: time.Second, App: func(w *World) App {
+	opt := Options{Servers: &fault.Servers{}, Duration: time.Second, App: func(w *World) App {
 		return App{Invariants: []Invariant{{Name: "early", Check: func() error {
 			if w.Time() > 500*time.Millisecond {
 				return context.Canceled

@@ -2,28 +2,30 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
 // ShrinkOptions bound a search for a smaller case.
 type ShrinkOptions struct {
-	// MaxRuns is how many runs the search may take. Default 20,000.
+	// MaxRuns is the number of runs that the search may take. Default 20,000.
 	MaxRuns int
-	// Progress, if not nil, is told of every smaller case: how many runs were
-	// taken so far, and how many faults and nodes are left.
+	// Progress, if not nil, is called with every smaller case: the number of runs so
+	// far, and of the faults and nodes that are left.
 	Progress func(runs, faults, nodes int)
 }
 
 const defaultShrinkRuns = 20_000
 
-// Shrink looks for a smaller case that breaks the same promise: shorter, with
-// fewer faults, fewer nodes, and rounder numbers. It returns the smallest that
-// it found, at worst c itself, and how many runs it took; it stops when ctx is
-// done. The error says that c cannot be run, breaks nothing, or had not broken
-// anything when ctx was done.
+// Shrink searches for a smaller case that breaks the same promise: shorter, with
+// fewer faults, fewer nodes, and rounder numbers. It returns the smallest case that it
+// found, at worst c itself, and the number of runs. It stops when ctx is done. The
+// error says that c cannot be run, breaks nothing, or had not broken anything when ctx
+// was done.
 func Shrink(ctx context.Context, c Case, o ShrinkOptions) (Case, int, error) {
 	if o.MaxRuns == 0 {
 		o.MaxRuns = defaultShrinkRuns
@@ -41,25 +43,22 @@ func Shrink(ctx context.Context, c Case, o ShrinkOptions) (Case, int, error) {
 	}
 	s.runs, s.first = 1, r.Violation
 	s.keep(c, r.Violation)
-	for before := -1; before != s.kept && s.goesOn(); {
+	for before := -1; before != s.kept && s.continues(); {
 		before = s.kept
 		s.fewerFaults()
 		s.fewerNodes()
-		s.simpler()
+		s.simplerFaults()
+		s.simplerTraffic()
+		s.fewerServers()
+		s.plainer()
 	}
 	return s.best, s.runs, nil
 }
 
-// ErrNoViolation says that a case breaks no promise, so that there is nothing to
-// shrink.
-var ErrNoViolation = constError("sim: the case breaks no promise")
+// ErrNoViolation says that a case breaks no promise: there is nothing to shrink.
+var ErrNoViolation = errors.New("sim: the case breaks no promise")
 
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
-// shrinker searches greedily: whatever is smaller and still fails is the new
-// best.
+// shrinker searches greedily: every smaller case that still fails is the new best.
 type shrinker struct {
 	ctx   context.Context
 	opt   ShrinkOptions
@@ -69,11 +68,11 @@ type shrinker struct {
 	kept  int
 }
 
-func (s *shrinker) goesOn() bool { return s.runs < s.opt.MaxRuns && s.ctx.Err() == nil }
+func (s *shrinker) continues() bool { return s.runs < s.opt.MaxRuns && s.ctx.Err() == nil }
 
 // try runs a candidate and keeps it if it breaks the same promise.
 func (s *shrinker) try(c Case) bool {
-	if !s.goesOn() {
+	if !s.continues() {
 		return false
 	}
 	s.runs++
@@ -85,21 +84,19 @@ func (s *shrinker) try(c Case) bool {
 	return true
 }
 
-// like reports whether two violations are of the same promise; panics also have
-// to say the same.
+// like reports whether two violations are of the same promise. Panics must also have
+// the same message.
 func (v *Violation) like(u *Violation) bool {
 	return v.Check == u.Check && (v.Check != panicCheck || v.Detail == u.Detail)
 }
 
-// keep makes a failing case the best, and cuts off what comes after its end.
+// keep makes a failing case the best, and cuts off everything after its violation.
 func (s *shrinker) keep(c Case, v *Violation) {
 	c.Check, c.Detail = v.Check, v.Detail
 	end := v.At + time.Millisecond
-	if end < c.Options.Duration {
-		c.Options.Duration = end
-	}
+	c.Options.Duration = min(c.Options.Duration, end)
 	c.Schedule.Faults = slices.Clone(c.Schedule.Faults)
-	if i := slices.IndexFunc(c.Schedule.Faults, func(f Fault) bool { return f.At > end }); i >= 0 {
+	if i := slices.IndexFunc(c.Schedule.Faults, func(f fault.Fault) bool { return f.At > end }); i >= 0 {
 		c.Schedule.Faults = c.Schedule.Faults[:i]
 	}
 	s.best = c
@@ -110,18 +107,18 @@ func (s *shrinker) keep(c Case, v *Violation) {
 }
 
 // with returns the best case with other faults.
-func (s *shrinker) with(faults []Fault) Case {
+func (s *shrinker) with(faults []fault.Fault) Case {
 	c := s.best
 	c.Schedule.Faults = faults
 	return c
 }
 
-// fewerFaults leaves out as many faults at once as it can: halves first, then
-// smaller and smaller pieces (delta debugging).
+// fewerFaults removes as many faults at once as possible: halves first, then smaller
+// and smaller parts (delta debugging).
 func (s *shrinker) fewerFaults() {
-	for size := max(1, len(s.best.Schedule.Faults)/2); s.goesOn(); size /= 2 {
-		// From the end: what comes late is more often of no use.
-		for end := len(s.best.Schedule.Faults); end > 0 && s.goesOn(); {
+	for size := max(1, len(s.best.Schedule.Faults)/2); s.continues(); size /= 2 {
+		// From the end: late faults are more often irrelevant.
+		for end := len(s.best.Schedule.Faults); end > 0 && s.continues(); {
 			f := s.best.Schedule.Faults
 			end = min(end, len(f))
 			start := max(0, end-size)
@@ -134,135 +131,81 @@ func (s *shrinker) fewerFaults() {
 	}
 }
 
-// fewerNodes leaves out one node at a time, with the faults that name it; the
-// nodes above it move down.
+// fewerNodes removes one node after the other, with the faults that name it.
 func (s *shrinker) fewerNodes() {
-	for id := timed.NodeID(s.best.Options.Nodes); id >= 1 && s.goesOn(); id-- {
-		if s.best.Options.Nodes == 1 {
-			return
-		}
+	for id := timed.NodeID(s.best.Options.Nodes); id >= 1 && s.best.Options.Nodes > 1 && s.continues(); id-- {
 		c := s.best
 		c.Options.Nodes--
-		c.Schedule.Traffic = c.Schedule.Traffic.without(id)
-		c.Schedule.Servers = c.Schedule.Servers.without(id)
-		c.Schedule.Faults = nil
-		for _, f := range s.best.Schedule.Faults {
-			if f.Node != id && f.Peer != id {
-				c.Schedule.Faults = append(c.Schedule.Faults, f.without(id))
-			}
-		}
+		c.Schedule = c.Schedule.Without(id)
 		s.try(c)
 	}
 }
 
-// moved returns the id of a node when another one is gone.
-func moved(x, gone timed.NodeID) timed.NodeID {
-	if x > gone {
-		x--
-	}
-	return x
-}
-
-// without returns a set of nodes when one is gone.
-func without(s timed.Set, gone timed.NodeID) (out timed.Set) {
-	for x := range s.Without(gone).All() {
-		out.Add(moved(x, gone))
-	}
-	return out
-}
-
-// without returns the fault in a world that lacks a node which it does not name
-// as its own.
-func (f Fault) without(id timed.NodeID) Fault {
-	down := func(x timed.NodeID) timed.NodeID { return moved(x, id) }
-	set := func(s timed.Set) timed.Set { return without(s, id) }
-	f.Node, f.Peer, f.Down = down(f.Node), down(f.Peer), set(f.Down)
-	blocks := f.Blocks
-	f.Blocks = nil
-	for _, b := range blocks {
-		if b = set(b); !b.Empty() {
-			f.Blocks = append(f.Blocks, b)
-		}
-	}
-	return f
-}
-
-// simpler tries rounder numbers: certain instead of likely, no bursts, shorter
-// and rounder times, plain weather.
-func (s *shrinker) simpler() {
+func (s *shrinker) simplerFaults() {
 	for i := 0; i < len(s.best.Schedule.Faults); i++ {
-		for _, change := range simplifications {
-			if i >= len(s.best.Schedule.Faults) || !s.goesOn() {
+		for _, change := range fault.Simplifications {
+			if i >= len(s.best.Schedule.Faults) || !s.continues() {
 				return
 			}
-			faults := slices.Clone(s.best.Schedule.Faults)
-			f := faults[i]
-			change(&f)
-			if same(&f, &faults[i]) {
+			f, changed := s.best.Schedule.Faults[i].Changed(change)
+			if !changed {
 				continue
 			}
+			faults := slices.Clone(s.best.Schedule.Faults)
 			faults[i] = f
-			slices.SortStableFunc(faults, func(a, b Fault) int { return int(a.At - b.At) })
+			fault.Sort(faults)
 			s.try(s.with(faults))
 		}
 	}
-	s.simplerTraffic()
-	s.fewerServers()
-	for _, change := range plainer {
+}
+
+// simplerTraffic repeats each change of the traffic while the case still fails.
+func (s *shrinker) simplerTraffic() {
+	for _, change := range fault.TrafficSimplifications {
+		for s.best.Schedule.Traffic != nil && s.continues() {
+			t := *s.best.Schedule.Traffic
+			if !change(&t) {
+				break
+			}
+			c := s.best
+			c.Schedule.Traffic = &t
+			if !s.try(c) {
+				break
+			}
+		}
+	}
+}
+
+// fewerServers removes the external references: all, or else one after the other.
+func (s *shrinker) fewerServers() {
+	if s.best.Schedule.Servers == nil {
+		return
+	}
+	c := s.best
+	c.Schedule.Servers = nil
+	if s.try(c) {
+		return
+	}
+	for i := len(s.best.Schedule.Servers.List) - 1; i >= 0 && s.continues(); i-- {
 		c := s.best
-		change(&c)
-		if c.Schedule.Weather != s.best.Schedule.Weather || c.Options.Codec != s.best.Options.Codec {
+		servers := *c.Schedule.Servers
+		servers.List = slices.Delete(slices.Clone(servers.List), i, i+1)
+		c.Schedule.Servers = &servers
+		s.try(c)
+	}
+}
+
+// plainer tries simpler baselines, and no wire format.
+func (s *shrinker) plainer() {
+	for i := range s.best.Schedule.Baseline.Plainer() {
+		c := s.best
+		c.Schedule.Baseline = c.Schedule.Baseline.Plainer()[i]
+		if c.Schedule.Baseline != s.best.Schedule.Baseline {
 			s.try(c)
 		}
 	}
-}
-
-func same(a, b *Fault) bool {
-	return a.At == b.At && a.For == b.For && a.Rate == b.Rate && a.Extra == b.Extra && a.Size == b.Size
-}
-
-var simplifications = []func(*Fault){
-	func(f *Fault) {
-		if faultShapes[f.Kind].link && f.Rate > 0 {
-			f.Rate = 1
-		}
-	},
-	func(f *Fault) { f.Size = min(f.Size, 0) },
-	func(f *Fault) {
-		if f.Kind != Heal {
-			f.For /= 2
-		}
-	},
-	func(f *Fault) { f.For = round(f.For, 1) },
-	func(f *Fault) { f.At = round(f.At, 1) },
-	func(f *Fault) { f.At = round(f.At, 2) },
-	func(f *Fault) { f.At = round(f.At, 3) },
-	func(f *Fault) { f.Extra = round(f.Extra, 1) },
-	func(f *Fault) { f.Down = timed.Set{} },
-}
-
-var plainer = []func(*Case){
-	func(c *Case) { c.Schedule.Weather.Lateness = 0 },
-	func(c *Case) { c.Schedule.Weather.MinDelay = c.Schedule.Weather.MaxDelay },
-	func(c *Case) {
-		w := &c.Schedule.Weather
-		w.MinDelay, w.MaxDelay = round(w.MinDelay, 1), round(w.MaxDelay, 1)
-	},
-	func(c *Case) { c.Options.Codec = false },
-}
-
-// round keeps so many decimal digits of a time, from the left.
-func round(d time.Duration, digits int) time.Duration {
-	unit := time.Duration(1)
-	for limit := pow10(digits); d/unit >= limit; unit *= 10 {
+	if c := s.best; c.Options.Codec {
+		c.Options.Codec = false
+		s.try(c)
 	}
-	return d / unit * unit
-}
-
-func pow10(n int) time.Duration {
-	p := time.Duration(1)
-	for range n {
-		p *= 10
-	}
-	return p
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
@@ -14,9 +15,9 @@ import (
 // A clock that gets warmer runs straight to its extreme rate and back, and within ρ
 // whatever else bends it.
 func TestWarmClocks(t *testing.T) {
-	rates := func(base int64, f Fault) (rates []float64) {
-		c, err := CaseOf(1, Options{Nodes: 1, Calm: true, Duration: 300 * time.Second, Faults: []Fault{
-			{Kind: Wander, Node: 1, Rate: float64(base)}, f}})
+	rates := func(base int64, f fault.Fault) (rates []float64) {
+		c, err := CaseOf(1, Options{Nodes: 1, Calm: true, Duration: 300 * time.Second, Faults: []fault.Fault{
+			{Kind: fault.Wander, Node: 1, Rate: float64(base)}, f}})
 		require.NoError(t, err)
 		w, err := c.World()
 		require.NoError(t, err)
@@ -27,17 +28,17 @@ func TestWarmClocks(t *testing.T) {
 		}
 		return rates
 	}
-	warm := Fault{Kind: Warm, Node: 1, Rate: 50_000, For: 200 * time.Second}
+	warm := fault.Fault{Kind: fault.Temperature, Node: 1, Rate: 50_000, For: 200 * time.Second}
 	for i, r := range rates(-20_000, warm) {
 		at := float64(20 * (i + 1))
-		require.InDelta(t, -20_000+max(0, 50_000*(1-math.Abs(at/100-1))), r, 50_000/warmSteps*2, "after %v s", at)
+		require.InDelta(t, -20_000+max(0, 50_000*(1-math.Abs(at/100-1))), r, 50_000/fault.TemperatureSteps*2, "after %v s", at)
 	}
 	warm.Rate = 150_000
 	require.Contains(t, rates(0, warm), float64(hardware.Fastest(timed.LAN().MaxDrift)), "no further than ρ")
 }
 
 func TestTailsMakeLinksSlow(t *testing.T) {
-	run := func(faults ...Fault) Counters {
+	run := func(faults ...fault.Fault) Counters {
 		c, err := CaseOf(1, Options{Calm: true, Duration: 5 * time.Second, Faults: faults})
 		require.NoError(t, err)
 		r, err := c.Run()
@@ -45,51 +46,6 @@ func TestTailsMakeLinksSlow(t *testing.T) {
 		require.Nil(t, r.Violation)
 		return r.Counters
 	}
-	all := Fault{Kind: Tail, Extra: 100 * time.Millisecond, Rate: 0.5}
+	all := fault.Fault{Kind: fault.Tail, Extra: 100 * time.Millisecond, Rate: 0.5}
 	require.Greater(t, run(all).Elections, 2*run().Elections, "nothing is fast any more")
-}
-
-func TestBadTailsAndTemperaturesAreNamed(t *testing.T) {
-	for want, f := range map[string]Fault{
-		"index": {Kind: Tail, Rate: 0.95},
-		"For":   {Kind: Warm, Node: 1},
-	} {
-		require.ErrorContains(t, f.Validate(1), want)
-	}
-	for field, change := range map[string]func(*Server){
-		"MinDelay":  func(s *Server) { s.MinDelay = s.Delay + 1 },
-		"Tail":      func(s *Server) { s.Tail = -1 },
-		"Index":     func(s *Server) { s.Index = 1 },
-		"Asymmetry": func(s *Server) { s.Asymmetry = 2 },
-		"Loss":      func(s *Server) { s.Loss = math.NaN() },
-		"Burst":     func(s *Server) { s.Burst = -1 },
-	} {
-		s := honest(1)
-		change(&s)
-		require.ErrorContains(t, s.validate(1), field)
-	}
-}
-
-// Random worlds have all of it.
-func TestSeasonsAreDrawn(t *testing.T) {
-	var warm, tails, servers int
-	for seed := range uint64(100) {
-		s := Draw(seed, Options{Servers: &Servers{}})
-		for i := range s.Faults {
-			switch s.Faults[i].Kind {
-			case Warm:
-				warm++
-			case Tail:
-				tails++
-			}
-		}
-		for i := range s.Servers.List {
-			if s.Servers.List[i].Tail > 0 {
-				servers++
-			}
-		}
-	}
-	require.Greater(t, warm, 20)
-	require.Greater(t, tails, 10)
-	require.Greater(t, servers, 50)
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"time"
+
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // Tally is what a campaign adds up over its runs.
@@ -142,10 +144,10 @@ func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 	}
 	t.Faults, t.Sometimes, t.Never = map[string]uint64{}, map[string]uint64{}, nil
 	for i, n := range c.Faults {
-		if opt.Broadcast == nil && Class(i) >= ClassBurst {
+		if opt.Broadcast == nil && fault.Class(i) >= fault.ClassBurst {
 			continue
 		}
-		t.Faults[Class(i).String()] = n
+		t.Faults[fault.Class(i).String()] = n
 	}
 	for i, n := range c.Sometimes {
 		if s := Situation(i); opt.Broadcast == nil && s >= CastUndelivered && s < LocalBesideGlobal ||

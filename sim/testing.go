@@ -158,7 +158,7 @@ func explain(dir string, c *Campaign, v *Violation) string {
 func (c *Case) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes, %v, delays %v to %v\n", c.Options.withDefaults().Nodes, c.Options.withDefaults().Duration,
-		c.Schedule.Weather.MinDelay, c.Schedule.Weather.MaxDelay)
+		c.Schedule.Baseline.MinDelay, c.Schedule.Baseline.MaxDelay)
 	for i := range c.Schedule.Faults {
 		fmt.Fprintf(&b, "    %v\n", c.Schedule.Faults[i])
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -188,56 +189,42 @@ func TestCampaignMake(t *testing.T) {
 	}
 }
 
-func TestWithoutLeavesClassesOut(t *testing.T) {
-	for seed := uint64(1); seed <= 50; seed++ {
-		for _, f := range Draw(seed, Options{Without: []Class{ClassCrash, ClassCrashAll, ClassRival}}).Faults {
-			require.NotContains(t, []FaultKind{Crash, Reboot, CrashAll, Rival}, f.Kind)
-		}
-	}
-	_, err := New(1, Options{Without: []Class{ClassHeal}})
+func TestWithoutNamesRandomClasses(t *testing.T) {
+	_, err := New(1, Options{Without: []fault.Class{fault.ClassHeal}})
 	require.EqualError(t, err, "sim: Without: there are no random faults of class heal (23) to leave out")
-	every := make([]Class, 0, Classes)
-	for c := range classEnd {
-		if c != ClassHeal {
-			every = append(every, c)
-		}
-	}
-	for _, f := range Draw(1, Options{Without: every}).Faults {
-		require.Equal(t, Heal, f.Kind)
-	}
 }
 
 func TestInjectAndMend(t *testing.T) {
 	w := calm(t, 3, nil)
-	require.EqualError(t, w.Inject(Fault{Kind: "flood"}), `sim: there is no fault "flood"`)
-	require.ErrorContains(t, w.Inject(Fault{Kind: Crash, Node: 4}), "crash of node 4: must be 1 to 3")
-	require.EqualError(t, w.Inject(Fault{Kind: ClockStop, Node: 1}), "sim: clock stop: needs the option BrokenClocks")
+	require.EqualError(t, w.Inject(fault.Fault{Kind: "flood"}), `fault: there is no fault "flood"`)
+	require.ErrorContains(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 4}), "crash of node 4: must be 1 to 3")
+	require.EqualError(t, w.Inject(fault.Fault{Kind: fault.ClockStop, Node: 1}), "sim: clock stop: needs the option BrokenClocks")
 
-	require.NoError(t, w.Inject(Fault{Kind: Split, Blocks: []timed.Set{timed.SetOf(1), timed.SetOf(2, 3)}, At: time.Hour}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1), timed.SetOf(2, 3)}, At: time.Hour}))
 	require.NoError(t, w.RunUntil(10*time.Second, func() bool { return w.Leaders() == timed.SetOf(1, 2) }))
-	require.NoError(t, w.Inject(Fault{Kind: Crash, Node: 3}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Crash, Node: 3}))
 	w.Mend()
 	require.NoError(t, w.RunUntil(10*time.Second, func() bool { return w.Node(1).Support() == timed.SetOf(1, 2) }))
 	require.False(t, w.Node(3).Up(), "who crashed stays down")
 
-	require.NoError(t, w.Inject(Fault{Kind: Heal, For: 5 * time.Second}))
-	require.ErrorContains(t, w.Inject(Fault{Kind: Cut}), "the world is held still")
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Heal, For: 5 * time.Second}))
+	require.ErrorContains(t, w.Inject(fault.Fault{Kind: fault.Cut}), "the world is held still")
 	require.NoError(t, w.Run(6*time.Second))
 	require.True(t, w.Node(3).Up())
-	require.NoError(t, w.Inject(Fault{Kind: Cut}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Cut}))
 }
 
 // Worlds of one case do not see what is injected into the other.
 func TestInjectedFaultsAreOfOneWorld(t *testing.T) {
-	faults := make([]Fault, 1, 10)
-	faults[0] = Fault{Kind: Wander, Node: 1}
-	c := Case{Seed: 1, Options: Options{Calm: true}, Schedule: Schedule{Weather: Draw(1, Options{}).Weather, Faults: faults}}
+	faults := make([]fault.Fault, 1, 10)
+	faults[0] = fault.Fault{Kind: fault.Wander, Node: 1}
+	c := Case{Seed: 1, Options: Options{Calm: true}, Schedule: fault.Schedule{Baseline: draw(1, Options{}).Baseline, Faults: faults}}
 	a, err := c.World()
 	require.NoError(t, err)
 	b, err := c.World()
 	require.NoError(t, err)
-	require.NoError(t, a.Inject(Fault{Kind: Crash, Node: 1, For: time.Second}))
-	require.NoError(t, b.Inject(Fault{Kind: Cut, For: time.Second}))
+	require.NoError(t, a.Inject(fault.Fault{Kind: fault.Crash, Node: 1, For: time.Second}))
+	require.NoError(t, b.Inject(fault.Fault{Kind: fault.Cut, For: time.Second}))
 	require.NoError(t, a.Run(2*time.Second))
 	require.True(t, a.Node(1).Up(), "its crash is over")
 }

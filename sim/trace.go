@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,7 +105,7 @@ func describePart(p *membership.Part) string {
 }
 
 // traceFault writes a line for a fault that begins or ends.
-func (w *World) traceFault(what string, f *Fault) {
+func (w *World) traceFault(what string, f *fault.Fault) {
 	fmt.Fprintf(w.opt.Trace, "%12.6f  world   ! %s: %s\n", float64(w.now-origin)/1e9, what, f.Label())
 }
 

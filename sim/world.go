@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
 )
@@ -35,12 +36,12 @@ type World struct {
 	lent  []int32 // slots that the node under way writes its packets into
 	out   []stack.Effect
 
-	weather Weather
-	faults  []Fault // those of the schedule, and then those injected
-	planned int     // how many are of the schedule
-	next    int     // the next of them
-	running []int32 // the faults under way
-	still   bool    // one of them is Heal
+	baseline fault.Baseline
+	faults   []fault.Fault // those of the schedule, and then those injected
+	planned  int           // how many are of the schedule
+	next     int           // the next of them
+	running  []int32       // the faults under way
+	stable   bool          // one of them is Heal
 
 	events  uint64
 	hash    uint64
@@ -68,19 +69,19 @@ type Counters struct {
 	Lost, Late, Cut, Reordered, Repeated uint64
 	Corrupted, Forged                    uint64
 	Crashes, Restarts, Elections, Views  uint64
-	Casts, Deliveries                    uint64          // messages of the broadcast
-	Faults                               [Classes]uint64 // by class
+	Casts, Deliveries                    uint64                // messages of the broadcast
+	Faults                               [fault.Classes]uint64 // by class
 	Sometimes                            [Situations]uint64
 }
 
 // origin keeps instants away from zero, which means "none" in places.
 const origin = int64(1000 * time.Second)
 
-func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, Draw(seed, opt)) }
+func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, opt.draw(seed)) }
 
-func newWorldOf(seed uint64, opt Options, s Schedule) *World {
+func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
-		weather: s.Weather, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
+		baseline: s.Baseline, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
 		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults)}
 	w.bounds, _ = opt.Timing.Validate()
@@ -97,7 +98,7 @@ func newWorldOf(seed uint64, opt Options, s Schedule) *World {
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
 	}
-	w.relink()
+	w.applyFaults()
 	w.begin()
 	return w
 }
@@ -120,20 +121,20 @@ func (w *World) step() bool {
 		w.deliver(e)
 	case wake:
 		w.wake(e)
-	case ended:
+	case faultEnds:
 		w.endFault(e.arg)
 	case timer:
 		w.fire(e)
 	case talk:
 		w.talk(e)
-	case asks:
-		w.asks(e)
-	case hears:
-		w.answered(e)
-	case warms:
-		w.warmed(e)
-	case strikes:
-		w.perform(e.arg)
+	case query:
+		w.query(e)
+	case reply:
+		w.reply(e)
+	case temperature:
+		w.temperatureStep(e)
+	case begins:
+		w.beginFault(e.arg)
 	case decides:
 		w.decide(e)
 	}
@@ -292,7 +293,7 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 			w.overrun(n)
 			return
 		}
-		if !n.lazy {
+		if !n.slowConsumer {
 			w.consume(n)
 		}
 	}

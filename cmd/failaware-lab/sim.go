@@ -14,6 +14,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // simFlags are the flags of the simulator's command.
@@ -123,7 +124,7 @@ func (f *simFlags) options() (sim.Options, error) {
 		Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec,
 		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation()}
 	if f.references {
-		opt.Servers = &sim.Servers{}
+		opt.Servers = &fault.Servers{}
 	}
 	if f.broadcast {
 		opt.Broadcast = &sim.Broadcast{}

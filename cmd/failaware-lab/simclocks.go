@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/internal/clocktrial"
 )
 
 // clockFlags are the flags of the command that measures clocks.
@@ -29,7 +29,7 @@ const maxClockSeeds = 1000
 func newSimClocksCommand() *cobra.Command {
 	var f clockFlags
 	var names []string
-	for _, t := range sim.ClockTrials() {
+	for _, t := range clocktrial.All() {
 		names = append(names, fmt.Sprintf("  %-17s  %s", t.Name, t.About))
 	}
 	cmd := &cobra.Command{
@@ -58,7 +58,7 @@ promise was broken.`,
 }
 
 // trials returns the chosen trials, or an error that names the wrong flag.
-func (f *clockFlags) trials() ([]sim.ClockTrial, error) {
+func (f *clockFlags) trials() ([]clocktrial.Trial, error) {
 	if f.seeds < 1 || f.seeds > maxClockSeeds {
 		return nil, cli.Wrong("--seeds: %d is outside [1, %d]", f.seeds, maxClockSeeds)
 	}
@@ -66,11 +66,11 @@ func (f *clockFlags) trials() ([]sim.ClockTrial, error) {
 		return nil, cli.WrongUsage(err)
 	}
 	if len(f.scenarios) == 0 {
-		return sim.ClockTrials(), nil
+		return clocktrial.All(), nil
 	}
-	var trials []sim.ClockTrial
+	var trials []clocktrial.Trial
 	for _, name := range f.scenarios {
-		t, err := sim.ClockTrialNamed(name)
+		t, err := clocktrial.Find(name)
 		if err != nil {
 			return nil, cli.Wrong("--scenario: %v", err)
 		}
@@ -111,15 +111,15 @@ func (f *clockFlags) run(cmd *cobra.Command) error {
 
 // measureClocks runs trials side by side. It calls each with the samples of the first
 // trial's first seed.
-func measureClocks(ctx context.Context, trials []sim.ClockTrial, seeds int, each func(*sim.ClockSample)) ([]*sim.ClockResult, error) {
-	results, errs := make([]*sim.ClockResult, len(trials)), make([]error, len(trials))
+func measureClocks(ctx context.Context, trials []clocktrial.Trial, seeds int, each func(*clocktrial.Sample)) ([]*clocktrial.Result, error) {
+	results, errs := make([]*clocktrial.Result, len(trials)), make([]error, len(trials))
 	slots := make(chan struct{}, runtime.NumCPU())
 	var wg sync.WaitGroup
 	for i := range trials {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			var tell func(*sim.ClockSample)
+			var tell func(*clocktrial.Sample)
 			if i == 0 {
 				tell = each
 			}
@@ -130,7 +130,7 @@ func measureClocks(ctx context.Context, trials []sim.ClockTrial, seeds int, each
 	return results, errors.Join(errs...)
 }
 
-func writeClocks(w io.Writer, results []*sim.ClockResult) error {
+func writeClocks(w io.Writer, results []*clocktrial.Result) error {
 	t := cli.NewTable(w)
 	t.Row("SCENARIO", "SAMPLES", "CONTAINED", "RMS", "WORST", "<1ms", "<100us", "BOUND", "p99", "DEVIATION", "p99", "MONOTONE")
 	after := func(ns *int64) string {

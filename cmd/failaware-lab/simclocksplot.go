@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/clocktrial"
 	"github.com/failaware/failaware/internal/figure"
-	"github.com/failaware/failaware/sim"
 )
 
 // clockPicture collects the samples of one run: the errors of all nodes, and the bounds
 // of the first.
 type clockPicture struct {
-	trial  *sim.ClockTrial
+	trial  *clocktrial.Trial
 	errors [][]figure.Point // µs, for each node
 	error  []figure.Point   // ms, of node 1
 	bound  []figure.Span    // ms, of node 1
@@ -23,7 +23,7 @@ const clockPoints = 500
 
 // take takes a sample at every position of the picture. It leaves out the first minute,
 // whose errors are so large that they would hide all others.
-func (p *clockPicture) take(s *sim.ClockSample) {
+func (p *clockPicture) take(s *clocktrial.Sample) {
 	every := max(time.Second, p.trial.Length/clockPoints).Truncate(time.Second)
 	if s.At <= time.Minute || s.At%every != 0 {
 		return

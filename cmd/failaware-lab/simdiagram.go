@@ -100,7 +100,7 @@ func title(c *sim.Case, broken *sim.Violation) string {
 }
 
 func subtitle(c *sim.Case, more string) string {
-	o, w, preset := &c.Options, &c.Schedule.Weather, c.Preset()
+	o, w, preset := &c.Options, &c.Schedule.Baseline, c.Preset()
 	text := fmt.Sprintf("%d nodes, mode %v, rank %v, timing %s, delays %s to %s", o.Nodes, o.Mode, o.RankBy, preset,
 		cli.Brief(w.MinDelay), cli.Brief(w.MaxDelay))
 	if more != "" {

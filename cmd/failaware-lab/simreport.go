@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // appendReport adds a section to the file of --report in one write, so that several
@@ -48,7 +49,7 @@ func (s *simRun) section(now time.Time) string {
 	row("events", "%s", grouped(float64(t.Events)))
 	row("rate", "%.2f M events/s, %s times real time", t.EventsPerSecond/1e6, grouped(t.TimesRealTime))
 	if t.Cover == 0 {
-		row("partitions", "%s", grouped(float64(t.Faults[sim.ClassSplit.String()])))
+		row("partitions", "%s", grouped(float64(t.Faults[fault.ClassSplit.String()])))
 		row("still periods, missed", "%s, %d", grouped(float64(t.StablePeriods)), t.MissedLiveness)
 		row("crashes, restarts", "%s, %s", grouped(float64(t.Crashes)), grouped(float64(t.Restarts)))
 	}
@@ -71,7 +72,7 @@ func (s *simRun) section(now time.Time) string {
 
 func faultsText(t *sim.Tally) string {
 	var parts []string
-	for c := range sim.Class(sim.Classes) {
+	for c := range fault.Class(fault.Classes) {
 		if n := t.Faults[c.String()]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", c, grouped(float64(n))))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // print writes the result: text, and in its last line the JSON object for scripts; or
@@ -67,7 +68,7 @@ func (s *simRun) counts(w io.Writer) {
 	t := &s.result.Tally
 	fmt.Fprintln(w, "faults that struck")
 	rows := cli.NewTable(w)
-	for c := range sim.Class(sim.Classes) {
+	for c := range fault.Class(fault.Classes) {
 		if n := t.Faults[c.String()]; n > 0 {
 			rows.Row(fmt.Sprintf("  %10d", n), c)
 		}

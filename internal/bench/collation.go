@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -72,7 +73,7 @@ func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, err
 		}{{&size.Direct, leader.Collation{}}, {&size.Collated, leader.Collation{Above: opt.Fanout + 1, Fanout: opt.Fanout}}} {
 			opt.progress("%d nodes, collation above %d", n, c.Above)
 			world := sim.Options{Nodes: n, Timing: opt.Timing, Collation: c.Collation}
-			weather := sim.Weather{MinDelay: opt.Delay / 5, MaxDelay: opt.Delay, Lateness: opt.Delay / 5}
+			weather := fault.Baseline{MinDelay: opt.Delay / 5, MaxDelay: opt.Delay, Lateness: opt.Delay / 5}
 			m, err := sim.MeasureRounds(ctx, 1, world, weather, opt.Renewals, opt.Crashes)
 			if ctx.Err() != nil {
 				r.CutShort = true

@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/campaign/replicated"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -24,7 +25,7 @@ const (
 
 var (
 	tree    = leader.Collation{Above: 3, Fanout: 2}
-	servers = &sim.Servers{}
+	servers = &fault.Servers{}
 	cast    = &sim.Broadcast{}
 )
 

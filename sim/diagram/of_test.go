@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -63,7 +64,7 @@ func TestOfRealRuns(t *testing.T) {
 	kinds := map[BarKind]bool{}
 	for seed := uint64(1); seed <= 4; seed++ {
 		c, err := sim.CaseOf(seed, sim.Options{Roughness: 4, Duration: 10 * time.Second,
-			Faults: []sim.Fault{{At: time.Second, Kind: sim.Rival, Node: timed.NodeID(seed), For: time.Second}}})
+			Faults: []fault.Fault{{At: time.Second, Kind: fault.Rival, Node: timed.NodeID(seed), For: time.Second}}})
 		require.NoError(t, err)
 		for _, from := range []time.Duration{0, 5 * time.Second} {
 			rec, err := c.Record(context.Background(), from, from+3*time.Second)

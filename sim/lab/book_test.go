@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -24,7 +24,7 @@ func TestTwoLeadersAreMeasured(t *testing.T) {
 	require.Equal(t, 2, o.Changes)
 	require.Zero(t, o.Elections)
 
-	s.Faults = scripted(sim.Fault{Kind: sim.Split, Blocks: []timed.Set{timed.SetOf(1), timed.SetOf(2)}, At: 10 * time.Second})
+	s.Faults = scripted(fault.Fault{Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1), timed.SetOf(2)}, At: 10 * time.Second})
 	o, err = Run(lying(func(self timed.NodeID, _ time.Duration) Claim { return following(self, self) }), s, 1)
 	require.NoError(t, err)
 	require.Equal(t, 10*time.Second, o.TwoAny, "they are not connected any more")
@@ -56,7 +56,7 @@ func TestLeasesEndExactly(t *testing.T) {
 // How long an election took counts from the change of connectivity, and processes
 // that are down are not counted.
 func TestElectionsAreMeasured(t *testing.T) {
-	s := Scenario{Name: "one", Nodes: 2, Duration: 20 * time.Second, Faults: scripted(sim.Fault{At: settled, Kind: sim.Crash, Node: 1})}
+	s := Scenario{Name: "one", Nodes: 2, Duration: 20 * time.Second, Faults: scripted(fault.Fault{At: settled, Kind: fault.Crash, Node: 1})}
 	o, err := Run(lying(func(self timed.NodeID, since time.Duration) Claim {
 		if since > settled+300*time.Millisecond {
 			return following(self, 2)

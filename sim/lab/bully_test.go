@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -51,8 +51,8 @@ const raceSeed = 5
 // The lecture: with restarts, subsets may have different records of who is the
 // coordinator. All messages are timely.
 func TestBullyRestartLeavesTwoCoordinators(t *testing.T) {
-	s := Scenario{Name: "race", Nodes: 4, Duration: 14 * time.Second, Faults: func(d *rand.Rand) []sim.Fault {
-		return []sim.Fault{{At: 10 * time.Second, For: 80*time.Millisecond + time.Duration(d.Int64N(int64(60*time.Millisecond))), Kind: sim.Crash, Node: 1}}
+	s := Scenario{Name: "race", Nodes: 4, Duration: 14 * time.Second, Faults: func(d *rand.Rand) []fault.Fault {
+		return []fault.Fault{{At: 10 * time.Second, For: 80*time.Millisecond + time.Duration(d.Int64N(int64(60*time.Millisecond))), Kind: fault.Crash, Node: 1}}
 	}}
 	require.ErrorContains(t, violation(t, "bully", s, raceSeed, Uniqueness), "{1 2} lead at once")
 	require.ErrorContains(t, violation(t, "bully", s, raceSeed, Safety), "process 3 takes 2 for the leader, not the best, 1")
@@ -63,8 +63,8 @@ func TestBullyRestartLeavesTwoCoordinators(t *testing.T) {
 // coordinator, connected or not.
 func TestBullyWithoutSynchronyHasSeveralCoordinators(t *testing.T) {
 	s := Scenario{Name: "slow", Nodes: 5, Duration: 30 * time.Second, Faults: scripted(
-		sim.Fault{At: 9 * time.Second, For: 5 * time.Second, Kind: sim.Slow, Extra: 60 * time.Millisecond},
-		sim.Fault{At: 10 * time.Second, Kind: sim.Crash, Node: 1})}
+		fault.Fault{At: 9 * time.Second, For: 5 * time.Second, Kind: fault.Slow, Extra: 60 * time.Millisecond},
+		fault.Fault{At: 10 * time.Second, Kind: fault.Crash, Node: 1})}
 	require.ErrorContains(t, violation(t, "bully", s, 1, Uniqueness), "lead at once")
 	require.NoError(t, violation(t, "local-global", s, 1, Uniqueness))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -76,9 +77,9 @@ func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, 
 	s := Scenario{Name: "count", Nodes: n, Duration: called + 5*time.Minute}
 	s.Faults = noFaults
 	r, w, err := prepare(a, &s, 1, func(c *sim.Case) {
-		c.Schedule.Weather = sim.Weather{MinDelay: messageTime, MaxDelay: messageTime}
+		c.Schedule.Baseline = fault.Baseline{MinDelay: messageTime, MaxDelay: messageTime}
 		for id := range down.All() {
-			c.Schedule.Faults = append(c.Schedule.Faults, sim.Fault{At: called / 2, Kind: sim.Crash, Node: id})
+			c.Schedule.Faults = append(c.Schedule.Faults, fault.Fault{At: called / 2, Kind: fault.Crash, Node: id})
 		}
 	})
 	if err != nil {
@@ -117,7 +118,7 @@ func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, 
 	return c, nil
 }
 
-func noFaults(*rand.Rand) []sim.Fault { return nil }
+func noFaults(*rand.Rand) []fault.Fault { return nil }
 
 // elected returns whom all processes that run have elected, or 0.
 func (r *run) elected(w *sim.World) (l timed.NodeID) {

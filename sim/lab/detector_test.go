@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -49,7 +49,7 @@ func TestDetectorsAreCompleteAndAccurate(t *testing.T) {
 	p := PaceOf(timed.LAN())
 	for _, d := range []DetectorKind{ByPing, ByPhi, ByFastMessages} {
 		for seed := range uint64(5) {
-			s := Scenario{Name: "one", Nodes: 5, Duration: 30 * time.Second, Faults: scripted(sim.Fault{At: 10 * time.Second, Kind: sim.Crash, Node: 1})}
+			s := Scenario{Name: "one", Nodes: 5, Duration: 30 * time.Second, Faults: scripted(fault.Fault{At: 10 * time.Second, Kind: fault.Crash, Node: 1})}
 			o, err := Run(watching(d), s, seed)
 			require.NoError(t, err)
 			require.Equal(t, 2, o.Changes, "1 leads, and then 2")

@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 )
 
-func scripted(faults ...sim.Fault) func(*rand.Rand) []sim.Fault {
-	return func(*rand.Rand) []sim.Fault { return slices.Clone(faults) }
+func scripted(faults ...fault.Fault) func(*rand.Rand) []fault.Fault {
+	return func(*rand.Rand) []fault.Fault { return slices.Clone(faults) }
 }
 
 func scenario(t *testing.T, name string) Scenario {

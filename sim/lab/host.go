@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,7 +105,7 @@ func (h *host) arm() {
 		return
 	}
 	h.timer.Stop()
-	if h.armed = due; wait < sim.MaxDuration {
+	if h.armed = due; wait < fault.MaxDuration {
 		h.timer = h.node.After(wait, func() {
 			h.armed = timed.Never
 			h.turn()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -35,12 +35,12 @@ func TestInvitationMerges(t *testing.T) {
 // stillWorld draws a symmetric graph that is held still from the start on.
 func stillWorld(t *rapid.T, most int) Scenario {
 	n := rapid.IntRange(2, most).Draw(t, "n")
-	var faults []sim.Fault
+	var faults []fault.Fault
 	for p := 1; p <= n; p++ {
 		for q := p + 1; q <= n; q++ {
 			if rapid.Bool().Draw(t, "cut") {
-				faults = append(faults, sim.Fault{Kind: sim.Cut, Node: timed.NodeID(p), Peer: timed.NodeID(q)},
-					sim.Fault{Kind: sim.Cut, Node: timed.NodeID(q), Peer: timed.NodeID(p)})
+				faults = append(faults, fault.Fault{Kind: fault.Cut, Node: timed.NodeID(p), Peer: timed.NodeID(q)},
+					fault.Fault{Kind: fault.Cut, Node: timed.NodeID(q), Peer: timed.NodeID(p)})
 			}
 		}
 	}

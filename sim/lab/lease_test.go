@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -56,10 +56,10 @@ func TestNerioThatForgetsItsGrantsBreaksUniqueness(t *testing.T) {
 	impatient.Detector = ByPhi
 	s := Scenario{Name: "amnesia", Nodes: 3, Duration: 20 * time.Second, Faults: scripted(
 		// 1 leads with the grant of 3, and does not hear of anything.
-		sim.Fault{At: settled, For: 300 * time.Millisecond, Kind: sim.Deaf, Node: 1},
-		sim.Fault{At: settled, For: 300 * time.Millisecond, Kind: sim.Mute, Node: 1},
-		sim.Fault{At: settled - 200*time.Millisecond, For: 195 * time.Millisecond, Kind: sim.Cut, Node: 1, Peer: 2},
-		sim.Fault{At: settled + time.Millisecond, For: 2 * time.Millisecond, Kind: sim.Crash, Node: 3})}
+		fault.Fault{At: settled, For: 300 * time.Millisecond, Kind: fault.Deaf, Node: 1},
+		fault.Fault{At: settled, For: 300 * time.Millisecond, Kind: fault.Mute, Node: 1},
+		fault.Fault{At: settled - 200*time.Millisecond, For: 195 * time.Millisecond, Kind: fault.Cut, Node: 1, Peer: 2},
+		fault.Fault{At: settled + time.Millisecond, For: 2 * time.Millisecond, Kind: fault.Crash, Node: 3})}
 	o, err := Run(impatient, s, 1)
 	require.NoError(t, err)
 	require.ErrorContains(t, o.violation(t, Uniqueness), "{1 2} lead at once")

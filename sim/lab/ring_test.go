@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -52,7 +52,7 @@ func TestRingOfSeveralInitiators(t *testing.T) {
 // "But what if the predecessor also fails?" Then only failure detectors help.
 func TestRingWhoseLeaderAndPredecessorCrash(t *testing.T) {
 	s := Scenario{Name: "both", Nodes: 6, Duration: 30 * time.Second, Faults: scripted(
-		sim.Fault{At: 10 * time.Second, Kind: sim.Crash, Node: 1}, sim.Fault{At: 10 * time.Second, Kind: sim.Crash, Node: 6})}
+		fault.Fault{At: 10 * time.Second, Kind: fault.Crash, Node: 1}, fault.Fault{At: 10 * time.Second, Kind: fault.Crash, Node: 6})}
 	require.ErrorContains(t, violation(t, "ring-predecessor", s, 1, Safety), "takes 1 for the leader")
 	require.NoError(t, violation(t, "ring", s, 1, Safety))
 	require.NoError(t, violation(t, "ring", s, 1, Liveness))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -66,7 +67,7 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 	r := &run{alg: a, ranking: LowestID(s.Nodes), timing: timed.LAN(), synchronized: a.Synchronized, specs: Specs()}
 	r.pace = PaceOf(r.timing)
 	opt := sim.Options{Nodes: s.Nodes, Duration: s.Duration, Timing: r.timing, Mode: a.Mode, RankBy: leader.ByID, Bare: !a.Own(),
-		Calm: !s.Random, Without: []sim.Class{sim.ClassRival, sim.ClassClone, sim.ClassResign}, App: r.app}
+		Calm: !s.Random, Without: []fault.Class{fault.ClassRival, fault.ClassClone, fault.ClassResign}, App: r.app}
 	c, err := sim.CaseOf(seed, opt)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +77,7 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 		r.skews = append(r.skews, time.Duration(d.Int64N(int64(r.pace.Skew))))
 	}
 	c.Schedule.Faults = append(c.Schedule.Faults, s.Faults(d)...)
-	slices.SortStableFunc(c.Schedule.Faults, func(x, y sim.Fault) int { return int(x.At - y.At) })
+	slices.SortStableFunc(c.Schedule.Faults, func(x, y fault.Fault) int { return int(x.At - y.At) })
 	if change != nil {
 		change(&c)
 	}
@@ -195,7 +196,7 @@ func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 	// Stalls end without an event, so that who is connected is looked at then.
 	looks := []time.Duration{end}
 	for _, f := range w.Faults() {
-		if f.Kind == sim.Stall || f.Kind == sim.Suspend {
+		if f.Kind == fault.Stall || f.Kind == fault.Suspend {
 			looks = append(looks, f.At+f.For)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -121,7 +121,7 @@ func TestEveryCheckerSeesWhatItChecks(t *testing.T) {
 // The other ways to break Assertion 4'.
 func TestAssertion4PrimeSeesEveryWay(t *testing.T) {
 	apart := Scenario{Name: "apart", Nodes: 3, Duration: 30 * time.Second,
-		Faults: scripted(sim.Fault{At: settled, Kind: sim.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}})}
+		Faults: scripted(fault.Fault{At: settled, Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}})}
 	for want, lie := range map[string]func(timed.NodeID, time.Duration) Claim{
 		"process 3 follows 1, which it cannot reach":     follow,
 		"3 groups, but 2 cliques cover the graph":        func(self timed.NodeID, _ time.Duration) Claim { return following(self, self) },
@@ -134,7 +134,7 @@ func TestAssertion4PrimeSeesEveryWay(t *testing.T) {
 			require.Error(t, o.violation(t, Assertion4Prime), want)
 		}
 		o, err = Run(lying(lie), Scenario{Name: "apart", Nodes: 3, Duration: 8 * time.Second, Faults: scripted(
-			sim.Fault{Kind: sim.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}})}, 1)
+			fault.Fault{Kind: fault.Split, Blocks: []timed.Set{timed.SetOf(1, 2), timed.SetOf(3)}})}, 1)
 		require.NoError(t, err)
 		require.ErrorContains(t, o.violation(t, Assertion4Prime), want)
 	}
@@ -142,7 +142,7 @@ func TestAssertion4PrimeSeesEveryWay(t *testing.T) {
 
 // A specification whose premise never holds is not kept, but untested.
 func TestPremisesAreNeeded(t *testing.T) {
-	s := Scenario{Name: "lossy", Nodes: 3, Duration: 10 * time.Second, Faults: scripted(sim.Fault{Kind: sim.Loss, Rate: 0.1})}
+	s := Scenario{Name: "lossy", Nodes: 3, Duration: 10 * time.Second, Faults: scripted(fault.Fault{Kind: fault.Loss, Rate: 0.1})}
 	o, err := Run(lying(func(timed.NodeID, time.Duration) Claim { return Claim{} }), s, 1)
 	require.NoError(t, err)
 	for _, v := range o.Verdicts {

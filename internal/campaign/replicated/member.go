@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -246,7 +247,7 @@ func (s *run) event(m *member, e *replica.Event) {
 // restart crashes a process that is stuck, and starts it again. While the world is
 // held still, which refuses all faults, it tries again later.
 func (s *run) restart(m *member) {
-	if err := s.w.Inject(sim.Fault{Kind: sim.Crash, Node: m.inc.Node, For: 10 * time.Millisecond}); err != nil {
+	if err := s.w.Inject(fault.Fault{Kind: fault.Crash, Node: m.inc.Node, For: 10 * time.Millisecond}); err != nil {
 		m.after(timed.LAN().Expires, func() { s.restart(m) })
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,7 +105,7 @@ func (s *run) pass(d time.Duration) bool {
 // two replicas under one name, of which nothing can be promised.
 func (s *run) options(opt sim.Options) sim.Options {
 	opt.Nodes, opt.Roughness, opt.Duration = s.load.nodes, s.load.roughness, rage
-	opt.Without = []sim.Class{sim.ClassRival, sim.ClassClone}
+	opt.Without = []fault.Class{fault.ClassRival, fault.ClassClone}
 	opt.Broadcast = &sim.Broadcast{Config: &s.load.cast, Quiet: true}
 	opt.App = func(w *sim.World) sim.App {
 		s.w = w

@@ -1,4 +1,4 @@
-package sim
+package fault
 
 import (
 	"time"
@@ -7,23 +7,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// strike draws one fault of the classes that are on.
-func (f *forecaster) strike() {
+// fault draws one fault of the classes that are on.
+func (f *swarm) fault() {
 	if f.on[ClassWander] {
-		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: float64(hardware.DrawRate(f.clocks, f.opt.Timing.MaxDrift))})
+		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: f.clockRate()})
 	}
 	if len(f.kinds) == 0 {
-		return // the options leave out all that the seed would have
+		return // the parameters leave out all that the seed would have
 	}
-	s := f.rand
-	k := f.kinds[s.Below(int64(len(f.kinds)))]
+	k := f.kinds[f.rand.Below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}
 	if k == Rival || k == Clone {
 		if f.rivals++; f.rivals > mostRivals {
 			return
 		}
 	}
-	if faultShapes[k].link {
+	if k.OfLinks() {
 		x.Peer = f.anyNode()
 		if x.Peer == x.Node {
 			x.Peer = f.all.Without(x.Node).Min()
@@ -32,34 +31,35 @@ func (f *forecaster) strike() {
 			return // a world of one node has no links
 		}
 	}
-	if !s.Chance(0.25) {
-		x.For = f.span(0.1*float64(f.opt.Timing.FastThreshold), 30*float64(f.opt.Timing.Expires))
+	if !f.rand.Chance(0.25) {
+		x.For = f.span(0.1*float64(f.Timing.FastThreshold), 30*float64(f.Timing.Expires))
 	}
-	switch faultShapes[k].class {
+	switch k.Class() {
 	case ClassLoss, ClassLate, ClassReorder, ClassDuplicate, ClassReplay, ClassCorrupt, ClassForge, ClassSocket, ClassClog, ClassFlap, ClassAsymmetry:
-		f.strikeLinks(&x)
+		f.ofLinks(&x)
 	case ClassSplit, ClassOneWay:
-		f.strikeTopology(&x)
+		f.ofTopology(&x)
 	case ClassBrokenClock:
-		f.strikeClock(&x)
+		f.ofClock(&x)
 	default:
-		f.strikeProcess(&x)
+		f.ofProcess(&x)
 	}
 	f.out = append(f.out, x)
 }
 
 // span draws a time whose logarithm is uniform.
-func (f *forecaster) span(lo, hi float64) time.Duration {
+func (f *swarm) span(lo, hi float64) time.Duration {
 	return time.Duration(f.rand.LogUniform(max(lo, 1), max(hi, 2)))
 }
 
-// everywhere makes a fault one of all links.
-func (x *Fault) everywhere() { x.Node, x.Peer, x.For = 0, 0, 0 }
+func (f *swarm) clockRate() float64 {
+	return float64(hardware.DrawRate(f.clocks, f.Timing.MaxDrift))
+}
 
-func (f *forecaster) strikeLinks(x *Fault) {
-	s, t := f.rand, &f.opt.Timing
-	if faultShapes[x.Kind].link && x.Kind != Slow && x.Kind != Clog && x.Kind != Flap && x.Kind != BlackHole && s.Chance(0.7) {
-		x.everywhere()
+func (f *swarm) ofLinks(x *Fault) {
+	s, t := f.rand, &f.Timing
+	if x.Kind.OfLinks() && x.Kind != Slow && x.Kind != Clog && x.Kind != Flap && x.Kind != BlackHole && s.Chance(0.7) {
+		x.Node, x.Peer, x.For = 0, 0, 0 // everywhere
 	}
 	switch x.Kind {
 	case Loss:
@@ -83,7 +83,7 @@ func (f *forecaster) strikeLinks(x *Fault) {
 	}
 }
 
-func (f *forecaster) strikeTopology(x *Fault) {
+func (f *swarm) ofTopology(x *Fault) {
 	s := f.rand
 	switch x.Kind {
 	case Cut:
@@ -94,10 +94,9 @@ func (f *forecaster) strikeTopology(x *Fault) {
 	case Split, SlowSplit:
 		id := x.Node
 		x.Node = 0
-		switch s.Below(4) {
-		case 0:
+		if s.Below(4) == 0 {
 			x.Blocks = []timed.Set{timed.SetOf(id), f.all.Without(id)}
-		default:
+		} else {
 			x.Blocks = f.blocks()
 			if s.Chance(0.2) { // a bridge
 				for i := range x.Blocks {
@@ -111,12 +110,12 @@ func (f *forecaster) strikeTopology(x *Fault) {
 	}
 }
 
-func (f *forecaster) strikeProcess(x *Fault) {
-	s, t := f.rand, &f.opt.Timing
+func (f *swarm) ofProcess(x *Fault) {
+	t := &f.Timing
 	expires := float64(t.Expires)
 	switch x.Kind {
 	case SlowProcess:
-		x.Extra = time.Duration(s.LogUniform(0.1, 5) * float64(t.SchedulingDelay))
+		x.Extra = time.Duration(f.rand.LogUniform(0.1, 5) * float64(t.SchedulingDelay))
 	case Stall:
 		x.For = f.span(0.01*expires, 5*expires)
 	case Suspend:
@@ -126,14 +125,14 @@ func (f *forecaster) strikeProcess(x *Fault) {
 	case CrashAll:
 		x.Node, x.For = 0, f.span(0.01*expires, f.reboot*expires)
 	case Wander:
-		x.Rate = float64(hardware.DrawRate(f.clocks, t.MaxDrift))
+		x.Rate = f.clockRate()
 	case Rival, Clone:
 		x.For = f.span(expires, 20*expires)
 	}
 }
 
-func (f *forecaster) strikeClock(x *Fault) {
-	s, t := f.rand, &f.opt.Timing
+func (f *swarm) ofClock(x *Fault) {
+	s, t := f.rand, &f.Timing
 	x.For = f.span(float64(t.Expires), 20*float64(t.Expires))
 	switch x.Kind {
 	case ClockRate:

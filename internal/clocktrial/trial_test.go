@@ -1,4 +1,4 @@
-package sim
+package clocktrial
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 // What docs/clocks.md says of the trials. chrony's own tests of the same kind allow 300 µs
 // in the mean and two to three and a half minutes until the clock is right.
-func TestClockTrials(t *testing.T) {
-	for _, trial := range ClockTrials() {
+func TestTrials(t *testing.T) {
+	for _, trial := range All() {
 		t.Run(trial.Name, func(t *testing.T) {
 			t.Parallel()
 			trial.Length = min(trial.Length, 35*time.Minute)
@@ -21,7 +21,7 @@ func TestClockTrials(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, r.Contained(), "%+v", r)
 			require.True(t, r.Monotone)
-			require.Equal(t, int(trial.Length/time.Second)*trialNodes, r.Samples)
+			require.Equal(t, int(trial.Length/time.Second)*nodes, r.Samples)
 			require.Greater(t, r.Bounded, r.Samples*9/10)
 			switch trial.Name {
 			case "lossy-group", "packet-loss", "temperature":
@@ -38,11 +38,11 @@ func TestClockTrials(t *testing.T) {
 
 // Without a reference the bound goes on and grows, and the flag drops by itself.
 func TestHoldoverLosesExternal(t *testing.T) {
-	trial, err := ClockTrialNamed("holdover")
+	trial, err := Find("holdover")
 	require.NoError(t, err)
 	trial.Length = 40 * time.Minute
-	at := map[time.Duration]ClockSample{}
-	_, err = trial.Run(t.Context(), 1, func(s *ClockSample) {
+	at := map[time.Duration]Sample{}
+	_, err = trial.Run(t.Context(), 1, func(s *Sample) {
 		if s.Node == 2 {
 			at[s.At] = *s
 		}
@@ -56,36 +56,36 @@ func TestHoldoverLosesExternal(t *testing.T) {
 	require.Equal(t, clocksync.External, at[39*time.Minute].Status)
 }
 
-func TestClockTrialsEndEarly(t *testing.T) {
+func TestTrialsEndEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	trial, err := ClockTrialNamed("default")
+	trial, err := Find("default")
 	require.NoError(t, err)
 	_, err = trial.Run(ctx, 1, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = ClockTrialNamed("x")
+	_, err = Find("x")
 	require.ErrorContains(t, err, `"x"`)
 }
 
 // What is measured is counted as it is said to be.
-func TestClockResultsCount(t *testing.T) {
-	r := ClockResult{}
-	r.add(&ClockSample{At: time.Second, Error: 7, Reading: clocksync.Reading{UTCBound: 2, Deviation: clocksync.UnknownBound}})
-	r.add(&ClockSample{At: time.Hour, Error: -3, Reading: clocksync.Reading{UTCBound: 3, Deviation: 1}})
-	r.add(&ClockSample{At: time.Hour, Error: -4, Reading: clocksync.Reading{UTCBound: clocksync.UnknownBound, Deviation: 1}})
+func TestResultsCount(t *testing.T) {
+	r := Result{}
+	r.add(&Sample{At: time.Second, Error: 7, Reading: clocksync.Reading{UTCBound: 2, Deviation: clocksync.UnknownBound}})
+	r.add(&Sample{At: time.Hour, Error: -3, Reading: clocksync.Reading{UTCBound: 3, Deviation: 1}})
+	r.add(&Sample{At: time.Hour, Error: -4, Reading: clocksync.Reading{UTCBound: clocksync.UnknownBound, Deviation: 1}})
 	require.Equal(t, []int{3, 2, 1, 2}, []int{r.Samples, r.Bounded, r.Outside, r.Timely})
 	require.False(t, r.Contained())
 	require.InDelta(t, 25, r.squares, 1e-9)
 	require.Equal(t, int64(4), r.WorstNS)
-	p := spell{limit: 10}
+	p := period{limit: 10}
 	for at := range 200 {
 		worst := time.Duration(5)
 		if at == 30 {
 			worst = 11
 		}
-		p.take(time.Duration(at)*time.Second, worst)
+		p.add(time.Duration(at)*time.Second, worst)
 	}
 	require.Equal(t, int64(31*time.Second), *p.latest(new(int64)))
 	require.Nil(t, p.latest(nil))
-	require.Nil(t, (&spell{}).latest(new(int64)))
+	require.Nil(t, (&period{}).latest(new(int64)))
 }

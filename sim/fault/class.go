@@ -1,8 +1,8 @@
-package sim
+package fault
 
-// Class is a class of faults. A random world has each class with probability
-// one half, so that some worlds are simple enough for rare combinations of the
-// others to show (swarm testing).
+// Class is a class of faults. A random world has each class with probability one
+// half, so that some worlds are simple enough for rare combinations of the others
+// to show (swarm testing).
 type Class uint8
 
 // The classes.
@@ -36,7 +36,7 @@ const (
 	classEnd
 )
 
-// Classes is how many classes there are.
+// Classes is the number of classes.
 const Classes = int(classEnd)
 
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
@@ -50,3 +50,6 @@ func (c Class) String() string {
 	}
 	return "unknown"
 }
+
+// Random reports whether random schedules draw faults of the class.
+func (c Class) Random() bool { return c < classEnd && c != ClassHeal }

@@ -1,4 +1,4 @@
-package sim
+package clocktrial
 
 import (
 	"context"
@@ -9,19 +9,20 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/random"
-	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 )
 
-// ClockSample is what one node's clock said at one instant, and what was true.
-type ClockSample struct {
+// Sample is the reading of one node's clock at one instant, and its true error.
+type Sample struct {
 	At    time.Duration // true time since the start
 	Node  int
 	Error time.Duration // Time − UTC
 	clocksync.Reading
 }
 
-// ClockResult is what came of the runs of one trial, over all nodes and once a second.
-type ClockResult struct {
+// Result is the outcome of the runs of one trial, over all nodes and once a second.
+type Result struct {
 	Scenario string `json:"scenario"`
 	Seeds    int    `json:"seeds"`
 	Samples  int    `json:"samples"`   // readings
@@ -32,7 +33,7 @@ type ClockResult struct {
 	RMSNS    int64  `json:"rms_ns"`    // root mean square of the error from the first minute on
 	WorstNS  int64  `json:"worst_ns"`  // the largest error from then on
 
-	// When the first minute began in which all nodes were External and within 1 ms, and
+	// The start of the first minute in which all nodes were External and within 1 ms, and
 	// within 100 µs, of UTC; the latest of all seeds, or null if a seed had none.
 	Within1msNS   *int64 `json:"within_1ms_ns"`
 	Within100usNS *int64 `json:"within_100us_ns"`
@@ -43,29 +44,32 @@ type ClockResult struct {
 	DeviationP50NS int64 `json:"deviation_p50_ns"`
 	DeviationP99NS int64 `json:"deviation_p99_ns"`
 
-	// Violation is the promise that a run has broken, all of which are checked after every
-	// event, and its seed; empty if none.
+	// Violation is the promise that a run broke, with its seed; empty if none. All
+	// promises are checked after every event.
 	Violation string `json:"violation,omitempty"`
 
 	squares            float64
 	bounds, deviations []int64
 }
 
-// Contained reports whether every bound has held what it claims to.
-func (r *ClockResult) Contained() bool { return r.Outside == 0 && r.Violation == "" }
+// Contained reports whether every bound held.
+func (r *Result) Contained() bool { return r.Outside == 0 && r.Violation == "" }
 
-// sampleEvery is how often the clocks are read, and how long a clock's rate stays
-// between two steps of its wander.
-const sampleEvery = time.Second
+const (
+	// sampleEvery is how often the clocks are read, and how long a clock's rate stays
+	// between two steps of its wander.
+	sampleEvery = time.Second
+	// settled is when errors begin to count, and for how long all clocks must be good to
+	// be called synchronized.
+	settled = time.Minute
+	// granularity is how much a bound can lose by whole nanoseconds.
+	granularity = 4
+)
 
-// trialMinute is from when on errors count, and for how long all must be well to be called
-// synchronized.
-const trialMinute = time.Minute
-
-// Run measures the trial with some seeds, the first of which is 1. Each, if not nil,
-// is told of every sample of the first. It ends early when ctx is done, with its error.
-func (t *ClockTrial) Run(ctx context.Context, seeds int, each func(*ClockSample)) (*ClockResult, error) {
-	r := &ClockResult{Scenario: t.Name, Monotone: true, Within1msNS: new(int64), Within100usNS: new(int64)}
+// Run measures the trial with some seeds, from 1 on. It calls each, if not nil, with
+// every sample of the first. It ends early when ctx is done, with its error.
+func (t *Trial) Run(ctx context.Context, seeds int, each func(*Sample)) (*Result, error) {
+	r := &Result{Scenario: t.Name, Monotone: true, Within1msNS: new(int64), Within100usNS: new(int64)}
 	for seed := uint64(1); seed <= uint64(seeds) && r.Violation == ""; seed++ {
 		if err := t.measure(ctx, r, seed, each); err != nil {
 			return nil, err
@@ -81,19 +85,19 @@ func (t *ClockTrial) Run(ctx context.Context, seeds int, each func(*ClockSample)
 }
 
 // measure adds one seed.
-func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, each func(*ClockSample)) error {
+func (t *Trial) measure(ctx context.Context, r *Result, seed uint64, each func(*Sample)) error {
 	w, err := t.world(seed)
 	if err != nil {
 		return err
 	}
-	noise, rests := random.New(seed, random.Wander), make([]float64, trialNodes)
-	good := [2]spell{{limit: time.Millisecond}, {limit: 100 * time.Microsecond}}
+	noise, rests := random.New(seed, random.Wander), make([]float64, nodes)
+	good := [2]period{{limit: time.Millisecond}, {limit: 100 * time.Microsecond}}
 	for w.Time() < t.Length {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := w.Run(sampleEvery); err != nil {
-			v, broken := errors.AsType[*Violation](err)
+			v, broken := errors.AsType[*sim.Violation](err)
 			if !broken {
 				return err
 			}
@@ -102,9 +106,9 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 			return nil
 		}
 		worst := time.Duration(0)
-		for i, n := range w.nodes {
-			s := ClockSample{At: w.Time(), Node: i + 1, Reading: n.st.Clock().Read(n.clock.Show(w.now))}
-			s.Error = s.Time.Sub(utc(w.now))
+		for i, n := range w.Nodes() {
+			s := Sample{At: w.Time(), Node: i + 1, Reading: n.Clock()}
+			s.Error = s.Time.Sub(w.UTC())
 			r.add(&s)
 			worst = max(worst, s.Error.Abs())
 			if s.Status != clocksync.External {
@@ -116,18 +120,20 @@ func (t *ClockTrial) measure(ctx context.Context, r *ClockResult, seed uint64, e
 			rests[i] += t.wander * noise.Normal()
 			step := math.Round(rests[i])
 			rests[i] -= step
-			w.bend(n, hardware.Within(n.clock.Rate()+int64(step), t.drift))
+			if err := w.Inject(fault.Fault{Kind: fault.Wander, Node: n.ID(), Rate: float64(n.Rate()) + step}); err != nil {
+				return err
+			}
 		}
 		for i := range good {
-			good[i].take(w.Time(), worst)
+			good[i].add(w.Time(), worst)
 		}
 	}
 	r.Within1msNS, r.Within100usNS = good[0].latest(r.Within1msNS), good[1].latest(r.Within100usNS)
 	return nil
 }
 
-// add takes one sample.
-func (r *ClockResult) add(s *ClockSample) {
+// add adds one sample.
+func (r *Result) add(s *Sample) {
 	r.Samples++
 	if s.Deviation != clocksync.UnknownBound {
 		r.deviations = append(r.deviations, int64(s.Deviation))
@@ -139,20 +145,20 @@ func (r *ClockResult) add(s *ClockSample) {
 			r.Outside++
 		}
 	}
-	if s.At > trialMinute {
+	if s.At > settled {
 		r.Timely++
 		r.squares += float64(s.Error) * float64(s.Error)
 		r.WorstNS = max(r.WorstNS, int64(s.Error.Abs()))
 	}
 }
 
-// spell looks for the first time in which all is well for long enough.
-type spell struct {
+// period searches for the first period in which all clocks are good for long enough.
+type period struct {
 	limit, since time.Duration
 	good, found  bool
 }
 
-func (p *spell) take(now, worst time.Duration) {
+func (p *period) add(now, worst time.Duration) {
 	switch {
 	case p.found:
 	case worst > p.limit:
@@ -160,12 +166,12 @@ func (p *spell) take(now, worst time.Duration) {
 	case !p.good:
 		p.good, p.since = true, now
 	default:
-		p.found = now-p.since >= trialMinute
+		p.found = now-p.since >= settled
 	}
 }
 
-// latest returns the later of two beginnings, of which either may not exist.
-func (p *spell) latest(other *int64) *int64 {
+// latest returns the later of two starts, or nil if one does not exist.
+func (p *period) latest(other *int64) *int64 {
 	if !p.found || other == nil {
 		return nil
 	}

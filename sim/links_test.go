@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/sim/fault"
 )
 
 // The links of a process that joins a world are as all others are: without the
@@ -13,7 +15,7 @@ func TestRivalsHaveTheWeather(t *testing.T) {
 	w, err := New(1, Options{Calm: true})
 	require.NoError(t, err)
 	require.NoError(t, w.Run(time.Second))
-	require.NoError(t, w.Inject(Fault{Kind: Rival, Node: 2, For: time.Second}))
+	require.NoError(t, w.Inject(fault.Fault{Kind: fault.Rival, Node: 2, For: time.Second}))
 	require.Len(t, w.Nodes(), 6)
 	for i := range w.links {
 		for j := range w.links[i] {

@@ -1,0 +1,288 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/timed"
+)
+
+// beginFault lets the fault with an index begin. While the world is stable, to see
+// whether the bounds are kept, no fault begins.
+func (w *World) beginFault(i int32) {
+	f := &w.faults[i]
+	if w.stable {
+		return
+	}
+	w.changes++
+	w.count.Faults[f.Kind.Class()]++
+	w.mix(uint64(i) << 32)
+	if w.opt.Trace != nil {
+		w.traceFault("begins", f)
+	}
+	if w.record != nil {
+		w.recordFault(f)
+	}
+	if !w.effect(i, f) {
+		return
+	}
+	w.running = append(w.running, i)
+	if changesLinks(f.Kind) {
+		w.applyFaults()
+	}
+	if f.For > 0 {
+		w.schedule(w.endOf(f), faultEnds, 0, i)
+	}
+}
+
+// effect performs what a fault does when it begins, except for links. It returns false
+// if the world need not end the fault.
+func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
+	switch f.Kind {
+	case fault.Heal:
+		w.heal(f)
+	case fault.Stall, fault.Suspend:
+		w.stall(f)
+		return false
+	case fault.Crash, fault.Reboot:
+		w.crash(w.node(f.Node))
+		if f.Kind == fault.Reboot {
+			w.replaceClock(w.node(f.Node))
+		}
+	case fault.CrashAll:
+		for _, n := range w.nodes {
+			w.crash(n)
+		}
+	case fault.Rival:
+		if len(w.nodes) < maxProcesses {
+			w.app.started(w.addNode(f.Node, len(w.nodes)))
+		}
+	case fault.Clone: // the broadcast relies on unique boot ids, so its worlds have no clones
+		if n := w.node(f.Node); n.hasStack() && len(w.nodes) < maxProcesses && w.cast == nil {
+			w.clone(n)
+		}
+	case fault.Burst:
+		w.broadcastRandom(w.node(f.Node), f.Size)
+		return false
+	case fault.SlowConsumer:
+		w.node(f.Node).slowConsumer = true
+	case fault.Resign:
+		w.resign(w.node(f.Node))
+		return false
+	case fault.Wander:
+		w.bend(w.node(f.Node), hardware.Within(int64(f.Rate), w.opt.Timing.MaxDrift))
+		return false
+	case fault.Temperature:
+		w.temperatureSoon(i, 1)
+		return false
+	case fault.ClockRate, fault.ClockStop, fault.ClockJump:
+		w.breakClock(w.node(f.Node), f)
+		return f.Kind != fault.ClockJump
+	}
+	return true
+}
+
+// endOf returns when a fault that begins now ends.
+func (w *World) endOf(f *fault.Fault) int64 {
+	if f.For == 0 {
+		return w.now + int64(MaxDuration)
+	}
+	return w.now + int64(f.For)
+}
+
+// endFault ends the fault with an index, unless the world has healed meanwhile.
+func (w *World) endFault(i int32) {
+	k := slices.Index(w.running, i)
+	if k < 0 {
+		return
+	}
+	w.running = slices.Delete(w.running, k, k+1)
+	f := &w.faults[i]
+	if w.opt.Trace != nil {
+		w.traceFault("ends", f)
+	}
+	if w.record != nil {
+		w.recordEnd(f)
+	}
+	switch f.Kind {
+	case fault.Heal:
+		w.stable = false
+		w.check.live.end()
+		w.restartAll()
+	case fault.Crash, fault.Reboot:
+		w.restart(w.node(f.Node))
+	case fault.CrashAll:
+		w.restartAll()
+	case fault.Rival, fault.Clone:
+		w.crashRivals(f.Node)
+	case fault.SlowConsumer:
+		w.consumeAgain(w.node(f.Node))
+	case fault.ClockRate, fault.ClockStop:
+		n := w.node(f.Node)
+		w.bend(n, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
+		w.rearm(n)
+	}
+	if changesLinks(f.Kind) {
+		w.applyFaults()
+	}
+}
+
+// stall stops a process until the end of the fault. A leader may be stopped between a
+// look at its lease and the edict that it creates then.
+func (w *World) stall(f *fault.Fault) {
+	n := w.node(f.Node)
+	n.stalledUntil = max(n.stalledUntil, w.endOf(f))
+	n.upset = n.upset || f.Kind == fault.Suspend && n.up
+	w.recordStall(n, f.Kind)
+	if w.change != nil && w.check.leadsGlobally(n.index) {
+		for range stoppedDrafts {
+			w.change.prepare(n)
+		}
+	}
+}
+
+// restartAll starts all processes that are down, without rivals.
+func (w *World) restartAll() {
+	for _, n := range w.nodes[:w.opt.Nodes] {
+		n.staysDown = false
+		w.restart(n)
+	}
+}
+
+// crashRivals ends the rivals of an id for good.
+func (w *World) crashRivals(id timed.NodeID) {
+	for _, n := range w.nodes[w.opt.Nodes:] {
+		if n.id == id {
+			w.crash(n)
+		}
+	}
+}
+
+// bend changes the rate of a clock.
+func (w *World) bend(n *Node, rate int64) {
+	n.clock.Bend(w.now, rate)
+	w.check.rebent(n)
+}
+
+// breakClock makes a clock leave ρ.
+func (w *World) breakClock(n *Node, f *fault.Fault) {
+	w.check.broken, n.clockBroken = true, true
+	switch f.Kind {
+	case fault.ClockRate:
+		w.bend(n, int64(f.Rate))
+	case fault.ClockStop:
+		w.bend(n, hardware.Stopped)
+	case fault.ClockJump:
+		n.clock.Jump(w.now, f.Extra)
+		w.check.rebent(n)
+		n.upset = n.upset || n.up && f.Extra < 0 // the process reads its clock all the time, and sees it go back
+	}
+	w.rearm(n)
+}
+
+// rearm schedules the node's next look at its timers anew.
+func (w *World) rearm(n *Node) {
+	if n.up {
+		n.wakeAt, n.armedFor = hardware.Forever, timed.Never
+		w.arm(n, 0)
+		w.rearmTimers(n)
+	}
+}
+
+// temperatureSoon schedules a step of a change of temperature. The first is step 1.
+func (w *World) temperatureSoon(i int32, step int64) {
+	if step <= fault.TemperatureSteps {
+		f := &w.faults[i]
+		w.schedule(origin+int64(f.At)+int64(f.For)/fault.TemperatureSteps*step, temperature, int(f.Node)-1, i)
+	}
+}
+
+// temperatureStep changes a clock's rate by its part of a change of temperature, in
+// addition to other changes. The rate never leaves ρ.
+func (w *World) temperatureStep(e event) {
+	f, n := &w.faults[e.arg], w.nodes[e.node()]
+	step := (w.now - origin - int64(f.At)) / (int64(f.For) / fault.TemperatureSteps)
+	w.temperatureSoon(e.arg, step+1)
+	if !n.clockBroken {
+		rate := n.clock.Rate() + f.RateAfter(step) - f.RateAfter(step-1)
+		w.bend(n, hardware.Within(rate, w.opt.Timing.MaxDrift))
+	}
+}
+
+// heal ends all faults, restarts crashed nodes, and keeps the world stable: its blocks
+// are Δ-partitions from now on.
+func (w *World) heal(f *fault.Fault) {
+	w.endFaults()
+	w.stable = true
+	up := w.all()
+	for _, n := range w.nodes[:w.opt.Nodes] {
+		if !n.up && (f.Down.Has(n.id) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
+			n.staysDown = true
+			up.Remove(n.id)
+		}
+	}
+	rejoin := len(w.nodes) > w.opt.Nodes
+	for _, n := range w.nodes {
+		if n.index >= w.opt.Nodes {
+			w.crash(n)
+			continue
+		}
+		// What the peers know of a node whose clock was broken, or whose id was used twice,
+		// ends only with its incarnation: it might still stop because of a rival that is gone.
+		if n.clockBroken || w.check.usedTwice(n.id) {
+			w.crash(n)
+		}
+		if n.clockBroken {
+			w.replaceClock(n)
+		}
+		if !n.staysDown {
+			w.restart(n)
+		}
+		rejoin = rejoin || n.upset || w.now-n.restarted < int64(w.bounds.Rejoin)
+	}
+	w.check.live.begin(partition(f.Blocks, up), rejoin)
+}
+
+// partition splits a set into blocks. Nodes that are in no block are alone.
+func partition(blocks []timed.Set, of timed.Set) (out []timed.Set) {
+	if len(blocks) == 0 {
+		return []timed.Set{of}
+	}
+	for _, b := range blocks {
+		if b = b.Intersect(of); !b.Empty() {
+			out = append(out, b)
+			of = of.Minus(b)
+		}
+	}
+	for id := range of.All() {
+		out = append(out, timed.SetOf(id))
+	}
+	return out
+}
+
+// endFaults ends all faults of links and processes.
+func (w *World) endFaults() {
+	w.running = w.running[:0]
+	w.applyFaults()
+	for _, n := range w.nodes {
+		if n.stalledUntil > w.now {
+			n.stalledUntil = w.now
+			w.recordStall(n, "")
+			w.rearm(n)
+		}
+	}
+	if w.cast != nil {
+		for _, n := range w.nodes {
+			w.consumeAgain(n)
+		}
+	}
+}
+
+// all returns the ids of the world.
+func (w *World) all() (s timed.Set) {
+	for _, n := range w.nodes {
+		s.Add(n.id)
+	}
+	return s
+}

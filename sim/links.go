@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/timed"
+)
+
+// applyFaults sets the state of every link and process to the effect of all faults
+// under way. Where faults overlap they add up, or the later one counts. It begins with
+// the baseline each time, so that no fault leaves anything behind.
+func (w *World) applyFaults() {
+	w.changes++
+	for i := range w.links {
+		for j := range w.links[i] {
+			l := &w.links[i][j]
+			*l = link{min: int64(w.baseline.MinDelay), max: int64(w.baseline.MaxDelay), dropNext: l.dropNext, dropAll: l.dropAll,
+				rare: rare{bursting: l.rare.bursting}}
+		}
+	}
+	for _, n := range w.nodes {
+		n.slow, n.sendErrors = int64(w.baseline.Lateness), 0
+	}
+	for _, i := range w.running {
+		f := &w.faults[i]
+		switch {
+		case f.Kind.OfLinks():
+			w.eachLink(func(from, to *Node) bool { return f.Node == 0 || f.Node == from.id && f.Peer == to.id },
+				func(l *link) { l.apply(f) })
+		case f.Kind == fault.Mute:
+			w.eachLink(func(from, _ *Node) bool { return from.id == f.Node }, (*link).sever)
+		case f.Kind == fault.Deaf:
+			w.eachLink(func(_, to *Node) bool { return to.id == f.Node }, (*link).sever)
+		case f.Kind.OfNetwork():
+			w.divide(f.Blocks, int64(f.Extra))
+		case f.Kind == fault.SlowProcess:
+			n := w.node(f.Node)
+			n.slow = max(n.slow, int64(f.Extra))
+		case f.Kind == fault.SocketError:
+			w.node(f.Node).sendErrors = f.Rate
+		}
+	}
+}
+
+// changesLinks reports whether faults of a kind change links or the punctuality of
+// processes, or add links.
+func changesLinks(k fault.Kind) bool {
+	switch k {
+	case fault.SlowProcess, fault.SocketError, fault.Rival, fault.Clone:
+		return true
+	}
+	return k.OfNetwork()
+}
+
+// eachLink calls do for the links between nodes that match.
+func (w *World) eachLink(match func(from, to *Node) bool, do func(*link)) {
+	for i, from := range w.nodes {
+		for j, to := range w.nodes {
+			if match(from, to) {
+				do(&w.links[i][j])
+			}
+		}
+	}
+}
+
+// divide separates nodes that have no block in common: by cutting the links between
+// them or, with slow > 0, by making every message so much slower.
+func (w *World) divide(blocks []timed.Set, slow int64) {
+	if len(blocks) == 0 {
+		return
+	}
+	apart := func(from, to *Node) bool {
+		for _, b := range blocks {
+			if b.Has(from.id) && b.Has(to.id) {
+				return false
+			}
+		}
+		return from != to
+	}
+	w.eachLink(apart, func(l *link) {
+		if slow > 0 {
+			l.slow += slow
+		} else {
+			l.sever()
+		}
+	})
+}
+
+func (l *link) sever() { l.cut = true }
+
+// apply adds a fault to a link.
+func (l *link) apply(f *fault.Fault) {
+	at := origin + int64(f.At)
+	r := &l.rare
+	before := *r
+	switch f.Kind {
+	case fault.Loss:
+		l.loss, r.burst = f.Rate, float64(f.Size)
+	case fault.Late:
+		l.late, l.lateMax = f.Rate, int64(f.Extra)
+	case fault.Tail:
+		r.tail, r.index = float64(f.Extra), f.Rate
+	case fault.Reorder:
+		r.reorder = f.Rate
+	case fault.Duplicate:
+		l.twice = f.Rate
+	case fault.Replay:
+		l.replay, l.again = f.Rate, int64(f.Extra)
+	case fault.Slow:
+		l.slow += int64(f.Extra)
+	case fault.Clog:
+		r.clogUntil = hardware.Forever
+		if f.For > 0 {
+			r.clogUntil = at + int64(f.For)
+		}
+	case fault.Cut:
+		l.sever()
+	case fault.Flap:
+		r.flap, r.since = int64(f.Extra), at
+	case fault.BlackHole:
+		r.mtu = f.Size
+	case fault.Corrupt:
+		r.corrupt = f.Rate
+	case fault.Truncate:
+		r.truncate = f.Rate
+	case fault.Forge:
+		r.forge = f.Rate
+	case fault.Foreign:
+		r.foreign = f.Rate
+	}
+	l.odd = l.odd || *r != before
+}
