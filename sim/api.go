@@ -39,7 +39,7 @@ func (w *World) Run(d time.Duration) error {
 // timers and invariants must not call it.
 func (w *World) RunUntil(d time.Duration, so func() bool) error {
 	w.mayRun("RunUntil")
-	for end := w.now + int64(mayLast(d)); w.check.failed == nil && !so(); {
+	for end := w.now + int64(mayLast(d)); w.failed == nil && !so(); {
 		if w.now >= end {
 			return fmt.Errorf("sim: seed %d: it did not come about within %v", w.seed, d)
 		}
@@ -56,8 +56,8 @@ func (w *World) RunUntil(d time.Duration, so func() bool) error {
 }
 
 func (w *World) err() error {
-	if w.check.failed != nil {
-		return w.check.failed
+	if w.failed != nil {
+		return w.failed
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (w *World) Node(id timed.NodeID) *Node {
 func (w *World) Leaders() (s timed.Set) {
 	for _, n := range w.nodes {
 		if n.Leads() {
-			s.Add(n.id)
+			s.Add(n.proc.ID)
 		}
 	}
 	return s

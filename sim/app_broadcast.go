@@ -72,7 +72,7 @@ func (n *Node) Broadcast(payload []byte, opt broadcast.Options) (broadcast.ID, e
 	if w.cast == nil {
 		return broadcast.ID{}, errNoBroadcast
 	}
-	if !n.up || n.upset || n.stalledUntil > w.now {
+	if !n.proc.Up || n.proc.Upset || n.stalledUntil > w.now {
 		return broadcast.ID{}, ErrNotRunning
 	}
 	id, err := w.broadcast(n, payload, opt)

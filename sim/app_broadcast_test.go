@@ -92,7 +92,7 @@ func TestApplicationsBroadcast(t *testing.T) {
 		}
 	}
 	require.Greater(t, common, 1000)
-	require.Zero(t, w.Result().Counters.Casts-uint64(w.cast.check.count), "nobody else broadcasts")
+	require.Zero(t, w.Result().Counters.Casts-uint64(w.cast.check.Count), "nobody else broadcasts")
 }
 
 func TestCastRefuses(t *testing.T) {

@@ -9,26 +9,28 @@ import (
 )
 
 // ID returns the node's id.
-func (n *Node) ID() timed.NodeID { return n.id }
+func (n *Node) ID() timed.NodeID { return n.proc.ID }
 
 // World returns the node's world.
 func (n *Node) World() *World { return n.w }
 
 // Up reports whether the process runs: it may be stopped, but has not crashed.
-func (n *Node) Up() bool { return n.up }
+func (n *Node) Up() bool { return n.proc.Up }
 
 // Incarnation returns the id with the boot id of the present incarnation.
-func (n *Node) Incarnation() timed.Incarnation { return timed.Incarnation{Node: n.id, Boot: n.boot} }
+func (n *Node) Incarnation() timed.Incarnation {
+	return timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}
+}
 
 // Rate returns by how much the hardware clock is too fast, in parts per billion. It is
 // for tests: no process knows it.
-func (n *Node) Rate() int64 { return n.clock.Rate() }
+func (n *Node) Rate() int64 { return n.proc.Clock.Rate() }
 
 // Instant reads the hardware clock.
 func (n *Node) Instant() timed.Instant { return n.tick(n.w.now) }
 
 // Leads reports whether the node leads, by its own hardware clock alone.
-func (n *Node) Leads() bool { return n.hasStack() && !n.upset && n.st.Leads(n.Instant()) }
+func (n *Node) Leads() bool { return n.hasStack() && !n.proc.Upset && n.proc.Stack.Leads(n.Instant()) }
 
 // LeadsUntil returns the instant of the hardware clock before which the node
 // leads, unless it renews its lease; 0 if it does not lead.
@@ -36,7 +38,7 @@ func (n *Node) LeadsUntil() timed.Instant {
 	if !n.Leads() {
 		return 0
 	}
-	until, _ := n.st.Election().Leading()
+	until, _ := n.proc.Stack.Election().Leading()
 	return until
 }
 
@@ -48,7 +50,7 @@ func (n *Node) Support() timed.Set {
 	if !n.Leads() {
 		return timed.Set{}
 	}
-	return n.st.Election().Support()
+	return n.proc.Stack.Election().Support()
 }
 
 // Follows returns the leader that the node's vote is bound to, or 0.
@@ -56,7 +58,7 @@ func (n *Node) Follows() timed.NodeID {
 	if !n.hasStack() {
 		return timed.NoNode
 	}
-	to, _ := n.st.Election().Locked(n.Instant())
+	to, _ := n.proc.Stack.Election().Locked(n.Instant())
 	return to.Node
 }
 
@@ -66,7 +68,7 @@ func (n *Node) FollowsUntil() timed.Instant {
 	if n.Follows() == timed.NoNode {
 		return 0
 	}
-	_, until := n.st.Election().Locked(n.Instant())
+	_, until := n.proc.Stack.Election().Locked(n.Instant())
 	return until
 }
 
@@ -76,8 +78,8 @@ func (n *Node) View() (v *membership.View, upToDate bool) {
 	if !n.hasStack() {
 		return nil, false
 	}
-	m := n.st.Membership()
-	return m.View(), !n.upset && m.UpToDate(n.Instant())
+	m := n.proc.Stack.Membership()
+	return m.View(), !n.proc.Upset && m.UpToDate(n.Instant())
 }
 
 // Alive returns the peers that were alive for the node at its last turn.
@@ -85,7 +87,7 @@ func (n *Node) Alive() timed.Set {
 	if !n.hasStack() {
 		return timed.Set{}
 	}
-	return n.st.Snapshot(n.Instant()).Alive
+	return n.proc.Stack.Snapshot(n.Instant()).Alive
 }
 
 // Clock reads group time. The reading of a process that is down is not
@@ -94,7 +96,7 @@ func (n *Node) Clock() clocksync.Reading {
 	if !n.hasStack() {
 		return clocksync.Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound}
 	}
-	return n.st.Clock().Read(n.Instant())
+	return n.proc.Stack.Clock().Read(n.Instant())
 }
 
 // Random returns a random number in [0, below), from the seed's stream for
@@ -124,12 +126,12 @@ func (n *Node) send(from, to timed.NodeID, payload []byte) {
 	if len(payload) > MaxPayload {
 		panic(fmt.Sprintf("sim: a payload of %d bytes: at most %d", len(payload), MaxPayload))
 	}
-	if !n.up {
+	if !n.proc.Up {
 		return
 	}
 	payload = append([]byte{}, payload...)
 	for id := int(from); id <= int(to); id++ {
-		if id >= 1 && id <= n.w.opt.Nodes && id != int(n.id) {
+		if id >= 1 && id <= n.w.opt.Nodes && id != int(n.proc.ID) {
 			n.w.request(ask{n: n, life: n.lives, kind: askSend, to: timed.NodeID(id), payload: payload})
 		}
 	}

@@ -17,7 +17,7 @@ func (w *World) caught() {
 	}
 	v := &Violation{Seed: w.seed, Check: panicCheck, At: w.Time(), Detail: fmt.Sprint(r), Stack: string(debug.Stack())}
 	if w.app.at != nil {
-		v.Node = w.app.at.id
+		v.Node = w.app.at.proc.ID
 	}
-	w.check.failed = v
+	w.failed = v
 }

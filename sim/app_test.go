@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -217,7 +218,7 @@ func TestNoHandlerRunsInsideOfAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Run(10*time.Second))
 	require.Equal(t, 3, resigned)
-	require.NotZero(t, w.Result().Counters.Sometimes[HandedOver])
+	require.NotZero(t, w.Result().Counters.Sometimes[situation.HandedOver])
 }
 
 func TestInvariantsMustNotChangeTheWorld(t *testing.T) {

@@ -34,7 +34,7 @@ func (t Timer) Stop() bool {
 // one. If the process is down, nothing happens and the timer is zero.
 func (n *Node) After(d time.Duration, do func()) Timer {
 	n.w.may("After")
-	if !n.up {
+	if !n.proc.Up {
 		return Timer{}
 	}
 	return n.after(d, do)
@@ -67,10 +67,10 @@ func (n *Node) after(d time.Duration, do func()) Timer {
 // armTimer schedules the event that fires a timer.
 func (w *World) armTimer(i int32) {
 	t := &w.app.timers[i]
-	at := max(w.now, t.n.stalledUntil, t.n.clock.When(t.due))
+	at := max(w.now, t.n.stalledUntil, t.n.proc.Clock.When(t.due))
 	if at < hardware.Forever { // else the clock stands still: whoever bends it arms the timer anew
 		at += w.lateness(t.n)
-		w.schedule(at, timer, t.n.index, i)
+		w.schedule(at, timer, t.n.proc.Index, i)
 	}
 	t.when = at
 }
@@ -84,7 +84,7 @@ func (w *World) lateness(n *Node) int64 {
 // fire lets a timer run, if it is due.
 func (w *World) fire(e event) {
 	t := &w.app.timers[e.arg]
-	if t.id == 0 || t.n.index != e.node() || t.when != e.at {
+	if t.id == 0 || t.n.proc.Index != e.node() || t.when != e.at {
 		return // it was stopped, or armed anew
 	}
 	n := t.n
@@ -92,12 +92,12 @@ func (w *World) fire(e event) {
 		w.armTimer(e.arg)
 		return
 	}
-	if n.upset && w.opt.Bare {
+	if n.proc.Upset && w.opt.Bare {
 		w.reincarnate(n)
 	}
-	if n.upset { // the platform notices first that the machine slept, when it gets to run
+	if n.proc.Upset { // the platform notices first that the machine slept, when it gets to run
 		t.when = w.now + int64(minTimer) + w.lateness(n)
-		w.schedule(t.when, timer, n.index, e.arg)
+		w.schedule(t.when, timer, n.proc.Index, e.arg)
 		return
 	}
 	if n.tick(w.now) < t.due { // the clock was bent

@@ -106,7 +106,7 @@ func (a *app) restarted(n *Node, previous timed.BootID) {
 // run's hash, which thus shows an application that does not do the same twice.
 func (w *World) arrived(n *Node, f *flight) {
 	w.mixPayload(f)
-	kind, delay := n.st.LastPacket()
+	kind, delay := n.proc.Stack.LastPacket()
 	if f.from != nobody && (kind == datagram.Delivered || kind == datagram.Accepted) {
 		w.hands(n, f, delay)
 	}
@@ -156,7 +156,7 @@ func (w *World) settle() {
 	a.phase = checking
 	a.at = nil
 	for i := range a.Invariants {
-		if w.check.failed != nil {
+		if w.failed != nil {
 			break
 		}
 		if err := a.Invariants[i].Check(); err != nil {
@@ -165,7 +165,7 @@ func (w *World) settle() {
 				v = &Violation{Check: a.Invariants[i].Name, Detail: err.Error()}
 			}
 			v.Seed, v.At = w.seed, w.Time()
-			w.check.failed = v
+			w.failed = v
 		}
 	}
 	a.phase = outside
@@ -238,7 +238,7 @@ func (w *World) grant(x *ask) {
 		w.beginFault(x.fault)
 		return
 	}
-	if !n.up || x.life != n.lives {
+	if !n.proc.Up || x.life != n.lives {
 		return // it crashed in the meantime
 	}
 	switch {
@@ -247,7 +247,7 @@ func (w *World) grant(x *ask) {
 	case n.stalledUntil > w.now: // it was stopped before it came to that
 		y := *x
 		n.after(0, func() { w.app.ask(y) })
-	case !n.upset:
+	case !n.proc.Upset:
 		w.say(n, x.to, x.payload)
 	}
 }
@@ -259,7 +259,7 @@ func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
 		return
 	}
 	now := n.tick(w.now)
-	out := n.st.SendKeepalive(now, to, w.out[:0])
+	out := n.proc.Stack.SendKeepalive(now, to, w.out[:0])
 	w.cargo, w.cargoTo = payload, to
 	w.after(n, now, out)
 	w.cargo = nil
@@ -289,7 +289,7 @@ func (w *World) mayRun(what string) {
 // request does what was asked for, if nobody is at it already. It is for calls
 // that may come from the test itself.
 func (w *World) request(x ask) {
-	if w.check.failed != nil {
+	if w.failed != nil {
 		return
 	}
 	w.app.ask(x)
@@ -319,7 +319,7 @@ func (w *World) begin() {
 // advance performs what happens up to true time t. A panic, which is almost
 // always the application's, ends the run as a violation.
 func (w *World) advance(t int64) {
-	if w.check.failed == nil {
+	if w.failed == nil {
 		defer w.caught()
 		w.runUntil(t)
 	}

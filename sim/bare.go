@@ -21,12 +21,12 @@ func (w *World) deliverBare(n *Node, slot int32) {
 	f := w.slots[slot]
 	w.events++
 	w.count.Delivered++
-	w.mix(uint64(w.now) ^ uint64(n.index)<<56 ^ uint64(f.packet.Header.Source)<<48)
+	w.mix(uint64(w.now) ^ uint64(n.proc.Index)<<56 ^ uint64(f.packet.Header.Source)<<48)
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
 	if w.record != nil {
-		w.recordMessage(f, n.index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
+		w.recordMessage(f, n.proc.Index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
 	}
 	if f.from != nobody {
 		w.hear(n, f)
@@ -39,7 +39,7 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 	slot := w.take()
 	f := w.slots[slot]
 	f.packet.Frames = 0
-	f.packet.Header = datagram.Header{Version: wire.Version, Group: 1, Source: n.id, Destination: to, Boot: n.boot, Stamp: n.tick(w.now)}
+	f.packet.Header = datagram.Header{Version: wire.Version, Group: 1, Source: n.proc.ID, Destination: to, Boot: n.proc.Boot, Stamp: n.tick(w.now)}
 	if n.sendErrors > 0 && w.net.Chance(n.sendErrors) {
 		w.count.Lost++
 		w.drop(slot)
@@ -52,20 +52,20 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 
 // reincarnateBare begins a new incarnation of a process whose machine slept.
 func (w *World) reincarnateBare(n *Node) {
-	previous := n.boot
-	n.last = min(n.last, n.clock.Show(w.now))
+	previous := n.proc.Boot
+	n.last = min(n.last, n.proc.Clock.Show(w.now))
 	w.start(n)
 	w.app.restarted(n, previous)
 }
 
 // attended reports whether the platform runs on the node.
-func (n *Node) hasStack() bool { return n.up && n.st != nil }
+func (n *Node) hasStack() bool { return n.proc.Up && n.proc.Stack != nil }
 
 // When returns the true time at which the node's hardware clock shows h, if its
 // rate stays as it is, or [Never]. It is for the books of a test: no process
 // knows it.
 func (n *Node) When(h timed.Instant) time.Duration {
-	t := n.clock.When(h)
+	t := n.proc.Clock.When(h)
 	if t == hardware.Forever {
 		return Never
 	}
@@ -86,7 +86,11 @@ func (w *World) Connected(p, q timed.NodeID) bool {
 func (w *World) Changes() uint64 { return w.changes }
 
 // Counters returns what was counted so far.
-func (w *World) Counters() Counters { return w.count }
+func (w *World) Counters() Counters {
+	c := w.count
+	c.Views, c.Elections, c.Sometimes = w.check.Counts.Views, w.check.Counts.Elections, w.check.Counts.Situations
+	return c
+}
 
 // Faults returns the faults of the world, planned and injected ones. The slice is
 // shared: it is not to be changed.
@@ -96,20 +100,20 @@ func (w *World) Faults() []fault.Fault { return w.faults }
 // now arrives, or arrives within a time: 0 stands for no time at all.
 func (w *World) Disconnected(p, q timed.NodeID, within time.Duration) bool {
 	a, b := w.Node(p), w.Node(q)
-	return a != b && (!a.up || !b.up || w.severed(a, b, within) && w.severed(b, a, within))
+	return a != b && (!a.proc.Up || !b.proc.Up || w.severed(a, b, within) && w.severed(b, a, within))
 }
 
 func (w *World) severed(from, to *Node, within time.Duration) bool {
-	l := &w.links[from.index][to.index]
+	l := &w.links[from.proc.Index][to.proc.Index]
 	return l.cut || within > 0 && l.min+l.slow > int64(within)
 }
 
 func (w *World) timely(n *Node) bool {
-	return n.up && n.stalledUntil <= w.now && n.slow <= int64(w.opt.Timing.SchedulingDelay) && n.sendErrors == 0
+	return n.proc.Up && n.stalledUntil <= w.now && n.slow <= int64(w.opt.Timing.SchedulingDelay) && n.sendErrors == 0
 }
 
 func (w *World) prompt(from, to *Node) bool {
-	l := &w.links[from.index][to.index]
+	l := &w.links[from.proc.Index][to.proc.Index]
 	return !l.cut && l.loss == 0 && l.late == 0 && l.max+l.slow <= int64(w.opt.Timing.OneWayTimeout)+1000 &&
 		(!l.odd || w.now >= l.rare.clogUntil && l.rare.flap == 0 && l.rare.mtu == 0 && l.rare.corrupt == 0 && l.rare.truncate == 0 && l.rare.reorder == 0)
 }

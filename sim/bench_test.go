@@ -55,7 +55,7 @@ func BenchmarkEvent(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if !w.event() {
-			b.Fatal(w.check.failed)
+			b.Fatal(w.failed)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestEventsOfAWorldAtRestAllocateNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(1, func() { // of one run, because the average is rounded down
 			for range 20_000 {
 				if !w.event() {
-					t.Error(w.check.failed)
+					t.Error(w.failed)
 					return
 				}
 			}

@@ -20,10 +20,10 @@ type borrowed struct {
 func (w *World) giveBack(n *Node) {
 	for i := range n.borrowed {
 		b := &n.borrowed[i]
-		if m := w.cast.check.sent[b.id]; m != nil && !bytes.Equal(m.payload, b.payload) {
-			w.check.failAt("borrowed", n.id, "the payload of %v has changed while the application had it", b.id)
+		if m := w.cast.check.Sent[b.id]; m != nil && !bytes.Equal(m.Payload, b.payload) {
+			w.check.FailAt("borrowed", n.proc.ID, "the payload of %v has changed while the application had it", b.id)
 		}
-		n.st.GiveBack(b.loan, 1)
+		n.proc.Stack.GiveBack(b.loan, 1)
 	}
 	clear(n.borrowed)
 	n.owed, n.borrowed = n.borrowed[:0], n.owed

@@ -7,6 +7,8 @@ import (
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/check"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,37 +19,14 @@ var ErrNotRunning = errors.New("sim: the process does not run")
 // casting is what a world keeps for the broadcast of its nodes.
 type casting struct {
 	traffic *fault.Traffic
-	check   *castCheck
-	live    castLive
+	check   *check.Broadcasts
 	voices  []random.Stream // of the nodes' random messages
 	payload []byte          // of the message that is being broadcast
 }
 
 func (w *World) newCasting(t *fault.Traffic) *casting {
-	k := &casting{traffic: t, check: newCastCheck()}
-	c := k.check
-	c.fail, c.sometimes = w.check.failAt, w.check.sometimes
-	c.quorum, c.drift, c.now = t.Config.RequireQuorum, w.opt.Timing.MaxDrift, func() int64 { return w.now }
-	c.limit = backlogOf(&t.Config, w.opt.Nodes)
-	k.live.init(w, k)
-	return k
+	return &casting{traffic: t, check: w.check.FollowBroadcast(t, w.opt.Duration)}
 }
-
-// backlogOf returns how many bytes may wait for an application, and how many each
-// view that begins meanwhile adds. Before a node stops its acknowledgements it may
-// get one window in one turn, which it has acknowledged by then; so a second one
-// can follow. Each sender's part of it is what it may have under way alone, because it
-// may come from a view of its own, and one message that is larger.
-func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
-	x := c.WithDefaults()
-	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
-	window := nodes * (x.Window + x.MaxPayload + frags*castOverhead)
-	return [2]int{x.Backlog + 2*window, window}
-}
-
-// castOverhead is what a message counts besides its payload, in the window and
-// in the backlog.
-const castOverhead = 64
 
 // configure gives a node that starts its broadcast.
 func (k *casting) configure(c *stack.Config) {
@@ -59,7 +38,7 @@ func (k *casting) configure(c *stack.Config) {
 func (k *casting) started(n *Node) {
 	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
 	n.owed, n.borrowed, n.slabs = nil, nil, [2]slab{} // with the memory of the process
-	k.check.started(n.Incarnation(), n.st)
+	k.check.Started(n.Incarnation(), n.proc.Stack)
 }
 
 // casts takes an effect of a node's broadcast.
@@ -73,24 +52,24 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 			if w.opt.Trace != nil {
 				w.traceDelivery(n, e.View, d)
 			}
-			w.cast.live.delivered(n, d)
-			c.delivered(inc, e.View, d)
-			n.owed = append(n.owed, borrowed{d.ID, n.st.Borrow(d), d.Payload})
+			w.cast.check.Live.Delivered(d)
+			c.Delivered(inc, e.View, d)
+			n.owed = append(n.owed, borrowed{d.ID, n.proc.Stack.Borrow(d), d.Payload})
 			n.owedBytes += len(d.Payload)
 			n.owedCount++
 			w.count.Deliveries++
 		}
-		c.waits(n)
+		c.Waits(n.proc.ID, n.owedBytes, n.owedCount, n.owedViews)
 	case broadcast.Transition:
-		c.transition(inc, e.View, e.Next, e.Along)
+		c.Transition(inc, e.View, e.Next, e.Along)
 	case broadcast.Installed:
 		n.owedViews++
-		c.installed(inc, e.View)
+		c.Installed(inc, e.View)
 	case broadcast.Elsewhere:
 		if w.opt.Trace != nil {
 			w.trace(n, "* its messages %d to %d of class %d are ordered elsewhere", e.From, e.Through, e.Class)
 		}
-		c.elsewhere(inc, e.Class, e.From, e.Through)
+		c.Elsewhere(inc, e.Class, e.From, e.Through)
 	}
 	if w.app.Start != nil {
 		w.app.casts(n, e)
@@ -100,9 +79,9 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 // consume lets a node's application take what waits for it, and give back what it
 // took before.
 func (w *World) consume(n *Node) {
-	if n.owedCount > 0 && n.up {
+	if n.owedCount > 0 && n.proc.Up {
 		w.giveBack(n)
-		n.st.Consumed(n.tick(w.now), n.owedBytes, n.owedCount)
+		n.proc.Stack.Consumed(n.tick(w.now), n.owedBytes, n.owedCount)
 		n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
 	}
 }
@@ -111,7 +90,7 @@ func (w *World) consume(n *Node) {
 func (w *World) consumeAgain(n *Node) {
 	n.slowConsumer = false
 	w.consume(n)
-	if n.up && !n.upset {
+	if n.proc.Up && !n.proc.Upset {
 		w.arm(n, 0)
 	}
 }
@@ -119,14 +98,14 @@ func (w *World) consumeAgain(n *Node) {
 // voiced gives a process its random messages.
 func (w *World) voiced(n *Node) {
 	k := w.cast
-	k.voices = append(k.voices, random.New(w.seed, random.Traffic+uint64(n.index+1)<<8))
+	k.voices = append(k.voices, random.New(w.seed, random.Traffic+uint64(n.proc.Index+1)<<8))
 	w.talkSoon(n)
 }
 
 // talkSoon schedules a node's next random messages.
 func (w *World) talkSoon(n *Node) {
 	if k := w.cast; k.traffic.Rate > 0 {
-		w.schedule(w.now+k.traffic.Gap(k.voices[n.index]), talk, n.index, 0)
+		w.schedule(w.now+k.traffic.Gap(k.voices[n.proc.Index]), talk, n.proc.Index, 0)
 	}
 }
 
@@ -138,7 +117,7 @@ const mostAtOnce = 3
 func (w *World) talk(e event) {
 	n := w.nodes[e.node()]
 	w.talkSoon(n)
-	w.broadcastRandom(n, int(w.cast.voices[n.index].Between(1, mostAtOnce)))
+	w.broadcastRandom(n, int(w.cast.voices[n.proc.Index].Between(1, mostAtOnce)))
 }
 
 // broadcastRandom has a node broadcast so many random messages in one turn. They are
@@ -147,9 +126,9 @@ func (w *World) broadcastRandom(n *Node, count int) {
 	k := w.cast
 	ready := !(w.stable && k.traffic.Hush) && w.attends(n)
 	for range count {
-		opt, size := k.traffic.Message(k.voices[n.index])
+		opt, size := k.traffic.Message(k.voices[n.proc.Index])
 		if ready {
-			k.payload = fault.AppendPayload(k.payload[:0], n.boot, uint64(k.check.count), size)
+			k.payload = fault.AppendPayload(k.payload[:0], n.proc.Boot, uint64(k.check.Count), size)
 			_, _ = w.broadcast(n, k.payload, opt) // a window that is full is no fault
 		}
 	}
@@ -161,12 +140,12 @@ func (w *World) broadcastRandom(n *Node, count int) {
 // attends lets a process do what is due before it takes on something new, as
 // the loop of a node does, and reports whether it runs.
 func (w *World) attends(n *Node) bool {
-	runs := func() bool { return n.up && !n.upset && n.stalledUntil <= w.now }
+	runs := func() bool { return n.proc.Up && !n.proc.Upset && n.stalledUntil <= w.now }
 	if !runs() {
 		return false
 	}
-	if now := n.tick(w.now); n.st.Deadline() <= now {
-		w.after(n, now, n.st.HandleTimeout(now, w.out[:0]))
+	if now := n.tick(w.now); n.proc.Stack.Deadline() <= now {
+		w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
 	}
 	return runs()
 }
@@ -178,16 +157,16 @@ func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broad
 	w.mix(id.Sequence<<16 | uint64(len(payload)))
 	switch {
 	case errors.Is(err, broadcast.ErrWindowFull):
-		w.check.sometimes(CastWindowFull)
+		w.check.Sometimes(situation.CastWindowFull)
 	case errors.Is(err, broadcast.ErrNoQuorum):
-		w.check.sometimes(CastNoQuorum)
+		w.check.Sometimes(situation.CastNoQuorum)
 	case err == nil:
 		w.count.Casts++
 		if w.opt.Trace != nil {
 			w.trace(n, "broadcasts %v, %d bytes, %v %v", id, len(payload), opt.Order, opt.Atomicity)
 		}
-		m := w.cast.check.broadcast(n.Incarnation(), id, payload, opt, w.now, n.st.Clock().Read(now).Timeline)
-		w.cast.live.sent(n, id, m)
+		m := w.cast.check.Broadcast(n.Incarnation(), id, payload, opt, w.now, n.proc.Stack.Clock().Read(now).Timeline)
+		w.cast.check.Live.Sent(&n.proc, id, m)
 	}
 	return id, err
 }
@@ -195,7 +174,7 @@ func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broad
 // overrun takes that a node must leave because its application is too slow: the
 // process ends, and whoever watches over it starts the next one.
 func (w *World) overrun(n *Node) {
-	w.check.sometimes(CastSlowLeft)
+	w.check.Sometimes(situation.CastSlowLeft)
 	w.crash(n)
 	w.restart(n)
 }

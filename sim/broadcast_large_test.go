@@ -39,12 +39,12 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 	}
 	inViews := func(views ...timed.Set) error {
 		for _, n := range w.nodes {
-			v, ok := n.st.BroadcastState().View(), false
+			v, ok := n.proc.Stack.BroadcastState().View(), false
 			for _, set := range views {
-				ok = ok || v != nil && v.Set == set && set.Has(n.id)
+				ok = ok || v != nil && v.Set == set && set.Has(n.proc.ID)
 			}
 			if !ok {
-				return fmt.Errorf("seed %d: node %v is in view %v, and not in one of %v", seed, n.id, v, views)
+				return fmt.Errorf("seed %d: node %v is in view %v, and not in one of %v", seed, n.proc.ID, v, views)
 			}
 		}
 		return nil
@@ -60,8 +60,8 @@ func broadcastInSmallPackets(seed uint64, nodes int) error {
 			return err
 		}
 	}
-	for id, m := range w.cast.check.sent {
-		if age := time.Duration(w.now - m.at); !m.outcome && age > time.Second/2 {
+	for id, m := range w.cast.check.Sent {
+		if age := time.Duration(w.now - m.At); !m.Outcome && age > time.Second/2 {
 			return fmt.Errorf("seed %d: %v has no outcome after %v", seed, id, age)
 		}
 	}

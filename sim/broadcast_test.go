@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -40,12 +41,12 @@ func broadcastAroundACut(seed uint64) error {
 	if err := w.Run(3 * time.Second); err != nil {
 		return err
 	}
-	for id, m := range w.cast.check.sent {
-		if age := time.Duration(w.now - m.at); !m.outcome && age > time.Second {
+	for id, m := range w.cast.check.Sent {
+		if age := time.Duration(w.now - m.At); !m.Outcome && age > time.Second {
 			return &Violation{Seed: seed, Check: "loss", Node: id.Sender, At: w.Time(), Detail: fmt.Sprintf("%v has no outcome after %v", id, age)}
 		}
 	}
-	if all := w.Node(1).st.BroadcastState().View(); all == nil || all.Set != group(3) || w.count.Casts < 100 {
+	if all := w.Node(1).proc.Stack.BroadcastState().View(); all == nil || all.Set != group(3) || w.count.Casts < 100 {
 		return fmt.Errorf("seed %d: in view %v with %d messages sent", seed, all, w.count.Casts)
 	}
 	return nil
@@ -106,17 +107,17 @@ func broadcastSlowConsumer(seed uint64) error {
 	if err := w.Run(4*time.Second - time.Millisecond); err != nil {
 		return err
 	}
-	if w.count.Sometimes[CastSlowLeft] > 0 {
+	if w.Counters().Sometimes[situation.CastSlowLeft] > 0 {
 		return fmt.Errorf("seed %d: node 1 has left before its time", seed)
 	}
 	if err := w.Run(8 * time.Second); err != nil {
 		return err
 	}
-	if left := w.count.Sometimes[CastSlowLeft]; left == 0 {
+	if left := w.Counters().Sometimes[situation.CastSlowLeft]; left == 0 {
 		return fmt.Errorf("seed %d: node 1 has not left", seed)
 	}
-	for id, m := range w.cast.check.sent {
-		if n := w.Node(id.Sender); id.Sender != 1 && id.Boot == n.boot && !m.outcome && w.now-m.at > int64(5*time.Second) {
+	for id, m := range w.cast.check.Sent {
+		if n := w.Node(id.Sender); id.Sender != 1 && id.Boot == n.proc.Boot && !m.Outcome && w.now-m.At > int64(5*time.Second) {
 			return &Violation{Seed: seed, Check: "loss", Node: id.Sender, At: w.Time(), Detail: fmt.Sprintf("%v has no outcome", id)}
 		}
 	}

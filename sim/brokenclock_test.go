@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -18,17 +19,17 @@ func TestBrokenClockIsNoticed(t *testing.T) {
 		require.True(t, w.runUntil(w.now+int64(w.bounds.View+w.bounds.Rejoin)))
 		bad := w.nodes[2]
 		blamed, named := false, timed.Set{}
-		w.check.faults = func(n *Node, e *stack.Event) {
+		w.check.Faults = func(n *check.Process, e *stack.Event) {
 			switch {
-			case e.Kind == stack.EventRestart && n == bad:
+			case e.Kind == stack.EventRestart && n == &bad.proc:
 				blamed = true
-			case e.Kind == stack.EventClockFault && n != bad && e.Peer == bad.id:
-				named.Add(n.id)
+			case e.Kind == stack.EventClockFault && n != &bad.proc && e.Peer == bad.proc.ID:
+				named.Add(n.ID)
 			case e.Kind == stack.EventRestart:
-				t.Errorf("node %d blames itself for the clock of node %d", n.id, bad.id)
+				t.Errorf("node %d blames itself for the clock of node %d", n.ID, bad.proc.ID)
 			}
 		}
-		bad.clock.Bend(w.now, times*int64(w.opt.Timing.MaxDrift))
+		bad.proc.Clock.Bend(w.now, times*int64(w.opt.Timing.MaxDrift))
 		for range 200 {
 			if blamed && named.Len() == len(w.nodes)-1 {
 				break

@@ -13,14 +13,14 @@ import (
 // clone starts a copy of a process with its running memory on another machine,
 // whose clock shows the same at first and then drifts by itself.
 func (w *World) clone(n *Node) {
-	c := w.addProcess(n.id, len(w.nodes))
-	w.check.cloned = true
-	now := n.clock.Show(w.now)
-	c.clock = hardware.New(w.now, now, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
-	c.boot, c.last, c.counter, c.restarted = n.boot, now, n.counter, w.now
-	c.up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
-	c.st = twinOf(n.st)
-	c.st.NewPacket = w.lend
+	c := w.addProcess(n.proc.ID, len(w.nodes))
+	w.check.Cloned = true
+	now := n.proc.Clock.Show(w.now)
+	c.proc.Clock = hardware.New(w.now, now, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
+	c.proc.Boot, c.last, c.counter, c.restarted = n.proc.Boot, now, n.counter, w.now
+	c.proc.Up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
+	c.proc.Stack = twinOf(n.proc.Stack)
+	c.proc.Stack.NewPacket = w.lend
 	w.arm(c, 0)
 }
 

@@ -16,20 +16,12 @@ import (
 
 // changing is what a world has whose quorum systems are replaced.
 type changing struct {
-	w       *World
-	rand    random.Stream
-	systems map[uint64]string // that rule, or ruled
-	latest  uint64            // epoch of a global leader
-
-	proposed map[uint64]timed.NodeID // who proposed last in an epoch
-
+	w                   *World
+	rand                random.Stream
 	proposals           float64
-	forces, contradicts bool   // what the administrator of this world does
-	forced              bool   // it has
-	lostIn              uint64 // the epoch in which members were lost for good
+	forces, contradicts bool // what the administrator of this world does
 
 	drafts []draft // of the edicts under way; slots are not used again
-	edicts []edict.Edict
 	made   uint64
 }
 
@@ -52,7 +44,6 @@ const (
 	writeCrashes  = 0.04 // of writes, before or after the disk has it
 	proposerFalls = 0.3  // of leaders that have proposed are gone, or mute, soon after
 	stoppedDrafts = 8    // of edicts are under way in a leader that is stopped
-	keptEdicts    = 64   // with how many each new one is compared
 )
 
 // newChanging returns nil where quorum systems stay.
@@ -60,8 +51,8 @@ func (w *World) newChanging() *changing {
 	if w.global == nil || !w.opt.Epochs {
 		return nil
 	}
-	c := &changing{w: w, rand: random.New(w.seed, random.Epochs), systems: map[uint64]string{1: w.global.system.String()},
-		proposed: map[uint64]timed.NodeID{}}
+	c := &changing{w: w, rand: random.New(w.seed, random.Epochs)}
+	w.check.FollowEpochs()
 	c.forces = !w.opt.Calm && c.rand.Chance(forcingWorlds)
 	c.contradicts = c.forces && c.rand.Chance(doubleForcing)
 	c.proposals = proposals
@@ -73,8 +64,8 @@ func (w *World) newChanging() *changing {
 
 // configure gives a node that starts what its state directory has.
 func (c *changing) configure(n *Node, cfg *stack.Config) {
-	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.id) || !c.rand.Chance(joiningWorlds)) {
-		n.state.epoch = epoch.State{Epoch: 1, System: c.systems[1]}
+	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.proc.ID) || !c.rand.Chance(joiningWorlds)) {
+		n.state.epoch = epoch.State{Epoch: 1, System: c.w.check.Change.Systems[1]}
 	}
 	state := n.state.epoch
 	cfg.Quorum, cfg.Epochs = nil, &state
@@ -88,23 +79,23 @@ func (c *changing) banned(n *Node) bool {
 	}
 	for _, m := range c.w.nodes {
 		at := m.state.epoch.Epoch
-		if m.up {
-			at = m.st.Epoch().Epoch
+		if m.proc.Up {
+			at = m.proc.Stack.Epoch().Epoch
 		}
-		if m != n && at != 0 && at <= c.lostIn {
+		if m != n && at != 0 && at <= c.w.check.Change.LostIn {
 			return true
 		}
 	}
-	return c.systems[c.lostIn+1] == ""
+	return c.w.check.Change.Systems[c.w.check.Change.LostIn+1] == ""
 }
 
 // persist writes a node's state down, and reports whether the machine crashes at
 // that.
 func (w *World) persist(n *Node, s *epoch.State) bool {
 	c := w.change
-	c.checkWrite(n, s)
-	w.check.live.begins()
-	crash := !w.stable && !w.opt.Calm && !n.upset && c.rand.Chance(writeCrashes)
+	w.check.CheckWrite(&n.proc, &n.state.epoch, s)
+	w.check.Live.Begins()
+	crash := !w.stable && !w.opt.Calm && !n.proc.Upset && c.rand.Chance(writeCrashes)
 	if !crash || c.rand.Chance(0.5) {
 		n.state.epoch = *s
 	}
@@ -119,7 +110,7 @@ func (w *World) dies(n *Node, sent int) {
 	}
 	w.out, w.lent = w.out[:0], w.lent[:0]
 	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
-	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.id, For: d})
+	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
 	w.beginFault(int32(len(w.faults) - 1))
 }
 
@@ -130,31 +121,31 @@ func (w *World) falls(n *Node) {
 	if w.stable || w.opt.Calm || !c.rand.Chance(proposerFalls) {
 		return
 	}
-	f := fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.id,
+	f := fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID,
 		For: time.Duration(c.rand.LogUniform(1, 10) * float64(w.opt.Timing.LockTime))}
 	if c.rand.Chance(0.5) {
 		f.Kind = fault.Mute
 	}
 	w.faults = append(w.faults, f)
-	w.schedule(w.now+c.rand.Below(int64(2*w.opt.Timing.FastThreshold)), begins, n.index, int32(len(w.faults)-1))
+	w.schedule(w.now+c.rand.Below(int64(2*w.opt.Timing.FastThreshold)), begins, n.proc.Index, int32(len(w.faults)-1))
 }
 
 // administers lets an administrator look at a node that just ran, and its
 // application decide something.
 func (w *World) administers(n *Node) {
 	c := w.change
-	if !n.up || n.upset {
+	if !n.proc.Up || n.proc.Upset {
 		return
 	}
-	if w.check.leadsGlobally(n.index) && c.rand.Chance(decisions) {
+	if w.check.LeadsGlobally(n.proc.Index) && c.rand.Chance(decisions) {
 		c.prepare(n)
 	}
 	if w.stable {
 		return
 	}
-	if n.st.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {
+	if n.proc.Stack.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {
 		// That it rules already, or that another is under way, are no mistakes.
-		_ = n.st.Propose(drawQuorum(c.rand, w.opt.Nodes).String())
+		_ = n.proc.Stack.Propose(drawQuorum(c.rand, w.opt.Nodes).String())
 		return
 	}
 	if c.forces && c.rand.Chance(forcings) {
@@ -165,31 +156,30 @@ func (w *World) administers(n *Node) {
 // force replaces the quorum system at a survivor, if nothing that the documents
 // warn of is the case. The state directories of the dead are gone.
 func (c *changing) force(n *Node) {
-	at := n.st.Epoch()
-	if at.Epoch == 0 || c.forced && !c.contradicts {
+	at := n.proc.Stack.Epoch()
+	if at.Epoch == 0 || c.w.check.Change.Forced && !c.contradicts {
 		return
 	}
 	system, _ := quorum.Parse(at.System)
 	dead := system.Members()
 	for _, m := range c.w.nodes {
 		s := &m.state.epoch
-		if m.up {
-			dead.Remove(m.id)
-			s = m.st.Epoch()
+		if m.proc.Up {
+			dead.Remove(m.proc.ID)
+			s = m.proc.Stack.Epoch()
 		}
-		if s.Epoch > at.Epoch || !m.up && s.Phase != epoch.Idle {
+		if s.Epoch > at.Epoch || !m.proc.Up && s.Phase != epoch.Idle {
 			return
 		}
 	}
 	next := drawQuorum(c.rand, c.w.opt.Nodes)
 	now := n.tick(c.w.now)
-	out, err := n.st.Force(now, next.String(), dead, c.w.out[:0])
+	out, err := n.proc.Stack.Force(now, next.String(), dead, c.w.out[:0])
 	if err == nil {
-		c.forced, c.lostIn = true, at.Epoch
+		c.w.check.Force(at.Epoch, dead)
 		for id := range dead.All() {
 			m := c.w.node(id)
 			m.state, m.starts = stateDir{lost: true}, 0
-			c.w.global.stamped[id] = mark{}
 		}
 	}
 	c.w.after(n, now, out)
@@ -206,10 +196,10 @@ type draft struct {
 // prepare begins an edict. The application is another thread than the node's loop,
 // and reads the clock when the scheduler lets it.
 func (c *changing) prepare(n *Node) {
-	cl := &c.w.check.claims[n.index]
-	c.drafts = append(c.drafts, draft{n.boot, cl.stamps, cl.globalEnd})
+	cl := &c.w.check.Claims[n.proc.Index]
+	c.drafts = append(c.drafts, draft{n.proc.Boot, cl.Stamps, cl.GlobalEnd})
 	delay := int64(c.rand.LogUniform(1000, 2*float64(c.w.opt.Timing.LockTime)))
-	c.w.schedule(c.w.now+delay, decides, n.index, int32(len(c.drafts)-1))
+	c.w.schedule(c.w.now+delay, decides, n.proc.Index, int32(len(c.drafts)-1))
 }
 
 // decide reads the clock, and makes the edict if the node has led all the while.
@@ -220,14 +210,14 @@ func (w *World) decide(e event) {
 		return
 	}
 	d := &c.drafts[e.arg]
-	cl := &w.check.claims[n.index]
-	if !n.up || n.upset || n.boot != d.boot || cl.stamps != d.stamps || cl.globalEnd != d.until {
+	cl := &w.check.Claims[n.proc.Index]
+	if !n.proc.Up || n.proc.Upset || n.proc.Boot != d.boot || cl.Stamps != d.stamps || cl.GlobalEnd != d.until {
 		return
 	}
-	if n.clock.Show(w.now) >= d.until {
+	if n.proc.Clock.Show(w.now) >= d.until {
 		return
 	}
 	c.made++ // one count for all orders those of one round as well as one of each leader
 	made := edict.Edict{Epoch: d.stamps.Epoch, Counter: c.made, Digest: edict.Sum(fmt.Append(nil, c.made)), Stamps: d.stamps.Stamps}
-	c.checkEdict(n, &made)
+	w.check.CheckEdict(&n.proc, &made)
 }

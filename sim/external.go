@@ -13,9 +13,7 @@ import (
 type external struct {
 	*fault.Servers
 	rand      random.Stream
-	honest    bool          // see [fault.Servers.Outnumbered]
-	promised  timed.Instant // by the line that was announced in the turn under way
-	exchanges []exchange    // a free list: an event names one by its index
+	exchanges []exchange // a free list: an event names one by its index
 	free      []int32
 	queries   []int // of each server, so far
 }
@@ -35,7 +33,7 @@ func utc(t int64) clocksync.Time { return clocksync.Time(t) }
 const replyTimeout = 2 * time.Second
 
 func (w *World) newExternal(s *fault.Servers) *external {
-	x := &external{Servers: s, honest: s.Outnumbered(), rand: random.New(w.seed, random.Exchanges), queries: make([]int, len(s.List))}
+	x := &external{Servers: s, rand: random.New(w.seed, random.Exchanges), queries: make([]int, len(s.List))}
 	for i := range s.List {
 		s := &s.List[i]
 		first := s.Every
@@ -73,12 +71,12 @@ func (w *World) query(e event) {
 	back := x.delay(s, 1-s.Asymmetry)
 	lost := x.rand.Chance(1-(1-s.Loss)*(1-s.Loss)) || there+served+back > int64(replyTimeout)
 	at := w.Time()
-	if !n.up || n.stalledUntil > w.now || n.upset || at >= s.Silent && at < s.Back || lost {
+	if !n.proc.Up || n.stalledUntil > w.now || n.proc.Upset || at >= s.Silent && at < s.Back || lost {
 		return
 	}
 	shows := func(t int64) clocksync.Time { return utc(t) + clocksync.Time(s.ErrorAt(time.Duration(t-origin))) }
 	slot := x.take()
-	x.exchanges[slot] = exchange{server: e.arg, boot: n.boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served)}
+	x.exchanges[slot] = exchange{server: e.arg, boot: n.proc.Boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served)}
 	w.schedule(w.now+there+served+back, reply, e.node(), slot)
 }
 
@@ -101,7 +99,7 @@ func (w *World) reply(e event) {
 	}
 	c := x.exchanges[e.arg]
 	x.free = append(x.free, e.arg)
-	if !n.up || n.upset && w.reincarnate(n) || c.boot != n.boot {
+	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) || c.boot != n.proc.Boot {
 		return // the clock that measured the query is gone
 	}
 	w.events++
@@ -112,5 +110,5 @@ func (w *World) reply(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "server %d says %v ± %v", c.server+1, s.Low.Sub(utc(w.now)), s.High.Sub(s.Low)/2)
 	}
-	w.after(n, now, n.st.HandleSample(now, &s, w.out[:0]))
+	w.after(n, now, n.proc.Stack.HandleSample(now, &s, w.out[:0]))
 }

@@ -108,7 +108,7 @@ func (w *World) endFault(i int32) {
 	switch f.Kind {
 	case fault.Heal:
 		w.stable = false
-		w.check.live.end()
+		w.check.Live.End()
 		w.restartAll()
 	case fault.Crash, fault.Reboot:
 		w.restart(w.node(f.Node))
@@ -133,9 +133,9 @@ func (w *World) endFault(i int32) {
 func (w *World) stall(f *fault.Fault) {
 	n := w.node(f.Node)
 	n.stalledUntil = max(n.stalledUntil, w.endOf(f))
-	n.upset = n.upset || f.Kind == fault.Suspend && n.up
+	n.proc.Upset = n.proc.Upset || f.Kind == fault.Suspend && n.proc.Up
 	w.recordStall(n, f.Kind)
-	if w.change != nil && w.check.leadsGlobally(n.index) {
+	if w.change != nil && w.check.LeadsGlobally(n.proc.Index) {
 		for range stoppedDrafts {
 			w.change.prepare(n)
 		}
@@ -153,7 +153,7 @@ func (w *World) restartAll() {
 // crashRivals ends the rivals of an id for good.
 func (w *World) crashRivals(id timed.NodeID) {
 	for _, n := range w.nodes[w.opt.Nodes:] {
-		if n.id == id {
+		if n.proc.ID == id {
 			w.crash(n)
 		}
 	}
@@ -161,29 +161,29 @@ func (w *World) crashRivals(id timed.NodeID) {
 
 // bend changes the rate of a clock.
 func (w *World) bend(n *Node, rate int64) {
-	n.clock.Bend(w.now, rate)
-	w.check.rebent(n)
+	n.proc.Clock.Bend(w.now, rate)
+	w.check.Rebent(&n.proc)
 }
 
 // breakClock makes a clock leave ρ.
 func (w *World) breakClock(n *Node, f *fault.Fault) {
-	w.check.broken, n.clockBroken = true, true
+	w.check.Broken, n.clockBroken = true, true
 	switch f.Kind {
 	case fault.ClockRate:
 		w.bend(n, int64(f.Rate))
 	case fault.ClockStop:
 		w.bend(n, hardware.Stopped)
 	case fault.ClockJump:
-		n.clock.Jump(w.now, f.Extra)
-		w.check.rebent(n)
-		n.upset = n.upset || n.up && f.Extra < 0 // the process reads its clock all the time, and sees it go back
+		n.proc.Clock.Jump(w.now, f.Extra)
+		w.check.Rebent(&n.proc)
+		n.proc.Upset = n.proc.Upset || n.proc.Up && f.Extra < 0 // the process reads its clock all the time, and sees it go back
 	}
 	w.rearm(n)
 }
 
 // rearm schedules the node's next look at its timers anew.
 func (w *World) rearm(n *Node) {
-	if n.up {
+	if n.proc.Up {
 		n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 		w.arm(n, 0)
 		w.rearmTimers(n)
@@ -205,7 +205,7 @@ func (w *World) temperatureStep(e event) {
 	step := (w.now - origin - int64(f.At)) / (int64(f.For) / fault.TemperatureSteps)
 	w.temperatureSoon(e.arg, step+1)
 	if !n.clockBroken {
-		rate := n.clock.Rate() + f.RateAfter(step) - f.RateAfter(step-1)
+		rate := n.proc.Clock.Rate() + f.RateAfter(step) - f.RateAfter(step-1)
 		w.bend(n, hardware.Within(rate, w.opt.Timing.MaxDrift))
 	}
 }
@@ -217,20 +217,20 @@ func (w *World) heal(f *fault.Fault) {
 	w.stable = true
 	up := w.all()
 	for _, n := range w.nodes[:w.opt.Nodes] {
-		if !n.up && (f.Down.Has(n.id) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
+		if !n.proc.Up && (f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
 			n.staysDown = true
-			up.Remove(n.id)
+			up.Remove(n.proc.ID)
 		}
 	}
 	rejoin := len(w.nodes) > w.opt.Nodes
 	for _, n := range w.nodes {
-		if n.index >= w.opt.Nodes {
+		if n.proc.Index >= w.opt.Nodes {
 			w.crash(n)
 			continue
 		}
 		// What the peers know of a node whose clock was broken, or whose id was used twice,
 		// ends only with its incarnation: it might still stop because of a rival that is gone.
-		if n.clockBroken || w.check.usedTwice(n.id) {
+		if n.clockBroken || w.check.UsedTwice(n.proc.ID) {
 			w.crash(n)
 		}
 		if n.clockBroken {
@@ -239,9 +239,9 @@ func (w *World) heal(f *fault.Fault) {
 		if !n.staysDown {
 			w.restart(n)
 		}
-		rejoin = rejoin || n.upset || w.now-n.restarted < int64(w.bounds.Rejoin)
+		rejoin = rejoin || n.proc.Upset || w.now-n.restarted < int64(w.bounds.Rejoin)
 	}
-	w.check.live.begin(partition(f.Blocks, up), rejoin)
+	w.check.Live.Begin(partition(f.Blocks, up), rejoin)
 }
 
 // partition splits a set into blocks. Nodes that are in no block are alone.
@@ -282,7 +282,7 @@ func (w *World) endFaults() {
 // all returns the ids of the world.
 func (w *World) all() (s timed.Set) {
 	for _, n := range w.nodes {
-		s.Add(n.id)
+		s.Add(n.proc.ID)
 	}
 	return s
 }

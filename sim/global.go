@@ -12,12 +12,9 @@ const RandomQuorum = "random"
 
 // globally is what a world has when its leaders may lead globally.
 type globally struct {
-	system  quorum.System
-	rand    random.Stream
-	counts  bool // starts are counted, as with a state directory
-	answers map[answerKey]*answerGiven
-	relied  []reliance               // assurances that hold still
-	stamped [timed.MaxNodes + 1]mark // the latest stamp of each voter behind a global lease
+	system quorum.System
+	rand   random.Stream
+	counts bool // starts are counted, as with a state directory
 }
 
 // Shares of what nodes do on their own account.
@@ -32,7 +29,7 @@ func newGlobally(seed uint64, opt *Options) *globally {
 	if opt.Quorum == "" {
 		return nil
 	}
-	g := &globally{rand: random.New(seed, random.Quorum), answers: map[answerKey]*answerGiven{}}
+	g := &globally{rand: random.New(seed, random.Quorum)}
 	if opt.Quorum == RandomQuorum {
 		g.system = drawQuorum(g.rand, opt.Nodes)
 	} else {
@@ -128,21 +125,21 @@ func (g *globally) configure(n *Node, cfg *stack.Config) {
 // verifies lets a node that just ran ask somebody now and then whether it leads.
 func (w *World) verifies(n *Node) {
 	g := w.global
-	if !n.up || n.upset || w.opt.Nodes < 2 || !g.rand.Chance(askingTurns) {
+	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(askingTurns) {
 		return
 	}
 	to := timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
-	if to == n.id {
+	if to == n.proc.ID {
 		return
 	}
 	now := n.tick(w.now)
-	w.after(n, now, n.st.Verify(now, to, w.out[:0]))
+	w.after(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))
 }
 
 // resigns has a leader give up its lead, as a rule in favour of somebody.
 func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
 	if g := w.global; g != nil && g.rand.Chance(namedResigns) {
-		return n.st.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])
+		return n.proc.Stack.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])
 	}
-	return n.st.Resign(now, w.out[:0])
+	return n.proc.Stack.Resign(now, w.out[:0])
 }

@@ -18,29 +18,29 @@ func namedSuccessor(seed uint64, opt Options) error {
 	w := newWorld(seed, opt.withDefaults())
 	w.even()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	for round := range 5 {
 		from := w.leaderOf(w.all())
 		to := timed.NodeID(w.opt.Nodes - round)
-		if to == w.nodes[from].id {
+		if to == w.nodes[from].proc.ID {
 			continue
 		}
 		now := w.nodes[from].tick(w.now)
-		w.after(w.nodes[from], now, w.nodes[from].st.HandOver(now, to, w.out[:0]))
+		w.after(w.nodes[from], now, w.nodes[from].proc.Stack.HandOver(now, to, w.out[:0]))
 		limit := w.now + int64(w.bounds.Elect)
 		for w.now < limit && w.step() && w.leaderOf(w.all()) != int(to)-1 {
 			for i := range w.nodes {
-				if w.check.leads(i) && i != from && i != int(to)-1 {
+				if w.check.Leads(i) && i != from && i != int(to)-1 {
 					return fmt.Errorf("seed %d: node %d leads although node %d named node %d", seed, i+1, from+1, to)
 				}
 			}
 		}
 		if w.leaderOf(w.all()) != int(to)-1 {
-			return fmt.Errorf("seed %d: node %d named node %d, which leads nobody: %v", seed, from+1, to, w.check.failed)
+			return fmt.Errorf("seed %d: node %d named node %d, which leads nobody: %v", seed, from+1, to, w.failed)
 		}
 		if !w.runUntil(w.now + int64(w.bounds.View)) {
-			return w.check.failed
+			return w.failed
 		}
 		if w.leaderOf(w.all()) != int(to)-1 {
 			return fmt.Errorf("seed %d: node %d, named by node %d, did not keep the lead", seed, to, from+1)
@@ -59,7 +59,7 @@ func (w *World) even() {
 // leaderOf returns who leads exactly a set, or -1.
 func (w *World) leaderOf(s timed.Set) int {
 	return slices.IndexFunc(w.nodes, func(n *Node) bool {
-		return w.check.leads(n.index) && w.check.claims[n.index].support == s
+		return w.check.Leads(n.proc.Index) && w.check.Claims[n.proc.Index].Support == s
 	})
 }
 
@@ -83,22 +83,22 @@ func TestHandOverInMessageTimes(t *testing.T) {
 			n, to := w.nodes[from], timed.NodeID(1+(from+1+i%4)%5)
 			now, began := n.tick(w.now), w.now
 			if c.named {
-				w.after(n, now, n.st.HandOver(now, to, w.out[:0]))
+				w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
 			} else {
-				w.after(n, now, n.st.Resign(now, w.out[:0]))
+				w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 			}
-			require.False(t, w.check.leads(from))
+			require.False(t, w.check.Leads(from))
 			for w.step() {
 				if by := w.leaderOf(w.all()); by >= 0 {
 					require.NotEqual(t, from, by)
-					require.True(t, w.check.leadsGlobally(by))
+					require.True(t, w.check.LeadsGlobally(by))
 					require.True(t, !c.named || by == int(to)-1)
 					break
 				}
 			}
 			worst = max(worst, time.Duration(w.now-began))
 			w.runUntil(w.now + int64(w.bounds.View))
-			require.Nil(t, w.check.failed)
+			require.Nil(t, w.failed)
 		}
 		times := float64(worst) / float64(delay)
 		t.Logf("%s: %v, %.2f message times", c.name, worst, times)

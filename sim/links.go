@@ -25,12 +25,12 @@ func (w *World) applyFaults() {
 		f := &w.faults[i]
 		switch {
 		case f.Kind.OfLinks():
-			w.eachLink(func(from, to *Node) bool { return f.Node == 0 || f.Node == from.id && f.Peer == to.id },
+			w.eachLink(func(from, to *Node) bool { return f.Node == 0 || f.Node == from.proc.ID && f.Peer == to.proc.ID },
 				func(l *link) { l.apply(f) })
 		case f.Kind == fault.Mute:
-			w.eachLink(func(from, _ *Node) bool { return from.id == f.Node }, (*link).sever)
+			w.eachLink(func(from, _ *Node) bool { return from.proc.ID == f.Node }, (*link).sever)
 		case f.Kind == fault.Deaf:
-			w.eachLink(func(_, to *Node) bool { return to.id == f.Node }, (*link).sever)
+			w.eachLink(func(_, to *Node) bool { return to.proc.ID == f.Node }, (*link).sever)
 		case f.Kind.OfNetwork():
 			w.divide(f.Blocks, int64(f.Extra))
 		case f.Kind == fault.SlowProcess:
@@ -71,7 +71,7 @@ func (w *World) divide(blocks []timed.Set, slow int64) {
 	}
 	apart := func(from, to *Node) bool {
 		for _, b := range blocks {
-			if b.Has(from.id) && b.Has(to.id) {
+			if b.Has(from.proc.ID) && b.Has(to.proc.ID) {
 				return false
 			}
 		}

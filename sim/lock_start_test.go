@@ -60,16 +60,16 @@ func votesOf(w *World) (out []excess) {
 			w.runUntil(min(end, max(w.queue.heap[0].at, w.now+1)))
 			continue
 		}
-		before := w.check.claims[n.index].lockEnd
+		before := w.check.Claims[n.proc.Index].LockEnd
 		w.runUntil(w.queue.heap[0].at)
-		cl := &w.check.claims[n.index]
-		if cl.lockedTo != (timed.Incarnation{Node: by.id, Boot: by.boot}) || cl.lockEnd == before || !n.up || !by.up {
+		cl := &w.check.Claims[n.proc.Index]
+		if cl.LockedTo != (timed.Incarnation{Node: by.proc.ID, Boot: by.proc.Boot}) || cl.LockEnd == before || !n.proc.Up || !by.proc.Up {
 			continue
 		}
-		lease := by.clock.When(asked.Number.Add(w.opt.Timing.MaxDrift.Trust(asked.LockTime)))
-		receipt := n.clock.When(n.last.Add(asked.LockTime))
-		if cl.lockTill <= receipt { // else an older lease asks for longer
-			out = append(out, excess{time.Duration(cl.lockTill - lease), time.Duration(receipt - lease)})
+		lease := by.proc.Clock.When(asked.Number.Add(w.opt.Timing.MaxDrift.Trust(asked.LockTime)))
+		receipt := n.proc.Clock.When(n.last.Add(asked.LockTime))
+		if cl.LockTill <= receipt { // else an older lease asks for longer
+			out = append(out, excess{time.Duration(cl.LockTill - lease), time.Duration(receipt - lease)})
 		}
 	}
 	return out

@@ -6,7 +6,9 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -14,16 +16,10 @@ import (
 // that runs on it.
 type Node struct {
 	w            *World
-	index        int
-	id           timed.NodeID
-	boot         timed.BootID
-	clock        *hardware.Clock // of the machine; a reboot gives it a new one
-	last         timed.Instant
-	st           *stack.Stack
-	up           bool
-	staysDown    bool // until the stable period is over
-	upset        bool // the clock gave evidence against itself: a new incarnation is due
-	clockBroken  bool // the clock has left ρ
+	proc         check.Process
+	last         timed.Instant // the last reading of the clock
+	staysDown    bool          // until the stable period is over
+	clockBroken  bool          // the clock has left ρ
 	stalledUntil int64
 	slow         int64   // largest extra scheduling delay
 	sendErrors   float64 // probability that what a turn sends is lost
@@ -51,7 +47,7 @@ type Node struct {
 // or above all those for a rival.
 func (w *World) addNode(id timed.NodeID, index int) *Node {
 	n := w.addProcess(id, index)
-	n.clock = w.newClock()
+	n.proc.Clock = w.newClock()
 	w.start(n)
 	if w.cast != nil {
 		w.voiced(n)
@@ -61,18 +57,15 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 
 // addProcess makes room for a process that does not run yet.
 func (w *World) addProcess(id timed.NodeID, index int) *Node {
-	n := &Node{w: w, index: index, id: id, wakeAt: hardware.Forever}
+	n := &Node{w: w, proc: check.Process{Index: index, ID: id}, wakeAt: hardware.Forever}
 	w.nodes = append(w.nodes, n)
 	for i := range w.links {
 		w.links[i] = append(w.links[i], link{})
 	}
 	w.links = append(w.links, make([]link, len(w.nodes)))
-	w.check.grow(len(w.nodes))
+	w.check.Add(&n.proc)
 	return n
 }
-
-// place returns the index as a member of a set of processes.
-func (n *Node) place() timed.NodeID { return timed.NodeID(n.index + 1) }
 
 // newClock returns a hardware clock that shows anything.
 func (w *World) newClock() *hardware.Clock {
@@ -83,20 +76,20 @@ func (w *World) newClock() *hardware.Clock {
 // start begins a new incarnation.
 func (w *World) start(n *Node) {
 	w.changes++
-	n.boot = timed.BootID(w.boots.Uint64() | 1)
-	n.up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
-	n.upset, n.last = false, 0 // what was read before belongs to the incarnation before
+	n.proc.Boot = timed.BootID(w.boots.Uint64() | 1)
+	n.proc.Up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
+	n.proc.Upset, n.last = false, 0 // what was read before belongs to the incarnation before
 	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
-		if id := timed.NodeID(i + 1); id != n.id {
+		if id := timed.NodeID(i + 1); id != n.proc.ID {
 			peers.Add(id)
 		}
 	}
 	wall := clocksync.Time(w.now + int64(w.wallAhead()) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
-		Self:  timed.Incarnation{Node: n.id, Boot: n.boot},
+		Self:  timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot},
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		Collation:    w.opt.Collation,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
@@ -118,12 +111,12 @@ func (w *World) start(n *Node) {
 	if w.opt.Bare {
 		return
 	}
-	n.st = stack.New(cfg, peers, now, wall)
+	n.proc.Stack = stack.New(cfg, peers, now, wall)
 	if w.cast != nil {
 		w.cast.started(n)
 	}
-	n.st.NewPacket = w.lend
-	w.schedule(w.now+n.jitter(w), wake, n.index, n.wakeTicket+1)
+	n.proc.Stack.NewPacket = w.lend
+	w.schedule(w.now+n.jitter(w), wake, n.proc.Index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now
 }
@@ -138,7 +131,7 @@ func (w *World) wallAhead() time.Duration {
 
 // tick reads the hardware clock.
 func (n *Node) tick(t int64) timed.Instant {
-	h := n.clock.Show(t)
+	h := n.proc.Clock.Show(t)
 	if h <= n.last {
 		h = n.last // readings may repeat within a nanosecond, as they do in life
 	}
@@ -154,29 +147,50 @@ func (n *Node) jitter(w *World) int64 {
 
 // crash ends the process.
 func (w *World) crash(n *Node) {
-	if !n.up {
+	if !n.proc.Up {
 		return
 	}
 	w.changes++
-	w.check.live.account(w.now)
-	n.up = false
+	w.check.Live.Account(w.now)
+	n.proc.Up = false
 	w.count.Crashes++
-	w.check.crashed(n)
+	w.processEnds(n)
 	w.app.crashed(n)
 	if w.record != nil {
 		w.recordClaims(n)
 	}
 }
 
+// processEnds tells the checks that a process has ended.
+func (w *World) processEnds(n *Node) {
+	if w.cast != nil && w.decides(n) {
+		w.check.Sometimes(situation.CastDeciderGone)
+	}
+	w.check.Crashed(&n.proc)
+}
+
+// decides reports whether a decision that the process made is on its way.
+func (w *World) decides(n *Node) bool {
+	for _, e := range w.queue.heap {
+		if e.kind() != deliver {
+			continue
+		}
+		if f := w.slots[e.arg]; int(f.from) == n.proc.Index && f.packet.Header.Boot == n.proc.Boot && f.carriesDecision() {
+			return true
+		}
+	}
+	return false
+}
+
 // restart starts the process again.
 func (w *World) restart(n *Node) {
-	if n.up || w.change != nil && w.change.banned(n) {
+	if n.proc.Up || w.change != nil && w.change.banned(n) {
 		return
 	}
-	w.check.live.account(w.now)
+	w.check.Live.Account(w.now)
 	w.count.Restarts++
 	w.start(n)
-	w.check.started(n)
+	w.check.Started(&n.proc)
 	w.app.started(n)
 	if w.record != nil {
 		w.recordClaims(n)
@@ -184,23 +198,23 @@ func (w *World) restart(n *Node) {
 }
 
 // replaceClock gives the machine a clock that starts anew.
-func (w *World) replaceClock(n *Node) { n.clock, n.last, n.clockBroken = w.newClock(), 0, false }
+func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.newClock(), 0, false }
 
 // reincarnate does what a process does when its clock tells that the machine
 // slept, or gives evidence against itself: it gives up the incarnation with all
 // that rests on the clock, and begins another. It always returns true.
 func (w *World) reincarnate(n *Node) bool {
-	w.check.sometimes(Slept)
-	n.upset = false
+	w.check.Sometimes(situation.Slept)
+	n.proc.Upset = false
 	if w.opt.Bare {
 		w.reincarnateBare(n)
 		return true
 	}
-	if n.clock.Show(w.now) < n.last {
-		n.last = n.clock.Show(w.now)
+	if n.proc.Clock.Show(w.now) < n.last {
+		n.last = n.proc.Clock.Show(w.now)
 	}
-	now, previous := n.tick(w.now), n.boot
-	out := n.st.Distrust(now, w.out[:0])
+	now, previous := n.tick(w.now), n.proc.Boot
+	out := n.proc.Stack.Distrust(now, w.out[:0])
 	for i := range out {
 		// When votes may be freed was reckoned with the clock that is not
 		// trusted any more.
@@ -209,18 +223,28 @@ func (w *World) reincarnate(n *Node) bool {
 		}
 	}
 	w.after(n, now, out)
-	w.check.live.account(w.now)
-	w.check.crashed(n)
+	w.check.Live.Account(w.now)
+	w.processEnds(n)
 	w.start(n)
-	w.check.started(n)
+	w.check.Started(&n.proc)
 	w.app.restarted(n, previous)
 	return true
+}
+
+// blames lets a node that blames its own clock end its incarnation.
+func (w *World) blames(n *Node) {
+	if w.check.Blames(&n.proc) {
+		n.proc.Upset = true
+		w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
+		n.wakeTicket++
+		n.wakeAt = w.now
+	}
 }
 
 // resign has the node give up the lead, if it has it.
 func (w *World) resign(n *Node) bool {
 	now := n.tick(w.now)
-	if !n.hasStack() || n.upset || n.stalledUntil > w.now || !n.st.Leads(now) {
+	if !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now || !n.proc.Stack.Leads(now) {
 		return false
 	}
 	w.after(n, now, w.resigns(n, now))

@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -109,7 +110,7 @@ func (w *World) finishRecord() {
 			}
 		}
 		for k, i := range r.open {
-			if w.check.failed == nil || r.Bars[i].To == Never {
+			if w.failed == nil || r.Bars[i].To == Never {
 				r.end(k, r.To)
 			}
 		}
@@ -122,8 +123,8 @@ func (r *Recording) full() bool {
 }
 
 func (w *World) recordArrival(n *Node, f *flight) {
-	_, d := n.st.LastPacket()
-	w.recordMessage(f, n.index, w.Time(), d.Fast)
+	_, d := n.proc.Stack.LastPacket()
+	w.recordMessage(f, n.proc.Index, w.Time(), d.Fast)
 }
 
 // recordLoss notes a packet that the process with an index never gets.
@@ -134,7 +135,7 @@ func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast boo
 		return
 	}
 	says := w.says(f)
-	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].id, To: w.nodes[to].id,
+	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].proc.ID, To: w.nodes[to].proc.ID,
 		Sent: time.Duration(f.sent - origin), Arrived: arrived, Fast: fast,
 		Bare: f.packet.Frames == 0 && (f.payload == nil || says == ""), Says: says})
 }
@@ -145,7 +146,7 @@ func (w *World) recordFault(f *fault.Fault) {
 
 func (w *World) recordEvent(n *Node, e *stack.Event) {
 	if e.Kind == stack.EventRestart || e.Kind == stack.EventDuplicateID || e.Kind == stack.EventClockFault {
-		w.record.mark(RecordedMark{Node: n.id, At: w.Time(), Label: e.String()})
+		w.record.mark(RecordedMark{Node: n.proc.ID, At: w.Time(), Label: e.String()})
 	}
 }
 
@@ -158,14 +159,14 @@ func (r *Recording) mark(m RecordedMark) {
 // Mark notes something that an application finds worth showing.
 func (n *Node) Mark(label string) {
 	if n.w.record != nil {
-		n.w.record.mark(RecordedMark{Node: n.id, At: n.w.Time(), App: true, Label: label})
+		n.w.record.mark(RecordedMark{Node: n.proc.ID, At: n.w.Time(), App: true, Label: label})
 	}
 }
 
 // recordStall notes that a process does not get to run for some time.
 func (w *World) recordStall(n *Node, why fault.Kind) {
-	if w.record != nil && n.index < w.opt.Nodes {
-		w.bar(n.up && n.stalledUntil > w.now, RecordedBar{Kind: BarStalled, Node: n.id,
+	if w.record != nil && n.proc.Index < w.opt.Nodes {
+		w.bar(n.proc.Up && n.stalledUntil > w.now, RecordedBar{Kind: BarStalled, Node: n.proc.ID,
 			To: time.Duration(n.stalledUntil - origin), Label: string(why)})
 	}
 }
@@ -181,33 +182,33 @@ func (w *World) recordEnd(f *fault.Fault) {
 // recordClaims brings the bars of a node up to date.
 func (w *World) recordClaims(n *Node) {
 	r := w.record
-	if n.index >= w.opt.Nodes {
+	if n.proc.Index >= w.opt.Nodes {
 		return // a rival has no lane of its own
 	}
-	cl := &w.check.claims[n.index]
-	w.bar(!n.up, RecordedBar{Kind: BarDown, Node: n.id, To: Never})
-	if !n.up {
-		r.end(openBar{BarStalled, n.id}, w.Time())
+	cl := &w.check.Claims[n.proc.Index]
+	w.bar(!n.proc.Up, RecordedBar{Kind: BarDown, Node: n.proc.ID, To: Never})
+	if !n.proc.Up {
+		r.end(openBar{BarStalled, n.proc.ID}, w.Time())
 	}
-	w.bar(n.up && cl.leading && cl.leadUntil > w.now, RecordedBar{Kind: BarLeads, Node: n.id, To: time.Duration(cl.leadUntil - origin),
-		Leader: n.id, Members: cl.support, Label: cl.support.String()})
-	w.bar(n.up && cl.lockedTo.Valid() && cl.lockTill > w.now, RecordedBar{Kind: BarVote, Node: n.id,
-		To: time.Duration(cl.lockTill - origin), Leader: cl.lockedTo.Node})
-	if cl.view == nil {
-		r.end(openBar{BarView, n.id}, w.Time())
-		r.end(openBar{BarStale, n.id}, w.Time())
+	w.bar(n.proc.Up && cl.Leading && cl.LeadUntil > w.now, RecordedBar{Kind: BarLeads, Node: n.proc.ID, To: time.Duration(cl.LeadUntil - origin),
+		Leader: n.proc.ID, Members: cl.Support, Label: cl.Support.String()})
+	w.bar(n.proc.Up && cl.LockedTo.Valid() && cl.LockTill > w.now, RecordedBar{Kind: BarVote, Node: n.proc.ID,
+		To: time.Duration(cl.LockTill - origin), Leader: cl.LockedTo.Node})
+	if cl.View == nil {
+		r.end(openBar{BarView, n.proc.ID}, w.Time())
+		r.end(openBar{BarStale, n.proc.ID}, w.Time())
 		return
 	}
-	view := RecordedBar{Kind: BarView, Node: n.id, To: time.Duration(cl.viewUntil - origin), Leader: cl.view.ID.Leader,
-		Members: cl.view.Set, View: cl.view.ID, Label: viewLabel(cl)}
-	fresh := cl.viewUntil > w.now
-	w.bar(n.up && fresh, view)
+	view := RecordedBar{Kind: BarView, Node: n.proc.ID, To: time.Duration(cl.ViewUntil - origin), Leader: cl.View.ID.Leader,
+		Members: cl.View.Set, View: cl.View.ID, Label: viewLabel(cl)}
+	fresh := cl.ViewUntil > w.now
+	w.bar(n.proc.Up && fresh, view)
 	view.Kind, view.To = BarStale, Never
-	w.bar(n.up && !fresh, view)
+	w.bar(n.proc.Up && !fresh, view)
 }
 
-func viewLabel(cl *claims) string {
-	return "v" + uintText(cl.view.ID.Sequence) + " " + cl.view.Set.String()
+func viewLabel(cl *check.Claims) string {
+	return "v" + uintText(cl.View.ID.Sequence) + " " + cl.View.Set.String()
 }
 
 // bar begins, goes on with, or ends a bar. One that is not renewed ends at its

@@ -89,8 +89,8 @@ var strictTotal = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broa
 
 // app returns the replica of a process that starts.
 func (s *registers) app(n *Node) Handlers {
-	r := &registerReplica{svc: s, n: n, inc: n.Incarnation(), knows: !s.started[n.id]}
-	s.started[n.id] = true
+	r := &registerReplica{svc: s, n: n, inc: n.Incarnation(), knows: !s.started[n.proc.ID]}
+	s.started[n.proc.ID] = true
 	r.later()
 	return Handlers{Broadcast: BroadcastHandlers{Delivered: r.delivered, Entered: r.entered}, Stop: r.giveUp}
 }
@@ -238,7 +238,7 @@ func (r *registerReplica) apply(o order, transitional bool) {
 	if o.Write != 0 {
 		r.state.Values[o.Key] = o.Write
 	}
-	if o.From == r.n.id && o.Client == r.client && r.client != 0 && !transitional {
+	if o.From == r.n.proc.ID && o.Client == r.client && r.client != 0 && !transitional {
 		r.answer(r.state.Values[o.Key])
 	}
 }

@@ -44,16 +44,16 @@ type roundsMeter struct {
 // first, as packets from a socket are.
 func (m *roundsMeter) handle(n *Node, now timed.Instant, p *wire.Packet, out []stack.Effect) []stack.Effect {
 	if n != m.node {
-		return n.st.HandlePacket(now, now, p, out)
+		return n.proc.Stack.HandlePacket(now, now, p, out)
 	}
 	m.received++
 	b, err := m.codec.encode(p)
 	if err != nil {
-		return n.st.HandlePacket(now, now, p, out)
+		return n.proc.Stack.HandlePacket(now, now, p, out)
 	}
 	start := time.Now()
 	if m.codec.dec.Decode(b, &m.codec.junk) == nil {
-		out = n.st.HandlePacket(now, now, &m.codec.junk, out)
+		out = n.proc.Stack.HandlePacket(now, now, &m.codec.junk, out)
 	}
 	m.spent += time.Since(start)
 	return out
@@ -111,8 +111,8 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 func (w *World) whole(ctx context.Context) (head *Node, err error) {
 	var up timed.Set
 	for _, n := range w.nodes {
-		if n.up {
-			up.Add(n.id)
+		if n.proc.Up {
+			up.Add(n.proc.ID)
 		}
 	}
 	limit := 2 * (w.bounds.View + w.bounds.Rejoin)
@@ -121,7 +121,7 @@ func (w *World) whole(ctx context.Context) (head *Node, err error) {
 			return true
 		}
 		for i, n := range w.nodes {
-			if w.check.leads(i) && w.check.claims[i].support == up {
+			if w.check.Leads(i) && w.check.Claims[i].Support == up {
 				head = n
 				return true
 			}
@@ -138,9 +138,9 @@ func (w *World) whole(ctx context.Context) (head *Node, err error) {
 // group comes to rest.
 func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) error {
 	if !w.runUntil(w.now + int64(10*w.opt.Timing.Expires)) {
-		return w.check.failed
+		return w.failed
 	}
-	el := head.st.Election()
+	el := head.proc.Stack.Election()
 	m := &roundsMeter{node: head}
 	m.codec.enc.MaxPacket = wire.PacketFor(timed.MaxNodes)
 	w.meter = m
@@ -151,7 +151,7 @@ func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) 
 	held, _ := el.Leading()
 	for r.Count < count && ctx.Err() == nil {
 		if !w.step() {
-			return w.check.failed
+			return w.failed
 		}
 		if now := el.LastRequest(); now != request {
 			request, began = now, w.now

@@ -57,7 +57,7 @@ func (w *World) runUntil(t int64) bool {
 		w.next++
 		w.beginFault(int32(w.next - 1))
 		w.settle()
-		if w.check.failed != nil {
+		if w.failed != nil {
 			return false
 		}
 	}
@@ -71,8 +71,9 @@ func (w *World) runEvents(t int64) bool {
 		}
 	}
 	w.now = max(w.now, t)
-	w.check.live.observe(w.now)
-	return w.check.failed == nil
+	w.check.Now = w.now
+	w.check.Live.Observe(w.now)
+	return w.failed == nil
 }
 
 // haltMask is how often, in events, a run checks whether it must end early.
@@ -89,17 +90,17 @@ func (w *World) haltWith(ctx context.Context) (forget func() bool) {
 func (w *World) halted() bool { return w.opt.halt != nil && w.opt.halt.Load() }
 
 func (w *World) result() Result {
-	l := &w.check.live
-	l.account(w.now)
+	l := &w.check.Live
+	l.Account(w.now)
 	r := Result{
 		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash,
-		Violation: w.check.failed, Stable: l.periods, Missed: l.missed,
-		WorstElect: l.worstElect, WorstView: l.worstView,
-		LedTime: time.Duration(l.ledTime), FreshTime: time.Duration(l.freshTime), UpTime: time.Duration(l.upTime),
-		Counters: w.count, Reached: maps.Clone(w.reached),
+		Violation: w.failed, Stable: l.Periods, Missed: l.Missed,
+		WorstElect: l.WorstElect, WorstView: l.WorstView,
+		LedTime: time.Duration(l.LedTime), FreshTime: time.Duration(l.FreshTime), UpTime: time.Duration(l.UpTime),
+		Counters: w.Counters(), Reached: maps.Clone(w.reached),
 	}
 	if w.cast != nil {
-		r.WorstDelivery = w.cast.live.worst
+		r.WorstDelivery = w.cast.check.Live.Worst
 	}
 	return r
 }

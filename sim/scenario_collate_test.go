@@ -23,20 +23,20 @@ func newCollatedGroup(seed uint64, opt Options) (*collatedGroup, error) {
 	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/20)
 	w.endFaults()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return nil, w.check.failed
+		return nil, w.failed
 	}
 	g := &collatedGroup{World: w, head: w.led()}
 	if g.head == nil {
 		return nil, w.outcome("nobody leads all")
 	}
-	g.tree = leader.Tree{Fanout: uint8(w.opt.Collation.Fanout), Target: w.all().Without(g.head.id)}
+	g.tree = leader.Tree{Fanout: uint8(w.opt.Collation.Fanout), Target: w.all().Without(g.head.proc.ID)}
 	return g, nil
 }
 
 // round lets the leader's next round begin and end, and returns who of those
 // that run has not given a vote in it.
 func (g *collatedGroup) round() (missing timed.Set, ok bool) {
-	el := g.head.st.Election()
+	el := g.head.proc.Stack.Election()
 	before := el.LastRequest()
 	t := &g.opt.Timing
 	if !g.until(2*t.Period()+t.SchedulingDelay, func() bool { return el.LastRequest() != before }) {
@@ -47,11 +47,11 @@ func (g *collatedGroup) round() (missing timed.Set, ok bool) {
 	for g.now < limit && el.LastRequest() == number && g.step() {
 	}
 	for _, n := range g.nodes {
-		if v, _ := el.Vote(n.id); n.up && n != g.head && v.Number < number {
-			missing.Add(n.id)
+		if v, _ := el.Vote(n.proc.ID); n.proc.Up && n != g.head && v.Number < number {
+			missing.Add(n.proc.ID)
 		}
 	}
-	return missing, g.check.failed == nil
+	return missing, g.failed == nil
 }
 
 // crashedLeaf crashes a node that answers through another: in the very next
@@ -62,13 +62,13 @@ func crashedLeaf(seed uint64, opt Options) error {
 		return err
 	}
 	for _, n := range g.nodes {
-		if p, ok := g.tree.Place(n.id); ok && p.Below.Empty() && p.Level == 2+int(seed%2) {
+		if p, ok := g.tree.Place(n.proc.ID); ok && p.Below.Empty() && p.Level == 2+int(seed%2) {
 			g.crash(n)
 			break
 		}
 	}
 	if missing, ok := g.round(); !ok || !missing.Empty() {
-		return g.outcome("a leaf crashed, and %v did not reach node %d in the next round", missing, g.head.id)
+		return g.outcome("a leaf crashed, and %v did not reach node %d in the next round", missing, g.head.proc.ID)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func crashedInner(seed uint64, opt Options) error {
 	}
 	var branch timed.Set
 	for _, n := range g.nodes {
-		if p, ok := g.tree.Place(n.id); ok && !p.Below.Empty() {
+		if p, ok := g.tree.Place(n.proc.ID); ok && !p.Below.Empty() {
 			branch = p.Below
 			g.crash(n)
 			break
@@ -94,7 +94,7 @@ func crashedInner(seed uint64, opt Options) error {
 		return g.outcome("the crash of an inner node cost %v a round, and %v were below it", missing, branch)
 	}
 	if missing, ok = g.round(); !ok || !missing.Empty() {
-		return g.outcome("an inner node crashed, and %v did not reach node %d in the round after next", missing, g.head.id)
+		return g.outcome("an inner node crashed, and %v did not reach node %d in the round after next", missing, g.head.proc.ID)
 	}
 	return nil
 }
@@ -109,13 +109,13 @@ func cutFromTheLeader(seed uint64, opt Options) error {
 		return err
 	}
 	for _, n := range g.nodes {
-		if p, ok := g.tree.Place(n.id); ok && p.Parent != timed.NoNode {
-			g.links[n.index][g.head.index].cut = true
+		if p, ok := g.tree.Place(n.proc.ID); ok && p.Parent != timed.NoNode {
+			g.links[n.proc.Index][g.head.proc.Index].cut = true
 			t := &g.opt.Timing
-			gone := func() bool { return !g.head.st.Datagram().Alive(g.head.tick(g.now)).Has(n.id) }
+			gone := func() bool { return !g.head.proc.Stack.Datagram().Alive(g.head.tick(g.now)).Has(n.proc.ID) }
 			limit := t.MaxDrift.Upper(t.IndirectPeriod()+2*t.Expires) + 2*t.FastThreshold
 			if !g.until(limit, gone) {
-				return g.outcome("node %d is alive for its leader after %v, which hears it by way of others only", n.id, limit)
+				return g.outcome("node %d is alive for its leader after %v, which hears it by way of others only", n.proc.ID, limit)
 			}
 			return nil
 		}
@@ -132,7 +132,7 @@ func cutFromTheParent(seed uint64, opt Options) error {
 		return err
 	}
 	for _, n := range g.nodes {
-		p, ok := g.tree.Place(n.id)
+		p, ok := g.tree.Place(n.proc.ID)
 		if !ok || p.Parent == timed.NoNode {
 			continue
 		}
@@ -140,15 +140,15 @@ func cutFromTheParent(seed uint64, opt Options) error {
 		lost := 0
 		for end := g.now + int64(2*g.opt.Timing.Expires); g.now < end; {
 			missing, ok := g.round()
-			if !ok || !missing.Subset(p.Below.With(n.id)) {
-				return g.outcome("the link between %d and %d is cut, and %v did not reach the leader", n.id, p.Parent, missing)
+			if !ok || !missing.Subset(p.Below.With(n.proc.ID)) {
+				return g.outcome("the link between %d and %d is cut, and %v did not reach the leader", n.proc.ID, p.Parent, missing)
 			}
 			if !missing.Empty() {
 				lost++
 			}
 		}
 		if lost > 1 {
-			return g.outcome("the link between %d and %d is cut, and %d rounds missed somebody", n.id, p.Parent, lost)
+			return g.outcome("the link between %d and %d is cut, and %d rounds missed somebody", n.proc.ID, p.Parent, lost)
 		}
 		return nil
 	}

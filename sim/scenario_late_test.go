@@ -20,19 +20,19 @@ func (w *World) until(d time.Duration, so func() bool) bool { return w.RunUntil(
 
 // report returns what a node would tell a leader of its views.
 func report(n *Node) (r membership.Report) {
-	n.st.Membership().FillReport(&r)
+	n.proc.Stack.Membership().FillReport(&r)
 	return r
 }
 
 // cutBoth cuts or mends both directions between two nodes.
 func (w *World) cutBoth(a, b *Node, cut bool) {
-	w.links[a.index][b.index].cut, w.links[b.index][a.index].cut = cut, cut
+	w.links[a.proc.Index][b.proc.Index].cut, w.links[b.proc.Index][a.proc.Index].cut = cut, cut
 }
 
 // outcome returns what went wrong in a scenario: a promise, or what it says.
 func (w *World) outcome(format string, args ...any) error {
-	if w.check.failed != nil {
-		return w.check.failed
+	if w.failed != nil {
+		return w.failed
 	}
 	return fmt.Errorf("seed %d: %s", w.seed, fmt.Sprintf(format, args...))
 }
@@ -65,12 +65,12 @@ func (n *Node) acknowledged() membership.ViewID { return report(n).Acknowledged 
 func (d *detour) away() bool {
 	d.cutBoth(d.rival, d.member, false)
 	d.cutBoth(d.leader, d.member, true)
-	if !d.until(3*d.opt.Timing.Expires/5, func() bool { return d.member.acknowledged().Leader == d.rival.id }) {
+	if !d.until(3*d.opt.Timing.Expires/5, func() bool { return d.member.acknowledged().Leader == d.rival.proc.ID }) {
 		return false
 	}
 	d.resign(d.rival)
 	if !d.until(d.period(), func() bool {
-		return !d.check.leads(d.rival.index) && d.check.claims[d.member.index].lockedTo.Node != d.rival.id
+		return !d.check.Leads(d.rival.proc.Index) && d.check.Claims[d.member.proc.Index].LockedTo.Node != d.rival.proc.ID
 	}) {
 		return false
 	}
@@ -81,13 +81,13 @@ func (d *detour) away() bool {
 
 // together demands that leader and member hold a fresh view within the bound.
 func (d *detour) together() error {
-	pair := timed.SetOf(d.leader.id, d.member.id)
+	pair := timed.SetOf(d.leader.proc.ID, d.member.proc.ID)
 	if !d.runUntil(d.now + int64(d.bounds.View)) {
-		return d.check.failed
+		return d.failed
 	}
 	for _, n := range []*Node{d.leader, d.member} {
-		if v := d.check.claims[n.index].view; !d.check.fresh(n.index) || v.Set != pair {
-			return d.outcome("node %d holds no fresh view of %v after the member came back", n.id, pair)
+		if v := d.check.Claims[n.proc.Index].View; !d.check.Fresh(n.proc.Index) || v.Set != pair {
+			return d.outcome("node %d holds no fresh view of %v after the member came back", n.proc.ID, pair)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func (d *detour) together() error {
 func memberThatWentOn(seed uint64, opt Options) error {
 	d := newDetour(seed, opt)
 	if !d.runUntil(d.now + int64(d.bounds.View+d.bounds.Rejoin)) {
-		return d.check.failed
+		return d.failed
 	}
 	if !d.away() {
 		return d.outcome("the member did not follow the rival")
@@ -113,14 +113,14 @@ func takenAndReturned(seed uint64, opt Options) error {
 	d := newDetour(seed, opt)
 	d.cutBoth(d.leader, d.member, true)
 	if !d.runUntil(d.now + int64(d.bounds.View+d.bounds.Rejoin)) {
-		return d.check.failed
+		return d.failed
 	}
 	d.cutBoth(d.leader, d.member, false)
-	open := func() *membership.View { return d.leader.st.Membership().Proposal() }
-	if !d.until(d.bounds.View, func() bool { return open() != nil && open().Set.Has(d.member.id) }) {
+	open := func() *membership.View { return d.leader.proc.Stack.Membership().Proposal() }
+	if !d.until(d.bounds.View, func() bool { return open() != nil && open().Set.Has(d.member.proc.ID) }) {
 		return d.outcome("the leader proposed no view with the member")
 	}
-	d.links[d.member.index][d.leader.index].cut = true
+	d.links[d.member.proc.Index][d.leader.proc.Index].cut = true
 	if !d.until(2*d.period(), func() bool { return d.member.acknowledged() == open().ID }) {
 		return d.outcome("the member did not acknowledge %v", open().ID)
 	}
@@ -133,7 +133,7 @@ func takenAndReturned(seed uint64, opt Options) error {
 // led returns the node that leads all, or nil.
 func (w *World) led() *Node {
 	for i, n := range w.nodes {
-		if w.check.leads(i) && w.check.claims[i].support == w.all() {
+		if w.check.Leads(i) && w.check.Claims[i].Support == w.all() {
 			return n
 		}
 	}
@@ -154,7 +154,7 @@ func confirmedLate(seed uint64, opt Options, before bool) error {
 	w := newWorld(seed, opt.withDefaults())
 	t := &w.opt.Timing
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	for range 10 {
 		p := w.led()
@@ -166,14 +166,14 @@ func confirmedLate(seed uint64, opt Options, before bool) error {
 		}
 		// Long enough for the lead to go and come back.
 		late := int64(3 * w.bounds.View)
-		back := &w.links[m.index][p.index]
+		back := &w.links[m.proc.Index][p.proc.Index]
 		w.resign(p)
 		arrives := w.now + late
 		back.slow = late
 		w.runUntil(w.now + int64(2*(t.OneWayTimeout+t.SchedulingDelay)))
 		back.slow = 0
 		if !w.runUntil(w.now + int64(w.bounds.View)) {
-			return w.check.failed
+			return w.failed
 		}
 		for q := w.led(); q != p; q = w.led() { // until the lead is back
 			if q == nil || w.now > arrives-int64(w.bounds.View) {
@@ -181,21 +181,21 @@ func confirmedLate(seed uint64, opt Options, before bool) error {
 			}
 			w.resign(q)
 			if !w.runUntil(w.now + int64(w.bounds.Elect)) {
-				return w.check.failed
+				return w.failed
 			}
 		}
 		if !w.runUntil(arrives) {
-			return w.check.failed
+			return w.failed
 		}
 		if before && !w.runUntil(w.now+int64(2*(t.OneWayTimeout+t.SchedulingDelay))) {
-			return w.check.failed
+			return w.failed
 		}
-		if w.check.leads(p.index) {
-			w.links[p.index][m.index].dropNext = wire.FrameResign
+		if w.check.Leads(p.proc.Index) {
+			w.links[p.proc.Index][m.proc.Index].dropNext = wire.FrameResign
 			w.resign(p)
 		}
 		if !w.runUntil(w.now + int64(w.bounds.View)) {
-			return w.check.failed
+			return w.failed
 		}
 	}
 	return nil
@@ -212,32 +212,32 @@ func wordOfAFormerLeader(seed uint64, opt Options) error {
 	w := newWorld(seed, opt)
 	t := &w.opt.Timing
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	p := w.led()
 	if p == nil {
 		return w.outcome("nobody leads all")
 	}
-	m := w.nodes[(p.index+len(w.nodes)-1)%len(w.nodes)] // not the next leader
-	l := &w.links[p.index][m.index]
+	m := w.nodes[(p.proc.Index+len(w.nodes)-1)%len(w.nodes)] // not the next leader
+	l := &w.links[p.proc.Index][m.proc.Index]
 	sent := w.now
 	l.slow = int64(2 * w.bounds.View)
 	w.runUntil(w.now + int64(2*t.KeepalivePeriod))
 	l.slow = 0
 	w.resign(p)
 	if !w.runUntil(sent + int64(2*w.bounds.View-t.KeepalivePeriod)) {
-		return w.check.failed
+		return w.failed
 	}
 	if q := w.led(); q == nil || q == p || q == m {
-		return w.outcome("the lead did not go from node %d to another than node %d", p.id, m.id)
+		return w.outcome("the lead did not go from node %d to another than node %d", p.proc.ID, m.proc.ID)
 	}
-	before := w.check.stale
+	before := w.check.Stale
 	l.cut = true
 	if !w.runUntil(w.now + int64(2*t.KeepalivePeriod+t.Expires/2)) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.stale != before {
-		return w.outcome("late words of node %d made views stale", p.id)
+	if w.check.Stale != before {
+		return w.outcome("late words of node %d made views stale", p.proc.ID)
 	}
 	return nil
 }
@@ -261,17 +261,17 @@ func restartedVoter(seed uint64, opt Options) error {
 	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
 	w.endFaults()
 	a, b, c, m := w.nodes[0], w.nodes[1], w.nodes[2], w.nodes[3]
-	w.split([]timed.Set{timed.SetOf(a.id, m.id), timed.SetOf(b.id, c.id)}, false)
-	w.links[c.index][b.index].slow = int64(w.opt.Timing.OneWayTimeout) / 2
+	w.split([]timed.Set{timed.SetOf(a.proc.ID, m.proc.ID), timed.SetOf(b.proc.ID, c.proc.ID)}, false)
+	w.links[c.proc.Index][b.proc.Index].slow = int64(w.opt.Timing.OneWayTimeout) / 2
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	w.crash(m)
 	w.cutBoth(a, m, true)
 	w.cutBoth(b, m, false)
 	w.restart(m)
 	if !w.runUntil(w.now + int64(w.opt.Timing.LockTime)) {
-		return w.check.failed
+		return w.failed
 	}
 	return nil
 }
@@ -282,18 +282,18 @@ func restartedVoter(seed uint64, opt Options) error {
 func ledAgain(seed uint64, opt Options) error {
 	w := newWorld(seed, longLeases(opt))
 	better, p, m := w.nodes[0], w.nodes[1], w.nodes[3]
-	w.split([]timed.Set{timed.SetOf(better.id), w.all().Without(better.id)}, false)
+	w.split([]timed.Set{timed.SetOf(better.proc.ID), w.all().Without(better.proc.ID)}, false)
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	w.cutBoth(p, m, true)
 	w.cutBoth(p, better, false)
-	if !w.until(w.opt.Timing.LockTime, func() bool { return !w.check.leads(p.index) }) {
-		return w.outcome("node %d did not give up for node %d", p.id, better.id)
+	if !w.until(w.opt.Timing.LockTime, func() bool { return !w.check.Leads(p.proc.Index) }) {
+		return w.outcome("node %d did not give up for node %d", p.proc.ID, better.proc.ID)
 	}
 	w.cutBoth(p, better, true)
 	if !w.runUntil(w.now + int64(w.opt.Timing.LockTime)) {
-		return w.check.failed
+		return w.failed
 	}
 	return nil
 }
@@ -304,21 +304,21 @@ func silentSupporter(seed uint64, opt Options) error {
 	opt.Calm, opt.Mode, opt.Nodes = true, leader.Strict, 3
 	w := newWorld(seed, opt.withDefaults())
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	p := w.led()
 	if p == nil {
 		return w.outcome("nobody leads all")
 	}
-	m := w.nodes[(p.index+1)%3]
-	w.links[m.index][p.index].dropAll = wire.FrameReply
+	m := w.nodes[(p.proc.Index+1)%3]
+	w.links[m.proc.Index][p.proc.Index].dropAll = wire.FrameReply
 	// One round, in which the follower has not expired yet.
 	t := &w.opt.Timing
 	if !w.runUntil(w.now + int64(t.Period()+t.RoundTime()+t.SchedulingDelay)) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.leads(p.index) && !w.check.claims[p.index].support.Has(m.id) {
-		return w.outcome("node %d leads without node %d, which it hears", p.id, m.id)
+	if w.check.Leads(p.proc.Index) && !w.check.Claims[p.proc.Index].Support.Has(m.proc.ID) {
+		return w.outcome("node %d leads without node %d, which it hears", p.proc.ID, m.proc.ID)
 	}
 	return nil
 }
@@ -329,7 +329,7 @@ func cloneIsNoticed(seed uint64, opt Options) error {
 	opt.Calm = true
 	w := newWorld(seed, opt.withDefaults())
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	id := timed.NodeID(1 + seed%uint64(w.opt.Nodes))
 	if err := w.Inject(fault.Fault{Kind: fault.Clone, Node: id}); err != nil {
@@ -337,7 +337,7 @@ func cloneIsNoticed(seed uint64, opt Options) error {
 	}
 	all := func() bool {
 		for _, n := range w.nodes {
-			if n.id != id && !w.check.clones[n.index] {
+			if n.proc.ID != id && !w.check.Clones[n.proc.Index] {
 				return false
 			}
 		}

@@ -25,9 +25,9 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 	// The instant of healing falls anywhere in a period.
 	still += w.chaos.Below(int64(w.opt.Timing.ElectionPeriod))
 	if !w.runUntil(w.now + still) {
-		return w.check.failed
+		return w.failed
 	}
-	before := w.check.expired
+	before := w.check.Expired
 	w.endFaults()
 	// The losing leader's word that it gives up is lost, so that its votes stay
 	// bound until its view's lease has run out.
@@ -37,9 +37,9 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 		}
 	}
 	if !w.runUntil(w.now + int64(w.bounds.View)) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.expired != before {
+	if w.check.Expired != before {
 		return fmt.Errorf("seed %d: a leader lost its lease while two partitions merged", seed)
 	}
 	return nil
@@ -63,18 +63,18 @@ func oneLostPacket(seed uint64, opt Options) error {
 	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/4)
 	w.endFaults()
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
-	before := w.check.stale
+	before := w.check.Stale
 	for range 40 {
 		from, to := w.anyNode(), w.anyNode()
-		w.links[from.index][to.index].dropNext = wire.FrameReply
+		w.links[from.proc.Index][to.proc.Index].dropNext = wire.FrameReply
 		if !w.runUntil(w.now + int64(3*w.opt.Timing.Expires)) {
-			return w.check.failed
+			return w.failed
 		}
-		w.links[from.index][to.index].dropNext = 0
+		w.links[from.proc.Index][to.proc.Index].dropNext = 0
 	}
-	if n := w.check.stale - before; n != 0 {
+	if n := w.check.Stale - before; n != 0 {
 		return fmt.Errorf("seed %d: 40 lost replies made views stale %d times", seed, n)
 	}
 	return nil
@@ -87,10 +87,10 @@ func lateFromTheDead(seed uint64, opt Options) error {
 	w := newWorld(seed, opt.withDefaults())
 	still := int64(w.bounds.View + w.bounds.Rejoin)
 	if !w.runUntil(w.now + still) {
-		return w.check.failed
+		return w.failed
 	}
 	dead, to := w.nodes[0], w.nodes[1+seed%4]
-	l := &w.links[dead.index][to.index]
+	l := &w.links[dead.proc.Index][to.proc.Index]
 	l.slow = 3 * still
 	w.runUntil(w.now + int64(10*w.opt.Timing.KeepalivePeriod))
 	l.slow = 0
@@ -98,14 +98,14 @@ func lateFromTheDead(seed uint64, opt Options) error {
 	w.runUntil(w.now + int64(w.opt.Timing.ElectionPeriod))
 	w.restart(dead)
 	if !w.runUntil(w.now + still + still/2) {
-		return w.check.failed
+		return w.failed
 	}
-	before := w.check.stale
+	before := w.check.Stale
 	if !w.runUntil(w.now + 3*still) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.stale != before {
-		return fmt.Errorf("seed %d: a late packet of a dead incarnation of node %d made views stale", seed, dead.id)
+	if w.check.Stale != before {
+		return fmt.Errorf("seed %d: a late packet of a dead incarnation of node %d made views stale", seed, dead.proc.ID)
 	}
 	return nil
 }
@@ -118,17 +118,17 @@ func excuseOutOfHearing(seed uint64, opt Options) error {
 	w := newWorld(seed, opt.withDefaults())
 	still := int64(w.bounds.View + w.bounds.Rejoin)
 	if !w.runUntil(w.now + still) {
-		return w.check.failed
+		return w.failed
 	}
 	w.split([]timed.Set{timed.SetOf(1), timed.SetOf(2, 3)}, false)
 	if !w.runUntil(w.now + still) {
-		return w.check.failed
+		return w.failed
 	}
 	w.links[0][2].cut, w.links[2][0].cut = false, false
 	if !w.runUntil(w.now + still) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.leads(0) && !w.check.claims[0].support.Has(3) {
+	if w.check.Leads(0) && !w.check.Claims[0].Support.Has(3) {
 		return fmt.Errorf("seed %d: node 1 leads without node 3, which is connected to it", seed)
 	}
 	return nil
@@ -145,11 +145,11 @@ func restartedFollower(seed uint64, opt Options) error {
 	t.MaxLockTime = t.LockTime
 	w := newWorld(seed, opt)
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
-	before := w.check.expired
+	before := w.check.Expired
 	for _, n := range w.nodes {
-		if !w.check.leads(n.index) {
+		if !w.check.Leads(n.proc.Index) {
 			w.crash(n)
 			w.runUntil(w.now + int64(t.ElectionPeriod))
 			w.restart(n)
@@ -157,9 +157,9 @@ func restartedFollower(seed uint64, opt Options) error {
 		}
 	}
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
-	if w.check.expired != before {
+	if w.check.Expired != before {
 		return fmt.Errorf("seed %d: the restart of a follower cost the leader its lease", seed)
 	}
 	return nil
@@ -171,22 +171,22 @@ func handOver(seed uint64, opt Options) error {
 	opt.Calm = true
 	w := newWorld(seed, opt.withDefaults())
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
-		return w.check.failed
+		return w.failed
 	}
 	for range 10 {
 		from := -1
 		for i, n := range w.nodes {
-			if w.check.leads(i) {
+			if w.check.Leads(i) {
 				from = i
 				now := n.tick(w.now)
-				w.after(n, now, n.st.Resign(now, w.out[:0]))
+				w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 				break
 			}
 		}
 		limit := w.now + int64(2*w.opt.Timing.Period())
 		for w.now < limit && w.step() {
 			for i := range w.nodes {
-				if w.check.leads(i) && w.check.claims[i].support == w.all() {
+				if w.check.Leads(i) && w.check.Claims[i].Support == w.all() {
 					limit = 0
 					if i == from {
 						return fmt.Errorf("seed %d: node %d resigned and leads again", seed, from+1)
@@ -195,12 +195,12 @@ func handOver(seed uint64, opt Options) error {
 			}
 		}
 		if limit != 0 {
-			return fmt.Errorf("seed %d: nobody took over from node %d: %v", seed, from+1, w.check.failed)
+			return fmt.Errorf("seed %d: nobody took over from node %d: %v", seed, from+1, w.failed)
 		}
 		if !w.runUntil(w.now + int64(w.bounds.View)) {
-			return w.check.failed
+			return w.failed
 		}
-		if w.check.leads(from) && w.opt.RankBy == leader.Stable {
+		if w.check.Leads(from) && w.opt.RankBy == leader.Stable {
 			return fmt.Errorf("seed %d: node %d took the lead back", seed, from+1)
 		}
 	}

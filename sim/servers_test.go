@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -26,7 +27,7 @@ func TestWorldsWithServers(t *testing.T) {
 		}
 		c.add(&r.Counters)
 	}
-	for s := UTCExternal; s <= LineBent; s++ {
+	for s := situation.UTCExternal; s <= situation.LineBent; s++ {
 		require.NotZero(t, c.Sometimes[s], s)
 	}
 }
@@ -38,14 +39,14 @@ func readingsWith(t *testing.T, servers *fault.Servers) (readings []clocksync.Re
 	opt := Options{Servers: servers, Calm: true, Duration: 30 * time.Second}
 	w, err := New(1, opt)
 	require.NoError(t, err)
-	w.check.heardUTC = func(e *stack.Event) {
+	w.check.HeardUTC = func(e *stack.Event) {
 		if e.Kind == stack.EventFalseticker {
 			named[e.Source] = true
 		}
 	}
 	require.NoError(t, w.Run(opt.Duration))
 	for _, n := range w.nodes {
-		readings = append(readings, n.st.Clock().Read(n.clock.Show(w.now)))
+		readings = append(readings, n.proc.Stack.Clock().Read(n.proc.Clock.Show(w.now)))
 	}
 	r = w.result()
 	require.Nil(t, r.Violation)
@@ -86,7 +87,7 @@ func TestMinorityIsNamed(t *testing.T) {
 func TestNoMajorityIsNoUTC(t *testing.T) {
 	readings, _, r := readingsWith(t, &fault.Servers{MinReferences: 3,
 		List: []fault.Server{honest(1), liar(10*time.Second, 2), liar(-time.Second, 3)}})
-	require.NotZero(t, r.Counters.Sometimes[UTCDisputed])
+	require.NotZero(t, r.Counters.Sometimes[situation.UTCDisputed])
 	for _, r := range readings {
 		require.Equal(t, clocksync.Internal, r.Status, "group time does not need UTC")
 		require.Equal(t, clocksync.UnknownBound, r.UTCBound)

@@ -14,20 +14,20 @@ type slab struct {
 // handOver gives a message to the machine, in one of the two ways in which the
 // library does: every other node writes it to a slab, and the others have it copied.
 func (n *Node) handOver(now timed.Instant, payload []byte, opt broadcast.Options) (broadcast.ID, error) {
-	if n.index%2 == 1 || len(payload) > broadcast.SlabBytes {
-		return n.st.Broadcast(now, payload, opt)
+	if n.proc.Index%2 == 1 || len(payload) > broadcast.SlabBytes {
+		return n.proc.Stack.Broadcast(now, payload, opt)
 	}
 	b := &n.slabs[opt.Order.Class()]
 	at := len(b.mem)
 	if at+len(payload) > cap(b.mem) {
 		if b.mem != nil {
-			n.st.CloseSlab(b.Slab)
+			n.proc.Stack.CloseSlab(b.Slab)
 		}
-		b.Slab, b.mem = n.st.TakeSlab()
+		b.Slab, b.mem = n.proc.Stack.TakeSlab()
 		at = 0
 	}
 	mem := append(b.mem, payload...)
-	id, err := n.st.BroadcastSlab(now, b.Slab, at, len(payload), opt)
+	id, err := n.proc.Stack.BroadcastSlab(now, b.Slab, at, len(payload), opt)
 	if err == nil {
 		b.mem = mem
 	}

@@ -23,8 +23,8 @@ func TestWarmClocks(t *testing.T) {
 		require.NoError(t, err)
 		for range 12 {
 			require.NoError(t, w.Run(20*time.Second))
-			require.LessOrEqual(t, max(w.nodes[0].clock.Rate(), -w.nodes[0].clock.Rate()), hardware.Fastest(timed.LAN().MaxDrift))
-			rates = append(rates, float64(w.nodes[0].clock.Rate()))
+			require.LessOrEqual(t, max(w.nodes[0].proc.Clock.Rate(), -w.nodes[0].proc.Clock.Rate()), hardware.Fastest(timed.LAN().MaxDrift))
+			rates = append(rates, float64(w.nodes[0].proc.Clock.Rate()))
 		}
 		return rates
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/check"
+	"github.com/failaware/failaware/sim/situation"
 )
 
 // Tally is what a campaign adds up over its runs.
@@ -140,7 +142,7 @@ func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 		t.BoundElectionMS, t.BoundViewMS, t.RejoinMS = milliseconds(b.Elect), milliseconds(b.View), milliseconds(b.Rejoin)
 	}
 	if opt.Broadcast != nil {
-		t.BoundDeliveryMS = milliseconds(deliveryBound(opt.Timing, opt.Nodes, true))
+		t.BoundDeliveryMS = milliseconds(check.DeliveryBound(opt.Timing, opt.Nodes, true))
 	}
 	t.Faults, t.Sometimes, t.Never = map[string]uint64{}, map[string]uint64{}, nil
 	for i, n := range c.Faults {
@@ -150,11 +152,11 @@ func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 		t.Faults[fault.Class(i).String()] = n
 	}
 	for i, n := range c.Sometimes {
-		if s := Situation(i); opt.Broadcast == nil && s >= CastUndelivered && s < LocalBesideGlobal ||
-			opt.Quorum == "" && s >= LocalBesideGlobal || opt.Collation.Above == 0 && s.collates() {
+		if s := situation.Kind(i); opt.Broadcast == nil && s >= situation.CastUndelivered && s < situation.LocalBesideGlobal ||
+			opt.Quorum == "" && s >= situation.LocalBesideGlobal || opt.Collation.Above == 0 && collates(s) {
 			continue
 		}
-		t.Sometimes[Situation(i).String()] = n
+		t.Sometimes[situation.Kind(i).String()] = n
 	}
 	for _, s := range Expected(opt) {
 		if c.Sometimes[s] == 0 {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -41,11 +40,4 @@ func (w *World) forged(slot int32, to int, at int64) {
 	f := w.slots[slot]
 	f.from, f.payload = nobody, nil
 	w.schedule(at+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, slot)
-}
-
-// checkForged demands that nothing which is forged counts.
-func (c *checker) checkForged(n *Node, f *flight, verdict datagram.Kind) {
-	if verdict == datagram.Delivered || verdict == datagram.Accepted {
-		c.fail("forged", n, "takes a forged packet in the name of node %d for real", f.packet.Header.Source)
-	}
 }

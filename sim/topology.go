@@ -117,11 +117,11 @@ func (w *World) holdStill(g graph, res *Topology) {
 		if !w.step() {
 			return
 		}
-		if changes := w.check.leadChanges; changes != last {
+		if changes := w.check.LeadChanges; changes != last {
 			last = changes
 			res.Settled = time.Duration(w.now - start)
 			if w.now >= calm && w.opt.Mode == leader.Available {
-				w.check.fail("4'", w.nodes[0], "a leader changes %v after connectivity became still", time.Duration(w.now-start))
+				w.check.Fail("4'", &w.nodes[0].proc, "a leader changes %v after connectivity became still", time.Duration(w.now-start))
 				return
 			}
 		}
@@ -130,7 +130,7 @@ func (w *World) holdStill(g graph, res *Topology) {
 		}
 	}
 	for i := range w.nodes {
-		if w.check.leads(i) {
+		if w.check.Leads(i) {
 			res.Leaders.Add(timed.NodeID(i + 1))
 		}
 	}
@@ -144,12 +144,12 @@ func (w *World) holdStill(g graph, res *Topology) {
 // checkBI demands that every leader is supported by all that are connected to it.
 func (w *World) checkBI(g graph) bool {
 	for i, p := range w.nodes {
-		if !w.check.leads(i) {
+		if !w.check.Leads(i) {
 			continue
 		}
 		for j, q := range w.nodes {
-			if g[i]>>j&1 == 1 && !w.check.claims[i].support.Has(q.id) {
-				w.check.fail("BI", p, "leads without node %d, which is connected to it", q.id)
+			if g[i]>>j&1 == 1 && !w.check.Claims[i].Support.Has(q.proc.ID) {
+				w.check.Fail("BI", &p.proc, "leads without node %d, which is connected to it", q.proc.ID)
 				return false
 			}
 		}
@@ -162,14 +162,14 @@ func (w *World) checkBI(g graph) bool {
 func (w *World) checkGroups(res *Topology) {
 	c := &w.check
 	for i, n := range w.nodes {
-		l := int(c.claims[i].lockedTo.Node) - 1
-		if l < 0 || !c.leads(l) || !c.claims[l].support.Has(n.id) {
-			c.fail("4'", n, "is not led at the end: it follows %v; leaders %v", c.claims[i].lockedTo, res.Leaders)
+		l := int(c.Claims[i].LockedTo.Node) - 1
+		if l < 0 || !c.Leads(l) || !c.Claims[l].Support.Has(n.proc.ID) {
+			c.Fail("4'", &n.proc, "is not led at the end: it follows %v; leaders %v", c.Claims[i].LockedTo, res.Leaders)
 			return
 		}
 	}
 	if k := res.Leaders.Len(); k > res.Cover {
-		c.fail("4'", w.nodes[0], "%d groups (led by %v), but %d cliques cover the graph", k, res.Leaders, res.Cover)
+		c.Fail("4'", &w.nodes[0].proc, "%d groups (led by %v), but %d cliques cover the graph", k, res.Leaders, res.Cover)
 	}
 }
 
@@ -190,10 +190,10 @@ func (w *World) checkCliques(g graph) {
 		}
 		led := false
 		for j := range g {
-			led = led || block>>j&1 == 1 && w.check.leads(j) && w.check.claims[j].support == set
+			led = led || block>>j&1 == 1 && w.check.Leads(j) && w.check.Claims[j].Support == set
 		}
 		if !led {
-			w.check.fail("T", w.nodes[i], "its Δ-partition %v has no leader that all support", set)
+			w.check.Fail("T", &w.nodes[i].proc, "its Δ-partition %v has no leader that all support", set)
 			return
 		}
 	}

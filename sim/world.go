@@ -8,8 +8,11 @@ import (
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -45,9 +48,10 @@ type World struct {
 
 	events  uint64
 	hash    uint64
-	check   checker
+	check   check.Checker
+	failed  *Violation
 	codec   codec
-	count   Counters
+	count   Counters          // without the counts of the checker: see Counters
 	reached map[string]uint64 // see [World.Sometimes]
 
 	app      app
@@ -71,7 +75,7 @@ type Counters struct {
 	Crashes, Restarts, Elections, Views  uint64
 	Casts, Deliveries                    uint64                // messages of the broadcast
 	Faults                               [fault.Classes]uint64 // by class
-	Sometimes                            [Situations]uint64
+	Sometimes                            [situation.Count]uint64
 }
 
 // origin keeps instants away from zero, which means "none" in places.
@@ -85,9 +89,10 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
 		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults)}
 	w.bounds, _ = opt.Timing.Validate()
-	w.check.w = w
-	w.check.reset()
-	w.global = newGlobally(seed, &opt)
+	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Start: origin, Violated: w.violated}, origin)
+	if w.global = newGlobally(seed, &opt); w.global != nil {
+		w.check.FollowGlobal(w.global.system, w.global.counts)
+	}
 	w.change = w.newChanging()
 	if s.Servers != nil {
 		w.external = w.newExternal(s.Servers)
@@ -115,7 +120,7 @@ func (w *World) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
 // nothing is left.
 func (w *World) step() bool {
 	e := w.queue.pop()
-	w.now = e.at
+	w.now, w.check.Now = e.at, e.at
 	switch e.kind() {
 	case deliver:
 		w.deliver(e)
@@ -139,7 +144,7 @@ func (w *World) step() bool {
 		w.decide(e)
 	}
 	w.settle()
-	return w.check.failed == nil
+	return w.failed == nil
 }
 
 // deliver hands a packet to its destination.
@@ -150,7 +155,7 @@ func (w *World) deliver(e event) {
 		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
 		return
 	}
-	if !n.up || n.upset && w.reincarnate(n) {
+	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) {
 		if w.record != nil {
 			w.recordLoss(f, e.node())
 		}
@@ -171,7 +176,7 @@ func (w *World) deliver(e event) {
 		w.tracePacket(n, f)
 	}
 	out := w.handle(n, now, &f.packet)
-	w.check.delivered(n, f, now)
+	w.check.Delivered(&n.proc, w.arrival(f), now)
 	if w.record != nil {
 		w.recordArrival(n, f)
 	}
@@ -182,12 +187,21 @@ func (w *World) deliver(e event) {
 	w.after(n, now, out)
 }
 
+// arrival returns what the checks must know of a packet that arrives.
+func (w *World) arrival(f *flight) check.Arrival {
+	a := check.Arrival{Packet: &f.packet, Sent: f.sent}
+	if f.from != nobody {
+		a.From = &w.nodes[f.from].proc
+	}
+	return a
+}
+
 // handle lets a node handle a packet.
 func (w *World) handle(n *Node, now timed.Instant, p *wire.Packet) []stack.Effect {
 	if w.meter != nil {
 		return w.meter.handle(n, now, p, w.out[:0])
 	}
-	return n.st.HandlePacket(now, now, p, w.out[:0])
+	return n.proc.Stack.HandlePacket(now, now, p, w.out[:0])
 }
 
 // drop frees a slot.
@@ -199,7 +213,7 @@ func (w *World) drop(slot int32) {
 // wake lets a node look at its timers.
 func (w *World) wake(e event) {
 	n := w.nodes[e.node()]
-	if !n.up || e.arg != n.wakeTicket {
+	if !n.proc.Up || e.arg != n.wakeTicket {
 		return
 	}
 	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
@@ -207,11 +221,11 @@ func (w *World) wake(e event) {
 		w.arm(n, n.stalledUntil)
 		return
 	}
-	if n.upset && w.reincarnate(n) {
+	if n.proc.Upset && w.reincarnate(n) {
 		return
 	}
 	now := n.tick(w.now)
-	if now < n.st.Deadline() {
+	if now < n.proc.Stack.Deadline() {
 		w.arm(n, 0)
 		return
 	}
@@ -221,7 +235,7 @@ func (w *World) wake(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "timeout")
 	}
-	w.after(n, now, n.st.HandleTimeout(now, w.out[:0]))
+	w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
 	if w.global != nil {
 		w.verifies(n)
 	}
@@ -238,13 +252,13 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.SendBack:
 			if w.external != nil && e.Packet.Has(wire.FrameLine) {
-				w.external.promised = max(w.external.promised, e.Packet.Line.Until)
+				w.check.Announces(e.Packet.Line.Until)
 			}
 			if w.cast != nil && e.Packet.Has(wire.FrameBroadcast) {
-				w.cast.check.says(n, e.Packet.Broadcast) // also what is lost at once has been decided
+				w.cast.check.Says(e.Packet.Broadcast) // also what is lost at once has been decided
 			}
 			if w.global != nil && e.Packet.Has(wire.FrameAnswer) {
-				w.check.answered(n, e.Packet)
+				w.check.Answered(&n.proc, e.Packet)
 			}
 			if slot := w.lent[sent]; broken {
 				w.count.Lost++
@@ -265,7 +279,10 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 			if w.opt.Trace != nil {
 				w.traceEvent(n, e.Event)
 			}
-			restart = w.check.event(n, e.Event) || restart
+			restart = w.check.Event(&n.proc, e.Event) || restart
+			if e.Event.Kind == stack.EventEpoch && e.Event.Change.Kind == epoch.Proposed {
+				w.falls(n)
+			}
 			if w.app.Start != nil {
 				w.app.hears(n, e.Event)
 			}
@@ -275,21 +292,21 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		}
 	}
 	w.out, w.lent = out[:0], w.lent[:0]
-	w.check.turn(n, now)
+	w.check.Turn(&n.proc, now)
 	if restart {
-		w.check.blames(n)
+		w.blames(n)
 	}
 	if w.record != nil {
 		w.recordClaims(n)
 	}
-	if w.check.quit == n {
-		w.check.quit = nil
+	if w.check.Quit == &n.proc {
+		w.check.Quit = nil
 		w.crash(n)
 		return
 	}
 	if w.cast != nil {
-		if w.check.leaves == n {
-			w.check.leaves = nil
+		if w.check.Leaves == &n.proc {
+			w.check.Leaves = nil
 			w.overrun(n)
 			return
 		}
@@ -297,21 +314,21 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 			w.consume(n)
 		}
 	}
-	if n.up && !n.upset {
+	if n.proc.Up && !n.proc.Upset {
 		w.arm(n, 0)
 	}
 }
 
 // arm schedules the node's next look at its timers, not before earliest.
 func (w *World) arm(n *Node, earliest int64) {
-	if n.st == nil {
+	if n.proc.Stack == nil {
 		return
 	}
-	due := n.st.Deadline()
+	due := n.proc.Stack.Deadline()
 	if due >= n.armedFor && n.wakeAt != hardware.Forever {
 		return // the look that is scheduled already comes early enough
 	}
-	at := max(n.clock.When(due), earliest, w.now)
+	at := max(n.proc.Clock.When(due), earliest, w.now)
 	if at >= n.wakeAt {
 		return
 	}
@@ -324,7 +341,7 @@ func (w *World) arm(n *Node, earliest int64) {
 	}
 	n.wakeAt = at
 	n.wakeTicket++
-	w.schedule(at, wake, n.index, n.wakeTicket)
+	w.schedule(at, wake, n.proc.Index, n.wakeTicket)
 }
 
 // take returns a slot that nobody uses.
@@ -364,23 +381,23 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		w.meter.leaves(n, &f.packet)
 	}
 	f.packet.Header.Counter = n.counter
-	f.sent, f.from, f.payload = w.now, int32(n.index), nil
+	f.sent, f.from, f.payload = w.now, int32(n.proc.Index), nil
 	if w.cargo != nil && e.Peer == w.cargoTo {
 		f.payload, w.cargo = w.cargo, nil
 	}
 	if w.opt.Codec {
 		if err := w.codec.pass(&f.packet); err != nil {
-			w.check.fail("codec", n, "%v", err)
+			w.check.Fail("codec", &n.proc, "%v", err)
 		}
 	}
 	f.stow()
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
-		if r := w.nodes[i]; r.up && r.id == e.Peer && r != n {
+		if r := w.nodes[i]; r.proc.Up && r.proc.ID == e.Peer && r != n {
 			again := w.copy(slot)
 			w.carry(n, again, i)
 		}
 	}
-	if to == n.index {
+	if to == n.proc.Index {
 		w.drop(slot) // a rival speaks to its own id: nobody is there but itself
 		return
 	}
@@ -389,7 +406,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 
 // carry takes a packet over a link, with what the link does to it.
 func (w *World) carry(n *Node, slot int32, to int) {
-	l := &w.links[n.index][to]
+	l := &w.links[n.proc.Index][to]
 	f := w.slots[slot]
 	delay, ok := l.draw(w, f)
 	if ok && l.odd {
@@ -410,5 +427,5 @@ func (w *World) carry(n *Node, slot int32, to int) {
 }
 
 func (w *World) trace(n *Node, format string, args ...any) {
-	fmt.Fprintf(w.opt.Trace, "%12.6f  node %d  %s\n", float64(w.now-origin)/1e9, n.index+1, fmt.Sprintf(format, args...))
+	fmt.Fprintf(w.opt.Trace, "%12.6f  node %d  %s\n", float64(w.now-origin)/1e9, n.proc.Index+1, fmt.Sprintf(format, args...))
 }

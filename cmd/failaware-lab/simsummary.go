@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 )
 
 // print writes the result: text, and in its last line the JSON object for scripts; or
@@ -76,7 +76,7 @@ func (s *simRun) counts(w io.Writer) {
 	_ = rows.Flush()
 	fmt.Fprintln(w, "situations reached")
 	rows = cli.NewTable(w)
-	for x := range sim.Situation(sim.Situations) {
+	for x := range situation.Kind(situation.Count) {
 		if n := t.Sometimes[x.String()]; n > 0 {
 			rows.Row(fmt.Sprintf("  %10d", n), x)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/situation"
 )
 
 // Campaign is a row of the table.
@@ -30,7 +31,7 @@ type Campaign struct {
 	Long int
 	// Rare lists the situations that Test seeds reach too seldom to demand them, of
 	// those that the options promise.
-	Rare []sim.Situation
+	Rare []situation.Kind
 	// Reach lists situations of an application that Test seeds must reach.
 	Reach []string
 }

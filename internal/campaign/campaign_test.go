@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/situation"
 )
 
 func TestTheTableIsSound(t *testing.T) {
@@ -74,15 +75,15 @@ func TestVariedCampaignsVary(t *testing.T) {
 }
 
 func TestMissingSituations(t *testing.T) {
-	c := Campaign{Name: "x", Test: 10, Options: sim.Options{Nodes: 1}, Rare: []sim.Situation{sim.Slept}, Reach: []string{"own"}}
+	c := Campaign{Name: "x", Test: 10, Options: sim.Options{Nodes: 1}, Rare: []situation.Kind{situation.Slept}, Reach: []string{"own"}}
 	tally := sim.Tally{Seeds: 9}
 	require.Empty(t, c.Missing(&tally), "too few seeds to demand anything")
 	tally.Seeds = 10
 	missing := c.Missing(&tally)
 	require.Contains(t, missing, "own")
-	require.Contains(t, missing, sim.LeaseExpired.String())
-	require.NotContains(t, missing, sim.Slept.String())
-	require.NotContains(t, missing, sim.TwoLeaders.String(), "one node has no rival")
+	require.Contains(t, missing, situation.LeaseExpired.String())
+	require.NotContains(t, missing, situation.Slept.String())
+	require.NotContains(t, missing, situation.TwoLeaders.String(), "one node has no rival")
 	tally.Reached = map[string]uint64{"own": 1}
 	require.False(t, slices.Contains(c.Missing(&tally), "own"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -31,7 +32,7 @@ var (
 
 // seldom are the situations that a few hundred seeds reach a few times. The
 // campaigns of 600 seeds demand them.
-var seldom = []sim.Situation{sim.RivalStopped, sim.TwinsFound, sim.ProposalOvertaken}
+var seldom = []situation.Kind{situation.RivalStopped, situation.TwinsFound, situation.ProposalOvertaken}
 
 // fourfold returns a campaign in both modes and with both ranks.
 func fourfold(c Campaign) (all []Campaign) {
@@ -61,11 +62,11 @@ func plain() []Campaign {
 			{Name: "moderate-strict", Purpose: "every situation, mode strict", Options: sim.Options{Roughness: moderate, Mode: leader.Strict}, Test: 600},
 			{Name: "wire", Purpose: "all packets through the wire format", Options: sim.Options{Roughness: rough, Codec: true}, Check: 10, Long: 4},
 			{Name: "local", Purpose: "preset local, wire format", Options: sim.Options{Timing: timed.Local(), Codec: true},
-				Check: 5, Test: 50, Long: 4, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+				Check: 5, Test: 50, Long: 4, Rare: append([]situation.Kind{situation.LeaseExpiredProposing}, seldom...)},
 			{Name: "local-strict", Purpose: "preset local, mode strict",
 				Options: sim.Options{Timing: timed.Local(), Mode: leader.Strict, Duration: 10 * time.Second}, Long: 4},
 			{Name: "wan", Purpose: "preset wan", Options: sim.Options{Timing: timed.WAN(), Duration: 200 * time.Second},
-				Check: 5, Test: 30, Long: 4, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+				Check: 5, Test: 30, Long: 4, Rare: append([]situation.Kind{situation.LeaseExpiredProposing}, seldom...)},
 			{Name: "wan-strict", Purpose: "preset wan, mode strict",
 				Options: sim.Options{Timing: timed.WAN(), Mode: leader.Strict, Duration: 200 * time.Second}, Long: 4},
 			{Name: "three-id", Purpose: "three nodes, many faults, rank id", Options: sim.Options{Nodes: 3, RankBy: leader.ByID, Roughness: rough}, Long: 4},
@@ -85,7 +86,7 @@ func collated() []Campaign {
 			Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree, Mode: leader.Strict}, Check: 5, Test: 200, Rare: seldom},
 		{Name: "collated-large", Purpose: "collated replies, 32 nodes, wire format",
 			Options: sim.Options{Nodes: 32, Collation: leader.Collation{Above: 4, Fanout: 3}, Codec: true}, Check: 1, Test: 5,
-			Rare: append([]sim.Situation{sim.LeaseExpired, sim.LeaseExpiredProposing, sim.HandedOver, sim.NobodyLeads, sim.LeaderCrashedProposing}, seldom...)},
+			Rare: append([]situation.Kind{situation.LeaseExpired, situation.LeaseExpiredProposing, situation.HandedOver, situation.NobodyLeads, situation.LeaderCrashedProposing}, seldom...)},
 	}
 }
 
@@ -139,7 +140,7 @@ func quorums() []Campaign {
 		Campaign{Name: "global-rough-strict-id", Purpose: "random quorum systems, many faults, mode strict, rank id",
 			Options: sim.Options{Quorum: sim.RandomQuorum, Roughness: rough, Mode: leader.Strict, RankBy: leader.ByID}, Long: 4},
 		Campaign{Name: "global-majority", Purpose: "a majority of five, wire format", Options: sim.Options{Quorum: "majority:1,2,3,4,5", Codec: true},
-			Check: 5, Test: 50, Rare: append([]sim.Situation{sim.LeaseExpiredProposing}, seldom...)},
+			Check: 5, Test: 50, Rare: append([]situation.Kind{situation.LeaseExpiredProposing}, seldom...)},
 		Campaign{Name: "global-varied", Purpose: "random quorum systems, all modes, ranks and presets", Options: sim.Options{Quorum: sim.RandomQuorum},
 			Vary: varyGlobal, Check: 36, Test: 120})
 }
@@ -154,7 +155,7 @@ func epochs() []Campaign {
 			Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true, Roughness: moderate, Nodes: 7, Collation: tree, Codec: true}, Check: 5, Test: 100, Rare: seldom},
 		Campaign{Name: "epochs-varied", Purpose: "replaced quorum systems, all modes and ranks", Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true},
 			Vary: varyEpochs, Check: 32, Test: 160,
-			Reach: names(sim.EpochChanged, sim.EpochForced, sim.EpochRepeated, sim.EdictAcrossEpochs)})
+			Reach: names(situation.EpochChanged, situation.EpochForced, situation.EpochRepeated, situation.EdictAcrossEpochs)})
 }
 
 // states returns the campaigns of replicated state.
@@ -171,7 +172,7 @@ func states() []Campaign {
 	}
 }
 
-func names(all ...sim.Situation) (out []string) {
+func names(all ...situation.Kind) (out []string) {
 	for _, s := range all {
 		out = append(out, s.String())
 	}

@@ -1,4 +1,4 @@
-package sim
+package check
 
 import (
 	"bytes"
@@ -8,58 +8,57 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
-// castCheck holds what is broadcast and delivered against the promises of the
+// Broadcasts holds what is broadcast and delivered against the promises of the
 // broadcast layer. The world tells it what happens, in the order in which it
 // happens, and gives it the truth where a promise is about other nodes.
-type castCheck struct {
-	// fail takes a broken promise.
-	fail func(check string, node timed.NodeID, format string, args ...any)
-	// sometimes counts a situation.
-	sometimes func(Situation)
-	now       func() int64 // true time
+type Broadcasts struct {
+	of   *Checker
+	Live broadcastLiveness
 	// limit is how many bytes may wait for an application, and how many more for
 	// each view that has begun since it took anything.
 	limit [2]int
-	count int // messages broadcast
+	Count int // messages broadcast
 	// timedInUse: the order of what is left over when a view ends may differ
 	// from that of those who go on in it.
 	timedInUse bool
 	quorum     timed.Set // RequireQuorum, or none
 	drift      timed.Drift
 
-	nodes map[timed.Incarnation]*castNode
-	sent  map[broadcast.ID]*castSent
-	views map[membership.ViewID]*castView
-	last  map[castStream]uint64 // ordered by some decision, or delivered by somebody, through
+	nodes map[timed.Incarnation]*member
+	Sent  map[broadcast.ID]*sentMessage
+	views map[membership.ViewID]*viewLog
+	last  map[stream]uint64 // ordered by some decision, or delivered by somebody, through
 }
 
-type castStream struct {
+type stream struct {
 	of    timed.Incarnation
 	class broadcast.Class
 }
 
-// castSent is a message as it was broadcast.
-type castSent struct {
-	payload  []byte
+// sentMessage is a message as it was broadcast.
+type sentMessage struct {
+	Payload  []byte
 	opt      broadcast.Options
-	at       int64
+	At       int64
 	first    uint64 // sequence of its first fragment
 	timeline clocksync.TimelineID
-	outcome  bool
+	Outcome  bool
 	still    bool // broadcast in a still period, when all must hold their view
 }
 
-// castNode is what one incarnation has done.
-type castNode struct {
+// member is what one incarnation has done.
+type member struct {
 	inc       timed.Incarnation
 	st        *stack.Stack
 	dead      bool
 	view      *membership.View
 	position  uint64
-	sequence  map[castStream]uint64
+	sequence  map[stream]uint64
 	delivered map[broadcast.ID]bool
 	inView    []broadcast.ID // delivered in the present view
 	regular   int            // how many of them before the transition
@@ -69,60 +68,87 @@ type castNode struct {
 	own       [2]uint64      // the last sequences given, by class
 }
 
-// castView is what all nodes together have done in a view.
-type castView struct {
+// viewLog is what all nodes together have done in a view.
+type viewLog struct {
 	members  []membership.Member
 	sequence []broadcast.ID // one global order: all deliveries are prefixes
 	strict   []broadcast.ID // delivered by somebody as Strict
-	left     []*castNode
-	moves    map[membership.ViewID]castMove
+	left     []*member
+	moves    map[membership.ViewID]move
 }
 
-// castMove is what those delivered who moved together from one view to the next.
-type castMove struct {
+// move is what those delivered who moved together from one view to the next.
+type move struct {
 	by           timed.NodeID
-	regular, all castDigest
+	regular, all digests
 	nReg, nAll   int
 }
 
-func newCastCheck() *castCheck {
-	return &castCheck{nodes: map[timed.Incarnation]*castNode{}, sent: map[broadcast.ID]*castSent{},
-		views: map[membership.ViewID]*castView{}, last: map[castStream]uint64{}}
+// checkBroadcast makes the Checker check a broadcast with some traffic.
+func (c *Checker) FollowBroadcast(t *fault.Traffic, duration time.Duration) *Broadcasts {
+	k := &Broadcasts{of: c, quorum: t.Config.RequireQuorum, drift: c.Timing.MaxDrift, limit: backlogOf(&t.Config, c.Nodes),
+		nodes: map[timed.Incarnation]*member{}, Sent: map[broadcast.ID]*sentMessage{},
+		views: map[membership.ViewID]*viewLog{}, last: map[stream]uint64{}}
+	k.Live.init(k, t, duration)
+	c.cast = k
+	return k
 }
 
-func (c *castCheck) started(inc timed.Incarnation, st *stack.Stack) {
-	c.nodes[inc] = &castNode{inc: inc, st: st, sequence: map[castStream]uint64{}, delivered: map[broadcast.ID]bool{}}
+func (c *Broadcasts) fail(check string, node timed.NodeID, format string, args ...any) {
+	c.of.FailAt(check, node, format, args...)
 }
 
-func (c *castCheck) broadcast(inc timed.Incarnation, id broadcast.ID, payload []byte, opt broadcast.Options,
-	at int64, timeline clocksync.TimelineID) *castSent {
-	if c.sent[id] != nil {
+func (c *Broadcasts) sometimes(s situation.Kind) { c.of.Sometimes(s) }
+
+// backlogOf returns how many bytes may wait for an application, and how many each
+// view that begins meanwhile adds. Before a node stops its acknowledgements it may
+// get one window in one turn, which it has acknowledged by then; so a second one
+// can follow. Each sender's part of it is what it may have under way alone, because it
+// may come from a view of its own, and one message that is larger.
+func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
+	x := c.WithDefaults()
+	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
+	window := nodes * (x.Window + x.MaxPayload + frags*castOverhead)
+	return [2]int{x.Backlog + 2*window, window}
+}
+
+// castOverhead is what a message counts besides its payload, in the window and
+// in the backlog.
+const castOverhead = 64
+
+func (c *Broadcasts) Started(inc timed.Incarnation, st *stack.Stack) {
+	c.nodes[inc] = &member{inc: inc, st: st, sequence: map[stream]uint64{}, delivered: map[broadcast.ID]bool{}}
+}
+
+func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload []byte, opt broadcast.Options,
+	at int64, timeline clocksync.TimelineID) *sentMessage {
+	if c.Sent[id] != nil {
 		c.fail("id", inc.Node, "gives the id %v twice", id)
 	}
 	n := c.nodes[inc]
-	m := &castSent{payload: bytes.Clone(payload), opt: opt, at: at, timeline: timeline, first: n.own[id.Class] + 1}
+	m := &sentMessage{Payload: bytes.Clone(payload), opt: opt, At: at, timeline: timeline, first: n.own[id.Class] + 1}
 	c.timedInUse = c.timedInUse || opt.Order == broadcast.TimedOrder
-	c.sent[id], c.count = m, c.count+1
+	c.Sent[id], c.Count = m, c.Count+1
 	n.mine, n.own[id.Class] = append(n.mine, id), id.Sequence
 	return m
 }
 
 // holds tells the truth about an incarnation: whether it holds a message, or did
 // when it crashed.
-func (c *castCheck) holds(i timed.Incarnation, id broadcast.ID) bool {
+func (c *Broadcasts) holds(i timed.Incarnation, id broadcast.ID) bool {
 	n := c.nodes[i]
 	return n != nil && (n.st.BroadcastState().Holds(id) || n.delivered[id])
 }
 
 // decided takes a decision as its issuer sends it.
-func (c *castCheck) decided(id membership.ViewID, d *broadcast.Decision) {
+func (c *Broadcasts) decided(id membership.ViewID, d *broadcast.Decision) {
 	v := c.views[id]
 	if v == nil {
 		return // an old packet of a view that the issuer alone installed
 	}
 	for _, r := range d.Ranges {
 		m := v.members[r.Member].Incarnation
-		key := castStream{m, r.Class}
+		key := stream{m, r.Class}
 		c.last[key] = max(c.last[key], r.To)
 		if r.Class == broadcast.ClassOrdered && !c.quorum.Empty() {
 			var set timed.Set
@@ -136,8 +162,8 @@ func (c *castCheck) decided(id membership.ViewID, d *broadcast.Decision) {
 	}
 }
 
-// installed takes the begin of a view at a node.
-func (c *castCheck) installed(inc timed.Incarnation, v *membership.View) {
+// Installed takes the begin of a view at a node.
+func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 	n := c.nodes[inc]
 	if n.view != nil {
 		c.leave(n, v)
@@ -146,12 +172,12 @@ func (c *castCheck) installed(inc timed.Incarnation, v *membership.View) {
 	n.view, n.position, n.inView, n.regular, n.next = v, 0, nil, 0, nil
 	n.lastTimed = broadcast.Delivery{}
 	if c.views[v.ID] == nil {
-		c.views[v.ID] = &castView{members: v.Members, moves: map[membership.ViewID]castMove{}}
+		c.views[v.ID] = &viewLog{members: v.Members, moves: map[membership.ViewID]move{}}
 	}
 }
 
-// transition takes the mark between what is regular and what is not.
-func (c *castCheck) transition(inc timed.Incarnation, view, next *membership.View, along timed.Set) {
+// Transition takes the mark between what is regular and what is not.
+func (c *Broadcasts) Transition(inc timed.Incarnation, view, next *membership.View, along timed.Set) {
 	n := c.nodes[inc]
 	if n.view == nil || view.ID != n.view.ID {
 		c.fail("transition", inc.Node, "leaves %v but is in %v", view.ID, n.view)
@@ -164,13 +190,13 @@ func (c *castCheck) transition(inc timed.Incarnation, view, next *membership.Vie
 }
 
 // leave checks extended virtual synchrony when a node moves on to v.
-func (c *castCheck) leave(n *castNode, v *membership.View) {
+func (c *Broadcasts) leave(n *member, v *membership.View) {
 	if n.next == nil || n.next.ID != v.ID {
 		c.fail("transition", n.inc.Node, "installs %v without the transitional mark", v.ID)
 		return
 	}
 	u := c.views[n.view.ID]
-	m := castMove{by: n.inc.Node, regular: digest(n.inView[:n.regular]), all: digest(n.inView),
+	m := move{by: n.inc.Node, regular: digest(n.inView[:n.regular]), all: digest(n.inView),
 		nReg: n.regular, nAll: len(n.inView)}
 	if o, ok := u.moves[v.ID]; !ok {
 		u.moves[v.ID] = m
@@ -186,12 +212,12 @@ func (c *castCheck) leave(n *castNode, v *membership.View) {
 	u.left = append(u.left, n)
 }
 
-// castDigest names a list of deliveries.
-type castDigest struct{ ordered, unordered uint64 }
+// digests names a list of deliveries.
+type digests struct{ ordered, unordered uint64 }
 
 // digest names a list of deliveries: the ordered ones in their order, and the
 // others as a set, since no order is promised between senders.
-func digest(ids []broadcast.ID) (d castDigest) {
+func digest(ids []broadcast.ID) (d digests) {
 	for _, id := range ids {
 		h := spreadBits(uint64(id.Sender)<<56 ^ id.Sequence ^ spreadBits(uint64(id.Boot)))
 		if id.Class == broadcast.ClassOrdered {
@@ -212,11 +238,11 @@ func spreadBits(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// delivered checks one delivery of a node.
-func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *broadcast.Delivery) {
+// Delivered checks one delivery of a node.
+func (c *Broadcasts) Delivered(inc timed.Incarnation, view *membership.View, d *broadcast.Delivery) {
 	n := c.nodes[inc]
-	m := c.sent[d.ID]
-	if m == nil || !bytes.Equal(m.payload, d.Payload) || m.opt != d.Options {
+	m := c.Sent[d.ID]
+	if m == nil || !bytes.Equal(m.Payload, d.Payload) || m.opt != d.Options {
 		c.fail("invention", inc.Node, "delivers %v (%v) in %v, which was never broadcast so", d.ID, d.Options, view.ID)
 		return
 	}
@@ -226,7 +252,7 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 	}
 	n.delivered[d.ID] = true
 	from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
-	key := castStream{from, d.Class}
+	key := stream{from, d.Class}
 	if d.Sequence <= n.sequence[key] {
 		c.fail("FIFO", inc.Node, "delivers %v after %d of the same sender", d.ID, n.sequence[key])
 	}
@@ -237,7 +263,7 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 		return
 	}
 	if d.Transitional {
-		c.sometimes(CastTransitional)
+		c.sometimes(situation.CastTransitional)
 	}
 	if d.Transitional != (n.next != nil) {
 		c.fail("transition", inc.Node, "delivers %v marked transitional: %v", d.ID, d.Transitional)
@@ -247,10 +273,10 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 	}
 	n.inView = append(n.inView, d.ID)
 	if from == inc {
-		if m.outcome {
+		if m.Outcome {
 			c.fail("outcome", inc.Node, "delivers its own %v, whose outcome was said to be unknown", d.ID)
 		}
-		m.outcome = true
+		m.Outcome = true
 	}
 	v := c.views[view.ID]
 	c.checkOrder(n, v, d)
@@ -261,7 +287,7 @@ func (c *castCheck) delivered(inc timed.Incarnation, view *membership.View, d *b
 }
 
 // checkOrder demands one global sequence in each view.
-func (c *castCheck) checkOrder(n *castNode, v *castView, d *broadcast.Delivery) {
+func (c *Broadcasts) checkOrder(n *member, v *viewLog, d *broadcast.Delivery) {
 	if d.Class != broadcast.ClassOrdered {
 		return
 	}
@@ -282,7 +308,7 @@ func (c *castCheck) checkOrder(n *castNode, v *castView, d *broadcast.Delivery) 
 }
 
 // checkAtomicity holds a regular delivery against the truth.
-func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delivery) {
+func (c *Broadcasts) checkAtomicity(n *member, v *viewLog, d *broadcast.Delivery) {
 	if d.Transitional || d.Atomicity == broadcast.WeakAtomicity {
 		return
 	}
@@ -312,7 +338,7 @@ func (c *castCheck) checkAtomicity(n *castNode, v *castView, d *broadcast.Delive
 
 // checkTimed holds the order of two Timed messages against their stamps, and
 // against the true times of sending as far as the clocks claim to tell.
-func (c *castCheck) checkTimed(n *castNode, d *broadcast.Delivery) {
+func (c *Broadcasts) checkTimed(n *member, d *broadcast.Delivery) {
 	p := n.lastTimed
 	n.lastTimed = *d
 	n.lastTimed.Payload = nil
@@ -322,37 +348,37 @@ func (c *castCheck) checkTimed(n *castNode, d *broadcast.Delivery) {
 	if d.Stamp < p.Stamp || d.Stamp == p.Stamp && d.Sender < p.Sender {
 		c.fail("timed", n.inc.Node, "delivers %v of %d after %v of %d", d.ID, d.Stamp, p.ID, p.Stamp)
 	}
-	a, b := c.sent[p.ID], c.sent[d.ID]
+	a, b := c.Sent[p.ID], c.Sent[d.ID]
 	if a == nil || a.timeline != b.timeline || p.Deviation == clocksync.UnknownBound || d.Deviation == clocksync.UnknownBound {
 		return
 	}
-	late := a.at - b.at // positive: the wrong way round
+	late := a.At - b.At // positive: the wrong way round
 	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)); late > allowed {
 		c.fail("timed", n.inc.Node, "delivers %v before %v, sent %d ns earlier; the stamps allow %d", p.ID, d.ID, late, allowed)
 	}
 }
 
-// elsewhere takes a node's word that own messages were ordered in another branch.
-func (c *castCheck) elsewhere(inc timed.Incarnation, class broadcast.Class, from, to uint64) {
-	if got := c.last[castStream{inc, class}]; to > got {
+// Elsewhere takes a node's word that own messages were ordered in another branch.
+func (c *Broadcasts) Elsewhere(inc timed.Incarnation, class broadcast.Class, from, to uint64) {
+	if got := c.last[stream{inc, class}]; to > got {
 		c.fail("outcome", inc.Node, "says that its messages through %d are ordered elsewhere, but nobody ordered or delivered any after %d", to, got)
 	}
-	c.sometimes(CastElsewhere)
+	c.sometimes(situation.CastElsewhere)
 	for _, id := range c.nodes[inc].mine {
-		if c.sent[id] == nil || id.Class != class || id.Sequence < from || id.Sequence > to {
+		if c.Sent[id] == nil || id.Class != class || id.Sequence < from || id.Sequence > to {
 			continue
 		}
-		if c.sent[id].outcome {
+		if c.Sent[id].Outcome {
 			c.fail("outcome", inc.Node, "says that the outcome of %v is unknown, which it has delivered", id)
 		}
-		c.sent[id].outcome = true
+		c.Sent[id].Outcome = true
 	}
 }
 
-// waits holds what waits for an application against what may.
-func (c *castCheck) waits(n *Node) {
-	most := c.limit[0] + n.owedViews*c.limit[1]
-	if owed := n.owedBytes + castOverhead*n.owedCount; owed > most {
-		c.fail("memory", n.id, "%d bytes of deliveries wait, more than %d", owed, most)
+// Waits holds what waits for an application against what may.
+func (c *Broadcasts) Waits(id timed.NodeID, bytes, messages, views int) {
+	most := c.limit[0] + views*c.limit[1]
+	if owed := bytes + castOverhead*messages; owed > most {
+		c.fail("memory", id, "%d bytes of deliveries wait, more than %d", owed, most)
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package check
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // liveness measures how long a healed world takes to be led and to hold fresh
 // views, and holds that against what Timing.Validate promises.
 type liveness struct {
-	w      *World
+	c      *Checker
 	stable bool
 	since  int64 // true time from which on the bounds count
 	began  int64 // true time at which the stable period began
@@ -23,83 +23,81 @@ type liveness struct {
 	dirty  bool
 
 	last       int64
-	ledTime    int64 // node-nanoseconds
-	freshTime  int64
-	upTime     int64
-	worstElect time.Duration
-	worstView  time.Duration
-	periods    int
-	missed     int
+	LedTime    int64 // node-nanoseconds
+	FreshTime  int64
+	UpTime     int64
+	WorstElect time.Duration
+	WorstView  time.Duration
+	Periods    int
+	Missed     int
 }
-
-func (l *liveness) reset(w *World) { *l = liveness{w: w, last: w.now} }
 
 // changed says that something changed that may matter to what is reached.
 func (l *liveness) changed() { l.dirty = true }
 
-// begin starts a stable period: the blocks are Δ-partitions from now on, and
+// Begin starts a stable period: the blocks are Δ-partitions from now on, and
 // rejoin tells whether nodes restarted within the time that this costs.
-func (l *liveness) begin(blocks []timed.Set, rejoin bool) {
-	l.stable, l.since, l.blocks = true, l.w.now, blocks
-	l.elect, l.view = int64(l.w.bounds.Elect), int64(l.w.bounds.View)
+func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
+	l.stable, l.since, l.blocks = true, l.c.Now, blocks
+	l.elect, l.view = int64(l.c.Bounds.Elect), int64(l.c.Bounds.View)
 	if rejoin {
-		l.elect += int64(l.w.bounds.Rejoin)
-		l.view += int64(l.w.bounds.Rejoin)
+		l.elect += int64(l.c.Bounds.Rejoin)
+		l.view += int64(l.c.Bounds.Rejoin)
 	}
 	l.ledAt, l.viewAt, l.dirty = 0, 0, true
-	l.periods++
+	l.Periods++
 	l.began = l.since
-	if l.w.cast != nil {
-		l.w.cast.live.begin()
+	if l.c.cast != nil {
+		l.c.cast.Live.begin()
 	}
 }
 
-// end finishes a stable period. Both must have been reached in time, and held.
-func (l *liveness) end() {
-	l.observe(l.w.now)
-	if l.w.change != nil {
+// End finishes a stable period. Both must have been reached in time, and held.
+func (l *liveness) End() {
+	l.Observe(l.c.Now)
+	if l.c.Change != nil {
 		l.endChange()
 	} else if l.ledAt == 0 || l.viewAt == 0 {
 		l.miss("leader reached after %v, view after %v (0: never); bounds %v and %v",
 			time.Duration(l.ledAt), time.Duration(l.viewAt), time.Duration(l.elect), time.Duration(l.view))
 	}
 	l.stable = false
-	if l.w.cast != nil {
-		l.w.cast.live.end()
+	if l.c.cast != nil {
+		l.c.cast.Live.end()
 	}
 }
 
 func (l *liveness) miss(format string, args ...any) {
-	l.missed++
+	l.Missed++
 	var state strings.Builder
-	for i, n := range l.w.nodes {
-		cl := &l.w.check.claims[i]
+	for i, n := range l.c.processes {
+		cl := &l.c.Claims[i]
 		view := "no view"
-		if cl.view != nil {
-			view = fmt.Sprintf("view %v %v", cl.view.ID, cl.view.Set)
+		if cl.View != nil {
+			view = fmt.Sprintf("view %v %v", cl.View.ID, cl.View.Set)
 		}
-		fmt.Fprintf(&state, "; node %d up %v leads %v %v locked to %v, %s fresh %v", n.id, n.up,
-			l.w.check.leads(i), cl.support, cl.lockedTo.Node, view, l.w.check.fresh(i))
+		fmt.Fprintf(&state, "; node %d up %v leads %v %v locked to %v, %s fresh %v", n.ID, n.Up,
+			l.c.Leads(i), cl.Support, cl.LockedTo.Node, view, l.c.Fresh(i))
 	}
-	l.w.check.fail("liveness", l.w.nodes[0], "%s; blocks %v%s", fmt.Sprintf(format, args...), l.blocks, state.String())
+	l.c.Fail("liveness", l.c.processes[0], "%s; blocks %v%s", fmt.Sprintf(format, args...), l.blocks, state.String())
 }
 
-// observe looks whether the blocks are led and fresh.
-func (l *liveness) observe(now int64) {
+// Observe looks whether the blocks are led and fresh.
+func (l *liveness) Observe(now int64) {
 	if !l.stable {
 		return
 	}
 	el := now - l.since
 	if l.ledAt == 0 && l.allLed() {
 		l.ledAt = el
-		l.worstElect = max(l.worstElect, time.Duration(el))
+		l.WorstElect = max(l.WorstElect, time.Duration(el))
 	}
 	if l.viewAt == 0 && l.allFresh() {
 		l.viewAt = el
-		l.worstView = max(l.worstView, time.Duration(el))
+		l.WorstView = max(l.WorstView, time.Duration(el))
 	}
-	if l.w.cast != nil {
-		l.w.cast.live.observe()
+	if l.c.cast != nil {
+		l.c.cast.Live.observe()
 	}
 	if l.viewAt != 0 && !l.dirty {
 		return
@@ -115,36 +113,36 @@ func (l *liveness) observe(now int64) {
 	}
 }
 
-// account adds up for how long nodes were led and held fresh views. It is called
+// Account adds up for how long nodes were led and held fresh views. It is called
 // before any claim changes; that claims end by time is taken into account
 // exactly.
-func (l *liveness) account(now int64) {
+func (l *liveness) Account(now int64) {
 	d := now - l.last
 	if d <= 0 {
 		return
 	}
-	c := &l.w.check
-	for i, n := range l.w.nodes {
-		if !n.up {
+	c := l.c
+	for i, n := range l.c.processes {
+		if !n.Up {
 			continue
 		}
-		cl := &c.claims[i]
-		l.upTime += d
-		if cl.viewUntil >= now && cl.leadsMe(c, n) >= now { // the usual case
-			l.freshTime += d
-			l.ledTime += d
+		cl := &c.Claims[i]
+		l.UpTime += d
+		if cl.ViewUntil >= now && cl.leadsMe(c, n) >= now { // the usual case
+			l.FreshTime += d
+			l.LedTime += d
 			continue
 		}
-		l.freshTime += overlap(l.last, now, cl.viewUntil)
-		l.ledTime += overlap(l.last, now, cl.leadsMe(c, n))
+		l.FreshTime += overlap(l.last, now, cl.ViewUntil)
+		l.LedTime += overlap(l.last, now, cl.leadsMe(c, n))
 	}
 	l.last = now
 }
 
 // leadsMe returns until when the node's leader leads with its vote.
-func (cl *claims) leadsMe(c *checker, n *Node) int64 {
-	if p := int(cl.lockedTo.Node) - 1; p >= 0 && p < len(c.claims) && c.claims[p].support.Has(n.id) {
-		return c.claims[p].leadUntil
+func (cl *Claims) leadsMe(c *Checker, n *Process) int64 {
+	if p := int(cl.LockedTo.Node) - 1; p >= 0 && p < len(c.Claims) && c.Claims[p].Support.Has(n.ID) {
+		return c.Claims[p].LeadUntil
 	}
 	return 0
 }
@@ -157,8 +155,8 @@ func (l *liveness) allLed() bool {
 	for _, b := range l.blocks {
 		found := false
 		for id := b.Next(0); id != 0; id = b.Next(id) {
-			if i := int(id) - 1; l.w.check.leads(i) {
-				if found || l.w.check.claims[i].support != b || !l.w.check.globalAsDue(i, b) {
+			if i := int(id) - 1; l.c.Leads(i) {
+				if found || l.c.Claims[i].Support != b || !l.c.globalAsDue(i, b) {
 					return false
 				}
 				found = true
@@ -174,12 +172,12 @@ func (l *liveness) allLed() bool {
 // allFresh reports whether all nodes of every block hold the same up-to-date
 // view, which is the block.
 func (l *liveness) allFresh() bool {
-	c := &l.w.check
+	c := l.c
 	for _, b := range l.blocks {
 		first := int(b.Min()) - 1
 		for id := b.Next(0); id != 0; id = b.Next(id) {
 			i := int(id) - 1
-			if !c.fresh(i) || c.claims[i].view.Set != b || c.claims[i].view.ID != c.claims[first].view.ID {
+			if !c.Fresh(i) || c.Claims[i].View.Set != b || c.Claims[i].View.ID != c.Claims[first].View.ID {
 				return false
 			}
 		}

@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/situation"
+)
+
+// Expected returns the situations that a campaign with these options is to reach.
+func Expected(o Options) (out []situation.Kind) {
+	o = o.withDefaults()
+	for s := range situation.Kind(situation.Count) {
+		if needs(s, &o) && !(o.Calm && len(o.Faults) == 0) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// needs reports whether a situation can come about with the options.
+func needs(s situation.Kind, o *Options) bool {
+	if s >= situation.EpochChanged {
+		return o.Epochs
+	}
+	if s >= situation.LocalBesideGlobal {
+		// In mode strict a leader leaves none of its electors out.
+		return o.Quorum != "" && o.Nodes >= 3 && (s != situation.GlobalOutlived || o.Mode == leader.Available)
+	}
+	if s >= situation.CastUndelivered {
+		return needsBroadcast(s, o)
+	}
+	if collates(s) {
+		return o.Collation.Above > 0 && o.Nodes > o.Collation.Above
+	}
+	switch s {
+	case situation.ClockFaulty, situation.BlamedItself:
+		return o.BrokenClocks
+	case situation.RivalStopped:
+		return !o.Epochs
+	case situation.TwinsFound:
+		return o.Broadcast == nil && !o.Epochs
+	case situation.UTCExternal, situation.UTCDisputed, situation.ServerNamed, situation.LineBent:
+		return o.Servers != nil // in other campaigns too few worlds have any
+	case situation.MergedTwo, situation.ViewShrank, situation.TwoLeaders, situation.Outranked, situation.ProposalOvertaken, situation.DeafPeer:
+		return o.Nodes >= 2
+	case situation.MergedMore, situation.ThreeLeaders:
+		return o.Nodes >= 3
+	}
+	return true
+}
+
+// collates reports whether the situation is one of collated replies.
+func collates(s situation.Kind) bool {
+	return s == situation.RepliesCollated || s == situation.CollatedLate
+}
+
+// needsBroadcast reports whether a situation of the broadcast can come about with
+// the options.
+func needsBroadcast(s situation.Kind, o *Options) bool {
+	b := o.Broadcast
+	switch {
+	case b == nil || b.Quiet: // applications broadcast in their own way
+		return false
+	case s == situation.CastWindowFull, s == situation.CastSlow, s == situation.CastSlowLeft:
+		return true
+	case s == situation.CastNoQuorum:
+		return o.Nodes >= 2 && (b.Config == nil || !b.Config.RequireQuorum.Empty())
+	case s == situation.CastFragment:
+		return o.Nodes >= 2 && b.Config == nil
+	case s == situation.CastElsewhere, s == situation.CastMerged, s == situation.CastFlushed, s == situation.CastRecovered:
+		return o.Nodes >= 3
+	}
+	return o.Nodes >= 2
+}

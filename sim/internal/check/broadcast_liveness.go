@@ -1,0 +1,187 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/timed"
+)
+
+// broadcastLiveness demands that in a still period what is broadcast is delivered in
+// time, and that what was broadcast before has its outcome in time.
+type broadcastLiveness struct {
+	k     *Broadcasts
+	on    bool
+	spell int64 // how long a delivery takes at most
+	view  int64 // until when all hold one view
+	due   []dueMessage
+	Worst time.Duration
+}
+
+// dueMessage is a message that must have its outcome at a time; with all, it must
+// be delivered to all of its sender's block by then.
+type dueMessage struct {
+	at  int64
+	id  broadcast.ID
+	all bool
+}
+
+// initialSpread is by how much the clocks that a world gives its machines differ
+// from each other at most.
+const initialSpread = 40 * time.Millisecond
+
+// init computes the bound.
+func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.Duration) {
+	l.k = k
+	l.spell = int64(DeliveryBound(k.of.Timing, k.of.Nodes, slices.ContainsFunc(t.Mix,
+		func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })))
+	if s := k.of.Servers; s != nil {
+		l.spell += int64(s.Spread(duration))
+	}
+}
+
+// DeliveryBound returns within which true time a broadcast is delivered to all of
+// a Δ-partition that holds one up-to-date view and loses nothing, when the window
+// has room for it. With nothing lost, a message takes its way to the decider, a
+// decision, which waits until its decider has what was ordered before, and the
+// acknowledgements: a few times a message and a process at work. What was lost
+// before the world became still shows with the next packet of its sender, a
+// keepalive period later at most, and is asked for a one-way timeout later, of
+// one member after the other. Where there are Timed messages, those wait for the
+// word of the slowest clock besides, and others behind them.
+func DeliveryBound(t timed.Timing, nodes int, timedToo bool) time.Duration {
+	hop := t.OneWayTimeout + t.SchedulingDelay
+	d := 2*t.KeepalivePeriod + t.ElectionPeriod + time.Duration(nodes+2)*t.FastThreshold + time.Duration(2*nodes+8)*hop
+	d = t.MaxDrift.Wait(d)
+	if timedToo {
+		d += initialSpread + t.KeepalivePeriod
+	}
+	return d
+}
+
+// begin starts a still period.
+func (l *broadcastLiveness) begin() {
+	live := &l.k.of.Live
+	l.on, l.view, l.due = true, live.since+live.view, l.due[:0]
+	for _, n := range l.k.of.processes {
+		if !n.Up || n.Upset {
+			continue
+		}
+		for _, id := range l.k.nodes[n.Incarnation()].mine {
+			if m := l.k.Sent[id]; m != nil && !m.Outcome {
+				l.expect(n, id, l.view+l.spell, false)
+			}
+		}
+	}
+}
+
+// Sent takes a message that a node has broadcast.
+func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
+	if !l.on {
+		return
+	}
+	m.still = l.k.of.Now > l.view // views that were up to date before may still lose a member that slept
+	l.expect(n, id, max(l.k.of.Now, l.view)+l.spell, m.still)
+}
+
+// expect demands the outcome of a message in time, unless it is to be ordered in
+// quorums only and there is none.
+func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
+	q := l.k.quorum
+	if id.Class == broadcast.ClassOrdered && !q.Empty() && 2*l.block(n.ID).Intersect(q).Len() <= q.Len() {
+		return
+	}
+	l.due = append(l.due, dueMessage{at, id, all})
+}
+
+// block returns the block of a node.
+func (l *broadcastLiveness) block(id timed.NodeID) timed.Set {
+	for _, b := range l.k.of.Live.blocks {
+		if b.Has(id) {
+			return b
+		}
+	}
+	return timed.SetOf(id)
+}
+
+// Delivered measures how long a message of the still period took.
+func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
+	if m := l.k.Sent[d.ID]; l.on && m != nil && m.still {
+		l.Worst = max(l.Worst, time.Duration(l.k.of.Now-m.At))
+	}
+}
+
+// observe looks at what is due.
+func (l *broadcastLiveness) observe() {
+	k := 0
+	for ; l.on && k < len(l.due) && l.due[k].at <= l.k.of.Now; k++ {
+		l.check(&l.due[k])
+	}
+	if l.due = l.due[k:]; k > 0 && len(l.due) == 0 {
+		l.due = nil
+	}
+}
+
+func (l *broadcastLiveness) check(d *dueMessage) {
+	c := l.k
+	m, sender := c.Sent[d.id], l.k.of.processes[d.id.Sender-1]
+	if m == nil || sender.Boot != d.id.Boot || !sender.Up {
+		return
+	}
+	since := time.Duration(l.k.of.Live.since - l.k.of.Start)
+	if !m.Outcome {
+		l.k.of.Fail("loss", sender, "its %v (%v %v), broadcast %v after the world became still at %v, has no outcome within %v",
+			d.id, m.opt.Order, m.opt.Atomicity, time.Duration(m.At-l.k.of.Start)-since, since, time.Duration(d.at-max(m.At, l.view)))
+		return
+	}
+	if !d.all {
+		return
+	}
+	for id := range l.block(sender.ID).All() {
+		if n := l.k.of.processes[id-1]; n.Up && !c.nodes[n.Incarnation()].delivered[d.id] {
+			l.k.of.Fail("loss", n, "does not deliver %v (%v %v) within %v", d.id, m.opt.Order, m.opt.Atomicity, time.Duration(l.spell))
+			return
+		}
+	}
+}
+
+// end finishes a still period. What is known of incarnations that have ended,
+// and of messages that are settled, is of no more use then.
+func (l *broadcastLiveness) end() {
+	l.observe()
+	l.on, l.due = false, nil
+	l.k.forget(l.k.of.Live.since)
+}
+
+// forget lets go of what no promise can concern any more, when the world has been
+// still for long: whoever runs is in a view of who runs, and has delivered what
+// was broadcast before.
+func (c *Broadcasts) forget(before int64) {
+	needed := map[broadcast.ID]bool{}
+	views := map[membership.ViewID]*viewLog{}
+	for inc, n := range c.nodes {
+		if n.dead {
+			delete(c.nodes, inc)
+		} else if n.view != nil {
+			v := c.views[n.view.ID]
+			views[n.view.ID] = v
+			for _, id := range v.strict { // whoever leaves must have delivered them
+				needed[id] = true
+			}
+		}
+	}
+	c.views = views
+	maps.DeleteFunc(c.last, func(s stream, _ uint64) bool { return c.nodes[s.of] == nil })
+	maps.DeleteFunc(c.Sent, func(id broadcast.ID, m *sentMessage) bool {
+		gone := c.nodes[timed.Incarnation{Node: id.Sender, Boot: id.Boot}] == nil
+		return m.At < before && (m.Outcome || gone) && !needed[id]
+	})
+	for _, n := range c.nodes {
+		n.mine = slices.DeleteFunc(n.mine, func(id broadcast.ID) bool { return c.Sent[id] == nil || c.Sent[id].Outcome })
+		maps.DeleteFunc(n.delivered, func(id broadcast.ID, _ bool) bool { return c.Sent[id] == nil })
+	}
+}

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// begins takes that a node begins a view.
+func (c *Broadcasts) begins(n *member, v *membership.View) {
+	for _, id := range n.mine {
+		if m := c.Sent[id]; m != nil && !m.Outcome {
+			c.sometimes(situation.CastUndelivered)
+			break
+		}
+	}
+	if c.views[v.ID] != nil {
+		return
+	}
+	busy := 0
+	for _, b := range v.Merged() {
+		if u := c.views[b.From]; u != nil && len(u.sequence) > 0 {
+			busy++
+		}
+	}
+	if busy >= 2 {
+		c.sometimes(situation.CastMerged)
+	}
+}
+
+// Says takes what a node says with a packet.
+func (c *Broadcasts) Says(p *broadcast.Packet) {
+	for i := range p.Decisions {
+		c.decided(p.View, &p.Decisions[i])
+	}
+	if p.Plan != nil {
+		for i := range p.Plan.Groups {
+			g := &p.Plan.Groups[i]
+			if len(g.Lack) > 0 {
+				c.sometimes(situation.CastFlushed)
+			}
+			if len(g.Fill) > 0 {
+				c.sometimes(situation.CastRecovered)
+			}
+		}
+	}
+	for i := range p.Wants {
+		c.sometimes(situation.CastAsked)
+		if c.wantsFragment(&p.Wants[i]) {
+			c.sometimes(situation.CastFragment)
+		}
+	}
+}
+
+// wantsFragment reports whether what is asked for includes a fragment of a
+// message that is still under way.
+func (c *Broadcasts) wantsFragment(w *broadcast.Want) bool {
+	n := c.nodes[timed.Incarnation{Node: w.Sender, Boot: w.Boot}]
+	if n == nil {
+		return false
+	}
+	for _, id := range n.mine {
+		if m := c.Sent[id]; m != nil && id.Class == w.Class && id.Sequence > m.first && m.first <= w.To && w.From <= id.Sequence {
+			return true
+		}
+	}
+	return false
+}
+
+// crashed takes the end of an incarnation.
+func (c *Broadcasts) crashed(n *Process) { c.nodes[n.Incarnation()].dead = true }

@@ -1,0 +1,137 @@
+// Package check holds the claims of simulated nodes against the truth that only their
+// world knows: true time, and the state of all processes at once. The world reports
+// what happens, in the order in which it happens; the checks run after every event.
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// Config describes the world of a Checker.
+type Config struct {
+	Nodes  int // processes with later places are rivals
+	Timing timed.Timing
+	Bounds timed.Bounds
+	// Servers are the time servers, or nil.
+	Servers *fault.Servers
+	// Start is the true time at which the run begins.
+	Start int64
+	// Violated takes a broken promise; node 0 is the whole world.
+	Violated func(check string, node timed.NodeID, detail string)
+}
+
+// Counts counts events and situations.
+type Counts struct {
+	Views, Elections uint64
+	Situations       [situation.Count]uint64
+}
+
+// Checker holds the claims of all nodes against each other and against the truth.
+type Checker struct {
+	Config
+	Now       int64 // true time; the world sets it
+	processes []*Process
+	cast      *Broadcasts  // nil without a broadcast
+	global    *globalLeads // nil without a quorum system
+	Change    *epochs      // nil where the quorum system is not replaced
+	Counts    Counts
+
+	Claims  []Claims
+	views   map[membership.ViewID]*membership.View
+	lines   map[clocksync.TimelineID]*timeline
+	onLine  []*timeline       // of each node, to spare the map
+	reading clocksync.Reading // of the turn under way
+	seen    []membership.ViewID
+	heard   []int64 // heard[c.pair(q, p)]: when q last got a fast packet from p's present incarnation
+	spell   int64   // the longest time for which a peer that hears nothing is alive
+
+	LeadChanges uint64 // how often a lead began or ended
+	Expired     uint64 // how often a lease ran out before it was renewed
+	Stale       uint64 // how often a view became stale
+
+	// Faults, if set, takes all events, and no check fails: tests look at the evidence
+	// of broken clocks.
+	Faults func(*Process, *stack.Event)
+	// HeardUTC, if set, takes events about external time.
+	HeardUTC func(*stack.Event)
+	Broken   bool     // a clock has left ρ
+	Cloned   bool     // a process was cloned
+	Clones   []bool   // the processes that noticed it
+	Quit     *Process // has found its id in use, and must stop
+	Leaves   *Process // must leave, because its application is too slow
+
+	honest   bool          // see [fault.Servers.Outnumbered]
+	promised timed.Instant // by the line that was announced in the turn under way
+
+	Live liveness
+}
+
+// timeline is a group time as true time sees it: a line over its leader's
+// hardware clock.
+type timeline struct {
+	id    clocksync.TimelineID
+	clock *hardware.Clock
+	line  clocksync.Line
+
+	promised timed.Instant // the time until which the line was announced
+}
+
+// Reset makes the checker that of a world without processes.
+func (c *Checker) Reset(cfg Config, now int64) {
+	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
+	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
+	c.honest = cfg.Servers != nil && cfg.Servers.Outnumbered()
+	c.Live = liveness{c: c, last: now}
+}
+
+// Add adds a process that does not run yet.
+func (c *Checker) Add(p *Process) {
+	c.processes = append(c.processes, p)
+	n := len(c.processes)
+	heard := make([]int64, n*n)
+	for q := range c.Claims {
+		copy(heard[q*n:], c.heard[q*len(c.Claims):(q+1)*len(c.Claims)])
+	}
+	c.heard = heard
+	c.Claims = append(c.Claims, make([]Claims, n-len(c.Claims))...)
+	c.Clones = append(c.Clones, make([]bool, n-len(c.Clones))...)
+	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
+	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
+}
+
+// pair returns the place of two nodes in a table of pairs.
+func (c *Checker) pair(q, p *Process) int { return q.Index*len(c.Claims) + p.Index }
+
+// always lists the checks that do not rest on clocks.
+var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
+	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory", "borrowed"}
+
+// despite lists the checks that rest neither on clocks nor on boot ids.
+var despite = []string{"codec", "forged", "mismatch", "liveness"}
+
+// Fail reports a promise that was broken at a process.
+func (c *Checker) Fail(check string, n *Process, format string, args ...any) {
+	c.FailAt(check, n.ID, format, args...)
+}
+
+// FailAt reports a promise that was broken at a node. It ignores checks that rest on
+// clocks or boot ids once these are known to be broken.
+func (c *Checker) FailAt(check string, id timed.NodeID, format string, args ...any) {
+	if c.Faults != nil || c.Broken && !slices.Contains(always, check) ||
+		c.Cloned && !slices.Contains(despite, check) {
+		return
+	}
+	c.Violated(check, id, fmt.Sprintf(format, args...))
+}
+
+// Sometimes counts that the run reached a situation.
+func (c *Checker) Sometimes(s situation.Kind) { c.Counts.Situations[s]++ }

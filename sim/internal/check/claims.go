@@ -1,0 +1,81 @@
+package check
+
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Claims are what a process claims with its clock as the only witness. Instants are of
+// its hardware clock; the fields of type int64 are the same in true time.
+type Claims struct {
+	Leading    bool
+	expiration timed.Instant
+	LeadUntil  int64
+	Support    timed.Set
+
+	GlobalEnd   timed.Instant // 0: it does not lead globally
+	globalUntil int64
+	Stamps      *leader.QuorumStamp
+
+	LockedTo timed.Incarnation
+	LockEnd  timed.Instant
+	LockTill int64
+
+	View      *membership.View
+	valid     timed.Instant
+	ViewUntil int64
+	leader    timed.Incarnation // of the view
+	members   timed.Set         // of the view: places of the processes whose present incarnations it has
+
+	proposal  *membership.View
+	staleView membership.ViewID // the view that became stale last
+	bound     int64             // of a process that crashed: until when its vote binds
+	timeline  clocksync.TimelineID
+	shown     clocksync.Time                          // at the last turn
+	left      map[clocksync.TimelineID]clocksync.Time // the last time shown on each timeline that was left
+}
+
+// Leads reports whether the process with an index leads.
+func (c *Checker) Leads(i int) bool { return c.Now < c.Claims[i].LeadUntil }
+
+// Fresh reports whether the process with an index has an up-to-date view.
+func (c *Checker) Fresh(i int) bool { return c.Now < c.Claims[i].ViewUntil }
+
+// ageLead, ageLock and ageView compute when a claim ends in true time.
+func (cl *Claims) ageLead(n *Process) {
+	cl.LeadUntil = 0
+	if cl.Leading {
+		cl.LeadUntil = n.Clock.When(cl.expiration)
+	}
+}
+
+func (cl *Claims) ageLock(n *Process) {
+	cl.LockTill = 0
+	if cl.LockedTo.Valid() {
+		cl.LockTill = n.Clock.When(cl.LockEnd)
+	}
+}
+
+func (cl *Claims) ageView(n *Process) {
+	cl.ViewUntil = 0
+	if cl.View != nil && cl.valid > 0 {
+		cl.ViewUntil = n.Clock.When(cl.valid)
+	}
+}
+
+// look takes another view of the node, or none. It notes members by their places, not
+// their ids: a rival shares its id.
+func (cl *Claims) look(c *Checker, v *membership.View) {
+	cl.View, cl.leader, cl.members = v, timed.Incarnation{}, timed.Set{}
+	if v == nil {
+		return
+	}
+	cl.leader = timed.Incarnation{Node: v.ID.Leader, Boot: v.ID.Boot}
+	for _, n := range c.processes {
+		if v.Has(timed.Incarnation{Node: n.ID, Boot: n.Boot}) {
+			cl.members.Add(n.place())
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// granularity is what whole nanoseconds can cost a bound.
+const granularity = 4
+
+// Arrival is a packet that arrives.
+type Arrival struct {
+	Packet *wire.Packet
+	From   *Process // nil if the packet is forged
+	Sent   int64    // true time
+}
+
+// Delivered checks the delay bound and the offset interval after a packet.
+func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
+	verdict, d := n.Stack.LastPacket()
+	if f.From == nil {
+		c.checkForged(n, f.Packet, verdict)
+		return
+	}
+	p := f.From
+	current := p.Up && p.Boot == f.Packet.Header.Boot
+	if verdict == datagram.Accepted && c.Now-f.Sent > int64(c.Timing.MaxDrift.Wait(c.Timing.Expires)) {
+		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that is %v old", p.Boot, p.ID, time.Duration(c.Now-f.Sent))
+		return
+	}
+	switch {
+	case !current:
+		c.Sometimes(situation.OldBootCame)
+	case verdict == datagram.Challenged:
+		c.Sometimes(situation.ChallengerCame)
+	case verdict == datagram.Delivered && !d.Fast:
+		c.Sometimes(situation.SlowCame)
+	}
+	if verdict != datagram.Delivered && verdict != datagram.Accepted {
+		return
+	}
+	truth := c.Now - f.Sent
+	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-granularity {
+		c.Fail("delay", n, "bound %v of a packet from node %d is below its delay of %v", d.Bound, f.Packet.Header.Source, time.Duration(truth))
+		return
+	}
+	if d.Fast && truth > int64(c.Timing.FastThreshold)+granularity {
+		c.Fail("fast", n, "takes a packet from node %d for fast that took %v", f.Packet.Header.Source, time.Duration(truth))
+		return
+	}
+	// What a node passed on counts also if it has restarted meanwhile.
+	if d.Fast && f.Packet.Has(wire.FrameCollated) {
+		c.checkRelayed(n, f.Packet.Collated, now)
+	}
+	from := f.Packet.Header.Source
+	if !current {
+		return
+	}
+	if d.Fast {
+		c.heard[c.pair(n, p)] = c.Now
+	}
+	if n.Stack.Datagram().Alive(now).Has(from) {
+		c.checkAlive(n, p)
+	}
+	if lo, hi, ok := n.Stack.Datagram().Offset(now, from); ok {
+		off := int64(p.Clock.Show(c.Now) - now)
+		if int64(lo) > off+granularity || int64(hi) < off-granularity {
+			c.Fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
+		}
+	}
+}
+
+// checkForged demands that nothing which is forged counts.
+func (c *Checker) checkForged(n *Process, p *wire.Packet, verdict datagram.Kind) {
+	if verdict == datagram.Delivered || verdict == datagram.Accepted {
+		c.Fail("forged", n, "takes a forged packet in the name of node %d for real", p.Header.Source)
+	}
+}
+
+// checkRelayed checks those for whom a packet speaks. They ran, and heard the
+// requester, after its request left, and no later time is certain.
+func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instant) {
+	if said.Leader.Node != n.ID {
+		return
+	}
+	if said.Number == n.Stack.Election().LastRequest() {
+		c.Sometimes(situation.RepliesCollated)
+	} else {
+		c.Sometimes(situation.CollatedLate)
+	}
+	alive := n.Stack.Datagram().Alive(now)
+	for i := range said.Replies {
+		v := said.Replies[i].Voter
+		p := c.processes[v.Node-1]
+		if !p.Up || p.Boot != v.Boot || n.Stack.Datagram().Boot(v.Node) != v.Boot {
+			continue
+		}
+		if at := c.pair(n, p); said.Replies[i].Reply.Support {
+			c.heard[at] = max(c.heard[at], n.Clock.When(said.Number))
+		}
+		if alive.Has(v.Node) {
+			c.checkAlive(n, p)
+		}
+	}
+}
+
+// checkAlive demands that a peer which is alive here hears this node too, and
+// may vote: a link that works one way only makes nobody alive on one side.
+func (c *Checker) checkAlive(n, p *Process) {
+	if age := c.Now - c.heard[c.pair(p, n)]; age > c.spell {
+		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
+		return
+	}
+	if !p.Stack.Election().Ready(p.Clock.Show(c.Now)) {
+		c.Fail("ready", n, "counts node %d as alive, which is not ready", p.ID)
+	}
+}
+
+// adopted notes which timeline a node is on.
+func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
+	if t := c.lines[id]; t != nil {
+		c.onLine[n.Index] = t
+		return
+	}
+	line, ok := n.Stack.Line()
+	if ok && line.Parent == id && line.Timeline.Leader == id.Leader && line.Timeline.Boot == id.Boot {
+		return // begun and left in one turn, for the time that its references give
+	}
+	if !ok || line.Timeline != id {
+		c.Fail("timeline", n, "adopts %v, which nobody has started", id)
+		return
+	}
+	t := &timeline{id: id, clock: n.Clock, line: line}
+	c.lines[id], c.onLine[n.Index] = t, t
+}
+
+// checkClock checks that the deviation holds the truth, and that time does not
+// run backwards within a timeline.
+func (c *Checker) checkClock(n *Process, now timed.Instant) {
+	r := &c.reading
+	n.Stack.Clock().ReadInto(now, r)
+	cl := &c.Claims[n.Index]
+	least := cl.shown
+	if cl.timeline != r.Timeline {
+		if cl.left == nil {
+			cl.left = map[clocksync.TimelineID]clocksync.Time{}
+		}
+		cl.left[cl.timeline] = cl.shown
+		var was bool
+		if least, was = cl.left[r.Timeline]; !was {
+			least = r.Time
+		}
+	}
+	if r.Time < least && !r.Timeline.None() {
+		c.Fail("monotone", n, "the clock ran back by %v on %v", least.Sub(r.Time), r.Timeline)
+		return
+	}
+	cl.timeline, cl.shown = r.Timeline, r.Time
+	if c.Servers != nil {
+		c.checkUTC(n, r)
+	}
+	t := c.onLine[n.Index]
+	if t == nil || r.Deviation == clocksync.UnknownBound {
+		return
+	}
+	if t.id != r.Timeline {
+		c.Fail("timeline", n, "reads %v while on %v", r.Timeline, t.id)
+		return
+	}
+	truth := int64(t.line.At(t.clock.Show(c.Now)))
+	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
+		c.Fail("deviation", n, "is off by %v on %v and claims %v", time.Duration(diff), r.Timeline, r.Deviation)
+	}
+}

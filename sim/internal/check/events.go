@@ -1,0 +1,113 @@
+package check
+
+import (
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/situation"
+)
+
+// Event checks an event that a node reports. It returns true if the node asks for a
+// new incarnation.
+func (c *Checker) Event(n *Process, e *stack.Event) bool {
+	if c.Faults != nil {
+		c.Faults(n, e)
+	}
+	switch e.Kind {
+	case stack.EventViewInstalled:
+		c.Counts.Views++
+		c.installed(n, e.View, e.Previous)
+	case stack.EventElected:
+		c.Counts.Elections++
+		c.LeadChanges++
+		c.Live.changed()
+	case stack.EventLeadLost:
+		c.LeadChanges++
+		c.lost(n, e.Lost)
+		c.Live.changed()
+	case stack.EventViewStale:
+		c.Stale++
+		c.Claims[n.Index].staleView = e.View.ID
+		c.Sometimes(situation.ViewStale)
+		c.Live.changed()
+	case stack.EventViewFresh:
+		if c.Claims[n.Index].staleView == e.View.ID {
+			c.Sometimes(situation.StaleAndFresh)
+		}
+	case stack.EventPeerSilent:
+		if e.Deaf {
+			c.Sometimes(situation.DeafPeer)
+		}
+	case stack.EventClockAdopted, stack.EventClockStepped, stack.EventClockFault:
+		c.clockEvent(n, e)
+	case stack.EventTwins:
+		c.twins(n, e)
+	case stack.EventDuplicateID:
+		c.duplicate(n)
+	case stack.EventSlowConsumer:
+		c.Sometimes(situation.CastSlow)
+	case stack.EventOverrun:
+		c.Leaves = n
+	case stack.EventMismatch:
+		c.Fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
+	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer:
+		c.utcEvent(n, e)
+	case stack.EventGlobalElected, stack.EventGlobalLost:
+		c.Live.changed()
+		if e.Kind == stack.EventGlobalLost {
+			c.checkStable(n, e)
+		}
+	case stack.EventVerified:
+		c.verified(n, e)
+	case stack.EventEpoch:
+		c.epoch(n, e)
+	case stack.EventOtherQuorum:
+		c.Fail("mismatch", n, "thinks that node %d has another quorum system", e.Peer)
+	case stack.EventRestart:
+		return true
+	}
+	return false
+}
+
+// clockEvent checks an event about a clock.
+func (c *Checker) clockEvent(n *Process, e *stack.Event) {
+	switch e.Kind {
+	case stack.EventClockAdopted:
+		c.Sometimes(situation.ClockAdopted)
+		c.adopted(n, e.Timeline)
+	case stack.EventClockStepped:
+		c.Sometimes(situation.ClockStepped)
+		c.adopted(n, e.Timeline)
+	case stack.EventClockFault:
+		c.Sometimes(situation.ClockFaulty)
+		c.Fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
+	}
+}
+
+// lost counts the situations at the end of a lead.
+func (c *Checker) lost(n *Process, why leader.Reason) {
+	switch why {
+	case leader.LeaseExpired:
+		c.Expired++
+		c.Sometimes(situation.LeaseExpired)
+		if c.Claims[n.Index].proposal != nil {
+			c.Sometimes(situation.LeaseExpiredProposing)
+		}
+	case leader.Outranked:
+		c.Sometimes(situation.Outranked)
+	case leader.Resigned:
+		c.Sometimes(situation.HandedOver)
+	}
+	if c.leaders(n) == 0 {
+		c.Sometimes(situation.NobodyLeads)
+	}
+}
+
+// leaders returns the number of leaders besides n.
+func (c *Checker) leaders(n *Process) (count int) {
+	for i := range c.processes {
+		if i != n.Index && c.Leads(i) {
+			count++
+		}
+	}
+	return count
+}

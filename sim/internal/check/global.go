@@ -1,0 +1,206 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// lookGlobal takes a node's claim to lead globally after a turn, and holds it
+// against the rest of the world: nobody else does, a quorum is bound to it for as
+// long, and its quorum timestamp is later than all that were made before.
+func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
+	cl, el := &c.Claims[n.Index], n.Stack.Election()
+	end, leads := el.LeadingGlobally()
+	if !leads {
+		end = 0
+	}
+	stamps, _ := el.QuorumStamp(now)
+	if end == cl.GlobalEnd && stamps == cl.Stamps {
+		return
+	}
+	fresh := stamps != cl.Stamps
+	cl.GlobalEnd, cl.Stamps = end, stamps
+	cl.ageGlobal(n)
+	if !c.LeadsGlobally(n.Index) {
+		return
+	}
+	c.checkUnique(n)
+	if stamps == nil {
+		c.Fail("Uniqueness", n, "leads globally without the stamps of a quorum")
+		return
+	}
+	for i := range stamps.Stamps {
+		c.checkBound(n, &stamps.Stamps[i])
+	}
+	if fresh {
+		c.checkEpoch(n, stamps.Epoch)
+		c.checkStamps(n, stamps)
+	}
+}
+
+// checkUnique demands that nobody else leads globally.
+func (c *Checker) checkUnique(n *Process) {
+	elsewhere := 0
+	for i, m := range c.processes {
+		if i == n.Index {
+			continue
+		}
+		if c.LeadsGlobally(i) && c.oneVoter(c.Claims[i].Stamps, c.Claims[n.Index].Stamps) {
+			c.Fail("Uniqueness", n, "leads globally while node %d does, for another %v", m.ID, time.Duration(c.Claims[i].globalUntil-c.Now))
+			return
+		}
+		if c.Leads(i) && !c.LeadsGlobally(i) {
+			elsewhere++
+		}
+	}
+	if elsewhere > 0 {
+		c.Sometimes(situation.LocalBesideGlobal)
+	}
+}
+
+// oneVoter reports whether two rounds count on the vote of one process: any two
+// quorums do, but where an id is used twice its processes vote on their own.
+func (c *Checker) oneVoter(a, b *leader.QuorumStamp) bool {
+	if a == nil || b == nil || c.Change != nil {
+		return true // of two epochs one must be over, and none has rivals
+	}
+	for _, s := range a.Stamps {
+		for _, t := range b.Stamps {
+			if s.Node == t.Node && (s.Boot == t.Boot || !c.UsedTwice(s.Node)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkBound demands that a voter that still is the incarnation that voted is
+// bound to the global leader for as long as it leads.
+func (c *Checker) checkBound(p *Process, s *leader.Stamp) {
+	for i, q := range c.processes {
+		if q.ID != s.Node || q.Boot != s.Boot || !q.Up {
+			continue
+		}
+		lock := &c.Claims[i]
+		if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockTill < c.Claims[p.Index].globalUntil {
+			c.Fail("Uniqueness", q, "%s, but node %d leads globally with its vote for %v",
+				c.binding(lock), p.ID, time.Duration(c.Claims[p.Index].globalUntil-c.Now))
+		}
+	}
+}
+
+// checkFreed holds a changed vote against the global leaders that count on it.
+func (c *Checker) checkFreed(q *Process) {
+	for i, p := range c.processes {
+		if !c.LeadsGlobally(i) || c.Claims[i].Stamps == nil {
+			continue
+		}
+		for k := range c.Claims[i].Stamps.Stamps {
+			if s := &c.Claims[i].Stamps.Stamps[k]; s.Node == q.ID && s.Boot == q.Boot {
+				c.checkBound(p, s)
+			}
+		}
+	}
+}
+
+// globalLeads is what a Checker keeps where leaders may lead globally.
+type globalLeads struct {
+	system  quorum.System
+	counts  bool // starts are counted, as with a state directory
+	answers map[answerKey]*answerGiven
+	relied  []reliance               // assurances that hold still
+	stamped [timed.MaxNodes + 1]mark // the latest stamp of each voter behind a global lease
+}
+
+// checkGlobal makes the Checker check global leadership. With starts, the starts of
+// nodes are counted, as with a state directory.
+func (c *Checker) FollowGlobal(system quorum.System, starts bool) {
+	c.global = &globalLeads{system: system, counts: starts, answers: map[answerKey]*answerGiven{}}
+}
+
+// mark is the latest stamp of a voter behind a global lease.
+type mark struct {
+	leader.Stamp
+	of    timed.Incarnation // the leader
+	epoch uint64
+}
+
+// checkStamps demands that a new quorum timestamp is of a quorum, and that each
+// of its voters says that it is later than the ones before.
+func (c *Checker) checkStamps(n *Process, q *leader.QuorumStamp) {
+	g := c.global
+	var who timed.Set
+	for _, s := range q.Stamps {
+		who.Add(s.Node)
+	}
+	if system := c.ruledBy(n); !system.IsQuorum(who) {
+		c.Fail("stamps", n, "leads globally with the stamps of %v, which are no quorum of %v", who, system)
+		return
+	}
+	for _, s := range q.Stamps {
+		last := g.stamped[s.Node]
+		g.stamped[s.Node] = mark{s, timed.Incarnation{Node: n.ID, Boot: n.Boot}, q.Epoch}
+		if last.epoch != q.Epoch && c.Change != nil && c.Change.Forced {
+			continue // a voter that was lost counts anew
+		}
+		if c.UsedTwice(s.Node) || last.Node == timed.NoNode {
+			continue
+		}
+		later, known := compareStamps(last.Stamp, s)
+		switch {
+		case !known && g.counts:
+			c.Fail("stamps", n, "the stamps %+v of %v and %+v do not compare", last.Stamp, last.of, s)
+		case known && !later:
+			c.Fail("stamps", n, "the stamp %+v is not later than %+v, behind the lease of %v before", s, last.Stamp, last.of)
+		}
+	}
+}
+
+// compareStamps reports whether b is later than a, if that is known.
+func compareStamps(a, b leader.Stamp) (later, known bool) {
+	if a.Boot == b.Boot {
+		return b.At > a.At, true
+	}
+	return b.Counter > a.Counter, a.Counter != b.Counter && a.Counter > 0 && b.Counter > 0
+}
+
+// checkStable demands that a global leader is deposed by nobody: none who asks
+// for votes outranks it.
+func (c *Checker) checkStable(n *Process, e *stack.Event) {
+	switch e.Lost {
+	case leader.Outranked:
+		if !c.LeadsGlobally(n.Index) {
+			return // its lease had run out before it noticed
+		}
+		c.Fail("Stability", n, "gives up leading globally for node %d, which does not", e.Peer)
+	case leader.NoQuorum:
+		if c.Leads(n.Index) {
+			c.Sometimes(situation.GlobalOutlived)
+		}
+	}
+}
+
+// ageGlobal computes when a claim to lead globally ends in true time.
+func (cl *Claims) ageGlobal(n *Process) {
+	cl.globalUntil = 0
+	if cl.GlobalEnd > 0 {
+		cl.globalUntil = n.Clock.When(cl.GlobalEnd)
+	}
+}
+
+func (c *Checker) LeadsGlobally(i int) bool { return c.Now < c.Claims[i].globalUntil }
+
+// globalAsDue reports whether a block that is led by node i has a global leader
+// exactly if it holds a quorum.
+func (c *Checker) globalAsDue(i int, block timed.Set) bool {
+	g := c.global
+	if c.Change != nil {
+		return c.globalInEpoch(i, block)
+	}
+	return g == nil || c.LeadsGlobally(i) == g.system.IsQuorum(block)
+}

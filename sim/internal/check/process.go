@@ -1,0 +1,76 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// Process is a process of a world, as true time sees it.
+type Process struct {
+	Index int // its place in the world: that of its id or, for a rival, a later one
+	ID    timed.NodeID
+	Boot  timed.BootID
+	Clock *hardware.Clock // of the machine; a reboot gives it a new one
+	Stack *stack.Stack
+	Up    bool
+	Upset bool // the clock gave evidence against itself: a new incarnation is due
+}
+
+// Incarnation returns the present incarnation, or the last one.
+func (p *Process) Incarnation() timed.Incarnation {
+	return timed.Incarnation{Node: p.ID, Boot: p.Boot}
+}
+
+// place returns the index as a member of a set of processes.
+func (p *Process) place() timed.NodeID { return timed.NodeID(p.Index + 1) }
+
+// Crashed takes the end of a process.
+func (c *Checker) Crashed(n *Process) {
+	cl := &c.Claims[n.Index]
+	if c.Leads(n.Index) {
+		c.Sometimes(situation.LeaderCrashed)
+		if cl.proposal != nil {
+			c.Sometimes(situation.LeaderCrashedProposing)
+		}
+	}
+	*cl = Claims{bound: cl.LockTill}
+	if c.cast != nil {
+		c.cast.crashed(n)
+	}
+	if !slices.ContainsFunc(c.processes, func(m *Process) bool { return m.Up }) {
+		c.Sometimes(situation.AllCrashed)
+	}
+	c.Live.changed()
+}
+
+// Started takes the begin of an incarnation.
+func (c *Checker) Started(n *Process) {
+	if c.Claims[n.Index].bound > c.Now {
+		c.Sometimes(situation.RestartedEarly)
+	}
+	c.Claims[n.Index] = Claims{}
+	for i, m := range c.processes {
+		c.heard[c.pair(m, n)], c.heard[c.pair(n, m)] = 0, 0
+		c.Claims[i].members.Remove(n.place()) // no view has the new incarnation
+	}
+	c.onLine[n.Index] = nil
+	c.seen[n.Index] = membership.ViewID{}
+	c.Live.changed()
+}
+
+// Rebent takes a change of the rate of a process's clock.
+func (c *Checker) Rebent(n *Process) {
+	if n.Up {
+		c.Live.Account(c.Now)
+		cl := &c.Claims[n.Index]
+		cl.ageLead(n)
+		cl.ageGlobal(n)
+		cl.ageLock(n)
+		cl.ageView(n)
+	}
+}

@@ -1,0 +1,82 @@
+package check
+
+import (
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// Turn checks the claims of a node after a turn.
+func (c *Checker) Turn(n *Process, now timed.Instant) {
+	cl := &c.Claims[n.Index]
+	el, mb := n.Stack.Election(), n.Stack.Membership()
+	// Bring all claims of the node up to date before checking any: a turn may end one
+	// and begin another.
+	expiration, leading := el.Leading()
+	support, view, valid := el.Support(), mb.View(), mb.ValidUntil()
+	to, until := el.Locked(now)
+	lead := leading != cl.Leading || expiration != cl.expiration || support != cl.Support
+	lock := to != cl.LockedTo || until != cl.LockEnd
+	fresh := view != cl.View || valid != cl.valid
+	if lock {
+		c.checkMove(n, to)
+	}
+	if lead || lock || fresh {
+		c.Live.Account(c.Now) // for the time in which the old claims held
+		if lead {
+			cl.Leading, cl.expiration, cl.Support = leading, expiration, support
+			cl.ageLead(n)
+		}
+		if lock {
+			cl.LockedTo, cl.LockEnd = to, until
+			cl.ageLock(n)
+		}
+		if fresh {
+			if view != cl.View {
+				cl.look(c, view)
+			}
+			cl.valid = valid
+			cl.ageView(n)
+		}
+	}
+	if lead {
+		c.checkLead(n)
+	}
+	if lock {
+		c.checkLock(n)
+	}
+	if fresh {
+		c.checkView(n)
+	}
+	if c.global != nil {
+		c.lookGlobal(n, now)
+		if lock {
+			c.checkFreed(n)
+		}
+		if lead {
+			c.checkReliances(n)
+		}
+	}
+	if p := mb.Proposal(); p != cl.proposal {
+		c.proposed(n, p, now)
+	}
+	if c.Servers != nil {
+		c.checkLine(n, now)
+	}
+	c.checkClock(n, now)
+	c.Live.Observe(c.Now)
+}
+
+// proposed takes another proposal of a leader, or none.
+func (c *Checker) proposed(n *Process, p *membership.View, now timed.Instant) {
+	cl := &c.Claims[n.Index]
+	before := cl.proposal
+	cl.proposal = p
+	switch {
+	case p == nil:
+	case before == nil || before.Set != p.Set:
+		c.checkProposal(n, p, now)
+	case before.ID.Sequence < p.ID.Sequence:
+		c.Sometimes(situation.ProposalOvertaken)
+	}
+}

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// checkUTC checks what a reading claims of UTC: always what the status means, and
+// that the bound holds the truth where too few servers lie to deceive anybody.
+func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
+	if r.Status == clocksync.External {
+		c.Sometimes(situation.UTCExternal)
+		if r.UTCBound > clocksync.DefaultMaxUTCError || r.Deviation > clocksync.DefaultMaxDeviation {
+			c.Fail("external", n, "is External with ±%v of UTC and ±%v of group time", r.UTCBound, r.Deviation)
+			return
+		}
+	}
+	if r.UTCBound == clocksync.UnknownBound || !c.honest {
+		return
+	}
+	if off := r.Time.Sub(clocksync.Time(c.Now)); off.Abs() > r.UTCBound+granularity {
+		c.Fail("utc", n, "is off UTC by %v and claims %v", off, r.UTCBound)
+	}
+}
+
+// Announces takes the time until which a node promises its line.
+func (c *Checker) Announces(until timed.Instant) { c.promised = max(c.promised, until) }
+
+// checkLine follows the line of a leader: it may bend, but not before what was
+// promised of it is over.
+func (c *Checker) checkLine(n *Process, now timed.Instant) {
+	promised := c.promised
+	c.promised = 0
+	line, ok := n.Stack.Line()
+	t := c.lines[line.Timeline]
+	if !ok || t == nil {
+		return
+	}
+	if line != t.line {
+		for _, h := range []timed.Instant{now, t.promised, timed.Earlier(t.promised, line.Bend)} {
+			if h < now {
+				continue // that is past, and what was shown then stays as it was
+			}
+			if off := line.At(h).Sub(t.line.At(h)); off.Abs() > granularity {
+				c.Fail("promise", n, "changes its line by %v, %v before what it promised is over", off, t.promised.Sub(h))
+				return
+			}
+		}
+		if line.Bend > now {
+			c.Sometimes(situation.LineBent)
+		}
+		t.line = line
+	}
+	t.promised = max(t.promised, promised)
+}
+
+// utcEvent takes an event about external time.
+func (c *Checker) utcEvent(n *Process, e *stack.Event) {
+	if c.HeardUTC != nil {
+		c.HeardUTC(e)
+	}
+	switch e.Kind {
+	case stack.EventUTCChanged:
+		if e.UTC == clocksync.UTCDisputed {
+			c.Sometimes(situation.UTCDisputed)
+			if c.honest {
+				c.Fail("disputed", n, "finds no majority although most servers tell the truth")
+			}
+		}
+	case stack.EventFalseticker:
+		c.Sometimes(situation.ServerNamed)
+		if s := &c.Servers.List[e.Source-1]; c.honest && !s.Falseticker() {
+			c.Fail("falseticker", n, "says that server %d is off by %v, which tells the truth", e.Source, time.Duration(e.Step))
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// answerKey names an answer to the question whether somebody leads.
+type answerKey struct {
+	by    timed.Incarnation
+	asker timed.BootID
+	asked timed.Instant
+}
+
+// answerGiven is how things stood when an answer was given.
+type answerGiven struct {
+	clock   *hardware.Clock
+	local   timed.Instant // end of the lease
+	global  timed.Instant // of the global one
+	support timed.Set
+}
+
+// reliance is an assurance that somebody may rely on.
+type reliance struct {
+	asker         *Process
+	clock         *hardware.Clock // the asker's; a reboot gives the machine another one
+	by            timed.Incarnation
+	local, global timed.Instant
+	support       timed.Set
+}
+
+// Answered notes an answer that a node gives.
+func (c *Checker) Answered(n *Process, p *wire.Packet) {
+	if p.Answer.Local == 0 {
+		return
+	}
+	el := n.Stack.Election()
+	a := &answerGiven{clock: n.Clock, support: el.Support()}
+	a.local, _ = el.Leading()
+	a.global, _ = el.LeadingGlobally()
+	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
+}
+
+// verified takes an assurance that a node relies on from now on. It must end
+// before the lease that it is about.
+func (c *Checker) verified(n *Process, e *stack.Event) {
+	g, a := c.global, e.Assurance
+	given := g.answers[answerKey{a.By, n.Boot, a.Asked}]
+	if a.Local == 0 || given == nil {
+		if a.Local > 0 || a.Global > 0 {
+			c.Fail("Verify", n, "is assured by %v of what it never said", a.By)
+		}
+		return
+	}
+	for _, p := range []struct{ until, lease timed.Instant }{{a.Local, given.local}, {a.Global, given.global}} {
+		if n.Clock.Show(c.Now) >= p.until {
+			continue // over already, and when that was does not matter
+		}
+		if given.clock.Show(c.Now) >= p.lease || n.Clock.When(p.until) > given.clock.When(p.lease) {
+			c.Fail("Verify", n, "is assured for %v longer than the lease of %v lasts",
+				time.Duration(n.Clock.When(p.until)-given.clock.When(p.lease)), a.By)
+		}
+	}
+	g.relied = append(g.relied, reliance{n, n.Clock, a.By, a.Local, a.Global, given.support})
+	for i := range c.processes {
+		c.checkReliances(c.processes[i])
+	}
+}
+
+// checkReliances demands that nobody leads of whom somebody is assured that it
+// does not.
+func (c *Checker) checkReliances(n *Process) {
+	g := c.global
+	g.relied = slices.DeleteFunc(g.relied, func(r reliance) bool {
+		return r.clock.Show(c.Now) >= timed.Later(r.local, r.global)
+	})
+	if !c.Leads(n.Index) {
+		return
+	}
+	self := timed.Incarnation{Node: n.ID, Boot: n.Boot}
+	for i := range g.relied {
+		r := &g.relied[i]
+		if r.by == self {
+			continue
+		}
+		now := r.clock.Show(c.Now)
+		if now < r.global && c.LeadsGlobally(n.Index) && !c.anyUsedTwice() {
+			c.Fail("Verify", n, "leads globally although node %d is assured of %v for another %v", r.asker.ID, r.by, r.global.Sub(now))
+		}
+		if both := r.support.Intersect(c.Claims[n.Index].Support); now < r.local && !both.Empty() && !c.anyUsedTwice() {
+			c.Fail("Verify", n, "leads with %v although node %d is assured of %v for another %v", both, r.asker.ID, r.by, r.local.Sub(now))
+		}
+		if i := slices.IndexFunc(c.processes, func(m *Process) bool { return m.ID == r.by.Node && m.Boot == r.by.Boot }); i >= 0 && !c.Leads(i) {
+			c.Sometimes(situation.AssuredBeyond)
+		}
+	}
+}
+
+// anyUsedTwice reports whether some id has, or had, a rival, whose processes vote
+// on their own.
+func (c *Checker) anyUsedTwice() bool { return len(c.processes) > c.Nodes }

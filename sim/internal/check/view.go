@@ -1,0 +1,126 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// installed checks M1, M2 and M3 at an installation.
+func (c *Checker) installed(n *Process, v *membership.View, previous membership.ViewID) {
+	if old, ok := c.views[v.ID]; !ok {
+		c.views[v.ID] = v
+		c.merged(v)
+	} else if !slices.Equal(old.Members, v.Members) {
+		c.Fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
+		return
+	}
+	if !v.Has(timed.Incarnation{Node: n.ID, Boot: n.Boot}) {
+		c.Fail("M2", n, "is not a member of its view %v", v.ID)
+		return
+	}
+	if last := c.seen[n.Index]; v.ID.Sequence <= last.Sequence {
+		c.Fail("M3", n, "installs view %v after %v", v.ID, last)
+		return
+	}
+	c.seen[n.Index] = v.ID
+	c.Live.changed()
+	c.came(v, previous)
+}
+
+// merged counts how many views a new one brings together.
+func (c *Checker) merged(v *membership.View) {
+	branches := 0
+	for _, b := range v.Merged() {
+		if !b.From.None() {
+			branches++
+		}
+	}
+	if branches >= 2 {
+		c.Sometimes(situation.MergedTwo)
+	}
+	if branches >= 3 {
+		c.Sometimes(situation.MergedMore)
+	}
+}
+
+// came counts what becomes of the members of a node's previous view.
+func (c *Checker) came(v *membership.View, previous membership.ViewID) {
+	old := c.views[previous]
+	if old == nil {
+		return
+	}
+	if !old.Set.Subset(v.Set) {
+		c.Sometimes(situation.ViewShrank)
+	}
+	for i := range old.Members {
+		if m := &old.Members[i]; v.Set.Has(m.Node) && !v.Has(m.Incarnation) {
+			c.Sometimes(situation.Rejoined)
+		}
+	}
+}
+
+// checkView checks M4 when a view becomes or stays up to date, and that every
+// member's vote outlasts the lease.
+func (c *Checker) checkView(n *Process) {
+	if !c.Fresh(n.Index) {
+		return
+	}
+	v := c.Claims[n.Index].View
+	for i, m := range c.processes {
+		if i == n.Index || !c.Fresh(i) {
+			continue
+		}
+		if other := c.Claims[i].View; other.ID != v.ID && other.Set.Intersects(v.Set) && c.shareMember(other, v) {
+			c.Fail("M4", n, "view %v of %v is up to date while node %d's view %v of %v is", v.ID, v.Set, m.ID, other.ID, other.Set)
+			return
+		}
+	}
+	members := &c.Claims[n.Index].members
+	for place := members.Next(0); place != 0; place = members.Next(place) {
+		c.checkBacking(c.processes[place-1], n)
+	}
+}
+
+// shareMember reports whether two views have a member in common: by its id, but
+// for ids that are used twice.
+func (c *Checker) shareMember(a, b *membership.View) bool {
+	for i := range a.Members {
+		if id := a.Members[i].Node; b.Set.Has(id) && (!c.UsedTwice(id) || b.Has(a.Members[i].Incarnation)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkBacking demands that m, if its incarnation is a member of n's up-to-date
+// view, is locked to the view's leader for as long as the view is up to date.
+func (c *Checker) checkBacking(m, n *Process) {
+	cl := &c.Claims[n.Index]
+	if !m.Up || !cl.members.Has(m.place()) {
+		return
+	}
+	lock := &c.Claims[m.Index]
+	if lock.LockedTo != cl.leader || lock.LockTill < cl.ViewUntil {
+		c.Fail("M4", m, "%s, but node %d counts on view %v for %v", c.binding(lock), n.ID, cl.View.ID, time.Duration(cl.ViewUntil-c.Now))
+	}
+}
+
+// checkProposal checks M6: a leader drops a member only when it is not alive for
+// it any more, refused, or restarted.
+func (c *Checker) checkProposal(n *Process, p *membership.View, now timed.Instant) {
+	old := n.Stack.Membership().Committed()
+	if old == nil {
+		return
+	}
+	gone := old.Set.Minus(p.Set).Intersect(n.Stack.Datagram().Alive(now)).Minus(n.Stack.Election().Refusals())
+	for id := range gone.All() {
+		if m, _ := old.Member(id); m.Boot == n.Stack.Datagram().Boot(id) {
+			c.Fail("M6", n, "drops node %d from view %v although it is alive and did not refuse", id, old.ID)
+			return
+		}
+	}
+}

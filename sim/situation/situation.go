@@ -1,0 +1,103 @@
+// Package situation names the states of simulated worlds that campaigns should reach:
+// checks prove less than they seem to if the run never gets there.
+package situation
+
+// Kind is a state of a world, counted whenever a run reaches it.
+type Kind uint8
+
+// The situations that are counted.
+const (
+	MergedTwo              Kind = iota // a view brings two views together
+	MergedMore                         // a view brings three or more together
+	ViewShrank                         // a view leaves members behind
+	Rejoined                           // a view has a member's new incarnation
+	TwoLeaders                         // two lead at once, in different partitions
+	ThreeLeaders                       // three or more do
+	NobodyLeads                        // nobody leads although somebody did
+	LeaseExpired                       // a lease ran out before it was renewed
+	LeaseExpiredProposing              // the same, with a proposal open
+	LeaderCrashed                      // a leader crashed
+	LeaderCrashedProposing             // the same, with a proposal open
+	AllCrashed                         // all were down
+	RestartedEarly                     // a node restarted before its old votes had run out
+	HandedOver                         // a leader gave up its lead on request
+	Outranked                          // a leader gave way to one that outranks it
+	ProposalOvertaken                  // a leader proposed above a sequence that others had seen
+	StaleAndFresh                      // a stale view became up to date again
+	ViewStale                          // a view became stale
+	DeafPeer                           // a peer was heard but no longer heard this node
+	SlowCame                           // a packet came too late to be fast
+	OldBootCame                        // a packet of a dead incarnation came
+	ChallengerCame                     // an incarnation was not accepted at once
+	ClockStepped                       // group time was stepped
+	ClockAdopted                       // a node followed another timeline
+	ClockFaulty                        // a node was blamed for its clock
+	BlamedItself                       // a node blamed itself for its clock
+	Slept                              // a node noticed that its machine slept
+	RivalStopped                       // of two processes with one id one stopped
+	TwinsFound                         // a process and its clone were told to be two
+	UTCExternal                        // a reading was External
+	UTCDisputed                        // no majority of the servers agreed
+	ServerNamed                        // a server that lies was named
+	LineBent                           // group time was bent towards UTC
+	RepliesCollated                    // replies of others came with one
+	CollatedLate                       // they came when the round was over
+
+	// Those of a broadcast.
+	CastUndelivered  // a view began with own messages of the old one undelivered
+	CastTransitional // a message was delivered as transitional
+	CastElsewhere    // a message was ordered in another branch
+	CastAsked        // a message was asked for
+	CastFragment     // a fragment was asked for
+	CastWindowFull   // the window was full
+	CastNoQuorum     // a message was refused outside of a quorum
+	CastSlow         // an application was too slow
+	CastSlowLeft     // its node left
+	CastMerged       // views met that had both ordered messages
+	CastDeciderGone  // a decider crashed with its decision under way
+	CastFlushed      // a flush brought ordered messages along
+	CastRecovered    // a flush brought Unordered messages along
+
+	// Those of global leadership.
+	LocalBesideGlobal // somebody leads a part of the group while another leads globally
+	GlobalOutlived    // a global lease ended, and the local one did not
+	AssuredBeyond     // somebody relied on an answer of a leader that leads no more
+
+	// Those of epochs.
+	EpochChanged      // a node entered an epoch
+	EpochForced       // one that was forced
+	EpochRepeated     // a leader proposed what another had proposed before it
+	EdictAcrossEpochs // edicts of two epochs were compared
+	situationEnd
+)
+
+// Count is the number of kinds.
+const Count = int(situationEnd)
+
+var situationNames = [Count]string{
+	"two views merged", "three or more views merged", "a view left members behind", "a member came back in a new incarnation",
+	"two led at once", "three or more led at once", "nobody led", "a lease ran out", "a lease ran out with a proposal open",
+	"a leader crashed", "a leader crashed with a proposal open", "all were down", "a node restarted before its votes ended",
+	"a leader handed over", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
+	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
+	"an incarnation had to wait for its session", "group time was stepped", "a node followed another timeline", "a clock was blamed",
+	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
+	"a process and its clone were told to be two",
+	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
+	"replies came collated", "collated replies came when the round was over",
+	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
+	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
+	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
+	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
+	"one led locally while another led globally", "a global lease ended before the local one",
+	"an answer was good beyond the lead that it was about",
+	"an epoch began", "a forced epoch began", "a leader repeated another's proposal", "edicts of two epochs were compared",
+}
+
+// String returns a sentence about the situation.
+func (s Kind) String() string {
+	if s < situationEnd {
+		return situationNames[s]
+	}
+	return "unknown"
+}
