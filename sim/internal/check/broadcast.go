@@ -13,9 +13,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Broadcasts holds what is broadcast and delivered against the promises of the
-// broadcast layer. The world tells it what happens, in the order in which it
-// happens, and gives it the truth where a promise is about other nodes.
+// Broadcasts holds broadcasts and deliveries against the promises of the broadcast
+// layer. The world reports them in their order.
 type Broadcasts struct {
 	of   *Checker
 	Live broadcastLiveness
@@ -23,8 +22,8 @@ type Broadcasts struct {
 	// each view that has begun since it took anything.
 	limit [2]int
 	Count int // messages broadcast
-	// timedInUse: the order of what is left over when a view ends may differ
-	// from that of those who go on in it.
+	// timedInUse is true once a message had timed order. Then the messages left over at
+	// the end of a view may have another order than in the members that go on in it.
 	timedInUse bool
 	quorum     timed.Set // RequireQuorum, or none
 	drift      timed.Drift
@@ -32,7 +31,7 @@ type Broadcasts struct {
 	nodes map[timed.Incarnation]*member
 	Sent  map[broadcast.ID]*sentMessage
 	views map[membership.ViewID]*viewLog
-	last  map[stream]uint64 // ordered by some decision, or delivered by somebody, through
+	last  map[stream]uint64 // the last sequence that a decision ordered or a node delivered
 }
 
 type stream struct {
@@ -48,10 +47,10 @@ type sentMessage struct {
 	first    uint64 // sequence of its first fragment
 	timeline clocksync.TimelineID
 	Outcome  bool
-	still    bool // broadcast in a still period, when all must hold their view
+	still    bool // broadcast in a still period, in which all must hold their view
 }
 
-// member is what one incarnation has done.
+// member is the record of one incarnation.
 type member struct {
 	inc       timed.Incarnation
 	st        *stack.Stack
@@ -61,23 +60,23 @@ type member struct {
 	sequence  map[stream]uint64
 	delivered map[broadcast.ID]bool
 	inView    []broadcast.ID // delivered in the present view
-	regular   int            // how many of them before the transition
+	regular   int            // the number of them before the transition
 	next      *membership.View
 	lastTimed broadcast.Delivery
 	mine      []broadcast.ID // without an outcome, and some with one
 	own       [2]uint64      // the last sequences given, by class
 }
 
-// viewLog is what all nodes together have done in a view.
+// viewLog is the record of a view, of all nodes together.
 type viewLog struct {
 	members  []membership.Member
 	sequence []broadcast.ID // one global order: all deliveries are prefixes
-	strict   []broadcast.ID // delivered by somebody as Strict
+	strict   []broadcast.ID // delivered as Strict by some node
 	left     []*member
 	moves    map[membership.ViewID]move
 }
 
-// move is what those delivered who moved together from one view to the next.
+// move is the deliveries of the members that moved together from one view to the next.
 type move struct {
 	by           timed.NodeID
 	regular, all digests
@@ -101,10 +100,10 @@ func (c *Broadcasts) fail(check string, node timed.NodeID, format string, args .
 func (c *Broadcasts) sometimes(s situation.Kind) { c.of.Sometimes(s) }
 
 // backlogOf returns how many bytes may wait for an application, and how many each
-// view that begins meanwhile adds. Before a node stops its acknowledgements it may
-// get one window in one turn, which it has acknowledged by then; so a second one
-// can follow. Each sender's part of it is what it may have under way alone, because it
-// may come from a view of its own, and one message that is larger.
+// view that begins meanwhile adds. In one turn a node may get a whole window, and
+// acknowledge it before it stops its acknowledgements; then a second window can follow.
+// Each sender may fill a window and exceed it by one message, because it may come from a
+// view of its own.
 func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	x := c.WithDefaults()
 	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
@@ -112,8 +111,8 @@ func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	return [2]int{x.Backlog + 2*window, window}
 }
 
-// castOverhead is what a message counts besides its payload, in the window and
-// in the backlog.
+// castOverhead is added to a message's payload in the window and in the backlog, in
+// bytes.
 const castOverhead = 64
 
 func (c *Broadcasts) Started(inc timed.Incarnation, st *stack.Stack) {
@@ -133,14 +132,13 @@ func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload [
 	return m
 }
 
-// holds tells the truth about an incarnation: whether it holds a message, or did
-// when it crashed.
+// holds reports whether an incarnation holds a message, or did when it crashed.
 func (c *Broadcasts) holds(i timed.Incarnation, id broadcast.ID) bool {
 	n := c.nodes[i]
 	return n != nil && (n.st.BroadcastState().Holds(id) || n.delivered[id])
 }
 
-// decided takes a decision as its issuer sends it.
+// decided records a decision as its issuer sends it.
 func (c *Broadcasts) decided(id membership.ViewID, d *broadcast.Decision) {
 	v := c.views[id]
 	if v == nil {
@@ -162,7 +160,7 @@ func (c *Broadcasts) decided(id membership.ViewID, d *broadcast.Decision) {
 	}
 }
 
-// Installed takes the begin of a view at a node.
+// Installed checks the begin of a view at a node.
 func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 	n := c.nodes[inc]
 	if n.view != nil {
@@ -176,7 +174,7 @@ func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 	}
 }
 
-// Transition takes the mark between what is regular and what is not.
+// Transition checks the mark between regular and transitional deliveries.
 func (c *Broadcasts) Transition(inc timed.Incarnation, view, next *membership.View, along timed.Set) {
 	n := c.nodes[inc]
 	if n.view == nil || view.ID != n.view.ID {
@@ -229,8 +227,8 @@ func digest(ids []broadcast.ID) (d digests) {
 	return d
 }
 
-// spreadBits is a bijection that leaves no pattern of what it is given: the
-// finalizer of splitmix64.
+// spreadBits is a bijection that hides the patterns of its argument: the finalizer of
+// splitmix64.
 func spreadBits(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -269,7 +267,7 @@ func (c *Broadcasts) Delivered(inc timed.Incarnation, view *membership.View, d *
 		c.fail("transition", inc.Node, "delivers %v marked transitional: %v", d.ID, d.Transitional)
 	}
 	if !view.Has(from) {
-		c.fail("view", inc.Node, "delivers %v of who is no member of %v", d.ID, view.ID)
+		c.fail("view", inc.Node, "delivers %v from a node that is not a member of %v", d.ID, view.ID)
 	}
 	n.inView = append(n.inView, d.ID)
 	if from == inc {
@@ -307,7 +305,7 @@ func (c *Broadcasts) checkOrder(n *member, v *viewLog, d *broadcast.Delivery) {
 	}
 }
 
-// checkAtomicity holds a regular delivery against the truth.
+// checkAtomicity demands that enough members hold a message when it is delivered.
 func (c *Broadcasts) checkAtomicity(n *member, v *viewLog, d *broadcast.Delivery) {
 	if d.Transitional || d.Atomicity == broadcast.WeakAtomicity {
 		return
@@ -358,7 +356,7 @@ func (c *Broadcasts) checkTimed(n *member, d *broadcast.Delivery) {
 	}
 }
 
-// Elsewhere takes a node's word that own messages were ordered in another branch.
+// Elsewhere checks that own messages of a node were ordered in another branch.
 func (c *Broadcasts) Elsewhere(inc timed.Incarnation, class broadcast.Class, from, to uint64) {
 	if got := c.last[stream{inc, class}]; to > got {
 		c.fail("outcome", inc.Node, "says that its messages through %d are ordered elsewhere, but nobody ordered or delivered any after %d", to, got)
@@ -375,7 +373,7 @@ func (c *Broadcasts) Elsewhere(inc timed.Incarnation, class broadcast.Class, fro
 	}
 }
 
-// Waits holds what waits for an application against what may.
+// Waits checks the limit of the deliveries that wait for an application.
 func (c *Broadcasts) Waits(id timed.NodeID, bytes, messages, views int) {
 	most := c.limit[0] + views*c.limit[1]
 	if owed := bytes + castOverhead*messages; owed > most {

@@ -11,13 +11,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// broadcastLiveness demands that in a still period what is broadcast is delivered in
-// time, and that what was broadcast before has its outcome in time.
+// broadcastLiveness demands that messages of a still period are delivered in time, and
+// that earlier messages have their outcome in time.
 type broadcastLiveness struct {
 	k     *Broadcasts
 	on    bool
-	spell int64 // how long a delivery takes at most
-	view  int64 // until when all hold one view
+	spell int64 // the longest time that a delivery may take
+	view  int64 // the time by which all hold one view
 	due   []dueMessage
 	Worst time.Duration
 }
@@ -30,8 +30,8 @@ type dueMessage struct {
 	all bool
 }
 
-// initialSpread is by how much the clocks that a world gives its machines differ
-// from each other at most.
+// initialSpread bounds the difference between the clocks that a world gives its
+// machines.
 const initialSpread = 40 * time.Millisecond
 
 // init computes the bound.
@@ -44,15 +44,17 @@ func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.
 	}
 }
 
-// DeliveryBound returns within which true time a broadcast is delivered to all of
-// a Δ-partition that holds one up-to-date view and loses nothing, when the window
-// has room for it. With nothing lost, a message takes its way to the decider, a
-// decision, which waits until its decider has what was ordered before, and the
-// acknowledgements: a few times a message and a process at work. What was lost
-// before the world became still shows with the next packet of its sender, a
-// keepalive period later at most, and is asked for a one-way timeout later, of
-// one member after the other. Where there are Timed messages, those wait for the
-// word of the slowest clock besides, and others behind them.
+// DeliveryBound returns the true time within which a broadcast reaches all of a
+// Δ-partition that holds one up-to-date view and loses nothing, if the window has room
+// for it.
+//
+// Without losses, a message takes its way to the decider, then a decision, and then the
+// acknowledgements; a decision waits until its decider has all that was ordered before.
+// Each of these takes the delay of a message and the time of a process at work. A loss
+// from before the world became still shows with the next packet of its sender, at most a
+// keepalive period later. The receiver asks one member after the other for the lost
+// message, each a one-way timeout later. With timed messages, these wait for the slowest
+// clock, and other messages wait behind them.
 func DeliveryBound(t timed.Timing, nodes int, timedToo bool) time.Duration {
 	hop := t.OneWayTimeout + t.SchedulingDelay
 	d := 2*t.KeepalivePeriod + t.ElectionPeriod + time.Duration(nodes+2)*t.FastThreshold + time.Duration(2*nodes+8)*hop
@@ -79,12 +81,12 @@ func (l *broadcastLiveness) begin() {
 	}
 }
 
-// Sent takes a message that a node has broadcast.
+// Sent records a message that a node has broadcast.
 func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 	if !l.on {
 		return
 	}
-	m.still = l.k.of.Now > l.view // views that were up to date before may still lose a member that slept
+	m.still = l.k.of.Now > l.view // until then, a view may still lose a member that slept
 	l.expect(n, id, max(l.k.of.Now, l.view)+l.spell, m.still)
 }
 
@@ -115,7 +117,7 @@ func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
 	}
 }
 
-// observe looks at what is due.
+// observe checks all messages that are due.
 func (l *broadcastLiveness) observe() {
 	k := 0
 	for ; l.on && k < len(l.due) && l.due[k].at <= l.k.of.Now; k++ {
@@ -149,17 +151,17 @@ func (l *broadcastLiveness) check(d *dueMessage) {
 	}
 }
 
-// end finishes a still period. What is known of incarnations that have ended,
-// and of messages that are settled, is of no more use then.
+// end finishes a still period, and forgets incarnations that have ended and messages that
+// have their outcome.
 func (l *broadcastLiveness) end() {
 	l.observe()
 	l.on, l.due = false, nil
 	l.k.forget(l.k.of.Live.since)
 }
 
-// forget lets go of what no promise can concern any more, when the world has been
-// still for long: whoever runs is in a view of who runs, and has delivered what
-// was broadcast before.
+// forget drops the records that no promise can concern any more. After a still period all
+// running nodes are in a view of running nodes, and have delivered the messages from
+// before the period.
 func (c *Broadcasts) forget(before int64) {
 	needed := map[broadcast.ID]bool{}
 	views := map[membership.ViewID]*viewLog{}
@@ -169,7 +171,7 @@ func (c *Broadcasts) forget(before int64) {
 		} else if n.view != nil {
 			v := c.views[n.view.ID]
 			views[n.view.ID] = v
-			for _, id := range v.strict { // whoever leaves must have delivered them
+			for _, id := range v.strict { // a node that leaves must have delivered them
 				needed[id] = true
 			}
 		}

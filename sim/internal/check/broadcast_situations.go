@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// begins takes that a node begins a view.
+// begins counts the situations at the begin of a view.
 func (c *Broadcasts) begins(n *member, v *membership.View) {
 	for _, id := range n.mine {
 		if m := c.Sent[id]; m != nil && !m.Outcome {
@@ -29,7 +29,7 @@ func (c *Broadcasts) begins(n *member, v *membership.View) {
 	}
 }
 
-// Says takes what a node says with a packet.
+// Says records the decisions, plans and requests in a packet that a node sends.
 func (c *Broadcasts) Says(p *broadcast.Packet) {
 	for i := range p.Decisions {
 		c.decided(p.View, &p.Decisions[i])
@@ -53,8 +53,8 @@ func (c *Broadcasts) Says(p *broadcast.Packet) {
 	}
 }
 
-// wantsFragment reports whether what is asked for includes a fragment of a
-// message that is still under way.
+// wantsFragment reports whether a request includes a fragment of a message that is
+// still under way.
 func (c *Broadcasts) wantsFragment(w *broadcast.Want) bool {
 	n := c.nodes[timed.Incarnation{Node: w.Sender, Boot: w.Boot}]
 	if n == nil {
@@ -68,5 +68,5 @@ func (c *Broadcasts) wantsFragment(w *broadcast.Want) bool {
 	return false
 }
 
-// crashed takes the end of an incarnation.
+// crashed marks an incarnation as ended.
 func (c *Broadcasts) crashed(n *Process) { c.nodes[n.Incarnation()].dead = true }

@@ -1,6 +1,6 @@
 // Package check holds the claims of simulated nodes against the truth that only their
 // world knows: true time, and the state of all processes at once. The world reports
-// what happens, in the order in which it happens; the checks run after every event.
+// events in their order, and the checks run after each.
 package check
 
 import (

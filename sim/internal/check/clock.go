@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// granularity is what whole nanoseconds can cost a bound.
+// granularity is the error of a bound that whole nanoseconds can cause.
 const granularity = 4
 
 // Arrival is a packet that arrives.
@@ -53,7 +53,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		c.Fail("fast", n, "takes a packet from node %d for fast that took %v", f.Packet.Header.Source, time.Duration(truth))
 		return
 	}
-	// What a node passed on counts also if it has restarted meanwhile.
+	// Relayed replies count even if the relaying node has restarted meanwhile.
 	if d.Fast && f.Packet.Has(wire.FrameCollated) {
 		c.checkRelayed(n, f.Packet.Collated, now)
 	}
@@ -75,15 +75,15 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 }
 
-// checkForged demands that nothing which is forged counts.
+// checkForged demands that a forged packet does not count.
 func (c *Checker) checkForged(n *Process, p *wire.Packet, verdict datagram.Kind) {
 	if verdict == datagram.Delivered || verdict == datagram.Accepted {
 		c.Fail("forged", n, "takes a forged packet in the name of node %d for real", p.Header.Source)
 	}
 }
 
-// checkRelayed checks those for whom a packet speaks. They ran, and heard the
-// requester, after its request left, and no later time is certain.
+// checkRelayed checks the voters whose replies a packet relays. They ran and heard the
+// requester after its request left; no later time is certain.
 func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instant) {
 	if said.Leader.Node != n.ID {
 		return
@@ -109,8 +109,8 @@ func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instan
 	}
 }
 
-// checkAlive demands that a peer which is alive here hears this node too, and
-// may vote: a link that works one way only makes nobody alive on one side.
+// checkAlive demands that a peer that n counts as alive hears n too, and may vote: a link
+// that works in one direction only makes no peer alive.
 func (c *Checker) checkAlive(n, p *Process) {
 	if age := c.Now - c.heard[c.pair(p, n)]; age > c.spell {
 		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
@@ -121,7 +121,7 @@ func (c *Checker) checkAlive(n, p *Process) {
 	}
 }
 
-// adopted notes which timeline a node is on.
+// adopted records the timeline of a node.
 func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
 	if t := c.lines[id]; t != nil {
 		c.onLine[n.Index] = t

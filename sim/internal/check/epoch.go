@@ -15,7 +15,7 @@ import (
 // keptEdicts is the number of edicts with which each new one is compared.
 const keptEdicts = 64
 
-// epochs is what a Checker keeps where quorum systems are replaced.
+// epochs is the state of a Checker for a world that replaces quorum systems.
 type epochs struct {
 	Systems  map[uint64]string       // that rule, or ruled
 	proposed map[uint64]timed.NodeID // the node that proposed last in an epoch
@@ -30,8 +30,8 @@ func (c *Checker) FollowEpochs() {
 	c.Change = &epochs{Systems: map[uint64]string{1: c.global.system.String()}, proposed: map[uint64]timed.NodeID{}}
 }
 
-// Force takes that an administrator replaces the system of an epoch whose members
-// are lost with their state directories.
+// Force records that an administrator replaces the system of an epoch whose members are
+// lost with their state directories.
 func (c *Checker) Force(number uint64, lost timed.Set) {
 	c.Change.Forced, c.Change.LostIn = true, number
 	for id := range lost.All() {
@@ -51,7 +51,7 @@ func (c *Checker) ruledBy(n *Process) quorum.System {
 	return s
 }
 
-// epoch takes what a node tells of its epoch: one system rules each.
+// epoch checks an event about epochs: one system rules each epoch.
 func (c *Checker) epoch(n *Process, e *stack.Event) {
 	w := c.Change
 	c.Live.Begins()
@@ -79,7 +79,7 @@ func (c *Checker) epoch(n *Process, e *stack.Event) {
 	}
 }
 
-// CheckWrite demands that what a state directory holds is never taken back.
+// CheckWrite demands that a write takes nothing back that the state directory holds.
 func (c *Checker) CheckWrite(n *Process, old, s *epoch.State) {
 	switch {
 	case s.Epoch < old.Epoch:
@@ -89,15 +89,15 @@ func (c *Checker) CheckWrite(n *Process, old, s *epoch.State) {
 	}
 }
 
-// checkEpoch demands that nobody leads by the quorums of an epoch once somebody
-// has led by those of a later one.
+// checkEpoch demands that no node leads by the quorums of an epoch once a node has led by
+// those of a later one.
 func (c *Checker) checkEpoch(n *Process, number uint64) {
 	w := c.Change
 	if w == nil {
 		return
 	}
 	if number < w.latest {
-		c.Fail("Epochs", n, "leads in epoch %d, and somebody has led in epoch %d", number, w.latest)
+		c.Fail("Epochs", n, "leads in epoch %d after a leader of epoch %d", number, w.latest)
 	}
 	w.latest = max(w.latest, number)
 }
@@ -120,8 +120,8 @@ func (c *Checker) CheckEdict(n *Process, e *edict.Edict) {
 	}
 }
 
-// settled reports whether no change is under way in a block, as far as its nodes
-// know, and returns what those know that know the latest epoch.
+// settled reports whether the nodes of a block know of no change under way. It returns the
+// latest state of an epoch that one of them knows.
 func (c *Checker) settled(block timed.Set) (latest *epoch.State, ok bool) {
 	ok = true
 	for id := range block.All() {
@@ -150,8 +150,8 @@ func (c *Checker) globalInEpoch(i int, block timed.Set) bool {
 	return err == nil && c.LeadsGlobally(i) == system.IsQuorum(block)
 }
 
-// Begins lets the bounds count anew: a node has changed what it knows of its epoch,
-// and thus who may lead.
+// Begins restarts the bounds: a node has written another state of its epoch, which may
+// change the nodes that may lead.
 func (l *liveness) Begins() {
 	if l.stable && l.c.Now > l.since {
 		l.Observe(l.c.Now)
@@ -159,9 +159,9 @@ func (l *liveness) Begins() {
 	}
 }
 
-// endChange is the end of a stable period in which epochs may have ended. In a
-// block with a quorum every change must have come to its end, and been led since.
-// Changes that were forced may contradict each other for good.
+// endChange finishes a stable period in which epochs may have ended. In a block with a
+// quorum every change must have ended, and the block must have been led since. Forced
+// changes may contradict each other for good.
 func (l *liveness) endChange() {
 	since := l.c.Now - l.since
 	if l.ledAt == 0 && since > l.elect || l.viewAt == 0 && since > l.view {

@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// lookGlobal takes a node's claim to lead globally after a turn, and holds it
-// against the rest of the world: nobody else does, a quorum is bound to it for as
-// long, and its quorum timestamp is later than all that were made before.
+// lookGlobal checks a node's claim to lead globally after a turn. No other node leads
+// globally, a quorum is bound to the leader for as long, and its quorum timestamp is later
+// than all earlier ones.
 func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
 	cl, el := &c.Claims[n.Index], n.Stack.Election()
 	end, leads := el.LeadingGlobally()
@@ -43,7 +43,7 @@ func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
 	}
 }
 
-// checkUnique demands that nobody else leads globally.
+// checkUnique demands that no other node leads globally.
 func (c *Checker) checkUnique(n *Process) {
 	elsewhere := 0
 	for i, m := range c.processes {
@@ -108,7 +108,7 @@ func (c *Checker) checkFreed(q *Process) {
 	}
 }
 
-// globalLeads is what a Checker keeps where leaders may lead globally.
+// globalLeads is the state of a Checker for a world with global leaders.
 type globalLeads struct {
 	system  quorum.System
 	counts  bool // starts are counted, as with a state directory
@@ -146,7 +146,7 @@ func (c *Checker) checkStamps(n *Process, q *leader.QuorumStamp) {
 		last := g.stamped[s.Node]
 		g.stamped[s.Node] = mark{s, timed.Incarnation{Node: n.ID, Boot: n.Boot}, q.Epoch}
 		if last.epoch != q.Epoch && c.Change != nil && c.Change.Forced {
-			continue // a voter that was lost counts anew
+			continue // a voter that was lost counts from the start
 		}
 		if c.UsedTwice(s.Node) || last.Node == timed.NoNode {
 			continue
@@ -169,13 +169,12 @@ func compareStamps(a, b leader.Stamp) (later, known bool) {
 	return b.Counter > a.Counter, a.Counter != b.Counter && a.Counter > 0 && b.Counter > 0
 }
 
-// checkStable demands that a global leader is deposed by nobody: none who asks
-// for votes outranks it.
+// checkStable demands that no node deposes a global leader by outranking it.
 func (c *Checker) checkStable(n *Process, e *stack.Event) {
 	switch e.Lost {
 	case leader.Outranked:
 		if !c.LeadsGlobally(n.Index) {
-			return // its lease had run out before it noticed
+			return // its lease ran out before it noticed
 		}
 		c.Fail("Stability", n, "gives up leading globally for node %d, which does not", e.Peer)
 	case leader.NoQuorum:

@@ -5,8 +5,8 @@ import (
 	"github.com/failaware/failaware/sim/situation"
 )
 
-// duplicate takes that a node stops because its id is used twice. That must be
-// so, and the one that stops is gone until the world heals.
+// duplicate checks that the id of a node that stops for it is used twice. The node stays
+// down until the world heals.
 func (c *Checker) duplicate(n *Process) {
 	if !c.UsedTwice(n.ID) {
 		c.Fail("id", n, "thinks that its id is used twice")
@@ -16,7 +16,7 @@ func (c *Checker) duplicate(n *Process) {
 	c.Quit = n
 }
 
-// twins takes that a node found a peer's incarnation to be two processes.
+// twins checks that an incarnation which a node takes for two processes is two.
 func (c *Checker) twins(n *Process, e *stack.Event) {
 	if !c.Cloned {
 		c.Fail("id", n, "takes node %d for two processes", e.Peer)
@@ -26,8 +26,8 @@ func (c *Checker) twins(n *Process, e *stack.Event) {
 	c.Clones[n.Index] = true
 }
 
-// Blames takes that a node wants a new incarnation because its peers contradict
-// its clock: a violation while all clocks keep ρ. It reports whether the node gets one.
+// Blames checks that a node wants a new incarnation because its peers contradict its
+// clock: a violation while all clocks keep ρ. It reports whether the node gets one.
 func (c *Checker) Blames(n *Process) bool {
 	if !c.Broken && c.Faults == nil {
 		c.Fail("clock", n, "blamed its own clock although all clocks keep ρ")

@@ -45,9 +45,9 @@ func (c *Checker) checkLead(p *Process) {
 	}
 }
 
-// sameVoter reports whether two leaders count on one vote. It is one although the
-// voter has restarted in between: that is what the waiting time is for. Only
-// where an id is used twice do its processes vote on their own.
+// sameVoter reports whether two leaders count on one vote. A voter that has restarted
+// between them is one voter, because of its waiting time. The processes of an id that is
+// used twice vote on their own.
 func (c *Checker) sameVoter(ids timed.Set, p, q *Process) bool {
 	for id := range ids.All() {
 		v, _ := p.Stack.Election().Vote(id)
@@ -104,7 +104,7 @@ func (c *Checker) checkVote(q, p *Process) {
 	}
 }
 
-// binding says to whom a vote is bound.
+// binding describes the binding of a vote.
 func (c *Checker) binding(cl *Claims) string {
 	if !cl.LockedTo.Valid() || cl.LockTill <= c.Now {
 		return "its vote is free"

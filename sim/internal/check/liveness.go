@@ -9,7 +9,7 @@ import (
 )
 
 // liveness measures how long a healed world takes to be led and to hold fresh
-// views, and holds that against what Timing.Validate promises.
+// views, and holds that against the bounds of Timing.Validate.
 type liveness struct {
 	c      *Checker
 	stable bool
@@ -32,11 +32,11 @@ type liveness struct {
 	Missed     int
 }
 
-// changed says that something changed that may matter to what is reached.
+// changed notes a change that may concern leads or views.
 func (l *liveness) changed() { l.dirty = true }
 
 // Begin starts a stable period: the blocks are Δ-partitions from now on, and
-// rejoin tells whether nodes restarted within the time that this costs.
+// rejoin is true if nodes restarted within the time that rejoining takes.
 func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
 	l.stable, l.since, l.blocks = true, l.c.Now, blocks
 	l.elect, l.view = int64(l.c.Bounds.Elect), int64(l.c.Bounds.View)
@@ -104,7 +104,7 @@ func (l *liveness) Observe(now int64) {
 	}
 	l.dirty = false
 	if el > l.elect && !l.allLed() {
-		l.miss("T/BI: %v after the world became still not every block is led by one that all support (bound %v)",
+		l.miss("T/BI: %v after the world became still not every block has a leader that all its nodes support (bound %v)",
 			time.Duration(el), time.Duration(l.elect))
 	}
 	if el > l.view && !l.allFresh() {

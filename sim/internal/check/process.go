@@ -29,7 +29,7 @@ func (p *Process) Incarnation() timed.Incarnation {
 // place returns the index as a member of a set of processes.
 func (p *Process) place() timed.NodeID { return timed.NodeID(p.Index + 1) }
 
-// Crashed takes the end of a process.
+// Crashed records the end of a process.
 func (c *Checker) Crashed(n *Process) {
 	cl := &c.Claims[n.Index]
 	if c.Leads(n.Index) {
@@ -48,7 +48,7 @@ func (c *Checker) Crashed(n *Process) {
 	c.Live.changed()
 }
 
-// Started takes the begin of an incarnation.
+// Started records the begin of an incarnation.
 func (c *Checker) Started(n *Process) {
 	if c.Claims[n.Index].bound > c.Now {
 		c.Sometimes(situation.RestartedEarly)
@@ -63,7 +63,7 @@ func (c *Checker) Started(n *Process) {
 	c.Live.changed()
 }
 
-// Rebent takes a change of the rate of a process's clock.
+// Rebent records a change of the rate of a process's clock.
 func (c *Checker) Rebent(n *Process) {
 	if n.Up {
 		c.Live.Account(c.Now)

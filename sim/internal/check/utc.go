@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// checkUTC checks what a reading claims of UTC: always what the status means, and
-// that the bound holds the truth where too few servers lie to deceive anybody.
+// checkUTC checks the claims of a reading about UTC: always the meaning of the status, and
+// the bound if too few servers lie to deceive the group.
 func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	if r.Status == clocksync.External {
 		c.Sometimes(situation.UTCExternal)
@@ -27,11 +27,11 @@ func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	}
 }
 
-// Announces takes the time until which a node promises its line.
+// Announces records the time until which a node promises its line.
 func (c *Checker) Announces(until timed.Instant) { c.promised = max(c.promised, until) }
 
-// checkLine follows the line of a leader: it may bend, but not before what was
-// promised of it is over.
+// checkLine follows the line of a leader. It may bend only after the time for which it was
+// promised.
 func (c *Checker) checkLine(n *Process, now timed.Instant) {
 	promised := c.promised
 	c.promised = 0
@@ -43,7 +43,7 @@ func (c *Checker) checkLine(n *Process, now timed.Instant) {
 	if line != t.line {
 		for _, h := range []timed.Instant{now, t.promised, timed.Earlier(t.promised, line.Bend)} {
 			if h < now {
-				continue // that is past, and what was shown then stays as it was
+				continue // past readings stay as they were
 			}
 			if off := line.At(h).Sub(t.line.At(h)); off.Abs() > granularity {
 				c.Fail("promise", n, "changes its line by %v, %v before what it promised is over", off, t.promised.Sub(h))

@@ -11,14 +11,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// answerKey names an answer to the question whether somebody leads.
+// answerKey names an answer to the question whether the answering node leads.
 type answerKey struct {
 	by    timed.Incarnation
 	asker timed.BootID
 	asked timed.Instant
 }
 
-// answerGiven is how things stood when an answer was given.
+// answerGiven is the state of the answering node at its answer.
 type answerGiven struct {
 	clock   *hardware.Clock
 	local   timed.Instant // end of the lease
@@ -26,7 +26,7 @@ type answerGiven struct {
 	support timed.Set
 }
 
-// reliance is an assurance that somebody may rely on.
+// reliance is an assurance that a node may rely on.
 type reliance struct {
 	asker         *Process
 	clock         *hardware.Clock // the asker's; a reboot gives the machine another one
@@ -47,20 +47,20 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
 }
 
-// verified takes an assurance that a node relies on from now on. It must end
-// before the lease that it is about.
+// verified checks an assurance that a node relies on from now on. It must end before the
+// lease that it is about.
 func (c *Checker) verified(n *Process, e *stack.Event) {
 	g, a := c.global, e.Assurance
 	given := g.answers[answerKey{a.By, n.Boot, a.Asked}]
 	if a.Local == 0 || given == nil {
 		if a.Local > 0 || a.Global > 0 {
-			c.Fail("Verify", n, "is assured by %v of what it never said", a.By)
+			c.Fail("Verify", n, "is assured by %v, which gave no such answer", a.By)
 		}
 		return
 	}
 	for _, p := range []struct{ until, lease timed.Instant }{{a.Local, given.local}, {a.Global, given.global}} {
 		if n.Clock.Show(c.Now) >= p.until {
-			continue // over already, and when that was does not matter
+			continue // over already
 		}
 		if given.clock.Show(c.Now) >= p.lease || n.Clock.When(p.until) > given.clock.When(p.lease) {
 			c.Fail("Verify", n, "is assured for %v longer than the lease of %v lasts",
@@ -73,8 +73,8 @@ func (c *Checker) verified(n *Process, e *stack.Event) {
 	}
 }
 
-// checkReliances demands that nobody leads of whom somebody is assured that it
-// does not.
+// checkReliances demands that a node does not lead while another is assured that it does
+// not.
 func (c *Checker) checkReliances(n *Process) {
 	g := c.global
 	g.relied = slices.DeleteFunc(g.relied, func(r reliance) bool {

@@ -47,7 +47,7 @@ func (c *Checker) merged(v *membership.View) {
 	}
 }
 
-// came counts what becomes of the members of a node's previous view.
+// came counts the fates of the members of a node's previous view.
 func (c *Checker) came(v *membership.View, previous membership.ViewID) {
 	old := c.views[previous]
 	if old == nil {
@@ -85,8 +85,8 @@ func (c *Checker) checkView(n *Process) {
 	}
 }
 
-// shareMember reports whether two views have a member in common: by its id, but
-// for ids that are used twice.
+// shareMember reports whether two views have a member in common. Members are the same if
+// their ids are, except for ids that are used twice.
 func (c *Checker) shareMember(a, b *membership.View) bool {
 	for i := range a.Members {
 		if id := a.Members[i].Node; b.Set.Has(id) && (!c.UsedTwice(id) || b.Has(a.Members[i].Incarnation)) {
