@@ -113,3 +113,8 @@ func (w *World) traceFault(what string, f *fault.Fault) {
 func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %v", e) }
 
 func uintText(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// trace writes a line about a node.
+func (w *World) trace(n *Node, format string, args ...any) {
+	fmt.Fprintf(w.opt.Trace, "%12.6f  node %d  %s\n", float64(w.now-origin)/1e9, n.proc.Index+1, fmt.Sprintf(format, args...))
+}

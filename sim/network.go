@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/internal/check"
+	"github.com/failaware/failaware/timed"
+)
+
+// take returns a slot that nobody uses.
+func (w *World) take() (slot int32) {
+	if k := len(w.free); k > 0 {
+		slot, w.free = w.free[k-1], w.free[:k-1]
+		return slot
+	}
+	w.slots = append(w.slots, new(flight))
+	return int32(len(w.slots) - 1)
+}
+
+// lend gives a node a packet to write, where it stays until it arrives.
+func (w *World) lend() *wire.Packet {
+	slot := w.take()
+	w.lent = append(w.lent, slot)
+	return &w.slots[slot].packet
+}
+
+// drop frees a slot.
+func (w *World) drop(slot int32) {
+	w.slots[slot].payload = nil
+	w.free = append(w.free, slot)
+}
+
+// electing are the frames by which leaders are made and unmade.
+const electing = wire.FrameRequest | wire.FrameReply | wire.FrameRelease
+
+// send puts a packet on its link.
+func (w *World) send(n *Node, e *stack.Effect, slot int32) {
+	to := int(e.Peer) - 1
+	if to < 0 || to >= w.opt.Nodes {
+		w.drop(slot)
+		return
+	}
+	n.counter++
+	w.count.Sent++
+	f := w.slots[slot]
+	if f.packet.Frames&electing != 0 {
+		w.count.Electing++
+	}
+	if w.meter != nil {
+		w.meter.leaves(n, &f.packet)
+	}
+	f.packet.Header.Counter = n.counter
+	f.sent, f.from, f.payload = w.now, int32(n.proc.Index), nil
+	if w.cargo != nil && e.Peer == w.cargoTo {
+		f.payload, w.cargo = w.cargo, nil
+	}
+	if w.opt.Codec {
+		if err := w.codec.pass(&f.packet); err != nil {
+			w.check.Fail("codec", &n.proc, "%v", err)
+		}
+	}
+	f.stow()
+	for i := w.opt.Nodes; i < len(w.nodes); i++ {
+		if r := w.nodes[i]; r.proc.Up && r.proc.ID == e.Peer && r != n {
+			again := w.copy(slot)
+			w.carry(n, again, i)
+		}
+	}
+	if to == n.proc.Index {
+		w.drop(slot) // a rival speaks to its own id: nobody is there but itself
+		return
+	}
+	w.carry(n, slot, to)
+}
+
+// carry takes a packet over a link, with what the link does to it.
+func (w *World) carry(n *Node, slot int32, to int) {
+	l := &w.links[n.proc.Index][to]
+	f := w.slots[slot]
+	delay, ok := l.draw(w, f)
+	if ok && l.odd {
+		ok = w.tamper(&l.rare, slot, to, w.now+delay)
+	}
+	if !ok {
+		if w.record != nil {
+			w.recordLoss(f, to)
+		}
+		w.drop(slot)
+		return
+	}
+	if again := l.repeats(w); again > 0 {
+		w.count.Repeated++
+		w.schedule(w.now+delay+again, deliver, to, w.copy(slot))
+	}
+	w.schedule(w.now+delay, deliver, to, slot)
+}
+
+// deliver hands a packet to its destination.
+func (w *World) deliver(e event) {
+	n := w.nodes[e.node()]
+	f := w.slots[e.arg]
+	if n.stalledUntil > w.now {
+		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
+		return
+	}
+	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) {
+		if w.record != nil {
+			w.recordLoss(f, e.node())
+		}
+		w.drop(e.arg)
+		return
+	}
+	if w.opt.Bare {
+		w.deliverBare(n, e.arg)
+		return
+	}
+	w.events++
+	w.count.Delivered++
+	now := n.tick(w.now)
+	h := &f.packet.Header
+	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(h.Source)<<48)
+	w.mix(uint64(h.Counter) ^ uint64(f.packet.Frames)<<40 ^ uint64(h.Stamp)<<8)
+	if w.opt.Trace != nil {
+		w.tracePacket(n, f)
+	}
+	out := w.handle(n, now, &f.packet)
+	w.check.Delivered(&n.proc, w.arrival(f), now)
+	if w.record != nil {
+		w.recordArrival(n, f)
+	}
+	if f.payload != nil {
+		w.arrived(n, f)
+	}
+	w.drop(e.arg)
+	w.after(n, now, out)
+}
+
+// arrival returns what the checks must know of a packet that arrives.
+func (w *World) arrival(f *flight) check.Arrival {
+	a := check.Arrival{Packet: &f.packet, Sent: f.sent}
+	if f.from != nobody {
+		a.From = &w.nodes[f.from].proc
+	}
+	return a
+}
+
+// handle lets a node handle a packet.
+func (w *World) handle(n *Node, now timed.Instant, p *wire.Packet) []stack.Effect {
+	if w.meter != nil {
+		return w.meter.handle(n, now, p, w.out[:0])
+	}
+	return n.proc.Stack.HandlePacket(now, now, p, w.out[:0])
+}

@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/timed"
+)
+
+// wake lets a node look at its timers.
+func (w *World) wake(e event) {
+	n := w.nodes[e.node()]
+	if !n.proc.Up || e.arg != n.wakeTicket {
+		return
+	}
+	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
+	if n.stalledUntil > w.now {
+		w.arm(n, n.stalledUntil)
+		return
+	}
+	if n.proc.Upset && w.reincarnate(n) {
+		return
+	}
+	now := n.tick(w.now)
+	if now < n.proc.Stack.Deadline() {
+		w.arm(n, 0)
+		return
+	}
+	w.events++
+	w.count.Timeouts++
+	w.mix(uint64(w.now) ^ uint64(e.node())<<56)
+	if w.opt.Trace != nil {
+		w.trace(n, "timeout")
+	}
+	w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
+	if w.global != nil {
+		w.verifies(n)
+	}
+	if w.change != nil {
+		w.administers(n)
+	}
+}
+
+// arm schedules the node's next look at its timers, not before earliest.
+func (w *World) arm(n *Node, earliest int64) {
+	if n.proc.Stack == nil {
+		return
+	}
+	due := n.proc.Stack.Deadline()
+	if due >= n.armedFor && n.wakeAt != hardware.Forever {
+		return // the look that is scheduled already comes early enough
+	}
+	at := max(n.proc.Clock.When(due), earliest, w.now)
+	if at >= n.wakeAt {
+		return
+	}
+	n.armedFor = due
+	if at != hardware.Forever {
+		at += n.jitter(w)
+	}
+	if at >= n.wakeAt {
+		return
+	}
+	n.wakeAt = at
+	n.wakeTicket++
+	w.schedule(at, wake, n.proc.Index, n.wakeTicket)
+}
+
+// after performs the effects of a turn, checks the world, and arms the timer.
+func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
+	restart, died := w.perform(n, out)
+	if died {
+		return
+	}
+	w.out, w.lent = out[:0], w.lent[:0]
+	w.check.Turn(&n.proc, now)
+	if restart {
+		w.blames(n)
+	}
+	if w.record != nil {
+		w.recordClaims(n)
+	}
+	if w.check.Quit == &n.proc {
+		w.check.Quit = nil
+		w.crash(n)
+		return
+	}
+	if w.cast != nil {
+		if w.check.Leaves == &n.proc {
+			w.check.Leaves = nil
+			w.overrun(n)
+			return
+		}
+		if !n.slowConsumer {
+			w.consume(n)
+		}
+	}
+	if n.proc.Up && !n.proc.Upset {
+		w.arm(n, 0)
+	}
+}
+
+// perform performs the effects of a turn. It reports whether the node asks for a new
+// incarnation, and whether the machine crashed in the middle of the turn.
+func (w *World) perform(n *Node, out []stack.Effect) (restart, died bool) {
+	sent := 0
+	broken := n.sendErrors > 0 && w.net.Chance(n.sendErrors)
+	for i := range out {
+		switch e := &out[i]; e.Kind {
+		case stack.Send, stack.SendBack:
+			w.checkSent(n, e.Packet)
+			if slot := w.lent[sent]; broken {
+				w.count.Lost++
+				w.drop(slot)
+			} else {
+				w.send(n, e, slot)
+			}
+			sent++
+		case stack.Persist:
+			if w.persist(n, e.Epoch) {
+				w.dies(n, sent)
+				return false, true
+			}
+		case stack.Deliver:
+			w.casts(n, e.Broadcast)
+		case stack.Notify:
+			restart = w.notify(n, e.Event) || restart
+		}
+	}
+	return restart, false
+}
+
+// checkSent lets the checks see a packet that a node sends, even if it is lost at once.
+func (w *World) checkSent(n *Node, p *wire.Packet) {
+	if w.external != nil && p.Has(wire.FrameLine) {
+		w.check.Announces(p.Line.Until)
+	}
+	if w.cast != nil && p.Has(wire.FrameBroadcast) {
+		w.cast.check.Says(p.Broadcast)
+	}
+	if w.global != nil && p.Has(wire.FrameAnswer) {
+		w.check.Answered(&n.proc, p)
+	}
+}
+
+// notify handles an event that a node reports. It returns true if the node asks for a
+// new incarnation.
+func (w *World) notify(n *Node, e *stack.Event) (restart bool) {
+	w.mix(uint64(e.Kind)<<8 | uint64(e.Peer))
+	if w.opt.Trace != nil {
+		w.traceEvent(n, e)
+	}
+	restart = w.check.Event(&n.proc, e)
+	if e.Kind == stack.EventEpoch && e.Change.Kind == epoch.Proposed {
+		w.falls(n)
+	}
+	if w.app.Start != nil {
+		w.app.hears(n, e)
+	}
+	if w.record != nil {
+		w.recordEvent(n, e)
+	}
+	return restart
+}
