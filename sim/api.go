@@ -64,8 +64,8 @@ func (w *World) err() error {
 
 // Inject lets a fault begin now; its At is ignored. From a handler or timer it
 // begins at the end of the turn: a process that injects its own crash still runs
-// to the end of its function, but what it asks for after that does not happen.
-// The error says what no world like this can do, or that the world is held still
+// to the end of its function, but its later requests have no effect.
+// The error names the obstacle: no world like this can have the fault, or it is held still
 // by a Heal, or is the [*Violation] that ended the run. Invariants must not call
 // it.
 func (w *World) Inject(f fault.Fault) error {
@@ -126,7 +126,7 @@ func (w *World) Sometimes(what string) {
 	w.reached[what]++
 }
 
-// Result returns what the run has come to so far.
+// Result returns the result of the run so far.
 func (w *World) Result() Result { return w.result() }
 
 // Nodes returns the nodes in the order of their ids, rivals after all others.

@@ -9,20 +9,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// App is an application in one world: what runs on the nodes, and what it
-// promises. Options.App makes one for every world, so that its variables are of
-// that world alone: they are the disks of the nodes and the books of the test,
-// and outlive crashes. The variables of Start are a process's memory.
+// App is an application in one world: its processes on the nodes, and its promises.
+// Options.App makes one for every world, so that worlds share no variables. Its
+// variables outlive crashes: they are the disks of the nodes and the records of the
+// test. The variables of Start are a process's memory.
 //
-// All of it runs in the goroutine that drives the world, one call at a time. For
-// a seed to give the same run again it must depend on nothing but what the world
-// tells: on no other clock, no other randomness, no order of a map.
+// All of it runs in the goroutine that drives the world, one call at a time. A seed
+// gives the same run again only if the application uses no other clock, no other source
+// of randomness, and no order of a map.
 //
 // A panic ends the run with a [Violation] named "panic", which has the seed and
 // the stack.
 type App struct {
 	// Start, if not nil, starts the application's process on a node, whenever
-	// the node's process starts, and returns what it wants to hear of.
+	// the node's process starts, and returns its handlers.
 	Start func(*Node) Handlers
 	// Invariants are checked after every event, besides the platform's promises.
 	Invariants []Invariant
@@ -31,49 +31,47 @@ type App struct {
 	Says func(payload []byte) string
 }
 
-// Handlers are what a process wants to hear of. Each is called in the process's
-// turn, after the platform's own state has changed. What it asks for there (a
-// message, a resignation, a fault) happens at the end of the turn, in the order
-// of asking, at the same instant of true time: no handler is called inside of
-// another. Those that are nil are not called.
+// Handlers are the callbacks of a process; any may be nil. Each is called in the
+// process's turn, after the platform's own state has changed. Requests from a handler
+// (a message, a resignation, a fault) take effect at the end of the turn, in their
+// order, at the same instant of true time: no handler runs inside another.
 //
-// A lease ends by the clock alone, whether or not its holder gets to run: that
-// Leader or View says so may come late, by any time if the process was stopped.
-// Before it acts, an application asks [Node.Leads] or [Node.View], which read the
-// hardware clock.
+// A lease ends by the clock alone, even while its holder does not run: the call of
+// Leader or View may come late, by any time if the process was stopped. An application
+// asks [Node.Leads] or [Node.View], which read the hardware clock, before it acts.
 type Handlers struct {
-	// View says that a view was installed, or became up to date or stale. No two
-	// calls in a row say the same; at the start there is none.
+	// View is called when a view is installed, or becomes up to date or stale. No two
+	// calls in a row have the same arguments; at the start there is no view.
 	View func(v *membership.View, upToDate bool)
-	// Leader says that the node began or ended to lead, or that its vote is
-	// bound to another leader, or to none (0). No two calls in a row say the
-	// same; at the start the node does not lead and follows none.
+	// Leader is called when the node begins or ends to lead, or when its vote is
+	// bound to another leader, or to none (0). No two calls in a row have the same
+	// arguments; at the start the node does not lead and follows none.
 	Leader func(leads bool, follows timed.NodeID)
-	// Clock says that the node follows another timeline of group time.
+	// Clock is called when the node follows another timeline of group time.
 	Clock func(clocksync.Reading)
-	// Peer says that a node came alive, or is not heard any more.
+	// Peer is called when a node becomes alive, or is not heard any more.
 	Peer func(id timed.NodeID, alive bool)
 	// Deliver hands over a message.
 	Deliver func(Message)
-	// Broadcast is what the process hears of the atomic broadcast.
+	// Broadcast has the handlers for the atomic broadcast.
 	Broadcast BroadcastHandlers
-	// Restarted says that the platform gave up its incarnation, with all that
-	// rested on it, because the machine slept or its clock is not to be trusted:
-	// the process and its timers go on in a new one.
+	// Restarted is called when the platform gives up its incarnation with all that
+	// rests on it, because the machine slept or its clock is not to be trusted. The
+	// process and its timers go on in a new one.
 	Restarted func(previous timed.BootID)
-	// Stop says that the process has crashed. It is for the books of the test:
-	// what the process asks for from now on does not happen.
+	// Stop is called when the process has crashed, for the records of the test.
+	// Requests of the process have no effect from now on.
 	Stop func()
 }
 
-// Message is what a process said to that of another node. It may be lost, late,
-// out of order, and come several times; never does it come from an incarnation
-// of the sender that the receiver has not accepted. It may have been meant for
-// the process that ran there before.
+// Message is a message from the process of another node. It may be lost, late, out of
+// order, and come several times. It never comes from an incarnation of the sender that
+// the receiver has not accepted. It may have been meant for an earlier process of the
+// node.
 type Message struct {
-	From    timed.Incarnation // of the sender, when it said it
+	From    timed.Incarnation // of the sender, when it sent the message
 	Payload []byte            // shared with other receivers: not to be changed
-	Delay   datagram.Delay    // how long it can have been on its way
+	Delay   datagram.Delay    // the time that it may have been on its way
 }
 
 // Invariant is a promise of an application. Check is called after every event, and
@@ -85,7 +83,7 @@ type Invariant struct {
 	Check func() error
 }
 
-// Limits of applications. Who exceeds one panics.
+// Limits of applications. An application that exceeds one panics.
 const (
 	MaxPayload = 1 << 20 // bytes of a message
 	MaxTimers  = 1 << 16 // running at once in a world
@@ -96,7 +94,7 @@ const (
 	minTimer = time.Microsecond
 )
 
-// app is what a world keeps for the application.
+// app is the state of a world for its application.
 type app struct {
 	App
 	phase phase
@@ -111,16 +109,16 @@ type app struct {
 	lastID uint64 // of a timer
 }
 
-// phase says who may ask for what.
+// phase determines the requests that are allowed.
 type phase uint8
 
 const (
-	outside  phase = iota // the test drives the world, or nobody does
-	turning               // processes are told, and ask
-	checking              // invariants look; nothing may change
+	outside  phase = iota // the test may drive the world
+	turning               // handlers run, and make requests
+	checking              // invariants run; nothing may change
 )
 
-// told is what a process was told last of what changes.
+// told has the last arguments of the handlers View and Leader.
 type told struct {
 	view    *membership.View
 	fresh   bool

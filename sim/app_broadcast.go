@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// BroadcastHandlers are what an application wants to hear of the atomic broadcast.
+// BroadcastHandlers are the callbacks of an application for the atomic broadcast.
 // They are called in the order in which things happen, and before Handlers.View
 // for the same view. Those that are nil are not called.
 type BroadcastHandlers struct {
@@ -18,10 +18,10 @@ type BroadcastHandlers struct {
 	// incarnation, it is the outcome of the broadcast. The payload is the
 	// application's to keep.
 	Delivered func(d broadcast.Delivery, view *membership.View)
-	// Transition says that what follows in view is transitional: it comes with
+	// Transition is called before the transitional deliveries in view: they come with
 	// those that move along to next, and not with the others.
 	Transition func(view, next *membership.View, along timed.Set)
-	// Entered says that what follows is of this view.
+	// Entered is called before the first delivery in a view.
 	Entered func(view *membership.View)
 	// Elsewhere says that own messages of a class, from through to, were ordered
 	// in another branch: their outcome is unknown.

@@ -22,8 +22,8 @@ func (n *Node) Incarnation() timed.Incarnation {
 	return timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}
 }
 
-// Rate returns by how much the hardware clock is too fast, in parts per billion. It is
-// for tests: no process knows it.
+// Rate returns the error of the hardware clock's rate, in parts per billion; it is
+// positive for a fast clock. It is for tests: no process knows it.
 func (n *Node) Rate() int64 { return n.proc.Clock.Rate() }
 
 // Instant reads the hardware clock.
@@ -44,8 +44,8 @@ func (n *Node) LeadsUntil() timed.Instant {
 
 // Support returns the nodes that are bound to the node while it leads, itself
 // among them; it is empty if the node does not lead. The support sets of two
-// that lead at the same time never meet: what only one node of the whole network
-// may do is for a leader that more than half of the nodes support.
+// that lead at the same time never meet: a leader that more than half of the nodes
+// support is the only one of the whole network.
 func (n *Node) Support() timed.Set {
 	if !n.Leads() {
 		return timed.Set{}
@@ -112,8 +112,8 @@ func (n *Node) Random(below int64) int64 {
 // Send sends a message to the process of another node, over the links and with
 // the faults that the platform's own packets have. The payload is copied. From a
 // handler or timer it leaves at the end of the turn; from a process that is
-// stopped, when that ends. What is sent by a process that is down, to the node
-// itself, or to an id that the world does not have, is lost. Payloads above
+// stopped, when that ends. A message from a process that is down, to the node itself,
+// or to an id that the world does not have, is lost. Payloads above
 // [MaxPayload] panic.
 func (n *Node) Send(to timed.NodeID, payload []byte) { n.send(to, to, payload) }
 

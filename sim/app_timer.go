@@ -68,7 +68,7 @@ func (n *Node) after(d time.Duration, do func()) Timer {
 func (w *World) armTimer(i int32) {
 	t := &w.app.timers[i]
 	at := max(w.now, t.n.stalledUntil, t.n.proc.Clock.When(t.due))
-	if at < hardware.Forever { // else the clock stands still: whoever bends it arms the timer anew
+	if at < hardware.Forever { // else the clock stands still, and its next bend arms the timer anew
 		at += w.lateness(t.n)
 		w.schedule(at, timer, t.n.proc.Index, i)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// news is something that a process is to be told, or that its end is to be.
+// news is a call of a handler that is due.
 type news struct {
 	n    *Node
 	life uint64 // of the process; 0: whichever runs
@@ -46,7 +46,7 @@ const (
 	newsCast
 )
 
-// newsOf says what becomes of the platform's events; 0: processes are not told.
+// newsOf maps the platform's events to calls of handlers; 0: none.
 var newsOf = [256]newsKind{
 	stack.EventViewInstalled: newsInstalled, stack.EventViewFresh: newsFresh, stack.EventViewStale: newsStale,
 	stack.EventElected: newsElected, stack.EventLeadLost: newsLost, stack.EventFollowing: newsFollows,
@@ -54,7 +54,7 @@ var newsOf = [256]newsKind{
 	stack.EventPeerAlive: newsAlive, stack.EventPeerSilent: newsSilent,
 }
 
-// ask is something that a process or the test wants to happen.
+// ask is a request of a process or the test.
 type ask struct {
 	n       *Node
 	life    uint64
@@ -85,7 +85,7 @@ func (a *app) crashed(n *Node) {
 		a.news = append(a.news, news{n: n, kind: newsStop, do: stop})
 	}
 	n.handlers = Handlers{}
-	n.lives++ // what it was to be told, and what it asked for, is void
+	n.lives++ // pending news and requests are void
 	a.stopTimers(n)
 }
 
@@ -102,8 +102,8 @@ func (a *app) restarted(n *Node, previous timed.BootID) {
 	}
 }
 
-// arrived notes a message, if its packet counts. What it says is part of the
-// run's hash, which thus shows an application that does not do the same twice.
+// arrived notes a message, if its packet counts. Its payload is part of the run's hash,
+// which thus shows whether an application is deterministic.
 func (w *World) arrived(n *Node, f *flight) {
 	w.mixPayload(f)
 	kind, delay := n.proc.Stack.LastPacket()
@@ -131,8 +131,8 @@ func (w *World) mixPayload(f *flight) {
 	w.mix(h)
 }
 
-// settle tells processes their news and does what they ask for, until there is
-// no more of either, and then checks the invariants. It ends every event.
+// settle calls handlers and grants requests until there are no more of either, and then
+// checks the invariants. It ends every event.
 func (w *World) settle() {
 	a := &w.app
 	if a.phase != outside || len(a.news)+len(a.asks)+len(a.Invariants) == 0 {
@@ -150,7 +150,7 @@ func (w *World) settle() {
 		a.done++
 		w.grant(&x)
 	}
-	clear(a.news) // or else what they refer to lives on
+	clear(a.news) // release their memory
 	clear(a.asks)
 	a.news, a.asks, a.told, a.done = a.news[:0], a.asks[:0], 0, 0
 	a.phase = checking
@@ -231,7 +231,7 @@ func (n *Node) tellLeader(leads bool, follows timed.NodeID) {
 	}
 }
 
-// grant does what was asked for.
+// grant fulfills a request.
 func (w *World) grant(x *ask) {
 	n := x.n
 	if x.kind == askFault {
@@ -286,7 +286,7 @@ func (w *World) mayRun(what string) {
 	}
 }
 
-// request does what was asked for, if nobody is at it already. It is for calls
+// request fulfills a request, unless a turn is under way that will. It is for calls
 // that may come from the test itself.
 func (w *World) request(x ask) {
 	if w.failed != nil {
@@ -325,5 +325,5 @@ func (w *World) advance(t int64) {
 	}
 }
 
-// mayLast bounds a time that somebody asks for, so that no sum overflows.
+// mayLast bounds a requested time, so that no sum overflows.
 func mayLast(d time.Duration) time.Duration { return min(max(d, 0), fault.MaxDuration) }

@@ -12,11 +12,11 @@ import (
 )
 
 // A bare world has the links, clocks, processes and faults of any other, but no
-// platform: what runs on its nodes is the application alone. So another
-// algorithm can be held against the platform's, under the same conditions.
+// platform: only the application runs on its nodes. So another algorithm can be compared
+// with the platform's, under the same conditions.
 
-// deliverBare hands an application's message to its process. Whatever
-// incarnation of the sender it comes from, there is nobody who would know.
+// deliverBare hands an application's message to its process, from any incarnation of
+// the sender: no platform accepts incarnations here.
 func (w *World) deliverBare(n *Node, slot int32) {
 	f := w.slots[slot]
 	w.events++
@@ -58,12 +58,11 @@ func (w *World) reincarnateBare(n *Node) {
 	w.app.restarted(n, previous)
 }
 
-// attended reports whether the platform runs on the node.
+// hasStack reports whether the platform runs on the node.
 func (n *Node) hasStack() bool { return n.proc.Up && n.proc.Stack != nil }
 
 // When returns the true time at which the node's hardware clock shows h, if its
-// rate stays as it is, or [Never]. It is for the books of a test: no process
-// knows it.
+// rate stays as it is, or [Never]. It is for tests: no process knows it.
 func (n *Node) When(h timed.Instant) time.Duration {
 	t := n.proc.Clock.When(h)
 	if t == hardware.Forever {
@@ -81,11 +80,12 @@ func (w *World) Connected(p, q timed.NodeID) bool {
 	return w.timely(a) && w.timely(b) && (a == b || w.prompt(a, b) && w.prompt(b, a))
 }
 
-// Changes counts what can change who is connected: the beginnings and ends of
-// faults, and the starts and ends of processes. Only a stall ends uncounted.
+// Changes counts the events that may connect or disconnect nodes: the beginnings and
+// ends of faults, and the starts and ends of processes. Only the end of a stall does not
+// count.
 func (w *World) Changes() uint64 { return w.changes }
 
-// Counters returns what was counted so far.
+// Counters returns the counters of the run so far.
 func (w *World) Counters() Counters {
 	c := w.count
 	c.Views, c.Elections, c.Sometimes = w.check.Counts.Views, w.check.Counts.Elections, w.check.Counts.Situations

@@ -15,8 +15,8 @@ type borrowed struct {
 	payload []byte
 }
 
-// giveBack lets an application give back what it took last, which must still be what
-// was broadcast, and take what waits for it.
+// giveBack lets an application give back the payloads that it took last, and take those
+// that wait for it. A payload must not have changed meanwhile.
 func (w *World) giveBack(n *Node) {
 	for i := range n.borrowed {
 		b := &n.borrowed[i]

@@ -16,7 +16,7 @@ import (
 // run at the moment.
 var ErrNotRunning = errors.New("sim: the process does not run")
 
-// casting is what a world keeps for the broadcast of its nodes.
+// casting is the state of a world for the broadcast of its nodes.
 type casting struct {
 	traffic *fault.Traffic
 	check   *check.Broadcasts
@@ -34,14 +34,14 @@ func (k *casting) configure(c *stack.Config) {
 	c.Broadcast = &cfg
 }
 
-// started takes a new incarnation.
+// started prepares a new incarnation.
 func (k *casting) started(n *Node) {
 	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
 	n.owed, n.borrowed, n.slabs = nil, nil, [2]slab{} // with the memory of the process
 	k.check.Started(n.Incarnation(), n.proc.Stack)
 }
 
-// casts takes an effect of a node's broadcast.
+// casts performs an effect of a node's broadcast.
 func (w *World) casts(n *Node, e *broadcast.Effect) {
 	c, inc := w.cast.check, n.Incarnation()
 	switch e.Kind {
@@ -76,8 +76,8 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 	}
 }
 
-// consume lets a node's application take what waits for it, and give back what it
-// took before.
+// consume lets a node's application take the deliveries that wait for it, and give back
+// the earlier ones.
 func (w *World) consume(n *Node) {
 	if n.owedCount > 0 && n.proc.Up {
 		w.giveBack(n)
@@ -109,8 +109,8 @@ func (w *World) talkSoon(n *Node) {
 	}
 }
 
-// mostAtOnce is how many random messages a node broadcasts in one turn, but for
-// bursts.
+// mostAtOnce is the largest number of random messages that a node broadcasts in one turn
+// without a burst.
 const mostAtOnce = 3
 
 // talk lets a node broadcast random messages.
@@ -121,7 +121,7 @@ func (w *World) talk(e event) {
 }
 
 // broadcastRandom has a node broadcast so many random messages in one turn. They are
-// drawn also when the node does not run: what comes later does not depend on it.
+// drawn even if the node does not run: later draws do not depend on it.
 func (w *World) broadcastRandom(n *Node, count int) {
 	k := w.cast
 	ready := !(w.stable && k.traffic.Hush) && w.attends(n)
@@ -137,8 +137,8 @@ func (w *World) broadcastRandom(n *Node, count int) {
 	}
 }
 
-// attends lets a process do what is due before it takes on something new, as
-// the loop of a node does, and reports whether it runs.
+// attends lets a process handle its due timers before a new task, as the loop of a node
+// does. It reports whether the process runs.
 func (w *World) attends(n *Node) bool {
 	runs := func() bool { return n.proc.Up && !n.proc.Upset && n.stalledUntil <= w.now }
 	if !runs() {
@@ -171,8 +171,8 @@ func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broad
 	return id, err
 }
 
-// overrun takes that a node must leave because its application is too slow: the
-// process ends, and whoever watches over it starts the next one.
+// overrun ends a process whose application is too slow, and starts the next one at once,
+// as a supervisor does.
 func (w *World) overrun(n *Node) {
 	w.check.Sometimes(situation.CastSlowLeft)
 	w.crash(n)

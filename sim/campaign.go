@@ -38,8 +38,8 @@ type Campaign struct {
 const MaxJobs = 1024
 
 // Run runs the campaign until its end, until ctx is done, or until a promise is
-// broken. It returns the sums of what was run, and the violation of the smallest
-// seed that was found to break a promise, if any. The error says which setting
+// broken. It returns the sums over the runs, and the violation of the smallest seed
+// that broke a promise, if any. The error names the setting that
 // is wrong.
 func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
 	if c.First == 0 {
@@ -193,7 +193,7 @@ func (r *runner) found(v *Violation, err error) {
 func (r *runner) one(seed uint64) (*Violation, error) {
 	left := true
 	defer func() {
-		if left { // nobody would be told that a seed is missing
+		if left { // else a missing seed would go unnoticed
 			r.found(&Violation{Seed: seed, Check: panicCheck,
 				Detail: "the application ended its goroutine, as t.FailNow does: return an error from an invariant, or panic"}, nil)
 		}

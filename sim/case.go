@@ -54,7 +54,7 @@ func (c *Case) RunContext(ctx context.Context) (Result, error) {
 	return w.result(), nil
 }
 
-// Record runs the case, and returns what happened in the time [from, to) of the run,
+// Record runs the case, and returns the events in the time [from, to) of the run,
 // or until a promise was broken or ctx was done.
 func (c *Case) Record(ctx context.Context, from, to time.Duration) (*Recording, error) {
 	quiet := *c
@@ -182,7 +182,7 @@ func (c *Case) Write(w io.Writer) error {
 	return err
 }
 
-// ReadCase reads a case that [Case.Write] wrote. The error says what is wrong with the
+// ReadCase reads a case that [Case.Write] wrote. The error names the fault of the
 // file; a case without an error can be run.
 func ReadCase(r io.Reader) (Case, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxCaseBytes))

@@ -30,8 +30,8 @@ func twinOf(s *stack.Stack) *stack.Stack {
 	return c.value(reflect.ValueOf(s)).Interface().(*stack.Stack)
 }
 
-// copier copies whatever hangs together, by reflection: no layer has a method
-// for what happens to nobody's machine on purpose, and none can be forgotten.
+// copier copies a graph of values by reflection. Layers need no method for it, and none
+// can be forgotten.
 type copier map[unsafe.Pointer]reflect.Value
 
 var typeQuorum = reflect.TypeFor[quorum.System]()

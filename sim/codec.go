@@ -7,12 +7,12 @@ import (
 )
 
 // codec makes packets pass through the wire format, so that a campaign also
-// proves that nothing of what the machines say is lost or changed by it.
+// proves that it neither loses nor changes any of it.
 type codec struct {
 	enc  wire.Encoder
 	dec  wire.Decoder
 	buf  []byte
-	junk wire.Packet // what is made of damaged bytes
+	junk wire.Packet // decoded from damaged bytes
 }
 
 func (w *codec) encode(p *wire.Packet) ([]byte, error) {

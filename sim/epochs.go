@@ -14,29 +14,29 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// changing is what a world has whose quorum systems are replaced.
+// changing is the state of a world whose quorum systems are replaced.
 type changing struct {
 	w                   *World
 	rand                random.Stream
 	proposals           float64
-	forces, contradicts bool // what the administrator of this world does
+	forces, contradicts bool // the habits of this world's administrator
 
 	drafts []draft // of the edicts under way; slots are not used again
 	made   uint64
 }
 
-// stateDir is what a process finds again when it restarts.
+// stateDir is the state directory of a process, which outlives it.
 type stateDir struct {
 	epoch epoch.State
-	lost  bool // it was, and the node is to be no member again before the epoch is over
+	lost  bool // the node must not be a member again before the epoch is over
 }
 
-// What administrators, applications and machines do, as shares.
+// Shares of the actions of administrators, applications and machines.
 const (
 	joiningWorlds = 0.5  // of nodes that are no members begin without an epoch
 	forcingWorlds = 0.3  // have changes forced when members are down
 	doubleForcing = 0.3  // of those, several, which contradict each other
-	eagerWorlds   = 0.4  // have administrators who want something of every new leader
+	eagerWorlds   = 0.4  // have administrators that give every new leader a task
 	proposals     = 0.03 // of a global leader's timeouts
 	eagerly       = 0.5  // of them, there
 	forcings      = 0.03 // of timeouts while members are down
@@ -62,7 +62,7 @@ func (w *World) newChanging() *changing {
 	return c
 }
 
-// configure gives a node that starts what its state directory has.
+// configure gives a starting node the contents of its state directory.
 func (c *changing) configure(n *Node, cfg *stack.Config) {
 	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.proc.ID) || !c.rand.Chance(joiningWorlds)) {
 		n.state.epoch = epoch.State{Epoch: 1, System: c.w.check.Change.Systems[1]}
@@ -71,8 +71,8 @@ func (c *changing) configure(n *Node, cfg *stack.Config) {
 	cfg.Quorum, cfg.Epochs = nil, &state
 }
 
-// banned reports that a node has lost its state directory in an epoch in which
-// somebody still is: from whom it could learn that epoch, and vote in it again.
+// banned reports whether a node has lost its state directory in an epoch in which
+// another node still is. It could learn that epoch from the other, and vote in it again.
 func (c *changing) banned(n *Node) bool {
 	if !n.state.lost {
 		return false
@@ -102,8 +102,8 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 	return crash
 }
 
-// dies crashes a machine in the middle of a turn: what it has not sent of it, and
-// what it has not told, is lost.
+// dies crashes a machine in the middle of a turn. The unsent packets and unreported events
+// of the turn are lost.
 func (w *World) dies(n *Node, sent int) {
 	for _, slot := range w.lent[sent:] {
 		w.drop(slot)
@@ -114,8 +114,8 @@ func (w *World) dies(n *Node, sent int) {
 	w.beginFault(int32(len(w.faults) - 1))
 }
 
-// falls lets a leader that has just proposed be gone soon, or heard by nobody: what
-// becomes of the proposal is then for others to find out.
+// falls lets a leader that has just proposed crash or become mute soon, now and then. The
+// others must then decide the proposal.
 func (w *World) falls(n *Node) {
 	c := w.change
 	if w.stable || w.opt.Calm || !c.rand.Chance(proposerFalls) {
@@ -185,8 +185,8 @@ func (c *changing) force(n *Node) {
 	c.w.after(n, now, out)
 }
 
-// draft is an edict that an application has prepared: what it read before it came
-// to read the clock.
+// draft is an edict that an application prepares: the state that it read before it reads
+// the clock.
 type draft struct {
 	boot   timed.BootID
 	stamps *leader.QuorumStamp

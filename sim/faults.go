@@ -36,8 +36,8 @@ func (w *World) beginFault(i int32) {
 	}
 }
 
-// effect performs what a fault does when it begins, except for links. It returns false
-// if the world need not end the fault.
+// effect performs the begin of a fault, except for links. It returns false if the world
+// need not end the fault.
 func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
 	switch f.Kind {
 	case fault.Heal:
@@ -228,8 +228,8 @@ func (w *World) heal(f *fault.Fault) {
 			w.crash(n)
 			continue
 		}
-		// What the peers know of a node whose clock was broken, or whose id was used twice,
-		// ends only with its incarnation: it might still stop because of a rival that is gone.
+		// Peers remember a broken clock or a double use of an id until the incarnation ends:
+		// the node might still stop because of a rival that has ended.
 		if n.clockBroken || w.check.UsedTwice(n.proc.ID) {
 			w.crash(n)
 		}

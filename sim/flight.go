@@ -9,24 +9,24 @@ import (
 type flight struct {
 	packet  wire.Packet
 	sent    int64 // true time
-	from    int32 // who sent it, or nobody
+	from    int32 // index of the sender, or nobody
 	payload []byte
-	cargo   *freight       // of the slot, for whatever packet is in it
+	cargo   *freight       // of the slot, for any packet in it
 	basket  *wire.Collated // as well
 }
 
-// nobody sent what is forged.
+// nobody is the sender of forged packets.
 const nobody = -1
 
-// freight is what a packet says about broadcast while it flies: what the sender
-// wrote lives only until its next turn. The memory is used again.
+// freight is the broadcast part of a packet in flight. The original lives only until the
+// sender's next turn. Flights reuse the memory.
 type freight struct {
 	packet broadcast.Packet
 	bytes  []byte
 }
 
-// stow copies what the packet of a flight says about broadcast, and the replies
-// that it collates, into memory of the flight's own.
+// stow copies the broadcast part of a packet, and its collated replies, into the flight's
+// own memory.
 func (f *flight) stow() {
 	if f.packet.Has(wire.FrameBroadcast) {
 		if f.cargo == nil {
@@ -43,8 +43,8 @@ func (f *flight) stow() {
 	}
 }
 
-// take copies a packet. Reports, plans and commits are shared: receivers keep
-// them, and nobody changes them once they are written.
+// take copies a packet. Reports, plans and commits are shared: they are immutable, and
+// receivers keep them.
 func (c *freight) take(p *broadcast.Packet) *broadcast.Packet {
 	q := &c.packet
 	q.Reset()

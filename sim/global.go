@@ -10,18 +10,18 @@ import (
 // RandomQuorum as [Options.Quorum] gives each seed a quorum system of its own.
 const RandomQuorum = "random"
 
-// globally is what a world has when its leaders may lead globally.
+// globally is the state of a world whose leaders may lead globally.
 type globally struct {
 	system quorum.System
 	rand   random.Stream
 	counts bool // starts are counted, as with a state directory
 }
 
-// Shares of what nodes do on their own account.
+// Shares of the actions of nodes.
 const (
 	uncountedWorlds = 0.25 // have no state directories
 	askingTurns     = 0.05 // of a node's timeouts ask a peer whether it leads
-	namedResigns    = 0.7  // of those who resign name a successor
+	namedResigns    = 0.7  // of resignations name a successor
 )
 
 // newGlobally returns nil without a quorum system. The text has been checked.
@@ -67,7 +67,7 @@ func drawQuorum(r random.Stream, nodes int) (s quorum.System) {
 		s, err = quorum.Explicit(drawMeeting(r, members)...)
 	}
 	if err != nil {
-		panic(err) // what is drawn is valid
+		panic(err) // draws are valid
 	}
 	return s
 }
@@ -122,7 +122,7 @@ func (g *globally) configure(n *Node, cfg *stack.Config) {
 	}
 }
 
-// verifies lets a node that just ran ask somebody now and then whether it leads.
+// verifies lets a node that just ran ask another now and then whether it leads.
 func (w *World) verifies(n *Node) {
 	g := w.global
 	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(askingTurns) {
@@ -136,7 +136,7 @@ func (w *World) verifies(n *Node) {
 	w.after(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))
 }
 
-// resigns has a leader give up its lead, as a rule in favour of somebody.
+// resigns has a leader give up its lead, mostly in favour of a named successor.
 func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
 	if g := w.global; g != nil && g.rand.Chance(namedResigns) {
 		return n.proc.Stack.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])

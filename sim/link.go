@@ -16,17 +16,17 @@ type link struct {
 	twice    float64 // probability that it comes twice
 	replay   float64 // probability that it comes again
 	again    int64   // up to so much later
-	odd      bool    // it has something of what few links have
+	odd      bool    // rare is not zero
 	rare     rare
 
 	dropNext wire.Frames // a packet with one of these frames is lost, once
 	dropAll  wire.Frames // every packet with one of these frames is lost
 }
 
-// rare is what few links have.
+// rare has the properties that few links have.
 type rare struct {
 	reorder   float64
-	tail      float64 // mean of what is added to every delay; 0: nothing
+	tail      float64 // mean of a random addition to every delay; 0: none
 	index     float64 // of the tail
 	burst     float64 // mean length of a burst of losses, above 1
 	bursting  bool

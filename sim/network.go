@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// take returns a slot that nobody uses.
+// take returns a free slot.
 func (w *World) take() (slot int32) {
 	if k := len(w.free); k > 0 {
 		slot, w.free = w.free[k-1], w.free[:k-1]
@@ -67,13 +67,13 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		}
 	}
 	if to == n.proc.Index {
-		w.drop(slot) // a rival speaks to its own id: nobody is there but itself
+		w.drop(slot) // a rival sends to its own id, where no other process is
 		return
 	}
 	w.carry(n, slot, to)
 }
 
-// carry takes a packet over a link, with what the link does to it.
+// carry takes a packet over a link, which may lose, delay, repeat or damage it.
 func (w *World) carry(n *Node, slot int32, to int) {
 	l := &w.links[n.proc.Index][to]
 	f := w.slots[slot]
@@ -135,7 +135,7 @@ func (w *World) deliver(e event) {
 	w.after(n, now, out)
 }
 
-// arrival returns what the checks must know of a packet that arrives.
+// arrival describes an arriving packet to the checks.
 func (w *World) arrival(f *flight) check.Arrival {
 	a := check.Arrival{Packet: &f.packet, Sent: f.sent}
 	if f.from != nobody {

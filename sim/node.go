@@ -22,7 +22,7 @@ type Node struct {
 	clockBroken  bool          // the clock has left ρ
 	stalledUntil int64
 	slow         int64   // largest extra scheduling delay
-	sendErrors   float64 // probability that what a turn sends is lost
+	sendErrors   float64 // probability that all packets of a turn are lost
 	counter      uint64
 	wakeAt       int64
 	wakeTicket   int32
@@ -35,7 +35,7 @@ type Node struct {
 	starts   uint64 // of the machine's process, where that is counted
 	state    stateDir
 
-	// What the broadcast has delivered and the application has not taken.
+	// Deliveries that the application has not taken.
 	owedBytes, owedCount int
 	owedViews            int  // begun since it took anything
 	slowConsumer         bool // the application takes nothing
@@ -78,7 +78,7 @@ func (w *World) start(n *Node) {
 	w.changes++
 	n.proc.Boot = timed.BootID(w.boots.Uint64() | 1)
 	n.proc.Up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
-	n.proc.Upset, n.last = false, 0 // what was read before belongs to the incarnation before
+	n.proc.Upset, n.last = false, 0 // the last reading belongs to the earlier incarnation
 	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	now := n.tick(w.now)
 	var peers timed.Set
@@ -161,7 +161,7 @@ func (w *World) crash(n *Node) {
 	}
 }
 
-// processEnds tells the checks that a process has ended.
+// processEnds reports the end of a process to the checks.
 func (w *World) processEnds(n *Node) {
 	if w.cast != nil && w.decides(n) {
 		w.check.Sometimes(situation.CastDeciderGone)
@@ -200,9 +200,9 @@ func (w *World) restart(n *Node) {
 // replaceClock gives the machine a clock that starts anew.
 func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.newClock(), 0, false }
 
-// reincarnate does what a process does when its clock tells that the machine
-// slept, or gives evidence against itself: it gives up the incarnation with all
-// that rests on the clock, and begins another. It always returns true.
+// reincarnate begins another incarnation of a process whose machine slept, or whose clock
+// gave evidence against itself. All that rests on the clock ends with the old one. It
+// always returns true.
 func (w *World) reincarnate(n *Node) bool {
 	w.check.Sometimes(situation.Slept)
 	n.proc.Upset = false
@@ -216,8 +216,7 @@ func (w *World) reincarnate(n *Node) bool {
 	now, previous := n.tick(w.now), n.proc.Boot
 	out := n.proc.Stack.Distrust(now, w.out[:0])
 	for i := range out {
-		// When votes may be freed was reckoned with the clock that is not
-		// trusted any more.
+		// The times of releases rest on the clock that is not trusted any more.
 		if p := out[i].Packet; p != nil {
 			p.Frames &^= wire.FrameRelease
 		}

@@ -10,9 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Recording is what happened in a run, as a space-time diagram shows it. All
-// times are true times since the start of the run; Never is one that did not
-// come.
+// Recording has the events of a run that a space-time diagram shows. All times are true
+// times since the start of the run; Never is a time that does not come.
 type Recording struct {
 	Nodes int
 	// From and To bound the time that was recorded. Only the marks of faults that
@@ -21,7 +20,7 @@ type Recording struct {
 	Messages []RecordedMessage
 	Bars     []RecordedBar
 	Marks    []RecordedMark
-	// Truncated tells that MaxRecorded was reached, and the rest is missing.
+	// Truncated is true if MaxRecorded was reached, and the rest is missing.
 	Truncated bool
 
 	open map[openBar]int // index of a bar that has not ended
@@ -30,20 +29,20 @@ type Recording struct {
 // Never is later than every run.
 const Never = time.Duration(1<<63 - 1)
 
-// MaxRecorded is how many messages, bars and marks one recording holds.
+// MaxRecorded is the largest number each of messages, bars and marks in a recording.
 const MaxRecorded = 1 << 20
 
 // RecordedMessage is one packet.
 type RecordedMessage struct {
 	From, To timed.NodeID
 	Sent     time.Duration
-	Arrived  time.Duration // Never: it is lost, or nobody is there any more
+	Arrived  time.Duration // Never: it is lost, or its receiver has ended
 	Fast     bool          // its computed bound is within Δ; while it is on its way, its delay
-	Bare     bool          // it says nothing but that the sender lives
+	Bare     bool          // it proves only that the sender lives
 	Says     string
 }
 
-// BarKind is what a bar shows.
+// BarKind is the kind of state that a bar shows.
 type BarKind uint8
 
 // The kinds of bars.
@@ -81,7 +80,7 @@ type openBar struct {
 	node timed.NodeID
 }
 
-// Record lets the world note what happens from now on, for a picture.
+// Record lets the world record events from now on, for a picture.
 func (w *World) Record() *Recording {
 	if w.record == nil {
 		w.record = &Recording{Nodes: w.opt.Nodes, From: w.Time(), To: Never, open: map[openBar]int{}}
@@ -99,7 +98,7 @@ func (w *World) Record() *Recording {
 
 // finishRecord notes the packets that are still on their way at the end, and
 // ends the bars that are still open. Where a promise was broken, leases, votes
-// and views keep the end that was claimed for them then: it is what was wrong.
+// and views keep the end that was claimed for them then: the picture shows the error.
 func (w *World) finishRecord() {
 	if r := w.record; r != nil {
 		r.To = w.Time()

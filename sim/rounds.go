@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Rounds is what the elections of a group in a still world cost. Times and
+// Rounds is the cost of the elections of a group in a still world. Times and
 // packets are of the simulated world, and depend on the seed alone; Receive is
 // measured with the clock of the machine that simulates.
 type Rounds struct {
@@ -23,13 +23,13 @@ type Rounds struct {
 	Sent      float64         // packets that the leader sent, per renewal
 	Group     float64         // packets that all nodes sent, per renewal
 	Answers   float64         // of those, packets with replies
-	// Receive is the time in which the leader decoded and handled what it received
+	// Receive is the time in which the leader decoded and handled the packets received
 	// from one renewal to the next. It is that of the median renewal, because a
 	// machine that does other things besides makes some take a thousand times as long.
 	Receive time.Duration
 }
 
-// roundsMeter counts what goes to one node, and takes the time that it costs.
+// roundsMeter counts the packets to one node, and measures the time that they cost.
 type roundsMeter struct {
 	node     *Node
 	codec    codec
@@ -40,7 +40,7 @@ type roundsMeter struct {
 	spent    time.Duration
 }
 
-// handle hands a packet to its node. What the meter's node receives is decoded
+// handle hands a packet to its node. A packet to the meter's node is decoded
 // first, as packets from a socket are.
 func (m *roundsMeter) handle(n *Node, now timed.Instant, p *wire.Packet, out []stack.Effect) []stack.Effect {
 	if n != m.node {
@@ -72,7 +72,7 @@ func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 
 // MeasureRounds measures renewals in a world without faults and with the given
 // weather, and then as many crashes of leaders as is said; crashed nodes come
-// back. It ends early, with what it has, when ctx is done.
+// back. It ends early when ctx is done, with the result so far.
 func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.Baseline, renewals, crashes int) (*Rounds, error) {
 	opt.Calm, opt.Duration = true, fault.MaxDuration
 	c, err := CaseOf(seed, opt)
@@ -107,7 +107,7 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 	return r, nil
 }
 
-// whole lets time pass until somebody leads all that run.
+// whole lets time pass until one node leads all that run.
 func (w *World) whole(ctx context.Context) (head *Node, err error) {
 	var up timed.Set
 	for _, n := range w.nodes {

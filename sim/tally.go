@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/sim/situation"
 )
 
-// Tally is what a campaign adds up over its runs.
+// Tally has the sums of a campaign over its runs.
 type Tally struct {
 	Seeds            uint64  `json:"seeds"`
 	SimulatedSeconds float64 `json:"simulated_seconds"`
@@ -49,8 +49,8 @@ type Tally struct {
 	Sometimes map[string]uint64 `json:"sometimes,omitempty"`
 	// Reached counts the situations of the application: see [World.Sometimes].
 	Reached map[string]uint64 `json:"reached,omitempty"`
-	// Never lists the situations that a campaign of these options is to reach,
-	// and that this one has not.
+	// Never lists the situations that a campaign with these options should reach and
+	// this one did not.
 	Never       []string `json:"never_reached,omitempty"`
 	Hash        string   `json:"hash"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -121,7 +121,7 @@ func TallyOf(opt Options, took time.Duration, results ...Result) Tally {
 	return t
 }
 
-// finish computes what is derived from the sums.
+// finish computes the values that follow from the sums.
 func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 	opt = opt.withDefaults()
 	c := &t.counters

@@ -4,13 +4,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// tamper does to a packet what an unreliable or hostile network does to its
-// bytes, and adds packets of its own. It reports whether the packet goes on.
+// tamper damages a packet as an unreliable or hostile network does, and adds forged
+// packets. It reports whether the packet goes on.
 func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	f := w.slots[slot]
 	if w.net.Chance(r.forge) {
-		// Somebody who sees nothing of the traffic knows no boot id: neither
-		// the sender's nor the one that an echo would have to name.
+		// A forger that does not see the traffic knows no boot id: neither the sender's
+		// nor the one that an echo would have to name.
 		x := w.copy(slot)
 		h := &w.slots[x].packet.Header
 		h.Boot = timed.BootID(w.net.Uint64() | 1)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// T is what [Test] needs of a *testing.T.
+// T is the part of *testing.T that [Test] needs.
 type T interface {
 	Helper()
 	Name() string
@@ -72,7 +72,7 @@ func failure(text string, err error) string {
 	return text
 }
 
-// replay runs the cases that are kept in a directory. It says what is wrong with
+// replay runs the cases that are kept in a directory. It names the fault of
 // the first that fails.
 func replay(dir string, c *Campaign) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
@@ -154,7 +154,7 @@ func explain(dir string, c *Campaign, v *Violation) string {
 		runs, small.Detail, small.text(), where)
 }
 
-// text lists what happens in the case.
+// text lists the faults of the case.
 func (c *Case) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d nodes, %v, delays %v to %v\n", c.Options.withDefaults().Nodes, c.Options.withDefaults().Duration,

@@ -19,7 +19,7 @@ func (w *World) tracePacket(n *Node, f *flight) {
 		float64(w.now-f.sent)/1e6, w.says(f))
 }
 
-// says describes the packet, and what it carries of an application.
+// says describes a packet and its application message.
 func (w *World) says(f *flight) string {
 	if f.payload == nil {
 		return describe(&f.packet)

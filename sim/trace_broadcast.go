@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// describeCast says what a packet says about broadcast, but for its header.
+// describeCast describes the broadcast part of a packet without its header.
 func describeCast(p *broadcast.Packet) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

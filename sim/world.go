@@ -51,7 +51,7 @@ type World struct {
 	reached map[string]uint64 // see [World.Sometimes]
 
 	app      app
-	cargo    []byte // what an application says with the packet to cargoTo
+	cargo    []byte // an application message for the packet to cargoTo
 	cargoTo  timed.NodeID
 	record   *Recording
 	changes  uint64    // see Changes
@@ -62,7 +62,7 @@ type World struct {
 	meter    *roundsMeter
 }
 
-// Counters counts what happened in a run.
+// Counters counts the events of a run.
 type Counters struct {
 	Delivered, Timeouts                  uint64
 	Sent, Electing                       uint64 // packets, and those that request, grant or free votes
