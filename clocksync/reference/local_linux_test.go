@@ -13,15 +13,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// set sets a field of Timex, whose size differs between architectures.
+func set[T int32 | int64](field *T, v int64) { *field = T(v) }
+
 // disciplined returns a fake kernel clock in the given state.
 func disciplined(state int, status, maxerror int64) func(*unix.Timex) (int, error) {
 	return func(t *unix.Timex) (int, error) {
 		now := time.Now()
-		t.Time.Sec, t.Time.Usec = now.Unix(), int64(now.Nanosecond()/1000)
+		set(&t.Time.Sec, now.Unix())
+		set(&t.Time.Usec, int64(now.Nanosecond()/1000))
 		if status&unix.STA_NANO != 0 {
-			t.Time.Usec = int64(now.Nanosecond())
+			set(&t.Time.Usec, int64(now.Nanosecond()))
 		}
-		t.Status, t.Maxerror = int32(status), maxerror
+		t.Status = int32(status)
+		set(&t.Maxerror, maxerror)
 		return state, nil
 	}
 }

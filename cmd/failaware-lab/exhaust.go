@@ -68,15 +68,15 @@ func (f *exhaustFlags) options() (exhaust.Options, error) {
 		VeryLate: f.veryLate, States: f.states, NoSuffix: f.noSuffix, Starts: f.starts.Value, Rates: f.rates.Value,
 		Mode: f.mode.Value, RankBy: f.rank.Value, Timing: f.preset.Value}
 	for _, n := range []struct {
-		flag         string
-		value, least int
-		most         int
+		flag        string
+		value       int
+		least, most int64
 	}{
 		{"nodes", f.nodes, 1, exhaust.MaxNodes}, {"depth", f.depth, 1, exhaust.MaxDepth},
 		{"faults", f.faults, 0, exhaust.MaxBudget}, {"crashes", f.crashes, 0, exhaust.MaxBudget},
 		{"stalls", f.stalls, 0, exhaust.MaxBudget}, {"states", f.states, 1, exhaust.MaxStates},
 	} {
-		if n.value < n.least || n.value > n.most {
+		if v := int64(n.value); v < n.least || v > n.most {
 			return opt, fmt.Errorf("--%s: %d is outside [%d, %d]", n.flag, n.value, n.least, n.most)
 		}
 	}

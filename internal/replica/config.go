@@ -96,8 +96,8 @@ func (c Config) WithDefaults() Config {
 func (c Config) Validate() error {
 	c = c.WithDefaults()
 	var errs []error
-	in := func(name string, v, lo, hi int) {
-		if v < lo || v > hi {
+	in := func(name string, v int, lo, hi int64) {
+		if v := int64(v); v < lo || v > hi {
 			errs = append(errs, fmt.Errorf("replica: %s: %d is outside [%d, %d]", name, v, lo, hi))
 		}
 	}
@@ -112,7 +112,7 @@ func (c Config) Validate() error {
 	in("MaxSnapshot", c.MaxSnapshot, 1, MostSnapshot)
 	in("ChunkBytes", c.ChunkBytes, MinChunkBytes, MaxChunkBytes)
 	in("Rate", c.Rate, MinRate, MostRate)
-	in("Window", c.Window, c.ChunkBytes, MostWindow)
+	in("Window", c.Window, int64(c.ChunkBytes), MostWindow)
 	in("MaxQueued", c.MaxQueued, MinQueued, MostQueued)
 	in("HashEvery", c.HashEvery, 0, MostHashEvery)
 	if !c.Self.Valid() {

@@ -44,7 +44,7 @@ func fillUTC(p *Packet) {
 }
 
 func TestHostileSamplesAreRefused(t *testing.T) {
-	const at, low = 7, 1_790_000_000_000_000_000
+	const at, low = 7, uint64(1_790_000_000_000_000_000)
 	sample := []any{1, at, low, 5, 0}
 	two := append(append([]any{}, sample...), sample...)
 	for name, c := range map[string]struct {

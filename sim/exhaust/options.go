@@ -129,13 +129,14 @@ func (o Options) withDefaults() Options {
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	for _, f := range []struct {
-		name           string
-		n, least, most int
+		name        string
+		n           int
+		least, most int64
 	}{
 		{"Nodes", o.Nodes, 1, MaxNodes}, {"Depth", o.Depth, 1, MaxDepth}, {"Faults", o.Faults, 0, MaxBudget},
 		{"Crashes", o.Crashes, 0, MaxBudget}, {"Stalls", o.Stalls, 0, MaxBudget}, {"States", o.States, 1, MaxStates},
 	} {
-		if f.n < f.least || f.n > f.most {
+		if n := int64(f.n); n < f.least || n > f.most {
 			return fmt.Errorf("exhaust: %s: %d is outside [%d, %d]", f.name, f.n, f.least, f.most)
 		}
 	}
