@@ -245,10 +245,12 @@ func TestBoundsContainTheTruth(t *testing.T) {
 	var s seen
 	rapid.Check(t, func(t *rapid.T) { require.NoError(t, drawEncounter.Draw(t, "encounter").play(&s)) })
 	t.Logf("%+v", s)
-	require.Greater(t, s.fast, 1000)
-	require.Greater(t, s.slow, 100)
-	require.Greater(t, s.overtaken, 100)
-	require.Greater(t, s.negativeGap, 10)
+	if !testing.Short() { // which runs too few for these counts
+		require.Greater(t, s.fast, 1000)
+		require.Greater(t, s.slow, 100)
+		require.Greater(t, s.overtaken, 100)
+		require.Greater(t, s.negativeGap, 10)
+	}
 }
 
 // key is the measure of helpers: B(1−ρ) − A(1+ρ).
@@ -283,5 +285,7 @@ func TestTheBetterHelperHasTheSmallerKey(t *testing.T) {
 			require.Greater(t, diff.Cmp(big.NewInt(-1e9)), 0, "%v is not better than %v", p, q)
 		}
 	})
-	require.Greater(t, better, 10)
+	if !testing.Short() {
+		require.Greater(t, better, 10)
+	}
 }

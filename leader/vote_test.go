@@ -85,6 +85,8 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 			},
 		})
 	})
-	require.Greater(t, granted, 20)
-	require.Greater(t, moved, 5)
+	if !testing.Short() { // which runs too few for these counts
+		require.Greater(t, granted, 20)
+		require.Greater(t, moved, 5)
+	}
 }

@@ -185,7 +185,9 @@ func viewsFollow(t testing.TB) {
 		})
 		installs += q.installs
 	})
-	require.Greater(t, installs, 200)
+	if !testing.Short() { // which runs too few for this count
+		require.Greater(t, installs, 200)
+	}
 }
 
 // Lineage: the branches that meet in a view partition its members, and the members of a

@@ -151,8 +151,10 @@ func TestQuorumsMatchBruteForce(t *testing.T) {
 			require.Equal(t, s.IsQuorum(a), s.IsQuorum(a.With(200)), "%s: node 200 is not a member", d.text)
 		}
 	})
-	require.Greater(t, accepted, 20)
-	require.Greater(t, refused, 3)
+	if !testing.Short() { // which runs too few for these counts
+		require.Greater(t, accepted, 20)
+		require.Greater(t, refused, 3)
+	}
 }
 
 // Equal systems have the same text and digest, and different systems do not.
