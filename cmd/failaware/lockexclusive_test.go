@@ -83,9 +83,11 @@ type lockGroup struct {
 
 func (g *lockGroup) socket(i int) string { return filepath.Join(g.dir, fmt.Sprint(i)) }
 
+// startNode starts a node with so large a scheduling delay that a lock kills its
+// command in time on a busy machine too.
 func (g *lockGroup) startNode(i int) {
 	args := fmt.Sprintf("failaware node --id %d --listen %s --api %s --quorum majority:1,2,3 --state-dir %s/state "+
-		"--scheduling-delay 20ms --fast-threshold 40ms --lock-time 300ms --max-lock-time 300ms --expires 200ms", i+1, g.addrs[i], g.socket(i), g.dir)
+		"--scheduling-delay 100ms --fast-threshold 120ms --lock-time 800ms --max-lock-time 800ms --expires 500ms", i+1, g.addrs[i], g.socket(i), g.dir)
 	for j, addr := range g.addrs {
 		if j != i {
 			args += fmt.Sprintf(" --peer %d=%s", j+1, addr)
@@ -152,6 +154,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for half a minute; not with -short")
 	}
+	t.Parallel()
 	addrs, err := clitest.FreeAddresses(3)
 	require.NoError(t, err)
 	g := &lockGroup{t: t, dir: shortDir(t), addrs: addrs, nodes: make([]*exec.Cmd, 3), locks: make([]*exec.Cmd, 3)}

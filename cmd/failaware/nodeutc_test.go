@@ -33,6 +33,10 @@ func ntpAddress() string {
 // nothing of failaware. When the reference has ended and the bound has grown beyond the
 // configured one, the same programs refuse the node.
 func TestOtherProgramsAreToldUTCWhileItIsKnown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for 20 s until a bound is too large; not with -short")
+	}
+	t.Parallel()
 	const ahead = 250 * time.Millisecond // of the system's clock
 	reference := ntptest.Start(t, ntptest.Behaviour{Shift: ahead, Dispersion: 50 * time.Microsecond})
 	args := []string{"--id", "1", "-o", "json", "--ntp", reference.Addr(), "--ntp-listen", ntpAddress(),
