@@ -1,15 +1,27 @@
 # The two commands of the README are `make demo` and `make test`. Both need Go
 # (the version in go.mod) and nothing else; modules are fetched by Go itself.
+# docs/testing.md says what each step of `make check` and `make test` catches.
 
 GO ?= go
-FUZZTIME ?= 5s
+FUZZTIME ?= 10s
 MUTANTFLAGS ?=
 PLANT = $(GO) run ./internal/mutant/plant
 TIME ?= 1h
 FIRST ?= 1000000
 REPORT ?= docs/sim-report.md
 
-.PHONY: all demo test lint unit mutants fuzz sim sim-long bench build clean
+# The packages whose tests run one goroutine, or independent worlds side by side. They
+# are tested without the race detector, which would take minutes and find nothing. All
+# other packages are tested with it. A test of internal/shape guards the list.
+PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
+	./internal/campaign ./internal/campaign/replicated \
+	./timed ./datagram ./leader ./leader/edict ./leader/epoch ./leader/quorum \
+	./membership ./clocksync ./broadcast ./internal/wire ./internal/stack \
+	./internal/life ./internal/replica ./internal/random ./internal/durable \
+	./internal/svg ./internal/figure ./internal/cli \
+	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
+
+.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long bench build clean
 
 all: build
 
@@ -17,8 +29,22 @@ all: build
 demo:
 	$(GO) run ./cmd/failaware demo
 
+# For daily work.
+check:
+	@.ci/steps \
+		"lint: format, vet and static analysis: 30 s" \
+		"short: short tests: 1 min" \
+		"sim-check: small simulated campaigns: 10 s"
+
 # Everything that must hold before a change lands.
-test: lint unit mutants sim fuzz
+test:
+	@.ci/steps \
+		"lint: format, vet and static analysis: 30 s" \
+		"plain: tests of pure code and of the simulator: 2 min" \
+		"race: tests of code with goroutines: 3 min" \
+		"mutants: planted bugs: 1 min" \
+		"sim: simulated campaigns: 2 min" \
+		"fuzz: fuzzing of every decoder: 1 min"
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
@@ -27,9 +53,17 @@ lint:
 	$(GO) vet -tags mutants ./...
 	$(GO) tool staticcheck ./...
 
-# Unit, property and process tests, with the race detector.
-unit:
-	$(GO) test -race -timeout 20m ./...
+# Unit, property and process tests: all of them, or without those that take longest.
+unit: plain race
+
+short:
+	$(GO) test -short ./...
+
+plain:
+	$(GO) test -timeout 20m $(PLAIN)
+
+race:
+	@plain=$$($(GO) list $(PLAIN)) && $(GO) list ./... | grep -vxF "$$plain" | xargs $(GO) test -race -timeout 20m
 
 # Every planted bug must be noticed; see docs/mutants.md.
 mutants:
@@ -37,6 +71,10 @@ mutants:
 	$(PLANT) test -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware-lab
 	$(PLANT) test -timeout 10m -run 'Mutant' ./sim/exhaust
 	$(PLANT) test -timeout 10m -run 'Shrink|Regressions' ./sim
+
+# The campaigns of set check: a few seeds of each.
+sim-check: build
+	bin/failaware-lab campaign run --set check --quiet
 
 # The campaigns of set test: random worlds with and without a broadcast, quorum
 # systems, epochs, replicated state and more. They must reach every situation that
@@ -53,12 +91,7 @@ sim-long: build
 
 # Coverage-guided fuzzing of every decoder, for FUZZTIME each.
 fuzz:
-	@set -e; for pkg in $$($(GO) list ./...); do \
-		for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "fuzz $$pkg $$name"; \
-			GO="$(GO)" .ci/fuzz $$pkg $$name $(FUZZTIME); \
-		done; \
-	done
+	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
 
 # Benchmarks over real UDP on this machine; see docs/benchmarks.md.
 bench: build

@@ -1,0 +1,84 @@
+package shape
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// worlds lists the packages that run independent worlds side by side. The tests of
+// cmd/failaware-lab run such worlds with the race detector.
+var worlds = []string{"sim", "sim/lab"}
+
+// static lists the packages whose tests only look at the source and start programs.
+var static = []string{"internal/shape", "internal/thirdparty", "internal/mutant/planted"}
+
+// plainPackages returns the packages that the Makefile tests without the race detector.
+func plainPackages(t *testing.T) []string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root(t), "Makefile"))
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^PLAIN = ((?:.*\\\n)*.*)$`).FindSubmatch(b)
+	require.NotNil(t, m, "the Makefile has no list PLAIN")
+	names := strings.Fields(strings.ReplaceAll(string(m[1]), "\\\n", " "))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, "./")
+	}
+	return names
+}
+
+// Tests that run without the race detector run one goroutine, and so do the packages
+// that they use.
+func TestPackagesWithGoroutinesAreTestedForRaces(t *testing.T) {
+	all := packages(t)
+	single := map[string]bool{} // packages that were looked at
+	var check func(user, name string)
+	check = func(user, name string) {
+		if single[name] {
+			return
+		}
+		single[name] = true
+		p := all[name]
+		if !slices.Contains(worlds, name) {
+			requireNoGoroutines(t, user, p.Dir, p.GoFiles)
+		}
+		for _, imp := range p.Imports {
+			if rel, own := relative(imp); own {
+				check(user, rel)
+			}
+		}
+	}
+	for _, name := range plainPackages(t) {
+		p, ok := all[name]
+		require.True(t, ok, "%s: there is no such package", name)
+		if slices.Contains(static, name) {
+			continue
+		}
+		check(name, name)
+		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+			if rel, own := relative(imp); own {
+				check(name, rel)
+			}
+		}
+		if !slices.Contains(worlds, name) {
+			requireNoGoroutines(t, name, p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+		}
+	}
+}
+
+func requireNoGoroutines(t *testing.T, user, dir string, files []string) {
+	t.Helper()
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		require.Empty(t, concurrency(f), "%s, which PLAIN of the Makefile tests without the race detector, uses %s", user, path)
+	}
+}
