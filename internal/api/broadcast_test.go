@@ -24,32 +24,33 @@ func TestBroadcastAndDeliveries(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, later.Delivered)
 
-	var got []Delivery
+	var views, got []Delivery // a busy machine makes more views than one
 	r := &Resume{Last: "0"}
-	read := func(follow bool, count int) error {
-		got = nil
+	read := func(follow bool) error { // the next message
+		views, got = nil, nil
 		return c.Deliveries(ctx, r, follow, nil, func(d Delivery) error {
-			got = append(got, d)
-			if len(got) == count {
-				return errEnough
+			if d.Kind == "view" {
+				views = append(views, d)
+				return nil
 			}
-			return nil
+			got = append(got, d)
+			return errEnough
 		})
 	}
-	require.Equal(t, errEnough, read(true, 2))
-	require.Equal(t, "view", got[0].Kind)
-	require.Equal(t, 1, got[0].Members[0].Node)
-	d := got[1]
+	require.Equal(t, errEnough, read(true))
+	require.NotEmpty(t, views)
+	require.Equal(t, 1, views[0].Members[0].Node)
+	d := got[0]
 	require.Equal(t, []string{"message", s.ID, "total", "strict", s.View}, []string{d.Kind, d.Message, d.Order, d.Atomicity, d.View})
 	require.Equal(t, s.StampNS, d.StampNS)
 	text, err := base64.StdEncoding.DecodeString(d.Payload)
 	require.NoError(t, err)
 	require.Equal(t, "one\n", string(text))
 	r.Last = d.ID
-	require.Equal(t, errEnough, read(true, 1))
+	require.Equal(t, errEnough, read(true))
 	require.Equal(t, later.ID, got[0].Message)
 	r.Last = got[0].ID
-	require.Equal(t, ErrEnd, read(false, 1))
+	require.Equal(t, ErrEnd, read(false))
 	require.Empty(t, got)
 
 	for want, q := range map[string]url.Values{"order": {"order": {"x"}}, "atomicity": {"atomicity": {"x"}}, "wait": {"wait": {"x"}}} {

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package process tests real processes: nodes are started, stopped and killed as an
 // operating system does it, and their claims are compared by the hardware clock that
 // all processes of a machine share.
