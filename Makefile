@@ -40,10 +40,10 @@ check:
 test:
 	@.ci/steps \
 		"lint: format, vet and static analysis: 30 s" \
-		"plain: tests of pure code and of the simulator: 2 min" \
+		"plain: tests of pure code and of the simulator: 1 min" \
 		"race: tests of code with goroutines: 3 min" \
 		"mutants: planted bugs: 1 min" \
-		"sim: simulated campaigns: 2 min" \
+		"sim: simulated campaigns: 3 min" \
 		"fuzz: fuzzing of every decoder: 1 min"
 
 lint:
