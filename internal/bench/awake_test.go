@@ -51,7 +51,7 @@ func TestBroadcastAwake(t *testing.T) {
 	require.Contains(t, b.String(), "awake p50")
 }
 
-// requests counts those of this process to the kernel.
+// requests counts this process's requests to the kernel.
 func requests(t *testing.T) (count int) {
 	t.Helper()
 	descriptors := fmt.Sprintf("/proc/%d/fd", os.Getpid())

@@ -17,10 +17,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// bare is a node without the loop of the root package: the stack, the codec and
-// a socket, with fixed addresses. A turn does what a turn of the real loop does
-// for the protocol, in the same order: decode and handle each packet, serve the
-// timers, publish the state, stamp and send everything in one batch.
+// bare is a node without the loop of the root package: the stack, the codec and a
+// socket, with fixed addresses. Its turn does the protocol work of a real turn, in the
+// same order: decode and handle each packet, serve the timers, publish the state, and
+// stamp and send everything in one batch.
 type bare struct {
 	clock   *hwclock.Clock
 	conn    *udp.Conn
@@ -30,7 +30,7 @@ type bare struct {
 	encoder wire.Encoder
 	packet  wire.Packet
 	in      []udp.Packet
-	out     []udp.Packet // the first filled are to be sent; the others keep buffers
+	out     []udp.Packet // the first filled ones wait to be sent; the others keep buffers
 	filled  int
 	counter uint64
 	effects []stack.Effect
@@ -41,7 +41,7 @@ type bare struct {
 
 	lease time.Duration // from a request to the end of the lease that it wins
 
-	// The round won last: its request and the instant at which it was won.
+	// The last won round: its request and the instant of winning.
 	wonRequest, wonAt timed.Instant
 	expiration        timed.Instant
 
@@ -150,15 +150,15 @@ func (b *bare) handle(now timed.Instant, pkt *udp.Packet) {
 	b.noteWin()
 }
 
-// noteWin notes the instant of a victory, if there was one just now. The request
-// is told by the lease, which is counted from it.
+// noteWin records the instant of a round that was just won. The lease, which is counted
+// from the request, identifies the request.
 func (b *bare) noteWin() {
 	if at, leading := b.stack.Election().Leading(); leading && at != b.expiration {
 		b.wonAt, b.expiration, b.wonRequest = b.clock.Now(), at, at.Add(-b.lease)
 	}
 }
 
-// publish makes the state known, as for readers.
+// publish publishes the state, as for readers.
 func (b *bare) publish(now timed.Instant) {
 	snap := b.stack.Snapshot(now)
 	if prev := b.published.Load(); prev == nil || *prev != snap {
@@ -194,7 +194,7 @@ func (b *bare) room() *udp.Packet {
 	return &b.out[b.filled]
 }
 
-// send sends what has gathered, in one batch.
+// send sends the gathered packets in one batch.
 func (b *bare) send(stamped bool) {
 	if b.filled == 0 {
 		return
@@ -231,7 +231,7 @@ func serveBare(j *job, commands *json.Decoder, reports *lines) error {
 	ended := make(chan error, 1)
 	go func() {
 		var cmd command
-		ended <- commands.Decode(&cmd) // nothing but the end comes
+		ended <- commands.Decode(&cmd) // only the end of the stream comes
 		_ = b.conn.Close()
 	}()
 	for {

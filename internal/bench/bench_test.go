@@ -39,7 +39,7 @@ func launcher(t *testing.T) Launcher {
 	}
 }
 
-// patient is timing that a busy machine keeps.
+// patient is timing that a busy machine can keep.
 func patient() timed.Timing {
 	t := timed.LAN()
 	t.FastThreshold, t.SchedulingDelay = 40*time.Millisecond, 30*time.Millisecond
@@ -48,12 +48,12 @@ func patient() timed.Timing {
 	return t
 }
 
-// setup is what most tests measure with.
+// setup is the setup of most tests.
 func setup(t *testing.T) Setup {
 	return Setup{Preset: "patient", Timing: patient(), Limit: 2 * time.Minute, Launch: launcher(t)}
 }
 
-// readable checks that text and JSON of a result say where it was measured.
+// readable checks that text and JSON of a result name the machine.
 func readable(t *testing.T, r Result) {
 	t.Helper()
 	var b strings.Builder

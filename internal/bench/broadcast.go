@@ -21,9 +21,9 @@ type BroadcastOptions struct {
 	Order       failaware.Order
 	Atomicities []failaware.Atomicity
 	All         []bool // all members send, or only the first
-	// Loads are measured in this order; LoadHalf needs LoadSaturated before
-	// it. Throughput of the raw floors comes with LoadSaturated, their latency with
-	// LoadSlow and LoadAwake. None means CastLoads, without LoadAwake where it is not
+	// Loads are measured in this order; LoadHalf needs LoadSaturated before it.
+	// Throughput of the raw floors comes with LoadSaturated, their latency with
+	// LoadSlow and LoadAwake. None means CastLoads, without LoadAwake if it is not
 	// possible.
 	Loads []CastLoadName
 	// Packet is the size of the largest packet in bytes of UDP payload; zero means
@@ -32,15 +32,15 @@ type BroadcastOptions struct {
 	// Procs is GOMAXPROCS of each node's process, at most MaxProcs; zero means its
 	// share of the cores, and at least one: more threads mostly wake each other.
 	Procs int
-	For   time.Duration // of each measurement, after a tenth of it to get going
+	For   time.Duration // of each measurement, after a tenth of it to warm up
 }
 
 // CastLoadName names a load of [Broadcast].
 type CastLoadName string
 
-// The loads: as many messages as the window takes; 100 messages a second of all
-// senders together; the same while processors are kept from sleeping, as Config.Awake
-// keeps them; half as many as the first.
+// The loads: as many messages as the window takes; 100 messages a second of all senders
+// together; the same while processors are kept from sleeping, like with Config.Awake;
+// half as many as the first.
 const (
 	LoadSaturated CastLoadName = "saturated"
 	LoadSlow      CastLoadName = "slow"
@@ -57,8 +57,8 @@ const (
 	maxCastFor    = time.Minute
 	minCastPacket = 1200
 	maxCastPacket = 60_000
-	// castSlow is how many messages per second all senders together send, where
-	// latency without load is measured.
+	// castSlow is the number of messages per second of all senders together for
+	// latency without load.
 	castSlow = 100
 )
 
@@ -115,7 +115,7 @@ func (o *BroadcastOptions) Check() error {
 	return errors.Join(errs...)
 }
 
-// complete fills in the choices that are missing, and checks all.
+// complete fills in missing choices, and checks all.
 func (o *BroadcastOptions) complete() error {
 	if o.Packet == 0 {
 		o.Packet = loopbackPacket()

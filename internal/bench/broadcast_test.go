@@ -11,9 +11,9 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// broadcastUndisturbed measures again, for twice the time, if a machine that is busy with
-// other things has held up the nodes for all of a load's short time. What is never
-// measured is there to be found by the caller.
+// broadcastUndisturbed measures again, for twice the time, if a busy machine has
+// delayed the nodes for all of a load's short time. The caller finds the loads that
+// were never measured.
 func broadcastUndisturbed(t *testing.T, opt BroadcastOptions, loads func(*BroadcastCell) []*CastLoad) (r *BroadcastResult) {
 	t.Helper()
 	for again := 5; again > 0; again, opt.For = again-1, 2*opt.For {
@@ -99,8 +99,8 @@ func TestBroadcastNamesWhatIsWrong(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A message has arrived when the last member has it; one that a member lacks is
-// missing, and no latency.
+// A message has arrived when the last member has it. A message that a member lacks is
+// missing and has no latency.
 func TestBroadcastSumsUpAtTheSlowestMember(t *testing.T) {
 	l := sumUpCast([]*castCount{
 		{Elapsed: time.Second, CPU: 300 * time.Millisecond, Messages: 100, Bytes: 1000, Views: 1,
@@ -112,7 +112,7 @@ func TestBroadcastSumsUpAtTheSlowestMember(t *testing.T) {
 		Missing: 1, Views: 1, Overflow: 3}, l)
 }
 
-// The aim is about datagrams that the kernel moves one by one.
+// The aim is for datagrams that the kernel moves one by one.
 func TestBroadcastAims(t *testing.T) {
 	floors := CastFloors{Plain: CastFloor{FloorCell{Bytes: 600e6}, 0}, Packed: CastFloor{FloorCell{Bytes: 3000e6}, 0}}
 	saturated := CastLoad{Messages: 300e3, Bytes: 300e6}
@@ -132,7 +132,7 @@ func TestBroadcastAims(t *testing.T) {
 	require.InEpsilon(t, 50.0, last.Value, 1e-9)
 }
 
-// What was not measured is no number.
+// An unmeasured load has no number.
 func TestBroadcastFloorsInTheTable(t *testing.T) {
 	saturated := CastLoad{Bytes: 300e6}
 	floors := CastFloors{Plain: CastFloor{FloorCell{Bytes: 600e6}, 0}, Packed: CastFloor{FloorCell{Bytes: 3000e6}, 0}}
@@ -145,7 +145,7 @@ func TestBroadcastFloorsInTheTable(t *testing.T) {
 	require.NotContains(t, string(text), `"offload"`)
 }
 
-// Only what belongs to the loads is measured.
+// Only the loads' own measurements are made.
 func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
@@ -157,7 +157,7 @@ func TestBroadcastMeasuresTheFloorsOfItsLoads(t *testing.T) {
 	floors.Slow = FloorLatency{}
 	require.Zero(t, floors)
 	opt.Loads = []CastLoadName{LoadSaturated}
-	// Two of these are too long for a message of the kernel, so there is nothing to
+	// Two of these are too long for a message of the kernel, so there is no
 	// offload.
 	floors, err = castFloors(t.Context(), opt, 2, 50_000, false)
 	require.NoError(t, err)

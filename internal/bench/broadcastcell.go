@@ -7,10 +7,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castCell measures one line of the table, under all loads that are wanted.
+// castCell measures one line of the table, under all requested loads.
 func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun, number *uint32) (*BroadcastCell, error) {
 	c := &BroadcastCell{Members: g.all.Len(), Senders: run.Senders.Len(), Size: run.Size, Atomicity: run.Atomicity.String()}
-	const tracedApart = 16 // a reading of the clock for every message would show
+	const tracedApart = 16 // a reading of the clock for every message would distort the result
 	for _, name := range opt.Loads {
 		if err := g.untilWhole(ctx); err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castSetup makes a node one that broadcasts.
+// castSetup makes a node a broadcasting one.
 type castSetup struct {
 	Packet int // Config.MaxPacket
 	Procs  int // GOMAXPROCS
@@ -28,7 +28,7 @@ type castRun struct {
 	Size                 int // in bytes
 	Order                failaware.Order
 	Atomicity            failaware.Atomicity
-	Rate                 float64 // messages per second of each sender; 0: as many as are taken
+	Rate                 float64 // messages per second of each sender; 0: as many as the window takes
 	Every                int     // one of so many messages is traced
 	Begin, Measured, End timed.Instant
 }
@@ -37,33 +37,34 @@ type castRun struct {
 type castCount struct {
 	Elapsed  time.Duration
 	CPU      time.Duration
-	Messages uint64 // that the application received
+	Messages uint64 // received by the application
 	Bytes    uint64 // in them
-	Views    uint64 // that were installed
+	Views    uint64 // installed
 	Overflow uint64 // messages of the kernel lost to a full socket buffer
 	Procs    int    // GOMAXPROCS
 	Traces   []castTrace
 }
 
-// castTrace is a message on its way: when the application called Broadcast, and
-// when the application of the child that reports it had it.
+// castTrace is the way of one message: the instant of the call of Broadcast, and the
+// instant at which the application of the reporting child had it.
 type castTrace struct {
 	Sender    timed.NodeID
 	Number    uint32
 	Sent, Had timed.Instant
 }
 
-// A payload begins with its run (4), its number among those that are traced or
-// zero (4), and the instant of the call of Broadcast (8).
+// A payload begins with its run (4), its number among the traced messages or zero (4),
+// and the instant of the call of Broadcast (8).
 const (
 	castHead = 16
-	// castTraces bounds the messages of a run that a sender traces. They are
-	// spread over the run by castRun.Every and the time between two.
+	// castTraces bounds the traced messages of a sender in a run. castRun.Every and
+	// the time between two spread them over the run.
 	castTraces = 2000
-	// castDrain is how long after its end a run's messages may still come.
+	// castDrain is how long after the end of a run its messages may still come.
 	castDrain = 500 * time.Millisecond
-	// castPace is the shortest sleep of a sender with a rate. It sends all due messages
-	// together; otherwise sleeping would take most of the processor time.
+	// castPace is the shortest sleep of a sender with a rate. It sends all due
+	// messages together, because otherwise sleeping would take most of the
+	// processor time.
 	castPace = time.Millisecond
 )
 
@@ -167,7 +168,7 @@ func (c *castChild) send(ctx context.Context, r *castRun) error {
 	binary.BigEndian.PutUint32(payload, r.Number)
 	opt := failaware.BroadcastOptions{Order: r.Order, Atomicity: r.Atomicity}
 	begin := r.Begin
-	if r.Rate > 0 { // senders take turns, as far as there are few messages
+	if r.Rate > 0 { // senders take turns while messages are few
 		begin = begin.Add(time.Duration(float64(r.Senders.before(c.node.ID())) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
 	}
 	time.Sleep(begin.Sub(now))

@@ -10,10 +10,11 @@ import (
 // with as many processes, senders and receivers. Missing measurements are zero.
 type CastFloors struct {
 	// Plain sends every message as a datagram of just its size, which passes
-	// through the kernel by itself. Messages that no datagram holds take several.
+	// through the kernel by itself. Messages that do not fit into one datagram take
+	// several.
 	Plain CastFloor `json:"plain,omitzero"`
 	// Offload sends the same datagrams, several of which share a message of the
-	// kernel where they can. It is zero where none can, as they are too large, or
+	// kernel if they can. It is zero if none can, because they are too large, or
 	// the kernel has no offload.
 	Offload CastFloor `json:"offload,omitzero"`
 	// Packed sends packets as large as those of the broadcast, full of messages or
@@ -34,20 +35,20 @@ type CastFloor struct {
 }
 
 const (
-	// castFloorWindow is how many bytes a floor has under way per sender: some of
+	// castFloorWindow is how many bytes a floor has under way per sender: a few of
 	// the largest packets.
 	castFloorWindow = 1 << 20
-	// castFloorBuffer is the size in bytes of the buffers of its sockets. The kernel
-	// charges small packets at several times their size; windows that are cut for that
-	// reason must not slow the floor down.
+	// castFloorBuffer is the size in bytes of the buffers of its sockets. The
+	// kernel charges small packets at several times their size, and windows that
+	// shrink for that reason must not slow the floor down.
 	castFloorBuffer = 8 << 20
-	// castFloorPart divides the time for the throughput of each floor, since there are
-	// several. Latency takes as long as that of the broadcast: percentiles compare only
-	// for equally many messages.
+	// castFloorPart divides the time for the throughput of each floor, because
+	// there are several. Latency takes as long as that of the broadcast:
+	// percentiles compare only for equal numbers of messages.
 	castFloorPart = 2
 )
 
-// castFloors measures the floors that belong to the loads.
+// castFloors measures the floors of the loads.
 func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all bool) (floors CastFloors, err error) {
 	datagram := min(size, loopbackPacket())
 	floor := floorOptions{Members: n, Size: size, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,

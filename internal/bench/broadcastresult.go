@@ -41,11 +41,12 @@ type CastLoad struct {
 	Bytes    float64 `json:"bytes_per_second"`
 	// PerMessage is the processor time of all members by those messages.
 	PerMessage time.Duration `json:"cpu_per_message_ns"`
-	Cores      float64       `json:"cores"` // that were busy
+	Cores      float64       `json:"cores"` // busy processors
 	// Latency is of messages that are traced, from the call of Broadcast until
 	// the last member's application has it.
 	Latency Summary `json:"latency"`
-	// Missing is how many traced messages did not come to all members in time.
+	// Missing is the number of traced messages that did not reach all members in
+	// time.
 	Missing  int    `json:"missing"`
 	Views    uint64 `json:"views"`    // installed at the member that had most of them
 	Overflow uint64 `json:"overflow"` // messages of the kernel lost to full buffers
@@ -73,8 +74,8 @@ func sumUpCast(counts []*castCount) (l CastLoad) {
 	return l
 }
 
-// sumUpTraces combines the traces of the members: the time that messages took to the
-// last member, and the number of messages that did not reach all.
+// sumUpTraces combines the traces of the members: the time until the last member had a
+// message, and the number of messages that did not reach all.
 func sumUpTraces(members [][]castTrace) (latency Summary, missing int) {
 	type key struct {
 		sender timed.NodeID

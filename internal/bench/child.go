@@ -29,8 +29,8 @@ type child struct {
 	fatal   string
 }
 
-// answerWait is how long a child may take to answer, in addition to the time that a
-// command takes.
+// answerWait is how long a child may take to answer, in addition to the time of the
+// command.
 const answerWait = 15 * time.Second
 
 var errChildEnded = errors.New("a child process ended")
@@ -126,7 +126,7 @@ func (c *child) ask(cmd command) func() (*reply, error) {
 	}
 }
 
-// err returns why the child ended.
+// err returns the reason for the end of the child.
 func (c *child) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,11 +136,11 @@ func (c *child) err() error {
 	return fmt.Errorf("bench: %w", errChildEnded)
 }
 
-// crash ends the child at once, as a crash does; over is closed when it is gone.
-// Only processes can crash.
+// crash ends the child at once, like a crash. over is closed after its end. Only
+// processes can crash.
 func (c *child) crash() { _ = c.cmd.Process.Kill() }
 
-// stop ends the child and waits until it is gone.
+// stop ends the child and waits for its end.
 func (c *child) stop() {
 	_ = c.in.Close()
 	select {

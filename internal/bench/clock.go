@@ -15,7 +15,7 @@ import (
 type ClockOptions struct {
 	Setup
 	Nodes int
-	Count int           // how often the followers join
+	Count int           // number of joins of the followers
 	Watch time.Duration // for how long after a join, besides the first second
 }
 
@@ -33,7 +33,7 @@ type ClockResult struct {
 	// second after they joined, and after it.
 	First Summary `json:"deviation_first_second"`
 	Later Summary `json:"deviation_later"`
-	// Error is how far the followers' clocks were from group time; it is known
+	// Error is the distance of the followers' clocks from group time. It is known
 	// to about half of Margin.
 	Error  Summary `json:"error"`
 	Margin Summary `json:"margin"`
@@ -60,9 +60,9 @@ const closeAim = 30 * time.Microsecond
 // joined is how long a follower has to become that close.
 const joined = time.Second
 
-// Clock lets followers join a group again and again, and compares what their
-// clocks claim with the truth: on one host, the leader's clock can be read at
-// known instants of the hardware clock that all share.
+// Clock lets followers join a group repeatedly, and compares their clocks' deviations
+// with the truth: on one host, the leader's clock can be read at known instants of the
+// shared hardware clock.
 func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
 	r := &ClockResult{Head: opt.head(ClockKind), Nodes: opt.Nodes}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)

@@ -19,7 +19,7 @@ type sample struct {
 	Leads         bool
 }
 
-// sampleClock reads the clock again and again.
+// sampleClock reads the clock repeatedly.
 func (c *nodeChild) sampleClock(total, every time.Duration) (list []sample) {
 	for end := c.clock.Now().Add(total); ; time.Sleep(every) {
 		s := sample{Leads: c.node.Leads(), Before: c.clock.Now()}
@@ -47,7 +47,7 @@ type Cost struct {
 }
 
 // cost times calls of Now while the node runs. It takes the best of several runs,
-// since the node's loop, which allocates a little, and other processes interfere.
+// because the node's loop, which allocates a little, and other processes interfere.
 func (c *nodeChild) cost(calls int) *Cost {
 	const runs = 5
 	best := Cost{Nanoseconds: -1}
@@ -101,10 +101,10 @@ func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 	return now, summarize(took)
 }
 
-// truth knows group time by the leader's own samples.
+// truth derives group time from the leader's own samples.
 type truth struct{ samples []sample }
 
-// newTruth keeps those samples that were taken while the node led.
+// newTruth keeps the samples that were taken while the node led.
 func newTruth(all []sample) *truth {
 	t := &truth{}
 	for _, s := range all {

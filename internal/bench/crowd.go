@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// crowd are children that only have an address to tell.
+// crowd is a set of children that only report an address.
 type crowd struct {
 	children []*child
 	peers    []address

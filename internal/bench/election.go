@@ -19,7 +19,7 @@ type ElectionOptions struct {
 	Count      int   // rounds per size
 	First      int   // first elections per size
 	// Fanout, if not 0, measures each size above it once more, with the replies
-	// collated along a tree with so many children.
+	// collated along a tree with that many children.
 	Fanout int
 }
 
@@ -45,14 +45,14 @@ type ElectionResult struct {
 // ElectionSize is the result for one size of the group.
 type ElectionSize struct {
 	Nodes int `json:"nodes"`
-	// Election is the time from a request of the sitting leader, when it reads
-	// the clock that the request carries, until it is leader by the votes of all
-	// nodes. A renewal is a whole round: the same messages, votes and checks.
+	// Election is the time from a request of the present leader, when it reads the
+	// clock for the request, until it leads by the votes of all nodes. A renewal is
+	// a whole round: the same messages, votes and checks.
 	Election Summary `json:"election"`
 	// Distribution is that of Election.
 	Distribution Histogram `json:"distribution"`
-	// First is the same for elections without a previous leader: the leader slept until
-	// its lease had expired.
+	// First is the same for elections without a previous leader: the leader slept
+	// until its lease had expired.
 	First Summary `json:"first"`
 	// Floor is the time of a scatter-gather without a protocol, interleaved with
 	// the elections: packets of the same sizes to the same sockets, and back.
@@ -61,8 +61,8 @@ type ElectionSize struct {
 	Ratio        float64 `json:"ratio"`
 	RequestBytes int     `json:"request_bytes"`
 	ReplyBytes   int     `json:"reply_bytes"`
-	// Incomplete rounds were not won by all votes, and Lost raw rounds not
-	// answered by all; they are not counted above.
+	// Incomplete rounds were not won by all votes, and Lost raw rounds were not
+	// answered by all. They are not counted above.
 	Incomplete int `json:"incomplete"`
 	Lost       int `json:"lost"`
 	// Collated is Election with collated replies, in a group of its own.
@@ -72,11 +72,11 @@ type ElectionSize struct {
 	CollatedPackets float64 `json:"collated_packets"`
 }
 
-// Election measures elections. The leader is in this process, and each follower
-// in a process of its own, like real nodes. A parent that only watches would make no
-// difference, since this process does nothing else. With all nodes in one
-// process times are about a third shorter, elections and floor
-// alike: goroutines wake each other for less than processes do.
+// Election measures elections. The leader is in this process, and each follower in a
+// process of its own, like real nodes. A parent that only watches would make no
+// difference, because this process does nothing else. With all nodes in one process
+// times are about a third shorter for elections and floor alike: waking a goroutine
+// takes less than waking a process.
 func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error) {
 	r := &ElectionResult{Head: opt.head(ElectionKind), Setup: "the leader in one process, each follower in another"}
 	if opt.OneProcess {

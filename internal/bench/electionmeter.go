@@ -22,8 +22,8 @@ type electionMeter struct {
 	rounds, floors, firsts []time.Duration
 }
 
-// block is how many rounds of one kind come in a row: enough to be back to back,
-// and few enough that both kinds meet the same disturbances.
+// block is the number of successive rounds of one kind: enough to be back to back, and
+// few enough that both kinds meet the same disturbances.
 const block = 32
 
 func (m *electionMeter) measure() (*ElectionSize, error) {
@@ -77,7 +77,7 @@ func (m *electionMeter) tell(format string, args ...any) {
 	}
 }
 
-// untilWhole waits until the leader has everybody's support and a view of all.
+// untilWhole waits until the leader has the support of all and a view of all.
 func (m *electionMeter) untilWhole() error {
 	for patience := time.Now().Add(answerWait); ; {
 		snap := m.stack.Snapshot(m.clock.Now())
@@ -103,7 +103,7 @@ func (m *electionMeter) round() error {
 	m.send(true)
 	request := m.stack.Election().LastRequest()
 	if request == before {
-		return m.step() // it cannot ask now: it lost the lead, or was stopped
+		return m.step() // it cannot ask now: it has lost the lead, or was stopped
 	}
 	for m.wonRequest != request {
 		if err := m.step(); err != nil {
@@ -146,9 +146,9 @@ func (m *electionMeter) floorBlock() error {
 	return nil
 }
 
-// first lets the leader sleep until its lease has run out, and measures how long
-// it takes from its next request until it leads again. (The others still count
-// it as alive, and it comes before them by its id.)
+// first lets the leader sleep until its lease has expired, and measures the time from
+// its next request until it leads again. (The others still consider it alive, and it
+// precedes them by its id.)
 func (m *electionMeter) first() error {
 	if err := m.untilWhole(); err != nil {
 		return err

@@ -32,8 +32,8 @@ type FailoverResult struct {
 	Follower Crashes `json:"follower_crash"`
 }
 
-// Crashes are the times after crashes of one kind. They begin just before the signal is
-// sent and end when the processes of the survivors can know, by the hardware clock.
+// Crashes has the times after crashes of one kind. They begin just before the signal
+// and end when the processes of the survivors can know, by the hardware clock.
 type Crashes struct {
 	// Elected: until a survivor leads by the votes of all survivors, each of
 	// which knows it. Not for crashes of followers: their leader stays.
@@ -41,10 +41,10 @@ type Crashes struct {
 	// View: until all survivors hold the same new view, of just them, and up to
 	// date.
 	View Summary `json:"view"`
-	// Leaderless: for how long no survivor led, until View.
+	// Leaderless: the time for which no survivor led, until View.
 	Leaderless Summary `json:"leaderless"`
-	// Stale: for how long a survivor's view was not up to date, until View; the
-	// longest of all survivors.
+	// Stale: the time for which a survivor's view was not up to date, until View;
+	// the longest of all survivors.
 	Stale Summary `json:"stale"`
 	// Failed trials did not reach View in time.
 	Failed int `json:"failed"`
@@ -87,7 +87,7 @@ func Failover(ctx context.Context, opt FailoverOptions) (*FailoverResult, error)
 	return r, nil
 }
 
-// crashWait is how long the survivors of a crash have.
+// crashWait is the time limit for the survivors of a crash.
 const crashWait = 10 * time.Second
 
 // trial crashes the leader or a follower, and starts it again.
@@ -123,7 +123,7 @@ func (g *group) trial(ctx context.Context, leads bool, times *crashTimes) error 
 	return g.restart(victim)
 }
 
-// take takes the times of a trial that came to its end.
+// take records the times of a completed trial.
 func (c *crashTimes) take(t *timeline, at timed.Instant, leads bool) {
 	elected, ok := t.first(at, t.led)
 	view, fine := t.first(at, t.fresh)

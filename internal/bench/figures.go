@@ -16,7 +16,7 @@ type NamedFigure struct {
 	Figure *figure.Figure
 }
 
-// Figures returns the pictures of a result in JSON, as the benchmarks print it.
+// Figures returns the pictures of a result in JSON, the output of the benchmarks.
 func Figures(result []byte) ([]NamedFigure, error) {
 	var head struct {
 		Kind Kind `json:"benchmark"`
@@ -45,8 +45,8 @@ func read[R any](result []byte, draw func(*R) ([]NamedFigure, error)) ([]NamedFi
 	return draw(r)
 }
 
-// density returns a histogram as how many of the samples there are per unit of
-// time, so that histograms of different widths compare.
+// density returns a histogram as samples per unit of time, so that histograms of
+// different widths compare.
 func (h *Histogram) density(unit time.Duration) []figure.Point {
 	points := make([]figure.Point, 0, len(h.Counts)+1)
 	perUnit := float64(unit) / float64(h.Width)
@@ -58,9 +58,8 @@ func (h *Histogram) density(unit time.Duration) []figure.Point {
 	return append(points, figure.Point{X: end})
 }
 
-// densityOfLog is the density over the logarithm of time: how many of the samples
-// there are per per cent of the time. On a logarithmic axis, equal areas are equally
-// many samples.
+// densityOfLog is the density over the logarithm of time: samples per per cent of the
+// time. On a logarithmic axis, equal areas are equal numbers of samples.
 func (h *Histogram) densityOfLog(unit time.Duration) []figure.Point {
 	points := h.density(unit)
 	for i := range points {
@@ -88,9 +87,9 @@ func (h *Histogram) cumulated(unit time.Duration) []figure.Point {
 // that have an order.
 var spectral = [...]int{1, 6, 3, 7, 2, 5, 4, 8}
 
-// figures draws the distribution of election times for each size, their mean and
-// 99th percentile over the sizes (Fetzer & Cristian, figures 25 and 26), and what
-// collation changes.
+// figures draws the distribution of election times for each size, their mean and 99th
+// percentile over the sizes (Fetzer & Cristian, figures 25 and 26), and the effect of
+// collation.
 func (r *ElectionResult) figures() ([]NamedFigure, error) {
 	dist := figure.Panel{Title: "how many", X: "election time (µs)", Y: "elections per 1 % of the time", LogX: true}
 	share := figure.Panel{Title: "how many within a time", X: "election time (µs)", Y: "elections (%)", LogX: true}
@@ -109,7 +108,7 @@ func (r *ElectionResult) figures() ([]NamedFigure, error) {
 		if s.Floor.Count > 0 {
 			floor.Points = append(floor.Points, figure.Point{X: n, Y: micros(s.Floor.Mean)})
 		}
-		if s.Nodes > 1 { // alone, there is nothing to wait for: a needle at 0
+		if s.Nodes > 1 { // a single node waits for nothing: a needle at 0
 			colour := spectral[len(dist.Series)%len(spectral)]
 			dist.Series = append(dist.Series, figure.Series{Name: fmt.Sprintf("%d processes", s.Nodes),
 				Points: s.Distribution.densityOfLog(time.Microsecond), Steps: true, Colour: colour})

@@ -30,7 +30,7 @@ func TestHistogramCountsEverySample(t *testing.T) {
 	require.Equal(t, []int{3}, histogram([]time.Duration{5, 5, 5}).Counts)
 }
 
-// results are those of two benchmarks, as they would be measured.
+// results are those of two benchmarks, in the form of measurements.
 func results() (*ElectionResult, *SplitResult) {
 	spread := func(n int, unit time.Duration) (s []time.Duration) {
 		for i := range 500 {
@@ -81,7 +81,7 @@ func TestFiguresOfResults(t *testing.T) {
 	}
 }
 
-// The numbers in the picture are those that were measured, in its units.
+// The numbers in the picture are the measured ones, in its units.
 func TestFiguresKeepTheNumbers(t *testing.T) {
 	e, p := results()
 	data, err := json.Marshal(e)

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropFrom makes the kernel drop what arrives at this process's UDP socket of
-// the given port from other ports of this host; with no ports, nothing is
-// dropped any more. The node does not know: to it, the network is cut.
+// dropFrom makes the kernel drop packets from the given ports of this host at this
+// process's UDP socket of a port. Without ports, nothing is dropped. The node does not
+// know it: for it, the network is cut.
 func dropFrom(local uint16, ports []uint16) error {
 	fd, err := socketAt(local)
 	if err != nil {
@@ -19,7 +19,7 @@ func dropFrom(local uint16, ports []uint16) error {
 	if len(ports) == 0 {
 		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
 		if errors.Is(err, unix.ENOENT) {
-			return nil // there was none
+			return nil // there was no filter
 		}
 		return os.NewSyscallError("setsockopt", err)
 	}

@@ -17,12 +17,12 @@ type floodSetup struct {
 }
 
 // floodChild is the application of a node that sends as much as the window takes and
-// keeps a ledger of its deliveries.
+// records the history of its deliveries.
 type floodChild struct {
-	node  *failaware.Node
-	clock *hwclock.Clock
-	setup floodSetup
-	book  ledger
+	node     *failaware.Node
+	clock    *hwclock.Clock
+	setup    floodSetup
+	recorder historyRecorder
 
 	mu   sync.Mutex
 	slow time.Duration // how long the application takes for each batch
@@ -40,7 +40,7 @@ func (f *floodChild) receive(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		f.book.note(into[:n], f.clock.Now())
+		f.recorder.note(into[:n], f.clock.Now())
 		f.mu.Lock()
 		pause := f.slow
 		f.mu.Unlock()

@@ -17,8 +17,8 @@ type floorOptions struct {
 	// Packet is the size of the largest packet in bytes of UDP payload. Small
 	// messages share packets, large ones take several. Zero means 1,200.
 	Packet int
-	// Window is how many bytes a sender has under way to the slowest receiver at
-	// most, as far as the receiver's buffer has room for them. Zero means 256 KiB.
+	// Window is the limit of bytes that a sender has under way to the slowest
+	// receiver, within the receiver's buffer. Zero means 256 KiB.
 	Window int
 	// Buffer is the size in bytes of the receive and the send buffer of each
 	// socket. Zero means 4 MiB.
@@ -27,7 +27,7 @@ type floorOptions struct {
 	Plain bool
 	// Procs is GOMAXPROCS of each process; zero leaves it to Go.
 	Procs  int
-	For    time.Duration // measured per group and size, after a tenth of it to get going
+	For    time.Duration // measured per group and size, after a tenth of it to warm up
 	Launch Launcher
 }
 
@@ -50,17 +50,17 @@ type FloorCell struct {
 	// Messages and Bytes per second are those that the slowest member received or sent.
 	Messages float64 `json:"messages_per_second"`
 	Bytes    float64 `json:"bytes_per_second"`
-	// Packets per second that arrived at all members together; each has been sent
+	// Packets per second that arrived at all members together. Each has been sent
 	// once and received once.
 	Packets float64 `json:"packets_per_second"`
-	// Lost is the part of the packets that never arrived, and Together the part
-	// that shared messages of the kernel, by send offload.
+	// Lost is the share of packets that never arrived, and Together the share that
+	// shared messages of the kernel, by send offload.
 	Lost     float64 `json:"lost"`
 	Together float64 `json:"sent_together"`
 	Procs    int     `json:"procs"` // GOMAXPROCS of the processes
-	// PerPacket is the processor time of all members by the packets that arrived,
-	// PerMessage that by the messages of the slowest member, and Cores is how many
-	// were busy.
+	// PerPacket is the processor time of all members divided by the arrived
+	// packets, PerMessage divided by the messages of the slowest member, and Cores
+	// is the number of busy processors.
 	PerPacket  time.Duration `json:"cpu_per_packet_ns"`
 	PerMessage time.Duration `json:"cpu_per_message_ns"`
 	Cores      float64       `json:"cores"`
@@ -83,7 +83,7 @@ func measureFloor(ctx context.Context, opt floorOptions) (FloorCell, error) {
 	return FloorCell{}, fmt.Errorf("the floor of broadcast with %d members: %w", opt.Members, err)
 }
 
-// complete fills in the choices that are missing, and checks all.
+// complete fills in missing choices, and checks all.
 func (o *floorOptions) complete() error {
 	for _, d := range []struct {
 		at   *int

@@ -83,7 +83,7 @@ func TestMessagesFillPackets(t *testing.T) {
 	require.Equal(t, []int{1200}, (&floorRun{Size: 1200, Packet: 1200}).sizes())
 }
 
-// A window leaves room for those of all other senders in the receiver's buffer.
+// A window leaves room for the windows of all other senders in the receiver's buffer.
 func TestFloorWindowsFitTheBuffer(t *testing.T) {
 	run := &floorRun{Size: 64, Packet: 64, Window: 1 << 20, Senders: idSet{timed.SetOf(1)}}
 	require.Equal(t, uint64(1<<20/64), run.window(0), "nothing is known")
@@ -96,7 +96,7 @@ func TestFloorWindowsFitTheBuffer(t *testing.T) {
 	require.Equal(t, uint64(1), run.window(1), "a sender that may send nothing measures nothing")
 }
 
-// What was given up and arrives after all makes no room twice.
+// A packet that was given up and arrives later does not free room twice.
 func TestFloorTakesLateNews(t *testing.T) {
 	f := &floorChild{self: 1, run: &floorRun{Number: 7}, number: 100, window: 50}
 	f.peers = []*floorPeer{{id: 2, acked: 40, missed: 60}}

@@ -13,9 +13,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A packet of the floor is data, or tells the sender of data how many packets of
-// it have arrived, or is a message that says when it was sent. The head is part of
-// what data counts.
+// A packet of the floor is data, or reports to the sender of data how many packets of
+// it have arrived, or is a message that carries its send time. The head counts as part
+// of the data.
 //
 //	0  "F"   1  kind   2  sender (1)   3  zero   4  run (4)   8  number (8)
 //
@@ -27,7 +27,7 @@ const (
 	floorMessage = 'm'
 )
 
-// floorSetup says how a child opens its socket.
+// floorSetup configures a child's socket.
 type floorSetup struct {
 	Buffer int
 	Plain  bool
@@ -47,18 +47,18 @@ type floorRun struct {
 type floorCount struct {
 	Elapsed        time.Duration
 	CPU            time.Duration
-	Bytes, Packets uint64 // that arrived
-	OwnBytes       uint64 // that it sent, each counted once
+	Bytes, Packets uint64 // that have arrived
+	OwnBytes       uint64 // sent bytes, each counted once
 	Sent, Lost     uint64 // packets, to all receivers together
-	Together       uint64 // of those sent, that shared a message of the kernel
+	Together       uint64 // sent packets that shared a message of the kernel
 	Procs          int    // GOMAXPROCS
-	// Traces are of messages at a rate: one for each that this child sent, and one
-	// for each that it had.
+	// Traces are of messages at a rate: one for each sent by this child, and one
+	// for each received.
 	Traces []castTrace
 }
 
-// sizes returns the sizes of packets that carry messages, again and again: one
-// packet of many, or the parts of one.
+// sizes returns the sizes of packets that carry messages, repeatedly: one packet of
+// many, or the parts of one.
 func (r *floorRun) sizes() (sizes []int) {
 	if fit := r.Packet / r.Size; fit > 0 {
 		return []int{fit * r.Size}
@@ -70,7 +70,7 @@ func (r *floorRun) sizes() (sizes []int) {
 }
 
 // floorChild is a member of the floor: one goroutine and a socket, and another
-// goroutine that sends where that happens at a rate.
+// goroutine that sends if there is a rate.
 type floorChild struct {
 	self  timed.NodeID
 	clock *hwclock.Clock
@@ -93,7 +93,7 @@ type floorPeer struct {
 	id     timed.NodeID
 	addr   netip.AddrPort
 	had    uint64 // packets that arrived here from it
-	told   uint64 // of them, those that it knows of
+	told   uint64 // of them, the acknowledged ones
 	acked  uint64 // packets that arrived there
 	missed uint64 // packets that were given up
 	credit []byte
@@ -150,7 +150,7 @@ func (f *floorChild) takePart(cmd *command) error {
 	return f.measure()
 }
 
-// prepare forgets the last run.
+// prepare resets the state of the last run.
 func (f *floorChild) prepare(cmd *command) error {
 	f.run, f.sizes = cmd.Floor, cmd.Floor.sizes()
 	f.number, f.count, f.peers = 0, floorCount{}, nil

@@ -11,15 +11,15 @@ import (
 const (
 	floorBatch   = 64 // packets to each receiver at a time
 	floorCredits = 8  // acknowledgements per window
-	// floorPatience is how long a sender waits for an acknowledgement before it takes
-	// all packets under way for lost.
+	// floorPatience is how long a sender waits for an acknowledgement before it
+	// considers all packets under way lost.
 	floorPatience = 100 * time.Millisecond
 )
 
-// window returns how many packets a sender may have under way to each receiver: those
-// of run.Window bytes, and no more than leave room for as many of all other senders in a
-// receive buffer of room bytes, zero for unknown. A lost packet costs the sender its
-// patience, which would look like a slow machine.
+// window returns the limit of packets that a sender may have under way to each
+// receiver: run.Window bytes, and no more than leave room for as many of all other
+// senders in a receive buffer of room bytes, zero for unknown. A lost packet costs the
+// sender its patience, which would look like a slow machine.
 func (r *floorRun) window(room int) uint64 {
 	window := r.Window / r.sizes()[0]
 	if room > 0 {
@@ -58,8 +58,8 @@ func (f *floorChild) until(end timed.Instant) error {
 	}
 }
 
-// push sends a batch of packets to all, if the slowest has room for them, and
-// returns until when there is nothing to send unless there is news.
+// push sends a batch of packets to all, if the slowest has room for them, and returns
+// until when it has nothing to send without an acknowledgement.
 func (f *floorChild) push(now timed.Instant) timed.Instant {
 	room := f.room()
 	if room == 0 && now.Sub(f.news) >= floorPatience {
@@ -131,7 +131,7 @@ func (f *floorChild) take(pkts []udp.Packet) {
 			f.count.Bytes += uint64(len(b))
 		case floorCredit:
 			p.acked = max(p.acked, binary.BigEndian.Uint64(b[8:]))
-			// Packets that were given up may arrive after all.
+			// Packets that were given up may still arrive.
 			if late := p.acked + p.missed; late > f.number {
 				p.missed -= late - f.number
 				f.count.Lost -= min(f.count.Lost, late-f.number)

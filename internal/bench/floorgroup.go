@@ -9,7 +9,7 @@ import (
 )
 
 // measure makes a group send messages and returns the counters of the members. rate is
-// of all senders together, in messages per second; 0: as many as the window takes.
+// that of all senders together, in messages per second; 0: as many as the window takes.
 func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []floorCount, error) {
 	clock, err := hwclock.New()
 	if err != nil {
@@ -31,7 +31,7 @@ func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []
 		return nil, nil, context.Cause(ctx)
 	}
 	if run.Rate = rate / float64(run.Senders.Len()); rate > 0 {
-		run.Packet = min(o.Packet, o.Size) // messages that are sent when due are alone
+		run.Packet = min(o.Packet, o.Size) // due messages are sent alone
 	}
 	counts, err := g.floor(clock, run, o.For)
 	return run, counts, err

@@ -8,8 +8,8 @@ import (
 // maxFloorRate bounds the traces of a run.
 const maxFloorRate = 1000
 
-// FloorLatency is how long messages took over the sockets alone, for one size of
-// the group and of messages.
+// FloorLatency is the latency of messages over the sockets alone, for one size of the
+// group and of messages.
 type FloorLatency struct {
 	Members int `json:"members"`
 	Size    int `json:"size"`
@@ -18,15 +18,14 @@ type FloorLatency struct {
 	// Latency is from the instant at which the sender is about to send until the
 	// last receiver has read the message.
 	Latency Summary `json:"latency"`
-	// Missing is how many messages did not come to all receivers in time.
+	// Missing is the number of messages that did not reach all receivers in time.
 	Missing int `json:"missing"`
 }
 
-// measureFloorLatency measures how long messages take over the sockets alone if
-// there are few: rate is how many all senders together send per second, in turn,
-// at most 1,000. The members sleep in between, so the result is mostly the time that
-// the machine takes to wake them up. As in [measureFloor], one system call sends a message to
-// all receivers.
+// measureFloorLatency measures the latency of few messages over the sockets alone: rate
+// is the number that all senders together send per second, in turn, at most 1,000. The
+// members sleep in between, so the result is mostly the time that the machine takes to
+// wake them. As in [measureFloor], one system call sends a message to all receivers.
 func measureFloorLatency(ctx context.Context, opt floorOptions, rate float64) (FloorLatency, error) {
 	err := opt.complete()
 	if err == nil && !(rate > 0 && rate <= maxFloorRate) {

@@ -8,9 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// exchange takes part in a run at a rate. As in a node, one goroutine reads the
-// socket, asleep until something comes, and another one, asleep until a message is
-// due, is the application that sends.
+// exchange takes part in a run at a rate. As in a node, one goroutine reads the socket,
+// asleep until a packet comes, and another one, the sending application, sleeps until a
+// message is due.
 func (f *floorChild) exchange() error {
 	sent := make(chan []castTrace, 1)
 	if f.run.Senders.Has(f.self) {
@@ -24,9 +24,9 @@ func (f *floorChild) exchange() error {
 	return err
 }
 
-// pace sends a message to all whenever one is due, from the beginning of the run
-// until its end, and returns a trace of each that is measured, which its sender has
-// as soon as it is sent.
+// pace sends a message to all whenever one is due, from the beginning of the run until
+// its end, and returns a trace of each measured message, which its sender has as soon
+// as it is sent.
 func (f *floorChild) pace() (traces []castTrace) {
 	r := f.run
 	gap := time.Duration(float64(time.Second) / r.Rate)
@@ -74,8 +74,8 @@ func (f *floorChild) listen(end timed.Instant) error {
 	}
 }
 
-// hear traces messages that are measured and were whole at now. Those of one
-// sender do not overtake each other where the floor is measured, and are far apart.
+// hear traces measured messages that were complete at now. Messages of one sender are
+// far apart and do not overtake each other.
 func (f *floorChild) hear(pkts []udp.Packet, now timed.Instant) {
 	for i := range pkts {
 		b := pkts[i].Buf

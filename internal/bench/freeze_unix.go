@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// freeze stops a process as SIGSTOP does, and thaw has it go on.
+// freeze stops a process like SIGSTOP, and thaw continues it.
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 
 func thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

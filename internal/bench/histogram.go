@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// Histogram is the distribution of durations, in few numbers however many durations
-// there are.
+// Histogram is the distribution of durations, in a bounded number of bins.
 type Histogram struct {
-	From   time.Duration // where the first bin begins
+	From   time.Duration // begin of the first bin
 	Width  time.Duration // of a bin
 	Counts []int
 	Beyond int // above the last bin
 }
 
-// maxBins bounds the bins of a histogram; more would not show in a picture.
+// maxBins bounds the bins of a histogram; a picture would not show more.
 const maxBins = 200
 
 // histogram counts sorted samples. The bins end at the 99th percentile, so that
-// stragglers do not make all of them wide; and there are as many as the samples
-// fill without leaving most of the shape to chance (Rice's rule).
+// outliers do not widen all of them. Their number follows from that of the samples, so
+// that the shape is not mostly chance (Rice's rule).
 func histogram(sorted []time.Duration) (h Histogram) {
 	if len(sorted) == 0 {
 		return h
@@ -53,7 +52,7 @@ func (h Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(histogramJSON{micros(h.From), micros(h.Width), h.Counts, h.Beyond})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (h *Histogram) UnmarshalJSON(b []byte) error {
 	var j histogramJSON
 	if err := json.Unmarshal(b, &j); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // MayKeepAwake returns nil if this process may keep processors from sleeping, or the
-// reason why not.
+// reason if it may not.
 func MayKeepAwake() error { return keepAwake(func() error { return nil }) }
 
 // keepAwake keeps the processors of the machine from sleeping while f runs. Any process

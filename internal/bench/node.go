@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// nodeChild is a whole node that reports what changes.
+// nodeChild is a whole node that reports its changes.
 type nodeChild struct {
 	node    *failaware.Node
 	clock   *hwclock.Clock
@@ -117,8 +117,8 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 		c.flood.stop()
 	case doSlow:
 		c.flood.slowDown(time.Duration(cmd.Micros) * time.Microsecond)
-	case doLedger:
-		r.Ledger = c.flood.book.take(c.node.Status().Boot)
+	case doHistory:
+		r.History = c.flood.recorder.take(c.node.Status().Boot)
 		r.Usage, err = measureUsage(c.node)
 	case doCost:
 		r.Cost = c.cost(cmd.Calls)
@@ -133,8 +133,8 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	}
 }
 
-// watch reports the state of the node after every event. The instant is taken
-// when this goroutine has the event: when an application can know.
+// watch reports the state of the node after every event. The instant is that at which
+// this goroutine has the event: when an application can know.
 func (c *nodeChild) watch(ctx context.Context) {
 	var alive, expect timed.Set
 	for e := range c.node.EventsSince(ctx, 0) {

@@ -36,8 +36,8 @@ type OutageResult struct {
 	Outages   []OutageOf    `json:"outages"`
 	Faults    []string      `json:"faults"` // contradictions between members, and lost messages
 	Compared  uint64        `json:"messages_compared"`
-	Elsewhere uint64        `json:"messages_ordered_elsewhere"` // left out, and their senders told so
-	Resident  float64       `json:"resident_mib"`               // the most that a node took
+	Elsewhere uint64        `json:"messages_ordered_elsewhere"` // left out, as their senders know
+	Resident  float64       `json:"resident_mib"`               // the largest of a node
 	Window    float64       `json:"window_mib"`
 	For       time.Duration `json:"outage_ns"`
 }
@@ -45,13 +45,13 @@ type OutageResult struct {
 // OutageOf is the result of one outage.
 type OutageOf struct {
 	Name string `json:"name"`
-	// Pause is the longest time in which the application of a survivor got nothing, and
-	// Bound the bound of the settings.
+	// Pause is the longest time in which the application of a survivor got nothing,
+	// and Bound the bound of the settings.
 	Pause time.Duration `json:"pause_ns"`
 	Bound time.Duration `json:"bound_ns"`
 	// Messages per second at the slowest survivor while it lasted.
 	Messages float64 `json:"messages_per_second"`
-	// Whole is how long it took from its end until the group was whole again.
+	// Whole is the time from its end until the group was whole again.
 	Whole time.Duration `json:"whole_ns"`
 }
 
@@ -65,7 +65,7 @@ type outage struct {
 }
 
 // Outage floods a group and meanwhile stops, kills, cuts off and slows down some of its
-// nodes. It measures how long the others are held up, and compares the deliveries of all
+// nodes. It measures the delay of the others, and compares the deliveries of all
 // applications.
 func Outage(ctx context.Context, opt OutageOptions) (*OutageResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
@@ -97,8 +97,8 @@ type outageMeter struct {
 	opt    *OutageOptions
 	bounds timed.Bounds
 	result *OutageResult
-	// elsewhere are all messages of which senders were told that another branch
-	// has ordered them.
+	// elsewhere has all messages that another branch has ordered, as reported to
+	// their senders.
 	elsewhere []castSkip
 }
 
@@ -128,18 +128,18 @@ func (m *outageMeter) run(ctx context.Context) error {
 		return err
 	}
 	time.Sleep(castDrain)
-	ledgers, err := m.ledgers(m.all)
+	histories, err := m.histories(m.all)
 	if err != nil {
 		return err
 	}
-	m.compare(ledgers)
+	m.compare(histories)
 	m.aims()
 	return nil
 }
 
-// suffer makes an outage happen and measures it.
+// suffer causes an outage and measures it.
 func (m *outageMeter) suffer(ctx context.Context, o *outage) error {
-	if _, err := m.ledgers(m.all); err != nil { // earlier pauses do not count
+	if _, err := m.histories(m.all); err != nil { // earlier pauses do not count
 		return err
 	}
 	if err := o.begin(); err != nil {
@@ -164,7 +164,7 @@ func (m *outageMeter) suffer(ctx context.Context, o *outage) error {
 // measure returns the messages per second at the slowest of some nodes over some
 // time, and the longest pause of any.
 func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duration) (rate float64, pause time.Duration, err error) {
-	before, err := m.ledgers(ids)
+	before, err := m.histories(ids)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -174,7 +174,7 @@ func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duratio
 	case <-ctx.Done():
 		return 0, 0, context.Cause(ctx)
 	}
-	after, err := m.ledgers(ids)
+	after, err := m.histories(ids)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -190,23 +190,23 @@ func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duratio
 	return rate, pause, nil
 }
 
-// ledgers asks nodes for their ledgers and their memory.
-func (m *outageMeter) ledgers(ids timed.Set) (map[timed.NodeID]*castLedger, error) {
-	answers, err := m.askAll(ids, func(timed.NodeID) command { return command{Do: doLedger} })
+// histories asks nodes for their histories and their memory.
+func (m *outageMeter) histories(ids timed.Set) (map[timed.NodeID]*history, error) {
+	answers, err := m.askAll(ids, func(timed.NodeID) command { return command{Do: doHistory} })
 	if err != nil {
 		return nil, err
 	}
-	all := map[timed.NodeID]*castLedger{}
+	all := map[timed.NodeID]*history{}
 	for id, r := range answers {
-		all[id] = r.Ledger
-		m.elsewhere = append(m.elsewhere, r.Ledger.Elsewhere...)
+		all[id] = r.History
+		m.elsewhere = append(m.elsewhere, r.History.Elsewhere...)
 		m.result.Resident = max(m.result.Resident, float64(r.Usage.Resident)/(1<<20))
 	}
 	return all, nil
 }
 
-// compare compares the ledgers.
-func (m *outageMeter) compare(all map[timed.NodeID]*castLedger) {
+// compare compares the histories.
+func (m *outageMeter) compare(all map[timed.NodeID]*history) {
 	for id := range m.all.All() {
 		a := all[id]
 		m.result.Compared += a.Messages
@@ -239,7 +239,7 @@ func (m *outageMeter) tellAll(ids timed.Set, c command) {
 	}
 }
 
-// follower returns a node that does not lead, and leaderNow the one that does.
+// follower returns a node that does not lead, and leaderNow the leader.
 func (m *outageMeter) follower() (timed.NodeID, error) {
 	l, err := m.leaderNow()
 	return pick(m.but(l)), err
@@ -258,7 +258,7 @@ func (m *outageMeter) but(id timed.NodeID) timed.Set {
 	return s
 }
 
-// stops returns an outage in which a chosen node is stopped and goes on.
+// stops returns an outage in which a chosen node is stopped and continued.
 func (m *outageMeter) stops(choose func() (timed.NodeID, error), who string) func() (*outage, error) {
 	return func() (*outage, error) {
 		id, err := choose()

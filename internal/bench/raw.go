@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A raw packet belongs to the scatter-gather without a protocol: a question,
-// which says how long the answer is to be, or an answer.
+// A raw packet belongs to the scatter-gather without a protocol: a question, which
+// contains the length of the answer, or an answer.
 //
 //	0  "RW"   2  kind   3  round   11  length of the answer
 const (
@@ -52,9 +52,9 @@ func (b *bare) raw(p *udp.Packet) {
 // rawPatience is how long a raw round waits for lost answers.
 const rawPatience = 20 * time.Millisecond
 
-// rawRoundTrip asks all peers at once, and returns how long it took until all
-// have answered; ok is false if an answer was lost. It moves the same bytes, in
-// the same batches, as a round of the election.
+// rawRoundTrip asks all peers at once, and returns the time until all have answered; ok
+// is false if an answer was lost. It moves the same bytes, in the same batches, as a
+// round of the election.
 func (b *bare) rawRoundTrip(peers timed.Set) (took time.Duration, ok bool, err error) {
 	b.rawRound++
 	b.gathered = 0

@@ -44,7 +44,7 @@ func (a *Aim) String() string {
 
 // Result is the result of a benchmark.
 type Result interface {
-	// Text writes the result for people.
+	// Text writes the result as text.
 	Text(w io.Writer) error
 }
 
@@ -99,7 +99,7 @@ func summaryRow(s Summary, first ...string) []string {
 	return append(first, fmt.Sprint(s.Count), show(s.Min), show(s.Mean), show(s.P50), show(s.P99), show(s.P999), show(s.Max))
 }
 
-// show writes a duration with the three or four digits that mean something.
+// show writes a duration with three or four significant digits.
 func show(d time.Duration) string {
 	switch {
 	case d < 10*time.Microsecond:

@@ -30,8 +30,8 @@ func (s *Setup) progress(format string, args ...any) {
 	}
 }
 
-// head returns the beginning of a result. It looks at the machine before the
-// benchmark loads it.
+// head returns the beginning of a result. It describes the machine before the benchmark
+// loads it.
 func (s *Setup) head(kind Kind) Head { return Head{Kind: kind, Machine: machine(), Preset: s.Preset} }
 
 // startGroup starts a group of whole nodes as processes. change, if not nil, is called
@@ -54,7 +54,7 @@ func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) 
 	return g, nil
 }
 
-// repeat makes trials, count or as many as the limit allows. cut is true if it
+// repeat makes trials, count or as many as the limit allows. cut reports whether it
 // allowed fewer.
 func (s *Setup) repeat(count int, what string, trial func() error) (cut bool, err error) {
 	stopAt, told := time.Now().Add(s.Limit), time.Time{}

@@ -15,7 +15,7 @@ import (
 type SplitOptions struct {
 	Setup
 	Nodes int
-	Count int // how often to split and merge
+	Count int // number of splits and merges
 }
 
 // Check returns an error if the choices make no sense.
@@ -41,8 +41,8 @@ type SplitResult struct {
 	// Merged: from the first node's healing until all nodes hold one fresh view
 	// of all.
 	Merged Summary `json:"merged"`
-	// StaleSplit and StaleMerge: for how long a node's view was not up to date
-	// meanwhile; the longest of all nodes.
+	// StaleSplit and StaleMerge: the time for which a node's view was not up to
+	// date; the longest of all nodes.
 	StaleSplit Summary `json:"stale_split"`
 	StaleMerge Summary `json:"stale_merge"`
 	// CutSkew: from the first node's cut to the last one's.
@@ -55,7 +55,7 @@ type splitTimes struct {
 	notice, elected, halves, merged, staleSplit, staleMerge, skew []time.Duration
 }
 
-// splitWait is how long a split group, or a healed one, has to become fresh.
+// splitWait is the time limit for a split group, or a healed one, to become fresh.
 const splitWait = 15 * time.Second
 
 // Split cuts a group in two halves by filters at the sockets, in the kernel, and
@@ -160,7 +160,7 @@ func (g *group) halves() (h [2]timed.Set) {
 }
 
 // cut separates two halves, or heals the group if they are empty. It returns the
-// instants at which the first and the last node began to.
+// instants at which the first and the last node began the change.
 func (g *group) cut(halves [2]timed.Set) (first, last timed.Instant, err error) {
 	answers, err := g.askAll(g.all, func(id timed.NodeID) command {
 		other := halves[0]

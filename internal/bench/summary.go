@@ -13,8 +13,8 @@ type Summary struct {
 	Min, Mean, P50, P99, P999, Max time.Duration
 }
 
-// summarize sorts the samples, and returns their summary. Percentiles are
-// samples: the smallest one that the given share of all does not exceed.
+// summarize sorts the samples, and returns their summary. A percentile is the smallest
+// sample that the given share of all does not exceed.
 func summarize(samples []time.Duration) Summary {
 	if len(samples) == 0 {
 		return Summary{}
@@ -49,7 +49,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(summaryJSON{s.Count, micros(s.Min), micros(s.Mean), micros(s.P50), micros(s.P99), micros(s.P999), micros(s.Max)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (s *Summary) UnmarshalJSON(b []byte) error {
 	var j summaryJSON
 	if err := json.Unmarshal(b, &j); err != nil {

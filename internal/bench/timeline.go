@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// timeline is what several nodes reported, in the order of the instants, which
+// timeline has the reports of several nodes, in the order of the instants, which
 // compare because the nodes share a hardware clock.
 type timeline struct {
 	ids    timed.Set
@@ -50,7 +50,7 @@ func (t *timeline) first(since timed.Instant, cond func(*now) bool) (timed.Insta
 	return 0, false
 }
 
-// total returns for how long cond held between two instants.
+// total returns the time for which cond held between two instants.
 func (t *timeline) total(since, until timed.Instant, cond func(*now) bool) (sum time.Duration) {
 	var n now
 	from, held := since, false
@@ -106,8 +106,8 @@ func (t *timeline) leaderless(n *now) bool {
 	return true
 }
 
-// longestStale returns the longest time for which any of the nodes had no fresh
-// view, in all, between two instants.
+// longestStale returns the longest total time for which any of the nodes had no fresh
+// view between two instants.
 func (t *timeline) longestStale(since, until timed.Instant) (longest time.Duration) {
 	for id := range t.ids.All() {
 		longest = max(longest, t.total(since, until, func(n *now) bool { return !n[id].Fresh }))

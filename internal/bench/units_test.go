@@ -21,7 +21,8 @@ func TestSummary(t *testing.T) {
 	require.Zero(t, summarize(nil))
 }
 
-// told makes a timeline of two nodes from when each became fresh or stale.
+// told returns a timeline of two nodes from the instants at which each became fresh or
+// stale.
 func told(states ...timedState) *timeline {
 	return &timeline{ids: timed.SetOf(1, 2), states: states}
 }

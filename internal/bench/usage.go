@@ -12,10 +12,10 @@ import (
 type usage struct {
 	At          timed.Instant
 	CPU         time.Duration // user and system
-	System      time.Duration // of it
+	System      time.Duration // part of CPU
 	Sent, Got   uint64        // packets
 	Resident    int64         // bytes; now
-	Switches    uint64        // of context, because there was nothing to do
+	Switches    uint64        // voluntary context switches
 	Collections uint32        // of garbage
 	Allocated   uint64        // bytes
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ofProcess takes processor time, which is that of /proc/self/stat in
-// microseconds instead of hundredths of a second, and resident memory.
+// ofProcess measures processor time, the same as in /proc/self/stat but in microseconds
+// instead of hundredths of a second, and resident memory.
 func (u *usage) ofProcess() error {
 	var r unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {

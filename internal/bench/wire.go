@@ -23,7 +23,7 @@ type job struct {
 	Peers  []address
 	Floor  *floorSetup `json:",omitempty"`
 	Cast   *castSetup  `json:",omitempty"` // of a node that broadcasts
-	Flood  *floodSetup `json:",omitempty"` // of one that does so with all its might
+	Flood  *floodSetup `json:",omitempty"` // of a node that broadcasts at saturation
 }
 
 type jobKind string
@@ -35,21 +35,21 @@ const (
 	floorJob jobKind = "floor" // a socket and nothing else: see floorChild
 )
 
-// address says where a node listens.
+// address is the address of a node.
 type address struct {
 	ID   timed.NodeID
 	Addr string
 }
 
-// command is for a child to carry out, and to answer if Number is not zero.
+// command is a task for a child, which answers if Number is not zero.
 type command struct {
 	Number int
 	Do     action
 	Peers  []address `json:",omitempty"`
 	Expect idSet     // the nodes that should support the next leader
 	Ports  []uint16  `json:",omitempty"`
-	Millis int       `json:",omitempty"` // for how long to sample
-	Micros int       `json:",omitempty"` // how often
+	Millis int       `json:",omitempty"` // duration of sampling
+	Micros int       `json:",omitempty"` // sampling interval
 	Calls  int       `json:",omitempty"`
 	Floor  *floorRun `json:",omitempty"`
 	Cast   *castRun  `json:",omitempty"`
@@ -58,33 +58,33 @@ type command struct {
 type action string
 
 const (
-	doPeers  action = "peers"
-	doExpect action = "expect"
-	doCut    action = "cut" // drop what comes from Ports; none: nothing
-	doUsage  action = "usage"
-	doClock  action = "clock" // sample the clock
-	doCost   action = "cost"  // time calls of Now
-	doFloor  action = "floor" // send and receive, from Floor.Begin on
-	doCast   action = "cast"  // broadcast and receive, from Cast.Begin on
-	doFlood  action = "flood" // broadcast until doStill
-	doStill  action = "still"
-	doSlow   action = "slow" // take Micros for each batch of deliveries
-	doLedger action = "ledger"
+	doPeers   action = "peers"
+	doExpect  action = "expect"
+	doCut     action = "cut" // drop packets from Ports; none: nothing
+	doUsage   action = "usage"
+	doClock   action = "clock" // sample the clock
+	doCost    action = "cost"  // time calls of Now
+	doFloor   action = "floor" // send and receive, from Floor.Begin on
+	doCast    action = "cast"  // broadcast and receive, from Cast.Begin on
+	doFlood   action = "flood" // broadcast until doStill
+	doStill   action = "still"
+	doSlow    action = "slow" // take Micros for each batch of deliveries
+	doHistory action = "history"
 )
 
-// report is a message of a child. It has exactly one of the parts.
+// report is a message of a child. Exactly one of its parts is set.
 type report struct {
 	Addr  string   `json:",omitempty"` // it listens
 	State *state   `json:",omitempty"` // something changed
 	Reply *reply   `json:",omitempty"` // to a command
-	Fatal string   `json:",omitempty"` // why it ends
+	Fatal string   `json:",omitempty"` // the reason of its end
 	_     struct{} // keyed only
 }
 
 // state is the answers of a node when the hardware clock showed At.
 type state struct {
 	At      timed.Instant
-	Event   string // that made it look
+	Event   string // the cause of this report
 	Leader  timed.NodeID
 	Held    bool // the answer is up to date
 	Leads   bool
@@ -105,7 +105,7 @@ type reply struct {
 	Cost    *Cost         `json:",omitempty"`
 	Floor   *floorCount   `json:",omitempty"`
 	Cast    *castCount    `json:",omitempty"`
-	Ledger  *castLedger   `json:",omitempty"`
+	History *history      `json:",omitempty"`
 }
 
 // lines writes one JSON object a line, for any number of goroutines.
@@ -116,8 +116,7 @@ type lines struct {
 
 func newLines(w io.Writer) *lines { return &lines{enc: json.NewEncoder(w)} }
 
-// put writes a line. A parent that does not read any more is about to end its
-// children.
+// put writes a line. A parent that no longer reads will soon end its children.
 func (l *lines) put(v any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +148,7 @@ func (s *idSet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// before returns how many members of the set come before id.
+// before returns the number of members of the set that come before id.
 func (s idSet) before(id timed.NodeID) (n int) {
 	for other := range s.All() {
 		if other < id {

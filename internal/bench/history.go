@@ -12,9 +12,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// castLedger is the deliveries of a member's application in a form that can be compared
+// history is the deliveries of a member's application in a form that can be compared
 // between members: hashes of the deliveries in each view, and the pauses.
-type castLedger struct {
+type history struct {
 	Boot   timed.BootID
 	Stints []castStint
 	Pauses []castPause
@@ -22,8 +22,8 @@ type castLedger struct {
 	// every view meanwhile. Twice counts those that came again.
 	Skips []castSkip
 	Twice uint64
-	// Elsewhere are own messages of which the sender was told that another branch
-	// of the group has ordered them.
+	// Elsewhere are own messages that another branch of the group has ordered, as
+	// reported to their sender.
 	Elsewhere []castSkip
 	Messages  uint64
 	Overruns  int // incarnations that ended because the application was too slow
@@ -75,16 +75,16 @@ const (
 	floodHead = 8
 )
 
-// ledger keeps a castLedger. It is safe for concurrent use.
-type ledger struct {
+// historyRecorder records a history. It is safe for concurrent use.
+type historyRecorder struct {
 	mu    sync.Mutex
-	l     castLedger
+	h     history
 	last  timed.Instant
-	heard [timed.MaxNodes + 1]heardOf
+	heard [timed.MaxNodes + 1]latestMessage
 }
 
-// heardOf is the latest message of a sender.
-type heardOf struct {
+// latestMessage is the latest message of a sender.
+type latestMessage struct {
 	boot     timed.BootID
 	number   uint64
 	sequence uint64
@@ -92,57 +92,57 @@ type heardOf struct {
 }
 
 // note takes deliveries that the application had at now.
-func (g *ledger) note(items []failaware.Delivery, now timed.Instant) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.last != 0 && now.Sub(g.last) >= minPause && len(g.l.Pauses) < maxPauses {
-		g.l.Pauses = append(g.l.Pauses, castPause{g.last, now})
+func (r *historyRecorder) note(items []failaware.Delivery, now timed.Instant) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last != 0 && now.Sub(r.last) >= minPause && len(r.h.Pauses) < maxPauses {
+		r.h.Pauses = append(r.h.Pauses, castPause{r.last, now})
 	}
 	for i := range items {
 		switch it := &items[i]; it.Kind {
 		case failaware.Message:
-			g.message(it)
-			g.last = now
+			r.message(it)
+			r.last = now
 		case failaware.ViewChange:
-			g.viewChange(it)
+			r.viewChange(it)
 		case failaware.NewIncarnation:
-			g.l.Overruns++
-			g.l.Stints = nil
-			g.heard = [timed.MaxNodes + 1]heardOf{}
+			r.h.Overruns++
+			r.h.Stints = nil
+			r.heard = [timed.MaxNodes + 1]latestMessage{}
 		case failaware.OutcomeLost:
-			g.l.Elsewhere = append(g.l.Elsewhere, castSkip{Sender: it.ID.Sender, Boot: it.ID.Boot, From: it.Change.From, To: it.ID.Sequence})
+			r.h.Elsewhere = append(r.h.Elsewhere, castSkip{Sender: it.ID.Sender, Boot: it.ID.Boot, From: it.Change.From, To: it.ID.Sequence})
 		}
 	}
 }
 
-func (g *ledger) viewChange(it *failaware.Delivery) {
-	if n := len(g.l.Stints); n > 0 {
-		g.l.Stints[n-1].Next, g.l.Stints[n-1].Along = it.View.ID, idSet{it.Change.Along}
+func (r *historyRecorder) viewChange(it *failaware.Delivery) {
+	if n := len(r.h.Stints); n > 0 {
+		r.h.Stints[n-1].Next, r.h.Stints[n-1].Along = it.View.ID, idSet{it.Change.Along}
 	}
-	for id := range g.heard {
+	for id := range r.heard {
 		if !it.Change.Along.Has(timed.NodeID(id)) {
-			g.heard[id].parted = true
+			r.heard[id].parted = true
 		}
 	}
-	g.l.Stints = append(g.l.Stints, castStint{View: it.View.ID})
+	r.h.Stints = append(r.h.Stints, castStint{View: it.View.ID})
 }
 
-func (g *ledger) message(it *failaware.Delivery) {
-	if len(it.Payload) < floodHead || len(g.l.Stints) == 0 {
+func (r *historyRecorder) message(it *failaware.Delivery) {
+	if len(it.Payload) < floodHead || len(r.h.Stints) == 0 {
 		return
 	}
-	g.l.Messages++
+	r.h.Messages++
 	number := binary.BigEndian.Uint64(it.Payload)
-	h := &g.heard[it.ID.Sender]
-	s := &g.l.Stints[len(g.l.Stints)-1]
+	h := &r.heard[it.ID.Sender]
+	s := &r.h.Stints[len(r.h.Stints)-1]
 	switch {
 	case h.boot != it.ID.Boot:
 	case number <= h.number:
-		g.l.Twice++
-	case number > h.number+1 && !h.parted && len(g.l.Skips) < maxSkips:
-		g.l.Skips = append(g.l.Skips, castSkip{it.ID.Sender, it.ID.Boot, h.sequence + 1, it.ID.Sequence - 1, number - h.number - 1, s.View})
+		r.h.Twice++
+	case number > h.number+1 && !h.parted && len(r.h.Skips) < maxSkips:
+		r.h.Skips = append(r.h.Skips, castSkip{it.ID.Sender, it.ID.Boot, h.sequence + 1, it.ID.Sequence - 1, number - h.number - 1, s.View})
 	}
-	*h = heardOf{boot: it.ID.Boot, number: number, sequence: it.ID.Sequence}
+	*h = latestMessage{boot: it.ID.Boot, number: number, sequence: it.ID.Sequence}
 
 	var b [40]byte
 	binary.BigEndian.PutUint64(b[:], s.Hash)
@@ -151,27 +151,27 @@ func (g *ledger) message(it *failaware.Delivery) {
 	binary.BigEndian.PutUint64(b[24:], it.Position)
 	binary.BigEndian.PutUint32(b[32:], crc32.ChecksumIEEE(it.Payload))
 	sum := fnv.New64a()
-	_, _ = sum.Write(b[:]) // a hash takes everything
+	_, _ = sum.Write(b[:]) // a hash never fails
 	s.Hash = sum.Sum64()
 	if s.Count++; s.Count%markEvery == 0 {
 		s.Marks = append(s.Marks, s.Hash)
 	}
 }
 
-// take returns the ledger and forgets the pauses and the reports of lost outcomes.
-func (g *ledger) take(boot timed.BootID) *castLedger {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l := g.l
-	l.Boot = boot
-	l.Stints = append([]castStint(nil), g.l.Stints...)
-	g.l.Pauses, g.l.Elsewhere = nil, nil
-	return &l
+// take returns the history and forgets the pauses and the reports of lost outcomes.
+func (r *historyRecorder) take(boot timed.BootID) *history {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	result := r.h
+	result.Boot = boot
+	result.Stints = append([]castStint(nil), r.h.Stints...)
+	r.h.Pauses, r.h.Elsewhere = nil, nil
+	return &result
 }
 
 // longest returns the longest pause that ends after since.
-func (l *castLedger) longest(since timed.Instant) (d time.Duration) {
-	for _, p := range l.Pauses {
+func (h *history) longest(since timed.Instant) (d time.Duration) {
+	for _, p := range h.Pauses {
 		if p.To > since {
 			d = max(d, p.To.Sub(p.From))
 		}
@@ -179,9 +179,9 @@ func (l *castLedger) longest(since timed.Instant) (d time.Duration) {
 	return d
 }
 
-// agrees returns how two members' ledgers contradict each other, or "". Members of a
-// view deliver prefixes of one sequence; those that move on together deliver the same.
-func agrees(a, b *castLedger, aID, bID timed.NodeID) string {
+// agrees returns how two members' histories contradict each other, or "". Members of a
+// view deliver prefixes of one sequence; those that move together deliver the same.
+func agrees(a, b *history, aID, bID timed.NodeID) string {
 	in := map[membership.ViewID]*castStint{}
 	for i := range b.Stints {
 		in[b.Stints[i].View] = &b.Stints[i]
