@@ -37,8 +37,12 @@ var eventTexts = [...]func(*Event) string{
 	EventTwins:         func(e *Event) string { return fmt.Sprintf("node %d is two processes with one boot id", e.Peer) },
 	EventDuplicateID:   func(*Event) string { return "its id is in use by another process" },
 	EventUTCChanged:    func(e *Event) string { return fmt.Sprintf("UTC is %v", e.UTC) },
-	EventFalseticker:   func(e *Event) string { return fmt.Sprintf("server %d of node %v lies by %v", e.Source, e.Peer, e.Step) },
-	EventTruechimer:    func(e *Event) string { return fmt.Sprintf("server %d of node %v no longer lies", e.Source, e.Peer) },
+	EventFalseticker: func(e *Event) string {
+		return fmt.Sprintf("server %d of node %v is a falseticker, off by %v", e.Source, e.Peer, e.Step)
+	},
+	EventTruechimer: func(e *Event) string {
+		return fmt.Sprintf("server %d of node %v is no longer a falseticker", e.Source, e.Peer)
+	},
 	EventRestart:       func(*Event) string { return "blames its own clock" },
 	EventSlowConsumer:  func(*Event) string { return "its application is slow" },
 	EventGlobalElected: func(e *Event) string { return fmt.Sprintf("LEADS GLOBALLY, with the votes of %v", e.Support) },
