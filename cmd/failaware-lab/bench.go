@@ -55,9 +55,9 @@ type benchOptions[O any] interface {
 	Common() *bench.Setup
 }
 
-// benchCommand completes the command of a benchmark: it checks the options, runs
-// the benchmark and prints the result. An empty preset means that the timing in
-// the options cannot be chosen, and no limit in them that the benchmark has none.
+// benchCommand completes the command of a benchmark: it checks the options, runs the
+// benchmark and prints the result. An empty preset means that the timing in the options
+// is fixed, and no limit in them means that the benchmark has none.
 func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, opt P, preset string,
 	run func(context.Context, O) (R, error)) *cobra.Command {
 	setup := opt.Common()
@@ -67,7 +67,7 @@ func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, 
 		cmd.Flags().Var(timing, "preset", "timing: local, lan or wan")
 	}
 	if setup.Limit > 0 {
-		cmd.Flags().DurationVar(&setup.Limit, "limit", setup.Limit, "the longest time to take; what was measured until then is printed")
+		cmd.Flags().DurationVar(&setup.Limit, "limit", setup.Limit, "the time limit; the results until then are printed")
 	}
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -73,7 +73,7 @@ func benchBroadcastCommand() *cobra.Command {
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		opt.Order, opt.Atomicities, opt.All = order.Value, atomicities.Value, senders.Value
 		opt.For = time.Duration(seconds * float64(time.Second))
-		if cmd.Flags().Changed("load") { // otherwise without awake where it is not possible
+		if cmd.Flags().Changed("load") { // otherwise without awake if it is not possible
 			opt.Loads = loads.Value
 		}
 	}

@@ -59,7 +59,7 @@ func benchSplitCommand() *cobra.Command {
 	opt := bench.SplitOptions{Setup: bench.Setup{Limit: benchLimit}}
 	cmd := &cobra.Command{
 		Use:   "split",
-		Short: "Time to notice a split, to go on in both halves, and to merge again",
+		Short: "Time to notice a split, to continue in both halves, and to merge again",
 		Long: `Measure splits with a process per node. The group is cut in two halves, chosen at
 random, and healed. The kernel drops packets between the halves at the receiving
 sockets (Linux; no privileges are needed). Times run from the first node's cut, or
@@ -75,7 +75,7 @@ func benchClockCommand() *cobra.Command {
 	opt := bench.ClockOptions{Setup: bench.Setup{Limit: benchLimit}}
 	cmd := &cobra.Command{
 		Use:   "clock",
-		Short: "Deviations that followers claim, against the truth; the cost of Now",
+		Short: "Deviations of followers compared with the truth; the cost of Now",
 		Long: `Measure clocks with a process per node. All followers are killed and join again.
 From then on their clocks are read between two readings of the hardware clock, which
 all processes of a host share, and so is the leader's. The truth is known to about a
@@ -84,7 +84,7 @@ microsecond, and every claimed deviation is compared with it.`,
 	f := cmd.Flags()
 	f.IntVar(&opt.Nodes, "nodes", 5, "how many nodes")
 	f.IntVar(&opt.Count, "count", 5, "how often the followers join")
-	f.DurationVar(&opt.Watch, "watch", 2*time.Second, "for how long to watch after the first second")
+	f.DurationVar(&opt.Watch, "watch", 2*time.Second, "duration of watching after the first second")
 	return benchCommand(cmd, &opt, "local", bench.Clock)
 }
 
@@ -92,7 +92,7 @@ func benchIdleCommand() *cobra.Command {
 	var opt bench.IdleOptions
 	cmd := &cobra.Command{
 		Use:   "idle",
-		Short: "Packets, processor time and memory of nodes that have nothing to do",
+		Short: "Packets, processor time and memory of idle nodes",
 	}
 	f := cmd.Flags()
 	f.IntVar(&opt.Nodes, "nodes", 8, "how many nodes")
@@ -104,7 +104,7 @@ func benchCollationCommand() *cobra.Command {
 	opt := bench.CollationOptions{Setup: bench.Setup{Limit: benchLimit}}
 	cmd := &cobra.Command{
 		Use:   "collation",
-		Short: "Packets and processor time of large groups' elections, replies collated and not",
+		Short: "Packets and processor time of large groups' elections, with collated and direct replies",
 		Long: `Measure renewals of a lease, and elections after a leader's crash, in simulated
 groups without faults: with every reply sent to the leader, and with replies collated
 along a tree. Packets and times are those of the simulated network. The leader's time

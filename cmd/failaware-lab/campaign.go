@@ -66,7 +66,7 @@ func listCampaigns(cmd *cobra.Command, set campaign.Set) error {
 	})
 }
 
-// count formats a number of a table, and 0 as nothing.
+// count formats a number of a table; 0 is empty.
 func count(n uint64) string {
 	if n == 0 {
 		return cli.Dash("")
@@ -106,8 +106,8 @@ seeds for the time of --time, of which each campaign gets a share.`,
 	fl.Var(f.set, "set", "the campaigns and seeds of this set: check, test, long or all")
 	fl.Uint64Var(&f.seeds, "seeds", 0, "how many seeds of each campaign to run (default: those of the set)")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of each campaign")
-	fl.DurationVar(&f.time, "time", 0, "for how long to start new seeds, in all campaigns together")
-	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
+	fl.DurationVar(&f.time, "time", 0, "time for starting new seeds, in all campaigns together")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "number of seeds that run in parallel")
 	fl.BoolVar(&f.shrink, "shrink", false, "search for the smallest case that breaks the same promise, and write it to a file case-SEED.json")
 	fl.StringVar(&f.report, "report", "", "append a section of Markdown about each campaign to this file")
 	fl.BoolVar(&f.hashes, "hashes", false, "print only the name and the hash of each campaign")
@@ -165,7 +165,7 @@ func (f *campaignFlags) run(cmd *cobra.Command, args []string) error {
 	return r.verdict()
 }
 
-// table writes the results for people.
+// table writes the results as text.
 func (r *campaignRun) table(w io.Writer) error {
 	t := cli.NewTable(w)
 	t.Row("CAMPAIGN", "SEEDS", "EVENTS", "M EVENTS/S", "TOOK", "VIOLATIONS", "NOT REACHED", "HASH")

@@ -42,7 +42,8 @@ func TestCampaignRun(t *testing.T) {
 	require.Equal(t, 3, strings.Count(string(text), "### `--campaign "), string(text))
 }
 
-// The hashes of a campaign are those of its worlds, whatever runs side by side.
+// The hashes of a campaign are those of its worlds, even if other campaigns run in
+// parallel.
 func TestCampaignHashes(t *testing.T) {
 	_, one, _ := runCampaigns("run", "mild", "broadcast", "--seeds", "3", "--hashes", "--quiet", "--jobs", "1")
 	_, two, _ := runCampaigns("run", "mild", "broadcast", "--seeds", "3", "--hashes", "--quiet", "--jobs", "3")

@@ -80,7 +80,7 @@ func (r *campaignRun) one(ctx context.Context, row *campaign.Campaign, label str
 	}
 	r.problem = errors.Join(r.problem, problem)
 	x := campaignResult{Name: row.Name, simResult: s.result, Missing: row.Missing(&s.result.Tally), took: s.took}
-	x.Never = nil // Missing says which of them matter
+	x.Never = nil // Missing lists the relevant ones
 	for _, what := range x.Missing {
 		fmt.Fprintf(r.err, "failaware-lab: %s: never reached: %s\n", row.Name, what)
 	}

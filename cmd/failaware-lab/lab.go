@@ -45,7 +45,7 @@ violates; the exit code is then 1.`,
 	fl.StringVar(&f.scenario, "scenario", "all", "names separated by commas, or all")
 	fl.IntVar(&f.seeds, "seeds", 5, fmt.Sprintf("how many seeds each runs with, 1 to %d", lab.MaxSeeds))
 	fl.Uint64Var(&f.first, "first", 1, "the first seed")
-	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many run side by side")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "number of runs in parallel")
 	fl.StringVar(&f.csv, "csv", "", "write the rows to this file, with all specifications")
 	fl.StringVar(&f.plot, "plot", "", "draw the rows of one scenario into this file (.svg)")
 	fl.StringVar(&f.diagram, "diagram", "", "draw the first seed of one algorithm in one scenario into this file (.svg)")

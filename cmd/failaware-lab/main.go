@@ -1,5 +1,5 @@
-// Command failaware-lab simulates nodes of fail-aware groups, explores what can
-// happen to them, compares elections, and measures nodes on this machine.
+// Command failaware-lab simulates nodes of fail-aware groups, explores all their
+// behaviours up to a bound, compares elections, and measures nodes on this machine.
 package main
 
 import (

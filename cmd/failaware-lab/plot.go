@@ -12,7 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// maxResult is how large a benchmark's result may be, in bytes.
+// maxResult is the size limit of a benchmark's result, in bytes.
 const maxResult = 16 << 20
 
 func newPlotCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func newPlotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot RESULT.json...",
 		Short: "Draw the results of benchmarks, as SVG",
-		Long: `Draw what benchmarks printed with -o json ("-" reads the standard input):
+		Long: `Draw the output of benchmarks with -o json ("-" reads the standard input):
 
   bench election    the distribution of election times, their mean and 99th percentile
   bench collation   the cost of a renewal for the leader, with direct and with collated replies

@@ -49,7 +49,7 @@ type simFlags struct {
 	requireCoverage bool
 	quiet           bool
 
-	given func(flag string) bool // it stands on the command line
+	given func(flag string) bool // reports whether a flag is on the command line
 }
 
 func newSimCommand() *cobra.Command {
@@ -86,9 +86,9 @@ second at once.`,
 // register adds the flags.
 func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.Uint64Var(&f.seeds, "seeds", 100, "how many seeds to run (default with --time: as many as there is time for)")
-	fl.DurationVar(&f.time, "time", 0, "for how long to start new seeds")
+	fl.DurationVar(&f.time, "time", 0, "time for starting new seeds")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of the campaign")
-	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "how many seeds run side by side")
+	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "number of seeds that run in parallel")
 	fl.Uint64Var(&f.seed, "seed", 0, "run this one seed only")
 	fl.StringVar(&f.replay, "replay", "", "run the case in this file ('-': standard input)")
 	fl.StringVar(&f.campaign, "campaign", "", "run in the worlds of this campaign of the table")
@@ -101,7 +101,7 @@ func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
 	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also drift, jump and stop beyond ρ; promises that rest on ρ are not checked from then on")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
-	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which lie or fail (default: one world in ten)")
+	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which are falsetickers or fail (default: one world in ten)")
 	fl.BoolVar(&f.broadcast, "broadcast", false, "switch the atomic broadcast on, with random messages, bursts and slow applications")
 	fl.StringVar(&f.quorum, "quorum", "", "leaders also lead globally, by this quorum system (majority:1,2,3, weighted:1=2,2=1, grid:1,2/3,4, explicit:1,2/2,3/1,3), or by a random one for each seed (random)")
 	fl.BoolVar(&f.epochs, "epochs", false, "with --quorum: an administrator replaces the quorum system at times, and leaders create edicts")
@@ -172,8 +172,8 @@ func (s *simRun) optionsOf(seed uint64) sim.Options {
 	return s.opt
 }
 
-// plays returns what plays the seeds, or nil for [sim.Run]. Other runs have no case
-// that could be drawn or shrunk.
+// plays returns the function that plays the seeds, or nil for [sim.Run]. Other runs
+// have no case that could be drawn or shrunk.
 func (f *simFlags) plays() func(uint64, sim.Options) (sim.Result, error) {
 	switch {
 	case f.row != nil:
@@ -218,7 +218,8 @@ func (f *simFlags) world() string {
 	return b.String()
 }
 
-// collation collates replies in all groups that are large enough for the tree.
+// collation returns settings that collate replies in all groups that are large enough
+// for the tree.
 func (f *simFlags) collation() leader.Collation {
 	if f.collate == 0 {
 		return leader.Collation{}

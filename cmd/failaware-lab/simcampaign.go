@@ -11,11 +11,11 @@ import (
 )
 
 // campaignGC lets the heap of a campaign, which has a few megabytes, grow to several
-// times the live data: with the usual 100 the collector runs hundreds of times a second
-// and slows the other jobs down.
+// times the live data. With the usual 100 the collector runs hundreds of times a second
+// and slows down the other jobs.
 const campaignGC = 800
 
-// campaign runs seeds side by side.
+// campaign runs seeds in parallel.
 func (s *simRun) campaign(ctx context.Context) error {
 	f := s.flags
 	c := sim.Campaign{Options: s.opt, Make: s.optionsOf, Play: f.plays(), First: f.first, Seeds: f.seeds, Time: f.time, Jobs: f.jobs}
@@ -51,7 +51,7 @@ func (s *simRun) campaign(ctx context.Context) error {
 	return nil
 }
 
-// progress prints how far a campaign is. A campaign ends with its seeds or its time.
+// progress prints the progress of a campaign, which ends with its seeds or its time.
 func (s *simRun) progress(t *sim.Tally, seeds uint64) {
 	took := time.Since(s.began)
 	left, of := time.Duration(1<<63-1), ""

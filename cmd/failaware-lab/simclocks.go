@@ -109,7 +109,7 @@ func (f *clockFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// measureClocks runs trials side by side. It calls each with the samples of the first
+// measureClocks runs trials in parallel. It calls each with the samples of the first
 // trial's first seed.
 func measureClocks(ctx context.Context, trials []clocktrial.Trial, seeds int, each func(*clocktrial.Sample)) ([]*clocktrial.Result, error) {
 	results, errs := make([]*clocktrial.Result, len(trials)), make([]error, len(trials))

@@ -18,7 +18,7 @@ type clockPicture struct {
 	bound  []figure.Span    // ms, of node 1
 }
 
-// clockPoints is how many points a line has at most.
+// clockPoints is the limit of points of a line.
 const clockPoints = 500
 
 // take takes a sample at every position of the picture. It leaves out the first minute,

@@ -36,7 +36,7 @@ func (s *simRun) draw(ctx context.Context) error {
 	}
 	switch {
 	case rec.From >= rec.To && ctx.Err() != nil:
-		return nil // interrupted before there was anything to draw
+		return nil // interrupted before anything could be drawn
 	case rec.From >= rec.To:
 		return fmt.Errorf("--diagram: nothing is left to draw: the run ends after %v", rec.To)
 	case rec.Truncated:

@@ -13,8 +13,8 @@ import (
 	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-// The second signal ends the program although the first could not: nobody
-// reads what it writes.
+// The second signal ends the program although the first could not, because its output
+// is not read.
 func TestSimSecondInterruptEndsAtOnce(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func TestSimSecondInterruptEndsAtOnce(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	require.NoError(t, w.Close())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	_, err = r.Read(make([]byte, 1)) // it runs, and is going to fill the pipe
+	_, err = r.Read(make([]byte, 1)) // it runs, and will fill the pipe
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	clitest.Seen(t, stderr, "interrupt again to end at once")

@@ -30,7 +30,7 @@ type simRun struct {
 
 	result simResult
 	broken *sim.Violation
-	found  *sim.Case // that breaks the promise, or was asked for; nil: none
+	found  *sim.Case // the failing or the requested case; nil: none
 }
 
 // simResult is the JSON form of the result.
@@ -82,7 +82,7 @@ func (s *simRun) close() {
 	}
 }
 
-// errViolation ends a campaign that found something: exit code 1.
+// errViolation ends a campaign that found a violation: exit code 1.
 var errViolation = errors.New("a promise was broken")
 
 func (s *simRun) run(ctx context.Context) error {
@@ -99,8 +99,8 @@ func (s *simRun) run(ctx context.Context) error {
 	return s.verdict(problem)
 }
 
-// perform performs the runs and what the flags ask for after them. The problem is
-// what went wrong after the runs; err says that there are no results.
+// perform performs the runs and the flags' tasks after them. The problem is an error
+// after the runs; err means that there are no results.
 func (s *simRun) perform(ctx context.Context) (problem, err error) {
 	s.began = time.Now()
 	runs := s.campaign

@@ -31,7 +31,7 @@ func (s *simRun) print() error {
 	return cli.WriteJSON(s.out, cli.AsNDJSON, &s.result)
 }
 
-// summary writes the result for people.
+// summary writes the result as text.
 func (s *simRun) summary(w io.Writer) {
 	t := &s.result.Tally
 	fmt.Fprintf(w, "%s simulated in %s: %.0f times real time, %.2f M events/s\n", s.amount(), cli.Brief(s.took), t.TimesRealTime, t.EventsPerSecond/1e6)

@@ -1,7 +1,7 @@
-// Package campaign is the table of the simulated campaigns of this project: which
-// worlds they run, in how many seeds, and which situations they must reach. The
-// program failaware-lab runs them, for daily work, before a change lands, and for
-// hours; the mutants are looked for in the same worlds.
+// Package campaign is the table of the simulated campaigns of this project: their
+// worlds, their numbers of seeds, and the situations that they must reach. The program
+// failaware-lab runs them, for daily work, before a change lands, and for hours. The
+// planted bugs run in the same worlds.
 package campaign
 
 import (
@@ -16,7 +16,7 @@ import (
 // Campaign is a row of the table.
 type Campaign struct {
 	Name string
-	// Purpose says what the campaign is for, in a few words.
+	// Purpose describes the campaign in a few words.
 	Purpose string
 	Options sim.Options
 	// Vary, if not nil, changes the options from seed to seed.
@@ -29,8 +29,8 @@ type Campaign struct {
 	// Long is the share of the time of set long, relative to the other campaigns; 0
 	// means that the set does not have the campaign.
 	Long int
-	// Rare lists the situations that Test seeds reach too seldom to demand them, of
-	// those that the options promise.
+	// Rare lists situations that the options promise, but that Test seeds reach too
+	// seldom to demand them.
 	Rare []situation.Kind
 	// Reach lists situations of an application that Test seeds must reach.
 	Reach []string
@@ -43,7 +43,7 @@ type Set string
 const (
 	Check Set = "check" // for daily work: seconds
 	Test  Set = "test"  // before a change lands: minutes
-	Long  Set = "long"  // a search for as long as there is time
+	Long  Set = "long"  // a search for a given time
 	All   Set = "all"   // every campaign, with the seeds of set test
 )
 
@@ -111,8 +111,8 @@ func (c *Campaign) Sim() sim.Campaign {
 	return s
 }
 
-// Missing returns the situations that the campaign must have reached after Test
-// seeds, and has not.
+// Missing returns the situations that the campaign must reach in Test seeds, and has
+// not.
 func (c *Campaign) Missing(t *sim.Tally) (missing []string) {
 	if c.Test == 0 || t.Seeds < c.Test {
 		return nil

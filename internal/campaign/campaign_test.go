@@ -56,8 +56,8 @@ func TestFind(t *testing.T) {
 	require.ErrorContains(t, err, "broadcast")
 }
 
-// Varied campaigns have every mode with every rank, and both with every preset
-// that they have at all.
+// Varied campaigns have every mode with every rank, and both with every preset that
+// they use.
 func TestVariedCampaignsVary(t *testing.T) {
 	for _, c := range Table() {
 		if c.Vary == nil {

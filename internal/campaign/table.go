@@ -12,8 +12,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Table returns the campaigns. A name tells the main trait of the worlds, and what
-// differs from the usual: five nodes, mode available, rank stable, preset lan.
+// Table returns the campaigns. A name describes the main trait of the worlds, and the
+// differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
 	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), states())
 }
@@ -90,7 +90,7 @@ func collated() []Campaign {
 	}
 }
 
-// topologies returns the campaigns of random connectivity that stays as it is.
+// topologies returns the campaigns of random connectivity that does not change.
 func topologies() []Campaign {
 	return slices.Concat(
 		fourfold(Campaign{Name: "topology", Purpose: "still connectivity", Options: sim.Options{Nodes: 6}, Play: sim.RunTopology, Check: 50, Test: 100}),
