@@ -1,9 +1,8 @@
-// Command chat is a chat in which everybody sees the same lines in the same
-// order. Start it three times, in three terminals:
+// Command chat is a chat in which all users see the same lines in the same order. Start it three times, in three terminals:
 //
 //	go run ./examples/chat 1    go run ./examples/chat 2    go run ./examples/chat 3
 //
-// and write. Stop one: the others see the view without it, and go on.
+// and write. Stop one: the others see the view without it, and continue.
 package main
 
 import (

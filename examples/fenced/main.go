@@ -1,17 +1,17 @@
 // Command fenced is a key-value store over HTTP that obeys the latest leader only.
-// It runs no node: each write carries an edict, and the store refuses what a leader
-// of the past still sends, after a restart too.
+// It runs no node: each write carries an edict, and the store refuses the writes of
+// earlier leaders, even after a restart.
 //
 //	go run ./examples/fenced -dir /tmp/store -listen 127.0.0.1:8080
 //
-// A leader makes the edict for the payload "PUT KEY\n" and the value, and writes:
+// A leader creates the edict for the payload "PUT KEY\n" and the value, and writes:
 //
 //	curl -X PUT -H "Failaware-Edict: $EDICT" --data-binary @value http://127.0.0.1:8080/KEY
 //
-// The answer is 204 when it is written, 409 when the edict is not later than the
-// latest one, and 400 when it is none, or was made for something else. Without an
-// answer, send the same request again. Whoever can reach the store can forge
-// edicts, so it listens on loopback.
+// The answer is 204 after the write, 409 if the edict is not later than the latest one,
+// and 400 if it is invalid or belongs to another payload. Without an answer, send the
+// same request again. Any program that reaches the store can forge edicts, so it listens
+// on loopback.
 package main
 
 import (

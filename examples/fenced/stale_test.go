@@ -24,12 +24,13 @@ import (
 )
 
 const (
-	// triesEnv names the variable that says how many writers are stopped.
+	// triesEnv names the variable with the number of stopped writers.
 	triesEnv     = "FAILAWARE_STALE_TRIES"
 	defaultTries = 1000
-	// groups of three nodes are at work side by side, since a try is mostly waiting.
+	// groups is the number of groups of three nodes that run in parallel, because a
+	// try is mostly waiting.
 	groups = 2
-	// patience is for a machine that does a hundred other things.
+	// patience is for a busy machine.
 	patience = 60 * time.Second
 )
 
@@ -41,14 +42,14 @@ type writerProcess struct {
 	lines chan string // closed at its end
 }
 
-// say gives an order.
+// say sends an order.
 func (w *writerProcess) say(t *testing.T, order string) {
 	t.Helper()
 	_, err := fmt.Fprintln(w.stdin, order)
 	require.NoError(t, err)
 }
 
-// hear returns the next thing that it says, which begins with one of some words.
+// hear returns its next line, which begins with one of the given words.
 func (w *writerProcess) hear(t *testing.T, words ...string) string {
 	t.Helper()
 	for end := time.After(patience); ; {
@@ -67,8 +68,8 @@ func (w *writerProcess) hear(t *testing.T, words ...string) string {
 	}
 }
 
-// group is three nodes of which two are a quorum, and two stores that they write
-// to: one with a fence, and one that believes who says that it has checked.
+// group has three nodes, two of which are a quorum, and two stores that they write to:
+// one with a fence, and one without.
 type group struct {
 	t       *testing.T
 	writers [3]*writerProcess
@@ -92,13 +93,13 @@ func newGroup(t *testing.T) *group {
 	return g
 }
 
-// freePorts returns UDP addresses of the loopback that nobody uses just now.
+// freePorts returns free UDP addresses of the loopback interface.
 func freePorts(t *testing.T, count int) (addrs []string) {
 	t.Helper()
 	for range count {
 		c, err := net.ListenPacket("udp", "127.0.0.1:0")
 		require.NoError(t, err)
-		defer c.Close() // only when all have been chosen, or else one could come twice
+		defer c.Close() // after all have been chosen, so that none comes twice
 		addrs = append(addrs, c.LocalAddr().String())
 	}
 	return addrs
@@ -128,7 +129,7 @@ func startWriter(t *testing.T, id int, env string) *writerProcess {
 	return w
 }
 
-// first returns the writer that is seen first to lead, and so has checked, and the
+// first returns the first writer that is seen to lead, and so has checked, and the
 // edict of its check.
 func (g *group) first(among ...*writerProcess) (*writerProcess, edict.Edict) {
 	g.t.Helper()
@@ -150,9 +151,9 @@ func (g *group) first(among ...*writerProcess) (*writerProcess, edict.Edict) {
 }
 
 // try stops a leader between its check and its write, lets the next one write, and
-// has the first one go on. It reports the answer to its write, and whether the store
-// without a fence took the write. On a busy machine a leader can lose its lead before
-// this process sees its check. A later leader is then stopped, and ok is false.
+// continues the first one. It reports the answer to its write, and whether the store
+// without a fence accepted the write. On a busy machine a leader can lose its lead
+// before this process sees its check. A later leader is then stopped, and ok is false.
 func (g *group) try(n int) (answer string, taken, ok bool) {
 	t := g.t
 	for _, w := range g.writers {
@@ -196,8 +197,8 @@ func (g *group) cancel(writers ...*writerProcess) {
 	}
 }
 
-// Leaders that are stopped between the check and the write never get their writes
-// past the fence, and always past a store without one.
+// The fence refuses every write of a leader that was stopped between the check and the
+// write. A store without a fence accepts it.
 func TestStaleWritesAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for half a minute; not with -short")

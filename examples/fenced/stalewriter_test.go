@@ -20,8 +20,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// writerEnv makes this test program a writer: its id, the state directory, the URL
-// of the store, that of the one without a fence, and the addresses of all nodes.
+// writerEnv makes this test program a writer. It has its id, the state directory, the
+// URL of the store, that of the one without a fence, and the addresses of all nodes.
 const writerEnv = "FAILAWARE_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -42,9 +42,9 @@ type writer struct {
 	orders        chan string
 }
 
-// write runs a node, and obeys the orders on standard input: "check VALUE" waits
-// for the lead, and answers "checked EDICT"; then "go" writes, and answers "wrote CODE TEXT";
-// "cancel" ends either wait.
+// write runs a node, and obeys the orders on standard input: "check VALUE" waits for
+// the lead, and answers "checked EDICT"; then "go" writes, and answers "wrote CODE
+// TEXT"; "cancel" ends either wait.
 func write(spec []string) error {
 	id, err := strconv.Atoi(spec[0])
 	if err != nil {
@@ -77,7 +77,7 @@ func write(spec []string) error {
 	for order := range w.orders {
 		value, ok := strings.CutPrefix(order, "check ")
 		if !ok {
-			return fmt.Errorf("%q is no order", order)
+			return fmt.Errorf("%q is not an order", order)
 		}
 		if err := w.obey(value); err != nil {
 			return err
@@ -90,13 +90,14 @@ func (w *writer) obey(value string) error {
 	e, ok := w.check(value)
 	if ok {
 		fmt.Println("checked", e)
-		ok = <-w.orders == "go" // it is here that the writer is stopped
+		ok = <-w.orders == "go" // the writer is stopped here
 	}
 	if !ok {
 		fmt.Println("cancelled")
 		return nil
 	}
-	// The store without a fence comes first: it is to see whatever the other sees.
+	// The store without a fence comes first: it must see every write that the other
+	// sees.
 	if _, err := w.put(w.naive, value, e); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (w *writer) obey(value string) error {
 	return err
 }
 
-// check waits until the node leads globally, and makes an edict for the write.
+// check waits until the node leads globally, and creates an edict for the write.
 func (w *writer) check(value string) (e string, ok bool) {
 	for {
 		if made, err := w.node.Edict(payload("k", []byte(value))); err == nil {

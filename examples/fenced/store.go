@@ -19,15 +19,15 @@ import (
 const (
 	// header carries the edict of a write.
 	header = "Failaware-Edict"
-	// resource is what has one leader at a time: here, all of the store.
+	// resource has one leader at a time: here, it is the whole store.
 	resource = "store"
 	maxKey   = 64
 	maxValue = 1 << 20
 )
 
-// payload is what the edict of a write is made for. The key is in it, or else an
-// edict would be good for writing the value anywhere. Keys have no line breaks, so
-// that no two writes have one payload.
+// payload is the payload of the edict of a write. It contains the key, because
+// otherwise an edict would allow writing the value anywhere. Keys have no line breaks,
+// so that no two writes have one payload.
 func payload(key string, value []byte) []byte {
 	return append([]byte("PUT "+key+"\n"), value...)
 }
@@ -98,7 +98,7 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 		http.Error(w, header+": "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	// A repeated edict writes once more what it wrote: that is the same.
+	// A repeated edict repeats its write, which changes nothing.
 	_, err = s.fence.Do(resource, &e, edict.Sum(payload(key, value)), func(edict.Verdict) error { return s.write(key, value) })
 	refused := new(edict.RefusedError)
 	switch {
@@ -113,15 +113,15 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 	}
 }
 
-// write replaces a value. It waits for the disk: the fence remembers the edict, and
-// a value that was lost afterwards would not be written again. (Directories cannot
-// be flushed on Windows; the example is for other systems.)
+// write replaces a value. It waits for the disk: the fence remembers the edict, so a
+// value that was lost afterwards would not be written again. (Directories cannot be
+// flushed on Windows; the example is for other systems.)
 func (s *store) write(key string, value []byte) error {
 	f, err := os.CreateTemp(s.values, "new-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // does nothing once it has got its name
+	defer os.Remove(f.Name()) // has no effect after the renaming
 	_, err = f.Write(value)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

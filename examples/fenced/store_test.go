@@ -17,7 +17,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// client is a leader of a round of votes, which writes to a store.
+// client is the leader of a round of votes that writes to a store.
 type client struct {
 	url    string
 	stamps []edict.Stamp
@@ -122,8 +122,8 @@ func TestAWriteThatFailedIsRepeated(t *testing.T) {
 	require.Equal(t, "v", text)
 }
 
-// Whatever order the writes of two leaders arrive in, the last value is the
-// latest one that the store accepted.
+// For any order of the writes of two leaders, the last value is the latest one that the
+// store accepted.
 func TestConcurrentWritesEndWithTheLatest(t *testing.T) {
 	url, _ := serve(t, t.TempDir())
 	var wg sync.WaitGroup

@@ -28,8 +28,8 @@ func (n *node) put(ctx context.Context, key, value string) (version any, err err
 	return a.Result, nil
 }
 
-// expect waits until the latest state is some text, and prints it. It is so at the
-// first look, unless the machine was so busy that the view of the node fell apart.
+// expect waits until the latest state equals a text, and prints it. The first look
+// suffices, unless the machine was so busy that the view of the node split.
 func (n *node) expect(ctx context.Context, want string, out io.Writer) error {
 	for {
 		var have string
@@ -44,12 +44,12 @@ func (n *node) expect(ctx context.Context, want string, out io.Writer) error {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("node %v has %q and not %q: %w", n.id, have, want, context.Cause(ctx))
+			return fmt.Errorf("node %v has %q instead of %q: %w", n.id, have, want, context.Cause(ctx))
 		}
 	}
 }
 
-// group is nodes, and the relay that carries what they send.
+// group has the nodes, and the relay that carries their packets.
 type group struct {
 	relay *demo.Relay
 	nodes []*node

@@ -1,8 +1,8 @@
-// Command kv is a key-value store that goes on in every part of a group that is
-// split, and is one again when the parts meet. It runs five nodes in one process,
-// which talk UDP over loopback through a relay that can cut links. A script splits
-// them, writes on both sides, mends the network, and wants the same keys and values
-// everywhere at the end, with the writes of both sides: or else it exits with 1.
+// Command kv is a key-value store that continues in every part of a split group, and
+// is one again when the parts meet. It runs five nodes in one process, which send UDP
+// packets over loopback through a relay that can cut links. A script splits them, writes
+// on both sides, and heals the network. At the end all nodes must have the same keys and
+// values, with the writes of both sides. Otherwise it exits with 1.
 //
 //	go run ./examples/kv
 package main
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// patience is how long the script waits for the whole: some hundred times what it
-// takes on a machine that is not busy otherwise.
+// patience is the time limit of the whole script: some hundred times its duration on an
+// idle machine.
 const patience = 2 * time.Minute
 
 func main() {

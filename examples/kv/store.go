@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/replicate"
 )
 
-// entry is a value and when it was written: Version counts the writes of the key
-// in the branch, and Writer breaks ties between branches.
+// entry is a value with its version: Version counts the writes of the key in the
+// branch, and Writer breaks ties between branches.
 type entry struct {
 	Value   string
 	Version uint64
@@ -26,11 +26,11 @@ func (e entry) newer(f entry) bool {
 	return e.Writer > f.Writer
 }
 
-// store is a key-value store that every part of a split group goes on writing.
-// When parts meet, each key keeps the value that was written most often since.
+// store is a key-value store that every part of a split group continues to write. When
+// parts meet, each key keeps the value that was written most often since the split.
 //
-// The replica calls its methods one after the other, and its readers between them,
-// so it needs no lock.
+// The replica calls its methods one after the other, and its readers between them, so
+// it needs no lock.
 type store struct{ keys map[string]entry }
 
 func newStore() *store { return &store{map[string]entry{}} }
@@ -46,7 +46,7 @@ func (w write) encode() []byte {
 	return b
 }
 
-// Apply returns the key's version, or an error, at all members the same.
+// Apply returns the key's version, or an error, the same at all members.
 func (s *store) Apply(op replicate.Operation) any {
 	var w write
 	if err := json.Unmarshal(op.Payload, &w); err != nil {

@@ -61,7 +61,7 @@ func address(id failaware.NodeID) string { return fmt.Sprintf("127.0.0.1:%d", 71
 // work is the task that only one node of a partition may do at a time.
 func work(lead context.Context, n *failaware.Node) {
 	fmt.Printf("node %v begins, for %v\n", n.ID(), n.Leader().Support)
-	for lead.Err() == nil { // reads the hardware clock, also after a stop
+	for lead.Err() == nil { // reads the hardware clock, even after a stop
 		now := n.Clock()
 		fmt.Printf("node %v works at %s ± %v\n", n.ID(), now.Time.Go().Format(time.TimeOnly), now.Deviation)
 		select {

@@ -2,10 +2,9 @@ package eventring
 
 import "context"
 
-// After returns the first event that is kept after a sequence number, with its own
-// number. If events in between are not kept any more, it returns no event: missed is
-// how many they are, and sequence that of the last of them. ok is false if there is
-// nothing after seq yet.
+// After returns the first kept event after a sequence number, with its own number. If
+// events in between are no longer kept, it returns no event: missed is their number,
+// and sequence that of the last of them. ok is false if there is nothing after seq yet.
 func (r *Ring[E]) After(seq uint64) (e E, sequence, missed uint64, ok bool) {
 	last, size := r.last.Load(), uint64(len(r.records))
 	if seq >= last {
@@ -15,14 +14,14 @@ func (r *Ring[E]) After(seq uint64) (e E, sequence, missed uint64, ok bool) {
 		if rec := r.records[(seq+1)%size].Load(); rec.sequence == seq+1 {
 			return rec.event, seq + 1, 0, true
 		}
-		last = r.last.Load() // it was overwritten just now, perhaps by an event that is not counted yet
+		last = r.last.Load() // it was just overwritten, perhaps by an event that is not counted yet
 	}
-	lost := max(last-size, seq+1) // the latest one that is not kept
+	lost := max(last-size, seq+1) // the last event that is not kept
 	return e, lost, lost - seq, true
 }
 
-// Wait waits until there is something after a sequence number. It reports false if
-// that will never be, or ctx is done.
+// Wait waits until there is an event after a sequence number. It returns false if none
+// will come, or ctx is done.
 func (r *Ring[E]) Wait(ctx context.Context, seq uint64) bool {
 	for {
 		// The channel first: an event that is added after the look then closes it.

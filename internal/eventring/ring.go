@@ -1,6 +1,6 @@
-// Package eventring keeps the latest events of a node for any number of consumers.
-// One goroutine at a time adds events and never waits: consumers follow at their own
-// pace, and find out by the sequence numbers how many they have missed.
+// Package eventring keeps the latest events of a node for any number of consumers. One
+// goroutine at a time adds events and never waits. Consumers follow at their own pace,
+// and learn from the sequence numbers how many events they have missed.
 package eventring
 
 import "sync/atomic"

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follow returns the events after a sequence number, and how many were missed.
+// follow returns the events after a sequence number, and the number of missed ones.
 // between is called with the number of each event.
 func follow(ctx context.Context, r *Ring[uint64], seq uint64, between func(uint64)) (got []uint64, missed uint64) {
 	for r.Wait(ctx, seq) {
@@ -60,8 +60,8 @@ func TestConsumersResumeBySequence(t *testing.T) {
 	}
 }
 
-// Consumers come and go while events are added. Each gets every event in order, or
-// learns how many it missed.
+// Consumers come and go while events are added. Each gets every event in order, or the
+// number of missed events.
 func TestConsumersLoseNothingUnnoticed(t *testing.T) {
 	r := New[uint64](16)
 	const events = 5000

@@ -14,7 +14,7 @@ import (
 const chronydEnv = "FAILAWARE_CHRONYD"
 
 // Chronyd starts a real server on the loopback interface, which serves the system's
-// clock, never touches it (-x), and ends with the test. It skips the test where chronyd is
+// clock, never changes it (-x), and ends with the test. It skips the test if chronyd is
 // missing.
 func Chronyd(t testing.TB) (addr string) {
 	t.Helper()
@@ -89,7 +89,7 @@ func answers(addr string) bool {
 	return err == nil && n >= packetSize
 }
 
-// tail keeps the beginning of what a program says.
+// tail keeps the beginning of a program's output.
 type tail struct{ b []byte }
 
 func (l *tail) Write(p []byte) (int, error) {

@@ -15,21 +15,21 @@ import (
 	"github.com/beevik/ntp"
 )
 
-// Client asks a server once, as its program does, and returns how far the
-// server's clock is ahead of this machine's, or why the program refuses the server. It
-// skips the test where the program is missing.
+// Client asks a server once, with its program, and returns how far the server's clock
+// is ahead of this machine's, or an error if the program refuses the server. It skips
+// the test if the program is missing.
 type Client func(t testing.TB, server netip.AddrPort) (time.Duration, error)
 
-// Clients are clients of NTP that people use, by name.
+// Clients are common NTP clients, by name.
 var Clients = map[string]Client{"chronyd": chronyd, "ntpdig": ntpdig, "beevik/ntp": beevik}
 
-// Port is that of NTP.
+// Port is the port of NTP.
 const Port = 123
 
-// clientTimeout ends programs that hang, long after they should have been done.
+// clientTimeout ends programs that hang, long after the expected end.
 const clientTimeout = 2 * time.Minute
 
-// find returns where a program is. Administrators' programs need not be in the path.
+// find returns the path of a program. Administrators' programs need not be in PATH.
 func find(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -42,7 +42,7 @@ func find(t testing.TB, name string) string {
 	return path
 }
 
-// runs runs a program that looks for an offset, and returns the one that it prints.
+// runs runs a program that determines an offset, and returns the printed offset.
 func runs(t testing.TB, printed *regexp.Regexp, name string, args ...string) (time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
@@ -61,7 +61,7 @@ func runs(t testing.TB, printed *regexp.Regexp, name string, args ...string) (ti
 
 var chronydPrints = regexp.MustCompile(`System clock wrong by (-?[0-9.]+) seconds`)
 
-// chronyd asks without setting the clock (-Q), and says what it would do.
+// chronyd asks without setting the clock (-Q), and prints the correction.
 func chronyd(t testing.TB, server netip.AddrPort) (time.Duration, error) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -74,16 +74,16 @@ func chronyd(t testing.TB, server netip.AddrPort) (time.Duration, error) {
 
 var ntpdigPrints = regexp.MustCompile(`"offset":\s*(-?[0-9.]+)`)
 
-// ntpdig of ntpsec only knows the port of NTP.
+// ntpdig of ntpsec uses only the port of NTP.
 func ntpdig(t testing.TB, server netip.AddrPort) (time.Duration, error) {
 	t.Helper()
 	if server.Port() != Port {
-		t.Skip("ntpdig only asks at the port of NTP, which cannot be used here")
+		t.Skip("ntpdig uses only the port of NTP, which is not available here")
 	}
 	return runs(t, ntpdigPrints, find(t, "ntpdig"), "-j", "-t", "5", server.Addr().String())
 }
 
-// beevik asks as programs in Go do, which are to call Validate.
+// beevik asks like programs in Go, which should call Validate.
 func beevik(_ testing.TB, server netip.AddrPort) (time.Duration, error) {
 	r, err := ntp.QueryWithOptions(server.String(), ntp.QueryOptions{Timeout: clientTimeout})
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package ntptest has NTP servers for tests: small ones that lie, refuse and keep
-// silent on demand, and real ones where chronyd is installed.
+// Package ntptest has NTP servers for tests: small ones that are false, refuse or stay
+// silent on demand, and real ones if chronyd is installed.
 package ntptest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Behaviour is how a [Server] answers.
+// Behaviour determines the answers of a [Server].
 type Behaviour struct {
 	Shift  time.Duration // of its clock, from the system's
 	Kiss   string        // if set, it refuses with this code
 	Silent bool          // it does not answer
 	Leap   uint8         // the leap indicator; 3 is not synchronized
-	// Dispersion is the error that it claims.
+	// Dispersion is the error in its answers.
 	Dispersion time.Duration
 }
 
@@ -42,20 +42,20 @@ func Start(t testing.TB, how Behaviour) *Server {
 	return s
 }
 
-// Addr returns where the server listens.
+// Addr returns the address of the server.
 func (s *Server) Addr() string { return s.conn.LocalAddr().String() }
 
-// AddrPort returns the same.
+// AddrPort returns the same address.
 func (s *Server) AddrPort() netip.AddrPort { return netip.MustParseAddrPort(s.Addr()) }
 
-// Set changes how it answers.
+// Set changes the behaviour.
 func (s *Server) Set(how Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.how = how
 }
 
-// Asked returns how often it was asked.
+// Asked returns the number of questions so far.
 func (s *Server) Asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

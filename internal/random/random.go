@@ -62,8 +62,8 @@ func (s Stream) Unit() float64 { return float64(s.pcg.Uint64()>>11) / (1 << 53) 
 // Chance returns true with probability p. It draws nothing if p is 0.
 func (s Stream) Chance(p float64) bool { return p > 0 && s.Unit() < p }
 
-// Exponential returns a number of the exponential distribution with mean 1, as
-// the times between random events have.
+// Exponential returns a number of the exponential distribution with mean 1, like the
+// times between random events.
 func (s Stream) Exponential() float64 { return -math.Log(1 - s.Unit()) }
 
 // LogUniform returns a number in [lo, hi) whose logarithm is uniform.
@@ -77,16 +77,16 @@ func (s Stream) Normal() float64 {
 }
 
 const (
-	// MaxIndex bounds the index of a heavy tail: from 1 on there is no mean.
+	// MaxIndex bounds the index of a heavy tail: from 1 on a tail has no mean.
 	MaxIndex = 0.9
 	// maxTail is the largest delay that [Stream.Tail] returns.
 	maxTail = float64(10 * time.Second)
 )
 
-// heavyTails is the share of tails that are no exponentials.
+// heavyTails is the share of tails that are not exponential.
 const heavyTails = 0.5
 
-// Index draws how heavy a tail is, for [Stream.Tailed].
+// Index draws the heaviness of a tail, for [Stream.Tailed].
 func (s Stream) Index() float64 {
 	if s.Chance(heavyTails) {
 		return s.Unit() * MaxIndex

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The mean is 1 whatever the index, and the tail is the heavier the larger it is.
+// The mean is 1 for any index, and the tail is heavier for a larger index.
 func TestTails(t *testing.T) {
 	last := 0.0
 	for _, index := range []float64{0, 0.2, 0.45} {

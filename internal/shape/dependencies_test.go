@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// direct matches a module that go.mod requires for the project's own sake, and tool
-// the module of a pinned tool.
+// direct matches a module that go.mod requires directly, and tool the module of a
+// pinned tool.
 var (
 	direct = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
 	tool   = regexp.MustCompile(`(?m)^(?:tool |\t)(\S+)/cmd/\S+$`)
 	listed = regexp.MustCompile(`(?m)^\| (\S+\.\S+/\S+) \|`)
 )
 
-// docs/dependencies.md lists the modules that go.mod requires directly, and why.
+// docs/dependencies.md lists the direct requirements of go.mod with their reasons.
 func TestEveryLibraryHasAReason(t *testing.T) {
 	first := func(file string, patterns ...*regexp.Regexp) (out []string) {
 		b, err := os.ReadFile(filepath.Join(root(t), file))

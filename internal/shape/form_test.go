@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the packages whose machines have the form that docs/layers.md
-// describes.
+// layers lists the packages whose machines have the form in docs/layers.md.
 var layers = []string{"datagram", "leader", "leader/epoch", "membership", "clocksync", "broadcast", "internal/replica", "internal/stack"}
 
 // methods returns the exported methods of a package.
@@ -98,7 +97,7 @@ func TestLayersHaveOneForm(t *testing.T) {
 	}
 }
 
-// The guard itself must see what it is for.
+// The guard itself must notice violations.
 func TestMisshapenMethodsAreSeen(t *testing.T) {
 	for method, wrong := range map[string]bool{
 		"HandleTimeout(now timed.Instant, out []Effect) []Effect":             false,

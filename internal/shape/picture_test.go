@@ -43,9 +43,9 @@ func readPicture(page string) (rows []row) {
 	return rows
 }
 
-// faults returns how imports contradict the picture: a package that no entry or two
-// entries stand for, an entry that stands for nothing, and an import that does not
-// lead to a lower row. Packages of one entry may import each other.
+// faults returns the contradictions between imports and the picture: a package without
+// an entry or with two, an entry without a package, and an import that does not lead to
+// a lower row. Packages of one entry may import each other.
 func faults(rows []row, imports map[string][]string) (out []string) {
 	type place struct {
 		row   int
@@ -109,7 +109,7 @@ func TestThePictureShowsTheImports(t *testing.T) {
 	}
 }
 
-// picture returns the name that the picture has for a package.
+// picture returns the name of a package in the picture.
 func picture(pkg string) string {
 	if pkg == "" {
 		return "failaware"
@@ -141,11 +141,11 @@ func TestFaultsOfThePictureAreSeen(t *testing.T) {
 	require.NotEmpty(t, faults([]row{{"x", []string{"a", "a/..."}}}, map[string][]string{"a": nil}))
 }
 
-// functionOnPage matches a function that a page names with its file, as in
-// "`mayVote` in leader/vote.go".
+// functionOnPage matches a function that a page names with its file, as in "`mayVote`
+// in leader/vote.go".
 var functionOnPage = regexp.MustCompile("`(?:\\w+\\.)?(\\w+)` in \\[([\\w/.-]+\\.go)\\]")
 
-// Functions stand in the files that the page names.
+// Functions are in the files that the page names.
 func TestThePageNamesFunctionsThatExist(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unlinked lists what must not be linked into the daemon: prefixes of import
-// paths, each with what it is.
+// unlinked lists packages that must not be linked into the daemon: prefixes of import
+// paths, each with a description.
 var unlinked = map[string]string{
 	module + "/sim":              "a simulator",
 	module + "/internal/bench":   "a benchmark",

@@ -1,5 +1,5 @@
-// Package shape holds the tests that guard the shape of the project: who
-// imports whom, and what pure code must not do.
+// Package shape holds the tests that guard the shape of the project: the directions of
+// imports, and the limits of pure code.
 package shape
 
 import (
@@ -20,9 +20,8 @@ import (
 
 const module = "github.com/failaware/failaware"
 
-// below lists, for each pure package and for those that must not know more,
-// which packages of this module it may import. Imports run downward only; a
-// layer may name a lower layer's values.
+// below lists the modules' packages that each pure package, and some others, may
+// import. Imports run downward only. A layer may name a lower layer's values.
 var below = map[string][]string{
 	"timed":                 {},
 	"datagram":              {"timed"},
@@ -51,7 +50,8 @@ var below = map[string][]string{
 	"clocksync/reference":   {"timed", "clocksync", "internal/hwclock"},
 	"clocksync/hlc":         {"clocksync"},
 	"sim/lab":               {"timed", "datagram", "leader", "internal/wire", "sim", "sim/fault", "internal/figure"},
-	// A world of its own beside the simulator; it knows nodes by their sockets only.
+	// A world of its own beside the simulator, which sees nodes only through their
+	// sockets.
 	"sim/memory":         {"", "timed", "internal/hwclock", "internal/transport", "internal/udp"},
 	"internal/transport": {"timed", "internal/hwclock", "internal/udp"},
 	"sim/exhaust":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack"},
@@ -148,7 +148,7 @@ func TestImportsRunDownward(t *testing.T) {
 	}
 }
 
-// bannedImports are what pure code has no use for.
+// bannedImports are packages that pure code must not import.
 var bannedImports = map[string]string{
 	"net": "sockets", "net/netip": "sockets", "os": "the system", "sync": "locks", "sync/atomic": "locks",
 	"math/rand": "global randomness", "math/rand/v2": "global randomness", "crypto/rand": "global randomness",
@@ -176,7 +176,7 @@ func TestPureCodeStaysPure(t *testing.T) {
 	}
 }
 
-// impurities returns what a file of pure code does that it must not.
+// impurities returns the violations in a file of pure code.
 func impurities(f *ast.File) (out []string) {
 	for _, imp := range f.Imports {
 		if why, banned := bannedImports[strings.Trim(imp.Path.Value, `"`)]; banned {
@@ -205,7 +205,7 @@ func impurities(f *ast.File) (out []string) {
 	return out
 }
 
-// encodes reports whether a file knows how bytes are laid out.
+// encodes reports whether a file depends on the layout of bytes.
 func encodes(f *ast.File) (found bool) {
 	for _, imp := range f.Imports {
 		path := strings.Trim(imp.Path.Value, `"`)
@@ -245,7 +245,7 @@ func TestOnlyWireEncodesPackets(t *testing.T) {
 	}
 }
 
-// The guard itself must see what it is for.
+// The guard itself must notice violations.
 func TestImpuritiesAreSeen(t *testing.T) {
 	for _, src := range []string{
 		`import "net"`, `import "sync"`, `import "math/rand/v2"`, `import "github.com/hashicorp/go-hclog"`,
@@ -270,7 +270,7 @@ func TestFilesStaySmall(t *testing.T) {
 }
 
 // goroutines lists the packages in which only the named files may start goroutines or
-// hold locks: elsewhere, code belongs to the one goroutine that runs it.
+// hold locks. All other code there belongs to the one goroutine that runs it.
 var goroutines = map[string][]string{
 	"": {"node.go", "clock.go", "lead.go"}, // wiring, references and the latest reading shown, contexts that watch the clock
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// texts are the licences that users of Apache-2.0 software may take along without
-// a second look. <name> stands for some words, and <optional> precedes a part
-// that may be missing.
+// texts are the licences that users of Apache-2.0 software may accept without review.
+// <name> stands for some words, and <optional> precedes a part that may be missing.
 //
 //go:embed licences
 var texts embed.FS
@@ -35,15 +34,15 @@ var known = func() map[string]*regexp.Regexp {
 	return all
 }()
 
-// reviewed are licence files that match no known text but that somebody has read:
-// their SHA-256 in hexadecimal, and the result.
+// reviewed are licence files that match no known text but have been read: their SHA-256
+// in hexadecimal, and the result.
 var reviewed = map[string]review{
 	// MIT for the files ported from libyaml, Apache-2.0 for the others. Both texts
 	// are the usual ones.
 	"d18f6323b71b0b768bb5e9616e36da390fbd39369a81807cca352de4e4e6aa0b": {"go.yaml.in/yaml/v3", "MIT AND Apache-2.0"},
 }
 
-// review is the licence that somebody has read in a module.
+// review is the reviewed licence of a module.
 type review struct{ module, licence string }
 
 // licence is a licence of a module.
@@ -53,7 +52,7 @@ type licence struct {
 	more string // of the file NOTICE, which must be passed on
 }
 
-// licenceOf returns the licence of a module, or an error if it is not known.
+// licenceOf returns the licence of a module, or an error if it is unknown.
 func licenceOf(m *module) (licence, error) {
 	files, err := filepath.Glob(filepath.Join(m.Dir, "LICEN[SC]E*"))
 	if err != nil {
@@ -90,11 +89,11 @@ func identify(path string, text []byte) (string, error) {
 			return id, nil
 		}
 	}
-	return "", fmt.Errorf("%s: the licence is none of the known ones; if Apache-2.0 users can take it along, "+
+	return "", fmt.Errorf("%s: the licence is unknown; if Apache-2.0 users can accept it, "+
 		"add it to the reviewed ones as %s, with a reason", path, digest)
 }
 
-// head matches lines above the text of a licence: its name, and who holds the copyright.
+// head matches lines above the text of a licence: its name, and the copyright holders.
 var head = regexp.MustCompile(`^\s*(Copyright\b.*|All rights reserved\.?|(The )?MIT License( \((MIT|Expat)\))?:?|(The )?(BSD|ISC) .*License.*)\s*$`)
 
 var word = regexp.MustCompile(`[a-z]+|<[a-z]+>`)
@@ -111,7 +110,7 @@ func words(text string) string {
 	return strings.Join(all, " ")
 }
 
-// pattern returns what matches the words of a licence.
+// pattern returns a pattern for the words of a licence.
 func pattern(text string) *regexp.Regexp {
 	needed, optional, has := strings.Cut(words(text), " <optional>")
 	expr := regexp.QuoteMeta(needed)

@@ -1,10 +1,10 @@
 // Command thirdparty writes THIRD_PARTY.txt: the modules that are linked into the
-// programs, with their licences. It refuses licences that users of this project
-// would have to know about. Run it by go generate.
+// programs, with their licences. It refuses licences with conditions for users of this
+// project. Run it by go generate.
 //
-// It reads licence files itself instead of using go-licenses, which adds scores
-// of modules to go.mod, looks at one operating system at a time, and guesses
-// licences by similarity.
+// It reads licence files itself instead of using go-licenses, which adds scores of
+// modules to go.mod, covers one operating system at a time, and guesses licences by
+// similarity.
 package main
 
 import (

@@ -65,11 +65,11 @@ func TestOtherLicencesAreRefused(t *testing.T) {
 			"All advertising materials must display an acknowledgement. Neither the name", 1),
 	} {
 		_, err := identify("example.com/x", []byte(text))
-		require.ErrorContains(t, err, "example.com/x: the licence is none of the known ones", name)
+		require.ErrorContains(t, err, "example.com/x: the licence is unknown", name)
 	}
 }
 
-// A reviewed text stands for one module alone.
+// A reviewed text is valid for one module alone.
 func TestReviewsAreOfModules(t *testing.T) {
 	modules, err := linked(root)
 	require.NoError(t, err)
