@@ -8,7 +8,7 @@ type cursor struct {
 	seq  uint64
 }
 
-// deliver delivers what may be delivered and drops what is no longer needed.
+// deliver delivers messages that may be delivered and drops those no longer needed.
 func (s *Service) deliver(out []Effect) []Effect {
 	if !s.moved {
 		return out

@@ -1,13 +1,14 @@
 // Package broadcast is the atomic broadcast of layer 4. Within a view the right to order
 // messages rotates over the members, as in the pinwheel and timewheel protocols. This
-// spreads the load of ordering evenly, and a full rotation of decisions tells all members
-// what is stable, without acknowledgement messages.
+// spreads the load of ordering evenly, and a full rotation of decisions makes stability
+// known to all members without acknowledgement messages.
 //
-// Each message chooses its order ([Unordered], [Total], [Timed]) and its atomicity
-// ([Weak], [Strong], [Strict]). Deliveries obey extended virtual synchrony: members that
-// move together from one view to the next deliver the same messages, in the same order,
-// before the next view. Messages that could not reach their atomicity in the old view come
-// after the transitional mark and are marked themselves.
+// Each message chooses its order ([TotalOrder], [TimedOrder], [Unordered]) and its
+// atomicity ([StrongAtomicity], [StrictAtomicity], [WeakAtomicity]). Deliveries obey
+// extended virtual synchrony: members that move together from one view to the next deliver
+// the same messages, in the same order, before the next view. Messages that could not reach
+// their atomicity in the old view come after the transitional mark and are marked
+// themselves.
 //
 // [Service] is a pure machine for one goroutine. A small message costs one entry in a ring
 // and one copy of its bytes at each node. All other work is done once for each packet or

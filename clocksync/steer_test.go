@@ -117,7 +117,7 @@ func bendsComeLate(t testing.TB) {
 	line.Bend = start.Add(1500 * time.Microsecond)
 	f := New(config(2), start, wall+Time(6*time.Millisecond))
 	f.NoteShared()
-	// The leader's clock shows what the follower's does, at one end of the interval.
+	// The leader's clock equals the follower's at one end of the interval.
 	f.HandleLine(start, &line, 0, 2*time.Millisecond, nil)
 	for at := start; at < start.Add(10*time.Millisecond); at = at.Add(100 * time.Microsecond) {
 		r := f.Read(at)

@@ -72,7 +72,7 @@ func (c *Sync) ReadInto(now timed.Instant, r *Reading) { c.snap.ReadInto(now, r)
 // leads from now on.
 func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 	if c.snap.own && c.snap.known {
-		return out // still on its own timeline, whose line goes on as promised
+		return out // still on its own timeline, whose line continues as promised
 	}
 	shown := c.snap.show(now)
 	c.leave(shown)

@@ -12,8 +12,8 @@ const rounding = 5 * time.Nanosecond
 
 // width returns half the width of the interval that contains group time at now. It grows
 // with the age of the evidence: the leader's clock may run 2ρ faster or slower than ours,
-// and after its promise it may also slew at any allowed rate, while the middle goes on at
-// the announced rate.
+// and after its promise it may also slew at any allowed rate, while the middle continues
+// at the announced rate.
 func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration {
 	if s.own {
 		return 0

@@ -11,7 +11,7 @@ func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 	c.lastFast, c.hasFast = timed.Later(c.lastFast, received), true
 	c.lastDirect = timed.Later(c.lastDirect, received)
 	if h.Stamp < c.hearingStamp {
-		return // overtaken: a later packet has already said what the peer hears
+		return // overtaken: a later packet has already reported whether the peer hears
 	}
 	c.hearingStamp = h.Stamp
 	p.aliveUntil = 0

@@ -6,7 +6,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Delay is what the receiver of a message knows of its transmission delay.
+// Delay is the receiver's knowledge of a message's transmission delay.
 type Delay struct {
 	// Bound is a proven upper bound of the delay in real time, or [Unknown].
 	Bound time.Duration

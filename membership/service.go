@@ -65,7 +65,7 @@ func (s *Service) ValidUntil() timed.Instant { return s.validUntil }
 // UpToDate reports whether the installed view is up to date at now (M7).
 func (s *Service) UpToDate(now timed.Instant) bool { return s.installed != nil && now < s.validUntil }
 
-// FillReport writes what a reply says about views.
+// FillReport writes the view part of a reply.
 func (s *Service) FillReport(r *Report) {
 	r.Acknowledged, r.Installed, r.Sequence = s.acked, s.installedID(), s.sequence
 }

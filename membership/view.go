@@ -94,11 +94,11 @@ next:
 	return bs
 }
 
-// PartKind says what a request says about views.
+// PartKind is the kind of a request's view part.
 type PartKind uint8
 
 const (
-	// NoPart: the request says nothing about views.
+	// NoPart: the request has no view part.
 	NoPart PartKind = iota
 	// Renew extends the lease on a committed view.
 	Renew

@@ -65,11 +65,11 @@ func benchBroadcastCommand() *cobra.Command {
 	f.IntSliceVar(&opt.Sizes, "size", []int{64, 1024, 16384}, "sizes of messages, in bytes")
 	f.Var(order, "order", "order: unordered, total or timed")
 	f.Var(atomicities, "atomicity", "atomicities: weak, strong, strict")
-	f.Var(senders, "senders", "who sends: one member, or all of them")
+	f.Var(senders, "senders", "the senders: one member, or all of them")
 	f.Var(loads, "load", "loads: saturated, slow (100 messages/s), awake (the same, processors kept from sleeping), half (of saturated)")
 	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes; there are up to four for each line of the table, and the floors for every one or two")
 	f.IntVar(&opt.Procs, "procs", 0, "GOMAXPROCS of each node's process; 0: its share of the cores, at least 1")
-	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: what the loopback interface takes")
+	f.IntVar(&opt.Packet, "packet", 0, "largest packet in bytes; 0: the limit of the loopback interface")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
 		opt.Order, opt.Atomicities, opt.All = order.Value, atomicities.Value, senders.Value
 		opt.For = time.Duration(seconds * float64(time.Second))

@@ -32,7 +32,7 @@ the same sizes are sent and answered at once, without any protocol: the floor.`,
 	f := cmd.Flags()
 	f.IntSliceVar(&opt.Nodes, "nodes", []int{2, 4, 8}, "sizes of the group")
 	f.IntVar(&opt.Count, "count", 100_000, "elections per size")
-	f.IntVar(&opt.First, "first", 50, "elections per size where nobody led before")
+	f.IntVar(&opt.First, "first", 50, "elections per size without a previous leader")
 	f.IntVar(&opt.Fanout, "collate", 0, "measure each size above K+1 again, with replies collated along a tree with K children; 0: not")
 	f.BoolVar(&opt.OneProcess, "one-process", false, "run all nodes as goroutines of one process")
 	return benchCommand(cmd, &opt, "", bench.Election)

@@ -92,7 +92,7 @@ them. On Linux, CMD is killed when lock is; its own children are not.`,
 	f.BoolVar(&l.again, "again", false, "when the lead is lost, wait for the next one and run CMD again")
 	f.BoolVar(&l.resign, "resign", false, "when CMD ends by itself, have the node give up the lead")
 	f.DurationVar(&l.termBefore, "term-before", 0, "how long before SIGKILL CMD gets SIGTERM; the node's lock_time bounds it")
-	f.StringVar(&l.token, "token", "", "with --global: the text to make an edict for, such as the name of what CMD writes to")
+	f.StringVar(&l.token, "token", "", "with --global: the text to create an edict for, such as the name of the resource that CMD writes to")
 	return cmd
 }
 

@@ -14,7 +14,7 @@ type Deliveries struct {
 }
 
 // TakeDeliveries takes the deliveries of a node, which is a *failaware.Node. A
-// consumer of the public API lets go of them between two calls; package replicate
+// consumer of the public API releases them between two calls; package replicate
 // would miss the items that another consumer then takes. The error is
 // failaware.ErrBroadcastOff, ErrSendOnly or ErrConsumer.
 var TakeDeliveries func(node any) (Deliveries, error)

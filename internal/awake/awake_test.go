@@ -26,9 +26,9 @@ func TestARequestIsAnIntegerOf32Bits(t *testing.T) {
 	require.NoError(t, err)
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, make([]byte, 4), content, "what has another length is text to the kernel")
+	require.Equal(t, make([]byte, 4), content, "the kernel reads a value of another length as text")
 	require.NoError(t, r.Close())
-	require.ErrorIs(t, r.file.Close(), os.ErrClosed, "what is open is heeded")
+	require.ErrorIs(t, r.file.Close(), os.ErrClosed, "an open file is a request")
 	require.NoError(t, (*Request)(nil).Close())
 }
 
@@ -51,7 +51,7 @@ func TestErrorsNameTheDeviceAndWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, absent)
 	require.ErrorContains(t, err, "container")
 	_, err = os.Stat(absent)
-	require.ErrorIs(t, err, fs.ErrNotExist, "a file that nobody reads would hide that the device is missing")
+	require.ErrorIs(t, err, fs.ErrNotExist, "an ordinary file would hide that the device is missing")
 
 	directory := t.TempDir()
 	_, err = HoldFile(directory)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-var errNoSignals = errors.New("bench: this system cannot stop a process and have it go on")
+var errNoSignals = errors.New("bench: this system cannot stop and continue a process")
 
 func freeze(*os.Process) error { return errNoSignals }
 

@@ -48,7 +48,7 @@ func TestTimelineTotals(t *testing.T) {
 	line := told(fresh(1, 10, true), fresh(2, 20, true), fresh(2, 30, false), fresh(1, 35, false), fresh(1, 40, true), fresh(2, 50, true))
 	require.Equal(t, time.Duration(20), line.longestStale(22, 60))
 	require.Equal(t, time.Duration(5), line.longestStale(22, 35))
-	require.Equal(t, time.Duration(15), line.longestStale(35, 60), "what was before counts from the start")
+	require.Equal(t, time.Duration(15), line.longestStale(35, 60), "earlier stale time counts from the start")
 	require.Zero(t, line.longestStale(22, 30))
 }
 

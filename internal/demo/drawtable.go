@@ -125,7 +125,7 @@ func followsText(_ *Model, n *NodeModel) (string, Style) {
 	case n.State == Crashed || n.State == Failed:
 		return "", style
 	}
-	return "nobody", Style{Tone: Warn}
+	return "none", Style{Tone: Warn}
 }
 
 func leaseText(_ *Model, n *NodeModel) (string, Style) {

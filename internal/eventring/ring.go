@@ -10,7 +10,7 @@ import "sync/atomic"
 type Ring[E any] struct {
 	records []atomic.Pointer[record[E]]
 	last    atomic.Uint64                 // sequence of the latest event
-	next    atomic.Pointer[chan struct{}] // closed at the next event; nil while nobody waits
+	next    atomic.Pointer[chan struct{}] // closed at the next event; nil while no consumer waits
 	closed  chan struct{}
 }
 

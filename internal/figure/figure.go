@@ -40,7 +40,7 @@ type Span struct{ X, Low, High float64 }
 // Panel is one picture within a figure: lines that share their axes.
 type Panel struct {
 	Title  string
-	X, Y   string // what the axes show, with units
+	X, Y   string // names of the axes, with units
 	LogX   bool
 	LogY   bool
 	Bands  []Band

@@ -92,7 +92,7 @@ func (d *drawing) row(panels []Panel, y, width float64) {
 	}
 }
 
-// drawing adds what figures need to the writer.
+// drawing extends the writer for figures.
 type drawing struct{ *svg.Writer }
 
 // text writes a text whose anchor (start, middle or end) is at a point.

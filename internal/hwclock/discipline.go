@@ -13,7 +13,7 @@ type Status struct {
 	RateError int64
 }
 
-// Verdict is what a [Status] means for a drift bound.
+// Verdict is the meaning of a [Status] for a drift bound.
 type Verdict uint8
 
 const (

@@ -40,7 +40,7 @@ func (e *era) lower(asleep time.Duration) time.Duration {
 }
 
 // slept reports whether a reading proves that the machine was suspended in this
-// era. D may be too large by what passed between MONOTONIC and BOOTTIME, which
+// era. D may be too large by the time between MONOTONIC and BOOTTIME, which
 // is at most the gap on RAW; one tenth more covers the fastest slewing
 // (83,333 ppm), and the microsecond covers rounding.
 func (e *era) slept(c composed) bool {

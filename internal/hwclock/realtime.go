@@ -17,7 +17,7 @@ type RealtimeSample struct {
 }
 
 // SampleRealtime samples the offset of CLOCK_REALTIME. REALTIME is read first
-// and H after it: what passes in between makes the offset smaller, and thus
+// and H after it: the time in between makes the offset smaller, and thus
 // converted stamps later, which only loosens a delay bound.
 func (c *Clock) SampleRealtime() RealtimeSample {
 	realtime := time.Now().UnixNano()

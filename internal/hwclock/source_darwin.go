@@ -7,7 +7,7 @@ import (
 )
 
 // darwinSource: UPTIME_RAW is not slewed and stops asleep; MONOTONIC_RAW is not
-// slewed and goes on.
+// slewed and counts sleep.
 type darwinSource struct{}
 
 func systemSource() (source, error) {

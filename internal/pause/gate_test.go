@@ -32,7 +32,7 @@ func TestGateHoldsTheLoopUntilItOpens(t *testing.T) {
 	g.Kill()
 	<-stopped
 	g.Open()
-	require.False(t, g.Pass(), "what is killed stays so")
+	require.False(t, g.Pass(), "a killed loop stays killed")
 	g.Shut(stopped) // there is no loop to wait for
 }
 

@@ -213,11 +213,11 @@ func TestSplitHosts(t *testing.T) {
 		globals := g.globals(settled, healing)
 		if majority {
 			require.NotEmpty(t, globals)
-			require.Subset(t, sides[0], globals, "who leads globally with a minority")
-			t.Logf("led globally by all of %v after %v, and by nobody else", sides[0], g.globally(cut, sides[0]))
+			require.Subset(t, sides[0], globals, "no node leads globally with a minority")
+			t.Logf("led globally by all of %v after %v, and by no other node", sides[0], g.globally(cut, sides[0]))
 		} else {
-			require.Empty(t, globals, "who leads globally with half of all")
-			t.Log("nobody led globally")
+			require.Empty(t, globals, "no node leads globally with half of all")
+			t.Log("no node led globally")
 		}
 		t.Logf("healed: led by all after %v, globally after %v, one view after %v", g.led(healed, all), g.globally(healed, all), g.viewed(healed, all))
 	}

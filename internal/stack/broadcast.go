@@ -73,7 +73,7 @@ func (s *Stack) freezeBroadcast(now timed.Instant, p *membership.View) {
 	}
 }
 
-// timeoutBroadcast does what has become due in the broadcast.
+// timeoutBroadcast does the due work of the broadcast.
 func (s *Stack) timeoutBroadcast(now timed.Instant) {
 	n := len(s.broadcastOut)
 	s.broadcastOut = s.broadcast.HandleTimeout(now, s.clock.Read(now), s.broadcastOut)

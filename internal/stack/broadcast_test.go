@@ -65,7 +65,7 @@ func (w *wired) pass(d time.Duration) {
 	}
 }
 
-// turn delivers the packets in flight and then lets the nodes do what is due, as their
+// turn delivers the packets in flight and then lets the nodes do their due work, as their
 // loops do after a batch of packets.
 func (w *wired) turn() {
 	flight, to := w.flight, w.to

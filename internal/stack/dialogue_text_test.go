@@ -36,7 +36,7 @@ func plain(text string) string {
 // processText returns the name of an incarnation.
 func processText(i timed.Incarnation) string { return nameOf(i.Node, int(i.Boot>>32)) }
 
-// eventText returns what an event says. It is empty for events of clocks: dialogues are
+// eventText returns the text of an event. It is empty for events of clocks: dialogues are
 // about votes, views and messages, and their clocks all show the same.
 func eventText(e *Event) string {
 	switch e.Kind {
@@ -53,7 +53,7 @@ func eventText(e *Event) string {
 	return plain(e.String())
 }
 
-// packetText returns what a packet says. It is empty for one that only shows that its
+// packetText returns the text of a packet. It is empty for one that only shows that its
 // sender is alive.
 func packetText(p *wire.Packet) string {
 	var parts []string
@@ -113,7 +113,7 @@ func answerText(a *leader.Answer) string {
 	return "leads for " + durationText(a.Local) + " ms more, globally for " + durationText(a.Global) + " ms"
 }
 
-// partText returns what a request says about views.
+// partText returns the text of a request's view part.
 func partText(p *membership.Part) string {
 	switch p.Kind {
 	case membership.Renew:
@@ -168,7 +168,7 @@ func epochText(s *epoch.State) string {
 	return text
 }
 
-// broadcastTexts returns what a packet says of the broadcast beside its header.
+// broadcastTexts returns the texts of a packet's broadcast part, without its header.
 func broadcastTexts(p *broadcast.Packet) (parts []string) {
 	add := func(format string, args ...any) { parts = append(parts, plain(fmt.Sprintf(format, args...))) }
 	for i := range p.Runs {
@@ -210,7 +210,7 @@ func deliveryText(m *broadcast.Delivery) string {
 	return plain(text)
 }
 
-// stateText returns what a node says when it is asked.
+// stateText returns a node's own answers.
 func stateText(now timed.Instant, p *talker) string {
 	s := p.stack.Snapshot(now)
 	text := "follows no node"

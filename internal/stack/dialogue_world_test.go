@@ -13,7 +13,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// origin is what all clocks of a dialogue show at its beginning.
+// origin is the reading of all clocks at the beginning of a dialogue.
 const origin = timed.Instant(time.Hour)
 
 // dialogue is a group whose processes run as soon as they are due. All packets take the
@@ -105,7 +105,7 @@ func (d *dialogue) process(id timed.NodeID) *talker {
 	return nil
 }
 
-// step performs what happens next, if that is not after the limit.
+// step performs the next event, if it is not after the limit.
 func (d *dialogue) step(limit timed.Instant) bool {
 	next, due := timed.Never, (*talker)(nil)
 	for _, p := range d.processes {
@@ -211,7 +211,7 @@ func (d *dialogue) send(from, to *talker, p *wire.Packet) {
 	slices.SortStableFunc(d.flight, func(a, b letter) int { return cmp.Compare(a.arrival, b.arrival) })
 }
 
-// deliver prints what the application gets, and takes it at once.
+// deliver prints the application's deliveries, and consumes them at once.
 func (d *dialogue) deliver(p *talker, e *broadcast.Effect) {
 	switch e.Kind {
 	case broadcast.Deliver:
@@ -255,7 +255,7 @@ func (d *dialogue) printPacket(from, to *talker, p *wire.Packet, lost bool) {
 	d.lines = append(d.lines, line{d.now, from.name(), []string{name}, text})
 }
 
-// take returns what happened since the last call.
+// take returns the events since the last call.
 func (d *dialogue) take() string {
 	var b strings.Builder
 	for _, l := range d.lines {

@@ -72,7 +72,7 @@ func (e *epochs) due() timed.Instant {
 // quorate reports whether votes count in a quorum.
 func (s *Stack) quorate() bool { return s.cfg.Quorum != nil || s.epochs.machine != nil }
 
-// Epoch returns what the node knows of its epoch, or nil where the quorum system is not
+// Epoch returns the node's knowledge of its epoch, or nil where the quorum system is not
 // replaced. The result is immutable.
 func (s *Stack) Epoch() *epoch.State { return s.epochs.state }
 

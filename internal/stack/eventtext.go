@@ -6,7 +6,7 @@ import (
 	"github.com/failaware/failaware/leader/epoch"
 )
 
-// String says what happened, for a trace. The text for users is that of the event's
+// String describes the event, for a trace. The text for users is that of the event's
 // type in package failaware.
 func (e *Event) String() string {
 	if int(e.Kind) < len(eventTexts) && eventTexts[e.Kind] != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// outbox gathers what one turn sends: frames for all peers, and frames for one peer. A
+// outbox gathers the messages of one turn: frames for all peers, and frames for one peer. A
 // field counts only if its frame is in toAll or toOne.
 type outbox struct {
 	toAll     wire.Frames

@@ -199,7 +199,7 @@ func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	s.out = append(s.out, Effect{Kind: SendBack, Peer: id, Packet: a})
 }
 
-// LastPacket returns what became of the last packet, and its delay.
+// LastPacket returns the verdict on the last packet, and its delay.
 func (s *Stack) LastPacket() (datagram.Kind, datagram.Delay) {
 	if len(s.lastPacket) == 0 {
 		return datagram.Dropped, datagram.Delay{Bound: datagram.Unknown}

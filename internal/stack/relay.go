@@ -206,7 +206,7 @@ func (s *Stack) handleCollated(now, received timed.Instant, p *wire.Packet, d da
 		return
 	}
 	// The replies are late for this node's share, or belong to another request. The
-	// nodes above may have gone on as well.
+	// nodes above may have moved on as well.
 	r.send(c.Leader.Node, c.Leader, c.Number, c.Replies)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Snapshot is what readers need to answer from the clock alone. It is a value.
+// Snapshot has the state from which readers answer by the clock alone. It is a value.
 type Snapshot struct {
 	Self        timed.Incarnation
 	Ready       bool

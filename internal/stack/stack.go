@@ -106,7 +106,7 @@ func (s *Stack) RemovePeer(id timed.NodeID) {
 // nothing.
 func (s *Stack) Deadline() timed.Instant { return s.due }
 
-// HandleTimeout does what has become due.
+// HandleTimeout does the work that has become due.
 func (s *Stack) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
 	s.datagramOut = s.datagrams.HandleTimeout(now, s.datagramOut[:0])
@@ -132,7 +132,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 	s.lastTurn = timed.Later(s.lastTurn, now)
 }
 
-// end finishes a turn: it does what has become due and sends the packets.
+// end finishes a turn: it does the due work and sends the packets.
 func (s *Stack) end(now timed.Instant) []Effect {
 	if !s.ready && s.election.Ready(now) {
 		s.ready = true

@@ -27,7 +27,7 @@ func New(w io.Writer, width, height float64, title, description string) *Writer 
 	return o
 }
 
-// End closes all open elements and writes what is buffered.
+// End closes all open elements and flushes the buffer.
 func (o *Writer) End() error {
 	for len(o.open) > 0 {
 		o.Close()

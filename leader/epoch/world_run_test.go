@@ -95,7 +95,7 @@ func (w *world) endFaults() {
 func (w *world) defect() string {
 	l := w.leader()
 	if l == nil {
-		return "nobody leads"
+		return "no node leads"
 	}
 	for _, n := range w.nodes {
 		switch {

@@ -74,7 +74,7 @@ type world struct {
 	leases  []lease
 	edicts  []edict.Edict              // of all leaders, in the order of their creation
 	systems map[uint64]string          // that ruled
-	noted   map[string]timed.Set       // who has noted a proposal durably, by its edict
+	noted   map[string]timed.Set       // members that have noted a proposal durably, by its edict
 	chosen  map[uint64]string          // by epoch
 	forced  map[uint64]map[string]bool // by epoch
 	events  map[EventKind]int

@@ -35,11 +35,11 @@ func main() {
 	var (
 		jobs  = flag.Int("jobs", 2, "how many kills are played at once")
 		first = flag.Uint64("first", 1, "the first seed")
-		form  = flag.String("o", "table", "what to print: table, or json with an object for each line")
+		form  = flag.String("o", "table", "output format: table, or json with an object for each line")
 		limit = flag.Duration("timeout", 5*time.Minute, "the longest time for one kill, or with -patch for the tests of one package")
 		doc   = flag.String("doc", "", "the document whose table is replaced, if all bugs were noticed")
 		patch = flag.String("patch", "", "try the bug of this patch, or of this directory of files")
-		all   = flag.Bool("all", false, "with -patch: play the slow tests too, and go on after a check has noticed the bug")
+		all   = flag.Bool("all", false, "with -patch: play the slow tests too, and continue after a check has noticed the bug")
 		seeds = flag.Uint64("seeds", 200, "with -patch: how many seeds of each kind of world are tried")
 	)
 	flag.Parse()

@@ -24,7 +24,7 @@ type step struct {
 	args []string // of go test
 }
 
-// An outcome is what came of a step.
+// An outcome is the result of a step.
 type outcome struct {
 	Step    string   `json:"step"`
 	Noticed bool     `json:"noticed"`
@@ -37,7 +37,7 @@ type outcome struct {
 type trial struct {
 	first, seeds uint64
 	limit        time.Duration // for the tests of one package
-	all          bool          // play the slow tests too, and go on after a check has noticed the bug
+	all          bool          // play the slow tests too, and continue after a check has noticed the bug
 	json         bool
 }
 

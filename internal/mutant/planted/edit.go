@@ -54,7 +54,7 @@ func (e *edit) find(src []string) (places []int) {
 	return places
 }
 
-// changes returns what the edit does to a file with these lines.
+// changes returns the effect of the edit on a file with these lines.
 func (e *edit) changes(src []string) ([]change, error) {
 	at := e.find(src)
 	if len(at) == 0 {
