@@ -18,8 +18,8 @@ import (
 //
 // It waits while the window is full, until ctx is done; the error then matches both
 // [ErrWindowFull] and the cause of ctx. With NoWait it fails at once. Other errors are
-// [ErrTooLarge], [ErrMessageOptions], [ErrNoQuorum] (an ordered message in a view
-// without more than half of RequireQuorum), [ErrBroadcastOff], and [ErrClosed]. With
+// [ErrTooLarge], [ErrMessageOptions], [ErrNoQuorum] (an ordered message, with
+// RequireQuorum, in a view that holds no quorum), [ErrBroadcastOff], and [ErrClosed]. With
 // an error, the message is not sent.
 //
 // The outcome of the message is an item of the deliveries ([Node.Receive]): its own
@@ -129,7 +129,8 @@ var (
 	ErrTooLarge = broadcast.ErrTooLarge
 	// ErrMessageOptions: the options name no order or atomicity that exists.
 	ErrMessageOptions = broadcast.ErrOptions
-	// ErrNoQuorum: the view does not have more than half of RequireQuorum.
+	// ErrNoQuorum: the view does not hold the quorum that
+	// [BroadcastConfig.RequireQuorum] asks for.
 	ErrNoQuorum = broadcast.ErrNoQuorum
 	// ErrOutcomeUnknown: this node cannot say, now or ever, whether the message was or
 	// will be delivered. A [*UnknownOutcomeError] says why.

@@ -52,7 +52,7 @@ func TestBroadcastSaysWhatIsWrong(t *testing.T) {
 		require.ErrorIs(t, err, ErrBroadcastOff)
 	}
 
-	alone := startNode(t, Config{ID: 1, Group: "q", Broadcast: &BroadcastConfig{RequireQuorum: []NodeID{1, 2, 3}}})
+	alone := startNode(t, Config{ID: 1, Group: "q", Quorum: majorityOf(t, 1, 2, 3), Broadcast: &BroadcastConfig{RequireQuorum: true}})
 	eventually(t, "a view", func() bool { return alone.View().UpToDate })
 	_, err = alone.Broadcast(ctx, nil, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.ErrorIs(t, err, ErrNoQuorum)
@@ -62,15 +62,14 @@ func TestBroadcastSaysWhatIsWrong(t *testing.T) {
 
 func TestBroadcastConfigNamesWhatIsWrong(t *testing.T) {
 	for want, b := range map[string]BroadcastConfig{
-		"Broadcast.Window: 1 is outside":                         {Window: 1},
-		"Broadcast.MaxMessages: -1 is outside":                   {MaxMessages: -1},
-		"Broadcast.MaxMessages: 16 is below":                     {MaxMessages: 16},
-		"Broadcast.MaxPayload:":                                  {MaxPayload: -1},
-		"Broadcast.PacketBytes: 100 is outside":                  {PacketBytes: 100},
-		"Broadcast.Backlog:":                                     {Backlog: -1},
-		"Broadcast.SlowAfter:":                                   {SlowAfter: -1},
-		"Broadcast.RequireQuorum[1]: node 2 is there twice":      {RequireQuorum: []NodeID{2, 2}},
-		"Broadcast.RequireQuorum[0]: 0 is no node id from 1 to ": {RequireQuorum: []NodeID{0}},
+		"Broadcast.Window: 1 is outside":             {Window: 1},
+		"Broadcast.MaxMessages: -1 is outside":       {MaxMessages: -1},
+		"Broadcast.MaxMessages: 16 is below":         {MaxMessages: 16},
+		"Broadcast.MaxPayload:":                      {MaxPayload: -1},
+		"Broadcast.PacketBytes: 100 is outside":      {PacketBytes: 100},
+		"Broadcast.Backlog:":                         {Backlog: -1},
+		"Broadcast.SlowAfter:":                       {SlowAfter: -1},
+		"Broadcast.RequireQuorum: it needs a Quorum": {RequireQuorum: true},
 	} {
 		_, err := Config{ID: 1, Broadcast: &b}.Validate()
 		require.ErrorContains(t, err, want)

@@ -63,7 +63,8 @@ type Config struct {
 	// not keep BI.
 	//
 	// With a StateDir, [Node.Timestamp] tells the starts of this node apart, and the
-	// quorum system can be replaced ([Node.ChangeQuorum]). From the first start on, the
+	// quorum system can be replaced ([Node.ChangeQuorum]) unless
+	// [BroadcastConfig.RequireQuorum] is set. From the first start on, the
 	// state directory says which system is in use, and Quorum has no effect
 	// ([QuorumChange] reports a difference).
 	Quorum quorum.System
@@ -241,9 +242,11 @@ type BroadcastConfig struct {
 	// ([Overrun]), so that the group goes on without it, and the next one begins when
 	// half of the Backlog has been taken. Zero means 1 s.
 	SlowAfter time.Duration
-	// RequireQuorum, if not empty, is the configured group: Total and Timed messages
-	// are ordered only in views with more than half of it.
-	RequireQuorum []NodeID
+	// RequireQuorum orders messages only in views that hold a quorum of [Config.Quorum],
+	// which it needs; Unordered messages go on in every view. There is then one order
+	// in the whole group, and the quorum system cannot be replaced
+	// ([Node.ChangeQuorum]).
+	RequireQuorum bool
 	// SendOnly says that this node's application does not want the deliveries. They are
 	// dropped, and [Node.Receive] fails; outcomes are known all the same.
 	SendOnly bool
@@ -260,25 +263,19 @@ func packetBytes(maxPacket int) int { return min(maxPacket-packetOverhead, broad
 func (b *BroadcastConfig) withDefaults(maxPacket int) *BroadcastConfig {
 	c := *b
 	orDefault(&c.PacketBytes, packetBytes(maxPacket))
-	m := c.machine().WithDefaults()
+	m := c.machine(nil).WithDefaults()
 	c.Window, c.MaxMessages, c.MaxPayload, c.Backlog, c.SlowAfter = m.Window, m.MaxMessages, m.MaxPayload, m.Backlog, m.SlowAfter
 	return &c
 }
 
-// machine returns the configuration of the machine, without ids that check refuses.
-func (b *BroadcastConfig) machine() broadcast.Config {
-	return broadcast.Config{Window: b.Window, MaxMessages: b.MaxMessages, MaxPayload: b.MaxPayload,
-		PacketBytes: b.PacketBytes, Backlog: b.Backlog, SlowAfter: b.SlowAfter, RequireQuorum: b.quorum()}
-}
-
-// quorum returns RequireQuorum as a set.
-func (b *BroadcastConfig) quorum() (group Set) {
-	for _, id := range b.RequireQuorum {
-		if id.Valid() {
-			group.Add(id)
-		}
+// machine returns the configuration of the machine of a group with a quorum system.
+func (b *BroadcastConfig) machine(q quorum.System) broadcast.Config {
+	m := broadcast.Config{Window: b.Window, MaxMessages: b.MaxMessages, MaxPayload: b.MaxPayload,
+		PacketBytes: b.PacketBytes, Backlog: b.Backlog, SlowAfter: b.SlowAfter}
+	if b.RequireQuorum {
+		m.Quorum = q
 	}
-	return group
+	return m
 }
 
 // withPeerAddrs returns a list of peers with the addresses that the transport

@@ -112,18 +112,21 @@ func TestStateDirectory(t *testing.T) {
 // Nodes that could not commit a view together are in different groups.
 func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
 	base := (&BroadcastConfig{}).withDefaults(1200)
+	two, three := majorityOf(t, 1, 2), majorityOf(t, 1, 2, 3)
 	of := func(change func(*BroadcastConfig)) uint64 {
 		c := *base
 		change(&c)
-		return groupDigest("g", &c)
+		return groupDigest("g", &c, three)
 	}
 	same := of(func(c *BroadcastConfig) { c.Backlog, c.PacketBytes, c.SendOnly = 1<<20, 500, true })
-	require.Equal(t, groupDigest("g", base), same, "these are each node's own")
-	require.Equal(t, of(func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{1, 2} }), of(func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{2, 1} }))
-	seen := map[uint64]bool{groupDigest("g", nil): true, groupDigest("h", base): true, same: true}
+	require.Equal(t, groupDigest("g", base, nil), same, "these are each node's own")
+	seen := map[uint64]bool{groupDigest("g", nil, nil): true, groupDigest("h", base, nil): true, same: true}
+	quorate := *base
+	quorate.RequireQuorum = true
+	seen[groupDigest("g", &quorate, two)] = true
 	for _, change := range []func(*BroadcastConfig){
 		func(c *BroadcastConfig) { c.Window *= 2 }, func(c *BroadcastConfig) { c.MaxMessages *= 2 },
-		func(c *BroadcastConfig) { c.MaxPayload *= 2 }, func(c *BroadcastConfig) { c.RequireQuorum = []NodeID{1, 2, 3} },
+		func(c *BroadcastConfig) { c.MaxPayload *= 2 }, func(c *BroadcastConfig) { c.RequireQuorum = true },
 	} {
 		d := of(change)
 		require.False(t, seen[d])

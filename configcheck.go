@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -62,7 +63,7 @@ func (c Config) Validate() (Bounds, error) {
 		errs.add("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, wire.MaxPacket, maxMaxPacket)
 	}
 	if c.Broadcast != nil {
-		errs = append(errs, c.Broadcast.check()...)
+		errs = append(errs, c.Broadcast.check(c.Quorum)...)
 	}
 	if len(errs) > 0 {
 		return Bounds{}, errors.Join(errs...)
@@ -259,22 +260,14 @@ func checkLiteral(addr string) error {
 }
 
 // check names each error by its field.
-func (b *BroadcastConfig) check() (errs faults) {
-	if joined, ok := b.machine().Validate().(interface{ Unwrap() []error }); ok {
+func (b *BroadcastConfig) check(q quorum.System) (errs faults) {
+	if joined, ok := b.machine(nil).Validate().(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
 			errs = append(errs, errors.New("Broadcast."+strings.TrimPrefix(err.Error(), "broadcast: ")))
 		}
 	}
-	var seen Set
-	for i, id := range b.RequireQuorum {
-		switch {
-		case !id.Valid():
-			errs.add("Broadcast.RequireQuorum[%d]: %d is no node id from 1 to %d", i, id, timed.MaxNodes)
-		case seen.Has(id):
-			errs.add("Broadcast.RequireQuorum[%d]: node %v is there twice", i, id)
-		default:
-			seen.Add(id)
-		}
+	if b.RequireQuorum && q == nil {
+		errs.add("Broadcast.RequireQuorum: it needs a Quorum")
 	}
 	return errs
 }

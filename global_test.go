@@ -30,6 +30,14 @@ func startGlobalGroup(t testing.TB, count int) (nodes []*Node) {
 	return nodes
 }
 
+// majorityOf returns the quorum system of the majorities of a group.
+func majorityOf(t testing.TB, ids ...NodeID) quorum.System {
+	t.Helper()
+	q, err := quorum.Majority(timed.SetOf(ids...))
+	require.NoError(t, err)
+	return q
+}
+
 // globalLeaderOf returns the one of the nodes that leads globally, or nil.
 func globalLeaderOf(nodes ...*Node) *Node {
 	for _, n := range nodes {

@@ -196,7 +196,9 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n.warnQuorum(epochs)
+	if err := n.checkQuorum(epochs); err != nil {
+		return err
+	}
 	end, err := n.open()
 	if err != nil {
 		return err
@@ -214,12 +216,20 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// warnQuorum says so if the configuration names another quorum system than the one
-// in use: it has no effect. The loop does not run yet.
-func (n *Node) warnQuorum(s *epoch.State) {
-	if c := n.cfg.Quorum; s != nil && c != nil && s.System != "" && c.String() != s.System {
-		n.events.Add(QuorumChange{(*sink)(n).header(), QuorumIgnored, s.Epoch, s.System, NoNode})
+// checkQuorum says so if the configuration names another quorum system than the one
+// in use: it has no effect on leaders, and the order of messages must not have
+// another. The loop does not run yet.
+func (n *Node) checkQuorum(s *epoch.State) error {
+	c, b := n.cfg.Quorum, n.cfg.Broadcast
+	if s == nil || c == nil || s.System == "" || c.String() == s.System {
+		return nil
 	}
+	if b != nil && b.RequireQuorum {
+		return fmt.Errorf("failaware: Broadcast.RequireQuorum: the quorum system in use is %s (epoch %d, by the state directory), and Quorum is %s",
+			s.System, s.Epoch, c)
+	}
+	n.events.Add(QuorumChange{(*sink)(n).header(), QuorumIgnored, s.Epoch, s.System, NoNode})
+	return nil
 }
 
 // run starts the goroutines of the node. All end with it.

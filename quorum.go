@@ -26,8 +26,8 @@ type EpochAnswer struct {
 	Next  string
 	// Dead are members that were declared dead to force Next.
 	Dead Set
-	// Static says that this node's quorum system cannot be replaced, because it has no
-	// state directory, or no quorum system.
+	// Static says that this node's quorum system cannot be replaced: it has none, or no
+	// state directory, or [BroadcastConfig.RequireQuorum].
 	Static bool
 }
 
@@ -36,7 +36,8 @@ type EpochAnswer struct {
 // is safe for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
 	if s := n.loop.Snapshot().Epoch; s != nil {
-		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead}
+		fixed := n.cfg.Broadcast != nil && n.cfg.Broadcast.RequireQuorum
+		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
 	}
 	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
 	if n.cfg.Quorum != nil {

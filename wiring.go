@@ -18,6 +18,7 @@ import (
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -26,7 +27,7 @@ import (
 func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
 	c := &n.cfg
 	l := loop.Config{
-		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast),
+		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast, c.Quorum),
 			Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
 			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
 			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
@@ -36,7 +37,7 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 		Sink: (*sink)(n), Log: n.log,
 	}
 	if b := c.Broadcast; b != nil {
-		m := b.machine()
+		m := b.machine(c.Quorum)
 		l.Stack.Broadcast, l.Deliver, l.Backlog = &m, !b.SendOnly, b.Backlog
 	}
 	if c.OnPublish != nil {
@@ -49,11 +50,15 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 // broadcast that must be the same at all nodes. A node that has no broadcast, or can
 // take less than the others send, would keep their views from ever being committed;
 // so it is in a group of its own.
-func groupDigest(name string, b *BroadcastConfig) uint64 {
+func groupDigest(name string, b *BroadcastConfig, q quorum.System) uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "failaware group\x00%s", name)
 	if b != nil {
-		fmt.Fprintf(h, "\x00broadcast %d %d %d %v", b.Window, b.MaxMessages, b.MaxPayload, b.quorum())
+		order := "{}" // of all views
+		if b.RequireQuorum {
+			order = q.String()
+		}
+		fmt.Fprintf(h, "\x00broadcast %d %d %d %s", b.Window, b.MaxMessages, b.MaxPayload, order)
 	}
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }

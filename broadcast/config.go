@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
 // Config configures a [Service]. The zero value of a field means its default. Window,
-// MaxMessages, MaxPayload and RequireQuorum must be the same at all nodes: a node that
+// MaxMessages, MaxPayload and Quorum must be the same at all nodes: a node that
 // takes less than others send would hold them up.
 type Config struct {
 	Self   timed.Incarnation
@@ -33,9 +34,14 @@ type Config struct {
 	// SlowAfter is how long that may last before an event reports it. After twice as
 	// long the node leaves.
 	SlowAfter time.Duration
-	// RequireQuorum, if not empty, is the configured group. Messages are then ordered
-	// only in views with more than half of it.
-	RequireQuorum timed.Set
+	// Quorum, if not nil, restricts the order: messages are ordered only in views that
+	// hold a quorum.
+	Quorum quorum.System
+}
+
+// Quorate reports whether messages are ordered in a view with these members.
+func (c *Config) Quorate(members timed.Set) bool {
+	return c.Quorum == nil || c.Quorum.IsQuorum(members)
 }
 
 // Defaults.

@@ -110,8 +110,7 @@ func (s *Service) beginView(v *membership.View) {
 		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime})
 	}
 	s.predictor.begin(len(v.Members))
-	group := s.cfg.RequireQuorum
-	s.quorate = group.Empty() || 2*v.Set.Intersect(group).Len() > group.Len()
+	s.quorate = s.cfg.Quorate(v.Set)
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
 	s.ordered, s.stable, s.covered = minTime, [atomicities]uint64{}, [atomicities]uint64{}

@@ -126,6 +126,6 @@ var (
 	ErrWindowFull = errors.New("broadcast: the window of unstable messages is full")
 	ErrTooLarge   = errors.New("broadcast: the payload is larger than MaxPayload")
 	ErrOptions    = errors.New("broadcast: Options have an unknown order or atomicity")
-	ErrNoQuorum   = errors.New("broadcast: the view has no quorum of the configured group (RequireQuorum)")
+	ErrNoQuorum   = errors.New("broadcast: the view holds no quorum, which the order needs")
 	ErrLeaving    = errors.New("broadcast: this node leaves because its deliveries were taken too slowly")
 )

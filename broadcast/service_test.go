@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -152,9 +153,10 @@ func lostTailArrives() bool {
 func TestALostTailArrives(t *testing.T) { require.True(t, lostTailArrives()) }
 
 func TestRequireQuorum(t *testing.T) {
-	group := timed.SetOf(1, 2, 3, 4, 5)
-	g := newTrio(3, Config{RequireQuorum: group})
-	_, err := g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
+	group, err := quorum.Majority(timed.SetOf(1, 2, 3, 4, 5))
+	require.NoError(t, err)
+	g := newTrio(3, Config{Quorum: group})
+	_, err = g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	g.run(5 * time.Millisecond)
 	require.Equal(t, 1, g.count[1])

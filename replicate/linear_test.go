@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
@@ -120,10 +121,15 @@ func (h *history) client(ctx context.Context, id int, r *replicate.Replica, app 
 	}
 }
 
+// systems are quorum systems of five nodes.
+var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "grid:1,2/3,4", "explicit:1,2,3/1,4,5/2,3,4"}
+
 // playNumbers has five clients of five nodes write and read, while the network is
 // split in random ways and loses packets. It returns whether one number
 // explains all answers, and how many answers there were.
-func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
+func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool, known int) {
+	q, err := quorum.Parse(system)
+	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		const count = 5
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -137,8 +143,8 @@ func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 		ctx, stop := context.WithCancel(t.Context())
 		var bounds failaware.Bounds
 		for i, id := range group {
-			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(),
-				Broadcast: &failaware.BroadcastConfig{RequireQuorum: group}})
+			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(), Quorum: q,
+				Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
 			require.NoError(t, err)
 			app := &number{}
 			r, err := replicate.Start(n, app, replicate.Config{})
@@ -164,21 +170,26 @@ func playNumbers(t *testing.T, seed uint64, local bool) (ok bool, known int) {
 	return ok, known
 }
 
-// With a quorum, Submit and ReadLatest are linearizable over the whole group.
+// With a quorum, Submit and ReadLatest are linearizable over the whole group, whatever
+// the quorum system is.
 func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
-	known := 0
-	for seed := range uint64(3) {
-		ok, n := playNumbers(t, seed, false)
-		require.True(t, ok, "seed %d", seed)
-		known += n
+	for _, system := range systems {
+		t.Run(system, func(t *testing.T) {
+			known := 0
+			for seed := range uint64(3) {
+				ok, n := playNumbers(t, seed, system, false)
+				require.True(t, ok, "seed %d", seed)
+				known += n
+			}
+			require.Greater(t, known, 200, "too few answers to tell anything")
+		})
 	}
-	require.Greater(t, known, 300, "too few answers to tell anything")
 }
 
 // The check sees the difference: reads that ask nobody are not linearizable.
 func TestLocalReadsAreNotLinearizable(t *testing.T) {
 	for seed := range uint64(20) {
-		if ok, _ := playNumbers(t, seed, true); !ok {
+		if ok, _ := playNumbers(t, seed, systems[0], true); !ok {
 			return
 		}
 	}

@@ -16,7 +16,7 @@ func notLinearizable(t *testing.T, id string) {
 	defer mutant.Set(mutant.None)
 	const worlds = 200 // five times what is needed
 	for seed := range uint64(worlds) {
-		if ok, _ := playNumbers(t, seed, false); !ok {
+		if ok, _ := playNumbers(t, seed, systems[0], false); !ok {
 			t.Logf("noticed by seed %d", seed)
 			return
 		}

@@ -46,7 +46,7 @@ func (r *Replica) Read(f func()) (fresh Freshness) {
 // ReadLatest calls f between two calls of the application, where the state has every
 // operation that had been reported as applied to any member of the view before
 // ReadLatest was called. With RequireQuorum, reads by ReadLatest and operations by
-// [Replica.Submit] are linearizable over the whole group, as long as a majority of it
+// [Replica.Submit] are linearizable over the whole group, as long as a quorum of it
 // keeps running; without, over those that share the view. f is called at most once, by
 // another goroutine, and not after ReadLatest has returned; it must not change the
 // application, nor call methods of the replica that wait.

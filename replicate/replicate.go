@@ -28,7 +28,7 @@ type (
 const (
 	// NoView: the node is in no view yet.
 	NoView = replica.NoView
-	// NoQuorum: the view has no majority of RequireQuorum.
+	// NoQuorum: the view holds no quorum, with RequireQuorum.
 	NoQuorum = replica.NoQuorum
 	// Reporting: not all members have reported the state that they have.
 	Reporting = replica.Reporting
@@ -149,7 +149,7 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		return nil, nil, fmt.Errorf("replicate: %w", err)
 	}
 	stream.Follow(&e.Outcomes)
-	return &Replica{node: n, engine: e, quorum: !c.RequireQuorum.Empty(), done: make(chan struct{})}, stream, nil
+	return &Replica{node: n, engine: e, quorum: c.Quorum != nil, done: make(chan struct{})}, stream, nil
 }
 
 // machine returns the configuration of the machine.
@@ -158,8 +158,8 @@ func (cfg *Config) machine(n *failaware.Node) replica.Config {
 	c := replica.Config{Self: failaware.Incarnation{Node: n.ID(), Boot: 1}, // each incarnation has its own
 		MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
 		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, MaxPayload: b.MaxPayload}
-	for _, id := range b.RequireQuorum {
-		c.RequireQuorum.Add(id)
+	if b.RequireQuorum {
+		c.Quorum = n.Config().Quorum
 	}
 	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
 		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)

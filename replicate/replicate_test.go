@@ -17,6 +17,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
@@ -110,12 +111,29 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 	return h
 }
 
-// inMemory starts nodes in a network in memory, each with some application.
+// inMemory starts nodes in a network in memory, each with some application. With
+// RequireQuorum their quorums are majorities.
 func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c replicate.Config, apps ...*words) (all []*holder) {
+	cfg := failaware.Config{Transport: net.Transport(), Broadcast: &b}
+	if b.RequireQuorum {
+		cfg.Quorum = majority(t, len(apps))
+	}
 	for i, app := range apps {
-		all = append(all, start(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b}, c, app))
+		cfg.ID = failaware.NodeID(i + 1)
+		all = append(all, start(t, cfg, c, app))
 	}
 	return all
+}
+
+// majority returns the quorum system of the majorities of a number of nodes.
+func majority(t testing.TB, count int) quorum.System {
+	var ids failaware.Set
+	for i := range count {
+		ids.Add(failaware.NodeID(i + 1))
+	}
+	q, err := quorum.Majority(ids)
+	require.NoError(t, err)
+	return q
 }
 
 // applications returns applications whose state is large from the start.
@@ -275,7 +293,7 @@ func TestATransferGoesOnWhenItsSenderIsKilled(t *testing.T) {
 func TestSubmitSaysWhyNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 4})
-		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: []failaware.NodeID{1, 2, 3}}, replicate.Config{}, applications(3, 0)...)
+		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: true}, replicate.Config{}, applications(3, 0)...)
 		b := all[0].Node().Bounds()
 		_, err := all[0].SubmitWith(t.Context(), []byte("x"), failaware.BroadcastOptions{Order: failaware.TotalOrder, NoWait: true, Atomicity: failaware.WeakAtomicity})
 		var not *replicate.NotAcceptingError

@@ -21,7 +21,7 @@ type Applied struct {
 	// reached: it is in the state of the members that move on together with this node.
 	Transitional bool
 	// Lasting says, with RequireQuorum, that the operation is in the states of all later
-	// quorums, as long as a majority of the group keeps running.
+	// quorums, as long as a quorum of the group keeps running.
 	Lasting bool
 	// Stamp is the group time of submission, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.

@@ -14,7 +14,6 @@ import (
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/situation"
-	"github.com/failaware/failaware/timed"
 )
 
 // Two members of a view that never hear each other still get what the other
@@ -33,7 +32,7 @@ func broadcastAroundACut(seed uint64) error {
 	}
 	c.Schedule.Faults = []fault.Fault{{Kind: fault.Cut, Node: 2, Peer: 3}, {Kind: fault.Cut, Node: 3, Peer: 2}}
 	c.Schedule.Traffic.Mix, c.Schedule.Traffic.Rate = fault.AllOptions(), 100
-	c.Schedule.Traffic.Config.RequireQuorum = timed.Set{}
+	c.Schedule.Traffic.Config.Quorum = nil
 	w, err := c.World()
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func needsBroadcast(s situation.Kind, o *Options) bool {
 	case s == situation.CastWindowFull, s == situation.CastSlow, s == situation.CastSlowLeft:
 		return true
 	case s == situation.CastNoQuorum:
-		return o.Nodes >= 2 && (b.Config == nil || !b.Config.RequireQuorum.Empty())
+		return o.Nodes >= 2 && (b.Config == nil || b.Config.Quorum != nil)
 	case s == situation.CastFragment:
 		return o.Nodes >= 2 && b.Config == nil
 	case s == situation.CastElsewhere, s == situation.CastMerged, s == situation.CastFlushed, s == situation.CastRecovered:

@@ -28,7 +28,7 @@ func playRegisters(t *testing.T, seed uint64, mode leader.Mode, bug registerBug)
 	t.Helper()
 	s := &registers{bug: bug, rand: random.New(seed, random.Apps<<8)}
 	c, err := CaseOf(seed, Options{Mode: mode, Roughness: 1 + float64(seed%3), Duration: 8 * time.Second, App: func(*World) App { return App{Start: s.app} },
-		Broadcast: &Broadcast{Config: &broadcast.Config{RequireQuorum: group(5)}, Quiet: true}})
+		Broadcast: &Broadcast{Config: &broadcast.Config{Quorum: fault.Majority(group(5))}, Quiet: true}})
 	require.NoError(t, err)
 	c.Schedule.Faults = slices.DeleteFunc(c.Schedule.Faults, func(f fault.Fault) bool { return f.Kind == fault.Rival })
 	w, err := c.World()

@@ -114,7 +114,7 @@ var settings = []*setting{
 	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "size of the messages in one packet (default: as much as max-packet takes)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
 	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "size of deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
 	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
-	{"broadcast.require_quorum", "broadcast-require-quorum", "ID,ID,...", "Broadcast.RequireQuorum", "order messages only in views with more than half of these nodes", setQuorum},
+	{"broadcast.require_quorum", "broadcast-require-quorum", kindBool, "Broadcast.RequireQuorum", "order messages only in views that hold a quorum, as --quorum says", boolean(func(c *nodeConfig) *bool { return &c.cast.RequireQuorum })},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
@@ -223,18 +223,6 @@ func setSlew(c *nodeConfig, s string) error {
 		return errors.New("0 would never correct the clock")
 	}
 	return number(func(c *nodeConfig) *int64 { return &c.Clock.MaxSlew }, 1, 1e9)(c, s)
-}
-
-func setQuorum(c *nodeConfig, s string) error {
-	c.cast.RequireQuorum = nil
-	for part := range strings.SplitSeq(s, ",") {
-		id, err := timed.ParseNodeID(strings.TrimSpace(part))
-		if err != nil {
-			return fmt.Errorf("%q: %w", part, err)
-		}
-		c.cast.RequireQuorum = append(c.cast.RequireQuorum, id)
-	}
-	return nil
 }
 
 func setLevel(c *nodeConfig, s string) error {

@@ -36,8 +36,7 @@ type messages struct {
 // lacksQuorum reports whether a view does not have the quorum that ordered messages
 // need.
 func (d *driver) lacksQuorum(v *membership.View) bool {
-	group := d.cfg.Broadcast.RequireQuorum
-	return !group.Empty() && 2*v.Set.Intersect(group).Len() <= group.Len()
+	return !d.cfg.Broadcast.Quorate(v.Set)
 }
 
 // supply hands messages of callers to the broadcast while it takes them. Messages

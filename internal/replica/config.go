@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -34,9 +35,9 @@ type Config struct {
 	// compare hashes of their states; 0 means never. It must be the same at all
 	// members.
 	HashEvery int
-	// RequireQuorum, if not empty, is the configured group, as in the broadcast's
-	// configuration. There is then one line of states, that of the quorums.
-	RequireQuorum timed.Set
+	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
+	// is then one line of states, that of the quorums.
+	Quorum quorum.System
 }
 
 // Defaults.

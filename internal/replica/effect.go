@@ -63,7 +63,7 @@ type Effect struct {
 	State    []byte
 	Branches []Branch
 	At       Point
-	// Lasting, of Apply and Barrier with RequireQuorum: the present state is part of
+	// Lasting, of Apply and Barrier with a Quorum: the present state is part of
 	// the states of all later quorums, in any later view. States are in memory, so
 	// this requires that members that have restarted never form a quorum without any
 	// member that has the state.

@@ -10,13 +10,13 @@ import (
 // quorums. Three facts imply it. The delivery is in the order of a settled view, so all
 // members that leave the view take the view's rank along. All members are known to have
 // the delivery, so it is in every state that they take along. The holders of the view's
-// state are a majority by now, so every later quorum includes one of them, and no state
+// state are a quorum by now, so every later quorum includes one of them, and no state
 // outranks its state. Members that only wait for the state do not count, because
 // without a holder no member can use the deliveries that they have queued.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
-	group := m.cfg.RequireQuorum
+	q := m.cfg.Quorum
 	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
-	return regular && !group.Empty() && 2*m.holders.Intersect(group).Len() > group.Len()
+	return regular && q != nil && q.IsQuorum(m.holders)
 }
 
 // takeHolds notes that a member has the state of the view from here on.

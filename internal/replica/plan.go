@@ -38,7 +38,7 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 // settle decides which states the view continues with.
 func (m *Replica) settle() {
 	m.branches = m.gather()
-	if !m.cfg.RequireQuorum.Empty() && len(m.branches) > 1 {
+	if m.cfg.Quorum != nil && len(m.branches) > 1 {
 		m.branches = []branch{m.newest(m.branches)}
 	}
 	var holders timed.Set
@@ -102,7 +102,7 @@ func (m *Replica) gather() []branch {
 		return r.label, r.rank, r.standing == Holder ||
 			r.standing == Tentative && !r.mates.Intersects(holders)
 	})
-	if len(bs) > 0 && m.cfg.RequireQuorum.Empty() {
+	if len(bs) > 0 && m.cfg.Quorum == nil {
 		return bs
 	}
 	return append(bs, m.group(func(r *report) (Label, uint64, bool) {

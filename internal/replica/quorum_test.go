@@ -7,13 +7,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
+
+// majority returns the quorum system of the majorities of a group.
+func majority(ids ...timed.NodeID) quorum.System {
+	q, err := quorum.Majority(timed.SetOf(ids...))
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
 
 // A view that ends before it is settled makes no state newer: a member that was cut off
 // must not leave it with the rank of the others.
 func unsettledQuorum(t testing.TB) {
-	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	w.install(0, 1, 2)
 	w.op(0, "a")
 	w.install(0)
@@ -34,7 +44,7 @@ func TestAViewThatIsNotSettledMakesNoStateNewer(t *testing.T) { unsettledQuorum(
 // A member that waits for a state to replace its own still has a newer state than a
 // member that was away for longer.
 func discardedIsNewer(t testing.TB) {
-	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	w.install(0, 1, 2)
 	w.op(0, "a")
 	w.install(2)
@@ -58,7 +68,7 @@ func TestADiscardedStateMayBeNewer(t *testing.T) { discardedIsNewer(t) }
 
 // A delivery lasts only once the members with the state are a majority.
 func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) {
-	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	op := func(opt broadcast.Options) bool {
 		w.nodes[0].last = Effect{}

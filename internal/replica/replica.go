@@ -18,7 +18,7 @@ type Replica struct {
 	// Kept across views.
 	standing Standing
 	label    Label  // of the state at the view's begin, or of the awaited state
-	rank     uint64 // RequireQuorum: the sequence of the last settled view with a quorum
+	rank     uint64 // with Quorum: the sequence of the last settled view with a quorum
 	mates    timed.Set
 	base     Name  // Pending: the state that the queue continues
 	old      Label // Pending: of the state that the application has while it waits
@@ -168,8 +168,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
-	group := m.cfg.RequireQuorum
-	if !group.Empty() && 2*v.Set.Intersect(group).Len() <= group.Len() {
+	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
 	}
 	m.phase = reporting

@@ -312,7 +312,7 @@ func divergenceIsTold(t testing.TB) {
 func TestDivergenceIsTold(t *testing.T) { divergenceIsTold(t) }
 
 func TestQuorumsAreOneLine(t *testing.T) {
-	w := newWorld(3, Config{RequireQuorum: timed.SetOf(1, 2, 3)})
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	w.install(0, 1, 2)
 	w.op(0, "a")
 	w.install(2)

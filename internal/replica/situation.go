@@ -8,8 +8,7 @@ type Situation uint8
 const (
 	// NoView: the node is in no view yet.
 	NoView Situation = iota
-	// NoQuorum: the view has no majority of RequireQuorum. The state does not
-	// change.
+	// NoQuorum: the view holds no quorum. The state does not change.
 	NoQuorum
 	// Reporting: some members have not reported their states yet.
 	Reporting

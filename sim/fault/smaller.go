@@ -36,7 +36,7 @@ func (s Schedule) Without(id timed.NodeID) Schedule {
 	}
 	if s.Traffic != nil {
 		t := *s.Traffic
-		t.Config.RequireQuorum = renumberedSet(t.Config.RequireQuorum, id)
+		t.Config.Quorum = Majority(renumberedSet(quorumMembers(t.Config.Quorum), id))
 		s.Traffic = &t
 	}
 	if s.Servers != nil {
@@ -125,8 +125,8 @@ var TrafficSimplifications = []func(*Traffic) bool{
 	func(t *Traffic) bool { return t.fewerOptions(len(t.Mix)/2, len(t.Mix)) },
 	func(t *Traffic) bool { return t.fewerOptions(len(t.Mix)-1, len(t.Mix)) },
 	func(t *Traffic) bool {
-		had := !t.Config.RequireQuorum.Empty()
-		t.Config.RequireQuorum = timed.Set{}
+		had := t.Config.Quorum != nil
+		t.Config.Quorum = nil
 		return had
 	},
 	func(t *Traffic) bool { had := t.Hush; t.Hush = false; return had },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/sim/internal/jsonform"
 	"github.com/failaware/failaware/timed"
 )
@@ -140,7 +141,7 @@ func (f *swarm) config(s random.Stream) broadcast.Config {
 		c.PacketBytes = int(s.LogUniform(1400, broadcast.MaxPacketBytes))
 	}
 	if s.Chance(quorumSeeds) {
-		c.RequireQuorum = f.all
+		c.Quorum = Majority(f.all)
 	}
 	return c
 }
@@ -180,6 +181,23 @@ func (f *swarm) ofApplications(s random.Stream) {
 	}
 }
 
+// Majority returns the quorum system of the majorities of a group, nil if it is empty.
+func Majority(group timed.Set) quorum.System {
+	q, err := quorum.Majority(group)
+	if err != nil {
+		return nil
+	}
+	return q
+}
+
+// quorumMembers returns the members of a quorum system, none if it is nil.
+func quorumMembers(q quorum.System) (s timed.Set) {
+	if q != nil {
+		s = q.Members()
+	}
+	return s
+}
+
 // trafficForm is the form of Traffic in a file.
 type trafficForm struct {
 	Window        int           `json:"window"`
@@ -198,7 +216,7 @@ type trafficForm struct {
 // MarshalJSON implements [json.Marshaler].
 func (t *Traffic) MarshalJSON() ([]byte, error) {
 	c := t.Config.WithDefaults()
-	f := trafficForm{c.Window, c.MaxMessages, c.MaxPayload, c.PacketBytes, c.Backlog, c.SlowAfter, c.RequireQuorum, t.Rate, t.Largest, t.Hush, nil}
+	f := trafficForm{c.Window, c.MaxMessages, c.MaxPayload, c.PacketBytes, c.Backlog, c.SlowAfter, quorumMembers(c.Quorum), t.Rate, t.Largest, t.Hush, nil}
 	for _, o := range t.Mix {
 		f.Mix = append(f.Mix, o.Order.String()+" "+o.Atomicity.String())
 	}
@@ -212,7 +230,7 @@ func (t *Traffic) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*t = Traffic{Rate: f.Rate, Largest: f.Largest, Hush: f.Hush, Config: broadcast.Config{Window: f.Window, MaxMessages: f.MaxMessages,
-		MaxPayload: f.MaxPayload, PacketBytes: f.PacketBytes, Backlog: f.Backlog, SlowAfter: f.SlowAfter, RequireQuorum: f.RequireQuorum}}
+		MaxPayload: f.MaxPayload, PacketBytes: f.PacketBytes, Backlog: f.Backlog, SlowAfter: f.SlowAfter, Quorum: Majority(f.RequireQuorum)}}
 	for _, text := range f.Mix {
 		o, err := parseOptions(text)
 		if err != nil {

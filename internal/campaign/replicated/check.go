@@ -18,7 +18,7 @@ type check struct {
 	inputsOf  map[membership.ViewID][]replica.Branch
 	moves     map[[2]membership.ViewID]move
 	lasting   []opID // what members were told to last, in the order of being told
-	broken    bool   // more members ended than RequireQuorum tolerates
+	broken    bool   // more members ended than the quorum system tolerates
 }
 
 // move is the way of members together from one view to another.
@@ -60,7 +60,7 @@ func (c *check) snapshot(m *member, n replica.Name, b []byte) {
 // same branches.
 func (c *check) merges(m *member, e *replica.Effect) {
 	if c.s.opt.Quorum {
-		c.fail("line", m, "merges in spite of RequireQuorum")
+		c.fail("line", m, "merges in spite of the quorum")
 	}
 	o := c.inputsOf[m.view.ID]
 	if o == nil {

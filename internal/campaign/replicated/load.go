@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -45,12 +46,23 @@ func drawLoad(r random.Stream, o Options) (l load) {
 	l.cast = broadcast.Config{Window: int(r.LogUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,
 		MaxPayload: 4000, MaxMessages: 256, Backlog: 1 << 20}
 	if o.Quorum {
-		for id := range l.nodes {
-			l.cast.RequireQuorum.Add(timed.NodeID(id + 1))
-		}
+		l.cast.Quorum = majorityOf(l.nodes)
 	}
-	c.MaxPayload, c.RequireQuorum = l.cast.MaxPayload, l.cast.RequireQuorum
+	c.MaxPayload, c.Quorum = l.cast.MaxPayload, l.cast.Quorum
 	return l
+}
+
+// majorityOf returns the quorum system of the majorities of a number of nodes.
+func majorityOf(nodes int) quorum.System {
+	var group timed.Set
+	for id := range nodes {
+		group.Add(timed.NodeID(id + 1))
+	}
+	q, err := quorum.Majority(group)
+	if err != nil {
+		panic(err) // no group
+	}
+	return q
 }
 
 // drawMix draws the orders and atomicities of operations: all that are ordered, or

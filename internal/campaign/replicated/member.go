@@ -225,7 +225,7 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.w.Sometimes(Discarded)
 		clear(m.must) // its state is not the group's, and it knows
 		if !s.opt.Quorum {
-			s.check.fail("discard", m, "discards its state without RequireQuorum")
+			s.check.fail("discard", m, "discards its state without a quorum")
 		}
 	case replica.EventStateLost:
 		s.w.Sometimes(Lost)

@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/situation"
@@ -25,7 +26,7 @@ type Broadcasts struct {
 	// timedInUse is true once a message had timed order. Then the messages left over at
 	// the end of a view may have another order than in the members that go on in it.
 	timedInUse bool
-	quorum     timed.Set // RequireQuorum, or none
+	quorum     quorum.System // nil: messages are ordered in every view
 	drift      timed.Drift
 
 	nodes map[timed.Incarnation]*member
@@ -85,7 +86,7 @@ type move struct {
 
 // checkBroadcast makes the Checker check a broadcast with some traffic.
 func (c *Checker) FollowBroadcast(t *fault.Traffic, duration time.Duration) *Broadcasts {
-	k := &Broadcasts{of: c, quorum: t.Config.RequireQuorum, drift: c.Timing.MaxDrift, limit: backlogOf(&t.Config, c.Nodes),
+	k := &Broadcasts{of: c, quorum: t.Config.Quorum, drift: c.Timing.MaxDrift, limit: backlogOf(&t.Config, c.Nodes),
 		nodes: map[timed.Incarnation]*member{}, Sent: map[broadcast.ID]*sentMessage{},
 		views: map[membership.ViewID]*viewLog{}, last: map[stream]uint64{}}
 	k.Live.init(k, t, duration)
@@ -148,12 +149,12 @@ func (c *Broadcasts) decided(id membership.ViewID, d *broadcast.Decision) {
 		m := v.members[r.Member].Incarnation
 		key := stream{m, r.Class}
 		c.last[key] = max(c.last[key], r.To)
-		if r.Class == broadcast.ClassOrdered && !c.quorum.Empty() {
+		if r.Class == broadcast.ClassOrdered && c.quorum != nil {
 			var set timed.Set
 			for _, m := range v.members {
 				set.Add(m.Node)
 			}
-			if 2*set.Intersect(c.quorum).Len() <= c.quorum.Len() {
+			if !c.quorum.IsQuorum(set) {
 				c.fail("quorum", m.Node, "its messages are ordered in view %v of %v", id, set)
 			}
 		}

@@ -93,8 +93,7 @@ func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 // expect demands the outcome of a message in time, unless it is to be ordered in
 // quorums only and there is none.
 func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
-	q := l.k.quorum
-	if id.Class == broadcast.ClassOrdered && !q.Empty() && 2*l.block(n.ID).Intersect(q).Len() <= q.Len() {
+	if q := l.k.quorum; id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.block(n.ID)) {
 		return
 	}
 	l.due = append(l.due, dueMessage{at, id, all})
