@@ -58,7 +58,7 @@ func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 				for j := range k {
-					if into[j].Kind != Message {
+					if into[j].Change != nil {
 						continue
 					}
 					got++
@@ -99,7 +99,7 @@ func TestBorrowedPayloadsOutliveTheirIncarnation(t *testing.T) {
 	require.Equal(t, was, into[:k])
 	for next := uint64(0); next < 300; {
 		for _, d := range into[:k] {
-			if d.Kind == Message {
+			if d.Change == nil {
 				require.Equal(t, patterned(next, 1000), d.Payload)
 				next++
 			}

@@ -48,8 +48,8 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 				}
 				fresh := int64(0)
 				for j := range k {
-					switch into[j].Kind {
-					case Message:
+					switch into[j].Change.(type) {
+					case nil:
 						fresh++
 					case ViewChange:
 						if into[j].View.ID.Sequence > view {

@@ -198,20 +198,22 @@ func TestRestartEndsOutcomesAndShowsInTheDeliveries(t *testing.T) {
 	out, err := n.BroadcastAndWait(bounded(t), []byte("x"), BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 	require.NoError(t, err)
 	require.Equal(t, n.Status().Boot, out.ID.Boot)
-	var kinds []DeliveryKind
+	var changes []string
 	for d, err := range n.Deliveries(bounded(t)) {
 		require.NoError(t, err)
-		kinds = append(kinds, d.Kind)
-		if d.Kind == NewIncarnation {
-			require.NotEmpty(t, d.Change.Reason)
+		changes = append(changes, fmt.Sprintf("%T", d.Change))
+		if c, ok := d.Change.(NewIncarnation); ok {
+			require.NotEmpty(t, c.Reason)
+			require.NotZero(t, c.Boot)
 		}
-		if d.Kind == Message {
+		if d.Change == nil {
 			require.Equal(t, "x", string(d.Payload))
 			break
 		}
 	}
-	tail := kinds[slices.Index(kinds, NewIncarnation):]
-	require.Equal(t, []DeliveryKind{NewIncarnation, NewIncarnation, ViewChange, Message}, tail)
+	const again = "failaware.NewIncarnation"
+	tail := changes[slices.Index(changes, again):]
+	require.Equal(t, []string{again, again, "failaware.ViewChange", "<nil>"}, tail)
 }
 
 func TestWaitForAnOutcomeCanEnd(t *testing.T) {
@@ -245,7 +247,7 @@ func TestDeliveriesHaveOneConsumer(t *testing.T) {
 			require.NoError(t, err)
 			_, other := n.Receive(t.Context(), make([]Delivery, 1))
 			require.ErrorIs(t, other, ErrConsumer)
-			if d.Kind == Message {
+			if d.Change == nil {
 				got = append(got, string(d.Payload))
 				break
 			}
@@ -313,16 +315,16 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	position, messages := uint64(0), 0
 	for d, err := range slow.Deliveries(bounded(t)) {
 		require.NoError(t, err)
-		if d.Kind == ViewChange {
-			position = 0
+		if _, over := d.Change.(NewIncarnation); over {
+			break
 		}
-		if d.Kind == Message {
+		switch d.Change.(type) {
+		case ViewChange:
+			position = 0
+		case nil:
 			messages++
 			position++
 			require.Equal(t, position, d.Position, "nothing is left out")
-		}
-		if d.Kind == NewIncarnation {
-			break
 		}
 	}
 	require.NotZero(t, messages)

@@ -83,8 +83,8 @@ func stretches(t *testing.T, m *member) (out []stretch) {
 	seen := map[failaware.MessageID]bool{}
 	transition := false
 	for _, d := range m.items {
-		switch d.Kind {
-		case failaware.Message:
+		switch c := d.Change.(type) {
+		case nil:
 			require.False(t, seen[d.ID], "node %v delivers %v twice", m.ID(), d.ID)
 			seen[d.ID] = true
 			require.Equal(t, s.from, d.View.ID)
@@ -97,11 +97,11 @@ func stretches(t *testing.T, m *member) (out []stretch) {
 			}
 		case failaware.TransitionBegins:
 			transition = true
-			s.mark, s.to = len(s.ordered), d.Change.Next.ID
+			s.mark, s.to = len(s.ordered), c.Next.ID
 			require.Equal(t, s.from, d.View.ID)
 		case failaware.ViewChange:
 			require.Equal(t, s.to, s.to)
-			require.Equal(t, s.from, d.Change.Previous)
+			require.Equal(t, s.from, c.Previous)
 			require.True(t, s.from.None() || transition && s.to == d.View.ID)
 			if !s.from.None() {
 				out = append(out, s)
@@ -169,11 +169,11 @@ func compare(t *testing.T, all []*member) {
 		lost := 0
 		m.mu.Lock()
 		for _, d := range m.items {
-			switch {
-			case d.Kind == failaware.Message && d.ID.Sender == m.ID():
-				outcome[d.ID] = true
-			case d.Kind == failaware.OutcomeLost:
-				for id := d.ID; id.Sequence >= d.Change.From; id.Sequence-- {
+			switch c := d.Change.(type) {
+			case nil:
+				outcome[d.ID] = true // of others, too
+			case failaware.OutcomeLost:
+				for id := c.From; id.Sequence <= c.Through.Sequence; id.Sequence++ {
 					require.False(t, outcome[id], "delivered means delivered")
 					outcome[id] = true
 					lost++

@@ -41,7 +41,7 @@ func nextMessage(t testing.TB, n *Node) Delivery {
 	t.Helper()
 	for d, err := range n.Deliveries(bounded(t)) {
 		require.NoError(t, err)
-		if d.Kind == Message {
+		if d.Change == nil {
 			return d.Clone()
 		}
 	}
@@ -104,10 +104,15 @@ func allCombinations(t *testing.T) bool {
 		last := map[string]uint64{}
 		for d, err := range n.Deliveries(bounded(t)) {
 			require.NoError(t, err)
-			if d.Kind == NewIncarnation || d.Kind == TransitionBegins && d.View.ID == view {
+			switch d.Change.(type) {
+			case NewIncarnation:
 				return false
+			case TransitionBegins:
+				if d.View.ID == view {
+					return false
+				}
 			}
-			if d.Kind != Message {
+			if d.Change != nil {
 				continue
 			}
 			text := string(d.Payload)
@@ -203,11 +208,11 @@ func survivors(t *testing.T) bool {
 					}
 					return
 				}
-				switch d.Kind {
+				switch d.Change.(type) {
 				case ViewChange:
 					streams[i][step{view, d.View.ID}] = ids
 					view, ids = d.View.ID, nil
-				case Message:
+				case nil:
 					ids = append(ids, d.ID)
 					if count++; i == 0 && count == 500 {
 						close(killed)

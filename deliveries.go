@@ -3,96 +3,44 @@ package failaware
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
 
-// DeliveryKind tells items of the deliveries apart.
-type DeliveryKind uint8
-
-// The items come in the order of extended virtual synchrony: members that move
-// together from one view to the next get the same items of kinds Message (except for
-// the order of Unordered ones among each other), TransitionBegins and ViewChange
-// between the two ViewChange items.
-const (
-	// Message: a message. A sender gets its own messages as well.
-	Message DeliveryKind = iota + 1
-	// TransitionBegins: messages up to the next ViewChange come with Change.Along, the
-	// members that move together to the next view, and perhaps not with the other
-	// members of View. They are marked Transitional.
-	TransitionBegins
-	// ViewChange: messages from now on are delivered in View. Change says which members
-	// came along, and which branches of the group meet in it.
-	ViewChange
-	// OutcomeLost: another branch of the group has ordered own messages of class
-	// ID.Class from sequence Change.From through ID.Sequence. This node cannot know which
-	// nodes delivered them, and does not send them again.
-	OutcomeLost
-	// NewIncarnation: this node gave up its incarnation, and began the one of ID.Boot
-	// ([Restarted]). The outcome of its own earlier messages is not known, unless they
-	// were delivered above; it is in no view until the next ViewChange.
-	NewIncarnation
-)
-
-func (k DeliveryKind) String() string {
-	switch k {
-	case Message:
-		return "message"
-	case TransitionBegins:
-		return "transition"
-	case ViewChange:
-		return "view"
-	case OutcomeLost:
-		return "outcome-lost"
-	case NewIncarnation:
-		return "new-incarnation"
-	}
-	return "unknown"
-}
-
-// Delivery is one item of the deliveries.
+// Delivery is one item of the deliveries: a message or, if Change is not nil, a change.
+//
+// Items come in the order of extended virtual synchrony: members that move together
+// from one view to the next get the same items between the two [ViewChange] items,
+// except for the order of Unordered messages among each other and for changes that
+// concern one node only.
 type Delivery struct {
-	Kind DeliveryKind
-	// Order and Atomicity are those that the sender of a Message asked for.
+	// View is where the item belongs. It is empty before the first view and with a
+	// [NewIncarnation], never nil, and must not be changed.
+	View *View
+	// Change is nil for a message. The fields below are those of a message, and zero with
+	// a change.
+	Change Change
+
+	// ID names the message. A sender gets its own messages as well.
+	ID MessageID
+	// Order and Atomicity are those that the sender asked for.
 	Order     Order
 	Atomicity Atomicity
-	// Transitional says of a Message that its atomicity was not reached in View: it
-	// comes with the members that move on together.
+	// Transitional says that the atomicity was not reached in View: the message comes
+	// with the members that move on together.
 	Transitional bool
-	// ID names a Message; see the other kinds.
-	ID MessageID
 	// Position counts the Total and Timed messages of View, from 1, the same at all
 	// members; 0 for others.
 	Position uint64
-	// Stamp is the group time at which a Message was sent, wrong by at most Deviation,
-	// or [clocksync.UnknownBound] when the sender's clock was not synchronized.
+	// Stamp is the group time of sending, wrong by at most Deviation, which is
+	// [clocksync.UnknownBound] when the sender's clock was not synchronized.
 	Stamp     GroupTime
 	Deviation time.Duration
-	// Payload is that of a Message. It is borrowed, to be read only: see [Node.Receive].
+	// Payload is borrowed, to be read only: see [Node.Receive].
 	Payload []byte
-	// View is where the item belongs; nil with NewIncarnation and before the first
-	// view. It must not be changed.
-	View *View
-	// Change says more about items other than messages; nil for those.
-	Change *DeliveryChange
-}
-
-// DeliveryChange says more about an item that is no message.
-type DeliveryChange struct {
-	// Next is the view that a transition leads to.
-	Next *View
-	// Previous is the view that this node comes from; none at first.
-	Previous ViewID
-	// Along are the members that move together with this node.
-	Along Set
-	// Merged are the branches that meet in the view, each with its members.
-	Merged []Branch
-	// From is the first sequence of an OutcomeLost.
-	From uint64
-	// Reason is why there is a NewIncarnation.
-	Reason RestartReason
 }
 
 // Clone returns a copy whose payload the caller may keep.
@@ -103,15 +51,27 @@ func (d Delivery) Clone() Delivery {
 	return d
 }
 
-// fill makes the delivery of an item of the queue.
-func (d *Delivery) fill(it *deliveryqueue.Item) {
-	m := &it.Message
-	*d = Delivery{Kind: DeliveryKind(it.Kind), Order: m.Order, Atomicity: m.Atomicity, Transitional: m.Transitional, ID: m.ID,
-		Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: m.Payload, View: it.View}
-	if c := it.Change; c != nil {
-		d.Change = &DeliveryChange{Next: c.Next, Previous: c.Previous, Along: c.Along, Merged: c.Merged,
-			From: c.From, Reason: restartReasons[c.Reason]}
+// String says which message it is, without its payload, or what the change is.
+func (d Delivery) String() string {
+	v := someView(d.View).ID
+	switch {
+	case d.Change != nil:
+		return fmt.Sprintf("%v (view %v)", d.Change, v)
+	case d.Position > 0:
+		return fmt.Sprintf("message %v of %d bytes at position %d of view %v", d.ID, len(d.Payload), d.Position, v)
 	}
+	return fmt.Sprintf("message %v of %d bytes in view %v", d.ID, len(d.Payload), v)
+}
+
+// fill makes the delivery of an item of the queue. For a message it does not allocate.
+func (d *Delivery) fill(it *deliveryqueue.Item) {
+	if it.Kind != deliveryqueue.Message {
+		*d = Delivery{View: someView(it.View), Change: changeOf(it)}
+		return
+	}
+	m := &it.Message
+	*d = Delivery{View: someView(it.View), ID: m.ID, Order: m.Order, Atomicity: m.Atomicity, Transitional: m.Transitional,
+		Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: m.Payload}
 }
 
 // Receive waits for items of the deliveries, moves those that are there into the
@@ -145,7 +105,7 @@ const receiveBatch = 64
 // Deliveries returns an iterator over the deliveries, as [Node.Receive] gives them.
 // A payload is borrowed until the next item, and that of the last one as those of
 // Receive; [Delivery.Clone] keeps one. The iteration ends with an error, as those of
-// Receive, and an item of no kind. Items that were not iterated over are left for the
+// Receive, and an empty item. Items that were not iterated over are left for the
 // next consumer.
 func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 	return func(yield func(Delivery, error) bool) {

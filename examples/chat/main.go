@@ -55,12 +55,13 @@ func run() error {
 		}
 	}()
 	for d, err := range n.Deliveries(ctx) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case d.Kind == failaware.Message:
+		}
+		switch d.Change.(type) {
+		case nil: // a message
 			fmt.Printf("%v: %s\n", d.ID.Sender, d.Payload)
-		case d.Kind == failaware.ViewChange:
+		case failaware.ViewChange:
 			fmt.Printf("-- here are %v\n", d.View.Set)
 		}
 	}

@@ -123,28 +123,27 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 
 // deliveryOf returns the wire form of an item.
 func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
-	w := Delivery{ID: eventID(run, k.sequence), Sequence: k.sequence, Node: int(node), Kind: k.Kind.String()}
+	w := Delivery{ID: eventID(run, k.sequence), Sequence: k.sequence, Node: int(node)}
 	if k.missed > 0 {
 		w.Kind, w.Count = "missed", k.missed
 		return w
 	}
-	if k.View != nil {
-		w.View = viewText(k.View.ID)
-	}
-	switch c := k.Change; k.Kind {
-	case failaware.Message:
-		w.Message, w.Sender, w.Boot = k.Delivery.ID.String(), int(k.Delivery.ID.Sender), bootText(k.Delivery.ID.Boot)
+	w.View = viewText(k.View.ID)
+	switch c := k.Change.(type) {
+	case nil:
+		w.Kind, w.Message, w.Sender, w.Boot = "message", k.Delivery.ID.String(), int(k.Delivery.ID.Sender), bootText(k.Delivery.ID.Boot)
 		w.Order, w.Atomicity, w.Transitional, w.Position = k.Order.String(), k.Atomicity.String(), k.Transitional, k.Position
 		w.StampNS, w.DeviationNS = int64(k.Stamp), known(k.Deviation, clocksync.UnknownBound)
 		w.Payload = base64.StdEncoding.EncodeToString(k.Payload)
 	case failaware.TransitionBegins:
-		w.NextView, w.Along = viewText(c.Next.ID), setOf(c.Along)
+		w.Kind, w.NextView, w.Along = "transition", viewText(c.Next.ID), setOf(c.Along)
 	case failaware.ViewChange:
+		w.Kind = "view"
 		w.Members, w.PreviousView, w.Along, w.Merged = membersOf(k.View), viewText(c.Previous), setOf(c.Along), branchesOf(c.Merged)
 	case failaware.OutcomeLost:
-		w.Message, w.From, w.Through = k.Delivery.ID.String(), c.From, k.Delivery.ID.Sequence
+		w.Kind, w.Message, w.From, w.Through = "outcome-lost", c.Through.String(), c.From.Sequence, c.Through.Sequence
 	case failaware.NewIncarnation:
-		w.Boot, w.Reason = bootText(k.Delivery.ID.Boot), string(c.Reason)
+		w.Kind, w.Boot, w.Reason = "new-incarnation", bootText(c.Boot), string(c.Reason)
 	}
 	return w
 }

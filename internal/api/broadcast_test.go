@@ -76,7 +76,7 @@ func TestDeliveryLogKeepsTheLatest(t *testing.T) {
 	l := newDeliveryLog()
 	batch := make([]failaware.Delivery, 100)
 	for i := range batch {
-		batch[i] = failaware.Delivery{Kind: failaware.Message}
+		batch[i] = failaware.Delivery{View: &failaware.View{}}
 	}
 	for range MostKept/100 + 1 {
 		l.add(batch, false)
@@ -96,7 +96,7 @@ func TestDeliveryLogKeepsTheLatest(t *testing.T) {
 	require.Equal(t, total-MostKept, missed)
 	require.Equal(t, total+1, next)
 
-	large := failaware.Delivery{Kind: failaware.Message, Payload: make([]byte, MostKeptBytes)}
+	large := failaware.Delivery{View: &failaware.View{}, Payload: make([]byte, MostKeptBytes)}
 	l.add([]failaware.Delivery{large, large}, false)
 	require.Len(t, l.items, 1)
 	large.Payload = make([]byte, MostKeptBytes+1)

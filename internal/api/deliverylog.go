@@ -68,10 +68,10 @@ func (l *deliveryLog) latest() uint64 {
 	return l.last
 }
 
-// get returns the item after a sequence number. missed is the number of earlier items
-// that are no longer kept. Without an item, more is closed at the next one, or is nil
-// if no more will come.
-func (l *deliveryLog) get(seq uint64) (d failaware.Delivery, missed uint64, ok bool, more <-chan struct{}) {
+// get returns a copy of the item after a sequence number, or nil. missed is the number
+// of earlier items that are no longer kept. If no item comes after the number, ok is
+// false, and more is closed at the next one, or is nil if no more will come.
+func (l *deliveryLog) get(seq uint64) (d *failaware.Delivery, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq > l.last {
@@ -79,21 +79,22 @@ func (l *deliveryLog) get(seq uint64) (d failaware.Delivery, missed uint64, ok b
 	}
 	if seq == l.last {
 		if l.over {
-			return d, 0, false, nil
+			return nil, 0, false, nil
 		}
-		return d, 0, false, l.more
+		return nil, 0, false, l.more
 	}
 	first := l.last - uint64(len(l.items)) + 1
 	if seq+1 < first {
 		missed = first - seq - 1
 		if len(l.items) == 0 {
-			return d, missed, true, nil
+			return nil, missed, true, nil
 		}
 	}
-	return l.items[seq+missed+1-first], missed, true, nil
+	item := l.items[seq+missed+1-first]
+	return &item, missed, true, nil
 }
 
-// kept is an item with its number, or, if Kind is none, a number of missed items.
+// kept is an item with its number or, if missed is not 0, a number of missed items.
 type kept struct {
 	failaware.Delivery
 	sequence, missed uint64
@@ -111,11 +112,11 @@ func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.S
 				if missed > 0 && !yield(kept{sequence: seq, missed: missed}) {
 					return
 				}
-				if d.Kind == 0 {
+				if d == nil {
 					continue
 				}
 				seq++
-				if !yield(kept{Delivery: d, sequence: seq}) {
+				if !yield(kept{Delivery: *d, sequence: seq}) {
 					return
 				}
 			case more == nil || !follow:

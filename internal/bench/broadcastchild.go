@@ -97,10 +97,10 @@ func (c *castChild) take(items []failaware.Delivery, now timed.Instant) {
 	defer c.mu.Unlock()
 	for i := range items {
 		it := &items[i]
-		switch it.Kind {
+		switch it.Change.(type) {
 		case failaware.ViewChange:
 			c.count.Views++
-		case failaware.Message:
+		case nil:
 			if len(it.Payload) < castHead || binary.BigEndian.Uint32(it.Payload) != c.number {
 				continue
 			}

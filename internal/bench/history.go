@@ -99,32 +99,32 @@ func (r *historyRecorder) note(items []failaware.Delivery, now timed.Instant) {
 		r.h.Pauses = append(r.h.Pauses, castPause{r.last, now})
 	}
 	for i := range items {
-		switch it := &items[i]; it.Kind {
-		case failaware.Message:
-			r.message(it)
+		switch c := items[i].Change.(type) {
+		case nil:
+			r.message(&items[i])
 			r.last = now
 		case failaware.ViewChange:
-			r.viewChange(it)
+			r.viewChange(items[i].View.ID, c.Along)
 		case failaware.NewIncarnation:
 			r.h.Overruns++
 			r.h.Stints = nil
 			r.heard = [timed.MaxNodes + 1]latestMessage{}
 		case failaware.OutcomeLost:
-			r.h.Elsewhere = append(r.h.Elsewhere, castSkip{Sender: it.ID.Sender, Boot: it.ID.Boot, From: it.Change.From, To: it.ID.Sequence})
+			r.h.Elsewhere = append(r.h.Elsewhere, castSkip{Sender: c.From.Sender, Boot: c.From.Boot, From: c.From.Sequence, To: c.Through.Sequence})
 		}
 	}
 }
 
-func (r *historyRecorder) viewChange(it *failaware.Delivery) {
+func (r *historyRecorder) viewChange(next failaware.ViewID, along timed.Set) {
 	if n := len(r.h.Stints); n > 0 {
-		r.h.Stints[n-1].Next, r.h.Stints[n-1].Along = it.View.ID, idSet{it.Change.Along}
+		r.h.Stints[n-1].Next, r.h.Stints[n-1].Along = next, idSet{along}
 	}
 	for id := range r.heard {
-		if !it.Change.Along.Has(timed.NodeID(id)) {
+		if !along.Has(timed.NodeID(id)) {
 			r.heard[id].parted = true
 		}
 	}
-	r.h.Stints = append(r.h.Stints, castStint{View: it.View.ID})
+	r.h.Stints = append(r.h.Stints, castStint{View: next})
 }
 
 func (r *historyRecorder) message(it *failaware.Delivery) {

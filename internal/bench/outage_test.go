@@ -29,14 +29,14 @@ func TestOutage(t *testing.T) {
 
 // item makes deliveries for a history.
 func item(sender timed.NodeID, boot timed.BootID, number, position uint64) failaware.Delivery {
-	d := failaware.Delivery{Kind: failaware.Message, Position: position, Payload: binary.BigEndian.AppendUint64(nil, number)}
+	d := failaware.Delivery{Position: position, Payload: binary.BigEndian.AppendUint64(nil, number)}
 	d.ID.Sender, d.ID.Boot, d.ID.Sequence = sender, boot, number
 	return d
 }
 
 func change(sequence uint64, along ...timed.NodeID) failaware.Delivery {
-	return failaware.Delivery{Kind: failaware.ViewChange, View: &failaware.View{ID: membership.ViewID{Sequence: sequence, Leader: 1, Boot: 1}},
-		Change: &failaware.DeliveryChange{Along: timed.SetOf(along...)}}
+	return failaware.Delivery{View: &failaware.View{ID: membership.ViewID{Sequence: sequence, Leader: 1, Boot: 1}},
+		Change: failaware.ViewChange{Along: timed.SetOf(along...)}}
 }
 
 func historyOf(items ...failaware.Delivery) *history {
