@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/brief"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/timed"
@@ -42,9 +43,9 @@ func (a LeaderAnswer) String() string {
 	case a.Leader == NoNode:
 		return "no leader is known"
 	case a.Leads:
-		return fmt.Sprintf("this node, %v, leads with the support of %v, for at most %s", a.Leader, a.Support, brief(a.AtMost))
+		return fmt.Sprintf("this node, %v, leads with the support of %v, for at most %s", a.Leader, a.Support, brief.Duration(a.AtMost))
 	case a.UpToDate:
-		return fmt.Sprintf("node %v leads, up to date for at most %s", a.Leader, brief(a.AtMost))
+		return fmt.Sprintf("node %v leads, up to date for at most %s", a.Leader, brief.Duration(a.AtMost))
 	}
 	return fmt.Sprintf("node %v leads, by hearsay", a.Leader)
 }
@@ -72,7 +73,7 @@ func (a ViewAnswer) String() string {
 	case a.View == nil || a.View.ID.None():
 		return "no view yet"
 	case a.UpToDate:
-		return fmt.Sprintf("view %v of %v, up to date for at most %s", a.View.ID, a.View.Set, brief(a.AtMost))
+		return fmt.Sprintf("view %v of %v, up to date for at most %s", a.View.ID, a.View.Set, brief.Duration(a.AtMost))
 	}
 	return fmt.Sprintf("view %v of %v, not up to date", a.View.ID, a.View.Set)
 }

@@ -166,7 +166,7 @@ const (
 	// OrderedElsewhere: another branch of the group has ordered the message; this
 	// node cannot know which nodes delivered it.
 	OrderedElsewhere UnknownReason = "another branch of the group ordered the message"
-	// IncarnationEnded: the incarnation that sent it is over ([Restarted]).
+	// IncarnationEnded: the incarnation that sent it is over (event.Restarted).
 	IncarnationEnded UnknownReason = "the incarnation that sent it ended"
 	// NodeStopped: the node has stopped.
 	NodeStopped UnknownReason = "the node stopped"

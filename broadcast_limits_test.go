@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
@@ -22,7 +23,7 @@ func held(t *testing.T, b BroadcastConfig) (*Node, func()) {
 	t.Helper()
 	n := startNode(t, Config{ID: 1, Broadcast: &b})
 	n.loop.JudgeRate(hwclock.RateFaulty)
-	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
+	eventually(t, "waiting", func() bool { return n.Status().Waiting == event.ClockRate })
 	return n, func() { n.loop.JudgeRate(hwclock.RateFine) }
 }
 
@@ -294,12 +295,12 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	defer cancel()
 	warned := false
 	for e := range slow.EventsSince(bounded(t), 0) {
-		if s, ok := e.(SlowConsumer); ok {
+		if s, ok := e.(event.SlowConsumer); ok {
 			warned = true
 			require.Greater(t, s.Backlog, int64(8<<10))
 		}
-		if r, ok := e.(Restarted); ok {
-			require.Equal(t, Overrun, r.Reason)
+		if r, ok := e.(event.Restarted); ok {
+			require.Equal(t, event.Overrun, r.Reason)
 			break
 		}
 	}
@@ -309,7 +310,7 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 		_, err := fast[0].BroadcastAndWait(bounded(t), nil, BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
 		return err == nil
 	})
-	require.Equal(t, Overrun, slow.Status().Waiting, "it waits for its application")
+	require.Equal(t, event.Overrun, slow.Status().Waiting, "it waits for its application")
 	require.Less(t, slow.loop.Deliveries().Backlog(), int64(8<<10+2*48<<10), "the backlog and a window")
 
 	position, messages := uint64(0), 0

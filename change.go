@@ -3,6 +3,7 @@ package failaware
 import (
 	"fmt"
 
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
 
@@ -18,6 +19,7 @@ type Change interface {
 // that move together to the next view, and perhaps not with the other members of
 // [Delivery.View]. They are marked Transitional.
 type TransitionBegins struct {
+	// Next is empty if the incarnation of this node ends, never nil.
 	Next  *View
 	Along Set
 }
@@ -38,10 +40,10 @@ type ViewChange struct {
 type OutcomeLost struct{ From, Through MessageID }
 
 // NewIncarnation: this node gave up its incarnation, and began the one of Boot
-// ([Restarted]). The outcome of its earlier messages is not known, unless they were
+// ([event.Restarted]). The outcome of its earlier messages is not known, unless they were
 // delivered above; it is in no view until the next [ViewChange].
 type NewIncarnation struct {
-	Reason RestartReason
+	Reason event.RestartReason
 	Boot   BootID
 }
 
@@ -74,7 +76,7 @@ func changeOf(it *deliveryqueue.Item) Change {
 	c := it.Change
 	switch it.Kind {
 	case deliveryqueue.Transition:
-		return TransitionBegins{c.Next, c.Along}
+		return TransitionBegins{someView(c.Next), c.Along}
 	case deliveryqueue.Installed:
 		return ViewChange{c.Previous, c.Along, c.Merged}
 	case deliveryqueue.Lost:

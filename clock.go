@@ -16,7 +16,7 @@ import (
 // not allocate; it is safe for concurrent use.
 //
 // The clock is slewed, and never runs backwards within a timeline. It steps only
-// when a [ClockStepped] event says so, onto another timeline.
+// when a event.ClockStepped event says so, onto another timeline.
 func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read) }
 
 func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {

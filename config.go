@@ -59,14 +59,14 @@ type Config struct {
 	// Quorum, if not nil, says whose votes make a leader a global one. At most one node
 	// of the group leads globally ([Node.LeadsGlobally]); other parts of a split group
 	// keep their local leaders. Quorum must be the same at every node: nodes that differ
-	// do not vote for each other, and say so ([OtherQuorum]). With it, mode [Strict] does
+	// do not vote for each other, and say so (event.OtherQuorum). With it, mode [Strict] does
 	// not keep BI.
 	//
 	// With a StateDir, [Node.Timestamp] tells the starts of this node apart, and the
 	// quorum system can be replaced ([Node.ChangeQuorum]) unless
 	// [BroadcastConfig.RequireQuorum] is set. From the first start on, the
 	// state directory says which system is in use, and Quorum has no effect
-	// ([QuorumChange] reports a difference).
+	// (event.QuorumChange reports a difference).
 	Quorum quorum.System
 	// JoinQuorum says that this node is new in a group that has a quorum system: it
 	// begins without one, and learns from the others which one is in use. It needs a
@@ -238,8 +238,8 @@ type BroadcastConfig struct {
 	// Backlog and a window wait. Zero means 16 MiB.
 	Backlog int
 	// SlowAfter is for how long deliveries may exceed the Backlog before a
-	// [SlowConsumer] event says so. After twice as long the incarnation ends
-	// ([Overrun]), so that the group goes on without it, and the next one begins when
+	// event.SlowConsumer event says so. After twice as long the incarnation ends
+	// (event.Overrun), so that the group goes on without it, and the next one begins when
 	// half of the Backlog has been taken. Zero means 1 s.
 	SlowAfter time.Duration
 	// RequireQuorum orders messages only in views that hold a quorum of [Config.Quorum],

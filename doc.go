@@ -18,7 +18,7 @@
 //     lock, send no message, and read the hardware clock at every call.
 //   - [Node.Status] is everything that people may want to see.
 //   - [Node.Lead], [Node.LeaderContext], [Node.WaitLeader].
-//   - [Node.Events] and [Node.EventsSince] iterate over typed [Event] values.
+//   - [Node.Events] and [Node.EventsSince] iterate over typed event.Event values.
 //   - [Node.Broadcast], [Node.BroadcastAndWait], [Node.Receive] and [Node.Deliveries]:
 //     messages in one order within views, if [Config.Broadcast] is on.
 //   - Package [github.com/failaware/failaware/replicate] keeps a state the same at all
@@ -38,8 +38,8 @@
 //   - The deviation of a clock's [Reading] is a bound, never an estimate.
 //
 // Agreement on the members of a view does not rest on clocks at all. If a clock
-// breaks ρ, the nodes notice by the first evidence, and say so: [ClockFault],
-// [Restarted]. The time until there is a leader or a view ([Bounds]) is guaranteed in
+// breaks ρ, the nodes notice by the first evidence, and say so: event.ClockFault,
+// event.Restarted. The time until there is a leader or a view ([Bounds]) is guaranteed in
 // partitions whose nodes are connected in time.
 //
 // A leader knows that nobody else leads in its own logical partition. Another

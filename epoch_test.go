@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/edict/fence"
 	"github.com/failaware/failaware/leader/epoch"
@@ -96,18 +97,18 @@ func TestAQuorumSystemIsReplaced(t *testing.T) {
 	l := inEpoch(t, 2, after, nodes)
 	require.ErrorIs(t, l.ChangeQuorum(ctx, system(t, after)), epoch.ErrSystem, "it rules already")
 	require.NotEqual(t, NodeID(1), l.ID(), "node 1 has no say any more")
-	steps := map[QuorumStep]bool{}
+	steps := map[event.QuorumStep]bool{}
 	for _, n := range nodes {
 		for e := range n.EventsSince(ctx, 0) {
-			if c, ok := e.(QuorumChange); ok {
+			if c, ok := e.(event.QuorumChange); ok {
 				steps[c.Step] = true
-				if c.Step == QuorumEntered && c.Epoch == 2 {
+				if c.Step == event.QuorumEntered && c.Epoch == 2 {
 					break
 				}
 			}
 		}
 	}
-	require.Subset(t, steps, map[QuorumStep]bool{QuorumProposed: true, QuorumDecided: true, QuorumEntered: true})
+	require.Subset(t, steps, map[event.QuorumStep]bool{event.QuorumProposed: true, event.QuorumDecided: true, event.QuorumEntered: true})
 
 	for _, n := range nodes {
 		require.NoError(t, n.Close())
@@ -115,8 +116,8 @@ func TestAQuorumSystemIsReplaced(t *testing.T) {
 	nodes = startEpochs(t, dir)
 	inEpoch(t, 2, after, nodes)
 	for e := range nodes[0].EventsSince(ctx, 0) {
-		if c, ok := e.(QuorumChange); ok {
-			require.Equal(t, QuorumIgnored, c.Step)
+		if c, ok := e.(event.QuorumChange); ok {
+			require.Equal(t, event.QuorumIgnored, c.Step)
 			require.Contains(t, c.String(), after)
 			break
 		}

@@ -30,7 +30,7 @@ var (
 	// ErrDuplicateID: another process uses this node's id, and keeps it.
 	ErrDuplicateID = errors.New("failaware: the id is in use by another process")
 	// ErrMismatch: a peer has other settings that must be the same everywhere.
-	ErrMismatch = errors.New("failaware: settings differ from a peer's")
+	ErrMismatch = timed.ErrMismatch
 	// ErrInUse: another process holds the state directory's lock for this id.
 	ErrInUse = statedir.ErrInUse
 	// ErrDamaged: a file of the state directory does not hold what was written there.
@@ -58,33 +58,7 @@ func (e *DuplicateIDError) Is(target error) bool { return target == ErrDuplicate
 
 // MismatchError names a peer whose ρ or Δ differs, and both values. It matches
 // [ErrMismatch].
-type MismatchError struct {
-	Peer NodeID
-	// ρ in parts per billion: of this node, and of the peer.
-	MaxDrift, PeerMaxDrift timed.Drift
-	// Δ: of this node, and of the peer.
-	FastThreshold, PeerFastThreshold time.Duration
-}
-
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("failaware: settings differ from those of node %v: %s", e.Peer, e.detail())
-}
-
-// detail names the settings that differ.
-func (e *MismatchError) detail() string {
-	drift := fmt.Sprintf("MaxDrift is %d ppb here and %d ppb there", int64(e.MaxDrift), int64(e.PeerMaxDrift))
-	fast := fmt.Sprintf("FastThreshold is %v here and %v there", e.FastThreshold, e.PeerFastThreshold)
-	switch {
-	case e.MaxDrift == e.PeerMaxDrift:
-		return fast
-	case e.FastThreshold == e.PeerFastThreshold:
-		return drift
-	}
-	return drift + "; " + fast
-}
-
-// Is reports whether target is ErrMismatch.
-func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
+type MismatchError = timed.MismatchError
 
 // NotLeaderError says why a leader context ended, or that something was refused that
 // only a leader may do, and who leads instead. It matches [ErrNotLeader].

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 func Example() {
@@ -19,7 +20,7 @@ func Example() {
 		panic(err)
 	}
 	for e := range b.EventsSince(ctx, 0) {
-		if v, ok := e.(failaware.ViewInstalled); ok && len(v.View.Members) == 2 {
+		if v, ok := e.(event.ViewInstalled); ok && len(v.View.Members) == 2 {
 			fmt.Println("members", v.View.Set)
 			break
 		}

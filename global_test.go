@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
@@ -170,7 +171,7 @@ func TestOtherQuorumIsNoticed(t *testing.T) {
 	for _, n := range []*Node{a, b} {
 		eventually(t, "the difference is told", func() bool {
 			for e := range n.kept() {
-				if o, ok := e.(OtherQuorum); ok {
+				if o, ok := e.(event.OtherQuorum); ok {
 					return o.Peer == 3-n.ID() && o.Epoch == 1
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware/clocksync/reference"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/eventring"
 	"github.com/failaware/failaware/internal/hwclock"
@@ -40,7 +41,9 @@ type Node struct {
 	peers   *peers.Resolver
 	pollers []*reference.Poller // of the references, in the order of the configuration
 	outputs outputs.Outputs     // of time, to other programs
-	events  *eventring.Ring[Event]
+	events  *eventring.Ring[event.Event]
+
+	timeline TimelineID // that the clock follows; owned by the loop, for its events
 
 	stamping sync.Mutex
 	stamped  uint64 // timestamps made; guarded by stamping
@@ -134,7 +137,7 @@ var machineClock = sync.OnceValues(hwclock.New)
 var holdAwake = awake.Hold
 
 // Start starts a node. It returns at once; the node takes part as soon as its
-// waiting time is over ([Bounds.Ready], and see [Ready]). The node runs until
+// waiting time is over ([Bounds.Ready], and see [event.Ready]). The node runs until
 // [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
 // stops by itself ([Node.Err]).
 //
@@ -162,7 +165,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		raiseProcs()
 	}
 	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
-		events: eventring.New[Event](cfg.EventBuffer)}
+		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		return nil, errors.Join(err, n.release())
 	}
@@ -228,7 +231,7 @@ func (n *Node) checkQuorum(s *epoch.State) error {
 		return fmt.Errorf("failaware: Broadcast.RequireQuorum: the quorum system in use is %s (epoch %d, by the state directory), and Quorum is %s",
 			s.System, s.Epoch, c)
 	}
-	n.events.Add(QuorumChange{(*sink)(n).header(), QuorumIgnored, s.Epoch, s.System, NoNode})
+	n.events.Add(event.QuorumChange{Header: (*sink)(n).header(), Step: event.QuorumIgnored, Epoch: s.Epoch, System: s.System})
 	return nil
 }
 

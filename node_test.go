@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
@@ -40,7 +41,7 @@ func startNode(t testing.TB, cfg Config) *Node {
 	t.Cleanup(func() {
 		if t.Failed() {
 			for e := range n.kept() {
-				t.Log(cfg.ID, e.Header().Time.Format("05.000000"), e)
+				t.Log(cfg.ID, e.Head().Time.Format("05.000000"), e)
 			}
 		}
 		_ = n.Close()
@@ -96,8 +97,8 @@ func without(nodes []*Node, n *Node) (rest []*Node) {
 }
 
 // kept iterates over the events that are kept, without waiting.
-func (n *Node) kept() func(yield func(Event) bool) {
-	return func(yield func(Event) bool) {
+func (n *Node) kept() func(yield func(event.Event) bool) {
+	return func(yield func(event.Event) bool) {
 		for seq := uint64(0); ; {
 			e, at, missed, ok := n.events.After(seq)
 			if !ok || missed == 0 && !yield(e) {
@@ -151,7 +152,7 @@ func TestLeaveHandsOver(t *testing.T) {
 	rest := without(nodes, old)
 	eventually(t, "a view of the others", func() bool { return inOneView(rest...) && leaderOf(rest...) != nil })
 	for e := range rest[0].EventsSince(ctx, 0) {
-		if l, ok := e.(PeerLeaving); ok {
+		if l, ok := e.(event.PeerLeaving); ok {
 			require.Equal(t, old.ID(), l.Peer)
 			break
 		}
@@ -218,7 +219,7 @@ func TestMismatchStopsTheNewcomer(t *testing.T) {
 	require.Equal(t, Local().FastThreshold, m.PeerFastThreshold)
 	require.NoError(t, nodes[0].Err())
 	for e := range nodes[0].EventsSince(t.Context(), 0) {
-		if m, ok := e.(Mismatch); ok {
+		if m, ok := e.(event.Mismatch); ok {
 			require.Equal(t, NodeID(3), m.Peer)
 			require.Contains(t, m.String(), "FastThreshold is 2ms here and 2.001ms there")
 			break
@@ -274,8 +275,8 @@ func TestRestartVoidsEverything(t *testing.T) {
 	<-lead.Done()
 	require.ErrorIs(t, context.Cause(lead), ErrNotLeader)
 	for e := range n.EventsSince(t.Context(), 0) {
-		if r, ok := e.(Restarted); ok {
-			require.Equal(t, ClockRate, r.Reason)
+		if r, ok := e.(event.Restarted); ok {
+			require.Equal(t, event.ClockRate, r.Reason)
 			require.Equal(t, boot, r.Previous)
 			require.Equal(t, n.Status().Boot, r.Boot)
 			break
@@ -295,7 +296,7 @@ func TestRateFaultHoldsTheNodeBack(t *testing.T) {
 	n := startNode(t, Config{ID: 1})
 	waitElected(t, n)
 	n.loop.JudgeRate(hwclock.RateFaulty)
-	eventually(t, "waiting", func() bool { return n.Status().Waiting == ClockRate })
+	eventually(t, "waiting", func() bool { return n.Status().Waiting == event.ClockRate })
 	require.False(t, n.Leads())
 	n.loop.JudgeRate(hwclock.RateFine)
 	waitElected(t, n)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/failaware/failaware/internal/brief"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -43,9 +44,9 @@ func (h Hold) String() string {
 	case d == 0:
 		return fmt.Sprintf("the hold of node %v is over", h.By.Node)
 	case h.Global:
-		return fmt.Sprintf("no node but %v leads globally for %s", h.By.Node, brief(d))
+		return fmt.Sprintf("no node but %v leads globally for %s", h.By.Node, brief.Duration(d))
 	default:
-		return fmt.Sprintf("no node but %v leads its logical partition for %s", h.By.Node, brief(d))
+		return fmt.Sprintf("no node but %v leads its logical partition for %s", h.By.Node, brief.Duration(d))
 	}
 }
 
@@ -75,9 +76,9 @@ func (v Verification) String() string {
 	case !v.By.Valid():
 		return "no answer"
 	case global > 0:
-		return fmt.Sprintf("no node but %v leads globally for %s", v.By.Node, brief(global))
+		return fmt.Sprintf("no node but %v leads globally for %s", v.By.Node, brief.Duration(global))
 	case local > 0:
-		return fmt.Sprintf("no node but %v leads its logical partition for %s", v.By.Node, brief(local))
+		return fmt.Sprintf("no node but %v leads its logical partition for %s", v.By.Node, brief.Duration(local))
 	}
 	return fmt.Sprintf("node %v does not promise that it leads", v.By.Node)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/ntptest"
 )
 
@@ -76,7 +77,7 @@ func holdsUTC(t *testing.T, n *failaware.Node) {
 }
 
 // waitEvent waits for an event.
-func waitEvent(t *testing.T, n *failaware.Node, is func(failaware.Event) bool) failaware.Event {
+func waitEvent(t *testing.T, n *failaware.Node, is func(event.Event) bool) event.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -95,7 +96,7 @@ func TestOneOfThreeServersLies(t *testing.T) {
 		n := startAsking(t, 1, 3, nil, "", start(), lies, start())
 		waitClock(t, n, external)
 		holdsUTC(t, n)
-		e := waitEvent(t, n, func(e failaware.Event) bool { _, is := e.(failaware.Falseticker); return is }).(failaware.Falseticker)
+		e := waitEvent(t, n, func(e event.Event) bool { _, is := e.(event.Falseticker); return is }).(event.Falseticker)
 		require.Equal(t, "ntp "+lies, e.Name)
 		require.Equal(t, failaware.NodeID(1), e.Node)
 		require.InDelta(t, 10, e.Off.Seconds(), 0.5)
@@ -115,8 +116,8 @@ func TestOneOfThreeServersLies(t *testing.T) {
 func TestTwoOfThreeServersLie(t *testing.T) {
 	withServers(t, func(t *testing.T, start func() string) {
 		n := startAsking(t, 1, 3, nil, "", start(), liarBy(t, 10*time.Second), liarBy(t, -5*time.Second))
-		waitEvent(t, n, func(e failaware.Event) bool {
-			u, is := e.(failaware.UTCChanged)
+		waitEvent(t, n, func(e event.Event) bool {
+			u, is := e.(event.UTCChanged)
 			return is && u.State == clocksync.UTCDisputed
 		})
 		r := waitClock(t, n, func(r failaware.Reading) bool { return r.Status == clocksync.Internal })

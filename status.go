@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -25,8 +26,8 @@ type Status struct {
 	// At one instant of the node's loop.
 	Age          time.Duration // how long ago that was
 	Boot         BootID
-	Incarnations int           // of this process: 1, and one more for every Restarted event
-	Waiting      RestartReason // not empty while the node waits before it begins a new incarnation
+	Incarnations int                 // of this process: 1, and one more for every Restarted event
+	Waiting      event.RestartReason // not empty while the node waits before it begins a new incarnation
 	Ready        bool
 	Leaving      bool
 	Alive        Set
@@ -50,7 +51,7 @@ type PeerStatus struct {
 	Problem  string         // why the name is not resolved, if it is not
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
-	Delay    time.Duration // proven delay bound of its last packet, or [UnknownDelay]
+	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
 	Fast     bool          // that packet was fast
 	LastFast time.Duration // since its last fast packet, or -1
 	// Offset of its hardware clock against this node's lies within these, if

@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/serve"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop"
@@ -92,8 +93,8 @@ func (c *Config) largestPacket() int {
 type sink Node
 
 // header returns the header of the next event.
-func (s *sink) header() EventHeader {
-	return EventHeader{Sequence: s.events.Last() + 1, Time: time.Now()}
+func (s *sink) header() event.Header {
+	return event.Header{Sequence: s.events.Last() + 1, Time: time.Now()}
 }
 
 // Event implements [loop.Sink].
@@ -101,11 +102,15 @@ func (s *sink) Event(e *stack.Event) {
 	if r := eventOf[e.Kind]; r != nil {
 		s.events.Add(r.make((*Node)(s), s.header(), e))
 	}
+	if e.Kind == stack.EventClockAdopted || e.Kind == stack.EventClockStepped {
+		s.timeline = e.Timeline
+	}
 }
 
 // Restarted implements [loop.Sink].
 func (s *sink) Restarted(why life.Reason, previous, boot BootID) {
-	s.events.Add(Restarted{s.header(), restartReasons[why], previous, boot})
+	s.timeline = TimelineID{}
+	s.events.Add(event.Restarted{Header: s.header(), Reason: restartReasons[why], Previous: previous, Boot: boot})
 }
 
 // published calls Config.OnPublish.

@@ -106,7 +106,7 @@ type Replica struct {
 // by other means than the replica are not for it.
 //
 // Start calls Snapshot once before it returns. When the node begins another
-// incarnation ([failaware.Restarted]), the replica calls Restore with that snapshot,
+// incarnation (event.Restarted), the replica calls Restore with that snapshot,
 // and gets the state from the others again.
 //
 // The replica runs until [Replica.Close], until the node stops, or until the

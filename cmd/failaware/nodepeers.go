@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/cli"
 )
 
@@ -67,7 +68,7 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "its clock and this node's clock contradict the drift bound"
 	case p.LastFast >= 0:
 		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
-	case p.Delay != failaware.UnknownDelay && !p.Fast:
+	case p.Delay != event.UnknownDelay && !p.Fast:
 		return fmt.Sprintf("its packets take up to %s, and only %v is fast", cli.BriefUp(p.Delay), s.Timing.FastThreshold)
 	}
 	return "it is silent: it does not run, does not list this node, or packets do not get through"

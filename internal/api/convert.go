@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -129,7 +130,7 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem,
 		Alive: p.Alive, Fault: p.Fault, Fast: p.Fast, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
-		DelayNS: known(p.Delay, failaware.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
+		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
 	if p.ID != failaware.NoNode {
 		m.Name = "node-" + p.ID.String()
 		m.InView = view.Has(p.ID)

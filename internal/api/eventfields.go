@@ -8,13 +8,14 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 )
 
 // fillFields fills in the fields of an event's wire form. A tag `api:"peer"` in the
 // event's type names the field by its name in JSON. Names joined by + get a part each.
 // With the option omitzero, a zero duration is left out. An unknown bound is always
 // left out.
-func fillFields(w *Event, e failaware.Event) {
+func fillFields(w *Event, e event.Event) {
 	from, to := reflect.ValueOf(e), reflect.ValueOf(w).Elem()
 	for i := range from.NumField() {
 		tag := from.Type().Field(i).Tag.Get("api")
@@ -51,7 +52,7 @@ var wireFields = func() map[string]int {
 // is unknown. A header stands for the node, or for the event's text.
 func wireValue(x any, to reflect.Type, w *Event) any {
 	switch x := x.(type) {
-	case failaware.EventHeader:
+	case event.Header:
 		if to.Kind() == reflect.String {
 			return w.Text
 		}
@@ -81,7 +82,7 @@ func wireValue(x any, to reflect.Type, w *Event) any {
 	case []failaware.Branch:
 		return branchesOf(x)
 	case time.Duration:
-		if x == failaware.UnknownDelay {
+		if x == event.UnknownDelay {
 			return nil
 		}
 		ns := int64(x)

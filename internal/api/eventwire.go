@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 // eventOf returns the wire form of an event of a node. run distinguishes the runs of
 // the program, whose sequence numbers do not compare.
-func eventOf(e failaware.Event, node failaware.NodeID, run string) Event {
-	h := e.Header()
+func eventOf(e event.Event, node failaware.NodeID, run string) Event {
+	h := e.Head()
 	w := Event{ID: eventID(run, h.Sequence), Sequence: h.Sequence, Time: h.Time.UTC(), Node: int(node),
 		Kind: e.Kind(), Text: e.String()}
 	fillFields(&w, e)

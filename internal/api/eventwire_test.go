@@ -16,58 +16,59 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
 // someEvents returns events of all kinds.
-func someEvents() []failaware.Event {
-	h := failaware.EventHeader{Sequence: 9, Time: time.Unix(1, 2)}
+func someEvents() []event.Event {
+	h := event.Header{Sequence: 9, Time: time.Unix(1, 2)}
 	id := failaware.ViewID{Sequence: 3, Leader: 2, Boot: 1 << 40}
 	v := &failaware.View{ID: id, Set: timed.SetOf(1, 2), Members: []membership.Member{
 		{Incarnation: failaware.Incarnation{Node: 1, Boot: 5}}, {Incarnation: failaware.Incarnation{Node: 2, Boot: 6}, Previous: id}}}
 	line := failaware.TimelineID{Leader: 2, Boot: 1 << 40, Sequence: 1}
-	return []failaware.Event{
-		failaware.Ready{EventHeader: h, Boot: 5},
-		failaware.PeerAlive{EventHeader: h, Peer: 2, Bound: failaware.UnknownDelay},
-		failaware.PeerAlive{EventHeader: h, Peer: 2, Bound: 0},
-		failaware.PeerAlive{EventHeader: h, Peer: 2, Bound: 77},
-		failaware.PeerSilent{EventHeader: h, Peer: 2, SilentFor: 7, LastBound: 8},
-		failaware.PeerSilent{EventHeader: h, Peer: 2, SilentFor: 0, LastBound: failaware.UnknownDelay, Deaf: true},
-		failaware.PeerRestarted{EventHeader: h, Peer: 2, Boot: 5},
-		failaware.PeerLeaving{EventHeader: h, Peer: 2, Boot: 5},
-		failaware.PeerCloned{EventHeader: h, Peer: 2, Boot: 5},
-		failaware.Elected{EventHeader: h},
-		failaware.LeadLost{EventHeader: h, Reason: leader.Outranked, By: 2},
-		failaware.LeadLost{EventHeader: h},
-		failaware.Following{EventHeader: h},
-		failaware.Following{EventHeader: h, Leader: 4, Boot: 8},
-		failaware.GlobalElected{EventHeader: h},
-		failaware.GlobalLost{EventHeader: h, Reason: leader.NoQuorum},
-		failaware.OtherQuorum{EventHeader: h, Peer: 2, Epoch: 1, Digest: 5},
-		failaware.QuorumChange{EventHeader: h, Step: failaware.QuorumEntered, Epoch: 2, System: "majority:1"},
-		failaware.QuorumChange{EventHeader: h, Step: failaware.QuorumConflict, Epoch: 2, System: "majority:1", Peer: 3},
-		failaware.Unfit{EventHeader: h},
-		failaware.ViewInstalled{EventHeader: h, View: v, Previous: id, Transitional: timed.SetOf(2), Merged: v.Merged()},
-		failaware.ViewInstalled{EventHeader: h, View: v},
-		failaware.ViewFresh{EventHeader: h, View: id},
-		failaware.ViewFresh{EventHeader: h},
-		failaware.ViewStale{EventHeader: h, View: id, Reason: membership.Proposed, By: 2},
-		failaware.ClockAdopted{EventHeader: h, Timeline: line},
-		failaware.ClockStepped{EventHeader: h, Timeline: line, Parent: line, Step: -5},
-		failaware.ClockStepped{EventHeader: h, Timeline: line, Parent: line},
-		failaware.ClockFault{EventHeader: h, Peer: 2, Boot: 5, Bound: -3},
-		failaware.ClockFault{EventHeader: h, Peer: 2, Boot: 5, Bound: failaware.UnknownDelay},
-		failaware.UTCChanged{EventHeader: h, State: clocksync.UTCDisputed},
-		failaware.UTCChanged{EventHeader: h},
-		failaware.Falseticker{EventHeader: h, Name: "ntp x", Source: 255, Node: 3, Off: time.Second},
-		failaware.Falseticker{EventHeader: h, Source: 255, Node: 3},
-		failaware.Truechimer{EventHeader: h, Name: "ntp x", Source: 255, Node: 3},
-		failaware.SlowConsumer{EventHeader: h, View: id, Backlog: 123456},
-		failaware.Mismatch{EventHeader: h, Peer: 2, Difference: &failaware.MismatchError{Peer: 2, FastThreshold: 1, PeerFastThreshold: 2}},
-		failaware.Restarted{EventHeader: h, Reason: failaware.Suspended, Previous: 4, Boot: 5},
-		failaware.Missed{EventHeader: h, Count: 5},
+	return []event.Event{
+		event.Ready{Header: h, Boot: 5},
+		event.PeerAlive{Header: h, Peer: 2, Bound: event.UnknownDelay},
+		event.PeerAlive{Header: h, Peer: 2, Bound: 0},
+		event.PeerAlive{Header: h, Peer: 2, Bound: 77},
+		event.PeerSilent{Header: h, Peer: 2, SilentFor: 7, LastBound: 8},
+		event.PeerSilent{Header: h, Peer: 2, SilentFor: 0, LastBound: event.UnknownDelay, Deaf: true},
+		event.PeerRestarted{Header: h, Peer: 2, Boot: 5},
+		event.PeerLeaving{Header: h, Peer: 2, Boot: 5},
+		event.PeerCloned{Header: h, Peer: 2, Boot: 5},
+		event.Elected{Header: h},
+		event.LeadLost{Header: h, Reason: leader.Outranked, By: 2},
+		event.LeadLost{Header: h},
+		event.Following{Header: h},
+		event.Following{Header: h, Leader: 4, Boot: 8},
+		event.Elected{Header: h, Global: true},
+		event.LeadLost{Header: h, Global: true, Reason: leader.NoQuorum},
+		event.OtherQuorum{Header: h, Peer: 2, Epoch: 1, Digest: 5},
+		event.QuorumChange{Header: h, Step: event.QuorumEntered, Epoch: 2, System: "majority:1"},
+		event.QuorumChange{Header: h, Step: event.QuorumConflict, Epoch: 2, System: "majority:1", Peer: 3},
+		event.Unfit{Header: h},
+		event.ViewInstalled{Header: h, View: v, Previous: id, Transitional: timed.SetOf(2), Merged: v.Merged()},
+		event.ViewInstalled{Header: h, View: v},
+		event.ViewFresh{Header: h, View: id},
+		event.ViewFresh{Header: h},
+		event.ViewStale{Header: h, View: id, Reason: membership.Proposed, By: 2},
+		event.ClockAdopted{Header: h, Timeline: line},
+		event.ClockStepped{Header: h, Timeline: line, Parent: line, Step: -5},
+		event.ClockStepped{Header: h, Timeline: line, Parent: line},
+		event.ClockFault{Header: h, Peer: 2, Boot: 5, Bound: -3},
+		event.ClockFault{Header: h, Peer: 2, Boot: 5, Bound: event.UnknownDelay},
+		event.UTCChanged{Header: h, State: clocksync.UTCDisputed},
+		event.UTCChanged{Header: h},
+		event.Falseticker{Header: h, Name: "ntp x", Source: 255, Node: 3, Off: time.Second},
+		event.Falseticker{Header: h, Source: 255, Node: 3},
+		event.Truechimer{Header: h, Name: "ntp x", Source: 255, Node: 3},
+		event.SlowConsumer{Header: h, View: id, Backlog: 123456},
+		event.Mismatch{Header: h, Peer: 2, Difference: &timed.MismatchError{Peer: 2, FastThreshold: 1, PeerFastThreshold: 2}},
+		event.Restarted{Header: h, Reason: event.Suspended, Previous: 4, Boot: 5},
+		event.Missed{Header: h, Count: 5},
 	}
 }
 
@@ -103,9 +104,9 @@ func TestEveryKindOfEventHasATopicAndAWireForm(t *testing.T) {
 	require.Equal(t, eventTypes(t), types, "someEvents must have events of all types")
 }
 
-// eventTypes returns the names of the event types of package failaware.
+// eventTypes returns the names of the event types of package event.
 func eventTypes(t *testing.T) map[string]bool {
-	files, err := filepath.Glob("../../event*.go")
+	files, err := filepath.Glob("../../event/*.go")
 	require.NoError(t, err)
 	types := map[string]bool{}
 	for _, path := range files {
@@ -117,7 +118,7 @@ func eventTypes(t *testing.T) map[string]bool {
 				return true
 			}
 			if s, ok := spec.Type.(*ast.StructType); ok && len(s.Fields.List) > 0 {
-				if x, ok := s.Fields.List[0].Type.(*ast.Ident); ok && x.Name == "EventHeader" && s.Fields.List[0].Names == nil {
+				if x, ok := s.Fields.List[0].Type.(*ast.Ident); ok && x.Name == "Header" && s.Fields.List[0].Names == nil {
 					types[spec.Name.Name] = true
 				}
 			}

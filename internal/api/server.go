@@ -62,7 +62,7 @@ func NewServer(n *failaware.Node) *Server {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	go func() {
 		for e := range n.EventsSince(s.ctx, 0) {
-			s.last.Store(e.Header().Sequence)
+			s.last.Store(e.Head().Sequence)
 		}
 	}()
 	go s.past.fill(s.ctx, n)

@@ -28,7 +28,7 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 				if !wanted(topic, e.Kind()) {
 					continue
 				}
-				msg := s.message(e.Header().Sequence, e.Kind(), eventOf(e, s.node.ID(), s.run))
+				msg := s.message(e.Head().Sequence, e.Kind(), eventOf(e, s.node.ID(), s.run))
 				if !yield(msg) {
 					return
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -143,14 +144,14 @@ func (c *nodeChild) watch(ctx context.Context) {
 		default:
 		}
 		switch e := e.(type) {
-		case failaware.PeerAlive:
+		case event.PeerAlive:
 			alive.Add(e.Peer)
-		case failaware.PeerSilent:
+		case event.PeerSilent:
 			alive.Remove(e.Peer)
 		}
 		s := c.look(e.Kind(), idSet{alive})
 		c.reports.put(report{State: &s})
-		if _, elected := e.(failaware.Elected); elected && !expect.Subset(s.Support.Set) {
+		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support.Set) {
 			c.watchSupport(s, expect)
 		}
 	}

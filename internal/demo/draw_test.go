@@ -14,6 +14,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures")
@@ -53,7 +54,7 @@ func fixedModel() *Model {
 	n[3].Clock = failaware.Reading{Status: clocksync.Internal, Deviation: 41 * us}
 	n[3].Offset, n[3].OffsetKnown = -3200*time.Nanosecond, true
 	n[3].Hears[2] = Hearing{Known: true, Bound: 7100 * us, Link: Link{Delay: 6 * ms}}
-	n[2].Hears[4], n[3].Hears[4] = Hearing{Known: true, Fast: true, Bound: 60 * us}, Hearing{Bound: failaware.UnknownDelay}
+	n[2].Hears[4], n[3].Hears[4] = Hearing{Known: true, Fast: true, Bound: 60 * us}, Hearing{Bound: event.UnknownDelay}
 	n[4].State, n[4].For = Crashed, 75*time.Second
 	n[4].Clock.Deviation = math.MaxInt64
 	m.group()
@@ -125,7 +126,7 @@ func TestPicturesOfAllSizes(t *testing.T) {
 func TestDurationsForPeople(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0 µs", -1500: "-1.5 µs", 45 * time.Microsecond: "45 µs", 1250 * time.Microsecond: "1.2 ms",
-		-98 * time.Millisecond: "-98 ms", 90 * time.Second: "90 s", failaware.UnknownDelay: "?",
+		-98 * time.Millisecond: "-98 ms", 90 * time.Second: "90 s", event.UnknownDelay: "?",
 	} {
 		require.Equal(t, want, short(d))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 const (
@@ -45,7 +46,7 @@ func hearingText(to *NodeModel, h *Hearing) (string, Style) {
 	switch {
 	case to.State == Paused:
 		style.Tone = Quiet // from before the silence
-	case !h.Known || !h.Alive && h.Bound == failaware.UnknownDelay:
+	case !h.Known || !h.Alive && h.Bound == event.UnknownDelay:
 		text, style.Tone = "–", Bad
 	case !h.Alive && h.Fast:
 		text, style.Tone = "silent", Bad

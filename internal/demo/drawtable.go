@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 // column is a column of the table of nodes.
@@ -208,7 +209,7 @@ func lateText(_ *Model, n *NodeModel) (string, Style) {
 // short writes a duration in at most seven characters.
 func short(d time.Duration) string {
 	switch a := d.Abs(); {
-	case d == failaware.UnknownDelay:
+	case d == event.UnknownDelay:
 		return "?"
 	case a < 10*time.Microsecond:
 		return fmt.Sprintf("%.1f µs", float64(d)/1e3)

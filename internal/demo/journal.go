@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 // Entry is a line of the journal: an event that some nodes noticed at about the same
@@ -42,16 +43,16 @@ type journal struct {
 // ViewRecord is a view that a node installed.
 type ViewRecord struct {
 	Node failaware.NodeID
-	failaware.ViewInstalled
+	event.ViewInstalled
 }
 
 func newJournal() *journal { return new(journal) }
 
 // event takes an event of a node.
-func (j *journal) event(at time.Duration, id failaware.NodeID, e failaware.Event) {
+func (j *journal) event(at time.Duration, id failaware.NodeID, e event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if v, ok := e.(failaware.ViewInstalled); ok {
+	if v, ok := e.(event.ViewInstalled); ok {
 		if len(j.views) == journalSize {
 			j.views = append(j.views[:0], j.views[journalSize/2:]...)
 		}
@@ -138,11 +139,11 @@ next:
 	return short
 }
 
-func peersOf(e failaware.Event) failaware.Set {
+func peersOf(e event.Event) failaware.Set {
 	switch e := e.(type) {
-	case failaware.PeerAlive:
+	case event.PeerAlive:
 		return setOf(e.Peer)
-	case failaware.PeerSilent:
+	case event.PeerSilent:
 		return setOf(e.Peer)
 	}
 	return failaware.Set{}
@@ -150,30 +151,30 @@ func peersOf(e failaware.Event) failaware.Set {
 
 // topicOf returns the subject of an event, the same for all nodes that notice the same
 // change.
-func topicOf(e failaware.Event) string {
+func topicOf(e event.Event) string {
 	k := e.Kind() + " "
 	switch e := e.(type) {
-	case failaware.PeerAlive:
+	case event.PeerAlive:
 		return k + e.Peer.String()
-	case failaware.PeerSilent:
+	case event.PeerSilent:
 		return k + e.Peer.String()
-	case failaware.PeerRestarted:
+	case event.PeerRestarted:
 		return k + e.Peer.String()
-	case failaware.PeerLeaving:
+	case event.PeerLeaving:
 		return k + e.Peer.String()
-	case failaware.Following:
+	case event.Following:
 		return k + e.Leader.String()
-	case failaware.ViewInstalled:
+	case event.ViewInstalled:
 		return k + e.View.ID.String()
-	case failaware.ViewFresh:
+	case event.ViewFresh:
 		return k + e.View.String()
-	case failaware.ViewStale:
+	case event.ViewStale:
 		return k + e.View.String() + e.Reason.String()
-	case failaware.ClockAdopted:
+	case event.ClockAdopted:
 		return k + e.Timeline.String()
-	case failaware.ClockStepped:
+	case event.ClockStepped:
 		return k + e.Timeline.String()
-	case failaware.LeadLost:
+	case event.LeadLost:
 		return k + e.String()
 	}
 	return k
@@ -186,7 +187,7 @@ var (
 
 // textOf is the text of an event for readers who see its nodes beside it and do not
 // know boot ids.
-func textOf(e failaware.Event) string {
+func textOf(e event.Event) string {
 	text := strings.TrimPrefix(e.String(), "this node ")
 	return newToIt.ReplaceAllString(bootInID.ReplaceAllString(text, "$1"), "")
 }

@@ -8,21 +8,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 func TestJournalMergesEventsOfSeveralNodes(t *testing.T) {
 	const ms = time.Millisecond
 	j := newJournal()
-	silent := failaware.PeerSilent{Peer: 3, SilentFor: 20 * ms, LastBound: ms}
+	silent := event.PeerSilent{Peer: 3, SilentFor: 20 * ms, LastBound: ms}
 	j.event(1*ms, 1, silent)
 	j.event(2*ms, 2, silent)
-	j.event(3*ms, 1, failaware.PeerSilent{Peer: 4, SilentFor: 21 * ms, LastBound: ms})
-	j.event(4*ms, 2, failaware.PeerSilent{Peer: 4, SilentFor: 22 * ms, LastBound: ms})
-	j.event(5*ms, 2, failaware.Elected{})
+	j.event(3*ms, 1, event.PeerSilent{Peer: 4, SilentFor: 21 * ms, LastBound: ms})
+	j.event(4*ms, 2, event.PeerSilent{Peer: 4, SilentFor: 22 * ms, LastBound: ms})
+	j.event(5*ms, 2, event.Elected{})
 	j.note(6*ms, "something was done")
 	j.event(7*ms, 5, silent)             // afterwards
 	j.event(8*ms+mergeWithin, 2, silent) // too late to be merged
-	j.event(9*ms+mergeWithin, 2, failaware.Elected{})
+	j.event(9*ms+mergeWithin, 2, event.Elected{})
 	list, next := j.since(0, math.MaxInt64)
 	require.Equal(t, 7, next)
 	require.Len(t, list, 7)
@@ -57,8 +58,8 @@ func TestJournalForgetsTheOldest(t *testing.T) {
 
 func TestJournalLeavesBootIdsOut(t *testing.T) {
 	id := failaware.ViewID{Sequence: 12, Leader: 3, Boot: 0xabcdef0123456789}
-	require.Equal(t, "view 12@3 is up to date", textOf(failaware.ViewFresh{View: id}))
+	require.Equal(t, "view 12@3 is up to date", textOf(event.ViewFresh{View: id}))
 	view := &failaware.View{ID: id, Set: setOf(1, 2)}
 	require.Equal(t, "view 12@3: members {1 2}",
-		textOf(failaware.ViewInstalled{View: view, Previous: id, Transitional: setOf(1)}))
+		textOf(event.ViewInstalled{View: view, Previous: id, Transitional: setOf(1)}))
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 // State is the state of a node.
@@ -60,7 +61,7 @@ type Hearing struct {
 	Known bool
 	Alive bool
 	Fast  bool
-	Bound time.Duration // of the delay of the last packet, or failaware.UnknownDelay
+	Bound time.Duration // of the delay of the last packet, or event.UnknownDelay
 	Link  Link
 }
 
@@ -93,7 +94,7 @@ func (w *World) lookAt(p place) NodeModel {
 	n := NodeModel{ID: p.id, State: Crashed, For: time.Since(p.since), Partition: -1,
 		Hears: make([]Hearing, len(w.members))}
 	for i := range n.Hears {
-		n.Hears[i].Bound = failaware.UnknownDelay
+		n.Hears[i].Bound = event.UnknownDelay
 		if from := failaware.NodeID(i + 1); from != p.id {
 			n.Hears[i].Link = w.relay.Link(from, p.id)
 		}

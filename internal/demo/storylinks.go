@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 )
 
 // followers returns the n-th pair of nodes that do not lead.
@@ -43,7 +44,7 @@ func (s *story) slowed() (string, bool, error) {
 	atA, atB := s.hears(a, b), s.hears(b, a)
 	got, _, _, ok := s.agree(s.all)
 	slow := func(p failaware.PeerStatus) bool {
-		return p.ID != 0 && !p.Fast && !p.Alive && p.Delay > s.timing.FastThreshold && p.Delay != failaware.UnknownDelay
+		return p.ID != 0 && !p.Fast && !p.Alive && p.Delay > s.timing.FastThreshold && p.Delay != event.UnknownDelay
 	}
 	return fmt.Sprintf("%v ↔ %v takes at most %s and %s, fast is up to %v; %s, %s; %s", a, b, short(atA.Delay), short(atB.Delay),
 			s.timing.FastThreshold, aliveText(b, atA, a), aliveText(a, atB, b), got),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/sim/memory"
 )
 
@@ -23,7 +24,7 @@ func Example() {
 		nodes = append(nodes, n)
 	}
 	for e := range nodes[0].EventsSince(ctx, 0) {
-		if v, ok := e.(failaware.ViewInstalled); ok && len(v.View.Members) == 3 {
+		if v, ok := e.(event.ViewInstalled); ok && len(v.View.Members) == 3 {
 			fmt.Println("members", v.View.Set)
 			break
 		}

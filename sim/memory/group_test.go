@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/sim/memory"
 )
 
@@ -110,7 +111,7 @@ func TestPartitionHasTwoLeadersThatShareNobodyAndHealingOne(t *testing.T) {
 		for _, n := range nodes {
 			stale := false
 			for e := range kept(t, n) {
-				s, ok := e.(failaware.ViewStale)
+				s, ok := e.(event.ViewStale)
 				stale = stale || ok && s.View == whole
 			}
 			require.True(t, stale, "node %v was told that the view of all is stale", n.ID())
@@ -124,9 +125,9 @@ func TestPartitionHasTwoLeadersThatShareNobodyAndHealingOne(t *testing.T) {
 }
 
 // kept iterates over the events that a node has kept, without waiting.
-func kept(t *testing.T, n *failaware.Node) func(yield func(failaware.Event) bool) {
+func kept(t *testing.T, n *failaware.Node) func(yield func(event.Event) bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
-	return func(yield func(failaware.Event) bool) {
+	return func(yield func(event.Event) bool) {
 		defer cancel()
 		n.EventsSince(ctx, 0)(yield)
 	}
@@ -323,7 +324,7 @@ func TestRunsAreReproducible(t *testing.T) {
 			}
 			for _, n := range nodes {
 				for e := range kept(t, n) {
-					lines = append(lines, fmt.Sprint(n.ID(), e.Header().Time, e))
+					lines = append(lines, fmt.Sprint(n.ID(), e.Head().Time, e))
 				}
 			}
 			lines = append(lines, fmt.Sprint(net.Stats()))
@@ -341,7 +342,7 @@ func TestRealTime(t *testing.T) {
 	net := memory.New(memory.Options{})
 	nodes := start(t, net, 2, failaware.Config{Timing: failaware.WAN()})
 	for e := range nodes[1].EventsSince(t.Context(), 0) {
-		if v, ok := e.(failaware.ViewInstalled); ok && len(v.View.Members) == 2 {
+		if v, ok := e.(event.ViewInstalled); ok && len(v.View.Members) == 2 {
 			return
 		}
 	}

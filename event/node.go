@@ -1,15 +1,16 @@
-package failaware
+package event
 
 import (
 	"fmt"
 
-	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 // Ready: the waiting time is over, and this incarnation may vote.
 type Ready struct {
-	EventHeader
-	Boot BootID `api:"boot"`
+	Header
+	Boot timed.BootID `api:"boot"`
 }
 
 // Kind returns "ready".
@@ -22,10 +23,10 @@ func (e Ready) String() string {
 // Restarted: this node gave up its incarnation, with everything that rested on its
 // clock, and began a new one.
 type Restarted struct {
-	EventHeader
+	Header
 	Reason   RestartReason `api:"reason"`
-	Previous BootID        `api:"previous_boot"`
-	Boot     BootID        `api:"boot"`
+	Previous timed.BootID  `api:"previous_boot"`
+	Boot     timed.BootID  `api:"boot"`
 }
 
 // Kind returns "restarted".
@@ -47,16 +48,13 @@ const (
 	Overrun         RestartReason = "deliveries were taken too slowly for too long"
 )
 
-var restartReasons = [...]RestartReason{life.None: "", life.Suspended: Suspended, life.ClockBackwards: ClockBackwards,
-	life.ClockRate: ClockRate, life.PeersContradict: PeersContradict, life.Overrun: Overrun}
-
 // SlowConsumer: the application takes its deliveries too slowly, and this node has
 // stopped acknowledging messages; if that lasts for another
-// [BroadcastConfig.SlowAfter], the incarnation ends ([Overrun]).
+// [failaware.BroadcastConfig.SlowAfter], the incarnation ends ([Overrun]).
 type SlowConsumer struct {
-	EventHeader
-	View    ViewID `api:"view"`
-	Backlog int64  `api:"count"` // bytes that wait for the application
+	Header
+	View    membership.ViewID `api:"view"`
+	Backlog int64             `api:"count"` // bytes that wait for the application
 }
 
 // Kind returns "slow-consumer".
@@ -70,8 +68,8 @@ func (e SlowConsumer) String() string {
 // Missed: Count events were not kept for this consumer, because it was too slow or
 // came too late.
 type Missed struct {
-	EventHeader        // of the last one missed; Time is now
-	Count       uint64 `api:"count"`
+	Header        // of the last one missed; Time is now
+	Count  uint64 `api:"count"`
 }
 
 // Kind returns "missed".

@@ -1,14 +1,17 @@
-package failaware
+package event
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/failaware/failaware/internal/brief"
+	"github.com/failaware/failaware/timed"
 )
 
 // PeerAlive: this node and Peer hear each other in time.
 type PeerAlive struct {
-	EventHeader
-	Peer  NodeID        `api:"peer"`
+	Header
+	Peer  timed.NodeID  `api:"peer"`
 	Bound time.Duration `api:"bound_ns"` // proven delay bound of its last packet, or [UnknownDelay]
 }
 
@@ -21,8 +24,8 @@ func (e PeerAlive) String() string {
 
 // PeerSilent: Peer is not alive any more for this node.
 type PeerSilent struct {
-	EventHeader
-	Peer      NodeID        `api:"peer"`
+	Header
+	Peer      timed.NodeID  `api:"peer"`
 	SilentFor time.Duration `api:"silent_for_ns,omitzero"` // since its last fast packet; 0 when there was none
 	LastBound time.Duration `api:"bound_ns"`               // proven delay bound of its last packet, or [UnknownDelay]
 	// Deaf says that this node hears the peer well, and the peer does not hear this
@@ -36,20 +39,20 @@ func (PeerSilent) Kind() string { return "peer-silent" }
 func (e PeerSilent) String() string {
 	if e.Deaf {
 		return fmt.Sprintf("node %v does not hear this node any more, which heard it %s ago (last delay bound %s)",
-			e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+			e.Peer, brief.Duration(e.SilentFor), boundText(e.LastBound))
 	}
 	if e.SilentFor == 0 {
 		return fmt.Sprintf("node %v is not alive any more: it does not hear this node in time, or was restarted", e.Peer)
 	}
 	return fmt.Sprintf("node %v is silent: its last packet in time came %s ago (last delay bound %s)",
-		e.Peer, brief(e.SilentFor), boundText(e.LastBound))
+		e.Peer, brief.Duration(e.SilentFor), boundText(e.LastBound))
 }
 
 // PeerRestarted: Peer has a new incarnation.
 type PeerRestarted struct {
-	EventHeader
-	Peer NodeID `api:"peer"`
-	Boot BootID `api:"boot"`
+	Header
+	Peer timed.NodeID `api:"peer"`
+	Boot timed.BootID `api:"boot"`
 }
 
 // Kind returns "peer-restarted".
@@ -63,9 +66,9 @@ func (e PeerRestarted) String() string {
 // and a copy of it do that was made with the running memory. Neither is heard any
 // more, only new incarnations of both, of which one must get another id.
 type PeerCloned struct {
-	EventHeader
-	Peer NodeID `api:"peer"`
-	Boot BootID `api:"boot"`
+	Header
+	Peer timed.NodeID `api:"peer"`
+	Boot timed.BootID `api:"boot"`
 }
 
 // Kind returns "peer-cloned".
@@ -77,9 +80,9 @@ func (e PeerCloned) String() string {
 
 // PeerLeaving: Peer leaves the group for good.
 type PeerLeaving struct {
-	EventHeader
-	Peer NodeID `api:"peer"`
-	Boot BootID `api:"boot"`
+	Header
+	Peer timed.NodeID `api:"peer"`
+	Boot timed.BootID `api:"boot"`
 }
 
 // Kind returns "peer-leaving".
@@ -89,14 +92,17 @@ func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Pe
 
 // Mismatch: a peer has another ρ or Δ, and is not heard.
 type Mismatch struct {
-	EventHeader
-	Peer       NodeID         `api:"peer"`
-	Difference *MismatchError `api:"reason"` // never nil
+	Header
+	Peer       timed.NodeID         `api:"peer"`
+	Difference *timed.MismatchError `api:"reason"` // never nil in an event of a node
 }
 
 // Kind returns "mismatch".
 func (Mismatch) Kind() string { return "mismatch" }
 
 func (e Mismatch) String() string {
-	return fmt.Sprintf("node %v is not heard: %s", e.Peer, e.Difference.detail())
+	if e.Difference == nil {
+		return fmt.Sprintf("node %v is not heard", e.Peer)
+	}
+	return fmt.Sprintf("node %v is not heard: %s", e.Peer, e.Difference.Detail())
 }

@@ -1,49 +1,18 @@
-package failaware
+package event
 
 import (
 	"fmt"
 
-	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
 )
-
-// GlobalElected: this node leads globally.
-type GlobalElected struct {
-	EventHeader `api:"leader"`
-}
-
-// Kind returns "global-elected".
-func (GlobalElected) Kind() string { return "global-elected" }
-
-func (e GlobalElected) String() string { return "this node leads globally" }
-
-// GlobalLost: this node leads globally no more. It may lead on locally.
-type GlobalLost struct {
-	EventHeader
-	Reason leader.Reason `api:"reason"`
-	By     NodeID        `api:"by"` // whose message or silence caused it, if anyone's
-}
-
-// Kind returns "global-lost".
-func (GlobalLost) Kind() string { return "global-lost" }
-
-func (e GlobalLost) String() string {
-	switch e.Reason {
-	case leader.NoQuorum:
-		return "this node leads globally no more: no quorum has renewed its lease"
-	case leader.Resigned:
-		return "this node leads globally no more: it resigned"
-	}
-	return fmt.Sprintf("this node leads globally no more: %v%s", e.Reason, by(e.By))
-}
 
 // OtherQuorum: Peer is configured with another quorum system or epoch. The two do
 // not vote for each other.
 type OtherQuorum struct {
-	EventHeader `api:"reason"`
-	Peer        NodeID `api:"peer"`
-	Epoch       uint64 // 0: it has no quorum system
-	Digest      uint64
+	Header `api:"reason"`
+	Peer   timed.NodeID `api:"peer"`
+	Epoch  uint64       // 0: it has no quorum system
+	Digest uint64
 }
 
 // Kind returns "other-quorum".
@@ -57,14 +26,14 @@ func (e OtherQuorum) String() string {
 		e.Peer, e.Epoch, e.Digest)
 }
 
-// QuorumChange: the quorum system is being replaced ([Node.ChangeQuorum]), or
+// QuorumChange: the quorum system is being replaced ([failaware.Node.ChangeQuorum]), or
 // something is wrong about that.
 type QuorumChange struct {
-	EventHeader
-	Step   QuorumStep `api:"reason"`
-	Epoch  uint64     // in which this was, or that has begun
-	System string     // the quorum system that it is about
-	Peer   NodeID     `api:"peer"` // that said so, if any
+	Header
+	Step   QuorumStep   `api:"reason"`
+	Epoch  uint64       // in which this was, or that has begun
+	System string       // the quorum system that it is about
+	Peer   timed.NodeID `api:"peer"` // that said so, if any
 }
 
 // Kind returns "quorum-change".
@@ -85,12 +54,8 @@ const (
 	QuorumIgnored    QuorumStep = "ignored"    // the configuration names another quorum system than System, which is in use
 )
 
-var quorumSteps = map[epoch.EventKind]QuorumStep{epoch.Proposed: QuorumProposed, epoch.Superseded: QuorumSuperseded,
-	epoch.Decided: QuorumDecided, epoch.Entered: QuorumEntered, epoch.DeclaredDead: QuorumDead, epoch.Conflict: QuorumConflict,
-	epoch.Unordered: QuorumUnordered}
-
-// wrong reports whether the step needs somebody to look at it.
-func (s QuorumStep) wrong() bool {
+// Wrong reports whether the step needs somebody to look at it.
+func (s QuorumStep) Wrong() bool {
 	return s == QuorumDead || s == QuorumConflict || s == QuorumUnordered || s == QuorumIgnored
 }
 

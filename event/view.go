@@ -1,29 +1,33 @@
-package failaware
+package event
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 // ViewInstalled: there is an agreed group, which this node is a member of.
 type ViewInstalled struct {
-	EventHeader
-	View *View `api:"view+members"`
+	Header
+	View *membership.View `api:"view+members"`
 	// Previous is the view that this node comes from; none at first.
-	Previous ViewID `api:"previous_view"`
+	Previous membership.ViewID `api:"previous_view"`
 	// Transitional are the members that came along from Previous.
-	Transitional Set `api:"transitional"`
+	Transitional timed.Set `api:"transitional"`
 	// Merged are the branches that meet in the view, each with its members, so that an
 	// application knows what to reconcile.
-	Merged []Branch `api:"merged"`
+	Merged []membership.Branch `api:"merged"`
 }
 
 // Kind returns "view-installed".
 func (ViewInstalled) Kind() string { return "view-installed" }
 
 func (e ViewInstalled) String() string {
+	if e.View == nil {
+		return "no view"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "view %v: members %v", e.View.ID, e.View.Set)
 	if left := e.View.Set.Minus(e.Transitional); !e.Previous.None() && !left.Empty() {
@@ -41,8 +45,8 @@ func (e ViewInstalled) String() string {
 // ViewFresh: the view is up to date again, until another event says otherwise or
 // its lease ends.
 type ViewFresh struct {
-	EventHeader
-	View ViewID `api:"view"`
+	Header
+	View membership.ViewID `api:"view"`
 }
 
 // Kind returns "view-fresh".
@@ -52,10 +56,10 @@ func (e ViewFresh) String() string { return fmt.Sprintf("view %v is up to date",
 
 // ViewStale: the view is not up to date any more.
 type ViewStale struct {
-	EventHeader
-	View   ViewID            `api:"view"`
+	Header
+	View   membership.ViewID `api:"view"`
 	Reason membership.Reason `api:"reason"`
-	By     NodeID            `api:"by"` // whose message or silence caused it, if anyone's
+	By     timed.NodeID      `api:"by"` // whose message or silence caused it, if anyone's
 }
 
 // Kind returns "view-stale".
@@ -63,12 +67,4 @@ func (ViewStale) Kind() string { return "view-stale" }
 
 func (e ViewStale) String() string {
 	return fmt.Sprintf("view %v is not up to date any more: %v%s", e.View, e.Reason, by(e.By))
-}
-
-// viewID returns the id of a view, or the zero id for nil.
-func viewID(v *View) ViewID {
-	if v == nil {
-		return ViewID{}
-	}
-	return v.ID
 }

@@ -1,17 +1,18 @@
-package failaware
+package event
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
 )
 
 // ClockAdopted: the clock follows another timeline, without a jump.
 type ClockAdopted struct {
-	EventHeader
-	Timeline TimelineID `api:"timeline"`
-	Parent   TimelineID `api:"parent"`
+	Header
+	Timeline clocksync.TimelineID `api:"timeline"`
+	Parent   clocksync.TimelineID `api:"parent"`
 }
 
 // Kind returns "clock-adopted".
@@ -21,27 +22,34 @@ func (e ClockAdopted) String() string {
 	return fmt.Sprintf("the clock follows timeline %v", e.Timeline)
 }
 
-// ClockStepped: the clock follows another timeline, and jumped by Step.
+// ClockStepped: the clock follows another timeline, and jumped by Step. Readings on
+// the two timelines compare by UTC only.
 type ClockStepped struct {
-	EventHeader
-	Timeline TimelineID    `api:"timeline"`
-	Parent   TimelineID    `api:"parent"`
-	Step     time.Duration `api:"step_ns"`
+	Header
+	// Previous is the timeline that the clock followed before; none at first, when no
+	// reading of this incarnation was on any.
+	Previous clocksync.TimelineID
+	Timeline clocksync.TimelineID `api:"timeline"`
+	Parent   clocksync.TimelineID `api:"parent"`
+	Step     time.Duration        `api:"step_ns"`
 }
 
 // Kind returns "clock-stepped".
 func (ClockStepped) Kind() string { return "clock-stepped" }
 
 func (e ClockStepped) String() string {
-	return fmt.Sprintf("the clock stepped by %v to timeline %v", e.Step, e.Timeline)
+	if e.Previous.None() {
+		return fmt.Sprintf("the clock stepped by %v to timeline %v", e.Step, e.Timeline)
+	}
+	return fmt.Sprintf("the clock stepped by %v from timeline %v to timeline %v", e.Step, e.Previous, e.Timeline)
 }
 
 // ClockFault: the hardware clocks of this node and of Peer contradict the drift
 // bound ρ. The two are not alive to each other any more.
 type ClockFault struct {
-	EventHeader
-	Peer  NodeID        `api:"peer"`
-	Boot  BootID        `api:"boot"`
+	Header
+	Peer  timed.NodeID  `api:"peer"`
+	Boot  timed.BootID  `api:"boot"`
 	Bound time.Duration `api:"bound_ns"` // the delay bound that came out, or [UnknownDelay]
 }
 
@@ -56,7 +64,7 @@ func (e ClockFault) String() string {
 // UTCChanged: the knowledge of UTC has changed, and is State from now on. That
 // bounds get too wide with time is no event.
 type UTCChanged struct {
-	EventHeader
+	Header
 	State clocksync.UTCState `api:"state"`
 }
 
@@ -75,10 +83,10 @@ func (e UTCChanged) String() string {
 
 // Falseticker: an external reference contradicts most references, and is left out.
 type Falseticker struct {
-	EventHeader
+	Header
 	Name   string             `api:"name"` // as configured; empty if only another node knows it
 	Source clocksync.SourceID `api:"source"`
-	Node   NodeID             `api:"peer"`    // that asks it
+	Node   timed.NodeID       `api:"peer"`    // that asks it
 	Off    time.Duration      `api:"step_ns"` // of the middle of its interval from that of the others
 }
 
@@ -91,10 +99,10 @@ func (e Falseticker) String() string {
 
 // Truechimer: a falseticker agrees with the others again.
 type Truechimer struct {
-	EventHeader
+	Header
 	Name   string             `api:"name"`
 	Source clocksync.SourceID `api:"source"`
-	Node   NodeID             `api:"peer"`
+	Node   timed.NodeID       `api:"peer"`
 }
 
 // Kind returns "clock-truechimer".
@@ -104,7 +112,7 @@ func (e Truechimer) String() string {
 	return fmt.Sprintf("%s agrees with most references again", referenceText(e.Name, e.Source, e.Node))
 }
 
-func referenceText(name string, source clocksync.SourceID, node NodeID) string {
+func referenceText(name string, source clocksync.SourceID, node timed.NodeID) string {
 	if name == "" {
 		name = fmt.Sprintf("%016x", uint64(source))
 	}

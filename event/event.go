@@ -1,0 +1,77 @@
+// Package event has the events of a node ([failaware.Node.Events]): one struct for
+// each kind, told apart by a type switch.
+//
+//	for e := range n.Events(ctx) {
+//		switch e := e.(type) {
+//		case event.Elected:
+//			…
+//		case event.ViewInstalled:
+//			fmt.Println(e.View.Set, "are in the group:", e)
+//		}
+//	}
+package event
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/brief"
+	"github.com/failaware/failaware/timed"
+)
+
+// Event is something that happened to a node. It is one of the types of this
+// package that embed [Header]; a type switch tells them apart. Events are immutable
+// values, but they share views and branches, which must not be changed.
+//
+// Fields of events have tags that name the fields of the same event in the local API.
+// The tag of a Header stands for the node whose event it is, or for the event's text.
+type Event interface {
+	// Head returns the fields that all events have.
+	Head() Header
+	// Kind returns a short stable name, as in "lead-lost".
+	Kind() string
+	// String says what happened, and why, in plain English.
+	String() string
+	event()
+}
+
+// Header is what all events have.
+type Header struct {
+	// Sequence numbers the events of one process from 1, without gaps.
+	Sequence uint64
+	// Time is the system's wall clock when the node noticed. It is for people: nothing
+	// is decided by it, and it can jump.
+	Time time.Time
+}
+
+// Head returns the header.
+func (h Header) Head() Header { return h }
+
+func (Header) event() {}
+
+// UnknownDelay stands for a delay bound that is not known.
+const UnknownDelay = datagram.Unknown
+
+func boundText(d time.Duration) string {
+	if d == UnknownDelay {
+		return "unknown"
+	}
+	return brief.Duration(d)
+}
+
+// by names a cause, if there is one.
+func by(id timed.NodeID) string {
+	if id == timed.NoNode {
+		return ""
+	}
+	return fmt.Sprintf(" (by node %v)", id)
+}
+
+// globally returns the word that tells the global lead from the local one.
+func globally(global bool) string {
+	if global {
+		return " globally"
+	}
+	return ""
+}
