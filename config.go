@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -93,8 +94,10 @@ type Config struct {
 	// lock against a second process with the same id. Nodes may share a directory. Empty
 	// means that nothing is kept.
 	StateDir string
-	// Logger gets messages for people; nil means no log.
-	Logger hclog.Logger
+	// Logger or LogHandler gets messages for people, of which events are the most; at
+	// most one of the two is given. Both nil mean no log.
+	Logger     hclog.Logger
+	LogHandler slog.Handler
 	// EventBuffer is how many events are kept for [Node.Events] and [Node.EventsSince];
 	// zero means 1024.
 	EventBuffer int
@@ -186,7 +189,7 @@ func (c Config) WithDefaults() Config {
 		orDefault(&c.QuorumEpoch, 1)
 	}
 	c.Clock = c.Clock.withDefaults()
-	if c.Logger == nil {
+	if c.Logger == nil && c.LogHandler == nil {
 		c.Logger = hclog.NewNullLogger()
 	}
 	orDefault(&c.MaxPacket, wire.MaxPacket)

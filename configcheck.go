@@ -52,6 +52,9 @@ func (c Config) Validate() (Bounds, error) {
 	if err != nil {
 		errs.add("Timing: %w", err)
 	}
+	if c.Logger != nil && c.LogHandler != nil {
+		errs.add("LogHandler: there is a Logger too")
+	}
 	errs = append(errs, c.checkElection()...)
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)

@@ -164,7 +164,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, log: cfg.Logger.Named(cfg.Name), done: make(chan struct{}),
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}),
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		return nil, errors.Join(err, n.release())
