@@ -4,12 +4,15 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -110,6 +113,25 @@ func TestIDsAsText(t *testing.T) {
 		"{3} from 7@3/00c0ffee00c0ffee":                Branch{From: view, Members: timed.SetOf(3)},
 	} {
 		require.Equal(t, want, x.String())
+	}
+}
+
+// All that a person may print has a text, and its zero value has one as well, in which
+// no number stands for a bound that is not known.
+func TestEverythingPrints(t *testing.T) {
+	for _, x := range []fmt.Stringer{LeaderAnswer{}, ViewAnswer{}, EpochAnswer{}, Reading{}, GroupTime(0), Hold{}, Verification{}, Refusal{},
+		Status{}, PeerStatus{}, PeerStatus{ID: 1, Alive: true, Delay: event.UnknownDelay}, Counter{}, Lateness{}, ReferenceStatus{},
+		Outcome{}, Delivery{}, TransitionBegins{}, ViewChange{}, OutcomeLost{}, NewIncarnation{}, Branch{}, &View{},
+		Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound},
+		Order(9), Atomicity(9), Mode(9), RankBy(9)} {
+		text := x.String()
+		require.NotEmpty(t, text, "%T", x)
+		require.NotContains(t, text, "2562047h", "%T", x)
+		require.NotContains(t, text, "%!", "%T", x)
+	}
+	for i := range eventTable {
+		e := reflect.Zero(eventTable[i].typ).Interface().(event.Event)
+		require.NotEmpty(t, e.String(), "%T", e)
 	}
 }
 
