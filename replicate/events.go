@@ -1,42 +1,183 @@
 package replicate
 
-import "github.com/failaware/failaware/internal/replica"
+import (
+	"fmt"
 
-// Event is something that happened to the replicated state. Which fields count
-// depends on the kind.
-type Event = replica.Event
-
-// EventKind tells events apart.
-type EventKind = replica.EventKind
-
-// The kinds of events.
-const (
-	// EventSettled: all members have reported their states. Members have the state that
-	// the view goes on with, or bring one to the merge.
-	EventSettled = replica.EventSettled
-	// EventProgress: Bytes of Total of the snapshot Name have come from Member.
-	EventProgress = replica.EventProgress
-	// EventRestored: this node has the state of the others, from Member.
-	EventRestored = replica.EventRestored
-	// EventMerged: the states of Branches became one, at all members of the view.
-	EventMerged = replica.EventMerged
-	// EventStartedOver: more than MaxQueued waited for the snapshot Name, and this node
-	// has asked for a later one.
-	EventStartedOver = replica.EventStartedOver
-	// EventDiscarded: the group has gone on without this node by a quorum, and its state
-	// takes the place of this node's.
-	EventDiscarded = replica.EventDiscarded
-	// EventStateLost: no member is left with the state that this node was to get.
-	EventStateLost = replica.EventStateLost
-	// EventRefused: Member could not make the snapshot Name; Err says why if it is this
-	// node.
-	EventRefused = replica.EventRefused
-	// EventStuck: no member of the view is left that could make the snapshot Name.
-	// Operations that wait for it wait for another view.
-	EventStuck = replica.EventStuck
-	// EventCorrupt: the snapshot Name that came from Member does not have its digest.
-	EventCorrupt = replica.EventCorrupt
-	// EventDiverged: at At the state of Member is not that of this node, although both
-	// applied the same. Ours and Theirs are the hashes.
-	EventDiverged = replica.EventDiverged
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/replica"
 )
+
+// Event is something that happened to the replicated state. It is one of the types of
+// this package that are made of a view and more; a type switch tells them apart.
+type Event interface {
+	// String says what happened, in plain English.
+	String() string
+	event()
+}
+
+// Settled: all members of View have reported their states. Holders have the state that
+// the view goes on with, or bring one to the merge.
+type Settled struct {
+	View    failaware.ViewID
+	Holders failaware.Set
+}
+
+// Receiving: Bytes of Total of the snapshot named Snapshot have come from Source.
+type Receiving struct {
+	View         failaware.ViewID
+	Source       failaware.NodeID
+	Snapshot     string
+	Bytes, Total uint64
+}
+
+// Restored: this node has the state of the others, from Source.
+type Restored struct {
+	View     failaware.ViewID
+	Source   failaware.NodeID
+	Snapshot string
+	Bytes    uint64
+}
+
+// Merged: the states of Branches became one, at all members of View.
+type Merged struct {
+	View     failaware.ViewID
+	Branches []failaware.Set
+}
+
+// StartedOver: Bytes, more than MaxQueued, waited for a snapshot, and this node has
+// asked for a later one.
+type StartedOver struct {
+	View     failaware.ViewID
+	Snapshot string
+	Bytes    uint64
+}
+
+// Discarded: a quorum has continued without this node, and its state replaces this
+// node's.
+type Discarded struct{ View failaware.ViewID }
+
+// StateLost: no remaining member has the state that this node waited for.
+type StateLost struct {
+	View     failaware.ViewID
+	Snapshot string
+}
+
+// Refused: Source could not make a snapshot. Err says why if it is this node.
+type Refused struct {
+	View     failaware.ViewID
+	Source   failaware.NodeID
+	Snapshot string
+	Err      error
+}
+
+// Stuck: no remaining member of View can make a snapshot. Members that need it wait for
+// another view.
+type Stuck struct {
+	View     failaware.ViewID
+	Snapshot string
+}
+
+// Corrupt: a snapshot that came from Source does not have its digest.
+type Corrupt struct {
+	View     failaware.ViewID
+	Source   failaware.NodeID
+	Snapshot string
+}
+
+// Diverged: the states of Member and of this node differ at a position of View, although
+// both applied the same operations. Ours and Theirs are the hashes. A View of none stands
+// for the beginning.
+type Diverged struct {
+	View         failaware.ViewID
+	Position     uint64
+	Member       failaware.NodeID
+	Ours, Theirs uint64
+}
+
+func (Settled) event()     {}
+func (Receiving) event()   {}
+func (Restored) event()    {}
+func (Merged) event()      {}
+func (StartedOver) event() {}
+func (Discarded) event()   {}
+func (StateLost) event()   {}
+func (Refused) event()     {}
+func (Stuck) event()       {}
+func (Corrupt) event()     {}
+func (Diverged) event()    {}
+
+func (e Settled) String() string {
+	return fmt.Sprintf("view %v is settled: %v have its state", e.View, e.Holders)
+}
+
+func (e Receiving) String() string {
+	return fmt.Sprintf("%d of %d bytes of the state have come from node %v", e.Bytes, e.Total, e.Source)
+}
+
+func (e Restored) String() string {
+	return fmt.Sprintf("this node has the state of the others, %d bytes from node %v", e.Bytes, e.Source)
+}
+
+func (e Merged) String() string {
+	return fmt.Sprintf("the states of %v were merged in view %v", e.Branches, e.View)
+}
+
+func (e StartedOver) String() string {
+	return fmt.Sprintf("%d bytes of operations waited for the state: this node has asked for a later one", e.Bytes)
+}
+
+func (e Discarded) String() string {
+	return fmt.Sprintf("the state of this node gives way to that of a quorum in view %v", e.View)
+}
+
+func (e StateLost) String() string {
+	return "the state that this node waited for is lost: no remaining member has it"
+}
+
+func (e Refused) String() string {
+	if e.Err == nil {
+		return fmt.Sprintf("node %v cannot make a snapshot", e.Source)
+	}
+	return fmt.Sprintf("node %v cannot make a snapshot: %v", e.Source, e.Err)
+}
+
+func (e Stuck) String() string {
+	return fmt.Sprintf("no member of view %v can make a snapshot: members that need it wait for another view", e.View)
+}
+
+func (e Corrupt) String() string {
+	return fmt.Sprintf("the snapshot from node %v is damaged", e.Source)
+}
+
+func (e Diverged) String() string {
+	return fmt.Sprintf("the state of node %v differs at position %d of view %v: its hash is %016x, and %016x here",
+		e.Member, e.Position, e.View, e.Theirs, e.Ours)
+}
+
+// eventOf returns the event that the machine reports.
+func eventOf(e *replica.Event) Event {
+	name := e.Name.String()
+	switch e.Kind {
+	case replica.EventSettled:
+		return Settled{e.View, e.Members}
+	case replica.EventProgress:
+		return Receiving{e.View, e.Member, name, e.Bytes, e.Total}
+	case replica.EventRestored:
+		return Restored{e.View, e.Member, name, e.Bytes}
+	case replica.EventMerged:
+		return Merged{e.View, e.Branches}
+	case replica.EventStartedOver:
+		return StartedOver{e.View, name, e.Bytes}
+	case replica.EventDiscarded:
+		return Discarded{e.View}
+	case replica.EventStateLost:
+		return StateLost{e.View, name}
+	case replica.EventRefused:
+		return Refused{e.View, e.Member, name, e.Err}
+	case replica.EventStuck:
+		return Stuck{e.View, name}
+	case replica.EventCorrupt:
+		return Corrupt{e.View, e.Member, name}
+	}
+	return Diverged{e.At.View, e.At.Position, e.Member, e.Ours, e.Theirs}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -25,20 +26,13 @@ type number struct{ value uint64 }
 
 func (n *number) Apply(op replicate.Operation) any {
 	before := n.value
-	n.value = binary.BigEndian.Uint64(op.Payload)
+	n.value = binary.BigEndian.Uint64(op.Command)
 	return before
 }
 
-func (n *number) Snapshot() ([]byte, error) { return binary.BigEndian.AppendUint64(nil, n.value), nil }
+func (n *number) Snapshot(w io.Writer) error { return binary.Write(w, binary.BigEndian, n.value) }
 
-func (n *number) Restore(b []byte) error {
-	n.value = binary.BigEndian.Uint64(b)
-	return nil
-}
-
-func (n *number) Merge([]replicate.Branch) error {
-	return errors.New("merged in spite of RequireQuorum")
-}
+func (n *number) Restore(r io.Reader) error { return binary.Read(r, binary.BigEndian, &n.value) }
 
 // step is one call of a client: a write, or a read if write is 0.
 type step struct{ write, result uint64 }

@@ -2,27 +2,16 @@ package replicate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
-// The vocabulary of replicated state.
-type (
-	// Operation is the argument of [Application.Apply]: the command as its Payload, the
-	// message that it came in, and its group time.
-	Operation = broadcast.Delivery
-	// Branch is one of the states that meet when parts of a group do: its members, and a
-	// snapshot.
-	Branch = replica.Branch
-	// Situation is the situation of a replica.
-	Situation = replica.Situation
-)
+// Situation is the situation of a replica.
+type Situation = replica.Situation
 
 // The situations of a replica.
 const (
@@ -39,26 +28,6 @@ const (
 	// Working: this node has the state of the view.
 	Working = replica.Working
 )
-
-// Application is a state that is kept the same at all members of a group. Its
-// methods are called one after the other, by one goroutine, and may take their time:
-// only this node's state lags. Applications of all nodes begin in equal states.
-// docs/replication.md says more.
-type Application interface {
-	// Apply changes the state by one operation, and depends on nothing but the state and
-	// the operation. Its result is for [Replica.Submit] at the node that submitted the
-	// operation, and is dropped elsewhere. The payload may be kept.
-	Apply(op Operation) (result any)
-	// Snapshot writes the state down. The bytes must not be changed any more. With an
-	// error, another member does it, if one can.
-	Snapshot() ([]byte, error)
-	// Restore replaces the state. An error ends the replica.
-	Restore(state []byte) error
-	// Merge replaces the state by the merger of branches, and depends on nothing but
-	// them: all members get the same ones, in the same order. It is never called with
-	// RequireQuorum. An error ends the replica.
-	Merge(branches []Branch) error
-}
 
 // Config configures a replica. Zero values stand for the defaults. Limits are those
 // of this node; HashEvery must be the same at all nodes of the group.
@@ -79,8 +48,7 @@ type Config struct {
 	// for each operation included: 1 KiB to 1 TiB. Zero means 64 MiB.
 	MaxQueued int
 	// HashEvery is the number of ordered messages after which members compare hashes of
-	// their states, for which the application needs a method Hash() uint64. Zero means
-	// never.
+	// their states, for which the application is a [Hasher]. Zero means never.
 	HashEvery int
 	// OnEvent, if not nil, is called with the events of the state, by one goroutine. It
 	// must not block.
@@ -114,8 +82,8 @@ type Replica struct {
 // wait for a member without a state.
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
-// [failaware.ErrSendOnly], [failaware.ErrConsumer], [ErrLate], or that of Snapshot;
-// then the node goes on.
+// [failaware.ErrSendOnly], [failaware.ErrConsumer], [ErrLate], or that of Snapshot, or
+// says that app lacks a method; then the node goes on.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
 	if err != nil {
@@ -140,12 +108,16 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	if d.Touched() {
 		return nil, nil, ErrLate
 	}
+	if err := checkApplication(app, &c); err != nil {
+		return nil, nil, err
+	}
+	var event func(replica.Event)
+	if cfg.OnEvent != nil {
+		event = func(e replica.Event) { cfg.OnEvent(eventOf(&e)) }
+	}
 	stream := engine.NewStream(n, d)
-	e, err := engine.New(c, stream, app, cfg.OnEvent)
-	switch {
-	case errors.Is(err, engine.ErrNoHasher):
-		return nil, nil, fmt.Errorf("replicate: invalid Config: %w", err)
-	case err != nil:
+	e, err := engine.New(c, stream, adapter{app, c.WithDefaults().MaxSnapshot}, event)
+	if err != nil {
 		return nil, nil, fmt.Errorf("replicate: %w", err)
 	}
 	stream.Follow(&e.Outcomes)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -31,20 +32,25 @@ type words struct {
 }
 
 func (w *words) Apply(op replicate.Operation) any {
-	if w.gate != nil && string(op.Payload) == "wait" {
+	if w.gate != nil && string(op.Command) == "wait" {
 		<-w.gate
 	}
-	w.list = append(w.list, string(op.Payload))
+	w.list = append(w.list, string(op.Command))
 	return len(w.list)
 }
 
-func (w *words) Snapshot() ([]byte, error) {
-	return append([]byte(strings.Join(w.list, " ")+"\n"), w.ballast...), nil
+func (w *words) Snapshot(to io.Writer) error {
+	_, err := to.Write(append([]byte(strings.Join(w.list, " ")+"\n"), w.ballast...))
+	return err
 }
 
 func (w *words) Hash() uint64 { return uint64(len(w.list)) }
 
-func (w *words) Restore(b []byte) error {
+func (w *words) Restore(from io.Reader) error {
+	b, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
 	text, ballast, _ := bytes.Cut(b, []byte("\n"))
 	w.list, w.ballast = strings.Fields(string(text)), slices.Clone(ballast)
 	return w.fail
@@ -69,11 +75,11 @@ type holder struct {
 	app      *words
 	restored atomic.Int64
 	mu       sync.Mutex
-	merges   []replicate.Event
+	merges   []replicate.Merged
 }
 
 // merged returns the merges of the node so far, in the order of its views.
-func (h *holder) merged() []replicate.Event {
+func (h *holder) merged() []replicate.Merged {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.merges)
@@ -94,15 +100,15 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 	require.NoError(t, err)
 	h := &holder{app: app}
 	c.OnEvent = func(e replicate.Event) {
-		switch e.Kind {
-		case replicate.EventRestored:
+		switch e := e.(type) {
+		case replicate.Restored:
 			h.restored.Add(1)
-		case replicate.EventMerged:
+		case replicate.Merged:
 			h.mu.Lock()
 			h.merges = append(h.merges, e)
 			h.mu.Unlock()
-		case replicate.EventDiverged, replicate.EventCorrupt:
-			t.Errorf("node %v: %+v", cfg.ID, e)
+		case replicate.Diverged, replicate.Corrupt:
+			t.Errorf("node %v: %v", cfg.ID, e)
 		}
 	}
 	h.Replica, err = replicate.Start(n, h.app, c)
@@ -182,7 +188,7 @@ func TestReplicasSplitAndMerge(t *testing.T) {
 		net.Heal()
 		time.Sleep(4 * b.View)
 		submit(t, all[1], "whole")
-		meeting := replicate.Event{}
+		meeting := replicate.Merged{}
 		for _, h := range all {
 			_, err := h.ReadLatest(within(t, time.Minute), func() {
 				require.Equal(t, []string{"left", "one", "right", "two", "whole"}, h.app.list)
@@ -392,7 +398,14 @@ func TestReplicateRefuses(t *testing.T) {
 		require.ErrorContains(t, try(n, &words{}, replicate.Config{ChunkBytes: 1000}), "ChunkBytes")
 		require.ErrorContains(t, try(n, &words{}, replicate.Config{Rate: 1}), "Rate")
 		type plain struct{ replicate.Application }
-		require.ErrorContains(t, try(n, plain{&words{}}, replicate.Config{HashEvery: 1}), "HashEvery")
+		require.ErrorContains(t, try(n, plain{&words{}}, replicate.Config{}), "no method Merge")
+		type mergeable struct {
+			replicate.Application
+			replicate.Merger
+		}
+		require.ErrorContains(t, try(n, mergeable{&words{}, &words{}}, replicate.Config{HashEvery: 1}), "HashEvery")
+		large := &words{ballast: make([]byte, 1000)}
+		require.ErrorIs(t, try(n, large, replicate.Config{MaxSnapshot: 1000}), replicate.ErrSnapshotTooLarge)
 		for _, err := range n.Deliveries(t.Context()) {
 			require.NoError(t, err)
 			break

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -49,22 +50,23 @@ func (w write) encode() []byte {
 // Apply returns the key's version, or an error, the same at all members.
 func (s *store) Apply(op replicate.Operation) any {
 	var w write
-	if err := json.Unmarshal(op.Payload, &w); err != nil {
+	if err := json.Unmarshal(op.Command, &w); err != nil {
 		return err
 	}
 	version := s.keys[w.Key].Version + 1
-	s.keys[w.Key] = entry{w.Value, version, uint8(op.Sender)}
+	s.keys[w.Key] = entry{w.Value, version, uint8(op.ID.Sender)}
 	return version
 }
 
 // Snapshot writes the keys in their order, so that equal stores give equal bytes.
-func (s *store) Snapshot() ([]byte, error) {
-	return json.Marshal(s.keys) // which sorts keys
+func (s *store) Snapshot(w io.Writer) error {
+	return json.NewEncoder(w).Encode(s.keys) // which sorts keys
 }
 
-func (s *store) Restore(state []byte) error {
+// Restore replaces all keys.
+func (s *store) Restore(r io.Reader) error {
 	keys := map[string]entry{}
-	if err := json.Unmarshal(state, &keys); err != nil {
+	if err := json.NewDecoder(r).Decode(&keys); err != nil {
 		return err
 	}
 	s.keys = keys

@@ -1,0 +1,133 @@
+package replicate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/replicate/internal/engine"
+)
+
+// Application is a state that is kept the same at all members of a group. Its
+// methods are called one after the other, by one goroutine, and may take their time:
+// only this node's state lags. Applications of all nodes begin in equal states.
+//
+// An application that goes on in several parts of a split group is also a [Merger], and
+// one whose states are compared ([Config.HashEvery]) is also a [Hasher].
+type Application interface {
+	// Apply changes the state by one operation, and depends on nothing but the state and
+	// the operation. Its result is for [Replica.Submit] at the node that submitted the
+	// operation, and is dropped elsewhere.
+	Apply(op Operation) (result any)
+	// Snapshot writes the state down. After an error, another member does it, if one can.
+	Snapshot(w io.Writer) error
+	// Restore replaces the state by one that Snapshot has written; r ends with it. An
+	// error ends the replica.
+	Restore(r io.Reader) error
+}
+
+// Merger is an [Application] that makes one state of several. It is needed unless
+// [failaware.BroadcastConfig.RequireQuorum] is set.
+type Merger interface {
+	// Merge replaces the state by the merger of branches, and depends on nothing but
+	// them: all members get the same ones, in the same order. An error ends the replica.
+	Merge(branches []Branch) error
+}
+
+// Hasher is an [Application] whose state has a hash, which [Config.HashEvery] needs.
+type Hasher interface {
+	// Hash returns a number that is equal for equal states.
+	Hash() uint64
+}
+
+// Operation is a command in its place among the others, the same at all members that
+// apply it.
+type Operation struct {
+	// ID names the message in which the command came. Its Sender submitted the command.
+	ID failaware.MessageID
+	// Command is what was submitted. It may be kept, and must not be changed.
+	Command []byte
+	// Stamp is the group time of submission, wrong by at most Deviation, which is
+	// [clocksync.UnknownBound] when the clock was not synchronized.
+	Stamp     failaware.GroupTime
+	Deviation time.Duration
+}
+
+// Branch is one of the states that meet when parts of a group do.
+type Branch struct {
+	// Members are the nodes that had this state.
+	Members failaware.Set
+	// State reads what Snapshot wrote at one of them.
+	State io.Reader
+}
+
+// ErrSnapshotTooLarge: a snapshot is larger than [Config.MaxSnapshot].
+var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
+
+// checkApplication says what an application lacks.
+func checkApplication(app Application, c *replica.Config) error {
+	if _, ok := app.(Merger); !ok && c.Quorum == nil {
+		return errors.New("replicate: the application has no method Merge, which it needs without Broadcast.RequireQuorum: parts of a split group go on, and meet again")
+	}
+	if _, ok := app.(Hasher); !ok && c.HashEvery > 0 {
+		return fmt.Errorf("replicate: invalid Config: %w", engine.ErrNoHasher)
+	}
+	return nil
+}
+
+// adapter is an application as the engine calls it: snapshots are slices there.
+type adapter struct {
+	app  Application
+	most int // bytes of a snapshot
+}
+
+// Apply implements [engine.Application].
+func (a adapter) Apply(d broadcast.Delivery) any {
+	return a.app.Apply(Operation{ID: d.ID, Command: d.Payload, Stamp: d.Stamp, Deviation: d.Deviation})
+}
+
+// Snapshot implements [engine.Application].
+func (a adapter) Snapshot() ([]byte, error) {
+	w := bounded{most: a.most}
+	err := a.app.Snapshot(&w)
+	if w.tooLarge {
+		err = ErrSnapshotTooLarge
+	}
+	return w.Bytes(), err
+}
+
+// Restore implements [engine.Application].
+func (a adapter) Restore(state []byte) error { return a.app.Restore(bytes.NewReader(state)) }
+
+// Merge implements [engine.Application].
+func (a adapter) Merge(branches []replica.Branch) error {
+	list := make([]Branch, len(branches))
+	for i, b := range branches {
+		list[i] = Branch{Members: b.Members, State: bytes.NewReader(b.State)}
+	}
+	return a.app.(Merger).Merge(list)
+}
+
+// Hash implements [engine.Hasher].
+func (a adapter) Hash() uint64 { return a.app.(Hasher).Hash() }
+
+// bounded is a buffer that takes no more than most bytes.
+type bounded struct {
+	bytes.Buffer
+	most     int
+	tooLarge bool
+}
+
+// Write implements [io.Writer].
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(p) > b.most-b.Len() {
+		b.tooLarge = true
+		return 0, ErrSnapshotTooLarge
+	}
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,25 @@
+package replicate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// Every kind of event has a type of its own.
+func TestEventsHaveTypes(t *testing.T) {
+	seen := map[Event]bool{}
+	for k := replica.EventSettled; k <= replica.EventDiverged; k++ {
+		if k == replica.EventMerged {
+			require.IsType(t, Merged{}, eventOf(&replica.Event{Kind: k}))
+			continue
+		}
+		e := eventOf(&replica.Event{Kind: k, Bytes: 1})
+		require.NotEmpty(t, e.String())
+		require.Equal(t, k == replica.EventDiverged, e == Event(Diverged{}))
+		seen[e] = true
+	}
+	require.Len(t, seen, int(replica.EventDiverged)-1)
+}
