@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -72,6 +73,21 @@ func TestBorrowedPayloadsStayAsTheyAre(t *testing.T) {
 	senders.Wait()
 	readers.Wait()
 	cancel()
+}
+
+// An application that writes to a borrowed payload hears of it, with the message.
+func TestAWriteToABorrowedPayloadIsNoticed(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{CheckLent: true}})
+	out, err := n.BroadcastAndWait(bounded(t), []byte("hello"), BroadcastOptions{})
+	require.NoError(t, err)
+	into := make([]Delivery, 1)
+	for into[0].Change != nil || into[0].Payload == nil {
+		_, err := n.Receive(bounded(t), into)
+		require.NoError(t, err)
+	}
+	into[0].Payload[0] = 'H'
+	require.PanicsWithValue(t, fmt.Sprintf("failaware: the application has changed the payload of message %v, which it had borrowed to read", out.ID),
+		func() { _, _ = n.Receive(bounded(t), into) })
 }
 
 // Payloads of an incarnation that is over stay as they were too, and the next one

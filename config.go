@@ -218,7 +218,7 @@ func orDefault[T comparable](field *T, value T) {
 
 // BroadcastConfig configures the atomic broadcast. Zero values stand for the
 // defaults. All nodes of a group must have it, with the same values except for
-// Backlog, SlowAfter and SendOnly, or none: a node without it keeps the others from
+// Backlog, SlowAfter, CheckLent and SendOnly, or none: a node without it keeps the others from
 // agreeing on views.
 type BroadcastConfig struct {
 	// Window is how many bytes of messages a view holds at most that are not known to be
@@ -250,6 +250,10 @@ type BroadcastConfig struct {
 	// in the whole group, and the quorum system cannot be replaced
 	// ([Node.ChangeQuorum]).
 	RequireQuorum bool
+	// CheckLent is for tests: a call of [Node.Receive] or [Node.Deliveries] panics, and
+	// names the message, if the application has written to a payload that it had
+	// borrowed. It reads every payload twice more. Package sim/memory turns it on.
+	CheckLent bool
 	// SendOnly says that this node's application does not want the deliveries. They are
 	// dropped, and [Node.Receive] fails; outcomes are known all the same.
 	SendOnly bool

@@ -36,6 +36,7 @@ type Node struct {
 	loop    *loop.Loop
 	clock   *hwclock.Clock
 	conn    transport.Conn
+	test    bool           // the transport is for tests
 	state   *statedir.Dir  // nil without a state directory
 	awake   *awake.Request // nil unless processors are kept from sleeping
 	peers   *peers.Resolver
@@ -206,7 +207,7 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n.conn, n.clock = end.Conn, end.Clock
+	n.conn, n.clock, n.test = end.Conn, end.Clock, end.Test
 	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.Insecure,
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
 	for _, r := range c.References {

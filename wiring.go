@@ -39,7 +39,7 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 	}
 	if b := c.Broadcast; b != nil {
 		m := b.machine(c.Quorum)
-		l.Stack.Broadcast, l.Deliver, l.Backlog = &m, !b.SendOnly, b.Backlog
+		l.Stack.Broadcast, l.Deliver, l.Backlog, l.CheckLent = &m, !b.SendOnly, b.Backlog, b.CheckLent || n.test
 	}
 	if c.OnPublish != nil {
 		l.OnPublish = (*sink)(n).published

@@ -30,6 +30,8 @@ type Config struct {
 	// them.
 	Deliver bool
 	Backlog int // of the delivery queue, in bytes
+	// CheckLent has the delivery queue check that lent payloads do not change.
+	CheckLent bool
 
 	Conn   transport.Conn
 	Clock  *hwclock.Clock
@@ -79,7 +81,7 @@ func New(cfg Config, closing *atomic.Bool) *Loop {
 	if b := cfg.Stack.Broadcast; b != nil {
 		l.sends = sendqueue.New(sendqueue.Options{Self: cfg.Stack.Self.Node, PacketBytes: b.PacketBytes, Wake: l.handleSends})
 		if cfg.Deliver {
-			l.deliveries = deliveryqueue.New(cfg.Backlog)
+			l.deliveries = deliveryqueue.New(cfg.Backlog, cfg.CheckLent)
 		}
 	}
 	l.driver = newDriver(l)

@@ -55,4 +55,6 @@ type Endpoint struct {
 	Clock *hwclock.Clock
 	// Random returns 64 random bits. Only the node's loop calls it.
 	Random func() uint64
+	// Test says that the endpoint is for tests, in which a check is worth its price.
+	Test bool
 }

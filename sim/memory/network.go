@@ -178,7 +178,7 @@ func (c carrier) Open(r transport.Request) (transport.Endpoint, error) {
 	c.floor = max(c.floor, r.Timing.MinDelay)
 	end := newConn(c.Network, m.clock, addr, &r)
 	c.ends[addr] = end
-	return transport.Endpoint{Conn: end, Clock: m.clock.hardware, Random: func() uint64 {
+	return transport.Endpoint{Test: true, Conn: end, Clock: m.clock.hardware, Random: func() uint64 {
 		c.mu.Lock() // two nodes may share an id by mistake
 		defer c.mu.Unlock()
 		return m.random.Uint64()

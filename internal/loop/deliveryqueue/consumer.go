@@ -1,6 +1,11 @@
 package deliveryqueue
 
-import "github.com/failaware/failaware/broadcast"
+import (
+	"fmt"
+	"hash/maphash"
+
+	"github.com/failaware/failaware/broadcast"
+)
 
 // Acquire makes the caller the one consumer, unless there is another.
 func (q *Queue) Acquire() bool { return q.consumer.CompareAndSwap(false, true) }
@@ -25,7 +30,13 @@ func (q *Queue) Borrow(max int) (items []Item, eased, closed bool) {
 	n := min(max, int(q.tail-q.lent), len(q.ring)-from)
 	q.lent += uint64(n)
 	q.waiting = n == 0 && !q.closed
-	return q.ring[from : from+n], eased, q.closed
+	items = q.ring[from : from+n]
+	if q.check {
+		for i := range items {
+			items[i].seal()
+		}
+	}
+	return items, eased, q.closed
 }
 
 // giveBack returns items before end, all of which were borrowed. The caller holds
@@ -35,6 +46,9 @@ func (q *Queue) giveBack(end uint64) (eased bool) {
 	weight := int64(0)
 	for ; q.head < end; q.head++ {
 		i := q.at(q.head)
+		if q.check {
+			i.verify()
+		}
 		weight += i.weight()
 		if i.incarnation == q.incarnation && i.Kind == Message {
 			q.taken.Bytes += len(i.Message.Payload)
@@ -49,6 +63,22 @@ func (q *Queue) giveBack(end uint64) (eased bool) {
 		eased = before > q.limit/2
 	}
 	return eased
+}
+
+var seed = maphash.MakeSeed()
+
+// seal notes the sum of a payload that is lent, unless it was lent before.
+func (i *Item) seal() {
+	if i.sum == 0 {
+		i.sum = maphash.Bytes(seed, i.Message.Payload) | 1
+	}
+}
+
+// verify panics if a payload has changed since it was lent.
+func (i *Item) verify() {
+	if i.sum != maphash.Bytes(seed, i.Message.Payload)|1 {
+		panic(fmt.Sprintf("failaware: the application has changed the payload of message %v, which it had borrowed to read", i.Message.ID))
+	}
 }
 
 // endLoan notes that a loan has ended. The caller holds mu.

@@ -44,6 +44,7 @@ type Item struct {
 	Change  *Change // nil for a message
 
 	loan        broadcast.Loan // of the payload
+	sum         uint64         // of the lent payload, if it is checked; 0: not lent yet
 	incarnation uint32
 }
 
@@ -69,6 +70,7 @@ func (i *Item) weight() int64 { return int64(len(i.Message.Payload) + itemOverhe
 // Queue is the queue.
 type Queue struct {
 	limit int64 // immutable
+	check bool  // that lent payloads do not change; immutable
 
 	// Owned by the loop. Staged items stand in the ring behind its tail.
 	staged int
@@ -105,9 +107,10 @@ type Return struct {
 	Count int
 }
 
-// New returns a queue for which more than limit bytes are too many.
-func New(limit int) *Queue {
-	return &Queue{limit: int64(limit), ready: make(chan struct{}, 1), ring: make([]Item, minCapacity), spare: minCapacity}
+// New returns a queue for which more than limit bytes are too many. With check, a
+// consumer that has changed a lent payload panics when it returns it.
+func New(limit int, check bool) *Queue {
+	return &Queue{limit: int64(limit), check: check, ready: make(chan struct{}, 1), ring: make([]Item, minCapacity), spare: minCapacity}
 }
 
 // at returns the place of an item.

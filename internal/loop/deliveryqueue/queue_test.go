@@ -14,7 +14,7 @@ import (
 // payloads, while the ring grows and wraps around.
 func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 	const items = 20_000
-	q := New(1 << 20)
+	q := New(1<<20, true)
 	var loop sync.WaitGroup
 	loop.Go(func() {
 		random := rand.New(rand.NewPCG(1, 2))
