@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/clocksync/ntpserver"
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
@@ -204,7 +205,7 @@ func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 func (n *Node) NTPAddr() netip.AddrPort { return n.outputs.Addr() }
 
 // NTPStats returns the counts of the node's NTP server; ok is false if it has none.
-func (n *Node) NTPStats() (s NTPStats, ok bool) {
+func (n *Node) NTPStats() (s ntpserver.Stats, ok bool) {
 	if ntp := n.outputs.NTP(); ntp != nil {
 		return ntp.Stats(), true
 	}

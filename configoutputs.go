@@ -19,15 +19,8 @@ type NTPConfig struct {
 	Stratum uint8
 	// PerSource limits the answers to one address, and Total those to all. Zero means 8
 	// a second after a burst of 32, and 20,000 a second after 2,000.
-	PerSource, Total NTPLimit
+	PerSource, Total ntpserver.Limit
 }
-
-// NTPLimit is how many requests are answered: Burst at once, and PerSecond in
-// the long run.
-type NTPLimit = ntpserver.Limit
-
-// NTPStats counts the packets of an NTP server.
-type NTPStats = ntpserver.Stats
 
 // ClockBoundConfig configures the shared-memory segment for version 2 clients of
 // ClockBound; see package [github.com/failaware/failaware/clocksync/clockbound].

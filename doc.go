@@ -11,20 +11,42 @@
 //
 // # A tour
 //
-//   - [Config] describes a node, and [Config.Validate] returns the bounds that its
-//     [Timing] guarantees: [Local], [LAN] and [WAN] are presets.
-//   - [Start], [Node.Close], [Node.Leave], [Node.Resign], [Node.SetPeers].
-//   - Answers: [Node.Leader], [Node.Leads], [Node.View], [Node.Clock]. They take no
-//     lock, send no message, and read the hardware clock at every call.
-//   - [Node.Status] is everything that people may want to see.
-//   - [Node.Lead], [Node.LeaderContext], [Node.WaitLeader].
-//   - [Node.Events] and [Node.EventsSince] iterate over typed event.Event values.
-//   - [Node.Broadcast], [Node.BroadcastAndWait], [Node.Receive] and [Node.Deliveries]:
-//     messages in one order within views, if [Config.Broadcast] is on.
-//   - Package [github.com/failaware/failaware/replicate] keeps a state the same at all
-//     members, on top of the broadcast.
-//   - [Transport] and package sim/memory: tests of your own program in memory, in
-//     virtual time, with faults.
+// Start. A [Config] needs an ID and usually Peers. Its Timing is [Local], [LAN] or [WAN],
+// and [Node.Bounds] says how soon such a group has a leader and a view. [Node.Leave]
+// ends a node gracefully, and [Node.Close] as a crash would.
+//
+// Ask. [Node.Leader], [Node.View] and [Node.Clock] take no lock, send no message, and
+// read the hardware clock at every call. [Node.GlobalLeader] answers for the whole group
+// instead of the part of it that this node reaches; it needs [Config.Quorum].
+//
+// Lead. [Node.Lead] and [Node.LeadGlobally] wait for the lead, and return a context for
+// the work that only a leader may do. [Node.Hold] promises the lead to other processes,
+// and [Node.FindLeader] asks another node for such a promise. [Node.Timestamp] and
+// [Node.Edict] number the decisions of global leaders, so that a store can refuse a late
+// one.
+//
+// Follow. [Node.Events] iterates over the types of package
+// [github.com/failaware/failaware/event]. [Node.Status] is everything that people may
+// want to see.
+//
+// Broadcast. With [Config.Broadcast], [Node.Broadcast] sends messages that all members of
+// a view deliver in one order, and [Node.Deliveries] iterates over them. Package
+// [github.com/failaware/failaware/replicate] keeps a state the same at all members.
+//
+// Test. Package [github.com/failaware/failaware/sim/memory] is a network in memory, with
+// faults and in virtual time, for tests of your own program.
+//
+// # Answers and promises
+//
+// An answer holds when the clock was read, in the call. Its AtMost is an upper bound on
+// how long it can stay true: the node may step down earlier, so ask again rather than
+// keep the answer. A ValidFor ([Hold], [Verification]) is a promise: what it says holds
+// for that long, whatever the node does.
+//
+// A goroutine can be held up between an answer and the action that it takes. So an action
+// that is allowed only while this node leads is checked at the system that it acts on, or
+// ends in time: a [Node.LeaderContext] ends early enough to stop what was begun, and its
+// Err reads the clock itself, also right after the process was stopped.
 //
 // # Guarantees
 //
@@ -33,32 +55,19 @@
 //
 //   - A node supports at most one leader at a time, and a leader supports itself:
 //     each logical partition has one leader, and partitions do not overlap.
+//   - At most one node of the group leads globally.
 //   - The up-to-date views of two nodes are the same view, or have no member in
 //     common.
 //   - The deviation of a clock's [Reading] is a bound, never an estimate.
 //
-// Agreement on the members of a view does not rest on clocks at all. If a clock
-// breaks ρ, the nodes notice by the first evidence, and say so: event.ClockFault,
-// event.Restarted. The time until there is a leader or a view ([Bounds]) is guaranteed in
-// partitions whose nodes are connected in time.
-//
-// A leader knows that nobody else leads in its own logical partition. Another
-// partition has another leader; an action that only one of them may take needs a
-// quorum.
+// Agreement on the members of a view does not rest on clocks at all. If a clock breaks ρ,
+// the nodes notice by the first evidence, and say so: event.ClockFault, event.Restarted.
+// The time until there is a leader or a view ([Bounds]) is guaranteed in partitions whose
+// nodes are connected in time.
 //
 // The hardware clock counts the time asleep. When the machine wakes up, every answer
 // is no at once, and the node begins a new incarnation. A pause by the hypervisor,
 // which no clock of a virtual machine shows, breaks ρ.
-//
-// # Answers and time
-//
-// An answer holds when the clock was read, in the call. A goroutine can be held up
-// between the answer and the action that it takes. So there are two ways to make an
-// action safe that is allowed only while this node leads: finish within ValidFor, as
-// judged by a clock that counts sleep, or have the action checked at the system that
-// it acts on. A [Node.LeaderContext] helps with the first: it ends early enough to
-// stop what was begun, and its Err reads the clock itself, also right after the
-// process was stopped.
 //
 // # Go's scheduler
 //
@@ -67,11 +76,8 @@
 // goroutines of the same process compute all the time and occupy every processor,
 // packets and timers wait 10 to 20 ms, which no priority changes; garbage collection
 // of a large heap full of pointers has the same effect. That costs elections and fresh
-// views, never safety, and [Local] timing does not bear it. Remedies:
-// [Config.RaiseProcs], which makes it 0.1 to 0.2 ms again; wider timing; or a node in a
-// process of its own beside the application. The node measures its lateness all the
-// time: [Lateness] in [Status].
-//
-// Idle processors sleep, and wake up late and with cold caches. Where tenths of a
-// millisecond matter, [Config.Awake] keeps processors from sleeping, at a price.
+// views, never safety, and [Local] timing does not bear it. [Config.RaiseProcs] makes it
+// 0.1 to 0.2 ms again; wider timing helps, or a node in a process of its own beside the
+// application. [Lateness] in [Status] is measured all the time. Where tenths of a
+// millisecond matter, [Config.Awake] keeps idle processors from sleeping, at a price.
 package failaware

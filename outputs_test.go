@@ -12,6 +12,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/clocksync/ntpserver"
 	"github.com/failaware/failaware/clocksync/serve"
 	"github.com/failaware/failaware/internal/ntptest"
 	"github.com/failaware/failaware/internal/outputs"
@@ -55,7 +56,7 @@ func TestANodeWithoutUTCServesNone(t *testing.T) {
 	require.Error(t, askNTP(t, n.NTPAddr().String()).Validate())
 	stats, on := n.NTPStats()
 	require.True(t, on)
-	require.Equal(t, NTPStats{Requests: 1, Unsynchronized: 1}, stats)
+	require.Equal(t, ntpserver.Stats{Requests: 1, Unsynchronized: 1}, stats)
 	if cfg.ClockBound != nil {
 		require.Equal(t, clockbound.Unknown, segmentStatus(t, cfg.ClockBound.Path))
 	}
@@ -118,7 +119,7 @@ func TestSettingsOfTheOutputsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"NTP.Listen: \"x\" is not host:port":           func(c *Config) { c.NTP.Listen = "x" },
 		"NTP: option Stratum: 16 is outside [1, 15]":   func(c *Config) { c.NTP.Stratum = 16 },
-		"NTP: PerSource.Burst: -1 is outside":          func(c *Config) { c.NTP.PerSource = NTPLimit{PerSecond: 1, Burst: -1} },
+		"NTP: PerSource.Burst: -1 is outside":          func(c *Config) { c.NTP.PerSource = ntpserver.Limit{PerSecond: 1, Burst: -1} },
 		"ClockBound.Path: a path is needed":            func(c *Config) { c.ClockBound.Path = "" },
 		"ClockBound.MaxSlew: 100000001 ppb is outside": func(c *Config) { c.ClockBound.MaxSlew = 100_000_001 },
 	} {
