@@ -40,7 +40,7 @@ var below = map[string][]string{
 	"internal/random":       {},
 	"sim/situation":         {},
 	"sim/internal/check":    {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "sim/fault", "sim/situation", "sim/internal/hardware", "internal/wire", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
-	"sim/fault":             {"timed", "broadcast", "internal/random", "sim/internal/hardware", "sim/internal/jsonform"},
+	"sim/fault":             {"timed", "broadcast", "leader/quorum", "internal/random", "sim/internal/hardware", "sim/internal/jsonform"},
 	"sim/internal/hardware": {"timed", "internal/random"},
 	"sim/internal/jsonform": {"timed"},
 	"internal/svg":          {},
