@@ -18,6 +18,9 @@ const (
 type Machine struct {
 	ready time.Duration // from the beginning of an incarnation until it may vote
 	grace time.Duration // from then on until its peers surely have been heard
+	// extra is how much longer than ready the votes of an earlier process may bind it;
+	// 0 once an incarnation may vote.
+	extra time.Duration
 
 	notBefore timed.Instant // no incarnation begins earlier
 	waiting   Reason        // why the last incarnation ended, until the next one begins
@@ -37,12 +40,11 @@ type Machine struct {
 // longest time for which an earlier process of the node may have voted; zero if
 // nothing is known of one.
 func New(t *timed.Timing, earlier time.Duration, now timed.Instant) Machine {
-	m := Machine{ready: t.ReadyTime(), grace: 2 * t.Expires, notBefore: now}
+	m := Machine{ready: t.ReadyTime(), grace: 2 * t.Expires}
 	// Every incarnation waits for votes of its own MaxLockTime. Longer ones of an
 	// earlier process take longer.
-	if extra := t.MaxDrift.Wait(earlier) - t.MaxDrift.Wait(t.MaxLockTime); extra > 0 {
-		m.notBefore = now.Add(extra)
-	}
+	m.extra = max(t.MaxDrift.Wait(earlier)-t.MaxDrift.Wait(t.MaxLockTime), 0)
+	m.notBefore = now.Add(m.extra)
 	return m
 }
 
@@ -74,18 +76,23 @@ func (m *Machine) Begin(now timed.Instant) {
 	m.begun++
 }
 
+// Ready notes that the incarnation may vote: no vote of an earlier process binds the
+// node any more.
+func (m *Machine) Ready() { m.extra = 0 }
+
 // Restart ends the incarnation, if there is one. The wait for the next one grows
 // with each of several quick restarts: a clock that stays wrong must not disturb
-// the group again and again.
+// the group again and again. The wait for votes of an earlier process begins anew,
+// because the clock that measured it so far is not trusted any more.
 func (m *Machine) Restart(now timed.Instant, why Reason) {
-	m.blame, m.waiting, m.notBefore = None, why, now
+	m.blame, m.waiting, m.notBefore = None, why, now.Add(m.extra)
 	if now.Sub(m.since) > longLife || why == Suspended {
 		m.quick = 0
 		return
 	}
 	if m.quick++; m.quick > 1 {
-		wait := m.ready << min(m.quick, 10)
-		m.notBefore = now.Add(min(wait, maxBackoff))
+		wait := min(m.ready<<min(m.quick, 10), maxBackoff)
+		m.notBefore = timed.Later(m.notBefore, now.Add(wait))
 	}
 }
 

@@ -20,6 +20,7 @@ func TestLife(t *testing.T) {
 	for name, test := range map[string]func(testing.TB){
 		"readings of the clock":        checks,
 		"votes of an earlier process":  votesOfAnEarlierProcess,
+		"restarts before readiness":    restartsBeforeReadiness,
 		"quick restarts back off":      quickRestartsBackOff,
 		"an incarnation is held back":  heldBack,
 		"a node that has just come up": starting,
@@ -45,6 +46,44 @@ func votesOfAnEarlierProcess(t testing.TB) {
 	extra := m.BeginAt(false).Sub(start)
 	require.Greater(t, extra, time.Second)
 	require.Less(t, extra, time.Second+time.Millisecond)
+}
+
+// Whatever restarts a node before an incarnation is ready, longer votes of an earlier
+// process are waited for by one clock that is trusted all the while. They are over
+// once an incarnation is ready.
+func restartsBeforeReadiness(t testing.TB) {
+	timing := timed.LAN()
+	const earlier = 5 * time.Second
+	held := timing.MaxDrift.Wait(earlier) - timing.ReadyTime()
+	for _, why := range []Reason{Suspended, ClockBackwards, ClockRate, PeersContradict} {
+		for _, begun := range []bool{false, true} {
+			m, _ := machine(earlier)
+			now := start.Add(time.Millisecond)
+			if begun {
+				now = m.BeginAt(false)
+				m.Begin(now)
+				now = now.Add(timing.ReadyTime() - 1)
+			}
+			if why == ClockBackwards {
+				now = start.Add(-time.Minute)
+			}
+			m.Restart(now, why)
+			require.Equal(t, now.Add(held), m.BeginAt(false), "%d, begun %v", why, begun)
+			now = m.BeginAt(false)
+			m.Begin(now)
+			m.Ready()
+			m.Restart(now, Suspended)
+			require.Equal(t, now, m.BeginAt(false), "%d, begun %v", why, begun)
+		}
+	}
+	m, _ := machine(10 * time.Second)
+	for range 8 { // the longer of both waits counts
+		now := m.BeginAt(false)
+		m.Begin(now)
+		m.Restart(now, PeersContradict)
+		require.GreaterOrEqual(t, m.BeginAt(false).Sub(now), timing.MaxDrift.Wait(10*time.Second)-timing.ReadyTime())
+	}
+	require.Greater(t, m.BeginAt(false).Sub(m.since), 10*time.Second)
 }
 
 // Quick restarts in a row wait longer and longer, up to a minute; a suspend and a

@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/life", map[string]func(testing.TB){
 		"LifeSleepUnseen":     checks,
 		"LifeForgetsVotes":    votesOfAnEarlierProcess,
+		"LifeRestartsAtOnce":  restartsBeforeReadiness,
 		"LifeWithoutBackoff":  quickRestartsBackOff,
 		"LifeBeginsFaulty":    heldBack,
 		"LifeOutgrows":        heldBack,

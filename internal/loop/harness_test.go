@@ -66,21 +66,9 @@ func (r *recorder) Restarted(why life.Reason, _, _ timed.BootID) {
 
 // newTestLoop returns a loop that waits for packets and is alone in its view, and its
 // connection. Nothing runs it.
-func newTestLoop(t *testing.T) (*Loop, *fakeConn) {
+func newTestLoop(t testing.TB) (*Loop, *fakeConn) {
 	t.Helper()
-	c := &fakeConn{hastened: timed.Never}
-	c.now.Store(int64(time.Hour))
-	random := uint64(0)
-	cast := broadcast.Config{PacketBytes: 1000}.WithDefaults()
-	l := New(Config{
-		Stack: stack.Config{Self: timed.Incarnation{Node: 1}, Timing: timed.LAN(), Broadcast: &cast,
-			MaxDeviation: time.Millisecond, MaxSlew: 500_000, StepThreshold: 10 * time.Millisecond,
-			MaxUTCError: 50 * time.Millisecond, MinReferences: 1},
-		MaxPeers: 254, MaxPacket: 1200, Deliver: true, Backlog: cast.Backlog,
-		Conn: c, Clock: hwclock.Of(c.now.Load), Random: func() uint64 { random++; return random },
-		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
-		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
-	}, new(atomic.Bool))
+	l, c := newLoop(nil)
 	d := l.driver
 	for d.stack == nil || d.stack.BroadcastState().View() == nil {
 		step(l, c)
@@ -88,6 +76,28 @@ func newTestLoop(t *testing.T) (*Loop, *fakeConn) {
 	d.clock.until = timed.Never
 	c.advance(time.Millisecond)
 	return l, c
+}
+
+// newLoop returns a loop that has taken no turn, and its connection. Its
+// configuration is changed first, unless change is nil.
+func newLoop(change func(*Config)) (*Loop, *fakeConn) {
+	c := &fakeConn{hastened: timed.Never}
+	c.now.Store(int64(time.Hour))
+	random := uint64(0)
+	cast := broadcast.Config{PacketBytes: 1000}.WithDefaults()
+	cfg := Config{
+		Stack: stack.Config{Self: timed.Incarnation{Node: 1}, Timing: timed.LAN(), Broadcast: &cast,
+			MaxDeviation: time.Millisecond, MaxSlew: 500_000, StepThreshold: 10 * time.Millisecond,
+			MaxUTCError: 50 * time.Millisecond, MinReferences: 1},
+		MaxPeers: 254, MaxPacket: 1200, Deliver: true, Backlog: cast.Backlog,
+		Conn: c, Clock: hwclock.Of(c.now.Load), Random: func() uint64 { random++; return random },
+		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
+		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	return New(cfg, new(atomic.Bool)), c
 }
 
 // step has the loop take the turn that is due next.

@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/stack"
 )
 
@@ -70,3 +71,36 @@ func TestTheEndOfAnIncarnation(t *testing.T) {
 		require.Equal(t, 2, d.life.Incarnations())
 	}
 }
+
+// A node whose machine is suspended before its first incarnation leads no earlier than
+// the longer votes of its earlier process end.
+func suspendedBeforeTheFirst(t testing.TB) {
+	const earlier = 5 * time.Second
+	state := func(maxLock time.Duration) *statedir.Dir {
+		d, err := statedir.Open(t.TempDir(), 1, maxLock)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = d.Close() })
+		return d
+	}(earlier)
+	l, c := newLoop(func(cfg *Config) { cfg.State = state })
+	l.driver.turn(nil, l.cfg.Clock.Read())
+	require.Nil(t, l.driver.stack)
+	c.advance(time.Millisecond)
+	l.driver.clock.era--
+	restarted := c.instant()
+	l.driver.turn(nil, l.cfg.Clock.Read())
+	for !l.Snapshot().Leading {
+		step(l, c)
+	}
+	require.GreaterOrEqual(t, c.instant().Sub(restarted), earlier)
+
+	restarted = c.instant()
+	l.driver.clock.era--
+	step(l, c)
+	for !l.Snapshot().Leading {
+		step(l, c)
+	}
+	require.Less(t, c.instant().Sub(restarted), earlier, "the votes are over")
+}
+
+func TestLongerVotesOutlastASuspend(t *testing.T) { suspendedBeforeTheFirst(t) }

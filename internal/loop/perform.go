@@ -63,6 +63,7 @@ func (d *driver) note(e *stack.Event) {
 			d.life.Join()
 		}
 	case stack.EventReady:
+		d.life.Ready()
 		d.forgetLongVotes()
 	case stack.EventPeerLeaving:
 		if !d.routes.leaves(e.Peer, e.Boot) {

@@ -1,0 +1,15 @@
+//go:build mutants
+
+package loop
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/loop", map[string]func(testing.TB){
+		"LifeRestartsAtOnce": suspendedBeforeTheFirst,
+	})
+}
