@@ -28,6 +28,7 @@ type Fence struct {
 	mu       sync.Mutex // guards the fields below and the file
 	verifier edict.Verifier
 	names    map[string]*nameLock // of calls of Do in progress
+	idle     sync.Cond            // no call of Do is in progress
 	closed   bool
 }
 
@@ -46,6 +47,7 @@ type nameLock struct {
 // passed an edict to [Fence.Do].
 func Open(path string) (*Fence, error) {
 	f := &Fence{path: path, names: map[string]*nameLock{}}
+	f.idle.L = &f.mu
 	var err error
 	if f.lock, err = durable.TakeLock(path + ".lock"); err != nil {
 		if errors.Is(err, durable.ErrLocked) {
@@ -88,7 +90,10 @@ func (f *Fence) load() error {
 // obeyed even if obey fails: its sender may repeat it, and the fence refuses older
 // ones.
 func (f *Fence) Do(name string, e *edict.Edict, payload edict.Digest, obey func(edict.Verdict) error) (edict.Verdict, error) {
-	l := f.lockName(name)
+	l, err := f.lockName(name)
+	if err != nil {
+		return edict.Refused, err
+	}
 	defer f.unlockName(name, l)
 	verdict, err := f.accept(name, e, payload)
 	if err != nil {
@@ -97,8 +102,12 @@ func (f *Fence) Do(name string, e *edict.Edict, payload edict.Digest, obey func(
 	return verdict, obey(verdict)
 }
 
-func (f *Fence) lockName(name string) *nameLock {
+func (f *Fence) lockName(name string) (*nameLock, error) {
 	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil, ErrClosed
+	}
 	l := f.names[name]
 	if l == nil {
 		l = &nameLock{}
@@ -107,7 +116,7 @@ func (f *Fence) lockName(name string) *nameLock {
 	l.users++
 	f.mu.Unlock()
 	l.Lock()
-	return l
+	return l, nil
 }
 
 func (f *Fence) unlockName(name string, l *nameLock) {
@@ -116,6 +125,9 @@ func (f *Fence) unlockName(name string, l *nameLock) {
 	defer f.mu.Unlock()
 	if l.users--; l.users == 0 {
 		delete(f.names, name)
+	}
+	if len(f.names) == 0 {
+		f.idle.Broadcast()
 	}
 }
 
@@ -151,11 +163,17 @@ func (f *Fence) Latest(name string) (edict.Edict, bool) {
 	return f.verifier.Latest(name)
 }
 
-// Close waits for writes in progress and unlocks the file. The error is always
-// nil.
+// Close waits until no edict is being obeyed and unlocks the file. An older edict
+// could otherwise take effect after a newer one that was passed to the reopened
+// fence. Edicts that wait for others of their name are refused with [ErrClosed].
+// Close must not be called while an edict is obeyed by the same goroutine. The error
+// is always nil.
 func (f *Fence) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	for len(f.names) > 0 {
+		f.idle.Wait()
+	}
 	return f.lock.Release()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -113,6 +114,43 @@ func recordedFirst(t testing.TB) {
 }
 
 func TestEdictIsOnDiskBeforeObeyed(t *testing.T) { recordedFirst(t) }
+
+// closesLast requires that Close returns, and the file is unlocked, only when the
+// edict in progress has been obeyed.
+func closesLast(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "fence")
+	f := open(t, path)
+	closed, inside, last := make(chan error), make(chan struct{}), make(chan error, 1)
+	verdict, err := f.Do("a", at(1), edict.Digest{}, func(edict.Verdict) error {
+		go func() {
+			close(inside)
+			closed <- f.Close()
+		}()
+		<-inside
+		for f.isOpen() {
+			runtime.Gosched()
+		}
+		_, err := Open(path)
+		require.ErrorIs(t, err, ErrInUse, "an edict is being obeyed")
+		_, err = f.Do("b", at(1), edict.Digest{}, nothing)
+		last <- err
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, edict.Obey, verdict)
+	require.ErrorIs(t, <-last, ErrClosed)
+	require.NoError(t, <-closed)
+	require.NoError(t, f.Close(), "again")
+	require.NoError(t, open(t, path).Close())
+}
+
+func (f *Fence) isOpen() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.closed
+}
+
+func TestCloseWaitsForTheEdictInProgress(t *testing.T) { closesLast(t) }
 
 func TestFailedWriteIsNotObeyed(t *testing.T) {
 	dir := t.TempDir()

@@ -9,5 +9,8 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){"FenceObeyFirst": recordedFirst})
+	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){
+		"FenceObeyFirst":  recordedFirst,
+		"FenceClosesBusy": closesLast,
+	})
 }
