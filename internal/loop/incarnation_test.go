@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
@@ -71,6 +72,36 @@ func TestTheEndOfAnIncarnation(t *testing.T) {
 		require.Equal(t, 2, d.life.Incarnations())
 	}
 }
+
+// While an incarnation is held back, the node still tells the time, and claims nothing
+// about it: it no longer hears of other leaders, and its clock may be faulty.
+func nothingClaimedBetween(t testing.TB) {
+	l, c := newTestLoop(t)
+	known := func() clocksync.Reading {
+		x := l.Snapshot().Clock
+		return x.Read(c.instant())
+	}
+	l.driver.handleSample(&clocksync.Sample{Low: 1e18, High: 1e18 + 1000, At: c.instant(), Source: 1}, 0)
+	for known().Status != clocksync.External {
+		step(l, c)
+	}
+	before := known()
+	require.Zero(t, before.Deviation, "it leads")
+	l.do(func(d *driver) { d.judgeRate(hwclock.RateFaulty) })
+	l.driver.turn(nil, l.cfg.Clock.Read())
+	require.Nil(t, l.driver.stack)
+	for _, wait := range []time.Duration{0, time.Second, time.Hour} {
+		c.advance(wait)
+		r := known()
+		require.Equal(t, clocksync.Unsynchronized, r.Status)
+		require.Equal(t, clocksync.UnknownBound, r.Deviation)
+		require.Equal(t, clocksync.UnknownBound, r.UTCBound)
+		require.Equal(t, before.Timeline, r.Timeline)
+		require.GreaterOrEqual(t, r.Time, before.Time)
+	}
+}
+
+func TestNothingIsClaimedBetweenIncarnations(t *testing.T) { nothingClaimedBetween(t) }
 
 // A node whose machine is suspended before its first incarnation leads no earlier than
 // the longer votes of its earlier process end.

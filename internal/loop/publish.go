@@ -65,7 +65,7 @@ func (d *driver) publish() {
 	case d.stack != nil:
 		state = d.stack.Snapshot(d.clock.now)
 	case prev != nil: // the last knowledge, without any claim
-		state.Clock, state.View = prev.Clock, prev.View
+		state.Clock, state.View = prev.Clock.Unclaimed(), prev.View
 	}
 	if prev != nil && prev.Snapshot == state && prev.Era == d.clock.era && p.lost == nil && p.lostGlobal == nil {
 		return
