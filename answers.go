@@ -113,7 +113,8 @@ func (n *Node) Instant() Instant { return n.clock.Now() }
 const tries = 8
 
 // current returns a snapshot that was still the published one after the clock was
-// read, and that reading; ok is false when there was none in a few tries.
+// read, and that reading; ok is false when there was none in a few tries, or nothing may
+// rest on the reading.
 //
 // The second load makes "yes" answers safe. The loop publishes before it lets
 // others know: if the snapshot with a lease is still the published one after the clock
@@ -123,10 +124,10 @@ const tries = 8
 func current(load func() *loop.Snapshot, read func() hwclock.Reading) (s *loop.Snapshot, now timed.Instant, ok bool) {
 	for range tries {
 		s = load()
-		r := read()
+		r, trusted := s.Trust.Read(read)
 		now = r.Now
 		if load() == s {
-			return s, now, s.Era == r.Era
+			return s, now, trusted && s.Era == r.Era
 		}
 	}
 	return s, now, false

@@ -118,7 +118,7 @@ func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
 	})
 	s := *nodes[0].loop.Snapshot()
 	s.Era--
-	r := readingAt(&s, nodes[0].clock.Read())
+	r := readingAt(&s, nodes[0].clock.Read(), true)
 	require.Zero(t, r.Status)
 	require.True(t, r.Holdover)
 }

@@ -23,10 +23,10 @@ func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read)
 func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {
 	for range tries {
 		s := load()
-		r := read()
+		r, trusted := s.Trust.Read(read)
 		// The reading counts as shown before the snapshot is looked at again: readers of
 		// a newer snapshot then know of it.
-		t := shownAfter(s.Shown, readingAt(s, r))
+		t := shownAfter(s.Shown, readingAt(s, r, trusted))
 		s.Clock.Judge(&t)
 		if load() == s {
 			return t
@@ -38,9 +38,11 @@ func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading 
 	return shownAfter(s.Shown, unknown(s.Clock.Read(read().Now)))
 }
 
-func readingAt(s *loop.Snapshot, r hwclock.Reading) Reading {
+// readingAt returns the reading of a snapshot's clock, without claims if the hardware
+// clock is not trusted.
+func readingAt(s *loop.Snapshot, r hwclock.Reading, trusted bool) Reading {
 	t := s.Clock.Read(r.Now)
-	if s.Era != r.Era {
+	if s.Era != r.Era || !trusted {
 		return unknown(t)
 	}
 	return t

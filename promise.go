@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/brief"
-	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -27,13 +26,14 @@ type Hold struct {
 	// Global says that it is about the global lead.
 	Global bool
 
-	clock eraClock
+	clock *promiseClock
 	until timed.Instant
 }
 
 // ValidFor returns how long the promise holds from now on, by the hardware clock,
-// which each call reads. It is 0 when the promise is over, or the machine has slept. A
-// user that must surely have ended by then subtracts the time that ending takes.
+// which each call reads. It is 0 when the promise is over, or the machine has slept, or
+// the clock is not trusted any more. A user that must surely have ended by then
+// subtracts the time that ending takes.
 func (h Hold) ValidFor() time.Duration { return h.clock.left(h.until) }
 
 // String says who leads and for how long no other node does.
@@ -56,14 +56,14 @@ type Verification struct {
 	// By is the incarnation that answered.
 	By Incarnation
 
-	clock         eraClock
+	clock         *promiseClock
 	local, global timed.Instant
 }
 
 // ValidFor returns how long from now on no node but By leads with the support of By,
 // or of a node that supported By when it answered. It is 0 when By did not say that it
-// leads, and when the promise is over. By may step down earlier. Each call reads the
-// hardware clock.
+// leads, and when the promise is over, this machine has slept, or its clock is not
+// trusted any more. By may step down earlier. Each call reads the hardware clock.
 func (v Verification) ValidFor() time.Duration { return v.clock.left(v.local) }
 
 // GlobalValidFor is as ValidFor for the global lead: no node but By leads globally.
@@ -164,7 +164,7 @@ func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
 	if err != nil {
 		return Verification{}, err
 	}
-	return Verification{By: a.By, local: a.Local, global: a.Global, clock: eraClock{n.clock, a.Era}}, nil
+	return Verification{By: a.By, local: a.Local, global: a.Global, clock: newPromiseClock(n.clock, a.Basis)}, nil
 }
 
 // FindLeader searches for the leader of the logical partition, and returns that
@@ -185,32 +185,12 @@ func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, true)
 }
 
-// eraClock is the hardware clock in the era in which a promise was given. The zero
-// eraClock has no promise.
-type eraClock struct {
-	clock *hwclock.Clock
-	era   uint32
-}
-
-// left returns how much is left until an instant. If the machine has slept since, it
-// is not known well enough for how long, and nothing is left.
-func (c eraClock) left(until timed.Instant) time.Duration {
-	if until == 0 || c.clock == nil {
-		return 0
-	}
-	r := c.clock.Read()
-	if r.Era != c.era {
-		return 0
-	}
-	return left(until, r.Now)
-}
-
 func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
 	h, err := n.loop.Hold(ctx, global)
 	if err != nil {
 		return Hold{}, n.refusal(err, global)
 	}
-	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, clock: eraClock{n.clock, h.Era}}, nil
+	return Hold{By: h.By, Since: h.Since, Global: global, until: h.Until, clock: newPromiseClock(n.clock, h.Basis)}, nil
 }
 
 // maxHops is how many nodes one search asks before it begins anew. Each node names

@@ -34,6 +34,10 @@ func checks(t testing.TB) {
 	require.Equal(t, None, Check(5, 5, 1, 1))
 	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
 	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
+	for why, ofClock := range map[Reason]bool{None: false, Suspended: true, ClockBackwards: true, ClockRate: true,
+		PeersContradict: true, Overrun: false} {
+		require.Equal(t, ofClock, why.OfClock(), "%d", why)
+	}
 }
 
 // Longer votes of an earlier process are waited for, and shorter ones are not.

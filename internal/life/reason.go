@@ -12,3 +12,7 @@ const (
 	PeersContradict        // the clocks of most peers contradict this one's
 	Overrun                // the application took its deliveries too slowly for too long
 )
+
+// OfClock reports whether an incarnation that ends for this reason leaves evidence
+// against the hardware clock.
+func (r Reason) OfClock() bool { return r != None && r != Overrun }

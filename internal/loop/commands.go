@@ -27,14 +27,23 @@ func (d *driver) resign(to timed.NodeID, reply func(error)) {
 	d.report.after(func() { reply(nil) })
 }
 
-// Hold is a promise that nobody else leads before Until, on this node's hardware
-// clock in an era.
+// Hold is a promise that nobody else leads before Until.
 type Hold struct {
 	By    timed.Incarnation
 	Since timed.Instant // the beginning of the lead
 	Until timed.Instant
-	Era   uint32
+	Basis Basis
 }
+
+// Basis is what the times of a promise rest on: this node's hardware clock, in an era,
+// while it is trusted.
+type Basis struct {
+	Made  timed.Instant // when the promise was made
+	Era   uint32
+	Trust *Trust
+}
+
+func (d *driver) basis() Basis { return Basis{Made: d.clock.now, Era: d.clock.era, Trust: d.trust} }
 
 // hold returns a hold, or nil if the node does not lead. It must be called after the
 // state of the turn was published, so that the hold names the lead that readers
@@ -45,7 +54,7 @@ func (d *driver) hold(global bool) *Hold {
 	if d.stack == nil || !phase.Leads {
 		return nil
 	}
-	h := &Hold{By: s.Self, Since: phase.Since, Era: d.clock.era}
+	h := &Hold{By: s.Self, Since: phase.Since, Basis: d.basis()}
 	a := d.stack.Vouch(d.clock.now)
 	if h.Until = a.Local; global {
 		h.Until = a.Global

@@ -21,6 +21,7 @@ type driver struct {
 
 	l       *Loop
 	clock   turnClock
+	trust   *Trust // in the clock, of the incarnation or the next one
 	life    life.Machine
 	cfg     stack.Config // of the incarnation, or of the next one
 	stack   *stack.Stack // nil between two incarnations
@@ -40,7 +41,7 @@ func newDriver(l *Loop) *driver {
 	c := &l.cfg
 	d := &driver{l: l, cfg: c.Stack}
 	r := c.Clock.Read()
-	d.clock.now, d.clock.era = r.Now, r.Era
+	d.clock.now, d.clock.era, d.trust = r.Now, r.Era, NewTrust(r.Now)
 	d.life = life.New(&d.cfg.Timing, c.State.Earlier(), r.Now)
 	d.routes.self, d.routes.limit = d.cfg.Self.Node, c.MaxPeers
 	d.in.pkts = make([]udp.Packet, batch)
@@ -130,6 +131,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		d.restart(why, r.Now, r.Era)
 	} else {
 		d.clock.now = r.Now
+		d.trust.turn.Store(int64(r.Now))
 		d.receive(pkts)
 	}
 	if d.stack == nil && d.clock.now >= d.life.BeginAt(d.behind()) {

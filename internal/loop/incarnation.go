@@ -24,12 +24,16 @@ func (d *driver) begin() {
 // restart ends the incarnation, if there is one, with everything that rests on its
 // clock, and chooses the boot id of the next one.
 func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
+	if why.OfClock() {
+		d.trust.Lose() // before anybody can hear of the end
+	}
 	if d.stack != nil {
 		d.distrust(now)
 	}
-	d.clock.now, d.clock.era, d.clock.served = now, era, now
+	d.clock.now, d.clock.era, d.clock.served, d.trust = now, era, now, NewTrust(now)
 	d.life.Restart(now, why)
 	d.routes.restart(now)
+	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)
 	if err := d.l.cfg.State.Count(); err != nil {

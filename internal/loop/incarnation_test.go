@@ -18,7 +18,9 @@ import (
 
 // An incarnation that ends takes its lead and its messages with it, whatever ended
 // it, and another one begins.
-func TestTheEndOfAnIncarnation(t *testing.T) {
+func TestTheEndOfAnIncarnation(t *testing.T) { endsOfIncarnations(t) }
+
+func endsOfIncarnations(t testing.TB) {
 	for why, end := range map[life.Reason]func(*driver){
 		life.PeersContradict: func(d *driver) { d.note(&stack.Event{Kind: stack.EventRestart}) },
 		life.Overrun:         func(d *driver) { d.note(&stack.Event{Kind: stack.EventOverrun}) },
@@ -29,6 +31,8 @@ func TestTheEndOfAnIncarnation(t *testing.T) {
 		l, c := newTestLoop(t)
 		d, before := l.driver, l.Snapshot()
 		require.True(t, before.Leading)
+		promise := d.hold(false)
+		require.NotNil(t, promise)
 		w := sendqueue.NewWaiter()
 		d.mu.Lock() // no caller takes a turn
 		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
@@ -40,6 +44,8 @@ func TestTheEndOfAnIncarnation(t *testing.T) {
 			l.do(end)
 		}
 		d.turn(nil, l.cfg.Clock.Read())
+		require.Equal(t, why != life.Overrun, promise.Basis.Trust.Lost(), "%d", why)
+		require.False(t, l.Snapshot().Trust.Lost(), "%d", why)
 		require.Equal(t, []life.Reason{why}, l.cfg.Sink.(*recorder).restarts)
 		after := l.Snapshot()
 		require.NotEqual(t, before.Self.Boot, after.Self.Boot)

@@ -11,6 +11,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop", map[string]func(testing.TB){
 		"ClaimsOfTheDead":    nothingClaimedBetween,
+		"KeepTrust":          endsOfIncarnations,
 		"LifeRestartsAtOnce": suspendedBeforeTheFirst,
 	})
 }

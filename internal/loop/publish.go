@@ -13,6 +13,7 @@ import (
 type Snapshot struct {
 	stack.Snapshot
 	Era         uint32 // of the hardware clock: in another era, every lease is void
+	Trust       *Trust // in the clock; once it is lost, every lease is void
 	Phase       *Phase // of the local lead
 	GlobalPhase *Phase // of the global lead
 	// Shown is the latest time of the clock's timeline that any reader was given. All
@@ -67,10 +68,10 @@ func (d *driver) publish() {
 	case prev != nil: // the last knowledge, without any claim
 		state.Clock, state.View = prev.Clock.Unclaimed(), prev.View
 	}
-	if prev != nil && prev.Snapshot == state && prev.Era == d.clock.era && p.lost == nil && p.lostGlobal == nil {
+	if prev != nil && prev.Snapshot == state && prev.Era == d.clock.era && prev.Trust == d.trust && p.lost == nil && p.lostGlobal == nil {
 		return
 	}
-	s := &Snapshot{Snapshot: state, Era: d.clock.era}
+	s := &Snapshot{Snapshot: state, Era: d.clock.era, Trust: d.trust}
 	s.Phase, s.GlobalPhase = p.phaseOf(s, d.clock.now), p.globalPhaseOf(s, d.clock.now)
 	if prev != nil && prev.Clock.Timeline() == s.Clock.Timeline() && prev.Self == s.Self {
 		s.Shown = prev.Shown

@@ -5,13 +5,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Assurance is the answer of a node to the question whether it leads, by this node's
-// hardware clock in an era: nobody but By leads before Local, in its logical
-// partition, or before Global in the group.
+// Assurance is the answer of a node to the question whether it leads: nobody but By
+// leads before Local, in its logical partition, or before Global in the group.
 type Assurance struct {
 	By            timed.Incarnation
 	Local, Global timed.Instant // 0: not assured
-	Era           uint32
+	Basis         Basis
 }
 
 // question is one caller's wait for a peer's answer.
@@ -40,6 +39,14 @@ func (q *questions) remove(result chan Assurance) {
 			*q = append((*q)[:i], (*q)[i+1:]...)
 			return
 		}
+	}
+}
+
+// restart forgets when the questions were asked, by a clock that is not trusted any
+// more.
+func (q questions) restart(now timed.Instant) {
+	for i := range q {
+		q[i].since = now
 	}
 }
 
@@ -75,7 +82,7 @@ func (d *driver) answer(a *leader.Assurance) {
 // assure hands an answer to a caller, unless it has one already.
 func (d *driver) assure(result chan Assurance, a *leader.Assurance) {
 	select {
-	case result <- Assurance{By: a.By, Local: a.Local, Global: a.Global, Era: d.clock.era}:
+	case result <- Assurance{By: a.By, Local: a.Local, Global: a.Global, Basis: d.basis()}:
 	default:
 	}
 }

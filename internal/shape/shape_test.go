@@ -272,9 +272,9 @@ func TestFilesStaySmall(t *testing.T) {
 // goroutines lists the packages in which only the named files may start goroutines or
 // hold locks. All other code there belongs to the one goroutine that runs it.
 var goroutines = map[string][]string{
-	"": {"node.go", "clock.go", "lead.go"}, // wiring, references and the latest reading shown, contexts that watch the clock
+	"": {"node.go", "clock.go", "lead.go", "promiseclock.go"}, // wiring, references and the latest reading shown, contexts that watch the clock, promises
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
-		"loop.go", "publish.go", // what readers share
+		"loop.go", "publish.go", "trust.go", // what readers share
 		"incarnation.go"}, // a write that nothing waits for
 	"replicate": {"replicate.go"},
 }

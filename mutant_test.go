@@ -1,0 +1,18 @@
+//go:build mutants
+
+package failaware
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, ".", map[string]func(testing.TB){
+		"AnswerBeforeTheTurn":   answersNeedATrustedClock,
+		"AnswerOfTheDistrusted": answersNeedATrustedClock,
+		"PromiseGrows":          promisesEndWithTheClock,
+		"PromiseOutlivesTrust":  promisesEndWithTheClock,
+	})
+}

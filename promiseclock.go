@@ -1,0 +1,44 @@
+package failaware
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/timed"
+)
+
+// promiseClock is the hardware clock as a promise rests on it. A nil one has no
+// promise. It is safe for concurrent use.
+type promiseClock struct {
+	clock  *hwclock.Clock
+	basis  loop.Basis
+	latest atomic.Int64 // the latest reading that what is left was told for
+	over   atomic.Bool
+}
+
+func newPromiseClock(clock *hwclock.Clock, b loop.Basis) *promiseClock {
+	c := &promiseClock{clock: clock, basis: b}
+	c.latest.Store(int64(b.Made))
+	return c
+}
+
+// left returns how much is left until an instant. Nothing is left, ever again, once
+// the machine has slept or the clock is not trusted any more: how much time has passed
+// since is then not known well enough.
+func (c *promiseClock) left(until timed.Instant) time.Duration {
+	if until == 0 || c == nil || c.over.Load() {
+		return 0
+	}
+	before := c.latest.Load()
+	r := c.clock.Read()
+	if r.Era != c.basis.Era || int64(r.Now) < before || c.basis.Trust.Lost() {
+		c.over.Store(true)
+		return 0
+	}
+	for int64(r.Now) > before && !c.latest.CompareAndSwap(before, int64(r.Now)) {
+		before = c.latest.Load()
+	}
+	return left(until, r.Now)
+}
