@@ -103,7 +103,7 @@ func (l *Loop) ProposeQuorum(ctx context.Context, next string) error {
 // ForceQuorum replaces the quorum system without a leader. The error is as with
 // [Loop.ProposeQuorum].
 func (l *Loop) ForceQuorum(ctx context.Context, next string, dead timed.Set) error {
-	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.forceQuorum(next, dead)) })
+	return try(ctx, l, func(d *driver, reply func(error)) { d.forceQuorum(next, dead, reply) })
 }
 
 // HandleSample takes a sample of a reference of UTC, measured in an era of the

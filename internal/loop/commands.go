@@ -98,13 +98,14 @@ func (d *driver) proposeQuorum(next string) error {
 }
 
 // forceQuorum is the command of [Loop.ForceQuorum].
-func (d *driver) forceQuorum(next string, dead timed.Set) error {
+func (d *driver) forceQuorum(next string, dead timed.Set, reply func(error)) {
 	if err := d.checkChange(next); err != nil {
-		return err
+		reply(err)
+		return
 	}
 	effects, err := d.stack.Force(d.clock.now, next, dead, d.effects[:0])
 	d.perform(effects)
-	return err
+	d.report.after(func() { reply(err) })
 }
 
 // checkChange reports why another quorum system cannot be begun with.

@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -98,6 +99,15 @@ func newLoop(change func(*Config)) (*Loop, *fakeConn) {
 		change(&cfg)
 	}
 	return New(cfg, new(atomic.Bool)), c
+}
+
+// stateOf opens the state of node 1 in a directory for the time of the test.
+func stateOf(t testing.TB, dir string, maxLock time.Duration) *statedir.Dir {
+	t.Helper()
+	d, err := statedir.Open(dir, 1, maxLock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	return d
 }
 
 // step has the loop take the turn that is due next.

@@ -12,7 +12,6 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
-	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/stack"
 )
 
@@ -113,12 +112,7 @@ func TestNothingIsClaimedBetweenIncarnations(t *testing.T) { nothingClaimedBetwe
 // the longer votes of its earlier process end.
 func suspendedBeforeTheFirst(t testing.TB) {
 	const earlier = 5 * time.Second
-	state := func(maxLock time.Duration) *statedir.Dir {
-		d, err := statedir.Open(t.TempDir(), 1, maxLock)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = d.Close() })
-		return d
-	}(earlier)
+	state := stateOf(t, t.TempDir(), earlier)
 	l, c := newLoop(func(cfg *Config) { cfg.State = state })
 	l.driver.turn(nil, l.cfg.Clock.Read())
 	require.Nil(t, l.driver.stack)

@@ -155,10 +155,11 @@ func (m *messages) noteOutcomes(e *broadcast.Effect, self timed.Incarnation) {
 }
 
 // commitMessages gives the turn's deliveries to the application, and outcomes to the
-// callers that wait for them, once the state that they speak of is published.
+// callers that wait for them, once the state that they speak of is published. After a
+// failed write it does nothing, as flush.
 func (d *driver) commitMessages() {
 	m := d.msgs
-	if m == nil {
+	if m == nil || !d.life.MaySpeak() {
 		return
 	}
 	if m.deliveries != nil {

@@ -10,8 +10,10 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop", map[string]func(testing.TB){
-		"ClaimsOfTheDead":    nothingClaimedBetween,
-		"KeepTrust":          endsOfIncarnations,
-		"LifeRestartsAtOnce": suspendedBeforeTheFirst,
+		"ClaimsOfTheDead":     nothingClaimedBetween,
+		"KeepTrust":           endsOfIncarnations,
+		"FlushUnwritten":      silentAfterAFailedWrite,
+		"LifeSpeaksUnwritten": silentAfterAFailedWrite,
+		"LifeRestartsAtOnce":  suspendedBeforeTheFirst,
 	})
 }

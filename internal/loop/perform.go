@@ -85,8 +85,12 @@ type report struct {
 func (r *report) after(f func()) { r.calls = append(r.calls, f) }
 
 // flush publishes the state, sends the packets of the turn, and gives its reports,
-// in this order.
+// in this order. After a failed write it does nothing: all of the turn may rest on what
+// the node would forget.
 func (d *driver) flush() {
+	if !d.life.MaySpeak() {
+		return
+	}
 	d.publish()
 	d.out.send(d.l.cfg.Clock, d.l.cfg.Conn)
 	d.commitMessages()
