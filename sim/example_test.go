@@ -113,7 +113,7 @@ func Example() {
 	// Output:
 	// found: one worker
 	// faults: 79 before, 2 after
-	//    6s suspend 4 for 70ms
+	//    6.405380724s suspend 4 for 35ms
 	//    6.7s split {2 3 4} {1}
 	// careful: 2000 seeds, broken: false <nil>
 }

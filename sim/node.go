@@ -5,7 +5,6 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
-	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/sim/situation"
@@ -215,12 +214,6 @@ func (w *World) reincarnate(n *Node) bool {
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
 	out := n.proc.Stack.Distrust(now, w.out[:0])
-	for i := range out {
-		// The times of releases rest on the clock that is not trusted any more.
-		if p := out[i].Packet; p != nil {
-			p.Frames &^= wire.FrameRelease
-		}
-	}
 	w.after(n, now, out)
 	w.check.Live.Account(w.now)
 	w.processEnds(n)

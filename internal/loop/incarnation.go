@@ -7,7 +7,6 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
-	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
@@ -44,17 +43,10 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.l.cfg.Sink.Restarted(why, previous, d.cfg.Self.Boot)
 }
 
-// distrust ends the incarnation. Its last packets must not free votes: the clock
-// that is not trusted any more says when that is safe.
+// distrust ends the incarnation.
 func (d *driver) distrust(now timed.Instant) {
 	d.clock.now = now
-	effects := d.stack.Distrust(now, d.effects[:0])
-	for i := range effects {
-		if p := effects[i].Packet; p != nil {
-			p.Frames &^= wire.FrameRelease
-		}
-	}
-	d.perform(effects)
+	d.perform(d.stack.Distrust(now, d.effects[:0]))
 	d.flush()
 	d.retireStack()
 }

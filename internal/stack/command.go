@@ -42,14 +42,25 @@ func (s *Stack) Left(now timed.Instant) bool {
 }
 
 // Distrust ends at once everything that rests on the local clock, because the caller has
-// evidence against the clock. The incarnation must end.
+// evidence against the clock. The incarnation must end: Distrust begins nothing new,
+// whatever is due. Its packets tell the peers that the node does not lead, and free no
+// votes, since the clock that is not trusted any more says when that is safe.
 func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
 	s.electionOut = s.election.Abdicate(now, leader.ClockFault, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.viewsOut = s.views.Distrust(now, s.viewsOut[:0])
 	s.performViews()
-	return s.end(now)
+	s.observe(now, s.datagrams.Alive(now))
+	s.flush(now)
+	for i := range s.out {
+		if p := s.out[i].Packet; p != nil {
+			p.Frames &^= wire.FrameRelease
+		}
+	}
+	out = s.out
+	s.out = nil
+	return out
 }
 
 // SendKeepalive sends a packet to a peer although none is due. The driver adds a message

@@ -14,6 +14,8 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/stack", map[string]func(testing.TB){
 		"CollateSlowHops":  slowHop,
+		"DistrustReleases": distrustBeginsNothing,
+		"DistrustRequests": distrustBeginsNothing,
 		"RelayedOfAnyBoot": otherBoot,
 	})
 }
