@@ -70,7 +70,11 @@ func (n *Node) logEvents() {
 
 // judgeRate takes a new verdict on the rate of the kernel's clock.
 func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
-	n.log.Warn("the rate error of the hardware clock is "+v.String(),
+	level := hclog.Warn
+	if v == hwclock.RateFine || v == hwclock.RateUnknown {
+		level = hclog.Info
+	}
+	n.log.Log(level, "the rate error of the hardware clock is "+v.String(),
 		"ppb", s.RateError, "maxdrift", int64(n.cfg.Timing.MaxDrift))
 	n.loop.JudgeRate(v)
 }

@@ -17,8 +17,12 @@ type Status struct {
 type Verdict uint8
 
 const (
-	// RateFine means that there is no evidence against ρ.
-	RateFine Verdict = iota
+	// RateUnknown means that the kernel's clock is not disciplined, or that the kernel
+	// does not tell. An earlier verdict stands: a rate does not change because nobody
+	// measures it.
+	RateUnknown Verdict = iota
+	// RateFine means that the rate was measured and keeps ρ.
+	RateFine
 	// RateSuspect means that the rate error exceeds 0.7ρ: worth a warning.
 	RateSuspect
 	// RateFaulty means that the rate error exceeds ρ: a clock fault.
@@ -27,12 +31,14 @@ const (
 
 func (v Verdict) String() string {
 	switch v {
+	case RateFine:
+		return "fine"
 	case RateSuspect:
 		return "suspect"
 	case RateFaulty:
 		return "faulty"
 	}
-	return "fine"
+	return "unknown"
 }
 
 // Judge compares the rate error with the drift bound ρ that this node promises.
@@ -43,7 +49,7 @@ func (s Status) Judge(rho timed.Drift) Verdict {
 	}
 	switch {
 	case !s.Synchronized:
-		return RateFine
+		return RateUnknown
 	case ppb > int64(rho):
 		return RateFaulty
 	case 10*ppb > 7*int64(rho):

@@ -41,7 +41,7 @@ func TestJudgeWarnsFromSevenTenthsOfRhoAndFaultsAboveRho(t *testing.T) {
 		{Status{true, -100_000}, RateSuspect},
 		{Status{true, 100_001}, RateFaulty},
 		{Status{true, -100_001}, RateFaulty},
-		{Status{false, 500_000}, RateFine},
+		{Status{false, 500_000}, RateUnknown},
 	} {
 		require.Equal(t, c.want, c.status.Judge(rho), "%+v", c.status)
 	}

@@ -16,3 +16,10 @@ func TestReadingRAWLastIsNoticed(t *testing.T) {
 	require.Error(t, checkClock(1, 2000), "on an idle machine that is never suspended")
 	require.Error(t, checkClock(2, 2000), "on a busy machine")
 }
+
+func TestAWatchThatEndsIsNoticed(t *testing.T) {
+	mutant.Set("WatchEndsOnError")
+	t.Cleanup(func() { mutant.Set(mutant.None) })
+	_, left := watched(t)
+	require.NotEqual(t, 1, left)
+}

@@ -1,6 +1,7 @@
 package hwclock
 
 import (
+	"errors"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -13,15 +14,23 @@ const rateEvery = time.Minute
 // and calls changed with each new verdict. It returns at once if the system does not
 // report its corrections. It runs in a goroutine of its own.
 func WatchRate(stop <-chan struct{}, rho timed.Drift, changed func(Verdict, Status)) {
+	watchRate(stop, rho, Discipline, changed)
+}
+
+func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error), changed func(Verdict, Status)) {
 	tick := time.NewTicker(rateEvery)
 	defer tick.Stop()
-	before := RateFine
+	before := RateUnknown
 	for {
-		status, err := Discipline()
-		if err != nil {
+		status, err := ask()
+		if errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
-		if verdict := status.Judge(rho); verdict != before {
+		verdict := RateUnknown // after an error: the next answer may be better
+		if err == nil {
+			verdict = status.Judge(rho)
+		}
+		if verdict != before {
 			changed(verdict, status)
 			before = verdict
 		}

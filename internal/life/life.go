@@ -24,7 +24,7 @@ type Machine struct {
 
 	notBefore timed.Instant // no incarnation begins earlier
 	waiting   Reason        // why the last incarnation ended, until the next one begins
-	rateFault bool          // the kernel corrects the clock by more than ρ
+	rateFault bool          // the clock's rate was beyond ρ when it was last measured
 	begun     int           // incarnations
 	since     timed.Instant // the beginning of the latest
 	quick     int           // quick restarts in a row
@@ -102,11 +102,25 @@ func (m *Machine) Blame(why Reason) { m.blame = why }
 // Blamed returns why the incarnation must end, or None.
 func (m *Machine) Blamed() Reason { return m.blame }
 
-// JudgeRate takes a verdict on the rate of the kernel's clock. It reports whether
-// the incarnation must end now.
-func (m *Machine) JudgeRate(faulty bool) (restart bool) {
-	restart = faulty && !m.rateFault
-	m.rateFault = faulty
+// Rate is what is known of the hardware clock's rate.
+type Rate uint8
+
+// The rates.
+const (
+	RateUnknown Rate = iota // nothing new
+	RateWithin              // it was measured, and keeps ρ
+	RateBeyond              // it was measured, and does not keep ρ
+)
+
+// JudgeRate takes a verdict on the rate of the hardware clock. It reports whether the
+// incarnation must end now. A rate that is known to be beyond ρ stays so until it is
+// measured again: that nobody corrects the kernel's clock any more mends nothing.
+func (m *Machine) JudgeRate(r Rate) (restart bool) {
+	if r == RateUnknown {
+		return false
+	}
+	restart = r == RateBeyond && !m.rateFault
+	m.rateFault = r == RateBeyond
 	return restart
 }
 

@@ -130,11 +130,15 @@ func quickRestartsBackOff(t testing.TB) {
 func heldBack(t testing.TB) {
 	m, _ := machine(0)
 	require.Equal(t, timed.Never, m.BeginAt(true), "the application lags")
-	require.False(t, m.JudgeRate(false))
-	require.True(t, m.JudgeRate(true))
-	require.False(t, m.JudgeRate(true), "it is over already")
+	require.False(t, m.JudgeRate(RateUnknown))
+	require.False(t, m.JudgeRate(RateWithin))
+	require.Equal(t, start, m.BeginAt(false))
+	require.True(t, m.JudgeRate(RateBeyond))
+	require.False(t, m.JudgeRate(RateBeyond), "it is over already")
 	require.Equal(t, timed.Never, m.BeginAt(false))
-	require.False(t, m.JudgeRate(false))
+	require.False(t, m.JudgeRate(RateUnknown))
+	require.Equal(t, timed.Never, m.BeginAt(false), "nothing says that the rate has changed")
+	require.False(t, m.JudgeRate(RateWithin))
 	require.Equal(t, start, m.BeginAt(false))
 }
 

@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LifeRestartsAtOnce":  restartsBeforeReadiness,
 		"LifeWithoutBackoff":  quickRestartsBackOff,
 		"LifeBeginsFaulty":    heldBack,
+		"LifeForgetsRate":     heldBack,
 		"LifeOutgrows":        heldBack,
 		"LifeAlwaysStarting":  starting,
 		"LifeSpeaksUnwritten": theEnd,

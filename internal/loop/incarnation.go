@@ -67,7 +67,14 @@ func (d *driver) behind() bool {
 
 // judgeRate is the command of [Loop.JudgeRate].
 func (d *driver) judgeRate(v hwclock.Verdict) {
-	if d.life.JudgeRate(v == hwclock.RateFaulty) {
+	rate := life.RateWithin
+	switch v {
+	case hwclock.RateUnknown:
+		rate = life.RateUnknown
+	case hwclock.RateFaulty:
+		rate = life.RateBeyond
+	}
+	if d.life.JudgeRate(rate) {
 		d.restart(life.ClockRate, d.clock.now, d.clock.era)
 	}
 }

@@ -65,6 +65,7 @@ func endsOfIncarnations(t testing.TB) {
 		require.Equal(t, after.Self.Boot, last.Message.Boot)
 
 		if why == life.ClockRate {
+			l.do(func(d *driver) { d.judgeRate(hwclock.RateUnknown) })
 			for range 10 {
 				step(l, c)
 				require.Nil(t, d.stack, "the clock is held to be faulty")
