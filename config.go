@@ -91,8 +91,9 @@ type Config struct {
 
 	// StateDir is a directory for the state that must outlive the process: the longest
 	// time for which this node may have voted, how many incarnations it has had, and a
-	// lock against a second process with the same id. Nodes may share a directory. Empty
-	// means that nothing is kept.
+	// lock against a second process with the same id. Nodes may share a directory. A node
+	// whose state is damaged or in part lost does not start ([ErrDamaged]). Empty means
+	// that nothing is kept.
 	StateDir string
 	// Logger or LogHandler gets messages for people, of which events are the most; at
 	// most one of the two is given. Both nil mean no log.

@@ -72,10 +72,15 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 }
 
 // WriteEpoch writes down what the node knows of its epoch, and returns when that is
-// on the disk.
+// on the disk. The state file says from then on that there is an epoch.
 func (d *Dir) WriteEpoch(s *epoch.State) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {
 		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
 	}
-	return nil
+	if d.stored.HasEpoch {
+		return nil
+	}
+	return d.write(record{d.stored.Incarnations, d.stored.MaxLock, true})
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -38,20 +38,6 @@ type Dir struct {
 	stored record        // the content of the file
 }
 
-// record is the content of a node's state file.
-type record struct {
-	// Incarnations counts the node's incarnations, the present one included. Of two
-	// votes of one node, that of the later incarnation is the later vote, regardless of
-	// its clock.
-	Incarnations uint64
-	// MaxLock is the longest time for which the node may have voted.
-	MaxLock time.Duration
-}
-
-// recordKind is the kind of record of the state file. Its content is text, so that
-// people can read it.
-var recordKind = durable.Kind{Name: "node-state", Version: 1}
-
 // Open locks the state of a node, counts an incarnation, and makes sure that the
 // file says at least maxLock before the node votes. The error matches [ErrInUse] or
 // [ErrDamaged], or is the system's.
@@ -73,46 +59,63 @@ func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 	return d, nil
 }
 
-// begin reads the file, if there is one, and counts the incarnation.
+// begin reads the files, if there are any, and counts the incarnation.
 func (d *Dir) begin(maxLock time.Duration) error {
+	r, known, err := d.read()
+	if err != nil {
+		return err
+	}
+	if r.HasEpoch, err = d.checkHalves(known, r.HasEpoch); err != nil {
+		return err
+	}
+	d.earlier = max(r.MaxLock, maxLock)
+	return d.write(record{r.Incarnations + 1, d.earlier, r.HasEpoch})
+}
+
+// read returns the content of the state file; known is false if there is none.
+func (d *Dir) read() (r record, known bool, err error) {
 	b, err := durable.Read(d.path, recordKind)
 	if err == nil {
-		if d.stored, err = parse(string(b), d.id); err != nil {
-			err = &durable.DamagedError{Path: d.path, What: err.Error()}
-		}
+		r, err = parse(string(b), d.id)
+	} else if b, former := durable.Read(d.path, formerKind); former == nil {
+		r, err = parseFormer(string(b), d.id)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return record{}, false, nil
+	}
+	if wrong, ok := errors.AsType[contentError](err); ok {
+		err = &durable.DamagedError{Path: d.path, What: string(wrong)}
 	}
 	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
-		return fmt.Errorf("%w: %w; remove the file only if node %v has not run within the last hour, "+
+		return r, true, fmt.Errorf("%w: %w; remove the file only if node %v has not run within the last hour, "+
 			"and if no edict that names a vote of it is in use", ErrDamaged, err, d.id)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("failaware: the state directory: %w", err)
+	if err != nil {
+		return r, true, fmt.Errorf("failaware: the state directory: %w", err)
 	}
-	d.earlier = max(d.stored.MaxLock, maxLock)
-	return d.write(record{d.stored.Incarnations + 1, d.earlier})
+	return r, true, nil
 }
 
-func format(id timed.NodeID, r record) string {
-	return fmt.Sprintf("node %d incarnations %d maxlock %d\n", id, r.Incarnations, r.MaxLock.Nanoseconds())
-}
-
-// parse reads what format wrote. The checksum was right, so text that is wrong was
-// written by another program, or for another node.
-func parse(text string, id timed.NodeID) (record, error) {
-	var r record
-	var node int
-	_, err := fmt.Sscanf(text, "node %d incarnations %d maxlock %d\n", &node, &r.Incarnations, (*int64)(&r.MaxLock))
+// checkHalves returns an error if one of the two files is lost. A state file is older
+// than the epoch beside it, and says whether it was ever written; listed is what it
+// says. An epoch that the state file does not mention was written just before a crash,
+// or before the format had room for it.
+func (d *Dir) checkHalves(known, listed bool) (has bool, err error) {
+	_, err = os.Lstat(d.epochPath())
 	switch {
-	case err != nil || format(timed.NodeID(node), r) != text:
-		return r, errors.New("it is not the state of a node")
-	case node != int(id):
-		return r, fmt.Errorf("it belongs to node %d", node)
-	case r.Incarnations == math.MaxUint64:
-		return r, errors.New("it has counted more incarnations than there can be")
-	case r.MaxLock < 0 || r.MaxLock > timed.MaxDuration:
-		return r, fmt.Errorf("its lock time %v is outside [0, %v]", r.MaxLock, timed.MaxDuration)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("failaware: the state directory: %w", err)
+	case err == nil && !known:
+		return true, d.half(d.path, d.epochPath())
+	case err != nil && listed:
+		return true, d.half(d.epochPath(), d.path)
 	}
-	return r, nil
+	return err == nil, nil
+}
+
+func (d *Dir) half(lost, rest string) error {
+	return fmt.Errorf("%w: half of the state of node %v is lost: there is no %s beside %s; restore it. "+
+		"If that is impossible, remove the rest as well, and let the node come back with JoinQuorum, and under a new id or in a later epoch",
+		ErrDamaged, d.id, lost, rest)
 }
 
 // Earlier returns the longest time for which an earlier process may have voted;
@@ -145,7 +148,7 @@ func (d *Dir) Count() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.write(record{d.stored.Incarnations + 1, d.stored.MaxLock})
+	return d.write(record{d.stored.Incarnations + 1, d.stored.MaxLock, d.stored.HasEpoch})
 }
 
 // Lower writes a shorter lock time. It must only be called once no vote of an
@@ -156,7 +159,7 @@ func (d *Dir) Lower(maxLock time.Duration) error {
 	if d.lock == nil || maxLock >= d.stored.MaxLock {
 		return nil
 	}
-	return d.write(record{d.stored.Incarnations, maxLock})
+	return d.write(record{d.stored.Incarnations, maxLock, d.stored.HasEpoch})
 }
 
 func (d *Dir) write(r record) error {

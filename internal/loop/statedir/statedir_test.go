@@ -64,8 +64,8 @@ func TestDamagedStateIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
-	for _, content := range []string{"", "junk", format(2, record{1, time.Second}), format(1, record{math.MaxUint64, time.Second}),
-		format(1, record{1, 2 * timed.MaxDuration}), format(1, record{1, time.Second}) + "x"} {
+	for _, content := range []string{"", "junk", format(2, record{1, time.Second, false}), format(1, record{math.MaxUint64, time.Second, false}),
+		format(1, record{1, 2 * timed.MaxDuration, false}), format(1, record{1, time.Second, true}) + "x", formatFormer(1, record{1, time.Second, false})} {
 		require.NoError(t, durable.Write(path, recordKind, []byte(content)))
 		refused()
 	}
@@ -95,4 +95,87 @@ func TestTheFirstEpochIsTheConfiguredOne(t *testing.T) {
 	again, err := d.ReadEpoch(Configured{Quorum: other, Epoch: 1, Join: true})
 	require.NoError(t, err)
 	require.Equal(t, first, again)
+}
+
+// nodeWithEpoch leaves the state of node 1 in a directory: two incarnations, and an
+// epoch.
+func nodeWithEpoch(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for range 2 {
+		d, err := Open(dir, 1, time.Second)
+		require.NoError(t, err)
+		q, err := quorum.Majority(timed.SetOf(1, 2, 3))
+		require.NoError(t, err)
+		_, err = d.ReadEpoch(Configured{Quorum: q, Epoch: 1})
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+	}
+	return dir
+}
+
+// A node that has lost one of its two files does not start: it would count its
+// incarnations anew, or vote again in an epoch that it has left.
+func halfAStateIsRefused(t testing.TB) {
+	for _, lost := range []string{"node-1.state", "node-1.epoch"} {
+		dir := nodeWithEpoch(t)
+		require.NoError(t, os.Remove(filepath.Join(dir, lost)))
+		for range 2 { // nothing is written meanwhile
+			_, err := Open(dir, 1, time.Second)
+			require.ErrorIs(t, err, ErrDamaged, lost)
+			require.ErrorContains(t, err, "there is no "+filepath.Join(dir, lost))
+		}
+		other, err := Open(dir, 2, time.Second)
+		require.NoError(t, err, "another node's files are its own")
+		require.NoError(t, other.Close())
+	}
+	dir := nodeWithEpoch(t)
+	require.NoError(t, os.Remove(filepath.Join(dir, "node-1.state")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "node-1.epoch")))
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err, "nothing tells a lost state from a new node's")
+	require.NoError(t, d.Close())
+}
+
+func TestHalfAStateIsRefused(t *testing.T) { halfAStateIsRefused(t) }
+
+// A crash between the writes of the two files costs nothing.
+func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
+	dir := nodeWithEpoch(t)
+	path := filepath.Join(dir, "node-1.state")
+	require.NoError(t, durable.Write(path, recordKind, []byte(format(1, record{2, time.Second, false}))))
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	s, err := d.ReadEpoch(Configured{})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, s.Epoch)
+	require.NoError(t, d.Close())
+	b, err := durable.Read(path, recordKind)
+	require.NoError(t, err)
+	require.Equal(t, format(1, record{3, time.Second, true}), string(b))
+}
+
+// Files of earlier releases are read: they do not say whether there is an epoch.
+func TestFormerFilesAreRead(t *testing.T) {
+	for _, has := range []bool{false, true} {
+		dir := nodeWithEpoch(t)
+		path := filepath.Join(dir, "node-1.state")
+		require.NoError(t, durable.Write(path, formerKind, []byte(formatFormer(1, record{Incarnations: 7, MaxLock: time.Second}))))
+		if !has {
+			require.NoError(t, os.Remove(filepath.Join(dir, "node-1.epoch")))
+		}
+		d, err := Open(dir, 1, time.Millisecond)
+		require.NoError(t, err)
+		require.EqualValues(t, 8, d.Incarnation())
+		require.Equal(t, time.Second, d.Earlier())
+		require.NoError(t, d.Close())
+		b, err := durable.Read(path, recordKind)
+		require.NoError(t, err)
+		require.Equal(t, format(1, record{8, time.Second, has}), string(b))
+
+		require.NoError(t, durable.Write(path, formerKind, []byte(formatFormer(2, record{Incarnations: 7}))))
+		_, err = Open(dir, 1, time.Second)
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorContains(t, err, "it belongs to node 2")
+	}
 }

@@ -1,0 +1,16 @@
+//go:build mutants
+
+package statedir
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/loop/statedir", map[string]func(testing.TB){
+		"StateForgetsEpoch": halfAStateIsRefused,
+		"EpochWithoutState": halfAStateIsRefused,
+	})
+}
