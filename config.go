@@ -28,7 +28,8 @@ type Config struct {
 	// the system choose. Empty means "127.0.0.1:0".
 	Listen string
 	// Peers are the nodes that this one looks for. An entry with this node's own id is
-	// ignored, so all nodes can have the same list. Nodes that are not listed, but list
+	// ignored, so all nodes can have the same list; it must not name another address
+	// than Listen. Nodes that are not listed, but list
 	// this one, are learnt from their packets.
 	Peers []Peer
 	// Transport carries the packets in place of UDP sockets; nil means sockets. It is

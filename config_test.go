@@ -23,9 +23,13 @@ func TestZeroConfigIsALAN(t *testing.T) {
 	require.Equal(t, want, b)
 }
 
-func TestValidateNamesWhatIsWrong(t *testing.T) {
+func TestValidateNamesWhatIsWrong(t *testing.T) { wrongSettings(t) }
+
+func wrongSettings(t testing.TB) {
 	bad := LAN()
 	bad.LockTime = time.Millisecond
+	exact := LAN()
+	exact.MaxDrift = 0
 	for want, c := range map[string]Config{
 		"ID:":                        {},
 		"Name:":                      {ID: 1, Name: strings.Repeat("x", 256)},
@@ -34,6 +38,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		`Listen: ":7000" is not a l`: {ID: 1, Listen: ":7000"},
 		`Listen: "192.0.2.7:1" is n`: {ID: 1, Listen: "192.0.2.7:1"},
 		"Timing: LockTime:":          {ID: 1, Timing: bad},
+		"Timing: MaxDrift: no clock": {ID: 1, Timing: exact},
 		"Mode:":                      {ID: 1, Mode: 9},
 		"RankBy:":                    {ID: 1, RankBy: 9},
 		"MaxPeers:":                  {ID: 1, MaxPeers: 255},
@@ -44,13 +49,15 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"Clock.MaxDeviation:":        {ID: 1, Clock: ClockConfig{MaxDeviation: -1}},
 		"Clock.MaxSlew:":             {ID: 1, Clock: ClockConfig{MaxSlew: 1_000_001}},
 		"Clock.StepThreshold:":       {ID: 1, Clock: ClockConfig{StepThreshold: -1}},
-		`Peers[0] (node 2, "example.org:1"): "example.org:1" is not a loopback`: {ID: 1, Peers: []Peer{{2, "example.org:1"}}},
-		`Peers[1] (node 2, "localhost:2"): Peers[0] has the same id`:            {ID: 1, Peers: []Peer{{2, "localhost:1"}, {2, "localhost:2"}}},
-		`Peers[1] ("localhost:1"): Peers[0] has the same address`:               {ID: 1, Peers: []Peer{{2, "localhost:1"}, {0, "localhost:1"}}},
-		`Peers[0] ("localhost:0"): "localhost:0": nobody listens`:               {ID: 1, Peers: []Peer{{0, "localhost:0"}}},
-		`Peers[0] (":1"): ":1": the host is missing`:                            {ID: 1, Peers: []Peer{{0, ":1"}}},
-		`"localhost:70000": the port is not`:                                    {ID: 1, Peers: []Peer{{0, "localhost:70000"}}},
-		"Peers: 2 are more than MaxPeers = 1":                                   {ID: 1, MaxPeers: 1, Peers: []Peer{{2, "localhost:1"}, {3, "localhost:2"}}},
+		`Peers[0] (node 2, "example.org:1"): "example.org:1" is not a loopback`:               {ID: 1, Peers: []Peer{{2, "example.org:1"}}},
+		`Peers[1] (node 2, "localhost:2"): Peers[0] has the same id`:                          {ID: 1, Peers: []Peer{{2, "localhost:1"}, {2, "localhost:2"}}},
+		`Peers[1] ("localhost:1"): Peers[0] has the same address`:                             {ID: 1, Peers: []Peer{{2, "localhost:1"}, {0, "localhost:1"}}},
+		`Peers[0] ("localhost:0"): "localhost:0": nobody listens`:                             {ID: 1, Peers: []Peer{{0, "localhost:0"}}},
+		`Peers[0] (":1"): ":1": the host is missing`:                                          {ID: 1, Peers: []Peer{{0, ":1"}}},
+		`"localhost:70000": the port is not`:                                                  {ID: 1, Peers: []Peer{{0, "localhost:70000"}}},
+		`Peers[0] (node 1, "127.0.0.1:2"): this node has this id, and listens at 127.0.0.1:1`: {ID: 1, Listen: "127.0.0.1:1", Peers: []Peer{{1, "127.0.0.1:2"}}},
+		`Peers[0] (node 1, "127.0.0.2:1"): this node has this id, and listens at 127.0.0.1:1`: {ID: 1, Listen: "127.0.0.1:1", Peers: []Peer{{1, "127.0.0.2:1"}}},
+		"Peers: 2 are more than MaxPeers = 1":                                                 {ID: 1, MaxPeers: 1, Peers: []Peer{{2, "localhost:1"}, {3, "localhost:2"}}},
 	} {
 		_, err := c.Validate()
 		require.ErrorContains(t, err, want)
@@ -63,6 +70,40 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 	}
 	_, err = Config{ID: 1, Insecure: true, Listen: ":7000", Peers: []Peer{{2, "example.org:7000"}, {1, "me.example.org:7000"}}}.Validate()
 	require.NoError(t, err)
+}
+
+func TestWarnings(t *testing.T) {
+	open := func(listen, own string) Config {
+		return Config{ID: 1, Insecure: true, Listen: listen, Peers: []Peer{{2, "192.0.2.2:1"}, {1, own}}}
+	}
+	for _, c := range []struct {
+		config Config
+		want   string // empty: none
+	}{
+		{Config{ID: 1}, ""},
+		{open("192.0.2.1:1", "192.0.2.1:1"), ""},
+		{open(":1", "192.0.2.1:1"), ""},
+		{open("192.0.2.1:0", "192.0.2.1:1"), ""},
+		{open("192.0.2.1:1", "me.example.org:1"), ""},
+		{open("192.0.2.1:1", "192.0.2.3:1"), "Peers[1]: this node, 1, is listed at 192.0.2.3:1 and listens at 192.0.2.1:1"},
+		{open(":1", "192.0.2.1:2"), "Peers[1]: this node"},
+		{open("192.0.2.1:1", "me.example.org:2"), "Peers[1]: this node"},
+		{Config{ID: 1, Quorum: system(t, "majority:1,2,3")}, ""},
+		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{3, "127.0.0.1:3"}}}, ""},
+		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{0, "127.0.0.1:3"}}}, ""},
+		{Config{ID: 1, Quorum: system(t, "majority:2,3")}, "Quorum: neither this node nor a listed peer is a member"},
+		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{4, "127.0.0.1:4"}}}, "are no quorum of majority:1,2,3"},
+	} {
+		_, err := c.config.Validate()
+		require.NoError(t, err)
+		got := c.config.Warnings()
+		if c.want == "" {
+			require.Empty(t, got)
+			continue
+		}
+		require.Len(t, got, 1)
+		require.Contains(t, got[0], c.want)
+	}
 }
 
 func TestAddressTaken(t *testing.T) {

@@ -55,6 +55,9 @@ func (c Config) Validate() (Bounds, error) {
 	if c.Logger != nil && c.LogHandler != nil {
 		errs.add("LogHandler: there is a Logger too")
 	}
+	if c.Timing.MaxDrift == 0 {
+		errs.add("Timing: MaxDrift: no clock keeps a drift bound of 0, and every promise rests on the bound")
+	}
 	errs = append(errs, c.checkElection()...)
 	errs = append(errs, c.Clock.check()...)
 	errs = append(errs, c.checkOutputs()...)
@@ -135,6 +138,11 @@ func (c Config) checkPeers(peers []Peer) (errs faults) {
 		}
 		if err := c.checkPeer(p); err != nil {
 			errs.add("%s: %w", name, err)
+		}
+		if p.ID == c.ID {
+			if err := c.checkOwnEntry(p.Addr); err != nil {
+				errs.add("%s: %w", name, err)
+			}
 		}
 		if j, again := ids[p.ID]; again && p.ID != NoNode {
 			errs.add("%s: Peers[%d] has the same id", name, j)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 )

@@ -203,6 +203,9 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	if err := n.checkQuorum(epochs); err != nil {
 		return err
 	}
+	for _, w := range c.Warnings() {
+		n.log.Warn(w)
+	}
 	end, err := n.open()
 	if err != nil {
 		return err

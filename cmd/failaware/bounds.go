@@ -36,6 +36,7 @@ func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
 	if c.Insecure {
 		g.Warnings = append(g.Warnings, "packets are neither authenticated nor secret: any host that can send to this node can pretend to be any node")
 	}
+	g.Warnings = append(g.Warnings, c.Config.Warnings()...)
 	return g
 }
 

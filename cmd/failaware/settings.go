@@ -79,7 +79,7 @@ var settings = []*setting{
 	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},
 	{"preset", "preset", "local|lan|wan", "", "the source of all timing constants that are not set (default lan)", parsed(func(c *nodeConfig) *failaware.Timing { return &c.Timing }, timed.Preset)},
 
-	{"timing.max_drift_ppb", "max-drift-ppb", "ppb", "MaxDrift", "ρ: every clock's largest rate error, in parts per billion; the same everywhere", number(func(c *nodeConfig) *timed.Drift { return &c.Timing.MaxDrift }, 0, uint64(timed.MaxDrift))},
+	{"timing.max_drift_ppb", "max-drift-ppb", "ppb", "MaxDrift", "ρ: every clock's largest rate error, in parts per billion; the same everywhere", number(func(c *nodeConfig) *timed.Drift { return &c.Timing.MaxDrift }, 1, uint64(timed.MaxDrift))},
 	{"timing.one_way_timeout", "one-way-timeout", "duration", "OneWayTimeout", "δ: a delivery within it is timely", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.OneWayTimeout })},
 	{"timing.fast_threshold", "fast-threshold", "duration", "FastThreshold", "Δ: a message whose proven delay is at most this is fast; the same everywhere", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.FastThreshold })},
 	{"timing.min_delay", "min-delay", "duration", "MinDelay", "δmin: no remote delay is shorter; 0 is always safe", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MinDelay })},

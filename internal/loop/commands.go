@@ -5,6 +5,8 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -113,12 +115,22 @@ func (d *driver) checkChange(next string) error {
 	if d.stack == nil {
 		return ErrNotLeader // a new incarnation is about to begin
 	}
+	if system, err := leader.ParseSystem(next); err == nil && system.Members().Intersect(d.running()).Empty() {
+		return fmt.Errorf("%w: no member of %s is heard, and none could ever replace it", epoch.ErrSystem, next)
+	}
 	if e := d.cfg.Epochs; e != nil && e.System != "" {
 		if err := wire.CheckChange(e.System, next, d.l.cfg.MaxPacket); err != nil {
 			return fmt.Errorf("failaware: %w", err)
 		}
 	}
 	return nil
+}
+
+// running returns this node and the peers that it hears.
+func (d *driver) running() timed.Set {
+	s := d.pub.current.Alive
+	s.Add(d.cfg.Self.Node)
+	return s
 }
 
 // handleSample hands a sample to the stack, unless the clock that measured it has

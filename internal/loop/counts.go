@@ -10,6 +10,7 @@ type counts struct {
 	malformed, foreign, sealed, insecure, early, tooMany uint64 // packets received
 	unresolved, unencoded                                uint64 // packets not sent
 	byCallers                                            uint64 // turns that callers took
+	truncated                                            uint64 // packets that the log has mentioned
 
 	// Of earlier incarnations.
 	dropped stack.Dropped

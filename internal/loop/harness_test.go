@@ -26,6 +26,7 @@ type fakeConn struct {
 	wakes    int
 	written  int
 	hastened timed.Instant
+	stats    udp.Stats
 	read     func() // if not nil, called by ReadBatch
 }
 
@@ -43,7 +44,7 @@ func (c *fakeConn) WriteBatch(pkts []udp.Packet) (int, error) {
 
 func (c *fakeConn) Wake()                         { c.wakes++ }
 func (c *fakeConn) LocalAddr() netip.AddrPort     { return netip.AddrPort{} }
-func (c *fakeConn) Stats() udp.Stats              { return udp.Stats{} }
+func (c *fakeConn) Stats() udp.Stats              { return c.stats }
 func (c *fakeConn) Close() error                  { return nil }
 func (c *fakeConn) Expect(time.Duration)          {}
 func (c *fakeConn) Waited() bool                  { return true }

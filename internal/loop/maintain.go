@@ -44,6 +44,7 @@ func (d *driver) maintainRoutes() {
 	}
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
+		d.warnTruncated()
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)
 			if d.stack != nil {
@@ -51,6 +52,17 @@ func (d *driver) maintainRoutes() {
 			}
 		}
 	}
+}
+
+// warnTruncated says so if peers send packets that are too long for this node: they
+// have a larger MaxPacket, and cannot tell.
+func (d *driver) warnTruncated() {
+	n := d.l.cfg.Conn.Stats().Get("received_truncated")
+	if n > d.count.truncated {
+		d.l.cfg.Log.Warn("packets were dropped because they are too long: MaxPacket must be the same at all nodes",
+			"packets", n-d.count.truncated, "maxpacket", d.l.cfg.MaxPacket)
+	}
+	d.count.truncated = n
 }
 
 // greetStrangers sends a packet to each listed address whose node is still to be

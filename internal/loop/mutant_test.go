@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop", map[string]func(testing.TB){
+		"ChangeToNobody":      changeToNobody,
 		"ClaimsOfTheDead":     nothingClaimedBetween,
 		"KeepTrust":           endsOfIncarnations,
 		"FlushUnwritten":      silentAfterAFailedWrite,

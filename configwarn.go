@@ -1,0 +1,77 @@
+package failaware
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Warnings returns what about the settings is probably a mistake, although a node can
+// run with it; for people. [Start] writes it to the log.
+func (c Config) Warnings() (list []string) {
+	c = c.WithDefaults()
+	for i, p := range c.Peers {
+		if p.ID == c.ID && c.elsewhere(p.Addr) {
+			list = append(list, fmt.Sprintf("Peers[%d]: this node, %v, is listed at %s and listens at %s: "+
+				"if no address translation lies between, another node was meant to have this id", i, c.ID, p.Addr, c.Listen))
+		}
+	}
+	if w := c.quorumWarning(); w != "" {
+		list = append(list, w)
+	}
+	return list
+}
+
+// elsewhere reports whether an address is surely not the one that the node listens at.
+func (c *Config) elsewhere(addr string) bool {
+	if c.Transport != nil {
+		return false
+	}
+	host, port, err := net.SplitHostPort(addr)
+	listenHost, listenPort, listenErr := net.SplitHostPort(c.Listen)
+	if err != nil || listenErr != nil || listenPort == "0" {
+		return false // another check says so, or the system chooses the port
+	}
+	ip, err := netip.ParseAddr(host)
+	listenIP, listenErr := netip.ParseAddr(listenHost)
+	differ := err == nil && listenErr == nil && !listenIP.IsUnspecified() && ip != listenIP
+	return differ || port != listenPort
+}
+
+// checkOwnEntry checks an entry of the list of peers with this node's own id. It counts
+// as wrong only on the loopback interface, where no address is translated.
+func (c *Config) checkOwnEntry(addr string) error {
+	if !c.elsewhere(addr) || !loopbackAddr(addr) || !loopbackAddr(c.Listen) {
+		return nil
+	}
+	return fmt.Errorf("this node has this id, and listens at %s", c.Listen)
+}
+
+func loopbackAddr(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && loopbackHost(host)
+}
+
+// quorumWarning says that this node and its listed peers can elect no global leader.
+// They can once they have learnt of others, so that is no error.
+func (c *Config) quorumWarning() string {
+	if c.Quorum == nil {
+		return ""
+	}
+	known := timed.SetOf(c.ID)
+	for _, p := range c.Peers {
+		if !p.ID.Valid() {
+			return "" // it may be anybody
+		}
+		known.Add(p.ID)
+	}
+	switch {
+	case known.Intersect(c.Quorum.Members()).Empty():
+		return fmt.Sprintf("Quorum: neither this node nor a listed peer is a member of %v", c.Quorum)
+	case len(c.Peers) > 0 && !c.Quorum.IsQuorum(known):
+		return fmt.Sprintf("Quorum: this node and the listed peers, %v, are no quorum of %v", known, c.Quorum)
+	}
+	return ""
+}

@@ -1,0 +1,45 @@
+package loop
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
+)
+
+// Another MaxPacket than that of the peers shows in the log, once for each look.
+func TestAnotherMaxPacketIsMentioned(t *testing.T) {
+	var log bytes.Buffer
+	l, c := newLoop(func(cfg *Config) { cfg.Log = hclog.New(&hclog.LoggerOptions{Output: &log}) })
+	for range 3 {
+		c.stats = udp.Stats{{Name: "received_truncated", Value: 7}}
+		for range 100 {
+			step(l, c)
+		}
+		c.advance(2 * cleanEvery)
+	}
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("MaxPacket must be the same")), "%s", &log)
+	require.Contains(t, log.String(), "packets=7")
+}
+
+// A quorum system of which no member runs could never be replaced again.
+func changeToNobody(t testing.TB) {
+	state := stateOf(t, t.TempDir(), timed.LAN().MaxLockTime)
+	l, c := newLoop(func(cfg *Config) {
+		cfg.State, cfg.Stack.Epochs = state, &epoch.State{Epoch: 1, System: "majority:1"}
+	})
+	d := l.driver
+	for !l.Snapshot().Global {
+		step(l, c)
+	}
+	require.ErrorIs(t, d.proposeQuorum("majority:8,9"), epoch.ErrSystem)
+	d.forceQuorum("majority:8,9", timed.SetOf(1), func(err error) { require.ErrorIs(t, err, epoch.ErrSystem) })
+	require.NoError(t, d.proposeQuorum("majority:1,9"), "node 9 may come")
+}
+
+func TestAChangeToNobodyIsRefused(t *testing.T) { changeToNobody(t) }
