@@ -16,7 +16,7 @@ type inbound struct {
 	packet  wire.Packet
 }
 
-// receive handles the packets of a turn.
+// receive handles the packets of a turn, as one batch for the stack.
 func (d *driver) receive(pkts []udp.Packet) {
 	if d.stack == nil {
 		d.count.early += uint64(len(pkts))
@@ -26,12 +26,13 @@ func (d *driver) receive(pkts []udp.Packet) {
 		if d.life.Over() || d.life.Blamed() != life.None {
 			return
 		}
-		d.handle(&pkts[i])
+		d.handle(&pkts[i], i == len(pkts)-1)
 	}
 }
 
-// handle checks one packet, cheapest test first, and hands it to the stack.
-func (d *driver) handle(pkt *udp.Packet) {
+// handle checks one packet, cheapest test first, and hands it to the stack. If the stack
+// does not get the last one, the turn's look at the timers ends the batch.
+func (d *driver) handle(pkt *udp.Packet, last bool) {
 	h, body, err := wire.ParseHeader(pkt.Buf[:pkt.N])
 	switch {
 	case err != nil:
@@ -72,8 +73,12 @@ func (d *driver) handle(pkt *udp.Packet) {
 		return
 	}
 	d.out.origin = pkt.Addr
+	handle := d.stack.HandleBatched
+	if last {
+		handle = d.stack.HandlePacket
+	}
 	// The socket promises received ≤ now, and the stack relies on it.
-	d.perform(d.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
+	d.perform(handle(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
 	if kind, _ := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
 		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
 	}

@@ -17,5 +17,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DistrustReleases": distrustBeginsNothing,
 		"DistrustRequests": distrustBeginsNothing,
 		"RelayedOfAnyBoot": otherBoot,
+		"TimersInTheBatch": batchBeforeTimers,
 	})
 }

@@ -8,12 +8,34 @@ import (
 )
 
 // HandlePacket takes a packet that was received when the local clock showed received; now
-// is the reading of this turn.
+// is the reading of this turn. It then does what has become due.
 func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
 	s.begin(now, out)
+	s.take(now, received, p)
+	return s.end(now)
+}
+
+// HandleBatched takes a packet as HandlePacket does, and leaves what has become due to the
+// end of the batch: to HandlePacket, for its last packet, or to HandleTimeout, which is due
+// at once. After a stall, several packets wait. A timer that fired between two of them
+// would begin another round just before the votes for the present one are counted, and
+// would take peers for silent whose packets are there.
+func (s *Stack) HandleBatched(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
+	s.begin(now, out)
+	s.take(now, received, p)
+	s.flush(now)
+	s.sendEpoch(now)
+	s.due = now
+	out = s.out
+	s.out = nil
+	return out
+}
+
+// take handles a packet.
+func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 	s.lastPacket = s.lastPacket[:0]
 	if !s.forThisNode(p) {
-		return s.end(now)
+		return
 	}
 	s.lastPacket = s.datagrams.HandlePacket(received, &p.Header, s.lastPacket)
 	e := &s.lastPacket[0]
@@ -40,7 +62,6 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []
 	case datagram.Delivered:
 		s.handle(now, received, from, p, d)
 	}
-	return s.end(now)
 }
 
 // forThisNode reports whether a packet is for this node and its settings agree. It counts

@@ -145,6 +145,7 @@ var survivors = map[string]string{
 	"UTCSkipsWidth":          "there are no references of UTC",
 
 	"TwinsUnseen":         "packets have no counters",
+	"TimersInTheBatch":    "packets do not wait in sockets",
 	"ProposalWithLineage": "packets are not encoded",
 	"LineageUnwritten":    "packets are not encoded",
 	"ReadRawLast":         "not in the stack: internal/hwclock",
