@@ -40,7 +40,7 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Broadcast == nil && !o.Epochs
 	case situation.UTCExternal, situation.UTCDisputed, situation.ServerNamed, situation.LineBent:
 		return o.Servers != nil // in other campaigns too few worlds have any
-	case situation.MergedTwo, situation.ViewShrank, situation.TwoLeaders, situation.Outranked, situation.ProposalOvertaken, situation.DeafPeer:
+	case situation.MergedTwo, situation.ViewShrank, situation.TwoLeaders, situation.Outranked, situation.ProposalOvertaken, situation.DeafPeer, situation.SocketBatch:
 		return o.Nodes >= 2
 	case situation.MergedMore, situation.ThreeLeaders:
 		return o.Nodes >= 3

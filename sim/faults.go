@@ -270,6 +270,9 @@ func (w *World) endFaults() {
 			n.stalledUntil = w.now
 			w.recordStall(n, "")
 			w.rearm(n)
+			if len(n.socket) > 0 {
+				w.schedule(w.now+n.jitter(w), reads, n.proc.Index, 0)
+			}
 		}
 	}
 	if w.cast != nil {

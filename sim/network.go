@@ -99,8 +99,12 @@ func (w *World) carry(n *Node, slot int32, to int) {
 func (w *World) deliver(e event) {
 	n := w.nodes[e.node()]
 	f := w.slots[e.arg]
-	if n.stalledUntil > w.now {
+	switch {
+	case n.stalledUntil > w.now && w.opt.Bare:
 		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
+		return
+	case n.proc.Up && (n.stalledUntil > w.now || len(n.socket) > 0):
+		w.waits(n, e.arg)
 		return
 	}
 	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) {
@@ -114,30 +118,36 @@ func (w *World) deliver(e event) {
 		w.deliverBare(n, e.arg)
 		return
 	}
+	now := n.tick(w.now)
+	w.receive(n, waiting{e.arg, w.now, now}, now, true)
+}
+
+// receive lets a node handle a packet at now. last says that it ends the batch.
+func (w *World) receive(n *Node, p waiting, now timed.Instant, last bool) {
+	f := w.slots[p.slot]
 	w.events++
 	w.count.Delivered++
-	now := n.tick(w.now)
 	h := &f.packet.Header
-	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(h.Source)<<48)
+	w.mix(uint64(w.now) ^ uint64(n.proc.Index)<<56 ^ uint64(h.Source)<<48)
 	w.mix(uint64(h.Counter) ^ uint64(f.packet.Frames)<<40 ^ uint64(h.Stamp)<<8)
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
-	out := w.handle(n, now, &f.packet)
-	w.check.Delivered(&n.proc, w.arrival(f), now)
+	out := w.handle(n, now, p.received, &f.packet, last)
+	w.check.Delivered(&n.proc, w.arrival(f, p.arrived), now)
 	if w.record != nil {
 		w.recordArrival(n, f)
 	}
 	if f.payload != nil {
 		w.arrived(n, f)
 	}
-	w.drop(e.arg)
+	w.drop(p.slot)
 	w.after(n, now, out)
 }
 
 // arrival describes an arriving packet to the checks.
-func (w *World) arrival(f *flight) check.Arrival {
-	a := check.Arrival{Packet: &f.packet, Sent: f.sent}
+func (w *World) arrival(f *flight, at int64) check.Arrival {
+	a := check.Arrival{Packet: &f.packet, Sent: f.sent, Received: at}
 	if f.from != nobody {
 		a.From = &w.nodes[f.from].proc
 	}
@@ -145,9 +155,12 @@ func (w *World) arrival(f *flight) check.Arrival {
 }
 
 // handle lets a node handle a packet.
-func (w *World) handle(n *Node, now timed.Instant, p *wire.Packet) []stack.Effect {
-	if w.meter != nil {
+func (w *World) handle(n *Node, now, received timed.Instant, p *wire.Packet, last bool) []stack.Effect {
+	switch {
+	case w.meter != nil: // in a world in which nothing waits
 		return w.meter.handle(n, now, p, w.out[:0])
+	case last:
+		return n.proc.Stack.HandlePacket(now, received, p, w.out[:0])
 	}
-	return n.proc.Stack.HandlePacket(now, now, p, w.out[:0])
+	return n.proc.Stack.HandleBatched(now, received, p, w.out[:0])
 }

@@ -20,6 +20,7 @@ type Node struct {
 	staysDown    bool          // until the stable period is over
 	clockBroken  bool          // the clock has left ρ
 	stalledUntil int64
+	socket       []waiting
 	slow         int64   // largest extra scheduling delay
 	sendErrors   float64 // probability that all packets of a turn are lost
 	counter      uint64
@@ -152,6 +153,7 @@ func (w *World) crash(n *Node) {
 	w.changes++
 	w.check.Live.Account(w.now)
 	n.proc.Up = false
+	w.emptySocket(n)
 	w.count.Crashes++
 	w.processEnds(n)
 	w.app.crashed(n)

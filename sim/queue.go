@@ -13,6 +13,7 @@ const (
 	reply                   // the reply of exchange arg reaches node
 	temperature             // node's clock takes the next step of fault arg
 	begins                  // fault arg begins
+	reads                   // node reads its socket
 	decides                 // draft arg of node's application becomes an edict
 )
 

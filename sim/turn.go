@@ -22,6 +22,11 @@ func (w *World) wake(e event) {
 	if n.proc.Upset && w.reincarnate(n) {
 		return
 	}
+	if len(n.socket) > 0 { // packets come before timers
+		if w.readSocket(n); !n.proc.Up || n.proc.Upset {
+			return
+		}
+	}
 	now := n.tick(w.now)
 	if now < n.proc.Stack.Deadline() {
 		w.arm(n, 0)

@@ -15,9 +15,10 @@ const granularity = 4
 
 // Arrival is a packet that arrives.
 type Arrival struct {
-	Packet *wire.Packet
-	From   *Process // nil if the packet is forged
-	Sent   int64    // true time
+	Packet   *wire.Packet
+	From     *Process // nil if the packet is forged
+	Sent     int64    // true time
+	Received int64    // true time; the process may handle it later
 }
 
 // Delivered checks the delay bound and the offset interval after a packet.
@@ -29,8 +30,8 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 	p := f.From
 	current := p.Up && p.Boot == f.Packet.Header.Boot
-	if verdict == datagram.Accepted && c.Now-f.Sent > int64(c.Timing.MaxDrift.Wait(c.Timing.Expires)) {
-		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that is %v old", p.Boot, p.ID, time.Duration(c.Now-f.Sent))
+	if verdict == datagram.Accepted && f.Received-f.Sent > int64(c.Timing.MaxDrift.Wait(c.Timing.Expires)) {
+		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that was %v old", p.Boot, p.ID, time.Duration(f.Received-f.Sent))
 		return
 	}
 	switch {
@@ -44,7 +45,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
 	}
-	truth := c.Now - f.Sent
+	truth := f.Received - f.Sent
 	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-granularity {
 		c.Fail("delay", n, "bound %v of a packet from node %d is below its delay of %v", d.Bound, f.Packet.Header.Source, time.Duration(truth))
 		return
@@ -62,7 +63,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	if d.Fast {
-		c.heard[c.pair(n, p)] = c.Now
+		c.heard[c.pair(n, p)] = f.Received
 	}
 	if n.Stack.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// socketBatch is how many packets a process reads from its socket at once, as the loop of
+// a node does.
+const socketBatch = 64
+
+// waiting is a packet in the socket of a process that is stopped.
+type waiting struct {
+	slot     int32
+	arrived  int64         // true time
+	received timed.Instant // the kernel's stamp, on the clock of the machine
+}
+
+// waits leaves a packet in the socket of a stopped process.
+func (w *World) waits(n *Node, slot int32) {
+	if len(n.socket) == 0 {
+		w.schedule(n.stalledUntil+n.jitter(w), reads, n.proc.Index, 0)
+	}
+	n.socket = append(n.socket, waiting{slot, w.now, n.proc.Clock.Show(w.now)})
+}
+
+// reads lets a process read its socket when it runs again.
+func (w *World) reads(e event) {
+	n := w.nodes[e.node()]
+	switch {
+	case len(n.socket) == 0: // its timer woke it first
+	case n.stalledUntil > w.now:
+		w.schedule(n.stalledUntil+n.jitter(w), reads, e.node(), 0)
+	default:
+		w.readSocket(n)
+		if len(n.socket) > 0 {
+			w.schedule(w.now, reads, e.node(), 0)
+		}
+	}
+}
+
+// readSocket hands the packets that wait to their process, in one turn.
+func (w *World) readSocket(n *Node) {
+	batch := n.socket[:min(len(n.socket), socketBatch)]
+	n.socket = n.socket[len(batch):]
+	if n.proc.Upset && w.reincarnate(n) {
+		w.lose(n, batch)
+		return
+	}
+	if len(batch) > 1 {
+		w.check.Sometimes(situation.SocketBatch)
+	}
+	now, boot := n.tick(w.now), n.proc.Boot
+	for i, p := range batch {
+		p.received = timed.Earlier(p.received, now)
+		w.receive(n, p, now, i == len(batch)-1)
+		if !n.proc.Up || n.proc.Upset || n.proc.Boot != boot {
+			w.lose(n, batch[i+1:])
+			return
+		}
+	}
+}
+
+// emptySocket loses the packets that wait for a process that ends.
+func (w *World) emptySocket(n *Node) {
+	w.lose(n, n.socket)
+	n.socket = n.socket[:0]
+}
+
+func (w *World) lose(n *Node, packets []waiting) {
+	for _, p := range packets {
+		if w.record != nil {
+			w.recordLoss(w.slots[p.slot], n.proc.Index)
+		}
+		w.drop(p.slot)
+	}
+}
