@@ -30,79 +30,19 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 		peers = append(peers[:len(peers):len(peers)], Peer{n.ID(), n.Addr().String()})
 	}
 	eventually(b, "one view", func() bool { return inOneView(nodes...) })
-	first := nodes[0].View().View.ID
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	got := make([]atomic.Int64, count)
-	moved := make(chan struct{}, 1)
-	view, changed := nodes[0].View().View.ID.Sequence, atomic.Bool{}
-	target := atomic.Int64{}
-	target.Store(1 << 60)
-	for i, n := range nodes {
-		go func() {
-			into := make([]Delivery, 512)
-			for {
-				k, err := n.Receive(ctx, into)
-				if err != nil {
-					return
-				}
-				fresh := int64(0)
-				for j := range k {
-					switch into[j].Change.(type) {
-					case nil:
-						fresh++
-					case ViewChange:
-						if into[j].View.ID.Sequence > view {
-							changed.Store(true)
-						}
-					}
-				}
-				if got[i].Add(fresh) >= target.Load() {
-					select {
-					case moved <- struct{}{}:
-					default:
-					}
-				}
-			}
-		}()
+	f := &flow{nodes: nodes, view: nodes[0].View().View.ID, got: make([]atomic.Int64, count),
+		moved: make(chan struct{}, 1), payload: make([]byte, size)}
+	f.target.Store(1 << 60)
+	for i := range nodes {
+		go f.receive(ctx, i)
 	}
-	payload := make([]byte, size)
-	sent := int64(0)
-	run := func(n int) {
-		target.Store(sent + int64(n))
-		for range n {
-			if _, err := nodes[0].Broadcast(ctx, payload, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		sent += int64(n)
-		for {
-			done := true
-			for i := range got {
-				done = done && got[i].Load() >= sent
-			}
-			if done {
-				return
-			}
-			if changed.Load() {
-				// A node that was out of the view has missed messages, which would be
-				// waited for without end.
-				b.Fatal("the view changed: the machine is too busy")
-			}
-			select {
-			case <-moved:
-			case <-time.After(time.Second):
-				if !inOneView(nodes...) || nodes[0].View().View.ID != first {
-					b.Skip("the machine is too busy: the nodes were parted, and not all deliver all")
-				}
-			}
-		}
-	}
-	run(200 << 20 / (size + 512) / 8) // rings and buffers have grown
+	f.run(b, ctx, 200<<20/(size+512)/8) // rings and buffers have grown
 	b.ReportAllocs()
 	b.SetBytes(int64(size))
 	b.ResetTimer()
-	run(b.N)
+	f.run(b, ctx, b.N)
 	b.StopTimer()
 	for _, n := range nodes {
 		for _, c := range n.Status().Counters {
@@ -111,4 +51,80 @@ func benchBroadcast(b *testing.B, count, size, packet int) {
 			}
 		}
 	}
+}
+
+// flow is the messages of the first node on their way to all nodes.
+type flow struct {
+	nodes   []*Node
+	view    ViewID // in which the benchmark began
+	payload []byte
+	sent    int64
+
+	got     []atomic.Int64 // messages of each node
+	target  atomic.Int64   // that wakes run
+	changed atomic.Bool    // a node is in a later view
+	moved   chan struct{}
+}
+
+// receive takes the deliveries of a node.
+func (f *flow) receive(ctx context.Context, i int) {
+	into := make([]Delivery, 512)
+	for {
+		k, err := f.nodes[i].Receive(ctx, into)
+		if err != nil {
+			return
+		}
+		fresh := int64(0)
+		for j := range k {
+			switch into[j].Change.(type) {
+			case nil:
+				fresh++
+			case ViewChange:
+				if into[j].View.ID.Sequence > f.view.Sequence {
+					f.changed.Store(true)
+				}
+			}
+		}
+		if f.got[i].Add(fresh) >= f.target.Load() {
+			select {
+			case f.moved <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// run sends n messages, and waits until all nodes have all.
+func (f *flow) run(b *testing.B, ctx context.Context, n int) {
+	f.target.Store(f.sent + int64(n))
+	for range n {
+		if _, err := f.nodes[0].Broadcast(ctx, f.payload, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f.sent += int64(n)
+	for !f.complete() {
+		if f.changed.Load() {
+			// A node that was out of the view has missed messages, which would be
+			// waited for without end.
+			b.Fatal("the view changed: the machine is too busy")
+		}
+		select {
+		case <-f.moved:
+		case <-time.After(time.Second):
+			if !inOneView(f.nodes...) || f.nodes[0].View().View.ID != f.view {
+				b.Skip("the machine is too busy: the nodes were parted, and not all deliver all")
+			}
+		}
+	}
+}
+
+// complete reports whether all nodes have all messages.
+func (f *flow) complete() bool {
+	for i := range f.got {
+		if f.got[i].Load() < f.sent {
+			return false
+		}
+	}
+	return true
 }

@@ -313,11 +313,20 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 	require.Equal(t, event.Overrun, slow.Status().Waiting, "it waits for its application")
 	require.Less(t, slow.loop.Deliveries().Backlog(), int64(8<<10+2*48<<10), "the backlog and a window")
 
-	position, messages := uint64(0), 0
-	for d, err := range slow.Deliveries(bounded(t)) {
+	require.NotZero(t, countWhole(t, slow))
+	cancel()
+	wg.Wait()
+	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+}
+
+// countWhole counts the messages that a node delivers in its incarnation, of which none
+// is left out.
+func countWhole(t *testing.T, n *Node) (messages int) {
+	position := uint64(0)
+	for d, err := range n.Deliveries(bounded(t)) {
 		require.NoError(t, err)
 		if _, over := d.Change.(NewIncarnation); over {
-			break
+			return messages
 		}
 		switch d.Change.(type) {
 		case ViewChange:
@@ -328,8 +337,5 @@ func TestSlowConsumerHoldsUpNobodyElse(t *testing.T) {
 			require.Equal(t, position, d.Position, "nothing is left out")
 		}
 	}
-	require.NotZero(t, messages)
-	cancel()
-	wg.Wait()
-	eventually(t, "one view", func() bool { return inOneView(nodes...) })
+	return messages
 }

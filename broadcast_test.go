@@ -175,6 +175,40 @@ func TestSurvivorsAgreeWhenAMemberIsKilled(t *testing.T) {
 	undisturbed(t, "survivors that move together", survivors)
 }
 
+// step is a move from one view to another; to none: the view that the test ends in.
+type step struct{ from, to ViewID }
+
+const lastMessage = "last"
+
+// streamOf returns the messages that a node delivers up to the last one, by the views
+// between which it moves, and calls got for each.
+func streamOf(t *testing.T, ctx context.Context, n *Node, got func()) map[step][]MessageID {
+	stream := map[step][]MessageID{}
+	var view ViewID
+	var ids []MessageID
+	for d, err := range n.Deliveries(ctx) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			break
+		}
+		switch d.Change.(type) {
+		case ViewChange:
+			stream[step{view, d.View.ID}] = ids
+			view, ids = d.View.ID, nil
+		case nil:
+			ids = append(ids, d.ID)
+			got()
+			if string(d.Payload) == lastMessage {
+				stream[step{from: view}] = ids
+				return stream
+			}
+		}
+	}
+	return stream
+}
+
 // survivors reports whether the survivors moved together from one view to the next
 // with messages in between: other runs prove nothing.
 func survivors(t *testing.T) bool {
@@ -189,44 +223,22 @@ func survivors(t *testing.T) bool {
 			}
 		})
 	}
-	const last = "last"
-	type step struct{ from, to ViewID } // none: the view that the test ends in
 	var streams [2]map[step][]MessageID
-	killed := make(chan struct{})
+	enough := make(chan struct{})
 	listening, parted := context.WithCancel(bounded(t))
 	defer parted()
 	for i, n := range nodes[:2] {
+		count := 0
 		receivers.Go(func() {
-			streams[i] = map[step][]MessageID{}
-			var view ViewID
-			var ids []MessageID
-			count := 0
-			for d, err := range n.Deliveries(listening) {
-				if err != nil {
-					if !errors.Is(err, context.Canceled) {
-						t.Error(err)
-					}
-					return
+			streams[i] = streamOf(t, listening, n, func() {
+				if count++; i == 0 && count == 500 {
+					close(enough)
 				}
-				switch d.Change.(type) {
-				case ViewChange:
-					streams[i][step{view, d.View.ID}] = ids
-					view, ids = d.View.ID, nil
-				case nil:
-					ids = append(ids, d.ID)
-					if count++; i == 0 && count == 500 {
-						close(killed)
-					}
-					if string(d.Payload) == last {
-						streams[i][step{from: view}] = ids
-						return
-					}
-				}
-			}
+			})
 		})
 	}
 	select {
-	case <-killed:
+	case <-enough:
 	case <-bounded(t).Done():
 		require.FailNow(t, "in vain: messages")
 	}
@@ -234,7 +246,7 @@ func survivors(t *testing.T) bool {
 	eventually(t, "a view of the others", func() bool { return inOneView(nodes[:2]...) })
 	stop()
 	senders.Wait()
-	out, err := nodes[1].BroadcastAndWait(bounded(t), []byte(last), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
+	out, err := nodes[1].BroadcastAndWait(bounded(t), []byte(lastMessage), BroadcastOptions{Order: TotalOrder, Atomicity: StrictAtomicity})
 	if errors.Is(err, ErrOutcomeUnknown) || err == nil && (out.Transitional || len(out.View.Members) < 2) {
 		parted() // one of them may never deliver it
 		receivers.Wait()

@@ -126,7 +126,13 @@ func TestAQuorumSystemIsReplaced(t *testing.T) {
 	require.Equal(t, uint64(2), fresh.Epoch)
 	require.Equal(t, edict.Before, edict.Compare(old, fresh))
 
-	f, err := fence.Open(filepath.Join(dir, "fence"))
+	checkFence(t, filepath.Join(dir, "fence"), old, fresh)
+}
+
+// checkFence has a fence obey an edict of the new quorum system, and then refuse one of
+// the old.
+func checkFence(t *testing.T, path string, old, fresh edict.Edict) {
+	f, err := fence.Open(path)
 	require.NoError(t, err)
 	obey := func(edict.Verdict) error { return nil }
 	_, err = f.Do("volume", &fresh, edict.Sum([]byte("new")), obey)

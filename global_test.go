@@ -82,6 +82,22 @@ func TestGlobalLeader(t *testing.T) {
 	cancelOther()
 	require.ErrorIs(t, err, ErrNotLeader)
 
+	checkTimestamps(t, l, other)
+	checkVerification(t, l, other)
+
+	require.Error(t, l.HandOver(t.Context(), l.ID()))
+	require.ErrorIs(t, other.HandOver(t.Context(), l.ID()), ErrNotLeader)
+	require.ErrorContains(t, l.HandOver(t.Context(), 9), "node 9 is not known")
+	require.NoError(t, l.HandOver(t.Context(), other.ID()))
+	<-lead.Done()
+	var lost *NotLeaderError
+	require.ErrorAs(t, context.Cause(lead), &lost)
+	require.True(t, lost.Global)
+	eventually(t, "somebody else leads globally", func() bool { return globalLeaderOf(nodes...) != nil })
+}
+
+// checkTimestamps has the global leader l make timestamps, and another node try to.
+func checkTimestamps(t *testing.T, l, other *Node) {
 	first, err := l.Timestamp()
 	require.NoError(t, err)
 	second, err := l.Timestamp()
@@ -94,7 +110,10 @@ func TestGlobalLeader(t *testing.T) {
 	}
 	_, err = other.Timestamp()
 	require.ErrorContains(t, err, "does not lead globally")
+}
 
+// checkVerification has the global leader l and another node ask each other.
+func checkVerification(t *testing.T, l, other *Node) {
 	v, err := other.Verify(t.Context(), l.ID())
 	require.NoError(t, err)
 	require.Equal(t, l.ID(), v.By.Node)
@@ -105,16 +124,6 @@ func TestGlobalLeader(t *testing.T) {
 	v, err = l.Verify(t.Context(), l.ID())
 	require.NoError(t, err)
 	require.Equal(t, l.ID(), v.By.Node)
-
-	require.Error(t, l.HandOver(t.Context(), l.ID()))
-	require.ErrorIs(t, other.HandOver(t.Context(), l.ID()), ErrNotLeader)
-	require.ErrorContains(t, l.HandOver(t.Context(), 9), "node 9 is not known")
-	require.NoError(t, l.HandOver(t.Context(), other.ID()))
-	<-lead.Done()
-	var lost *NotLeaderError
-	require.ErrorAs(t, context.Cause(lead), &lost)
-	require.True(t, lost.Global)
-	eventually(t, "somebody else leads globally", func() bool { return globalLeaderOf(nodes...) != nil })
 }
 
 // A node without a quorum system does not wait for a global lead that never comes.

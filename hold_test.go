@@ -66,6 +66,13 @@ func TestHoldsOfOneLead(t *testing.T) {
 		require.LessOrEqual(t, first.ValidFor(), l.Config().Timing.LockTime)
 		return first.By == second.By && first.Since == second.Since && second.ValidFor() > 0
 	})
+	checkNextLead(t, l, nodes)
+	checkHoldsAlone(t, l, nodes)
+}
+
+// checkNextLead requires that holds of another lead of a node have a later beginning.
+func checkNextLead(t *testing.T, l *Node, nodes []*Node) {
+	ctx := t.Context()
 	before, err := l.Hold(ctx)
 	eventually(t, "another lead has another beginning", func() bool {
 		if err != nil {
@@ -82,6 +89,11 @@ func TestHoldsOfOneLead(t *testing.T) {
 		}
 		return after.Since > before.Since
 	})
+}
+
+// checkHoldsAlone closes all nodes except one, which then holds its own partition only.
+func checkHoldsAlone(t *testing.T, l *Node, nodes []*Node) {
+	ctx := t.Context()
 	for _, n := range nodes {
 		if n != l {
 			require.NoError(t, n.Close())
@@ -100,10 +112,10 @@ func TestHoldsOfOneLead(t *testing.T) {
 	})
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err = l.Hold(done); err != nil { // unless the answer was there already
+	if _, err := l.Hold(done); err != nil { // unless the answer was there already
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	require.NoError(t, l.Close())
-	_, err = l.Hold(ctx)
+	_, err := l.Hold(ctx)
 	require.ErrorIs(t, err, ErrClosed)
 }
