@@ -99,7 +99,7 @@ func (d *drawing) flags(marks []*Mark) {
 	d.y = bottom
 }
 
-// strip draws the texts of what happens to the whole group.
+// strip draws the texts of marks for the whole group.
 func (d *drawing) strip(marks, broken []*Mark) {
 	t := d.towerOf(poleGap)
 	for _, m := range broken {

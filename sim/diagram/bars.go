@@ -93,7 +93,7 @@ func (d *drawing) hatching(l layer, r rect, ink color.NRGBA) {
 	}
 }
 
-// barText is the label of a bar, or what stands for one.
+// barText is the label of a bar, or its substitute.
 func barText(b *Bar) string {
 	label := clean(b.Label)
 	if label == "" && (b.Kind == Down || b.Kind == Stalled) {

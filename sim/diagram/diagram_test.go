@@ -93,6 +93,11 @@ func TestEveryElementIsDrawn(t *testing.T) {
 		}
 		require.Len(t, svg.in(layer, kind.String()), n, kind)
 	}
+}
+
+func TestEveryMarkIsDrawn(t *testing.T) {
+	r := fullRun()
+	svg := parse(t, r, Options{})
 	type look struct {
 		kind MarkKind
 		all  bool

@@ -35,7 +35,7 @@
 // pictures of at most MaxLabelledMessages messages. Bars and marks that would share their
 // pixels with another one of the same row are drawn once. Of more than
 // MaxMessages messages, keepalives are thinned first, then all others, evenly.
-// A line below the picture says how many messages and labels are missing.
+// A line below the picture has the numbers of missing messages and labels.
 // Everything drawn also carries its full text as a tooltip.
 //
 // Pictures are deterministic: the same Run and Options give the same bytes.

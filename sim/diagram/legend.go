@@ -98,7 +98,7 @@ func (d *drawing) swatches(at point, half float64) {
 	}
 }
 
-// footer writes what the picture leaves out.
+// footer writes the numbers of omitted elements.
 func (d *drawing) footer() {
 	if d.dropped > 0 {
 		d.notes = append(d.notes, plural(d.dropped, "label")+" left out for lack of room")

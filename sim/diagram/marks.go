@@ -123,7 +123,7 @@ func (d *drawing) label(text string, x, baseline float64, t svg.Font, ink color.
 	d.scene.write(layerLabels, "label", text, x, baseline, t, ink, tip)
 }
 
-// crossesLane tells whether a text between the lanes would leave that room.
+// crossesLane reports whether a text between the lanes would leave that room.
 func (d *drawing) crossesLane(r rect) bool {
 	if r.y0 < d.lanes[0].band.y0-d.roomAbove() {
 		return true

@@ -88,7 +88,7 @@ func thin(all []*Message, limit int) []*Message {
 	return chosen
 }
 
-// chosenOf tells whether item i of n is among k evenly chosen ones.
+// chosenOf reports whether item i of n is among k evenly chosen ones.
 func chosenOf(i, n, k int) bool { return (i+1)*k/n > i*k/n }
 
 // xs are where a message is sent and where it arrives, or would have arrived.
@@ -157,7 +157,7 @@ func (d *drawing) message(m *Message, flight, opacity float64) {
 		return
 	}
 	start, end := alongWay(a, b, from), alongWay(a, b, to)
-	// The far end can be so far away that the share has lost what matters here.
+	// The far end can be so far away that the share is not precise enough.
 	start.x, end.x = min(max(start.x, d.time.x0), d.time.x1), min(max(end.x, d.time.x0), d.time.x1)
 	st := messageStyle(m, opacity)
 	class := "message " + m.Fate.String()
@@ -271,7 +271,7 @@ func (d *drawing) quietest(text string, way [2]point, ways [][2]point) (best poi
 	return best, ok
 }
 
-// crosses tells whether a straight way goes through a box.
+// crosses reports whether a straight way goes through a box.
 func crosses(way [2]point, r rect) bool {
 	a, b := way[0], way[1]
 	from, to := 0.0, 1.0

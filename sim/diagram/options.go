@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Limits of what can be drawn, and of what can still be read.
+// Limits of drawing and of legibility.
 const (
 	// MaxNodes is the largest number of lanes.
 	MaxNodes = 64
@@ -28,7 +28,7 @@ type Options struct {
 	Width int
 	// From and To bound the time drawn; both zero means that of the Run.
 	From, To time.Duration
-	// HideKeepalives leaves out keepalives; the picture says how many.
+	// HideKeepalives leaves out keepalives; the picture has their number.
 	HideKeepalives bool
 	// MaxMessages replaces the constant of that name unless zero.
 	MaxMessages int

@@ -17,7 +17,7 @@ func (p *placer) each(r rect, yield func(key [2]int) bool) bool {
 	return true
 }
 
-// free tells whether nothing taken meets r.
+// free reports whether nothing taken meets r.
 func (p *placer) free(r rect) bool {
 	return p.each(r, func(key [2]int) bool {
 		for _, taken := range p.cells[key] {

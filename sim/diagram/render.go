@@ -7,7 +7,7 @@ import (
 
 // Render draws the run and writes the picture to w as SVG. It returns an error that
 // names the field if the run or the options cannot be drawn, before anything
-// is written, and else what writing returns. It keeps nothing of the run;
+// is written, and otherwise the error of w. It keeps nothing of the run;
 // several goroutines may render one Run at a time while it does not change.
 func Render(w io.Writer, r *Run, o Options) error {
 	if err := validate(r, &o); err != nil {
@@ -35,8 +35,8 @@ type drawing struct {
 	y       float64         // the lower end of the layout so far
 }
 
-// draw lays out the picture: heading, texts above the lanes, lanes and what is
-// in and between them, time axis, legend, notes.
+// draw lays out the picture: heading, texts above the lanes, lanes and their
+// contents, messages between them, time axis, legend, notes.
 func draw(r *Run, o Options) *scene {
 	d := &drawing{run: r, options: o, colours: colouringOf(r), seen: map[string]bool{}}
 	d.time = scale{from: r.From, to: r.To}

@@ -67,7 +67,7 @@ func TestLabelsOfMessagesInSmallPicturesOnly(t *testing.T) {
 	}
 }
 
-// What would share its pixels with another one is drawn once: a run of any
+// An element that would share its pixels with another one is drawn once: a run of any
 // length has a picture of bounded size.
 func TestCrowdsOfBarsAndMarksAreDrawnOnce(t *testing.T) {
 	r := &Run{Nodes: []string{"a"}, To: 200000}

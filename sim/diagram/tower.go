@@ -48,7 +48,7 @@ func (t *tower) place(item towerItem) spot {
 	return spot{row: -1}
 }
 
-// poleFree tells whether a pole at x passes the texts of the rows below.
+// poleFree reports whether a pole at x passes the texts of the rows below.
 func (t *tower) poleFree(x float64, row int) bool {
 	for _, lower := range t.rows[:row] {
 		for _, s := range lower {

@@ -1,5 +1,5 @@
-// Package fault is the catalogue of what can go wrong in a simulated world, and
-// draws random schedules of it.
+// Package fault is the catalogue of the faults of simulated worlds, and draws random
+// schedules of them.
 package fault
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Fault is one fault of a world. Its kind says which fields count.
+// Fault is one fault of a world. Its kind determines the fields that count.
 type Fault struct {
 	At     time.Duration `json:"at"` // true time since the start of the run
 	Kind   Kind          `json:"fault"`

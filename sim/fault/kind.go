@@ -1,6 +1,6 @@
 package fault
 
-// Kind names what goes wrong. Unless its comment says otherwise, Node and Peer of a
+// Kind names a kind of fault. Unless its comment says otherwise, Node and Peer of a
 // fault name the direction of a link; two zeros mean every link.
 type Kind string
 
@@ -55,7 +55,8 @@ const (
 
 // Faults of processes and machines. Node names the process.
 const (
-	// SocketError loses what the process sends in a turn, with probability Rate.
+	// SocketError loses all packets that the process sends in a turn, with probability
+	// Rate.
 	SocketError Kind = "socket error"
 	// SlowProcess makes the process act up to Extra late.
 	SlowProcess Kind = "slow process"
@@ -105,7 +106,7 @@ const (
 // start again before its end.
 const Heal Kind = "heal"
 
-// kind says which fields a kind of fault has.
+// kind has the class of a kind of fault, and the fields that count.
 type kind struct {
 	class                                 Class
 	link, node, blocks, rate, extra, size bool
@@ -157,5 +158,5 @@ func (k Kind) Class() Class { return kinds[k].class }
 // OfLinks reports whether Node and Peer name a link.
 func (k Kind) OfLinks() bool { return kinds[k].link }
 
-// OfNetwork reports whether faults of the kind change what links do.
+// OfNetwork reports whether faults of the kind change the behaviour of links.
 func (k Kind) OfNetwork() bool { return kinds[k].link || kinds[k].blocks || k == Mute || k == Deaf }

@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Baseline is what delays a world has without any fault. All of it is within the
-// constants of the model.
+// Baseline has the delays of a world without faults. All are within the constants of the
+// model.
 type Baseline struct {
 	MinDelay time.Duration `json:"min_delay"` // of every link; delays are uniform
 	MaxDelay time.Duration `json:"max_delay"` // at most δ

@@ -28,7 +28,7 @@ type Server struct {
 	// MinDelay and Delay are the least and the largest delay of a message, either way.
 	MinDelay time.Duration `json:"min_delay,omitzero"`
 	Delay    time.Duration `json:"delay"`
-	// Tail is the mean of what is added to each delay: by an exponential distribution
+	// Tail is the mean of a random addition to each delay: of an exponential distribution
 	// or, with an Index above 0, a Pareto distribution of shape 1/Index. Asymmetry is
 	// the share of it that moves from answers to queries: 1 is all, −1 the reverse.
 	Tail      time.Duration `json:"tail,omitzero"`

@@ -35,7 +35,7 @@ type Swarm struct {
 }
 
 // swarm draws a schedule. It depends only on the seed and the parameters, never on
-// what nodes do: a schedule can be printed before it is run, changed, and run again.
+// the nodes: a schedule can be printed before it is run, changed, and run again.
 type swarm struct {
 	Swarm
 	seed   uint64

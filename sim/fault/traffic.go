@@ -16,8 +16,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Traffic is the broadcast of a world: the configuration of its nodes, and what they
-// broadcast by themselves.
+// Traffic is the broadcast of a world: the configuration of its nodes, and their own
+// random messages.
 type Traffic struct {
 	// Config is that of all nodes, without Self and Timing.
 	Config broadcast.Config
@@ -37,7 +37,7 @@ type Traffic struct {
 const (
 	// MaxTraffic is the largest Rate.
 	MaxTraffic = 1e6
-	// minLargest is the smallest Largest: payloads have room for what tells them apart.
+	// minLargest is the smallest Largest: each payload has room for a unique number.
 	minLargest = 16
 )
 
@@ -93,7 +93,7 @@ func AllOptions() (all []broadcast.Options) {
 	return all
 }
 
-// Shares of seeds with a broadcast, and limits of what they draw.
+// Shares of seeds with a broadcast, and limits of their draws.
 const (
 	quorumSeeds = 0.25 // order messages in quorums only
 	fullMix     = 0.4  // have all nine combinations

@@ -11,12 +11,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Clock says how the hardware clock of a node differs from the time that passes.
+// Clock is the difference between the hardware clock of a node and the passing time.
 type Clock struct {
-	// Offset is how far it is ahead at first, from 0 to [MaxOffset].
+	// Offset is its initial lead, from 0 to [MaxOffset].
 	Offset time.Duration
-	// Drift is by how much it is too fast, in parts per billion; negative if it
-	// is slow. It must be within Timing.MaxDrift of the node: 1/(1 + Drift) must
+	// Drift is the error of its rate, in parts per billion: positive if it is fast.
+	// It must be within Timing.MaxDrift of the node: 1/(1 + Drift) must
 	// not differ from 1 by more.
 	Drift int64
 }
@@ -24,8 +24,8 @@ type Clock struct {
 // MaxOffset is the largest [Clock.Offset].
 const MaxOffset = 10_000 * time.Hour
 
-// upTime is what a clock without an offset shows at first, as if the machine had
-// been running for a while.
+// upTime is the first reading of a clock without an offset, as if the machine had been
+// running for a while.
 const upTime = time.Hour
 
 // SetClock sets the hardware clock of a node that has not been started yet; it
@@ -64,14 +64,14 @@ func (n *Network) startClock(m *machine, r *transport.Request) error {
 	return nil
 }
 
-// slowest returns by how much a clock may be slow with |dt/dH − 1| ≤ ρ, and
-// somewhat less than by how much it may be fast.
+// slowest returns the largest drift of a slow clock with |dt/dH − 1| ≤ ρ. That of a fast
+// clock is slightly larger.
 func slowest(rho timed.Drift) int64 { return int64(rho) * 1e9 / (1e9 + int64(rho)) }
 
 // clock is a hardware clock. It is immutable, so that reading takes no lock.
 type clock struct {
 	origin   time.Time
-	base     int64 // what it showed then
+	base     int64 // its reading then
 	drift    int64
 	hardware *hwclock.Clock
 }
@@ -82,8 +82,8 @@ func newClock(origin time.Time, set *Clock) *clock {
 	return c
 }
 
-// at returns what the clock shows at a time of the network. It never runs back:
-// both parts of the drift are rounded towards zero.
+// at returns the reading at a time of the network. It never runs back: both parts of the
+// drift are rounded towards zero.
 func (c *clock) at(t int64) timed.Instant {
 	return timed.Instant(c.base + t + t/1e9*c.drift + t%1e9*c.drift/1e9)
 }
@@ -91,8 +91,8 @@ func (c *clock) at(t int64) timed.Instant {
 // longestWait bounds one wait, far from overflow.
 const longestWait = time.Hour
 
-// until returns for how long to wait, in the time of the network, from now until
-// the clock shows a later deadline: a few nanoseconds too long or short at most.
+// until returns the time of the network from now until the clock shows a later deadline.
+// It may be wrong by a few nanoseconds.
 func (c *clock) until(deadline, now timed.Instant) time.Duration {
 	d := deadline.Sub(now)
 	if d < 0 || d > longestWait { // it was before all times, or a wrap

@@ -25,7 +25,7 @@ type conn struct {
 	addr   netip.AddrPort
 	limit  int // bytes of the longest packet that is read; 0: none
 	ending func() bool
-	bell   chan struct{} // rung when the reader is to look again
+	bell   chan struct{} // rung when the reader must look again
 	timer  *time.Timer   // of the reader
 
 	// Under the lock of the network.
@@ -40,10 +40,9 @@ type conn struct {
 	sentPackets, sentBytes                              uint64
 }
 
-// turnTime is the shortest time between two turns for the sake of deadlines; no
-// Timing forbids a process to be that late. Every machine takes time for a turn,
-// but in a bubble computing takes none: a loop that wanted turn after turn would
-// hold up the time of all others.
+// turnTime is the shortest time between two turns caused by deadlines. Every Timing
+// allows a process to be that late. A turn takes time on every machine, but none in a
+// bubble: a loop that wanted turn after turn would stop the time of all others.
 const turnTime = timed.MinDuration
 
 // packet is a datagram on the way.
@@ -82,8 +81,8 @@ func (c *conn) ReadBatch(pkts []udp.Packet, deadline timed.Instant) (int, error)
 	}
 }
 
-// look reads what has arrived, and returns 0 for how long to wait if ReadBatch
-// is to return.
+// look reads the packets that have arrived. It returns the time to wait, or 0 if
+// ReadBatch must return.
 func (c *conn) look(pkts []udp.Packet, deadline timed.Instant) (n int, wait time.Duration, err error) {
 	c.n.mu.Lock()
 	defer c.n.mu.Unlock()
@@ -212,14 +211,14 @@ func (c *conn) send(now int64, p *udp.Packet) {
 
 // expect lets a packet be on its way to this end. The lock is held.
 func (c *conn) expect(now int64, p packet) {
-	c.arrive(now) // so that what is in flight is bounded by what arrives, read or not
+	c.arrive(now) // unread packets do not count as packets in flight
 	if len(c.flight) >= MaxInFlight {
 		c.overflow++
 		c.n.stats.Overflow++
 		return
 	}
-	// Which of the nodes that send at the same time comes first is up to the
-	// scheduler, and must not decide in which order their packets arrive.
+	// The scheduler decides the order of nodes that send at the same time. It must not
+	// decide the order in which their packets arrive.
 	i, _ := slices.BinarySearchFunc(c.flight, p, func(q, p packet) int {
 		return cmp.Or(cmp.Compare(q.at, p.at), q.from.Compare(p.from), -1)
 	})

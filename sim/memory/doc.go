@@ -14,15 +14,15 @@
 //		… // each leads its own part, and knows that it leads nothing else
 //	})
 //
-// Ids are all the addresses that there need to be: a node finds those that were
-// started before it, and is learnt by them. See [failaware.Transport].
+// Nodes need no addresses besides their ids: a node finds the nodes that were started
+// before it, and they learn of it. See [failaware.Transport].
 //
 // # Faults
 //
-// [Network.Partition], [Network.Heal], [Network.Cut], [Network.Mend] say who
-// reaches whom; [Network.Loss], [Network.Delay], [Network.Late] and
-// [Network.Duplicate] what becomes of packets, on all links or, as methods of
-// [Link], on one; [Network.Pause] and [Network.Resume] hold the loop of a node up.
+// [Network.Partition], [Network.Heal], [Network.Cut] and [Network.Mend] disconnect and
+// connect nodes. [Network.Loss], [Network.Delay], [Network.Late] and [Network.Duplicate]
+// set the fate of packets, on all links or, as methods of [Link], on one.
+// [Network.Pause] and [Network.Resume] stop and continue the loop of a node.
 // [Node.Close] of package failaware is a crash.
 //
 // Nothing that the network does may make two nodes lead the same node, or an
@@ -33,17 +33,15 @@
 //
 // Each node has a hardware clock of its own that counts the (virtual) time with
 // an offset and a drift, both drawn from the seed within Timing.MaxDrift unless
-// [Network.SetClock] sets them: no two machines agree, and a test in which they
-// did would prove less. Timers of the program itself count the bubble's time,
+// [Network.SetClock] sets them. No two machines agree, as in reality. Timers of the program itself count the bubble's time,
 // so allow for the drift where a test compares the two. Wall clocks all agree.
 //
-// # What is reproducible
+// # Reproducibility
 //
-// Everything drawn at random comes from Options.Seed: clocks, boot ids, and the
-// fate of packets. Each link has a source of its own, so what becomes of the nth
-// packet from one node to another depends on nothing but the seed, n, and the
-// settings of the link at that time. Not reproducible is in which order goroutines
-// run that wake up at the same instant of virtual time; and in real time nothing
-// is. A failure that must be replayed to the last step belongs into the pure
-// simulator, package sim.
+// All random draws come from Options.Seed: clocks, boot ids, and the fate of packets.
+// Each link has its own source, so the fate of the nth packet from one node to another
+// depends only on the seed, n, and the settings of the link at that time. The order of
+// goroutines that wake up at the same instant of virtual time is not reproducible, and
+// nothing is in real time. A failure that must be replayed to the last step belongs into
+// the pure simulator, package sim.
 package memory

@@ -54,7 +54,7 @@ func TestSchedulerThatAsksOnceIsFoundOut(t *testing.T) {
 }
 
 // exercise runs a scheduler on each of five nodes, lets the network do its worst,
-// and returns what went wrong.
+// and returns its error.
 func exercise(t *testing.T, scheduler func(context.Context, *failaware.Node, func(context.Context))) (problems []string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -105,7 +105,7 @@ func exercise(t *testing.T, scheduler func(context.Context, *failaware.Node, fun
 	return problems
 }
 
-// roster says which nodes are at work.
+// roster has the nodes that are at work.
 type roster struct {
 	mu   sync.Mutex
 	busy failaware.Set

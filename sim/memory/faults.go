@@ -26,8 +26,8 @@ func (n *Network) Partition(groups ...[]failaware.NodeID) {
 	n.group = part
 }
 
-// Heal undoes [Network.Partition] and every [Network.Cut]. What was set for
-// packets stays.
+// Heal undoes [Network.Partition] and every [Network.Cut]. Settings for packets
+// stay.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,8 +52,8 @@ func (n *Network) cut(where string, from, to failaware.NodeID, cut bool) {
 	n.link(pair{from, to}).cut = cut
 }
 
-// Pause holds the loop of a node up as soon as it has finished the turn that it
-// is in, as a scheduler that gives it no processor: it neither sends nor handles
+// Pause stops the loop of a node at the end of its current turn, like a scheduler that
+// gives it no processor: it neither sends nor handles
 // anything, and packets wait in its buffer. The program that uses the node goes on, and
 // answers go on to read the clock. Closing the node works. A node that starts
 // while its id is paused is held up as well.

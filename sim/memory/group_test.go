@@ -31,7 +31,7 @@ func start(t *testing.T, net *memory.Network, count int, cfg failaware.Config) [
 	return nodes
 }
 
-// leaders returns the nodes that lead, having checked that nobody supports two.
+// leaders returns the nodes that lead, having checked that no node supports two.
 func leaders(t *testing.T, nodes []*failaware.Node) (lead []*failaware.Node) {
 	t.Helper()
 	var taken failaware.Set
@@ -47,7 +47,7 @@ func leaders(t *testing.T, nodes []*failaware.Node) (lead []*failaware.Node) {
 	return lead
 }
 
-// requireOneView checks that the nodes, and nobody else, share a fresh view and a
+// requireOneView checks that the nodes, and no others, share a fresh view and a
 // leader.
 func requireOneView(t *testing.T, nodes []*failaware.Node) {
 	t.Helper()
@@ -65,7 +65,7 @@ func requireOneView(t *testing.T, nodes []*failaware.Node) {
 	}
 }
 
-// slack is what a bound of one clock may be longer by another.
+// slack is the largest excess of a bound of one clock when another measures it.
 const slack = time.Millisecond
 
 func TestFiveNodesElectWithinTheBounds(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Link is one direction between two nodes. What is set here holds until it is
-// set again, here or for all links. All methods are safe for concurrent use.
+// Link is one direction between two nodes. A setting holds until it is
+// changed here or for all links. All methods are safe for concurrent use.
 type Link struct {
 	n *Network
 	p pair
@@ -23,8 +23,8 @@ func (n *Network) Link(from, to failaware.NodeID) Link {
 	return Link{n, pair{from, to}}
 }
 
-// Delay sets what packets take from node to node: a time between low and high,
-// evenly distributed, so that packets overtake each other. It is never less than
+// Delay sets the delays of packets: evenly distributed between low and high, so that
+// packets overtake each other. It is never less than
 // the Timing.MinDelay of any node.
 func (n *Network) Delay(low, high time.Duration) {
 	n.onAll(func(c *conditions) { c.delay("Delay", low, high) })
@@ -79,7 +79,7 @@ func (l Link) on(change func(*conditions)) {
 	change(&l.n.link(l.p).conditions)
 }
 
-// conditions are what packets on a link meet.
+// conditions are the settings of a link.
 type conditions struct {
 	low, high         time.Duration
 	loss, late, twice float64 // probabilities
@@ -113,14 +113,14 @@ func checkNode(where string, id failaware.NodeID) {
 	}
 }
 
-// link is what the network knows of one direction.
+// link is the state of one direction.
 type link struct {
 	conditions
 	cut    bool
 	random *rand.Rand
 }
 
-// link returns a link, as all are if nobody has set it. The lock is held.
+// link returns a link, with the usual conditions unless it has its own. The lock is held.
 func (n *Network) link(p pair) *link {
 	l := n.links[p]
 	if l == nil {
@@ -130,7 +130,7 @@ func (n *Network) link(p pair) *link {
 	return l
 }
 
-// fate is what becomes of one packet.
+// fate is the fate of one packet.
 type fate struct {
 	lost, late, twice bool
 	delay, again      time.Duration // of the packet, and of its duplicate

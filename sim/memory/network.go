@@ -16,14 +16,14 @@ import (
 
 // Options are the choices at [New]. The zero value is sensible.
 type Options struct {
-	// Seed is where everything drawn at random comes from.
+	// Seed determines all random draws.
 	Seed uint64
-	// MinDelay and MaxDelay are between what a packet takes from node to node,
-	// evenly distributed. If both are zero, that is 50 to 250 µs, which every
-	// preset of [failaware.Timing] calls timely; see [Network.Delay] for none.
+	// MinDelay and MaxDelay bound the delays of packets, which are evenly distributed.
+	// If both are zero, delays are 50 to 250 µs, which every preset of
+	// [failaware.Timing] calls timely; see [Network.Delay] for none.
 	MinDelay, MaxDelay time.Duration
-	// Buffer is how many packets a node can leave unread, as the buffer of a
-	// socket; those beyond are dropped, and counted. Zero means 256.
+	// Buffer is the number of packets that a node can leave unread, as in the buffer of
+	// a socket. Further packets are dropped and counted. Zero means 256.
 	Buffer int
 }
 
@@ -33,7 +33,7 @@ const (
 	DefaultMaxDelay = 250 * time.Microsecond
 	DefaultBuffer   = 256
 	MaxDelay        = time.Hour // of a packet, at [Network.Delay] and at [Network.Late]
-	MaxInFlight     = 1 << 14   // packets on the way to one node; those beyond are dropped, and counted
+	MaxInFlight     = 1 << 14   // packets on the way to one node; further ones are dropped and counted
 
 	maxBuffer = 1 << 20
 )
@@ -42,7 +42,7 @@ const (
 // in a bubble, it belongs to that bubble from the first node on. It has no
 // goroutines, and needs no closing.
 //
-// Methods panic if an argument makes no sense, and say which.
+// Methods panic if an argument makes no sense; the panic names it.
 type Network struct {
 	seed   uint64
 	buffer int
@@ -52,7 +52,7 @@ type Network struct {
 	ends   map[netip.AddrPort]*conn
 	nodes  timed.Set
 	own    [timed.MaxNodes + 1]machine
-	usual  conditions // of links that nobody has set
+	usual  conditions // of links without their own
 	links  map[pair]*link
 	group  [timed.MaxNodes + 1]int // the part that each node is in
 	paused timed.Set
@@ -60,10 +60,10 @@ type Network struct {
 	stats  Stats
 }
 
-// machine is what a node's id keeps from one start to the next.
+// machine is the state of a node's id that outlives its processes.
 type machine struct {
 	clock  *clock
-	set    *Clock // what SetClock wants
+	set    *Clock // the choice of SetClock
 	random *rand.Rand
 }
 
@@ -98,7 +98,7 @@ func New(opts Options) *Network {
 	return n
 }
 
-// Transport returns what goes into [failaware.Config.Transport], of every node.
+// Transport returns the value of [failaware.Config.Transport] for every node.
 func (n *Network) Transport() failaware.Transport { return carrier{n} }
 
 // Stats returns the counters of the network.
@@ -112,7 +112,7 @@ func (n *Network) Stats() Stats {
 // there is a node.
 func (n *Network) now() int64 { return int64(time.Since(n.origin)) }
 
-// What a source of random numbers is for.
+// The purposes of sources of random numbers.
 const (
 	forLink uint64 = iota
 	forClock

@@ -16,7 +16,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// open opens the end of a node that nobody runs.
+// open opens the end of a node without running the node.
 func open(t *testing.T, n *Network, id timed.NodeID) (*conn, transport.Endpoint) {
 	t.Helper()
 	e, err := n.Transport().Open(transport.Request{ID: id, Timing: timed.LAN(), MaxPacket: 8, Ending: func() bool { return false }})
@@ -31,7 +31,7 @@ func say(t *testing.T, from, to *conn, text string) {
 	require.NoError(t, err)
 }
 
-// heard returns what arrives within a time.
+// heard returns the packets that arrive within a time.
 func heard(t *testing.T, e transport.Endpoint, within time.Duration) (texts []string, at []timed.Instant) {
 	t.Helper()
 	pkts := make([]udp.Packet, 2)
@@ -84,7 +84,7 @@ func TestWhoReachesWhom(t *testing.T) {
 			c, e := open(t, n, id)
 			conns, ends = append(conns, c), append(ends, e)
 		}
-		// reach returns who hears whom, as digits.
+		// reach returns the nodes that each node hears, as digits.
 		reach := func() (pairs []string) {
 			for i, from := range conns {
 				for j, to := range conns {
