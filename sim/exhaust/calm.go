@@ -77,7 +77,7 @@ func (c *calm) step() {
 	}
 }
 
-// ended takes in what a node has done, and returns what it sent.
+// ended records the turns of a node, and returns its messages.
 func (c *calm) ended(t *turns) []*message {
 	id := t.m.self
 	n := c.s.node(id)
@@ -150,7 +150,7 @@ func (w *world) rest(s *state) (took time.Duration, turns uint64, failed *failur
 	return 0, c.turns, c.failed
 }
 
-// describe says how far the nodes have come.
+// describe describes the progress of the nodes.
 func (c *calm) describe() string {
 	var b strings.Builder
 	at := c.s.tick * c.w.grain

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// granularity is what whole nanoseconds can cost a bound.
+// granularity is the error of a bound that whole nanoseconds can cause.
 const granularity = 4
 
 // failure is a broken promise, before it is known how it came about.
@@ -23,7 +23,7 @@ func fail(check string, node timed.NodeID, format string, args ...any) *failure 
 	return &failure{check, node, fmt.Sprintf(format, args...)}
 }
 
-// together checks what two nodes claim at the same true time t.
+// together checks the claims of two nodes at the same true time t.
 func (w *world) together(p, q *claims, t int64) *failure {
 	if f := bothLead(p, q, t); f != nil {
 		return f
@@ -45,7 +45,7 @@ func (w *world) together(p, q *claims, t int64) *failure {
 	return nil
 }
 
-// alone checks what a node claims against itself.
+// alone checks the claims of one node against each other.
 func alone(p *claims, t int64) *failure {
 	if t < p.leadUntil && !p.support.Has(p.self.Node) {
 		return fail("LS", p.self.Node, "leads without its own support")
@@ -110,7 +110,7 @@ func memberBacks(p, q *claims, t int64) *failure {
 	return nil
 }
 
-// aliveHears: whom p counts as alive may vote, and has heard p not long ago.
+// aliveHears: a peer that p counts as alive may vote, and has heard p recently.
 func (w *world) aliveHears(p, q *claims, t int64) *failure {
 	if !p.alive.Has(q.self.Node) || p.boots[q.self.Node] != q.self.Boot {
 		return nil
@@ -126,7 +126,7 @@ func (w *world) aliveHears(p, q *claims, t int64) *failure {
 	return nil
 }
 
-// moved checks what a turn changed in what one node claims.
+// moved checks the changes of a node's claims by a turn.
 func moved(old, now *claims, refused timed.Set, t int64) *failure {
 	id := now.self.Node
 	if was, is := old.lockedTo, now.lockedTo; was.Valid() && is.Valid() && was != is &&
@@ -144,8 +144,8 @@ func moved(old, now *claims, refused timed.Set, t int64) *failure {
 	return keepsMembers(old, now, refused)
 }
 
-// keepsMembers: a leader proposes to leave out only who is not alive for it any
-// more, refused, or started anew (M6).
+// keepsMembers: a leader leaves only members out that are not alive for it any more,
+// refused, or started again (M6).
 func keepsMembers(old, now *claims, refused timed.Set) *failure {
 	p, view := now.proposal, now.committed
 	if p == nil || view == nil || p == old.proposal || old.proposal != nil && old.proposal.Set == p.Set {

@@ -6,7 +6,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// claims is what a node claims after a turn, in true time: nanoseconds since
+// claims are the claims of a node after a turn, in true time: nanoseconds since
 // tick 0. Until its next turn only time changes it.
 type claims struct {
 	self  timed.Incarnation
@@ -30,7 +30,7 @@ type claims struct {
 	hears timed.Set
 }
 
-// claimsOf returns what a node claims at a tick.
+// claimsOf returns the claims of a node at a tick.
 func (w *world) claimsOf(m *machine, tick int64) claims {
 	now := w.show(m.self, tick)
 	el, mb, dg := m.st.Election(), m.st.Membership(), m.st.Datagram()

@@ -29,7 +29,7 @@ func (c *clockFields) bind(v reflect.Value) {
 	c.own, c.line = (*bool)(at(v, "snap", "own")), (*clocksync.Line)(at(v, "line"))
 }
 
-// normalize brings the clock into the one form of what it says at now. Lines at
+// normalize brings the clock into the one form of its reading at now. Lines at
 // the rate of the hardware clock are moved without any rounding; others stay as
 // they are.
 func (c *clockFields) normalize(now timed.Instant, show clocksync.Time) {

@@ -4,7 +4,7 @@
 // Two to four nodes run the real stack. Every message that they send has three
 // fates: it arrives in time, it arrives just after the fast threshold Δ (so it
 // is slow), or it is lost; with [Options.VeryLate] a fourth one, after every
-// lease. Whatever can happen at a node at the same time happens in every order.
+// lease. Simultaneous events at a node happen in every order.
 // Processes may crash and stall within a budget. Clocks run at the ends of what
 // ρ allows. The search is breadth-first by the number of messages whose fate
 // was chosen, so that the first violation has a path with the fewest of them,
@@ -12,11 +12,11 @@
 // leaf of the search, and every state after the last fault that may be, goes on
 // calmly and must come to rest within the bounds of [timed.Timing.Validate].
 //
-// The checks are written anew, on purpose: what the checks of package sim get
-// wrong, these do not get wrong in the same way. They need nothing but the
-// present claims of the nodes, so that no history can be lost when states merge.
+// The checks share no code with those of package sim, so that they do not share its
+// mistakes. They need only the present claims of the nodes, so that no history can be
+// lost when states merge.
 //
 // The state of a node is read and written by reflection over all its fields. A
-// field that is added to any layer belongs to the state by itself; what does
-// not belong to it is listed by name, with the reason (image.go).
+// new field of any layer becomes part of the state without further work; exceptions are
+// listed by name, with the reason (fields.go).
 package exhaust

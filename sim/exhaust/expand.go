@@ -11,17 +11,16 @@ import (
 type expansion struct {
 	w    *world
 	from *state
-	ids  []timed.NodeID // who acts
+	ids  []timed.NodeID // the nodes that act
 	outs [][]outcome    // of each of them
 	bad  *failure
 	at   []int // the outcomes that fail
 }
 
-// expand lets all that can happen at the tick of a state happen, and checks it.
-// Nodes do not meet within a tick, because no message is faster than one; so
-// the order of two nodes' turns changes nothing but what can be seen between
-// them, and what one claims at any point of the tick is checked against what
-// the other claims at any point.
+// expand explores and checks all possible events at the tick of a state. No message is
+// faster than a tick, so the order of two nodes' turns within it matters only to an
+// observer between them. The claims of one at any point of the tick are therefore checked
+// against the claims of the other at any point.
 func (w *world) expand(s *state) *expansion {
 	x := &expansion{w: w, from: s}
 	for i := range s.nodes {
@@ -56,7 +55,7 @@ func (x *expansion) blame(f *failure, i, a, j, b int) {
 	x.at[i] = a
 }
 
-// check holds what the nodes claim against each other.
+// check holds the claims of the nodes against each other.
 func (x *expansion) check() {
 	at := x.from.tick * x.w.grain
 	for i, id := range x.ids {
@@ -86,8 +85,8 @@ func (x *expansion) check() {
 	}
 }
 
-// Choice says what happens at one tick: which outcome at each node that acts,
-// and which fate each message has whose fate is chosen.
+// Choice is the choice at one tick: an outcome for each node that acts, and a fate for
+// each message whose fate is chosen.
 type Choice struct {
 	Outcomes []int  `json:"outcomes"`
 	Fates    string `json:"fates,omitempty"` // a letter a message: i(n time), l(ate), x (lost), v(ery late)
@@ -161,7 +160,7 @@ func (x *expansion) fates(c *Choice, f func(c *Choice, next *state)) {
 	}
 }
 
-// apply returns the state after the outcomes, but for what was sent.
+// apply returns the state after the outcomes, and apart from it the messages sent.
 func (x *expansion) apply(c *Choice) (*state, []*message) {
 	next := *x.from
 	next.nodes = slices.Clone(x.from.nodes)

@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// axis tells whose clock an instant is of.
+// axis names the clock of an instant.
 type axis uint8
 
 const (
@@ -42,8 +42,8 @@ var axes = map[string]axis{
 	"wire.Packet.Answer.Asked":       peerClock,
 }
 
-// noState lists the fields that do not matter to what a node does next, and
-// why. All others do, also those that are yet to be written.
+// noState lists the fields that do not influence the next turns of a node, with the
+// reason. All others do, including future ones.
 var noState = map[string]string{
 	"stack.Stack.out":                 "nothing between turns",
 	"stack.Stack.outbox":              "a turn resets the flags, without which no other field is read",
@@ -101,8 +101,8 @@ type field struct {
 	target unsafe.Pointer // of a fixed pointer
 }
 
-// stays panics when a pointer that the layout was made with has changed: what
-// it points to now would be no part of the state.
+// stays panics if a pointer has changed since the layout was made: its new target would
+// not be part of the state.
 func (f *field) stays() {
 	if *(*unsafe.Pointer)(f.at) != f.target {
 		panic("exhaust: " + f.name + " points to something new")
@@ -110,7 +110,7 @@ func (f *field) stays() {
 }
 
 // absent reports whether the field is part of an element that a list does not
-// have now. What an earlier one left there is no state.
+// have now. Remains of an earlier element are not state.
 func (f *field) absent() bool { return f.list != nil && f.index >= f.list.header.len }
 
 // list is a slice whose memory is reused.
@@ -127,8 +127,8 @@ type sliceHeader struct {
 	cap  int
 }
 
-// length returns how many elements the list has. One that has moved to other
-// memory is no longer what the layout lies over.
+// length returns the length of the list. A list that has moved to other memory is not
+// the one of the layout any more.
 func (l *list) length() byte {
 	if l.header.data != l.data {
 		panic("exhaust: " + l.name + " has more elements than there are nodes")
@@ -150,14 +150,14 @@ const (
 	groupTime
 	viewPointer
 	listLength
-	fixedPointer // to what only this node has: the layout lies over what it points to
+	fixedPointer // to a target of this node alone, which the layout covers
 )
 
 // layout is how a value lies in memory: its scalars, in order.
 type layout struct {
 	nodes  int // ids above do not exist
 	fields []field
-	locked *timed.NodeID   // to whom the vote is bound
+	locked *timed.NodeID   // the process that the vote is bound to
 	left   map[string]bool // names of fields that were left out
 }
 
@@ -167,7 +167,7 @@ var (
 	typeView    = reflect.TypeFor[*membership.View]()
 )
 
-// layoutOf finds the scalars of what p points to, in a world of so many nodes.
+// layoutOf finds the scalars of the target of p, in a world of so many nodes.
 func layoutOf(p any, nodes int) layout {
 	l := layout{nodes: nodes, left: map[string]bool{}}
 	v := reflect.ValueOf(p).Elem()
@@ -223,7 +223,7 @@ func (l *layout) walk(v reflect.Value, name string, node timed.NodeID) {
 }
 
 // walkArray appends the elements of an array. Tables by node id have entries
-// for ids that do not exist, which nobody writes.
+// for ids that do not exist; they are never written.
 func (l *layout) walkArray(v reflect.Value, name string, node timed.NodeID) {
 	n, table := v.Len(), v.Len() == timed.MaxNodes+1
 	if table {

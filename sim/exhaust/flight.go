@@ -13,7 +13,7 @@ import (
 type message struct {
 	packet wire.Packet
 	sent   int64          // the tick
-	shown  clocksync.Time // what the line, if it carries one, shows at the stamp
+	shown  clocksync.Time // the reading of the line that it carries, if any, at the stamp
 	hash   digest
 }
 
@@ -44,7 +44,7 @@ func newPress(nodes int) *press {
 	return p
 }
 
-// message returns a packet as it leaves: what no frame carries is left out.
+// message returns a packet as it leaves, without fields that no frame carries.
 func (p *press) message(q *wire.Packet, sent int64, clocks []timed.Instant) *message {
 	m := &message{sent: sent}
 	m.packet = *q

@@ -12,13 +12,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// image is the state of a node after a turn, as bytes. Instants stand relative
-// to what their clock showed at that turn, group times relative to what the
-// node showed: the images of states that differ by a shift of time are the same.
+// image is the state of a node after a turn, as bytes. Instants are relative
+// to the reading of their clock at that turn, group times relative to the node's reading:
+// the images of states that differ by a shift of time are the same.
 type image struct {
 	bytes []byte
 	views []*membership.View // the pointers of the state, which may be aliases
-	shown clocksync.Time     // what group times are relative to
+	shown clocksync.Time     // the origin of group times
 	hash  digest
 }
 
@@ -70,8 +70,8 @@ func (m *machine) take(clocks []timed.Instant) *image {
 	return img
 }
 
-// take makes the image of what a layout lies over; own is whose the instants are
-// that are not of a peer.
+// take makes the image of the memory that a layout covers. Instants that are not of a
+// peer's clock are of own's.
 func (img *image) take(l *layout, own timed.NodeID, clocks []timed.Instant) {
 	b := make([]byte, 0, len(l.fields)+len(l.fields)/2)
 	for i := range l.fields {
@@ -111,8 +111,8 @@ func (img *image) take(l *layout, own timed.NodeID, clocks []timed.Instant) {
 	img.hash = digestOf(b)
 }
 
-// load brings the machine into a state. The clocks may show anything: what the
-// machine does from then on depends on differences only.
+// load brings the machine into a state. The clocks may have any readings: the
+// machine depends on differences only.
 func (m *machine) load(img *image, clocks []timed.Instant) {
 	b := img.bytes
 	for i := range m.fields {

@@ -102,7 +102,7 @@ func TestForgottenFieldsAreNoticed(t *testing.T) {
 	}
 }
 
-// Every name in the tables is that of a field: none outlives what it is about.
+// Every name in the tables is that of a field: none outlives its field.
 func TestTablesNameFields(t *testing.T) {
 	w := newWorld(long, roots(long)[0])
 	names := map[string]bool{}
@@ -128,7 +128,7 @@ func TestTablesNameFields(t *testing.T) {
 	}
 }
 
-// Every scalar of a node matters to its digest, but for those listed.
+// Every scalar of a node matters to its digest, except for those listed.
 func TestEveryFieldMatters(t *testing.T) {
 	w := newWorld(long, Root{Led, []int64{0, 0}})
 	s, bad := w.start()

@@ -7,15 +7,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// leftovers are those fields of the layers that keep what nobody looks at any
-// more, or that may be out of date because they are looked after only when it
-// matters. They are brought into one form, or a state would depend on what
-// happened to be there before. What is brought into a form cannot be missed by
-// the tests that compare images; that it changes nothing is shown by machines
-// which are never loaded.
+// leftovers are fields of the layers whose value is never read again, or which are
+// updated only when they matter. They are brought into one form, or a state would depend
+// on its history. Tests that compare images cannot notice an error in this; machines
+// that are never loaded show that it changes nothing.
 type leftovers struct {
-	// Why a peer refused the round before last is overwritten when it refuses
-	// again, and read of those who have refused only.
+	// The reason of a refusal stays until the peer refuses again, and is read only for
+	// peers that have refused.
 	refusals *timed.Set
 	refusal  []reflect.Value // by id
 

@@ -13,8 +13,8 @@ import (
 
 // A state that is taken and loaded again, in its one form, acts like a stack
 // that just goes on: on random paths with every kind of fault, both say the same
-// at the same time and claim the same. What the images leave out or bring into a
-// form is of no consequence then.
+// at the same time and claim the same. So the fields that images
+// leave out or bring into a form do not matter.
 func TestLoadedStatesActLikeLiveOnes(t *testing.T) {
 	for _, opt := range []Options{
 		{},
@@ -85,7 +85,7 @@ func (tw *twins) choose(outs []outcome) int {
 	}
 }
 
-// follow lets the live stack go through what the loaded one went through.
+// follow lets the live stack handle the events of the loaded one.
 func (tw *twins) follow(id timed.NodeID, o *outcome) {
 	switch o.kind {
 	case crashes:

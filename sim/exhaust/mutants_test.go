@@ -17,7 +17,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A kill says which check notices a planted bug, and in which search.
+// A kill names the check that notices a planted bug, and the search.
 type kill struct {
 	id    string
 	check string

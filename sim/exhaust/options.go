@@ -8,9 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Options choose what is explored. The zero value of a field means its default.
+// Options choose the behaviours to explore. The zero value of a field means its default.
 type Options struct {
-	// Nodes is how many nodes there are, 1 to MaxNodes. Default 2.
+	// Nodes is the number of nodes, 1 to MaxNodes. Default 2.
 	Nodes int `json:"nodes"`
 	// Depth is for how many messages on a path every fate is explored, 1 to
 	// MaxDepth; those after are all in time. Default 8.
@@ -27,8 +27,7 @@ type Options struct {
 	VeryLate bool `json:"very_late,omitempty"`
 	// Starts are the situations to start from. Default all.
 	Starts []Start `json:"starts,omitempty"`
-	// Rates says which combinations of clock rates there are. Default
-	// RatesOpposed.
+	// Rates chooses the combinations of clock rates. Default RatesOpposed.
 	Rates Rates `json:"rates,omitempty"`
 	// Timing are the constants of the model. Default [timed.LAN].
 	Timing timed.Timing  `json:"timing"`
@@ -78,7 +77,7 @@ const (
 // Starts are all situations.
 var Starts = []Start{Cold, Led, Apart, Split, Challenged}
 
-// Rates says which combinations of clock rates are explored.
+// Rates names a set of combinations of clock rates.
 type Rates string
 
 // The combinations.
@@ -92,7 +91,7 @@ const (
 	Every Rates = "every"
 )
 
-// Progress is what a search has done so far.
+// Progress is the progress of a search.
 type Progress struct {
 	Depth       int // messages whose fate was chosen, of the states now explored
 	States      int

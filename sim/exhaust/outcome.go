@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// outcome is what can become of a node at one tick.
+// outcome is a possible outcome of one tick for a node.
 type outcome struct {
 	node   nodeState
 	sent   []*message
@@ -15,7 +15,7 @@ type outcome struct {
 	claims []claims        // before, between and after the turns
 	kind   outcomeKind
 	events []*message // in order; nil is the timer
-	twin   bool       // another order ends alike: only what is seen on the way differs
+	twin   bool       // another order ends alike: only the states between the turns differ
 }
 
 type outcomeKind uint8
@@ -26,8 +26,8 @@ const (
 	stalls
 )
 
-// outcomes returns what can become of a node at the tick of a state with the
-// messages that have arrived, in all orders in which it can take them.
+// outcomes returns the possible outcomes for a node at the tick of a state with the
+// messages that have arrived, in all orders of handling them.
 func (w *world) outcomes(s *state, id timed.NodeID, inbox []flight) ([]outcome, *failure) {
 	var out []outcome
 	n := s.node(id)
@@ -38,7 +38,7 @@ func (w *world) outcomes(s *state, id timed.NodeID, inbox []flight) ([]outcome, 
 		var done []*message
 		for _, f := range events {
 			if f == nil && m.st.Deadline() > w.show(id, s.tick) {
-				continue // what was due has been done with a message
+				continue // the timer was handled with a message
 			}
 			t.perform(f)
 			done = append(done, f)
@@ -97,9 +97,9 @@ func (w *world) crash(s *state, id timed.NodeID, before claims) outcome {
 	}}
 }
 
-// orders returns the orders in which a node can take what is there: messages in
-// the order of their arrival, those that arrived together in any, and the timer,
-// if it is due, at any place.
+// orders returns the orders in which a node can handle its messages and its due timer:
+// messages in the order of their arrival, simultaneous ones in any, and the timer at any
+// place.
 func orders(inbox []flight, timer bool) (out [][]*message) {
 	total := len(inbox)
 	if timer {

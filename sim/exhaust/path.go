@@ -23,8 +23,8 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s broken at node %d after %v: %s", v.Check, v.Node, v.At, v.Detail)
 }
 
-// Path is one way through what can happen. It says everything that is needed to
-// go it again with the same version of the program.
+// Path is one sequence of events. It has everything that is needed to repeat it with the
+// same version of the program.
 type Path struct {
 	Options Options  `json:"options"`
 	Root    Root     `json:"root"`
@@ -56,7 +56,7 @@ func (s *search) pathTo(index uint32) *Path {
 }
 
 // Replay goes a path again, and returns the violation that it leads to, or nil,
-// and what happens on it, step by step.
+// and its steps as texts.
 func Replay(p Path) (*Violation, []string, error) {
 	if err := p.validate(); err != nil {
 		return nil, nil, err
@@ -157,7 +157,7 @@ func (t *teller) say(tick int64, format string, args ...any) {
 	t.steps = append(t.steps, fmt.Sprintf("%-8v %s", t.w.since(tick-t.origin), fmt.Sprintf(format, args...)))
 }
 
-// happens tells what a choice means.
+// happens adds the text of a choice.
 func (t *teller) happens(x *expansion, c *Choice) {
 	tick := x.from.tick
 	var sent []*message
@@ -188,7 +188,7 @@ func (t *teller) happens(x *expansion, c *Choice) {
 	}
 }
 
-// name tells messages apart.
+// name returns a unique name of a message.
 func (t *teller) name(m *message) string {
 	p := &m.packet
 	return fmt.Sprintf("message %d (%d→%d: %s)", t.numbers[m], p.Header.Source, p.Header.Destination, contents(p))
@@ -196,7 +196,7 @@ func (t *teller) name(m *message) string {
 
 var partNames = [...]string{"request", "request, renew", "request, propose", "request, commit"}
 
-// contents says what a packet is about.
+// contents describes the contents of a packet.
 func contents(p *wire.Packet) string {
 	var parts []string
 	add := func(f wire.Frames, s string) {
@@ -227,7 +227,7 @@ func (t *teller) broken(f *failure, p Path, tick int64) *Violation {
 	return &Violation{Check: f.check, Node: int(f.node), At: t.w.since(tick - t.origin), Detail: f.detail, Steps: t.steps, Path: p}
 }
 
-// tell fills in what a violation's path says in words.
+// tell fills in the texts of a violation's path.
 func (v *Violation) tell() {
 	if again, _, err := Replay(v.Path); err == nil && again != nil {
 		v.At, v.Steps = again.At, again.Steps

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Report is what a search found.
+// Report is the result of a search.
 type Report struct {
-	Roots       int    `json:"roots"`       // where paths began
+	Roots       int    `json:"roots"`       // beginnings of paths
 	States      int    `json:"states"`      // distinct, up to a shift of time
 	Transitions uint64 `json:"transitions"` // ways from one state to a next one
 	Turns       uint64 `json:"turns"`       // of nodes, those of the calm suffixes included
 	Leaves      int    `json:"leaves"`      // distinct states at the full depth
 	Suffixes    int    `json:"suffixes"`    // states from which all went on calmly until it was at rest
-	// Depth is up to how many messages on a path every fate was explored.
+	// Depth is the number of messages on a path up to which every fate was explored.
 	Depth int `json:"depth"`
-	// Exhausted: that is the depth asked for, and no promise was broken.
+	// Exhausted is true if that is the requested depth, and no promise was broken.
 	Exhausted bool `json:"exhausted"`
-	// Stopped says what ended a search that is not exhausted: "violation",
-	// "states" (as many as there may be), "time" (the context's) or "interrupted".
+	// Stopped is the reason that ended a search which is not exhausted: "violation",
+	// "states" (their limit), "time" (the context's) or "interrupted".
 	Stopped string `json:"stopped,omitempty"`
-	// Layers counts the states by how many messages' fates were chosen before.
+	// Layers counts the states by the number of messages whose fates were chosen before.
 	Layers []int `json:"layers"`
 	// Longest is the longest time from the start of a path to its leaf.
 	Longest time.Duration `json:"longest_ns"`
 	// WorstRest is the longest time from the last fault to one leader and one
-	// up-to-date view of all; Bound is what Timing.Validate allows for it.
+	// up-to-date view of all; Bound is its bound by Timing.Validate.
 	WorstRest time.Duration `json:"worst_rest_ns"`
 	Bound     time.Duration `json:"bound_ns"`
 	// Violation is the broken promise, or nil.
@@ -34,7 +34,7 @@ type Report struct {
 }
 
 // Run explores all paths, breadth-first by the number of messages whose fate was
-// chosen. When ctx is done it returns what has been found, without an error. The
+// chosen. When ctx is done it returns the results so far, without an error. The
 // error is that of [Options.Validate], before anything is explored.
 func Run(ctx context.Context, opt Options) (Report, error) {
 	if err := opt.Validate(); err != nil {
@@ -45,8 +45,8 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return s.report, nil
 }
 
-// search is one run. What waits is kept by depth, so that every state is first
-// explored where it was reached with the fewest messages.
+// search is one run. Waiting states are kept by depth, so that each is explored with the
+// fewest messages first.
 type search struct {
 	opt    Options
 	layers [][]*state
@@ -56,10 +56,10 @@ type search struct {
 	buf    []byte
 }
 
-// branch says how a state was reached first, so that paths can be told.
+// branch is the first step that reached a state, so that paths can be printed.
 type branch struct {
 	from   uint32 // itself: a root
-	choice uint32 // the how-manieth of all from there
+	choice uint32 // its index among the choices there
 	root   uint16
 }
 
@@ -71,7 +71,7 @@ func newSearch(opt Options) *search {
 	return s
 }
 
-// progressEvery is after how many states the progress is told.
+// progressEvery is the number of states between two reports of progress.
 const progressEvery = 512
 
 func (s *search) run(ctx context.Context) {

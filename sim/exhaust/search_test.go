@@ -68,8 +68,8 @@ func TestStatesMerge(t *testing.T) {
 	require.Greater(t, r.Transitions, uint64(r.States))
 }
 
-// What is the same up to a shift of time is one state: a led group that is left
-// alone goes round in a circle.
+// States that differ by a shift of time are one state: a led group without faults goes
+// round in a circle.
 func TestCalmIsACircle(t *testing.T) {
 	w := newWorld(Options{}.withDefaults(), roots(Options{Starts: []Start{Led}}.withDefaults())[0])
 	s, bad := w.start()

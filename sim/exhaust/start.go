@@ -40,7 +40,8 @@ func (w *world) start() (*state, *failure) {
 	return nil, c.failed
 }
 
-// cut says which nodes do not hear each other before the start.
+// cut returns a function that reports whether two nodes do not hear each other before the
+// start.
 func (s Start) cut(nodes int) func(a, b timed.NodeID) bool {
 	switch s {
 	case Apart:

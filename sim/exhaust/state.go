@@ -14,13 +14,13 @@ type nodeState struct {
 	turn   int64 // the tick of its last turn, when the image was taken
 	due    int64 // the tick at which its timer is due
 	asleep int64 // it is stalled before this tick
-	boots  uint8 // how often it has started again
+	boots  uint8 // the number of restarts
 	on     clocksync.TimelineID
-	claims *claims // after its last turn; who is alive, which time changes, is left out
+	claims *claims // after its last turn, without the alive peers, which time changes
 }
 
-// state is the world before anything happens at a tick. Whatever it refers to
-// is immutable and shared with other states.
+// state is the world before anything happens at a tick. All that it refers to is
+// immutable and shared with other states.
 type state struct {
 	world *world
 	tick  int64
@@ -32,7 +32,7 @@ type state struct {
 	faults  uint8
 	crashes uint8
 	stalls  uint8
-	last    bool // what led here was the last thing that may go wrong
+	last    bool // the last fault that may happen led here
 
 	index uint32 // in the tree of paths
 }
@@ -51,7 +51,7 @@ func (s *state) next() int64 {
 	return at
 }
 
-// timeline returns the line of a timeline that somebody is on or may hear of.
+// timeline returns the line of a timeline that a node is on or may hear of.
 func (s *state) timeline(id clocksync.TimelineID) *clocksync.Line {
 	for i := range s.lines {
 		if s.lines[i].Timeline == id {
@@ -61,9 +61,8 @@ func (s *state) timeline(id clocksync.TimelineID) *clocksync.Line {
 	return nil
 }
 
-// settle finishes a state after all that happens at its tick: flights are put
-// in order, timelines that nobody can come to any more are forgotten, and time
-// goes on to when something happens next.
+// settle finishes a state after all events of its tick: it sorts flights, forgets
+// timelines that no node can adopt any more, and moves time to the next event.
 func (s *state) settle() {
 	slices.SortFunc(s.air, flight.order)
 	lines := s.lines
@@ -98,7 +97,7 @@ func (s *state) digest(buf []byte) (digest, []byte) {
 		b = binary.AppendVarint(b, r)
 	}
 	b = append(b, s.faults, s.crashes, s.stalls)
-	common := s.nodes[0].img.shown // what group times are relative to
+	common := s.nodes[0].img.shown // the origin of group times
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		b = append(b, n.img.hash[:]...)

@@ -12,7 +12,7 @@ type turns struct {
 	w    *world
 	m    *machine
 	tick int64
-	all  *state // what the other nodes are at the tick, and which timelines there are
+	all  *state // the other nodes at the tick, and the timelines
 
 	claims []claims // before, and after every turn
 	sent   []*message
@@ -20,7 +20,7 @@ type turns struct {
 	failed *failure
 }
 
-// begin readies the machine for turns from what the node claims now.
+// begin prepares the machine for turns from the present claims of the node.
 func (w *world) begin(m *machine, all *state, tick int64) *turns {
 	t := &turns{w: w, m: m, tick: tick, all: all}
 	t.claims = append(t.claims, w.claimsOf(m, tick))
@@ -59,7 +59,7 @@ func (t *turns) perform(f *message) {
 	t.claim()
 }
 
-// claim takes down what the node claims after a turn.
+// claim records the claims of the node after a turn.
 func (t *turns) claim() {
 	c := t.w.claimsOf(t.m, t.tick)
 	at := t.tick * t.w.grain
@@ -68,7 +68,7 @@ func (t *turns) claim() {
 	t.claims = append(t.claims, c)
 }
 
-// event checks what the node reports: there is no false alarm.
+// event checks an event of the node: there is no false alarm.
 func (t *turns) event(e *stack.Event) {
 	id := t.m.self
 	switch e.Kind {
@@ -87,9 +87,8 @@ func (t *turns) event(e *stack.Event) {
 	}
 }
 
-// delivered checks what the node made of a packet: that the bound is above the
-// delay, that what is fast is fast, and that the interval of the clocks'
-// difference holds the truth.
+// delivered checks the node's judgement of a packet: the bound is above the delay, a fast
+// packet was fast, and the interval of the clocks' difference holds the truth.
 func (t *turns) delivered(f *message, now timed.Instant) {
 	c, id, from := &t.w.opt.Timing, t.m.self, f.packet.Header.Source
 	took := (t.tick - f.sent) * t.w.grain
@@ -143,7 +142,7 @@ func (t *turns) clockHolds(r clocksync.Reading) {
 	}
 }
 
-// shows returns what a timeline truly shows at a tick.
+// shows returns the true reading of a timeline at a tick.
 func (w *world) shows(l *clocksync.Line, tick int64) clocksync.Time {
 	d := int64(w.show(l.Timeline.Leader, tick) - l.Base)
 	const billion = 1_000_000_000

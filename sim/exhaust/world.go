@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// world is what stays the same along a path: the constants, the clocks' rates,
-// and the machines that states are loaded into.
+// world has the constants of a path: the timing, the clocks' rates, and the machines that
+// states are loaded into.
 type world struct {
 	opt    Options
 	root   Root
@@ -42,7 +42,7 @@ func (r Root) String() string {
 	return s + " ppm"
 }
 
-// fate is what becomes of a message.
+// fate is the fate of a message.
 type fate uint8
 
 const (
@@ -142,12 +142,12 @@ func origin(id timed.NodeID) timed.Instant {
 	return timed.Instant(1000*time.Second) + timed.Instant(id)*timed.Instant(37*time.Second)
 }
 
-// show returns what a node's clock shows at a tick.
+// show returns the reading of a node's clock at a tick.
 func (w *world) show(id timed.NodeID, tick int64) timed.Instant {
 	return origin(id) + timed.Instant(tick*w.step[id])
 }
 
-// at returns what all clocks show at a tick. It is valid until the next call.
+// at returns the readings of all clocks at a tick. It is valid until the next call.
 func (w *world) at(tick int64) []timed.Instant {
 	for id := 1; id < len(w.clocks); id++ {
 		w.clocks[id] = w.show(timed.NodeID(id), tick)
@@ -179,8 +179,8 @@ func (w *world) due(id timed.NodeID, h timed.Instant) int64 {
 	return (int64(h-origin(id)) + w.step[id] - 1) / w.step[id]
 }
 
-// awry is by how much a wall clock differs from group time, or from those of
-// other nodes, at a start: by more than what a clock slews.
+// awry is the difference of a wall clock from group time, or from those of other nodes,
+// at a start: more than a clock slews.
 const awry = clocksync.Time(2 * clocksync.DefaultStepThreshold)
 
 // incarnation returns the nth incarnation of a node, from 0.

@@ -26,8 +26,8 @@ type Algorithm struct {
 	Mode   leader.Mode
 	Global bool
 
-	// Promises are the specifications that the algorithm claims to satisfy whatever
-	// the network does. What rests on more, such as synchrony, is not among them.
+	// Promises are the specifications that the algorithm claims to satisfy on any
+	// network. Promises that rest on more, such as synchrony, are not among them.
 	Promises []SpecName
 }
 
@@ -41,7 +41,7 @@ type DetectorKind uint8
 
 // The failure detectors.
 const (
-	NoDetector DetectorKind = iota // nobody is suspected
+	NoDetector DetectorKind = iota // suspects no process
 	ByPing
 	ByPhi
 	ByFastMessages

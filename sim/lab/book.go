@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// book keeps what is true of a run: who claims what until when, who is connected,
-// how long each was so, and what the specifications say to it.
+// book is the record of a run: the claims of processes and their ends, the connections,
+// the durations of both, and the verdicts of the specifications.
 type book struct {
 	vista
 	w      *sim.World
@@ -46,7 +46,7 @@ type verdict struct {
 	at     time.Duration
 }
 
-// Measure is what a run, or several of them, came to. Times are true times.
+// Measure has the measurements of one or more runs. Times are true times.
 type Measure struct {
 	Simulated time.Duration
 	Up, Led   time.Duration // process-time: running, and led by a process that leads
@@ -125,7 +125,7 @@ func (b *book) pass(now time.Duration) {
 	}
 }
 
-// account adds up what was so for a time.
+// account adds the present state to the sums for a time.
 func (b *book) account(d time.Duration) {
 	b.m.Simulated += d
 	b.m.Up += d * time.Duration(b.up.len())
@@ -138,7 +138,7 @@ func (b *book) account(d time.Duration) {
 	}
 }
 
-// sample looks who is connected now.
+// sample determines the present connections.
 func (b *book) sample() {
 	b.changes = b.w.Changes()
 	g := graphOf(b.w, len(b.nodes), b.timing)
@@ -173,7 +173,7 @@ func (b *book) begin(provoked bool) {
 	b.messages, _ = b.sent()
 }
 
-// look shows the specifications what is so from now on.
+// look shows the specifications the state from now on.
 func (b *book) look() {
 	b.led = 0
 	for id := b.up.next(0); id != 0; id = b.up.next(id) {

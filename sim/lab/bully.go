@@ -6,14 +6,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Bully is the bully algorithm of Garcia-Molina as lectures teach it: who calls
-// for an election asks all that are better, and leads if none of them answers in
-// time. It rests on synchrony, and on processes that stay down.
+// Bully is the bully algorithm of Garcia-Molina as lectures teach it: a process that
+// calls for an election asks all better ones, and leads if none of them answers in time. It rests on synchrony, and on processes that stay down.
 type Bully struct {
 	Self    timed.NodeID
 	Ranking *Ranking
-	// Answer is for how long answers, and Announce for how long after one the
-	// announcement of a coordinator is awaited.
+	// Answer is the time to wait for answers, and Announce the time to wait for the
+	// announcement of a coordinator after an answer.
 	Answer, Announce time.Duration
 	// Initiate calls for an election at the start of a process, as one that was
 	// restarted does.

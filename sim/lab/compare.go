@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Plan is what [Compare] runs.
+// Plan has the algorithms, scenarios and seeds of [Compare].
 type Plan struct {
 	Algorithms []Algorithm
 	Scenarios  []Scenario
@@ -27,7 +27,7 @@ type Row struct {
 	Measure
 }
 
-// Tally is what the runs of a row say of a specification.
+// Tally has the verdicts of a specification on the runs of a row.
 type Tally struct {
 	Spec     SpecName
 	Promised bool // by the algorithm, in any scenario

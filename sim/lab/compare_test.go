@@ -50,7 +50,7 @@ func TestBadPlansAreNamed(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// The first claim of the laboratory: whoever promises something keeps it in
+// The first claim of the laboratory: each algorithm keeps its promises in
 // every scenario, and our local election never has two leaders in one connected set.
 func TestPromisesAreKeptInEveryScenario(t *testing.T) {
 	algs, err := FindAlgorithms("invitation,majority,nerio-drift,nerio-skew,local,local-strict,local-global")

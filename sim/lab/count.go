@@ -11,10 +11,10 @@ import (
 )
 
 // Count is one election as lectures count it: every message takes the same time,
-// processes act at once, and nobody but the named ones calls for it.
+// processes act at once, and only the named ones call for it.
 type Count struct {
 	Nodes    int
-	Leader   timed.NodeID // whom all that run have elected
+	Leader   timed.NodeID // the choice of all that run
 	Messages map[Kind]int
 	Total    int
 	Time     float64 // in message times, until the last message arrived
@@ -32,9 +32,9 @@ func CountRing(n int, s Suppression, callers ...timed.NodeID) (Count, error) {
 }
 
 // CountBully counts the election by the bully algorithm of n processes, ranked by
-// their ids, of which the highest has crashed. The callers notice that all at
-// once; informed says that they also know, by their failure detectors, that nobody
-// better than they themselves is left, if that is so. answer is the time-out for
+// their ids, of which the highest has crashed. The callers notice that all at once. If
+// informed is true, the failure detector of a caller also tells it whether a better
+// process is left. answer is the time-out for
 // answers in message times.
 func CountBully(n int, answer float64, informed bool, callers ...timed.NodeID) (Count, error) {
 	down := timed.SetOf(timed.NodeID(n))
@@ -60,7 +60,7 @@ func (t *toldDown) Elect(now timed.Instant, alive timed.Set, out []Effect) []Eff
 	return t.Machine.Elect(now, alive.Minus(t.down), out)
 }
 
-// messageTime is what every message takes in a counted election.
+// messageTime is the delay of every message in a counted election.
 const messageTime = 4 * time.Millisecond
 
 // quietTimes is after how many message times without a message nothing more is
@@ -120,7 +120,7 @@ func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, 
 
 func noFaults(*rand.Rand) []fault.Fault { return nil }
 
-// elected returns whom all processes that run have elected, or 0.
+// elected returns the process that all running processes have elected, or 0.
 func (r *run) elected(w *sim.World) (l timed.NodeID) {
 	for _, n := range w.Nodes() {
 		if !n.Up() {

@@ -12,7 +12,7 @@ type Detector interface {
 	Alive(now timed.Instant) timed.Set
 }
 
-// Trusting is a detector that suspects nobody, and sends nothing.
+// Trusting is a detector that suspects no process and sends nothing.
 type Trusting timed.Set
 
 // HandleMessage implements [Detector].

@@ -4,9 +4,9 @@
 // specifications of the literature, as checkers that see every process at one
 // instant of true time.
 //
-// [Algorithms] lists the algorithms, [Scenarios] what happens to them, and [Specs]
-// what they may promise. [Compare] runs one of each against a number of seeds and
-// measures; [CountRing] and [CountBully] count the messages of single elections, as lectures
-// do. Everything is a function of its arguments and the seed. The package is for one goroutine
+// [Algorithms] lists the algorithms, [Scenarios] their conditions, and [Specs] their
+// possible promises. [Compare] runs algorithms in scenarios with a number of seeds and
+// measures; [CountRing] and [CountBully] count the messages of single elections, as
+// lectures do. Everything is a function of its arguments and the seed. The package is for one goroutine
 // per run.
 package lab

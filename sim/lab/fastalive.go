@@ -18,8 +18,8 @@ type FastAlive struct {
 	patient timed.Instant
 }
 
-// NewFastAlive returns the detector of one incarnation. It suspects nobody before
-// all have had the time to be heard.
+// NewFastAlive returns the detector of one incarnation. It suspects no process
+// before all have had the time to be heard.
 func NewFastAlive(self timed.Incarnation, all timed.Set, t timed.Timing, now timed.Instant) *FastAlive {
 	d := &FastAlive{self: self, service: datagram.New(datagram.Config{Self: self, Timing: t}, now), all: all, patient: now.Add(t.Expires)}
 	for id := range all.Without(self.Node).All() {

@@ -31,7 +31,7 @@ func (g *grant) release(from timed.NodeID, now, start timed.Instant) {
 	}
 }
 
-// claim is what a voter claims: the support of whom its vote is bound to.
+// claim returns the claim of a voter: it supports the process that its vote is bound to.
 func (g *grant) claim(now timed.Instant) Claim {
 	if now >= g.until {
 		return Claim{}
@@ -42,17 +42,17 @@ func (g *grant) claim(now timed.Instant) Claim {
 // ballot is an attempt to win the votes of a majority.
 type ballot struct {
 	start timed.Instant // 0: none
-	ends  timed.Instant // when the lease ends that it would bring
+	ends  timed.Instant // the end of the lease that it may win
 	votes timed.Set
 }
 
-// lease is what the last ballot that was won brought.
+// lease is the result of the last ballot that was won.
 type lease struct {
 	until timed.Instant
 	votes timed.Set
 }
 
-// claim adds the lead to what the process claims as a voter.
+// claim adds the lead to the claim of the process as a voter.
 func (l *lease) claim(self timed.NodeID, now timed.Instant, c Claim) Claim {
 	if now < l.until {
 		c.Leads, c.LeadUntil, c.Support = true, l.until, l.votes

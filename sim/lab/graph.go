@@ -42,8 +42,8 @@ func maskOf(s timed.Set) (m mask) {
 	return m
 }
 
-// graph is who can communicate with whom, in true time. Row i is of id i+1, and
-// holds the process itself if it runs.
+// graph has the connections between processes at an instant of true time. Row i is of
+// id i+1, and holds the process itself if it runs.
 type graph struct {
 	up        mask
 	connected [MaxProcesses]mask // within δ, both ways

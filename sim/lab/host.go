@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// host runs a machine and its detector in a process of a bare world: it is what
-// the driver is to the platform's stack.
+// host runs a machine and its detector in a process of a bare world, as the loop of a
+// node runs the platform's stack.
 type host struct {
 	lab   *run
 	node  *sim.Node
@@ -77,7 +77,7 @@ func (h *host) elect() {
 	h.turn()
 }
 
-// turn lets detector and machine do what is due, and arms the timer.
+// turn handles the due timers of detector and machine, and arms the timer.
 func (h *host) turn() {
 	for range maxTurns {
 		now := h.node.Instant()

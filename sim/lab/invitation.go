@@ -13,19 +13,19 @@ import (
 type Invitation struct {
 	Self    timed.NodeID
 	Ranking *Ranking
-	// Reply is for how long an answer is awaited, Check the time between looks for
-	// other leaders and between checks of the leader, and Priority what each better process
-	// adds to the wait before a merger.
+	// Reply is the time to wait for an answer. Check is the time between looks for other
+	// leaders and between checks of the leader. Each better process adds Priority to
+	// the wait before a merger.
 	Reply, Check, Priority time.Duration
 
 	status status
 	leader timed.NodeID
 	group  Group
-	up     timed.Set // of a leader: who is in the group
+	up     timed.Set // of a leader: the members of its group
 	number uint64    // of the group made last
 
 	found    timed.Set // other leaders
-	answered timed.Set // who accepted, or confirmed
+	answered timed.Set // the processes that accepted, or confirmed
 	pending  Group     // the group that this process accepted
 	step     step
 	due      timed.Instant // of the step
@@ -40,12 +40,12 @@ const (
 	statusReorganizing
 )
 
-// step says what a process waits for until it is due.
+// step is the event that a process waits for until it is due.
 type step uint8
 
 const (
 	stepRest      step = iota // until the next look or check
-	stepLooks                 // a leader asked who leads
+	stepLooks                 // a leader asked others whether they lead
 	stepHesitates             // a leader found others, and lets better ones begin
 	stepInvites               // a leader awaits those that accept
 	stepReadies               // a leader awaits that all confirm
@@ -60,7 +60,7 @@ func NewInvitation(self timed.NodeID, r *Ranking, p Pace) *Invitation {
 }
 
 // Start implements [Machine]. A process that restarts recovers. Its group numbers
-// begin with the clock, which does what a counter on disk would.
+// begin with the clock, which replaces a counter on disk.
 func (v *Invitation) Start(now timed.Instant, _ timed.Set, out []Effect) []Effect {
 	return v.recover(now, out)
 }

@@ -99,7 +99,7 @@ func TestInvitedProcessRecovers(t *testing.T) {
 	require.Empty(t, v.HandleTimeout(v.Deadline(), all, nil))
 	c := v.Claim(v.Deadline())
 	require.True(t, c.Leads && c.Normal && c.Group != own && c.Group != g)
-	// The answer that comes too late is of no use.
+	// An answer that comes too late has no effect.
 	require.Empty(t, v.HandleMessage(v.Deadline(), 3, &Message{Kind: AcceptReply, Group: g, Yes: true}, all, nil))
 	require.True(t, v.Claim(v.Deadline()).Leads)
 }
@@ -131,7 +131,7 @@ func TestRefusedProcessRecovers(t *testing.T) {
 	require.True(t, v.Claim(now).Leads, "the leader does not count it")
 }
 
-// A leader whose group is not what all have confirmed gives it up.
+// A leader gives up a group that not all have confirmed.
 func TestUnconfirmedLeaderRecovers(t *testing.T) {
 	all := timed.SetOf(1, 2, 3)
 	for _, confirms := range []bool{true, false} {

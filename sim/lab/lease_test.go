@@ -12,7 +12,7 @@ import (
 
 var leased = []string{"majority", "nerio-drift", "nerio-skew", "local-global"}
 
-// What quorums and leases are for: never two leaders, whatever happens.
+// Quorums and leases prevent two leaders under all faults.
 func TestLeasedLeadersAreUnique(t *testing.T) {
 	for _, name := range leased {
 		for _, where := range []string{"trio-cut", "flapping", "restart-storm", "partition", "random"} {

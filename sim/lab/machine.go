@@ -7,9 +7,9 @@ import (
 )
 
 // Machine is an election algorithm at one process, in the form of the platform's
-// layers: time is an argument, what it wants sent is appended to out, and it
-// never blocks, reads a clock, or draws a number. alive is what its failure
-// detector thinks of the processes now, itself included.
+// layers: time is an argument, messages are appended to out, and it never blocks, reads
+// a clock, or draws a number. alive has the processes that its failure detector does not
+// suspect now, itself included.
 type Machine interface {
 	// Start is the first call of a process.
 	Start(now timed.Instant, alive timed.Set, out []Effect) []Effect
@@ -29,10 +29,10 @@ type Effect struct {
 	Message Message
 }
 
-// Claim is what a process claims about who leads.
+// Claim is the claim of a process about the leader.
 type Claim struct {
-	// Elected is whom it takes for the leader, 0 for nobody: elected_i of the
-	// lectures, ldr_i of Garcia-Molina, "supports" of Fetzer and Cristian.
+	// Elected is the leader that it accepts, or 0: elected_i of the lectures,
+	// ldr_i of Garcia-Molina, "supports" of Fetzer and Cristian.
 	Elected timed.NodeID
 	// Until is when that ends by itself, on the process's clock; [timed.Never] for
 	// an algorithm without leases.
@@ -41,8 +41,8 @@ type Claim struct {
 	// groups has the group of its leader.
 	Group  Group
 	Normal bool
-	// Leads is the claim to lead, which ends at LeadUntil. Support is who the
-	// leader counts on; empty if it counts on nobody's vote.
+	// Leads is the claim to lead, which ends at LeadUntil. Support has the
+	// voters that the leader counts on; empty if it counts on no votes.
 	Leads     bool
 	LeadUntil timed.Instant
 	Support   timed.Set
@@ -104,8 +104,8 @@ func (r *Ranking) Best(of timed.Set) (best timed.NodeID) {
 	return best
 }
 
-// Higher returns the members that are better than a process, Lower the others
-// but for itself.
+// Higher returns the members that are better than a process, Lower all others except the
+// process itself.
 func (r *Ranking) Higher(than timed.NodeID) (s timed.Set) {
 	for id := range r.Members.All() {
 		if r.Above(id, than) {

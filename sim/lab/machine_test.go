@@ -70,7 +70,7 @@ func TestMachinesSurviveAnything(t *testing.T) {
 	}
 }
 
-// A voter never gives what it has given to somebody else before that is over.
+// A voter gives its vote to another process only after the earlier grant is over.
 func TestVotersKeepTheirWord(t *testing.T) {
 	for _, name := range []string{"majority", "nerio-drift", "nerio-skew"} {
 		a, err := FindAlgorithms(name)

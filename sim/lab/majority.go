@@ -7,8 +7,8 @@ import (
 )
 
 // Majority is an election by votes and master leases, as that of Chubby's
-// replicas: who has the votes of a majority is the master for the time of the
-// lease, tells the others, and renews by winning again; the others promise not to
+// replicas: the process with the votes of a majority is the master for the time of the
+// lease, announces it, and renews by winning again; the others promise not to
 // stand, or to vote for another, for so long.
 type Majority struct {
 	Self    timed.NodeID

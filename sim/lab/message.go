@@ -10,10 +10,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Kind says what a message is.
+// Kind is the kind of a message.
 type Kind uint8
 
-// The messages of all algorithms. The comment says which fields count.
+// The messages of all algorithms. The comment lists the fields that count.
 const (
 	KindNone Kind = iota
 
@@ -56,7 +56,7 @@ var kindNames = [kinds]string{RingElection: "election", RingElected: "elected", 
 	VoteGranted: "vote", MasterIs: "master", GrantRequest: "grant?", GrantOK: "ok", GrantRelease: "release",
 	Ping: "ping", Pong: "pong", Heartbeat: "heartbeat", Keepalive: "keepalive"}
 
-// String returns what pictures call it.
+// String returns its name in pictures.
 func (k Kind) String() string {
 	if k == KindNone || k >= kinds {
 		return "unknown"
@@ -67,17 +67,17 @@ func (k Kind) String() string {
 // detects reports whether messages of a kind serve to detect failures only.
 func (k Kind) detects() bool { return k >= Ping }
 
-// Message is what a process says to another one. Which fields count depends on
-// the kind; the others are zero.
+// Message is a message between processes. The kind determines the fields that count; the
+// others are zero.
 type Message struct {
 	Kind      Kind
-	Candidate timed.NodeID // who leads, or is to lead
-	Initiator timed.NodeID // who called for the election
-	Hops      uint8        // how often it was passed on
+	Candidate timed.NodeID // the leader, or the candidate
+	Initiator timed.NodeID // the process that called for the election
+	Hops      uint8        // the number of times it was passed on
 	Yes       bool
 	Group     Group
 	Start     timed.Instant // of the sender's attempt, on its clock
-	Span      time.Duration // for how long votes are asked for
+	Span      time.Duration // the time for which votes are requested
 	Members   timed.Set
 	Header    datagram.Header
 }
@@ -106,7 +106,7 @@ func (m *Message) Append(b []byte) []byte {
 	return b
 }
 
-// ParseMessage reads what [Message.Append] wrote.
+// ParseMessage reads the output of [Message.Append].
 func ParseMessage(b []byte) (m Message, err error) {
 	if len(b) < fixedSize || Kind(b[0]) >= kinds || b[0] == 0 || b[4] > 1 {
 		return Message{}, errMessage

@@ -6,7 +6,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Clocks is what an instance of Nerio assumes of clocks.
+// Clocks is the assumption of an instance of Nerio about clocks.
 type Clocks uint8
 
 const (
@@ -18,19 +18,19 @@ const (
 )
 
 // Nerio is the leader election of van Renesse, Schneider and Gehrke: a weak
-// leader, which is whoever takes itself for the best that is alive, obtains the
-// grants of a quorum for a time.
+// leader, which takes itself for the best process that is alive, obtains the grants of a
+// quorum for a time.
 type Nerio struct {
 	Self    timed.NodeID
 	Ranking *Ranking
 	Clocks  Clocks
-	// Lease is δ, for how long grants are asked; Again is the time between two attempts
+	// Lease is δ, the time for which grants are requested; Again is the time between two attempts
 	// of a weak leader, or between two extensions of a lead.
 	Lease, Again time.Duration
 	Drift        timed.Drift
 	Skew         time.Duration
-	// Forgets is a process whose variables survive no crash, and which grants
-	// nothing before what it may have granted is over. The paper's processes keep
+	// Forgets is true for a process whose variables survive no crash. It grants nothing
+	// before the end of its possible earlier grants. The paper's processes keep
 	// their variables, and need not wait; then nothing restarts.
 	Forgets bool
 
@@ -123,7 +123,7 @@ func (n *Nerio) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, 
 func (n *Nerio) HandleTimeout(now timed.Instant, alive timed.Set, out []Effect) []Effect {
 	weak := n.Ranking.Best(alive.Intersect(n.Ranking.Members).With(n.Self)) == n.Self
 	if !weak && n.ballot.start != 0 {
-		// What was obtained is of no use any more, and in the better one's way.
+		// The grants are useless now, and block the better process.
 		out = toAll(n.Ranking.others(n.Self), Message{Kind: GrantRelease, Start: n.ballot.start}, out)
 		n.vote.release(n.Self, now, n.ballot.start)
 		n.ballot, n.lead = ballot{}, lease{}

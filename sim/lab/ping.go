@@ -7,17 +7,17 @@ import (
 )
 
 // PingTimeout is the failure detector of the lectures: it pings every process in
-// each period, and suspects whoever has not answered for longer than a time-out.
+// each period, and suspects those that have not answered for longer than a time-out.
 type PingTimeout struct {
 	Self            timed.NodeID
 	Peers           timed.Set
 	Period, Timeout time.Duration
 
 	next   timed.Instant
-	latest [timed.MaxNodes + 1]timed.Instant // when the last ping that was answered was sent
+	latest [timed.MaxNodes + 1]timed.Instant // the time of the last ping that was answered
 }
 
-// NewPingTimeout returns a detector that suspects nobody for the first time-out.
+// NewPingTimeout returns a detector that suspects no process for the first time-out.
 func NewPingTimeout(self timed.NodeID, all timed.Set, p Pace, now timed.Instant) *PingTimeout {
 	d := &PingTimeout{Self: self, Peers: all.Without(self), Period: p.Period, Timeout: p.Suspect, next: now}
 	for id := range d.Peers.All() {

@@ -8,9 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Record runs an algorithm in a scenario with a seed, and returns what happened in
-// the true time [from, to), for a picture: who led and who followed whom, and all
-// messages. Those of failure detectors are drawn as keepalives.
+// Record runs an algorithm in a scenario with a seed, and returns the events in
+// the true time [from, to), for a picture: leaders, their followers, and all messages. Those of failure detectors are drawn as keepalives.
 func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.Recording, error) {
 	if from < 0 || to <= from || to > s.Duration {
 		return nil, fmt.Errorf("lab: there is no time from %v to %v in scenario %s of %v", from, to, s.Name, s.Duration)
@@ -43,7 +42,7 @@ type lanes struct {
 	open [MaxProcesses + 1]int // index of the bar of a process, plus 1; 0: it has none
 }
 
-// draw begins and ends bars by what is claimed now.
+// draw begins and ends bars by the present claims.
 func (b *book) draw() {
 	for _, n := range b.nodes {
 		id := n.ID()

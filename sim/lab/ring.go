@@ -6,12 +6,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Suppression says how a ring keeps several initiators from costing a round
+// Suppression is the way in which a ring keeps several initiators from costing a round
 // each.
 type Suppression uint8
 
 const (
-	// ByParticipant: a process that takes part already drops what is worse than
+	// ByParticipant: a process that takes part already drops candidates worse than
 	// itself (Chang and Roberts, and the Edinburgh lecture).
 	ByParticipant Suppression = iota
 	// ByInitiator: messages name their initiator, and a process drops those of
@@ -19,29 +19,29 @@ const (
 	ByInitiator
 )
 
-// Repair says who begins anew after a failure.
+// Repair determines the processes that begin again after a failure.
 type Repair uint8
 
 const (
-	// NoRepair: nobody; the ring has every member for ever.
+	// NoRepair: none; the ring has every member for ever.
 	NoRepair Repair = iota
 	// ByPredecessor: the process before the leader in the ring, when it suspects
-	// it, and whoever passed an election on and hears of no result.
+	// it, and processes that passed an election on and get no result.
 	ByPredecessor
-	// ByDetector: every process that suspects its leader, and again whoever hears
-	// of no result.
+	// ByDetector: every process that suspects its leader, and again those that get
+	// no result.
 	ByDetector
 )
 
 // Ring is the election of Chang and Roberts: the messages go around a ring in the
-// order of the ids, each process replaces what is worse than itself, and the one
-// whose own comes back has won.
+// order of the ids, each process replaces candidates worse than itself, and the one whose own
+// message comes back has won.
 type Ring struct {
 	Self     timed.NodeID
 	Ranking  *Ranking
 	Suppress Suppression
 	Repair   Repair
-	// Result is for how long a process that takes part waits for the result.
+	// Result is the time that a participating process waits for the result.
 	// Initiate calls for an election at the start of a process.
 	Result   time.Duration
 	Initiate bool

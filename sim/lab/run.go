@@ -28,7 +28,7 @@ type run struct {
 	observe      bool // once the world is made
 }
 
-// Outcome is what one run came to.
+// Outcome is the outcome of one run.
 type Outcome struct {
 	Measure
 	Verdicts []Verdict
@@ -36,16 +36,16 @@ type Outcome struct {
 	Events   uint64
 }
 
-// Verdict is what a specification says to a run.
+// Verdict is the verdict of a specification on a run.
 type Verdict struct {
 	Spec   SpecName
 	Tested bool          // its premise held at some time
-	Err    error         // how it was violated; nil if it was not
+	Err    error         // the violation, or nil
 	At     time.Duration // true time of that
 }
 
-// Run runs an algorithm in a scenario with a seed, to its end. The error says
-// what is wrong with the scenario, or with the algorithm's code.
+// Run runs an algorithm in a scenario with a seed, to its end. The error is
+// about the scenario, or the algorithm's code.
 func Run(a Algorithm, s Scenario, seed uint64) (Outcome, error) {
 	r, w, err := prepare(&a, &s, seed, nil)
 	if err != nil {
@@ -57,8 +57,8 @@ func Run(a Algorithm, s Scenario, seed uint64) (Outcome, error) {
 	return r.outcome(w), nil
 }
 
-// scenarioStream keeps what a scenario draws apart from what the simulator draws
-// for the same seed.
+// scenarioStream separates the draws of a scenario from the draws of the simulator for
+// the same seed.
 const scenarioStream = 0x1ab
 
 // prepare makes the world of a run, before anything has happened in it. change,
@@ -139,7 +139,7 @@ func (r *run) detector(n *sim.Node) Detector {
 // acted reports whether a process was called since its claim was read last.
 func (r *run) acted(n *sim.Node) bool { return r.alg.Own() || r.hosts[n.ID()-1].acted }
 
-// claim reads what a process claims, and the true times at which that ends.
+// claim returns the claim of a process, and the true times at which it ends.
 func (r *run) claim(n *sim.Node) (c Claim, vote, lead time.Duration) {
 	if !n.Up() {
 		return Claim{}, 0, 0
@@ -154,7 +154,7 @@ func (r *run) claim(n *sim.Node) (c Claim, vote, lead time.Duration) {
 	return c, h.when(c.Until), h.when(c.LeadUntil)
 }
 
-// ownClaim is what a node of the platform claims.
+// ownClaim returns the claim of a node of the platform.
 func ownClaim(n *sim.Node, global bool) (c Claim) {
 	if until := n.LeadsUntil(); until != 0 {
 		c = Claim{Elected: n.ID(), Until: until, Leads: true, LeadUntil: until, Support: n.Support()}
@@ -193,7 +193,7 @@ func (r *run) live(w *sim.World, s *Scenario) error {
 
 // liveUntil lets the world run up to a time.
 func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
-	// Stalls end without an event, so that who is connected is looked at then.
+	// Stalls end without an event, so determine the connections at their ends.
 	looks := []time.Duration{end}
 	for _, f := range w.Faults() {
 		if f.Kind == fault.Stall || f.Kind == fault.Suspend {

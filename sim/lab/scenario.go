@@ -9,14 +9,14 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Scenario is what happens to a world, whatever runs in it. The smaller an id, the
-// better its process: so node 1 is everybody's coordinator.
+// Scenario is the conditions of a world for any algorithm. The smaller an id, the better
+// its process: node 1 is the best.
 type Scenario struct {
 	Name     string
 	Title    string
 	Nodes    int
 	Duration time.Duration
-	// Faults returns what goes wrong. What it draws from d depends on the seed alone.
+	// Faults returns the scripted faults. The state of d depends on the seed alone.
 	Faults func(d *rand.Rand) []fault.Fault
 	// Random adds the faults that the simulator draws for the seed.
 	Random bool

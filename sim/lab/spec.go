@@ -7,10 +7,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A spec is a specification of the literature as a checker of one run. It is
-// shown the world whenever something has changed, or enough time has passed that
-// something is owed. What it demands may have a premise: tested says whether that
-// was so.
+// A spec is a specification of the literature as a checker of one run. It sees the world
+// after every change, and when a bound has passed. Its demand may have a premise: tested
+// reports whether the premise held.
 type spec interface {
 	// look sees a moment; v.now is when it begins.
 	look(v *vista) (tested bool, err error)
@@ -18,19 +17,19 @@ type spec interface {
 	close(v *vista) (tested bool, err error)
 }
 
-// vista is what a spec sees.
+// vista is the world as a spec sees it.
 type vista struct {
 	*state
 	g       *graph
 	ranking *Ranking
 	now     time.Duration
-	still   time.Duration                                     // since when connectivity has not changed
-	joined  [MaxProcesses + 1][MaxProcesses + 1]time.Duration // since when two are connected
+	still   time.Duration                                     // the time of the last change of connectivity
+	joined  [MaxProcesses + 1][MaxProcesses + 1]time.Duration // the times at which two became connected
 	changed bool                                              // the state, since the last look
-	// bound is κ, in which a Δ-partition owes a leader; settle is Stoller's c, in
-	// which groups owe to be what they will be.
+	// bound is κ, within which a Δ-partition must have a leader; settle is Stoller's c,
+	// within which groups must become final.
 	bound, settle time.Duration
-	longest       time.Duration // for how long a vote binds at most
+	longest       time.Duration // the longest time that a vote binds
 	blocks        []mask        // the Δ-partitions of g
 	least         int           // a minimum clique cover of g; 0: not known
 }
@@ -49,20 +48,20 @@ type SpecName string
 // The specifications, in the order of tables.
 const (
 	// Safety and Liveness of the lectures, where all that run are connected: in the
-	// end nobody takes any but the best for the leader, and nobody has none.
+	// end no process accepts a leader other than the best, and each accepts one.
 	Safety   SpecName = "safety"
 	Liveness SpecName = "liveness"
-	// Assertion3 of Garcia-Molina: who is in one group has one leader.
+	// Assertion3 of Garcia-Molina: the members of one group have one leader.
 	Assertion3 SpecName = "assertion 3"
 	// Assertion4: in the end each maximal clique of the connected is in one group
 	// that one of it leads.
 	Assertion4 SpecName = "assertion 4"
-	// Assertion4Prime of Stoller: in a stable system all are soon led by somebody
-	// whom they can reach, in no more groups than cliques cover them, and nothing
-	// changes any more.
+	// Assertion4Prime of Stoller: in a stable system all soon have a leader that they
+	// can reach, in no more groups than cliques cover them, and nothing changes any
+	// more.
 	Assertion4Prime SpecName = "assertion 4'"
-	// SO, LS, BI and T of Fetzer and Cristian: nobody supports two leaders; leaders
-	// support themselves; whoever is connected with a leader for κ supports it; a
+	// SO, LS, BI and T of Fetzer and Cristian: no process supports two leaders; leaders
+	// support themselves; a process connected with a leader for κ supports it; a
 	// Δ-partition is led within κ.
 	SO SpecName = "SO"
 	LS SpecName = "LS"

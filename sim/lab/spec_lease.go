@@ -12,8 +12,8 @@ func uniqueness(v *vista) (bool, error) {
 	return v.leaders != 0, nil
 }
 
-// calmMajority is the premise of what Nerio promises after its stabilization
-// time: those that run are a majority, and all connected.
+// calmMajority is the premise of Nerio's promises after its stabilization time: the
+// running processes are a majority, and all connected.
 func calmMajority(v *vista) bool { return v.g.whole() && v.ranking.quorum(v.g.up.set()) }
 
 func eventual(v *vista) (bool, error) {

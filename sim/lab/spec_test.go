@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// liar claims whatever it is told to, by the time since its process started.
+// liar makes false claims, by the time since its process started.
 type liar struct {
 	self  timed.NodeID
 	begun timed.Instant
@@ -47,15 +47,15 @@ func lying(lie func(timed.NodeID, time.Duration) Claim) Algorithm {
 // follow is the honest claim where node 1 leads everybody.
 func follow(self timed.NodeID, _ time.Duration) Claim { return following(self, 1) }
 
-// Every checker sees an algorithm that breaks what it checks, and is content with
-// one that keeps everything.
-func TestEveryCheckerSeesWhatItChecks(t *testing.T) {
+// lie is a false claim that violates a specification, and the text of the violation.
+type lie struct {
+	claim func(timed.NodeID, time.Duration) Claim
+	want  string
+}
+
+func lies() map[SpecName]lie {
 	const mid = 20 * time.Second
-	quiet := Scenario{Name: "quiet", Nodes: 3, Duration: 40 * time.Second, Faults: noFaults}
-	lies := map[SpecName]struct {
-		lie  func(timed.NodeID, time.Duration) Claim
-		want string
-	}{
+	return map[SpecName]lie{
 		Safety:   {func(self timed.NodeID, _ time.Duration) Claim { return following(self, 2) }, "process 1 takes 2 for the leader, not the best, 1"},
 		Liveness: {func(timed.NodeID, time.Duration) Claim { return Claim{} }, "process 1 has elected nobody"},
 		Assertion3: {func(self timed.NodeID, _ time.Duration) Claim {
@@ -105,13 +105,19 @@ func TestEveryCheckerSeesWhatItChecks(t *testing.T) {
 		}, "{1} does not lead any more"},
 		Eventual: {func(self timed.NodeID, _ time.Duration) Claim { return Claim{Elected: 1, Until: timed.Never} }, "nobody leads"},
 	}
+}
+
+// Every checker notices an algorithm that violates its specification, and accepts one
+// that satisfies all.
+func TestEveryCheckerSeesWhatItChecks(t *testing.T) {
+	quiet := Scenario{Name: "quiet", Nodes: 3, Duration: 40 * time.Second, Faults: noFaults}
 	honest, err := Run(lying(follow), quiet, 1)
 	require.NoError(t, err)
 	for _, name := range Specs() {
 		require.NoError(t, honest.violation(t, name), name)
-		lie, ok := lies[name]
+		lie, ok := lies()[name]
 		require.True(t, ok, name)
-		o, err := Run(lying(lie.lie), quiet, 1)
+		o, err := Run(lying(lie.claim), quiet, 1)
 		require.NoError(t, err)
 		require.ErrorContains(t, o.violation(t, name), lie.want, name)
 	}

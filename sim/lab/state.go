@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// state is what all processes claim at one instant of true time.
+// state has the claims of all processes at one instant of true time.
 type state struct {
 	elected [MaxProcesses + 1]timed.NodeID
 	group   [MaxProcesses + 1]Group
@@ -85,8 +85,8 @@ func (s *state) led(id timed.NodeID) bool {
 	return s.elected[id] != 0 && s.leaders.has(s.elected[id])
 }
 
-// followers returns who supports a leader: whose votes it counts, or who takes it
-// for the leader.
+// followers returns the supporters of a leader: the voters that it counts on, or the
+// processes that accept it.
 func (s *state) followers(p timed.NodeID) mask {
 	if s.support[p] != 0 {
 		return s.support[p]

@@ -51,7 +51,7 @@ func (r *Row) Line() Line {
 	return l
 }
 
-// Verdict returns what a table says of a specification: kept, untested, or the
+// Verdict returns the text in a table about a specification: kept, untested, or the
 // first seed that violates it; with an exclamation mark if it was promised.
 func (t *Tally) Verdict() string {
 	switch {
