@@ -50,14 +50,6 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 	w.cargo = nil
 }
 
-// reincarnateBare begins a new incarnation of a process whose machine slept.
-func (w *World) reincarnateBare(n *Node) {
-	previous := n.proc.Boot
-	n.last = min(n.last, n.proc.Clock.Show(w.now))
-	w.start(n)
-	w.app.restarted(n, previous)
-}
-
 // hasStack reports whether the platform runs on the node.
 func (n *Node) hasStack() bool { return n.proc.Up && n.proc.Stack != nil }
 

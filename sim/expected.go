@@ -32,7 +32,7 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Collation.Above > 0 && o.Nodes > o.Collation.Above
 	}
 	switch s {
-	case situation.ClockFaulty, situation.BlamedItself:
+	case situation.ClockFaulty, situation.BlamedItself, situation.HeldBack:
 		return o.BrokenClocks
 	case situation.RivalStopped:
 		return !o.Epochs

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
 	"github.com/failaware/failaware/timed"
@@ -133,7 +134,9 @@ func (w *World) endFault(i int32) {
 func (w *World) stall(f *fault.Fault) {
 	n := w.node(f.Node)
 	n.stalledUntil = max(n.stalledUntil, w.endOf(f))
-	n.proc.Upset = n.proc.Upset || f.Kind == fault.Suspend && n.proc.Up
+	if f.Kind == fault.Suspend {
+		w.upsets(n, life.Suspended)
+	}
 	w.recordStall(n, f.Kind)
 	if w.change != nil && w.check.LeadsGlobally(n.proc.Index) {
 		for range stoppedDrafts {
@@ -176,13 +179,18 @@ func (w *World) breakClock(n *Node, f *fault.Fault) {
 	case fault.ClockJump:
 		n.proc.Clock.Jump(w.now, f.Extra)
 		w.check.Rebent(&n.proc)
-		n.proc.Upset = n.proc.Upset || n.proc.Up && f.Extra < 0 // the process reads its clock all the time, and sees it go back
+		if f.Extra < 0 {
+			w.upsets(n, life.ClockBackwards) // the process reads its clock all the time
+		}
 	}
 	w.rearm(n)
 }
 
 // rearm schedules the node's next look at its timers anew.
 func (w *World) rearm(n *Node) {
+	if n.held {
+		w.waitToBegin(n, n.life.BeginAt(false))
+	}
 	if n.proc.Up {
 		n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 		w.arm(n, 0)
@@ -217,7 +225,7 @@ func (w *World) heal(f *fault.Fault) {
 	w.stable = true
 	up := w.all()
 	for _, n := range w.nodes[:w.opt.Nodes] {
-		if !n.proc.Up && (f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
+		if !n.proc.Up && !n.held && (f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
 			n.staysDown = true
 			up.Remove(n.proc.ID)
 		}
@@ -229,8 +237,9 @@ func (w *World) heal(f *fault.Fault) {
 			continue
 		}
 		// Peers remember a broken clock or a double use of an id until the incarnation ends:
-		// the node might still stop because of a rival that has ended.
-		if n.clockBroken || w.check.UsedTwice(n.proc.ID) {
+		// the node might still stop because of a rival that has ended. One that other
+		// clocks made wait is started anew.
+		if n.clockBroken || n.held || w.check.UsedTwice(n.proc.ID) {
 			w.crash(n)
 		}
 		if n.clockBroken {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/sim/internal/hardware"
@@ -28,6 +29,12 @@ type Node struct {
 	wakeTicket   int32
 	armedFor     timed.Instant // the deadline that wakeAt serves
 	restarted    int64         // true time of the last start
+
+	life        life.Machine  // of the process
+	longestVote time.Duration // in the machine's state directory
+	upsetBy     life.Reason
+	held        bool // no incarnation: the next one is held back
+	holdTicket  int32
 
 	handlers Handlers
 	told     told
@@ -73,14 +80,15 @@ func (w *World) newClock() *hardware.Clock {
 	return hardware.New(w.now, at, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
 }
 
-// start begins a new incarnation.
-func (w *World) start(n *Node) {
+// incarnate begins a new incarnation.
+func (w *World) incarnate(n *Node) {
 	w.changes++
 	n.proc.Boot = timed.BootID(w.boots.Uint64() | 1)
-	n.proc.Up, n.stalledUntil, n.counter, n.restarted = true, 0, 0, w.now
+	n.proc.Up, n.held, n.stalledUntil, n.counter, n.restarted = true, false, 0, 0, w.now
 	n.proc.Upset, n.last = false, 0 // the last reading belongs to the earlier incarnation
 	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	now := n.tick(w.now)
+	n.life.Begin(now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
 		if id := timed.NodeID(i + 1); id != n.proc.ID {
@@ -147,6 +155,7 @@ func (n *Node) jitter(w *World) int64 {
 
 // crash ends the process.
 func (w *World) crash(n *Node) {
+	n.held = false
 	if !n.proc.Up {
 		return
 	}
@@ -185,12 +194,14 @@ func (w *World) decides(n *Node) bool {
 
 // restart starts the process again.
 func (w *World) restart(n *Node) {
-	if n.proc.Up || w.change != nil && w.change.banned(n) {
+	if n.proc.Up || n.held || w.change != nil && w.change.banned(n) {
 		return
 	}
 	w.check.Live.Account(w.now)
 	w.count.Restarts++
-	w.start(n)
+	if w.start(n); n.held {
+		return
+	}
 	w.check.Started(&n.proc)
 	w.app.started(n)
 	if w.record != nil {
@@ -201,34 +212,10 @@ func (w *World) restart(n *Node) {
 // replaceClock gives the machine a clock that starts anew.
 func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.newClock(), 0, false }
 
-// reincarnate begins another incarnation of a process whose machine slept, or whose clock
-// gave evidence against itself. All that rests on the clock ends with the old one. It
-// always returns true.
-func (w *World) reincarnate(n *Node) bool {
-	w.check.Sometimes(situation.Slept)
-	n.proc.Upset = false
-	if w.opt.Bare {
-		w.reincarnateBare(n)
-		return true
-	}
-	if n.proc.Clock.Show(w.now) < n.last {
-		n.last = n.proc.Clock.Show(w.now)
-	}
-	now, previous := n.tick(w.now), n.proc.Boot
-	out := n.proc.Stack.Distrust(now, w.out[:0])
-	w.after(n, now, out)
-	w.check.Live.Account(w.now)
-	w.processEnds(n)
-	w.start(n)
-	w.check.Started(&n.proc)
-	w.app.restarted(n, previous)
-	return true
-}
-
 // blames lets a node that blames its own clock end its incarnation.
 func (w *World) blames(n *Node) {
 	if w.check.Blames(&n.proc) {
-		n.proc.Upset = true
+		w.upsets(n, life.PeersContradict)
 		w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
 		n.wakeTicket++
 		n.wakeAt = w.now

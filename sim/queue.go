@@ -14,6 +14,7 @@ const (
 	temperature             // node's clock takes the next step of fault arg
 	begins                  // fault arg begins
 	reads                   // node reads its socket
+	resumes                 // node's next incarnation may begin
 	decides                 // draft arg of node's application becomes an edict
 )
 

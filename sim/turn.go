@@ -157,6 +157,9 @@ func (w *World) notify(n *Node, e *stack.Event) (restart bool) {
 		w.traceEvent(n, e)
 	}
 	restart = w.check.Event(&n.proc, e)
+	if e.Kind == stack.EventReady {
+		n.life.Ready()
+	}
 	if e.Kind == stack.EventEpoch && e.Change.Kind == epoch.Proposed {
 		w.falls(n)
 	}

@@ -136,6 +136,8 @@ func (w *World) step() bool {
 		w.temperatureStep(e)
 	case begins:
 		w.beginFault(e.arg)
+	case resumes:
+		w.resumes(e)
 	case reads:
 		w.reads(e)
 	case decides:

@@ -42,6 +42,7 @@ const (
 	LineBent                           // group time was bent towards UTC
 	RepliesCollated                    // replies of others came with one
 	CollatedLate                       // they came when the round was over
+	HeldBack                           // a new incarnation was held back
 	SocketBatch                        // several packets waited for a process that was stopped
 
 	// Those of a broadcast.
@@ -86,7 +87,7 @@ var situationNames = [Count]string{
 	"a process and its clone were told to be two",
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
 	"replies came collated", "collated replies came when the round was over",
-	"several packets waited for a stopped process",
+	"a new incarnation was held back", "several packets waited for a stopped process",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// A process decides by the machine of internal/life when its incarnations begin, as the
+// loop of a node does. Its machine keeps the longest time for which it may have voted.
+
+// start starts a process on the machine of a node.
+func (w *World) start(n *Node) {
+	now := n.proc.Clock.Show(w.now)
+	n.life = life.New(&w.opt.Timing, n.longestVote, now)
+	n.longestVote = max(n.longestVote, w.opt.Timing.MaxLockTime)
+	w.beginOrWait(n, now)
+}
+
+// beginOrWait begins an incarnation at now, or holds it back for as long as the process
+// wants. It reports whether the incarnation has begun.
+func (w *World) beginOrWait(n *Node, now timed.Instant) bool {
+	at := n.life.BeginAt(false)
+	if now >= at {
+		w.incarnate(n)
+		return true
+	}
+	w.check.Sometimes(situation.HeldBack)
+	n.proc.Up, n.held = false, true
+	w.waitToBegin(n, at)
+	return false
+}
+
+// waitToBegin schedules the next look at an incarnation that is held back.
+func (w *World) waitToBegin(n *Node, at timed.Instant) {
+	n.holdTicket++
+	if t := max(n.proc.Clock.When(at), n.stalledUntil, w.now); t != hardware.Forever {
+		w.schedule(t+n.jitter(w), resumes, n.proc.Index, n.holdTicket)
+	}
+}
+
+// resumes begins an incarnation that was held back.
+func (w *World) resumes(e event) {
+	n := w.nodes[e.node()]
+	if !n.held || e.arg != n.holdTicket {
+		return
+	}
+	if at := n.life.BeginAt(false); n.stalledUntil > w.now || n.proc.Clock.Show(w.now) < at {
+		w.waitToBegin(n, at)
+		return
+	}
+	w.check.Live.Account(w.now)
+	w.incarnate(n)
+	w.check.Started(&n.proc)
+	w.app.started(n)
+	if w.record != nil {
+		w.recordClaims(n)
+	}
+}
+
+// upsets notes that a process that runs has evidence against its clock: a new incarnation
+// is due. One that is held back is held back anew.
+func (w *World) upsets(n *Node, why life.Reason) {
+	switch {
+	case n.proc.Up:
+		n.proc.Upset, n.upsetBy = true, why
+	case n.held:
+		now := n.proc.Clock.Show(w.now)
+		n.life.Restart(now, why)
+		w.waitToBegin(n, n.life.BeginAt(false))
+	}
+}
+
+// reincarnate ends the incarnation of a process whose machine slept, or whose clock gave
+// evidence against itself, with all that rests on the clock, and begins another one as
+// soon as it may. It always returns true.
+func (w *World) reincarnate(n *Node) bool {
+	w.check.Sometimes(situation.Slept)
+	n.proc.Upset = false
+	if n.proc.Clock.Show(w.now) < n.last {
+		n.last = n.proc.Clock.Show(w.now)
+	}
+	if w.opt.Bare {
+		previous := n.proc.Boot
+		w.incarnate(n)
+		w.app.restarted(n, previous)
+		return true
+	}
+	now, previous := n.tick(w.now), n.proc.Boot
+	w.after(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
+	w.check.Live.Account(w.now)
+	w.processEnds(n)
+	n.life.Restart(now, n.upsetBy)
+	if !w.beginOrWait(n, now) {
+		w.emptySocket(n)
+		w.app.crashed(n)
+		if w.record != nil {
+			w.recordClaims(n)
+		}
+		return true
+	}
+	w.check.Started(&n.proc)
+	w.app.restarted(n, previous)
+	return true
+}
