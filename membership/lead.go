@@ -245,12 +245,15 @@ func (s *Service) HandleGaveUp(now timed.Instant, why Reason, by timed.NodeID, o
 }
 
 // HandleDropped takes a member's confirmation that it has dropped the lease on a
-// resigned view.
+// resigned view. Another incarnation of the same id cannot confirm for the member, which
+// may still run and count on its lease.
 func (s *Service) HandleDropped(now timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
 	if s.resigned == nil || id != s.resigned.ID {
 		return out
 	}
-	s.dropped.Add(from.Node)
+	if s.resigned.Has(from) {
+		s.dropped.Add(from.Node)
+	}
 	if s.resigned.Set.Subset(s.dropped) {
 		s.resigned = nil
 		s.wait, s.carried = 0, 0

@@ -11,5 +11,6 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "membership", map[string]func(testing.TB){
 		"LineageOfTheLeader": viewsFollow,
+		"DroppedByAnyBoot":   membersConfirm,
 	})
 }

@@ -29,13 +29,13 @@ func (votes) Flushed(ViewID) bool { return true }
 
 // trio is a leader, node 1, and two members.
 type trio struct {
-	t       *testing.T
+	t       testing.TB
 	votes   votes
 	leader  *Service
 	members map[timed.NodeID]*Service
 }
 
-func newTrio(t *testing.T) *trio {
+func newTrio(t testing.TB) *trio {
 	until := now.Add(80 * time.Millisecond)
 	g := &trio{t: t, votes: votes{1: until, 2: until, 3: until}, members: map[timed.NodeID]*Service{}}
 	g.leader = New(Config{Self: inc(1), Timing: timed.LAN()})
@@ -230,6 +230,20 @@ func TestResignedViewIsOver(t *testing.T) {
 	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
 	p := g.part()
 	require.Equal(t, NoPart, p.Kind, "a leader that gave up never renews")
+}
+
+func TestOnlyMembersConfirmTheEndOfAView(t *testing.T) { membersConfirm(t) }
+
+// membersConfirm requires that the confirmation of another incarnation of a member, or of
+// a node that is no member, frees nothing.
+func membersConfirm(t testing.TB) {
+	g := newTrio(t)
+	v := g.form()
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	require.Empty(t, g.leader.HandleDropped(now, inc(2), v.ID, nil))
+	require.Empty(t, g.leader.HandleDropped(now, timed.Incarnation{Node: 3, Boot: 31}, v.ID, nil), "another incarnation")
+	require.Empty(t, g.leader.HandleDropped(now, inc(4), v.ID, nil), "no member")
+	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
 }
 
 func TestForeignPartsAreIgnored(t *testing.T) {

@@ -121,6 +121,7 @@ var survivors = map[string]string{
 	"IgnoreLaterAck":     "not found in the searches that were tried; the simulator has a scenario",
 	"ForgetGrants":       "not found in the searches that were tried; the simulator has a scenario",
 	"AckOlder":           "not found in the searches that were tried; the simulator needs 84 worlds",
+	"DroppedByAnyBoot":   "not searched for; the test is in package membership",
 	"KeepResigned":       "not found in the searches that were tried; the simulator has a scenario",
 	"DroppedOfAnyView":   "not found in the searches that were tried; the simulator has a scenario",
 	"RenewResigned":      "not found in the searches that were tried; the simulator needs 48 worlds",
