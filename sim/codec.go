@@ -19,10 +19,10 @@ func (w *codec) encode(p *wire.Packet) ([]byte, error) {
 	if w.enc.MaxPacket == 0 {
 		w.enc.MaxPacket = wire.PacketFor(MaxNodes)
 	}
-	b, err := w.enc.Append(w.buf[:0], p)
+	b, err := w.enc.AppendBefore(w.buf[:0], p, nil)
 	if err == nil {
 		w.buf = b
-		wire.PatchStamp(b, p.Header.Stamp, p.Header.Counter)
+		wire.Finish(b, nil, p.Header.Stamp, p.Header.Counter)
 	}
 	return b, err
 }

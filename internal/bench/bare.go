@@ -136,8 +136,7 @@ func (b *bare) timeout(now timed.Instant) {
 }
 
 func (b *bare) handle(now timed.Instant, pkt *udp.Packet) {
-	h, body, err := wire.ParseHeader(pkt.Buf[:pkt.N])
-	if err != nil || h.Group != b.cfg.Group || b.decoder.DecodeBody(h, body, &b.packet) != nil {
+	if b.decoder.Decode(pkt.Buf[:pkt.N], &b.packet) != nil || b.packet.Header.Group != b.cfg.Group {
 		return
 	}
 	b.perform(b.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), &b.packet, b.effects[:0]))
@@ -174,7 +173,7 @@ func (b *bare) perform(effects []stack.Effect) {
 			continue
 		}
 		pkt := b.room()
-		buf, err := b.encoder.Append(pkt.Buf[:0], e.Packet)
+		buf, err := b.encoder.AppendBefore(pkt.Buf[:0], e.Packet, nil)
 		if err != nil {
 			continue
 		}
@@ -204,7 +203,7 @@ func (b *bare) send(stamped bool) {
 		for i := range b.out[:b.filled] {
 			if p := &b.out[i]; !isRaw(p.Buf[:p.N]) {
 				b.counter++
-				wire.PatchStamp(p.Buf, stamp, b.counter)
+				wire.Finish(p.Buf, nil, stamp, b.counter)
 			}
 		}
 	}

@@ -7,10 +7,11 @@ import (
 
 // counts are the loop's counters.
 type counts struct {
-	malformed, foreign, sealed, insecure, early, tooMany uint64 // packets received
-	unresolved, unencoded                                uint64 // packets not sent
-	byCallers                                            uint64 // turns that callers took
-	truncated                                            uint64 // packets that the log has mentioned
+	version, damaged, malformed, foreign, sealed, insecure, early, tooMany uint64 // packets received
+
+	unresolved, unencoded uint64 // packets not sent
+	byCallers             uint64 // turns that callers took
+	truncated             uint64 // packets that the log has mentioned
 
 	// Of earlier incarnations.
 	dropped stack.Dropped
@@ -45,6 +46,8 @@ func (d *driver) counters() []Counter {
 		c.add(d.stack)
 	}
 	list := []Counter{
+		{"dropped_version", c.version},
+		{"dropped_damaged", c.damaged},
 		{"dropped_malformed", c.malformed},
 		{"dropped_foreign", c.foreign + c.dropped.Foreign},
 		{"dropped_sealed", c.sealed},

@@ -33,8 +33,11 @@ func (d *driver) receive(pkts []udp.Packet) {
 // handle checks one packet, cheapest test first, and hands it to the stack. If the stack
 // does not get the last one, the turn's look at the timers ends the batch.
 func (d *driver) handle(pkt *udp.Packet, last bool) {
-	h, body, err := wire.ParseHeader(pkt.Buf[:pkt.N])
+	h, _, err := wire.ParseHeader(pkt.Buf[:pkt.N])
 	switch {
+	case err == wire.ErrVersion:
+		d.count.version++
+		return
 	case err != nil:
 		d.count.malformed++
 		return
@@ -48,8 +51,13 @@ func (d *driver) handle(pkt *udp.Packet, last bool) {
 		d.count.insecure++
 		return
 	}
+	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
+	if err != nil {
+		d.count.damaged++
+		return
+	}
 	p := &d.in.packet
-	if err := d.in.decoder.DecodeBody(h, body, p); err != nil {
+	if err := d.in.decoder.DecodeFrames(h, frames, p); err != nil {
 		d.count.malformed++
 		return
 	}

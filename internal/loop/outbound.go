@@ -90,7 +90,7 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 		stamp := clock.Now()
 		for i := range pkts {
 			o.counter++
-			wire.PatchStamp(pkts[i].Buf, stamp, o.counter)
+			wire.Finish(pkts[i].Buf, pkts[i].Tail, stamp, o.counter)
 		}
 		// An error means that the socket is closed or broken, which reading reports.
 		_, _ = conn.WriteBatch(pkts)

@@ -112,6 +112,7 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 
 	require.Equal(t, 4, d.out.n)
 	require.Equal(t, c, d.count)
+	d.out.send(hwclock.Of(func() int64 { return 5 }), &slowConn{})
 	pkts := d.out.pkts
 	require.Same(t, unsafe.SliceData(pkts[0].Tail), unsafe.SliceData(pkts[1].Tail))
 	for i, want := range []struct {

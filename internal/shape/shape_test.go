@@ -215,7 +215,7 @@ func encodes(f *ast.File) (found bool) {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if x, ok := s.X.(*ast.Ident); ok && x.Name == "wire" {
 				switch s.Sel.Name {
-				case "Encoder", "Decoder", "AppendHeader", "ParseHeader", "PatchStamp":
+				case "Encoder", "Decoder", "AppendHeader", "ParseHeader", "Finish", "Unsealed":
 					found = true
 				}
 			}
@@ -238,7 +238,7 @@ func TestOnlyWireEncodesPackets(t *testing.T) {
 			require.False(t, encodes(f), "%s/%s encodes or decodes", name, file)
 		}
 	}
-	for _, src := range []string{`import "encoding/binary"`, `import "github.com/vmihailenco/msgpack/v5"`, "var e wire.Encoder", "var _ = wire.PatchStamp"} {
+	for _, src := range []string{`import "encoding/binary"`, `import "github.com/vmihailenco/msgpack/v5"`, "var e wire.Encoder", "var _ = wire.Finish"} {
 		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+src, 0)
 		require.NoError(t, err, src)
 		require.True(t, encodes(f), src)

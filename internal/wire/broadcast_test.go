@@ -186,6 +186,7 @@ func TestASeparateBroadcastFrameMakesTheSamePacket(t *testing.T) {
 	require.NoError(t, err)
 	before, err := e.AppendBefore([]byte("x"), &p, tail)
 	require.NoError(t, err)
+	Finish(before[1:], tail, p.Header.Stamp, p.Header.Counter)
 	require.Equal(t, whole, append(before, tail...))
 
 	b, err := e.AppendBefore([]byte("x"), &p, make([]byte, MaxBroadcast))

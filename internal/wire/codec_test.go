@@ -128,7 +128,13 @@ func framed(t *testing.T, kind byte, msg []byte) []byte {
 	p := basePacket()
 	b, err := e.Append(nil, &p)
 	require.NoError(t, err)
-	return append(append(b, kind, byte(len(msg)>>8), byte(len(msg))), msg...)
+	return checked(append(append(b, kind, byte(len(msg)>>8), byte(len(msg))), msg...))
+}
+
+// checked writes the right checksum into an unsealed packet and returns the packet.
+func checked(b []byte) []byte {
+	putChecksum(b, nil)
+	return b
 }
 
 // hostileMessage is a message that a decoder refuses with err.
@@ -270,12 +276,14 @@ func TestFramesComeInOrderAndAfterAHello(t *testing.T) {
 	require.NoError(t, d.Decode(b, &p))
 	require.Equal(t, FrameLeaving, p.Frames)
 	for _, next := range []byte{typeLeaving, typeRelease} {
-		err := d.Decode(append(b, next, 0, 1, 0x90), &p)
+		err := d.Decode(checked(append(b, next, 0, 1, 0x90)), &p)
 		require.ErrorIs(t, err, ErrFrameOrder)
 	}
-	require.ErrorIs(t, d.Decode(b[:HeaderSize], &p), ErrNoHello, "a packet without a body")
-	alone := append(append([]byte(nil), b[:HeaderSize]...), typeLeaving, 0, 1, 0x90)
-	require.ErrorIs(t, d.Decode(alone, &p), ErrNoHello)
+	head := b[: HeaderSize+checksumSize : HeaderSize+checksumSize]
+	require.ErrorIs(t, d.Decode(checked(head), &p), ErrNoHello, "a packet without frames")
+	alone := append(head, typeLeaving, 0, 1, 0x90)
+	require.ErrorIs(t, d.Decode(checked(alone), &p), ErrNoHello)
 	require.ErrorIs(t, d.Decode(b[:HeaderSize-1], &p), ErrShort)
+	require.ErrorIs(t, d.Decode(head[:len(head)-1], &p), ErrShort)
 	require.Equal(t, Packet{}, p)
 }

@@ -21,27 +21,31 @@ type Decoder struct {
 	collated  Collated         // reused by every packet
 }
 
-// Decode reads a whole unsealed packet into p and overwrites all of p. The error is
-// one of those of [ParseHeader] or a [*FrameError]; p is zero then.
+// Decode reads a whole packet into p and overwrites all of p. The body of a packet that
+// says that it is sealed must have been opened in place: it has no checksum. The error
+// is one of those of [ParseHeader] and [Unsealed] or a [*FrameError]; p is zero then.
 //
 // Packet.Broadcast and Packet.Collated belong to the Decoder and are valid until
 // its next call, as are the payloads in them, which point into b. Views, epoch
 // states, and the reports, plans and commits of a broadcast frame are allocated
 // for each packet and may be kept.
 func (d *Decoder) Decode(b []byte, p *Packet) error {
-	h, body, err := ParseHeader(b)
+	h, frames, err := ParseHeader(b)
+	if err == nil && h.Suite == SuiteNone {
+		frames, err = Unsealed(b)
+	}
 	if err != nil {
 		*p = Packet{}
 		return err
 	}
-	return d.DecodeBody(h, body, p)
+	return d.DecodeFrames(h, frames, p)
 }
 
-// DecodeBody is [Decoder.Decode] for a caller that has already parsed the header
-// and opened the seal.
-func (d *Decoder) DecodeBody(h datagram.Header, body []byte, p *Packet) error {
+// DecodeFrames is [Decoder.Decode] for a caller that has already parsed the header
+// and verified the checksum or opened the seal.
+func (d *Decoder) DecodeFrames(h datagram.Header, frames []byte, p *Packet) error {
 	*p = Packet{Header: h}
-	kind, err := d.frames(body, p)
+	kind, err := d.frames(frames, p)
 	if err != nil {
 		*p = Packet{}
 		return &FrameError{Frame: kind, Err: err}

@@ -4,13 +4,13 @@
 //
 // # Format
 //
-// A packet is a clear header ([AppendHeader], [ParseHeader]) and a body, which a
-// seal may protect. The body is a list of frames. A frame is its type (one byte),
-// the length of its message (two bytes, big endian) and the message, a MessagePack
-// array. Frames stand in ascending order of their types, each type at most once.
-// The first frame is always the hello.
+// A packet is a clear header ([AppendHeader], [ParseHeader]) and a body. The body is a
+// checksum ([Finish], [Unsealed]) and a list of frames, or the sealed list. A frame is
+// its type (one byte), the length of its message (two bytes, big endian) and the
+// message, a MessagePack array. Frames stand in ascending order of their types, each
+// type at most once. The first frame is always the hello.
 //
-// Unknown frames and messages of another length are errors. Version 1 of the wire
+// Unknown frames and messages of another length are errors. A version of the wire
 // format is closed: two nodes, of which one skips a frame that the other obeys, no
 // longer run the same protocol. An extension takes a new version, which the header
 // shows before anything is decoded.

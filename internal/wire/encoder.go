@@ -20,9 +20,14 @@ type Encoder struct {
 // Append appends the packet, header and body, to b. The body is not sealed.
 // Append checks the body as strictly as [Decoder] does. On failure it returns b
 // unchanged, with a [*TooLargeError] or a [*FrameError]. It does not check the
-// header, which the sender completes when the packet leaves ([PatchStamp]). It
-// allocates only to grow b.
-func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) { return e.AppendBefore(b, p, nil) }
+// header. It allocates only to grow b.
+func (e *Encoder) Append(b []byte, p *Packet) ([]byte, error) {
+	out, err := e.AppendBefore(b, p, nil)
+	if err == nil && p.Header.Suite == SuiteNone {
+		putChecksum(out[len(b):], nil)
+	}
+	return out, err
+}
 
 // AppendBroadcast appends a broadcast frame alone, as it stands at the end of
 // every packet that carries it. On failure it returns b unchanged, with a
@@ -40,7 +45,8 @@ func (e *Encoder) AppendBroadcast(b []byte, c *broadcast.Packet) ([]byte, error)
 
 // AppendBefore appends all of the packet except its broadcast frame, which is tail
 // as [Encoder.AppendBroadcast] has encoded it. The caller sends tail behind the
-// result. With a nil tail, AppendBefore is [Encoder.Append].
+// result, and completes the packet when it leaves ([Finish]): until then an unsealed
+// packet has no checksum. With a nil tail, AppendBefore appends the whole packet.
 func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error) {
 	limit := e.MaxPacket
 	if limit == 0 {
@@ -48,6 +54,9 @@ func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error)
 	}
 	w := &e.w
 	w.begin(AppendHeader(b, &p.Header))
+	if p.Header.Suite == SuiteNone {
+		w.b = append(w.b, 0, 0, 0, 0) // room for the checksum
+	}
 	w.body(p)
 	if p.Has(FrameBroadcast) {
 		limit = max(limit, MaxBroadcast)

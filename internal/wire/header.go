@@ -14,10 +14,10 @@ import (
 //	 4  key id        8  group      16  source   17  destination
 //	18  boot id      26  counter    34  stamp
 //	42  echo: boot id   50  sent   58  received   66  latest   74  heard
-//	82  body
+//	82  body: checksum and frames, or what the seal makes of the frames
 //
-// There is no length. A transport delivers whole packets, the seal detects a
-// truncated one, and the frames of the body carry their own lengths.
+// There is no length. A transport delivers whole packets, the checksum or the seal
+// detects a truncated one, and the frames carry their own lengths.
 const (
 	offVersion     = 2
 	offSuite       = 3
@@ -38,8 +38,9 @@ const (
 	HeaderSize = 82
 )
 
-// Version is the version of the wire format that this package speaks.
-const Version = 1
+// Version is the version of the wire format that this package speaks. Version 1 had
+// no checksum.
+const Version = 2
 
 const magic = 'F'<<8 | 'A'
 
@@ -66,6 +67,9 @@ var (
 	ErrEcho        = errors.New("wire: the echo is out of range")
 )
 
+// ErrChecksum is an error of [Unsealed] and [Decoder.Decode].
+var ErrChecksum = errors.New("wire: the checksum is wrong: the packet was damaged on its way")
+
 // AppendHeader appends the encoded header to b. It checks nothing: [ParseHeader]
 // does. It allocates only to grow b.
 func AppendHeader(b []byte, h *datagram.Header) []byte {
@@ -81,16 +85,6 @@ func AppendHeader(b []byte, h *datagram.Header) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(h.Echo.Received))
 	b = binary.BigEndian.AppendUint64(b, uint64(h.Echo.Latest))
 	return binary.BigEndian.AppendUint64(b, uint64(h.Echo.Heard))
-}
-
-// PatchStamp writes the send stamp and the counter into an encoded packet. The
-// sender does so as late as possible, because the time between the stamp and the
-// wire loosens the receiver's bound. A seal covers both fields, so the packet is
-// sealed afterwards. PatchStamp panics if b is shorter than a header.
-func PatchStamp(b []byte, stamp timed.Instant, counter uint64) {
-	_ = b[HeaderSize-1]
-	binary.BigEndian.PutUint64(b[offCounter:], counter)
-	binary.BigEndian.PutUint64(b[offStamp:], uint64(stamp))
 }
 
 // ParseHeader reads the header of a packet and returns the bytes behind it. It is

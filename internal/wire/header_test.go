@@ -23,9 +23,9 @@ func sampleHeader() datagram.Header {
 	}
 }
 
-// The layout of the header is final: this test never changes within version 1.
+// The layout of the header is final: this test never changes within version 2.
 func TestHeaderIsWrittenAsDocumented(t *testing.T) {
-	want := strings.Join([]string{"4641", "01", "01", "01020304", "1112131415161718", "21", "22",
+	want := strings.Join([]string{"4641", "02", "01", "01020304", "1112131415161718", "21", "22",
 		"3132333435363738", "4142434445464748", "0152535455565758",
 		"6162636465666768", "0172737475767778", "0182838485868788", "0192939495969798", "01a2a3a4a5a6a7a8"}, "")
 	h := sampleHeader()
@@ -60,13 +60,13 @@ func TestHeaderSurvivesTheWire(t *testing.T) {
 	})
 }
 
-func TestPatchStampWritesStampAndCounterOnly(t *testing.T) {
+func TestFinishWritesOnlyStampAndCounterToBeSealed(t *testing.T) {
 	h := sampleHeader()
 	b := append(AppendHeader(nil, &h), "body"...)
-	PatchStamp(b, 77, 88)
+	Finish(b, nil, 77, 88)
 	h.Stamp, h.Counter = 77, 88
 	require.True(t, bytes.Equal(append(AppendHeader(nil, &h), "body"...), b))
-	require.Panics(t, func() { PatchStamp(b[:HeaderSize-1], 1, 1) })
+	require.Panics(t, func() { Finish(b[:HeaderSize-1], nil, 1, 1) })
 }
 
 func TestEveryWrongHeaderHasItsError(t *testing.T) {
@@ -75,7 +75,8 @@ func TestEveryWrongHeaderHasItsError(t *testing.T) {
 		err    error
 	}{
 		"version 0":                 {func(h *datagram.Header) { h.Version = 0 }, ErrVersion},
-		"version 2":                 {func(h *datagram.Header) { h.Version = 2 }, ErrVersion},
+		"the version before":        {func(h *datagram.Header) { h.Version = Version - 1 }, ErrVersion},
+		"the next version":          {func(h *datagram.Header) { h.Version = Version + 1 }, ErrVersion},
 		"unknown suite":             {func(h *datagram.Header) { h.Suite = 2 }, ErrSuite},
 		"key of an unsealed packet": {func(h *datagram.Header) { h.Suite = SuiteNone }, ErrKeyID},
 		"no source":                 {func(h *datagram.Header) { h.Source = 0 }, ErrSource},
@@ -123,7 +124,7 @@ func TestHeaderCodecAllocatesNothing(t *testing.T) {
 	junk[offSource] = 0
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		b = AppendHeader(b[:0], &h)
-		PatchStamp(b, 5, 6)
+		Finish(b, nil, 5, 6)
 		_, _, _ = ParseHeader(b)
 		_, _, _ = ParseHeader(junk)
 	}))

@@ -22,7 +22,7 @@ func TestLargestViews(t *testing.T) {
 		"proposal":             {proposePacket, 95},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 88},
 		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 73},
-		"fullest commit":       {fullestPacket, 18},
+		"fullest commit":       {fullestPacket, 17},
 	} {
 		var e Encoder
 		most := 0

@@ -149,6 +149,7 @@ var survivors = map[string]string{
 	"TimersInTheBatch":    "packets do not wait in sockets",
 	"ProposalWithLineage": "packets are not encoded",
 	"LineageUnwritten":    "packets are not encoded",
+	"DamageUnseen":        "packets are not encoded",
 	"ReadRawLast":         "not in the stack: internal/hwclock",
 	"SnapshotOnce":        "not in the stack: the root package",
 }

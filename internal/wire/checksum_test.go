@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"hash/crc32"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// The example of RFC 3720, appendix B.4: 32 bytes of zeros.
+func TestTheChecksumIsThatOfISCSI(t *testing.T) {
+	require.Equal(t, uint32(0x8a9136aa), crc32.Checksum(make([]byte, 32), castagnoli))
+}
+
+func TestFinishMakesThePacketReadable(t *testing.T) {
+	var e Encoder
+	var d Decoder
+	p, got := renewalPacket(), Packet{}
+	b, err := e.AppendBefore(nil, &p, nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, d.Decode(b, &got), ErrChecksum, "not finished")
+	Finish(b, nil, 77, 88)
+	require.NoError(t, d.Decode(b, &got))
+	p.Header.Stamp, p.Header.Counter = 77, 88
+	require.Equal(t, p, got)
+	require.Panics(t, func() { Finish(b[:HeaderSize+checksumSize-1], nil, 1, 1) })
+}
+
+func TestDamagedPacketsAreRefused(t *testing.T) { damageIsSeen(t) }
+
+// damageIsSeen flips bits that CRC-32C surely detects: up to three anywhere, and any number
+// within 32 consecutive bits. It cuts and extends packets too.
+func damageIsSeen(t testing.TB) {
+	var e Encoder
+	var d Decoder
+	var got Packet
+	p := commitPacket(20, fromOwnViews)
+	whole, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	refused := func(b []byte, what string, at int) {
+		if err := d.Decode(b, &got); err == nil {
+			require.Fail(t, "a damaged packet is accepted", "%s at bit %d", what, at)
+		}
+	}
+	for bit := range 8 * len(whole) {
+		whole[bit/8] ^= 1 << (bit % 8)
+		refused(whole, "one bit", bit)
+		whole[bit/8] ^= 1 << (bit % 8)
+	}
+	for n := range whole {
+		refused(whole[:n], "cut", 8*n)
+	}
+	refused(append(whole, 0), "longer", 8*len(whole))
+	require.NoError(t, d.Decode(whole, &got))
+}
+
+func TestSeveralDamagedBitsAreSeen(t *testing.T) {
+	var e Encoder
+	p := commitPacket(20, fromOwnViews)
+	whole, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		b := append([]byte(nil), whole...)
+		if rapid.Bool().Draw(t, "burst") {
+			at := rapid.IntRange(0, len(b)-4).Draw(t, "at")
+			for i, x := range rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "burst of bits") {
+				b[at+i] ^= x
+			}
+		} else {
+			bits := rapid.SliceOfNDistinct(rapid.IntRange(0, 8*len(b)-1), 1, 3, rapid.ID[int]).Draw(t, "bits")
+			for _, bit := range bits {
+				b[bit/8] ^= 1 << (bit % 8)
+			}
+		}
+		if string(b) == string(whole) {
+			return
+		}
+		var got Packet
+		require.Error(t, new(Decoder).Decode(b, &got))
+		require.Equal(t, Packet{}, got)
+	})
+}

@@ -1,0 +1,15 @@
+//go:build mutants
+
+package wire
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/wire", map[string]func(testing.TB){
+		"DamageUnseen": damageIsSeen,
+	})
+}
