@@ -15,7 +15,7 @@ func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 	}
 	c.hearingStamp = h.Stamp
 	p.aliveUntil = 0
-	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Heard != NotHeard {
+	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.hears() {
 		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
 		p.aliveUntil = timed.Later(received.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.indirectUntil)
 	}

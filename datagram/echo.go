@@ -15,12 +15,15 @@ func (s *Service) FillEcho(now timed.Instant, h *Header) {
 		c.fill(&h.Echo, NotHeard)
 		return
 	}
-	if !p.accepted {
+	if !p.accepted || p.current.latest == 0 {
 		h.Echo = Echo{Heard: NotHeard}
 		return
 	}
 	heard := NotHeard
-	if p.current.hasFast && !p.current.fault && s.ready {
+	switch {
+	case p.current.fault && p.current.own:
+		heard = Distrusted
+	case p.current.hasFast && s.ready:
 		heard = p.current.lastFast
 	}
 	p.current.fill(&h.Echo, heard)

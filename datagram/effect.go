@@ -25,8 +25,8 @@ const (
 	// Faulty: the packet proves that one of the two clocks broke ρ. Ignore its
 	// content.
 	Faulty
-	// Twin: the packet proves that two processes send as its incarnation. Ignore
-	// its content and that of all later ones.
+	// Twin: the packet contradicts another one in a way that two processes with one
+	// incarnation do. Ignore its content.
 	Twin
 	// Duplicate: another process uses this node's id, as the incarnation From.
 	// This node must stop.

@@ -29,13 +29,22 @@ type Echo struct {
 	// best helper may be old; Latest proves freshness.
 	Latest timed.Instant
 	// Heard is when, on the sender's clock, the sender last received a fast message
-	// of the destination, or [NotHeard] if it never did or is not ready. The
-	// receiver takes Stamp − Heard as the age, which is never too small.
+	// of the destination, or [NotHeard] if it never did or is not ready, or
+	// [Distrusted]. The receiver takes Stamp − Heard as the age, which is never too
+	// small.
 	Heard timed.Instant
 }
 
+// hears reports whether the sender has heard the destination.
+func (e *Echo) hears() bool { return e.Heard > 0 }
+
 // NotHeard in an echo says that the sender does not hear the destination.
 const NotHeard timed.Instant = -1 << 63
+
+// Distrusted in an echo says that the sender found evidence against one of the two
+// clocks. It hears the destination no more for a while, and both must forget what they
+// measured before.
+const Distrusted = NotHeard + 1
 
 // MaxStamp is the largest instant that packets carry: 73 years on a hardware clock.
 // Up to MaxStamp, all sums and differences in the bounds fit 64 bits.

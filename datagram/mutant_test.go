@@ -17,6 +17,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LateRefusals": refusalsWithoutRival,
 		"AnyRival":     refusalsWithoutRival,
 		"NoClockFault": impossibleBound,
+
+		"FaultForEver":    wrongPairsHeal,
+		"RelearnOldPairs": boundsHoldAgain,
+		"RelearnUnproven": boundsHoldAgain,
+		"SilentDistrust":  wrongPairsHeal,
+		"TwinsAtOnce":     oneConflictHeals,
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // widens by 2ρ per unit of time on either side.
 func (s *Service) Offset(now timed.Instant, id timed.NodeID) (lo, hi time.Duration, ok bool) {
 	p := s.peers[id]
-	if p == nil || !p.accepted || !p.current.hasHelper || p.current.latest == 0 || p.current.fault {
+	if p == nil || !p.accepted || !p.current.hasHelper || !p.current.proven || p.current.fault {
 		return 0, 0, false
 	}
 	lo, hi = s.offset(now, &p.current)

@@ -87,25 +87,31 @@ func (s *Service) classify(received timed.Instant, h *Header) (Kind, Delay) {
 		kind = Accepted
 	}
 	c, rho := &p.current, s.cfg.Timing.MaxDrift
+	c.reunite(received)
 	if c.recent.conflict(h) && !c.twins {
-		c.fault, c.twins = true, true
-		s.notAlive(p, h.Source)
-		return Twin, Delay{Bound: Unknown}
+		return s.doubt(received, p, h.Source), Delay{Bound: Unknown}
 	}
-	learnt := false
-	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.Sent <= received {
+	echoed := h.Echo.Boot == s.cfg.Self.Boot
+	if echoed && h.Echo.Heard == Distrusted && h.Stamp >= c.latest && s.hearDistrust(received, p, h.Source) {
+		c.latest, c.lastSeen = h.Stamp, received
+		c.learnBest(Pair{h.Stamp, received}, false, rho)
+		return Faulty, Delay{Bound: Unknown}
+	}
+	learnt, later := false, s.later(c, h)
+	if echoed && h.Echo.Sent <= received && h.Echo.Sent >= c.since {
 		learnt = c.learnHelper(Pair{h.Echo.Sent, h.Echo.Received}, rho)
 	}
 	d := s.delay(c, h.Stamp, received)
-	learnt = c.learnBest(Pair{h.Stamp, received}, rho) || learnt
-	c.latest, c.lastSeen = timed.Later(c.latest, h.Stamp), received
-	if c.fault { // already reported; only another incarnation ends it
-		return Dropped, Delay{Bound: d.Bound}
+	if !later {
+		d = Delay{Bound: Unknown} // its stamp may be from before the fault
 	}
+	learnt = c.learnBest(Pair{h.Stamp, received}, later, rho) || learnt
+	c.latest, c.lastSeen = timed.Later(c.latest, h.Stamp), received
 	if s.disproved(received, c, d, learnt) {
-		c.fault = true
-		s.notAlive(p, h.Source)
-		return Faulty, Delay{Bound: d.Bound}
+		return s.distrust(received, p, h.Source), Delay{Bound: d.Bound}
+	}
+	if c.fault {
+		return Dropped, Delay{Bound: d.Bound}
 	}
 	c.lastDelay = d
 	if d.Fast {
@@ -134,7 +140,7 @@ func (s *Service) disproved(now timed.Instant, c *session, d Delay, learnt bool)
 	if d.Bound < s.cfg.Timing.MinDelay {
 		return true
 	}
-	if !learnt {
+	if !learnt || !c.proven {
 		return false
 	}
 	lo, hi := s.offset(now, c)
@@ -171,7 +177,7 @@ func (s *Service) Newest(id timed.NodeID) timed.Instant {
 // (S−A)(1+2ρ+3ρ²)) for the best pair (A, B) kept for echoing.
 func (s *Service) SentBefore(received timed.Instant, id timed.NodeID, sent timed.Instant) timed.Instant {
 	p := s.peers[id]
-	if p == nil || !p.accepted || p.current.latest == 0 || sent < p.current.best.Sent {
+	if p == nil || !p.accepted || !p.current.proven || sent < p.current.best.Sent {
 		return received
 	}
 	e := p.current.best
@@ -186,20 +192,20 @@ func (s *Service) LastDelay(id timed.NodeID) Delay {
 	return Delay{Bound: Unknown}
 }
 
-// Fault reports whether there is a clock fault between this node and the peer's
-// accepted incarnation.
+// Fault reports whether a clock fault separates this node and the peer's accepted
+// incarnation now.
 func (s *Service) Fault(id timed.NodeID) bool {
 	p := s.peers[id]
 	return p != nil && p.accepted && p.current.fault
 }
 
 // Faults returns how many peers were heard within expires, fast or slow, and how many
-// of these have a clock fault with this node.
+// of these have had a clock fault with this node within the last hour.
 func (s *Service) Faults(now timed.Instant) (faulty, heard int) {
 	for id := s.known.Next(0); id != 0; id = s.known.Next(id) {
 		if p := s.peers[id]; p.accepted && now.Sub(p.current.lastSeen) <= s.cfg.Timing.Expires {
 			heard++
-			if p.current.fault && !p.current.twins {
+			if p.current.count > 0 && !p.current.twins && now.Sub(p.current.found) <= evidenceLasts {
 				faulty++
 			}
 		}

@@ -6,6 +6,7 @@ import "github.com/failaware/failaware/timed"
 type session struct {
 	boot         timed.BootID
 	best         Pair          // best helper of the peer's packets, to be echoed
+	proven       bool          // best counts here too: nothing was forgotten after it was sent
 	latest       timed.Instant // its newest stamp
 	lastSeen     timed.Instant // when its last packet came
 	lastFast     timed.Instant // when its last fast packet came, directly or through others
@@ -14,10 +15,10 @@ type session struct {
 	hasFast      bool
 	helper       Pair // best helper of our packets, as the peer echoed it
 	hasHelper    bool
-	fault        bool // one of the two clocks broke ρ, or the peer has a twin
-	twins        bool // two processes use this incarnation
-	recent       recentPackets
-	lastDelay    Delay
+	evidence
+	twins     bool // two processes use this incarnation
+	recent    recentPackets
+	lastDelay Delay
 }
 
 // peer is one id. At most one incarnation is accepted; another one that sends is the
@@ -56,7 +57,7 @@ func (p *peer) challenge(received timed.Instant, h *Header, rho timed.Drift) {
 	if pair := (Pair{h.Stamp, received}); c.latest == 0 || pair.better(c.best, rho) {
 		c.best = pair
 	}
-	c.latest, c.lastSeen = timed.Later(c.latest, h.Stamp), received
+	c.latest, c.lastSeen, c.proven = timed.Later(c.latest, h.Stamp), received, true
 }
 
 // stillHeard reports whether a fast packet of the accepted incarnation came within
@@ -75,10 +76,10 @@ func (c *session) learnHelper(h Pair, rho timed.Drift) bool {
 }
 
 // learnBest keeps the better of two pairs to echo and reports whether it is new.
-func (c *session) learnBest(h Pair, rho timed.Drift) bool {
-	if c.latest != 0 && !h.better(c.best, rho) {
+func (c *session) learnBest(h Pair, proven bool, rho timed.Drift) bool {
+	if c.proven && (!proven || !h.better(c.best, rho)) {
 		return false
 	}
-	c.best = h
-	return true
+	c.best, c.proven = h, proven
+	return proven
 }

@@ -45,7 +45,9 @@ func (e ClockStepped) String() string {
 }
 
 // ClockFault: the hardware clocks of this node and of Peer contradict the drift
-// bound ρ. The two are not alive to each other any more.
+// bound ρ. The two are not alive to each other until votes and leases that rest on former
+// measurements are over. They measure anew then. Each further contradiction within an
+// hour separates them for twice as long, up to ten minutes.
 type ClockFault struct {
 	Header
 	Peer  timed.NodeID  `api:"peer"`

@@ -165,5 +165,5 @@ func echoValid(e *datagram.Echo) bool {
 		return *e == datagram.Echo{Heard: datagram.NotHeard}
 	}
 	return stampValid(e.Sent) && stampValid(e.Received) && stampValid(e.Latest) &&
-		(e.Heard == datagram.NotHeard || stampValid(e.Heard))
+		(e.Heard == datagram.NotHeard || e.Heard == datagram.Distrusted || stampValid(e.Heard))
 }

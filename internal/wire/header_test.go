@@ -45,11 +45,13 @@ func TestHeaderSurvivesTheWire(t *testing.T) {
 		h.Destination = h.Source + 1
 		h.Boot = timed.BootID(rapid.Uint64Min(1).Draw(t, "boot"))
 		h.Stamp = timed.Instant(stamp.Draw(t, "stamp"))
-		switch rapid.IntRange(0, 2).Draw(t, "echo") {
+		switch rapid.IntRange(0, 3).Draw(t, "echo") {
 		case 0:
 			h.Echo = datagram.Echo{Heard: datagram.NotHeard}
 		case 1:
 			h.Echo.Heard = datagram.NotHeard
+		case 2:
+			h.Echo.Heard = datagram.Distrusted
 		}
 		b := AppendHeader([]byte("xx"), &h)
 		require.Equal(t, "xx", string(b[:2]))
@@ -92,7 +94,7 @@ func TestEveryWrongHeaderHasItsError(t *testing.T) {
 		"echo without a stamp":      {func(h *datagram.Header) { h.Echo.Sent = 0 }, ErrEcho},
 		"echo received before time": {func(h *datagram.Header) { h.Echo.Received = -5 }, ErrEcho},
 		"latest above the limit":    {func(h *datagram.Header) { h.Echo.Latest = timed.Never }, ErrEcho},
-		"heard before time":         {func(h *datagram.Header) { h.Echo.Heard = datagram.NotHeard + 1 }, ErrEcho},
+		"heard before time":         {func(h *datagram.Header) { h.Echo.Heard = datagram.Distrusted + 1 }, ErrEcho},
 		"heard at zero":             {func(h *datagram.Header) { h.Echo.Heard = 0 }, ErrEcho},
 	} {
 		h := sampleHeader()

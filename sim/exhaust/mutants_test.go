@@ -85,6 +85,11 @@ var kills = []kill{
 var survivors = map[string]string{
 	"VoteBeyondMaxLock":   "all nodes have the same settings",
 	"NoClockFault":        "all clocks keep ρ",
+	"FaultForEver":        "all clocks keep ρ",
+	"RelearnOldPairs":     "all clocks keep ρ",
+	"RelearnUnproven":     "all clocks keep ρ",
+	"SilentDistrust":      "all clocks keep ρ",
+	"TwinsAtOnce":         "packets have no counters",
 	"KeepPairsOverBoot":   "a restarted node keeps its hardware clock, with which old pairs are right",
 	"OldHearing":          "fast messages all take one tick, so that none overtakes another",
 	"LateRefusals":        "one restart causes refusals for too short a time, late ones included",
