@@ -98,6 +98,9 @@ var eventTable = []eventRow{
 	row(hclog.Warn, stack.EventSlowConsumer, func(n *Node, h event.Header, e *stack.Event) event.SlowConsumer {
 		return event.SlowConsumer{Header: h, View: someView(e.View).ID, Backlog: n.backlog()}
 	}),
+	row(hclog.Error, stack.EventUnsent, func(_ *Node, h event.Header, e *stack.Event) event.PacketUnsent {
+		return event.PacketUnsent{Header: h, Peer: e.Peer, Reason: e.Text}
+	}),
 }
 
 func row[E event.Event](level hclog.Level, of stack.EventKind, make func(*Node, event.Header, *stack.Event) E) eventRow {

@@ -67,6 +67,9 @@ func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []
 		return c.setUTC(utcBound{state: UTCDisputed}, out)
 	}
 	i := interval{u.At, u.Low, u.High}.mapped(now, now.Add(lo), now.Add(hi), c.snap.rho)
+	if !i.reachable() {
+		return out
+	}
 	b := utcBound{interval: i, state: UTCKnown, leap: u.Leap}
 	b.void = b.voidFrom(u.Leap, c.snap.rho)
 	out = c.setUTC(b, out)

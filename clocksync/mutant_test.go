@@ -11,6 +11,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "clocksync", map[string]func(testing.TB){
 		"HoldoverWithoutSlew": readingsHold,
+		"LineOutOfReach":      reachIsKept,
 		"ForgetTimelines":     readingsHold,
 		"LeaderJumps":         leaderGoesOn,
 		"BendForeseenExactly": bendsComeLate,

@@ -98,7 +98,7 @@ func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarde
 func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval, at timed.Instant, out []Effect) []Effect {
 	out = c.expire(now, out)
 	t := c.refs()
-	if t.nearLeap(i) {
+	if !i.reachable() || t.nearLeap(i) {
 		return out
 	}
 	r := t.of(s.Source)

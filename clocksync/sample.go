@@ -40,14 +40,8 @@ type Sample struct {
 	Leap   Leap
 }
 
-// Limits of samples.
-const (
-	// MaxError is the largest half width of a sample. A wider sample says too little.
-	MaxError = 16 * time.Second
-	// maxTime bounds the absolute value of the times in a sample, so that sums stay
-	// within 64 bits.
-	maxTime = 1 << 62
-)
+// MaxError is the largest half width of a sample. A wider sample says too little.
+const MaxError = 16 * time.Second
 
 // Valid reports whether all fields of the sample are in range.
 func (s *Sample) Valid() bool {

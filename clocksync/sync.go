@@ -51,10 +51,10 @@ type Sync struct {
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall clock shows
-// wall. The first timeline starts there.
+// wall. The first timeline starts there, or in the year 2097 if that is later.
 func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	return &Sync{cfg: cfg, snap: Snapshot{
-		base: now, shown: wall, slewEnd: now,
+		base: now, shown: wall.clamp(), slewEnd: now,
 		rho: cfg.Timing.MaxDrift, maxSlew: cfg.MaxSlew, epsilon: cfg.MaxDeviation, maxUTC: cfg.MaxUTCError,
 	}}
 }
@@ -161,6 +161,9 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	shown := s.show(now)
 	// The leader's clock shows now + [lo, hi].
 	early, late := l.At(now.Add(lo)), l.At(now.Add(hi))
+	if !early.reachable() || !late.reachable() {
+		return out
+	}
 	half := time.Duration(late-early+1) / 2
 	s.seen, s.middle, s.half, s.rate, s.bend, s.next = now, early+Time(half), half, l.Rate, 0, 0
 	if l.Bend != 0 {

@@ -65,6 +65,22 @@ func (e SlowConsumer) String() string {
 		e.View, e.Backlog)
 }
 
+// PacketUnsent: a packet for Peer was not sent, because it cannot be encoded: it is
+// larger than the node's MaxPacket, or holds a value that no packet can carry. Peers may not
+// hear this node until the reason is removed. The event comes at most once a minute.
+type PacketUnsent struct {
+	Header
+	Peer   timed.NodeID `api:"peer"`
+	Reason string       `api:"reason"`
+}
+
+// Kind returns "packet-unsent".
+func (PacketUnsent) Kind() string { return "packet-unsent" }
+
+func (e PacketUnsent) String() string {
+	return fmt.Sprintf("a packet for node %v cannot be sent: %s", e.Peer, e.Reason)
+}
+
 // Missed: Count events were not kept for this consumer, because it was too slow or
 // came too late.
 type Missed struct {

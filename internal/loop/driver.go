@@ -33,6 +33,7 @@ type driver struct {
 	report  report
 	asked   questions
 	count   counts
+	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
 	effects []stack.Effect // of the handler called last
 	failure error          // why the loop ends by itself
 }

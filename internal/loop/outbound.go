@@ -28,11 +28,11 @@ type outbound struct {
 // leave, each with a stamp of its own.
 const stampsPerTurn = 16
 
-// add encodes a packet for an address.
-func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) {
+// add encodes a packet for an address. An error means that it cannot be encoded.
+func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) error {
 	if !to.IsValid() {
 		c.unresolved++
-		return
+		return nil
 	}
 	if o.n == len(o.pkts) {
 		o.pkts = append(o.pkts, udp.Packet{})
@@ -44,10 +44,11 @@ func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) {
 	}
 	if err != nil {
 		c.unencoded++
-		return
+		return err
 	}
 	pkt.N, pkt.Tail, pkt.Addr = len(pkt.Buf), tail, to
 	o.n++
+	return nil
 }
 
 // tail returns what a packet with messages shares with the packets to other members,

@@ -3,11 +3,13 @@ package loop
 import (
 	"net/netip"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
@@ -125,4 +127,22 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 	}
 	require.Empty(t, pkts[3].Tail)
 	require.Empty(t, decode(&pkts[3]).Broadcast.Runs)
+}
+
+// A node whose packets cannot be encoded is mute. An event says so, once a minute.
+func TestPacketsThatCannotBeEncodedAreReported(t *testing.T) {
+	p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: 2, Boot: 7, Stamp: 5, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+		MaxDrift: 1, FastThreshold: 1, Frames: wire.FrameLine, Line: clocksync.Line{Timeline: clocksync.TimelineID{Leader: 1, Boot: 7, Sequence: 1}, Shown: 1<<62 + 1}}
+	d := driver{cfg: stack.Config{Self: timed.Incarnation{Node: 1, Boot: 7}}, pub: publication{current: &Snapshot{}}}
+	d.routes.to[2].addr = netip.MustParseAddrPort("127.0.0.1:9")
+	for i, gap := range []time.Duration{0, 1, alarmPeriod - 1, 1} {
+		d.clock.now = d.clock.now.Add(gap + 1)
+		d.perform([]stack.Effect{{Kind: stack.Send, Peer: 2, Packet: p}})
+		require.Equal(t, uint64(i+1), d.count.unencoded)
+	}
+	require.Len(t, d.report.events, 2)
+	e := &d.report.events[0]
+	require.Equal(t, stack.EventUnsent, e.Kind)
+	require.Equal(t, timed.NodeID(2), e.Peer)
+	require.Equal(t, "wire: frame of type 7: a value is out of range", e.Text)
 }

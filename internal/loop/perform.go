@@ -1,8 +1,12 @@
 package loop
 
 import (
+	"net/netip"
+	"time"
+
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 )
 
 // perform performs the effects of one handler. It encodes packets at once, since
@@ -20,18 +24,32 @@ func (d *driver) perform(effects []stack.Effect) {
 			d.writeEpoch(e.Epoch)
 		case stack.Send:
 			t := &d.routes.to[e.Peer]
-			d.out.add(e.Packet, t.addr, &d.count)
+			d.send(e.Packet, t.addr)
 			if t.alt.IsValid() && d.clock.now < t.altUntil && t.alt != t.addr && !d.pub.current.Alive.Has(e.Peer) {
-				d.out.add(e.Packet, t.alt, &d.count)
+				d.send(e.Packet, t.alt)
 			}
 		case stack.SendBack:
-			d.out.add(e.Packet, d.out.origin, &d.count)
+			d.send(e.Packet, d.out.origin)
 		case stack.Notify:
 			d.note(e.Event)
 		case stack.Deliver:
 			d.deliver(e.Broadcast)
 		}
 	}
+}
+
+// alarmPeriod is the shortest time between two events about packets that cannot be encoded.
+const alarmPeriod = time.Minute
+
+// send adds a packet to those of the turn. Peers do not hear a node whose packets cannot
+// be encoded, so an event says why.
+func (d *driver) send(p *wire.Packet, to netip.AddrPort) {
+	err := d.out.add(p, to, &d.count)
+	if err == nil || d.alarmed != 0 && d.clock.now.Sub(d.alarmed) < alarmPeriod {
+		return
+	}
+	d.alarmed = d.clock.now
+	d.note(&stack.Event{Kind: stack.EventUnsent, Peer: p.Header.Destination, Text: err.Error()})
 }
 
 // note acts on an event of the stack, and keeps it for the sink unless it concerns

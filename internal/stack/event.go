@@ -44,6 +44,7 @@ const (
 	EventOtherQuorum                        // Peer votes in another quorum system or epoch: Quorum
 	EventVerified                           // Peer has answered whether it leads: Assurance
 	EventEpoch                              // the quorum system is being replaced: Change
+	EventUnsent                             // the driver cannot encode a packet for Peer: Text
 )
 
 // Event is news for the application. It is a flat value, and the kind says which fields
@@ -72,4 +73,5 @@ type Event struct {
 	Quorum    leader.QuorumID
 	Assurance *leader.Assurance // may be kept
 	Change    epoch.Event
+	Text      string
 }
