@@ -21,13 +21,14 @@ import (
 // one can better.
 
 const (
-	// maxSeparation is the longest time for which one contradiction separates two nodes,
-	// and the time for which the first conflict of counters does.
+	// maxSeparation is the longest time for which one contradiction separates two nodes.
 	maxSeparation = 10 * time.Minute
 	// evidenceLasts is how long a contradiction counts against the clocks, and makes the
 	// next separation longer. Peers of a clock with a wrong rate may find out within
 	// minutes of each other.
 	evidenceLasts = time.Hour
+	// conflictCounts is how many contradictions the first conflict of counters is worth.
+	conflictCounts = 4
 )
 
 // evidence is what speaks against a session.
@@ -97,7 +98,7 @@ func (s *Service) doubt(now timed.Instant, p *peer, id timed.NodeID) Kind {
 	c := &p.current
 	c.conflicts++
 	c.own = false
-	s.separate(now, p, id, maxSeparation)
+	s.separate(now, p, id, s.separation(conflictCounts))
 	if c.conflicts < 2 {
 		return Twin
 	}

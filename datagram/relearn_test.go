@@ -103,8 +103,8 @@ func oneConflictHeals(t testing.TB) {
 	send(5, 10*ms, Accepted)
 	send(5, 11*ms, Twin)
 	require.False(t, s.Alive(at(12*ms)).Has(2))
-	send(6, maxSeparation, Dropped)
-	later := maxSeparation + 12*ms
+	send(6, s.separation(conflictCounts), Dropped)
+	later := s.separation(conflictCounts) + 12*ms
 	send(7, later, Delivered)
 	send(8, later+10*ms, Delivered)
 	require.True(t, s.Alive(at(later+11*ms)).Has(2))

@@ -107,5 +107,5 @@ func (w *World) timely(n *Node) bool {
 func (w *World) prompt(from, to *Node) bool {
 	l := &w.links[from.proc.Index][to.proc.Index]
 	return !l.cut && l.loss == 0 && l.late == 0 && l.max+l.slow <= int64(w.opt.Timing.OneWayTimeout)+1000 &&
-		(!l.odd || w.now >= l.rare.clogUntil && l.rare.flap == 0 && l.rare.mtu == 0 && l.rare.corrupt == 0 && l.rare.truncate == 0 && l.rare.reorder == 0)
+		(!l.odd || w.now >= l.rare.clogUntil && l.rare.flap == 0 && l.rare.mtu == 0 && l.rare.corrupt == 0 && l.rare.damage == 0 && l.rare.truncate == 0 && l.rare.reorder == 0)
 }

@@ -35,24 +35,27 @@ func (w *codec) pass(p *wire.Packet) error {
 	return w.dec.Decode(b, p)
 }
 
-// flip flips up to eight bits and lets the decoder see the result: it must
-// neither crash nor hang, whatever it makes of it.
-func (w *codec) flip(p *wire.Packet, s random.Stream) {
+// flip flips up to eight bits of a packet. It reports whether the decoder accepts the
+// result, which junk then holds: only if the bits are those of before, unless the
+// checksum is made to fit.
+func (w *codec) flip(p *wire.Packet, s random.Stream, fit bool) bool {
 	b, err := w.encode(p)
 	if err != nil {
-		return
+		return false
 	}
 	for range s.Between(1, 8) {
 		b[s.Below(int64(len(b)))] ^= 1 << s.Below(8)
 	}
-	_ = w.dec.Decode(b, &w.junk)
+	if h, _, err := wire.ParseHeader(b); fit && err == nil {
+		wire.Finish(b, nil, h.Stamp, h.Counter)
+	}
+	return w.dec.Decode(b, &w.junk) == nil
 }
 
 // cutOff does the same with a packet that lacks its end.
-func (w *codec) cutOff(p *wire.Packet, s random.Stream) {
-	if b, err := w.encode(p); err == nil {
-		_ = w.dec.Decode(b[:s.Below(int64(len(b)))], &w.junk)
-	}
+func (w *codec) cutOff(p *wire.Packet, s random.Stream) bool {
+	b, err := w.encode(p)
+	return err == nil && w.dec.Decode(b[:s.Below(int64(len(b)))], &w.junk) == nil
 }
 
 // size returns how many bytes a packet has on the wire.

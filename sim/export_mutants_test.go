@@ -28,6 +28,7 @@ var Scenarios = map[string]func(seed uint64) error{
 	"crashed-leaf":            plain(crashedLeaf),
 	"cut-from-the-parent":     plain(cutFromTheParent),
 	"cut-from-the-leader":     plain(cutFromTheLeader),
+	"damaged-packets":         plain(damagedPacketsHeal),
 	"broadcast-cut":           caughtPanics(broadcastAroundACut),
 	"broadcast-fragments":     caughtPanics(broadcastFragments),
 	"broadcast-slow":          caughtPanics(broadcastSlowConsumer),

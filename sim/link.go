@@ -35,6 +35,7 @@ type rare struct {
 	since     int64 // when the first cut of it began
 	mtu       int   // 0: no limit
 	corrupt   float64
+	damage    float64
 	truncate  float64
 	forge     float64
 	foreign   float64

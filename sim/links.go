@@ -121,6 +121,8 @@ func (l *link) apply(f *fault.Fault) {
 		r.mtu = f.Size
 	case fault.Corrupt:
 		r.corrupt = f.Rate
+	case fault.Damage:
+		r.damage = f.Rate
 	case fault.Truncate:
 		r.truncate = f.Rate
 	case fault.Forge:

@@ -233,6 +233,7 @@ func TestScenarios(t *testing.T) {
 		"crashed inner node":             crashedInner,
 		"cut from the parent":            cutFromTheParent,
 		"cut from the leader":            cutFromTheLeader,
+		"damaged packets":                damagedPacketsHeal,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
 			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {

@@ -23,16 +23,27 @@ func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 		w.forged(x, to, at)
 	}
 	if w.net.Chance(r.corrupt) {
-		w.count.Corrupted++
-		w.codec.flip(&f.packet, w.net)
-		return false // the checksum of UDP sees it, but the decoder has met it
+		return w.damaged(f, w.codec.flip(&f.packet, w.net, false))
 	}
 	if w.net.Chance(r.truncate) {
-		w.count.Corrupted++
-		w.codec.cutOff(&f.packet, w.net)
-		return false
+		return w.damaged(f, w.codec.cutOff(&f.packet, w.net))
+	}
+	if w.net.Chance(r.damage) {
+		w.check.Damaged = true
+		return w.damaged(f, w.codec.flip(&f.packet, w.net, true))
 	}
 	return true
+}
+
+// damaged replaces a packet by what the decoder reads from its damaged bytes, if it
+// accepts them.
+func (w *World) damaged(f *flight, accepted bool) bool {
+	w.count.Corrupted++
+	if accepted {
+		f.packet = w.codec.junk
+		f.stow()
+	}
+	return accepted
 }
 
 func (w *World) forged(slot int32, to int, at int64) {

@@ -25,6 +25,7 @@ func (c *counts) add(s *stack.Stack) {
 	c.dropped.Mismatch += x.Mismatch
 	c.dropped.Unknown += x.Unknown
 	c.dropped.Unaccepted += x.Unaccepted
+	c.dropped.Impossible += x.Impossible
 	c.dropped.Faulty += x.Faulty
 	if b := s.BroadcastState(); b != nil {
 		c.cast.OtherView += b.Dropped.OtherView
@@ -54,6 +55,7 @@ func (d *driver) counters() []Counter {
 		{"dropped_insecure", c.insecure},
 		{"dropped_waiting", c.early},
 		{"dropped_mismatch", c.dropped.Mismatch},
+		{"dropped_impossible", c.dropped.Impossible},
 		{"dropped_unknown", c.dropped.Unknown},
 		{"dropped_unaccepted", c.dropped.Unaccepted},
 		{"dropped_faulty", c.dropped.Faulty},

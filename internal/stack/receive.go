@@ -80,11 +80,25 @@ func (s *Stack) forThisNode(p *wire.Packet) bool {
 		}
 		return false
 	}
+	if s.fromTheFuture(p) {
+		s.Dropped.Impossible++
+		return false
+	}
 	if p.Has(wire.FrameInUse) && h.Echo.Boot != s.cfg.Self.Boot {
 		s.Dropped.Unknown++ // an answer to another incarnation of this id says nothing about this one
 		return false
 	}
 	return true
+}
+
+// fromTheFuture reports whether a packet names an instant of its sender's clock that comes
+// long after the packet's own. Such a packet is damaged or forged: a node that took its
+// request would ignore all later ones as older. Numbers of requests are a little ahead of
+// the clock if several are made at one instant.
+func (s *Stack) fromTheFuture(p *wire.Packet) bool {
+	sent := p.Header.Stamp.Add(s.cfg.Timing.KeepalivePeriod)
+	return p.Has(wire.FrameRequest) && p.Request.Number > sent || p.Has(wire.FrameRelease) && p.Release > sent ||
+		p.Has(wire.FrameQuestion) && p.Question.Asked > sent
 }
 
 // handle takes a packet of a peer's accepted incarnation.

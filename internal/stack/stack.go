@@ -61,7 +61,7 @@ type Stack struct {
 
 // Dropped counts dropped packets by reason.
 type Dropped struct {
-	Foreign, Mismatch, Unknown, Unaccepted, Faulty uint64
+	Foreign, Mismatch, Impossible, Unknown, Unaccepted, Faulty uint64
 }
 
 // New returns the node of an incarnation that starts at now, when the wall clock shows

@@ -151,13 +151,14 @@ var survivors = map[string]string{
 	"FalsetickersSteer":      "there are no references of UTC",
 	"UTCSkipsWidth":          "there are no references of UTC",
 
-	"TwinsUnseen":         "packets have no counters",
-	"TimersInTheBatch":    "packets do not wait in sockets",
-	"ProposalWithLineage": "packets are not encoded",
-	"LineageUnwritten":    "packets are not encoded",
-	"DamageUnseen":        "packets are not encoded",
-	"ReadRawLast":         "not in the stack: internal/hwclock",
-	"SnapshotOnce":        "not in the stack: the root package",
+	"TwinsUnseen":           "packets have no counters",
+	"TimersInTheBatch":      "packets do not wait in sockets",
+	"ProposalWithLineage":   "packets are not encoded",
+	"LineageUnwritten":      "packets are not encoded",
+	"DamageUnseen":          "packets are not encoded",
+	"ReadRawLast":           "not in the stack: internal/hwclock",
+	"SnapshotOnce":          "not in the stack: the root package",
+	"RequestsFromTheFuture": "packets are not damaged",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are

@@ -33,6 +33,7 @@ const (
 	ClassHeal
 	ClassBurst        // only with a broadcast
 	ClassSlowConsumer // only with a broadcast
+	ClassDamage       // never in random schedules
 	classEnd
 )
 
@@ -41,7 +42,8 @@ const Classes = int(classEnd)
 
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
-	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal", "burst", "slow consumer"}
+	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal", "burst", "slow consumer",
+	"damage"}
 
 // String returns the name of the class.
 func (c Class) String() string {
@@ -52,4 +54,4 @@ func (c Class) String() string {
 }
 
 // Random reports whether random schedules draw faults of the class.
-func (c Class) Random() bool { return c < classEnd && c != ClassHeal }
+func (c Class) Random() bool { return c < ClassDamage && c != ClassHeal }

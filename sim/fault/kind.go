@@ -41,10 +41,14 @@ const (
 	// BlackHole loses packets of more than Size bytes, as a path does whose maximum
 	// transmission unit shrank.
 	BlackHole Kind = "black hole"
-	// Corrupt flips bits of a packet, with probability Rate: the decoder sees it, and
-	// the checksum drops it. Truncate cuts off its end.
+	// Corrupt flips bits of a packet, with probability Rate, and the checksum fails.
+	// Truncate cuts off its end.
 	Corrupt  Kind = "corrupt"
 	Truncate Kind = "truncate"
+	// Damage flips bits of a packet, with probability Rate, and makes the checksum fit, so
+	// that the packet counts if it can be decoded. No random schedule has it. Only
+	// liveness is promised after it.
+	Damage Kind = "damage"
 	// Forge adds packets in the name of the sender, by an author that does not know
 	// the boot ids, with probability Rate.
 	Forge Kind = "forge"
@@ -130,6 +134,7 @@ var kinds = map[Kind]kind{
 	BlackHole:    {class: ClassSocket, link: true, size: true},
 	Corrupt:      {class: ClassCorrupt, link: true, rate: true},
 	Truncate:     {class: ClassCorrupt, link: true, rate: true},
+	Damage:       {class: ClassDamage, link: true, rate: true},
 	Forge:        {class: ClassForge, link: true, rate: true},
 	Foreign:      {class: ClassForge, link: true, rate: true},
 	SocketError:  {class: ClassSocket, node: true, rate: true},

@@ -64,6 +64,7 @@ type Checker struct {
 	// HeardUTC, if set, takes events about external time.
 	HeardUTC func(*stack.Event)
 	Broken   bool     // a clock has left ρ
+	Damaged  bool     // a damaged packet has passed the checksum
 	Cloned   bool     // a process was cloned
 	Clones   []bool   // the processes that noticed it
 	Quit     *Process // has found its id in use, and must stop
@@ -118,16 +119,19 @@ var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness
 // despite lists the checks that rest neither on clocks nor on boot ids.
 var despite = []string{"codec", "forged", "mismatch", "liveness"}
 
+// damaged lists the checks that hold although damaged packets count.
+var damaged = []string{"codec", "liveness"}
+
 // Fail reports a promise that was broken at a process.
 func (c *Checker) Fail(check string, n *Process, format string, args ...any) {
 	c.FailAt(check, n.ID, format, args...)
 }
 
 // FailAt reports a promise that was broken at a node. It ignores checks that rest on
-// clocks or boot ids once these are known to be broken.
+// clocks, boot ids or undamaged packets once these are known to be broken.
 func (c *Checker) FailAt(check string, id timed.NodeID, format string, args ...any) {
 	if c.Faults != nil || c.Broken && !slices.Contains(always, check) ||
-		c.Cloned && !slices.Contains(despite, check) {
+		c.Cloned && !slices.Contains(despite, check) || c.Damaged && !slices.Contains(damaged, check) {
 		return
 	}
 	c.Violated(check, id, fmt.Sprintf(format, args...))

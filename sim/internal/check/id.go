@@ -27,9 +27,9 @@ func (c *Checker) twins(n *Process, e *stack.Event) {
 }
 
 // Blames checks that a node wants a new incarnation because its peers contradict its
-// clock: a violation while all clocks keep ρ. It reports whether the node gets one.
+// clock: a violation while all clocks keep ρ and no damaged packet counts. It reports whether the node gets one.
 func (c *Checker) Blames(n *Process) bool {
-	if !c.Broken && c.Faults == nil {
+	if !c.Broken && !c.Damaged && c.Faults == nil {
 		c.Fail("clock", n, "blamed its own clock although all clocks keep ρ")
 		return false
 	}
