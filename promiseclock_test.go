@@ -25,7 +25,7 @@ func promise() (h Hold, v Verification, clock *int64, trust *loop.Trust) {
 // A promise ends with the trust in the clock that it rests on, and a clock that runs
 // backwards does not make it longer.
 func promisesEndWithTheClock(t testing.TB) {
-	h, v, clock, trust := promise()
+	h, v, _, trust := promise()
 	require.EqualValues(t, 50, h.ValidFor())
 	require.EqualValues(t, 50, v.ValidFor())
 	require.EqualValues(t, 30, v.GlobalValidFor())
@@ -33,7 +33,7 @@ func promisesEndWithTheClock(t testing.TB) {
 	require.Zero(t, h.ValidFor())
 	require.Zero(t, v.ValidFor()+v.GlobalValidFor())
 
-	h, v, clock, _ = promise()
+	h, v, clock, _ := promise()
 	*clock = 99
 	require.Zero(t, h.ValidFor(), "before it was made")
 	require.Zero(t, v.GlobalValidFor())
