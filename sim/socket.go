@@ -5,9 +5,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// socketBatch is how many packets a process reads from its socket at once, as the loop of
-// a node does.
-const socketBatch = 64
+// socketBatch is how many packets a process of a world reads from its socket at once, as
+// the loop of a node does. In every other world it is one, as on systems that read no
+// batches.
+func (w *World) socketBatch() int {
+	if w.seed%2 == 0 {
+		return 1
+	}
+	return 64
+}
 
 // waiting is a packet in the socket of a process that is stopped.
 type waiting struct {
@@ -41,7 +47,7 @@ func (w *World) reads(e event) {
 
 // readSocket hands the packets that wait to their process, in one turn.
 func (w *World) readSocket(n *Node) {
-	batch := n.socket[:min(len(n.socket), socketBatch)]
+	batch := n.socket[:min(len(n.socket), w.socketBatch())]
 	n.socket = n.socket[len(batch):]
 	if n.proc.Upset && w.reincarnate(n) {
 		w.lose(n, batch)
