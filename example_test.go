@@ -66,7 +66,7 @@ func ExampleNode_Lead() {
 	}
 	defer cancel()
 	fmt.Println("may act:", lead.Err() == nil)
-	if err := n.Resign(lead); err != nil {
+	if err := n.Resign(context.Background()); err != nil {
 		panic(err)
 	}
 	fmt.Println("may act:", lead.Err() == nil)
