@@ -35,11 +35,12 @@ func handedOver(t *testing.T) time.Duration {
 			continue
 		}
 		require.False(t, first.Leads())
-		eventually(t, "the other one leads", second.Leads)
+		eventually(t, "one leads again", func() bool { return first.Leads() || second.Leads() })
 		left := h.ValidFor()
-		if second.Leader().Support.Len() == 2 {
+		if second.Leads() && second.Leader().Support.Len() == 2 {
 			return left
 		}
+		// A busy machine made the nodes deaf to each other, so that the first led again.
 	}
 }
 
