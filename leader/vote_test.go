@@ -17,6 +17,18 @@ type promise struct {
 	number timed.Instant // of the latest request voted for
 }
 
+// requireKept requires that the voter is bound as promised, and to nobody once the promised
+// time is over.
+func (p promise) requireKept(t *rapid.T, e *Election, now timed.Instant) {
+	to, until := e.Locked(now)
+	if now < p.until {
+		require.Equal(t, p.to, to)
+		require.GreaterOrEqual(t, until, p.until)
+	} else {
+		require.False(t, to.Valid(), "bound to %v beyond the promised time", to)
+	}
+}
+
 // restarts counts the restarts of nodes 1 to 3.
 type restarts [4]timed.BootID
 
@@ -74,15 +86,7 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 			"time": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond)
 			},
-			"": func(t *rapid.T) {
-				to, until := e.Locked(now)
-				if now < given.until {
-					require.Equal(t, given.to, to)
-					require.GreaterOrEqual(t, until, given.until)
-				} else {
-					require.False(t, to.Valid(), "bound to %v beyond the promised time", to)
-				}
-			},
+			"": func(t *rapid.T) { given.requireKept(t, e, now) },
 		})
 	})
 	if !testing.Short() { // which runs too few for these counts

@@ -30,15 +30,8 @@ func TestReplicasOverUDP(t *testing.T) {
 		return h
 	}
 	wait := func(what string, ok func() bool) {
-		for !ok() {
-			if ctx.Err() != nil {
-				for _, h := range all {
-					t.Logf("node %v: %+v, restored %d", h.Node().ID(), h.Progress(), h.restored.Load())
-				}
-				require.FailNow(t, "in vain: "+what)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		t.Helper()
+		await(ctx, t, all, what, ok)
 	}
 	for _, app := range applications(3, size) {
 		start(app)
@@ -47,19 +40,8 @@ func TestReplicasOverUDP(t *testing.T) {
 		wait("one view", func() bool { return h.Read(func() {}).UpToDate && h.Node().View().View.Set.Len() == 3 })
 	}
 	acked, writer := make(chan string, 1<<16), all[1]
-	writing, stop := context.WithCancel(ctx)
+	stop := keepWriting(ctx, writer, acked)
 	defer stop()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for i := 0; writing.Err() == nil; i++ {
-			word := fmt.Sprintf("w%05d", i)
-			if _, err := writer.Submit(writing, []byte(word)); err == nil {
-				acked <- word
-			}
-			time.Sleep(2 * time.Millisecond)
-		}
-	}()
 	wait("writes", func() bool { return len(acked) > 20 })
 	joiner := start(&words{})
 	// Should views fall apart all the same, states are merged, or the transfer is over
@@ -75,7 +57,6 @@ func TestReplicasOverUDP(t *testing.T) {
 	_, err := joiner.Submit(ctx, []byte("last"))
 	require.NoError(t, err)
 	stop()
-	<-done
 	close(acked)
 	for i, h := range all {
 		if i == killed {
@@ -91,4 +72,40 @@ func TestReplicasOverUDP(t *testing.T) {
 		require.Contains(t, lists[0], word)
 	}
 	require.Contains(t, lists[0], "last")
+}
+
+// await waits until ok returns true. When ctx ends first, it fails the test and logs how
+// far each node has come.
+func await(ctx context.Context, t *testing.T, all []*holder, what string, ok func() bool) {
+	t.Helper()
+	for !ok() {
+		if ctx.Err() != nil {
+			for _, h := range all {
+				t.Logf("node %v: %+v, restored %d", h.Node().ID(), h.Progress(), h.restored.Load())
+			}
+			require.FailNow(t, "in vain: "+what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// keepWriting submits a word every two milliseconds until stop is called, and sends each
+// acknowledged word to acked. After stop it sends no more.
+func keepWriting(ctx context.Context, writer *holder, acked chan<- string) (stop func()) {
+	writing, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; writing.Err() == nil; i++ {
+			word := fmt.Sprintf("w%05d", i)
+			if _, err := writer.Submit(writing, []byte(word)); err == nil {
+				acked <- word
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }

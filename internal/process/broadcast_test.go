@@ -66,38 +66,9 @@ func TestBroadcastSurvivesStopsAndKills(t *testing.T) {
 	last, err := g.procs[2].client.Broadcast(ctx, []byte("last"), options)
 	require.NoError(t, err)
 
-	type step struct{ from, to string }
-	var streams [2]map[step][]string
+	var streams [2]map[viewStep][]string
 	for i, p := range g.procs[:2] {
-		streams[i] = map[step][]string{}
-		seen := map[string]bool{}
-		been := map[string]bool{}
-		view, messages := "", []string(nil)
-		enough := errors.New("enough")
-		err := p.client.Deliveries(ctx, &api.Resume{Last: "0"}, true, nil, func(d api.Delivery) error {
-			switch d.Kind {
-			case "missed", "new-incarnation":
-				return fmt.Errorf("node %d: %s", d.Node, d.Kind)
-			case "view":
-				streams[i][step{view, d.View}] = messages
-				view, messages = d.View, nil
-				been[view] = true
-			case "message":
-				require.False(t, seen[d.Message], "twice")
-				seen[d.Message] = true
-				messages = append(messages, d.Message)
-				if d.Message == last.ID {
-					return enough
-				}
-			}
-			return nil
-		})
-		require.Equal(t, enough, err)
-		for id, of := range delivered {
-			if been[of] { // a busy machine may have parted the two
-				require.True(t, seen[id], "node %d lost %s", i+1, id)
-			}
-		}
+		streams[i] = streamOf(ctx, t, i+1, p, last.ID, delivered)
 	}
 	together := 0
 	for s, messages := range streams[0] {
@@ -108,4 +79,44 @@ func TestBroadcastSurvivesStopsAndKills(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, together, 4, "views with the third node and without it, twice")
 	require.Greater(t, len(delivered), 250)
+}
+
+// A viewStep is the step of a node from one view to the next.
+type viewStep struct{ from, to string }
+
+// streamOf reads the deliveries of a node up to the message last, and returns the messages
+// that it delivered before each of its steps. It requires that the node lost none of
+// the messages delivered in a view that it was in; delivered maps them to their views.
+func streamOf(ctx context.Context, t *testing.T, node int, p *proc, last string, delivered map[string]string) map[viewStep][]string {
+	t.Helper()
+	stream := map[viewStep][]string{}
+	seen := map[string]bool{}
+	been := map[string]bool{}
+	view, messages := "", []string(nil)
+	enough := errors.New("enough")
+	err := p.client.Deliveries(ctx, &api.Resume{Last: "0"}, true, nil, func(d api.Delivery) error {
+		switch d.Kind {
+		case "missed", "new-incarnation":
+			return fmt.Errorf("node %d: %s", d.Node, d.Kind)
+		case "view":
+			stream[viewStep{view, d.View}] = messages
+			view, messages = d.View, nil
+			been[view] = true
+		case "message":
+			require.False(t, seen[d.Message], "twice")
+			seen[d.Message] = true
+			messages = append(messages, d.Message)
+			if d.Message == last {
+				return enough
+			}
+		}
+		return nil
+	})
+	require.Equal(t, enough, err)
+	for id, of := range delivered {
+		if been[of] { // a busy machine may have parted the two
+			require.True(t, seen[id], "node %d lost %s", node, id)
+		}
+	}
+	return stream
 }

@@ -20,62 +20,75 @@ func TestGroupingLosesAndReordersNothing(t *testing.T) {
 		hosts := rapid.IntRange(1, 40).Draw(t, "hosts")
 		var w sender
 		w.init(&Options{Batch: batch}, unix.AF_INET, room, true, new(counters))
-		pkts := make([]Packet, rapid.IntRange(1, 300).Draw(t, "packets"))
-		for i := range pkts {
-			n := rapid.SampledFrom([]int{0, 1, 40, 40, 40, 1000, 1000, 20_000, 65_507}).Draw(t, "size")
-			host := byte(rapid.IntRange(0, hosts).Draw(t, "host"))
-			pkts[i] = Packet{Buf: make([]byte, n), N: n, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, host}), 9)}
-			pkts[i].Tail = make([]byte, rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(t, "tail"))
-			if host == 0 {
-				pkts[i].Addr = netip.MustParseAddrPort("[::1]:9") // not of this socket
-			}
-		}
+		pkts := drawPackets(t, hosts)
 		for len(pkts) > 0 {
 			taken := w.fill(pkts)
 			require.Positive(t, taken)
 			require.LessOrEqual(t, len(w.trains), batch)
-			unplaced := map[netip.AddrPort][]Packet{} // in order
-			total := 0
-			for _, p := range pkts[:taken] {
-				if p.Addr.Addr().Is4() {
-					unplaced[p.Addr] = append(unplaced[p.Addr], p)
-					total++
-				}
-			}
-			for i := range w.trains {
-				tr := &w.trains[i]
-				require.Len(t, tr.vectors, tr.packets*tr.pieces)
-				require.LessOrEqual(t, tr.packets, maxTrain)
-				bytes := 0
-				for j := range tr.packets {
-					p, pieces := unplaced[tr.addr][0], tr.packet(j)
-					unplaced[tr.addr] = unplaced[tr.addr][1:]
-					require.Same(t, unsafe.SliceData(p.Buf), pieces[0].Base)
-					require.EqualValues(t, p.N, pieces[0].Len)
-					if len(p.Tail) > 0 {
-						require.Len(t, pieces, 2)
-						require.Same(t, unsafe.SliceData(p.Tail), pieces[1].Base)
-					}
-					n := tr.length(j)
-					require.Equal(t, p.N+len(p.Tail), n)
-					bytes += n
-					total--
-					if j < tr.packets-1 {
-						require.Equal(t, tr.size, n)
-					} else {
-						require.LessOrEqual(t, n, tr.size)
-						require.True(t, n > 0 || j == 0)
-					}
-				}
-				require.Equal(t, bytes, tr.bytes)
-				if tr.packets > 1 {
-					require.LessOrEqual(t, bytes, min(maxTrainBytes, room/2))
-				}
-			}
-			require.Zero(t, total)
+			requireTrains(t, &w, pkts[:taken], room)
 			pkts = pkts[taken:]
 		}
 	})
+}
+
+// drawPackets draws packets to hosts of the socket's address family and, as host 0, to one
+// of another.
+func drawPackets(t *rapid.T, hosts int) []Packet {
+	pkts := make([]Packet, rapid.IntRange(1, 300).Draw(t, "packets"))
+	for i := range pkts {
+		n := rapid.SampledFrom([]int{0, 1, 40, 40, 40, 1000, 1000, 20_000, 65_507}).Draw(t, "size")
+		host := byte(rapid.IntRange(0, hosts).Draw(t, "host"))
+		pkts[i] = Packet{Buf: make([]byte, n), N: n, Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, host}), 9)}
+		pkts[i].Tail = make([]byte, rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(t, "tail"))
+		if host == 0 {
+			pkts[i].Addr = netip.MustParseAddrPort("[::1]:9") // not of this socket
+		}
+	}
+	return pkts
+}
+
+// requireTrains holds the trains of w against the packets that they must carry: all those
+// of this socket, each once, in the order of each address, and within every limit.
+func requireTrains(t *rapid.T, w *sender, pkts []Packet, room int) {
+	unplaced := map[netip.AddrPort][]Packet{} // in order
+	total := 0
+	for _, p := range pkts {
+		if p.Addr.Addr().Is4() {
+			unplaced[p.Addr] = append(unplaced[p.Addr], p)
+			total++
+		}
+	}
+	for i := range w.trains {
+		tr := &w.trains[i]
+		require.Len(t, tr.vectors, tr.packets*tr.pieces)
+		require.LessOrEqual(t, tr.packets, maxTrain)
+		bytes := 0
+		for j := range tr.packets {
+			p, pieces := unplaced[tr.addr][0], tr.packet(j)
+			unplaced[tr.addr] = unplaced[tr.addr][1:]
+			require.Same(t, unsafe.SliceData(p.Buf), pieces[0].Base)
+			require.EqualValues(t, p.N, pieces[0].Len)
+			if len(p.Tail) > 0 {
+				require.Len(t, pieces, 2)
+				require.Same(t, unsafe.SliceData(p.Tail), pieces[1].Base)
+			}
+			n := tr.length(j)
+			require.Equal(t, p.N+len(p.Tail), n)
+			bytes += n
+			total--
+			if j < tr.packets-1 {
+				require.Equal(t, tr.size, n)
+			} else {
+				require.LessOrEqual(t, n, tr.size)
+				require.True(t, n > 0 || j == 0)
+			}
+		}
+		require.Equal(t, bytes, tr.bytes)
+		if tr.packets > 1 {
+			require.LessOrEqual(t, bytes, min(maxTrainBytes, room/2))
+		}
+	}
+	require.Zero(t, total)
 }
 
 func TestManyAddressesInTurnCostNoLongSearch(t *testing.T) {
