@@ -15,5 +15,10 @@
 //   - M7 fail-awareness: "up to date" is a local predicate, which is true for no
 //     longer than the lease.
 //
+// A view comes about in two rounds. The leader proposes it, and commits it once all its
+// members have acknowledged the proposal (lead.go). A member acknowledges, and installs
+// the view when it hears of the commit (member.go). From then on the leader renews the
+// view's lease with every request.
+//
 // [Service] is a pure machine for one goroutine.
 package membership

@@ -21,7 +21,8 @@ func (d *driver) begin() {
 }
 
 // restart ends the incarnation, if there is one, with everything that rests on its
-// clock, and chooses the boot id of the next one.
+// clock, and chooses the boot id of the next one. Every incarnation but the last ends
+// here; the last one ends with the loop, in finish.
 func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	if why.OfClock() {
 		d.trust.Lose() // before anybody can hear of the end
@@ -43,7 +44,8 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.l.cfg.Sink.Restarted(why, previous, d.cfg.Self.Boot)
 }
 
-// distrust ends the incarnation.
+// distrust tells the application that nothing of the incarnation holds any more, and
+// drops its stack.
 func (d *driver) distrust(now timed.Instant) {
 	d.clock.now = now
 	d.perform(d.stack.Distrust(now, d.effects[:0]))
