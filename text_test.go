@@ -123,7 +123,7 @@ func TestEverythingPrints(t *testing.T) {
 		Status{}, PeerStatus{}, PeerStatus{ID: 1, Alive: true, Delay: event.UnknownDelay}, Counter{}, Lateness{}, ReferenceStatus{},
 		Outcome{}, Delivery{}, TransitionBegins{}, ViewChange{}, OutcomeLost{}, NewIncarnation{}, Branch{}, &View{},
 		Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound},
-		Order(9), Atomicity(9), Mode(9), RankBy(9)} {
+		Order(9), Atomicity(9), Mode(9), RankBy(9), Timing{}, LAN(), Bounds{}} {
 		text := x.String()
 		require.NotEmpty(t, text, "%T", x)
 		require.NotContains(t, text, "2562047h", "%T", x)
