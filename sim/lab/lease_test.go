@@ -56,10 +56,10 @@ func TestNerioThatForgetsItsGrantsBreaksUniqueness(t *testing.T) {
 	impatient.Detector = ByPhi
 	s := Scenario{Name: "amnesia", Nodes: 3, Duration: 20 * time.Second, Faults: scripted(
 		// 1 leads with the grant of 3, and does not hear of anything.
-		fault.Fault{At: settled, For: 300 * time.Millisecond, Kind: fault.Deaf, Node: 1},
-		fault.Fault{At: settled, For: 300 * time.Millisecond, Kind: fault.Mute, Node: 1},
-		fault.Fault{At: settled - 200*time.Millisecond, For: 195 * time.Millisecond, Kind: fault.Cut, Node: 1, Peer: 2},
-		fault.Fault{At: settled + time.Millisecond, For: 2 * time.Millisecond, Kind: fault.Crash, Node: 3})}
+		fault.Fault{At: warmup, For: 300 * time.Millisecond, Kind: fault.Deaf, Node: 1},
+		fault.Fault{At: warmup, For: 300 * time.Millisecond, Kind: fault.Mute, Node: 1},
+		fault.Fault{At: warmup - 200*time.Millisecond, For: 195 * time.Millisecond, Kind: fault.Cut, Node: 1, Peer: 2},
+		fault.Fault{At: warmup + time.Millisecond, For: 2 * time.Millisecond, Kind: fault.Crash, Node: 3})}
 	o, err := Run(impatient, s, 1)
 	require.NoError(t, err)
 	require.ErrorContains(t, o.violation(t, Uniqueness), "{1 2} lead at once")

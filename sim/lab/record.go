@@ -23,8 +23,8 @@ func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.
 	}
 	rec := w.Record()
 	if !a.Own() {
-		r.book.lanes = &lanes{rec: rec}
-		r.book.draw()
+		r.observer.lanes = &lanes{rec: rec}
+		r.observer.draw()
 	}
 	if err := r.liveUntil(w, &s, to); err != nil {
 		return nil, err
@@ -43,31 +43,31 @@ type lanes struct {
 }
 
 // draw begins and ends bars by the present claims.
-func (b *book) draw() {
-	for _, n := range b.nodes {
+func (o *observer) draw() {
+	for _, n := range o.nodes {
 		id := n.ID()
-		bar, on := b.barOf(id)
-		rec, i := b.lanes.rec, b.lanes.open[id]-1
+		bar, on := o.barOf(id)
+		rec, i := o.lanes.rec, o.lanes.open[id]-1
 		if i >= 0 {
 			old := &rec.Bars[i]
 			if on && old.Kind == bar.Kind && old.Leader == bar.Leader && old.Label == bar.Label {
 				continue
 			}
-			old.To = b.now
+			old.To = o.now
 		}
-		b.lanes.open[id] = 0
+		o.lanes.open[id] = 0
 		if on && len(rec.Bars) < sim.MaxRecorded {
 			rec.Bars = append(rec.Bars, bar)
-			b.lanes.open[id] = len(rec.Bars)
+			o.lanes.open[id] = len(rec.Bars)
 		}
 	}
 }
 
-func (b *book) barOf(id timed.NodeID) (bar sim.RecordedBar, on bool) {
-	bar = sim.RecordedBar{Kind: sim.BarVote, Node: id, From: b.now, To: sim.Never, Leader: b.elected[id]}
-	if b.leaders.has(id) {
-		bar.Kind, bar.Leader, bar.Members = sim.BarLeads, id, b.followers(id).set()
+func (o *observer) barOf(id timed.NodeID) (bar sim.RecordedBar, on bool) {
+	bar = sim.RecordedBar{Kind: sim.BarVote, Node: id, From: o.now, To: sim.Never, Leader: o.elected[id]}
+	if o.leaders.has(id) {
+		bar.Kind, bar.Leader, bar.Members = sim.BarLeads, id, o.followers(id).set()
 		bar.Label = bar.Members.String()
 	}
-	return bar, b.up.has(id) && bar.Leader != 0
+	return bar, o.up.has(id) && bar.Leader != 0
 }

@@ -119,11 +119,12 @@ func (r *Ring) pass(m Message, alive timed.Set, now timed.Instant, out []Effect)
 }
 
 func (r *Ring) win(now timed.Instant, m Message, alive timed.Set, out []Effect) []Effect {
-	r.settle(r.Self)
+	r.conclude(r.Self)
 	return r.pass(Message{Kind: RingElected, Candidate: r.Self, Initiator: m.Initiator}, alive, now, out)
 }
 
-func (r *Ring) settle(elected timed.NodeID) {
+// conclude ends the election with the process that it elected.
+func (r *Ring) conclude(elected timed.NodeID) {
 	r.participant, r.elected, r.until = false, elected, timed.Never
 }
 
@@ -143,7 +144,7 @@ func (r *Ring) HandleMessage(now timed.Instant, _ timed.NodeID, m *Message, aliv
 		if m.Candidate == r.Self {
 			return out
 		}
-		r.settle(m.Candidate)
+		r.conclude(m.Candidate)
 		return r.pass(*m, alive, now, out)
 	}
 	return out

@@ -23,7 +23,7 @@ type run struct {
 	hosts        []*host // by id, less 1; the present process
 	sent         [kinds]uint64
 	buf          []byte
-	book         *book
+	observer     *observer
 	specs        []SpecName
 	observe      bool // once the world is made
 }
@@ -86,13 +86,13 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 	if err != nil {
 		return nil, nil, fmt.Errorf("lab: scenario %s: %w", s.Name, err)
 	}
-	r.book = newBook(w, s.Nodes, r.timing, r.ranking, r.specs)
-	r.book.claim, r.book.acted, r.book.sent = r.claim, r.acted, func() (uint64, uint64) { return r.counted(w) }
-	r.book.sample()
-	r.book.begin(true)
-	r.book.changes-- // so that all processes are read at first
+	r.observer = newObserver(w, s.Nodes, r.timing, r.ranking, r.specs)
+	r.observer.claim, r.observer.acted, r.observer.sent = r.claim, r.acted, func() (uint64, uint64) { return r.counted(w) }
+	r.observer.sample()
+	r.observer.begin(true)
+	r.observer.changes-- // so that all processes are read at first
 	r.observe = true
-	r.book.observe()
+	r.observer.observe()
 	return r, w, nil
 }
 
@@ -100,7 +100,7 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 func (r *run) app(*sim.World) sim.App {
 	return sim.App{Start: r.start, Says: says, Invariants: []sim.Invariant{{Name: "lab", Check: func() error {
 		if r.observe {
-			r.book.observe()
+			r.observer.observe()
 		}
 		return nil
 	}}}}
@@ -187,7 +187,7 @@ func (r *run) counted(w *sim.World) (own, all uint64) {
 // live lets the world run to the end of the scenario.
 func (r *run) live(w *sim.World, s *Scenario) error {
 	err := r.liveUntil(w, s, s.Duration)
-	r.book.close()
+	r.observer.close()
 	return err
 }
 
@@ -211,8 +211,8 @@ func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 		if err := w.Run(at - w.Time()); err != nil {
 			return fmt.Errorf("lab: %s in scenario %s: %w", r.alg.Name, s.Name, err)
 		}
-		r.book.pass(w.Time())
-		r.book.sample()
+		r.observer.pass(w.Time())
+		r.observer.sample()
 		if at == s.Call && !r.alg.Own() {
 			for id := range s.Callers.All() {
 				if n := w.Node(id); n.Up() {
@@ -226,9 +226,9 @@ func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 
 func (r *run) outcome(w *sim.World) Outcome {
 	res := w.Result()
-	o := Outcome{Measure: r.book.m, Hash: res.Hash, Events: res.Events}
+	o := Outcome{Measure: r.observer.m, Hash: res.Hash, Events: res.Events}
 	o.Algorithm, o.Sent = r.counted(w)
-	for _, v := range r.book.specs {
+	for _, v := range r.observer.specs {
 		o.Verdicts = append(o.Verdicts, Verdict{v.name, v.tested, v.err, v.at})
 	}
 	return o

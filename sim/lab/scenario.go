@@ -26,8 +26,8 @@ type Scenario struct {
 	Call    time.Duration
 }
 
-// The time by which all processes have started, have been led, and are quiet.
-const settled = 10 * time.Second
+// warmup is the time in which all processes start, get a leader, and become quiet.
+const warmup = 10 * time.Second
 
 // FindScenarios returns the scenarios of a list of names separated by commas, or
 // all of them for "all".
@@ -46,11 +46,11 @@ func Scenarios() []Scenario {
 	both := func(kind fault.Kind, p, q timed.NodeID, extra, at, span time.Duration) []fault.Fault {
 		return []fault.Fault{{At: at, For: span, Kind: kind, Node: p, Peer: q, Extra: extra}, {At: at, For: span, Kind: kind, Node: q, Peer: p, Extra: extra}}
 	}
-	const from, span, end = settled, 20 * time.Second, time.Minute
+	const from, span, end = warmup, 20 * time.Second, time.Minute
 	return []Scenario{
 		{Name: "calm", Title: "nothing goes wrong", Nodes: 8, Duration: end, Faults: always()},
 		{Name: "crash", Title: "the coordinator crashes, and comes back", Nodes: 8, Duration: end, Faults: crashes},
-		{Name: "best-initiator", Title: "the coordinator crashes, and who is to lead calls for the election", Nodes: 8, Duration: end,
+		{Name: "best-initiator", Title: "the coordinator crashes, and the best of the others calls for the election", Nodes: 8, Duration: end,
 			Faults: always(fault.Fault{At: from, Kind: fault.Crash, Node: 1}), Callers: ids(2), Call: from},
 		{Name: "worst-initiators", Title: "the coordinator crashes, and all others call for an election at once", Nodes: 8, Duration: end,
 			Faults: always(fault.Fault{At: from, Kind: fault.Crash, Node: 1}), Callers: ids(3, 4, 5, 6, 7, 8), Call: from},
@@ -84,7 +84,7 @@ const overload = 30 * time.Millisecond
 // crashes ends the coordinator at a time that no period of anybody is in step
 // with, and once more soon after it came back.
 func crashes(d *rand.Rand) []fault.Fault {
-	at := settled + time.Duration(d.Int64N(int64(time.Second)))
+	at := warmup + time.Duration(d.Int64N(int64(time.Second)))
 	return []fault.Fault{
 		{At: at, For: 10 * time.Second, Kind: fault.Crash, Node: 1},
 		{At: at + 20*time.Second, For: 300 * time.Millisecond, Kind: fault.Crash, Node: 1},
@@ -94,7 +94,7 @@ func crashes(d *rand.Rand) []fault.Fault {
 
 // storm crashes one process after the other for half a minute.
 func storm(d *rand.Rand) (out []fault.Fault) {
-	for at := settled; at < 40*time.Second; at += time.Duration(d.Int64N(int64(800 * time.Millisecond))) {
+	for at := warmup; at < 40*time.Second; at += time.Duration(d.Int64N(int64(800 * time.Millisecond))) {
 		out = append(out, fault.Fault{At: at, For: time.Duration(50+d.Int64N(950)) * time.Millisecond, Kind: fault.Crash, Node: timed.NodeID(1 + d.IntN(8))})
 	}
 	return out

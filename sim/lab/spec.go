@@ -26,12 +26,12 @@ type vista struct {
 	still   time.Duration                                     // the time of the last change of connectivity
 	joined  [MaxProcesses + 1][MaxProcesses + 1]time.Duration // the times at which two became connected
 	changed bool                                              // the state, since the last look
-	// bound is κ, within which a Δ-partition must have a leader; settle is Stoller's c,
+	// bound is κ, within which a Δ-partition must have a leader; calm is Stoller's c,
 	// within which groups must become final.
-	bound, settle time.Duration
-	longest       time.Duration // the longest time that a vote binds
-	blocks        []mask        // the Δ-partitions of g
-	least         int           // a minimum clique cover of g; 0: not known
+	bound, calm time.Duration
+	longest     time.Duration // the longest time that a vote binds
+	blocks      []mask        // the Δ-partitions of g
+	least       int           // a minimum clique cover of g; 0: not known
 }
 
 // connectedFor reports whether two processes have been connected for a time.
@@ -39,8 +39,8 @@ func (v *vista) connectedFor(p, q timed.NodeID, d time.Duration) bool {
 	return v.g.joined(p, q) && v.now-v.joined[p][q] >= d
 }
 
-// stable reports whether connectivity has been still for the time to settle.
-func (v *vista) stable() bool { return v.now-v.still >= v.settle }
+// stable reports whether connectivity has been still for long enough.
+func (v *vista) stable() bool { return v.now-v.still >= v.calm }
 
 // SpecName names a specification.
 type SpecName string
@@ -116,8 +116,8 @@ type always func(v *vista) (bool, error)
 func (a always) look(v *vista) (bool, error)  { return a(v) }
 func (a always) close(v *vista) (bool, error) { return a(v) }
 
-// atEnd is a specification of the end of a still time that was long enough to
-// settle.
+// atEnd is a specification of the end of a still time that was long enough for
+// groups to become final.
 type atEnd func(v *vista) (bool, error)
 
 func (a atEnd) look(*vista) (bool, error) { return false, nil }

@@ -39,7 +39,7 @@ func assertion4(v *vista) (bool, error) {
 // prime is Assertion 4'.
 type prime struct {
 	still   time.Duration // the still time that was looked at last
-	settled bool          // in it, the state was seen that is to remain
+	final   bool          // in it, the state was seen that is to remain
 	elected [MaxProcesses + 1]timed.NodeID
 	group   [MaxProcesses + 1]Group
 }
@@ -48,10 +48,10 @@ func (p *prime) look(v *vista) (bool, error) {
 	if !v.stable() || !v.g.crisp() || v.least == 0 {
 		return false, nil
 	}
-	if p.settled && p.still == v.still && (p.elected != v.elected || p.group != v.group) {
+	if p.final && p.still == v.still && (p.elected != v.elected || p.group != v.group) {
 		return true, fmt.Errorf("somebody changes its group %v after connectivity became still", v.now-v.still)
 	}
-	p.still, p.settled, p.elected, p.group = v.still, true, v.elected, v.group
+	p.still, p.final, p.elected, p.group = v.still, true, v.elected, v.group
 	groups := map[Group]bool{}
 	for id := v.up.next(0); id != 0; id = v.up.next(id) {
 		l := v.elected[id]

@@ -8,9 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// book is the record of a run: the claims of processes and their ends, the connections,
+// observer records a run: the claims of processes and their ends, the connections,
 // the durations of both, and the verdicts of the specifications.
-type book struct {
+type observer struct {
 	vista
 	w      *sim.World
 	nodes  []*sim.Node
@@ -69,167 +69,167 @@ func (m *Measure) add(o *Measure) {
 	m.Electing, m.Sent, m.Algorithm = m.Electing+o.Electing, m.Sent+o.Sent, m.Algorithm+o.Algorithm
 }
 
-func newBook(w *sim.World, n int, t timed.Timing, r *Ranking, specs []SpecName) *book {
-	b := &book{w: w, timing: t}
+func newObserver(w *sim.World, n int, t timed.Timing, r *Ranking, specs []SpecName) *observer {
+	o := &observer{w: w, timing: t}
 	bounds, _ := t.Validate()
-	b.bound = bounds.Rejoin + bounds.Elect
-	b.settle = bounds.Rejoin + time.Duration(n)*bounds.Elect
-	b.longest = t.MaxDrift.Wait(t.MaxLockTime) + t.OneWayTimeout // which is the skew of synchronized clocks
-	b.state, b.g, b.ranking = new(state), &b.graph, r
+	o.bound = bounds.Rejoin + bounds.Elect
+	o.calm = bounds.Rejoin + time.Duration(n)*bounds.Elect
+	o.longest = t.MaxDrift.Wait(t.MaxLockTime) + t.OneWayTimeout // which is the skew of synchronized clocks
+	o.state, o.g, o.ranking = new(state), &o.graph, r
 	for i := range n {
-		b.nodes = append(b.nodes, w.Node(timed.NodeID(i+1)))
+		o.nodes = append(o.nodes, w.Node(timed.NodeID(i+1)))
 	}
 	for _, name := range specs {
-		b.specs = append(b.specs, verdict{name: name, spec: newSpec(name)})
+		o.specs = append(o.specs, verdict{name: name, spec: newSpec(name)})
 	}
-	return b
+	return o
 }
 
-// observe brings the book up to now. It is called after every event, so that of
+// observe brings the record up to now. It is called after every event, so that of
 // the time since the last call only the ends of leases are new.
-func (b *book) observe() {
-	b.pass(b.w.Time())
-	all := b.changes != b.w.Changes() // clocks may have been bent, too
+func (o *observer) observe() {
+	o.pass(o.w.Time())
+	all := o.changes != o.w.Changes() // clocks may have been bent, too
 	if all {
-		b.sample()
+		o.sample()
 	}
-	for _, n := range b.nodes {
-		if !all && !b.acted(n) {
+	for _, n := range o.nodes {
+		if !all && !o.acted(n) {
 			continue
 		}
-		c, vote, lead := b.claim(n)
-		b.changed = b.take(n, &c, b.now, vote, lead, &b.terms) || b.changed
+		c, vote, lead := o.claim(n)
+		o.changed = o.take(n, &c, o.now, vote, lead, &o.terms) || o.changed
 	}
-	b.changed = b.expire(&b.terms, b.now) || b.changed
-	if b.changed {
-		b.look()
+	o.changed = o.expire(&o.terms, o.now) || o.changed
+	if o.changed {
+		o.look()
 	}
 }
 
 // pass lets time pass in which no process acts.
-func (b *book) pass(now time.Duration) {
-	for b.last < now {
-		end := min(now, max(b.ends(&b.terms), b.last))
-		if len(b.breaks) > 0 {
-			end = min(end, max(b.breaks[0], b.last))
+func (o *observer) pass(now time.Duration) {
+	for o.last < now {
+		end := min(now, max(o.ends(&o.terms), o.last))
+		if len(o.breaks) > 0 {
+			end = min(end, max(o.breaks[0], o.last))
 		}
-		b.account(end - b.last)
-		b.last, b.now = end, end
+		o.account(end - o.last)
+		o.last, o.now = end, end
 		owed := false
-		for len(b.breaks) > 0 && b.breaks[0] <= end {
-			b.breaks, owed = b.breaks[1:], true
+		for len(o.breaks) > 0 && o.breaks[0] <= end {
+			o.breaks, owed = o.breaks[1:], true
 		}
-		if b.changed = b.expire(&b.terms, end); b.changed || owed {
-			b.look()
+		if o.changed = o.expire(&o.terms, end); o.changed || owed {
+			o.look()
 		}
 	}
 }
 
 // account adds the present state to the sums for a time.
-func (b *book) account(d time.Duration) {
-	b.m.Simulated += d
-	b.m.Up += d * time.Duration(b.up.len())
-	b.m.Led += d * time.Duration(b.led)
-	if b.two {
-		b.m.Two += d
+func (o *observer) account(d time.Duration) {
+	o.m.Simulated += d
+	o.m.Up += d * time.Duration(o.up.len())
+	o.m.Led += d * time.Duration(o.led)
+	if o.two {
+		o.m.Two += d
 	}
-	if b.any {
-		b.m.TwoAny += d
+	if o.any {
+		o.m.TwoAny += d
 	}
 }
 
 // sample determines the present connections.
-func (b *book) sample() {
-	b.changes = b.w.Changes()
-	g := graphOf(b.w, len(b.nodes), b.timing)
-	if g == b.graph && b.now > 0 {
+func (o *observer) sample() {
+	o.changes = o.w.Changes()
+	g := graphOf(o.w, len(o.nodes), o.timing)
+	if g == o.graph && o.now > 0 {
 		return
 	}
-	b.close()
-	for i := range b.nodes {
-		for j := range b.nodes {
+	o.close()
+	for i := range o.nodes {
+		for j := range o.nodes {
 			p, q := timed.NodeID(i+1), timed.NodeID(j+1)
-			if g.joined(p, q) && !b.graph.joined(p, q) {
-				b.joined[p][q] = b.now
+			if g.joined(p, q) && !o.graph.joined(p, q) {
+				o.joined[p][q] = o.now
 			}
 		}
 	}
-	b.graph, b.still = g, b.now
-	b.blocks, b.least = g.partitions(), 0
+	o.graph, o.still = g, o.now
+	o.blocks, o.least = g.partitions(), 0
 	if g.crisp() {
-		b.least = g.cover()
+		o.least = g.cover()
 	}
-	b.breaks = append(b.breaks, b.now+b.bound, b.now+b.settle)
-	slices.Sort(b.breaks)
-	if b.open {
-		b.begin(true)
+	o.breaks = append(o.breaks, o.now+o.bound, o.now+o.calm)
+	slices.Sort(o.breaks)
+	if o.open {
+		o.begin(true)
 	}
-	b.fresh, b.changed = true, true
+	o.fresh, o.changed = true, true
 }
 
 // begin begins an election, or begins it anew when connectivity changes during it.
-func (b *book) begin(provoked bool) {
-	b.open, b.provoked, b.since = true, provoked, b.now
-	b.messages, _ = b.sent()
+func (o *observer) begin(provoked bool) {
+	o.open, o.provoked, o.since = true, provoked, o.now
+	o.messages, _ = o.sent()
 }
 
 // look shows the specifications the state from now on.
-func (b *book) look() {
-	b.led = 0
-	for id := b.up.next(0); id != 0; id = b.up.next(id) {
-		if b.state.led(id) {
-			b.led++
+func (o *observer) look() {
+	o.led = 0
+	for id := o.up.next(0); id != 0; id = o.up.next(id) {
+		if o.state.led(id) {
+			o.led++
 		}
 	}
-	rivals := b.rivals(b.g)
-	b.any, b.two = rivals != 0, false
+	rivals := o.rivals(o.g)
+	o.any, o.two = rivals != 0, false
 	for p := rivals.next(0); p != 0; p = rivals.next(p) {
 		for q := rivals.next(p); q != 0; q = rivals.next(q) {
-			b.two = b.two || b.connectedFor(p, q, b.bound)
+			o.two = o.two || o.connectedFor(p, q, o.bound)
 		}
 	}
-	b.m.Changes += (b.leaders &^ b.was).len()
-	b.was = b.leaders
-	switch agreed := b.agreed(b.g); {
-	case agreed && b.open:
-		b.finish()
-	case !agreed && !b.open:
-		if b.begin(b.fresh); !b.fresh {
-			b.m.Relapses++
+	o.m.Changes += (o.leaders &^ o.was).len()
+	o.was = o.leaders
+	switch agreed := o.agreed(o.g); {
+	case agreed && o.open:
+		o.finish()
+	case !agreed && !o.open:
+		if o.begin(o.fresh); !o.fresh {
+			o.m.Relapses++
 		}
 	}
-	if b.lanes != nil {
-		b.draw()
+	if o.lanes != nil {
+		o.draw()
 	}
-	b.judge(spec.look)
-	b.changed = false
+	o.judge(spec.look)
+	o.changed = false
 }
 
 // finish ends an election.
-func (b *book) finish() {
-	b.open, b.fresh = false, false
-	if took := b.now - b.since; took > 0 && b.provoked {
-		messages, _ := b.sent()
-		b.m.Elections++
-		b.m.Elect += took
-		b.m.Worst = max(b.m.Worst, took)
-		b.m.Electing += messages - b.messages
+func (o *observer) finish() {
+	o.open, o.fresh = false, false
+	if took := o.now - o.since; took > 0 && o.provoked {
+		messages, _ := o.sent()
+		o.m.Elections++
+		o.m.Elect += took
+		o.m.Worst = max(o.m.Worst, took)
+		o.m.Electing += messages - o.messages
 	}
 }
 
 // close ends a still time.
-func (b *book) close() { b.judge(spec.close) }
+func (o *observer) close() { o.judge(spec.close) }
 
-func (b *book) judge(by func(spec, *vista) (bool, error)) {
-	for i := range b.specs {
-		x := &b.specs[i]
+func (o *observer) judge(by func(spec, *vista) (bool, error)) {
+	for i := range o.specs {
+		x := &o.specs[i]
 		if x.err != nil {
 			continue
 		}
-		tested, err := by(x.spec, &b.vista)
+		tested, err := by(x.spec, &o.vista)
 		x.tested = x.tested || tested
 		if x.err = err; err != nil {
-			x.at = b.now
+			x.at = o.now
 		}
 	}
 }

@@ -56,9 +56,9 @@ func TestLeasesEndExactly(t *testing.T) {
 // How long an election took counts from the change of connectivity, and processes
 // that are down are not counted.
 func TestElectionsAreMeasured(t *testing.T) {
-	s := Scenario{Name: "one", Nodes: 2, Duration: 20 * time.Second, Faults: scripted(fault.Fault{At: settled, Kind: fault.Crash, Node: 1})}
+	s := Scenario{Name: "one", Nodes: 2, Duration: 20 * time.Second, Faults: scripted(fault.Fault{At: warmup, Kind: fault.Crash, Node: 1})}
 	o, err := Run(lying(func(self timed.NodeID, since time.Duration) Claim {
-		if since > settled+300*time.Millisecond {
+		if since > warmup+300*time.Millisecond {
 			return following(self, 2)
 		}
 		return following(self, 1)
