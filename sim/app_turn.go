@@ -131,9 +131,9 @@ func (w *World) mixPayload(f *flight) {
 	w.mix(h)
 }
 
-// settle calls handlers and grants requests until there are no more of either, and then
-// checks the invariants. It ends every event.
-func (w *World) settle() {
+// endEvent calls handlers and grants requests until there are no more of either, and then
+// checks the invariants. Every event ends with it.
+func (w *World) endEvent() {
 	a := &w.app
 	if a.phase != outside || len(a.news)+len(a.asks)+len(a.Invariants) == 0 {
 		return
@@ -295,7 +295,7 @@ func (w *World) request(x ask) {
 	w.app.ask(x)
 	if w.app.phase == outside {
 		defer w.caught()
-		w.settle()
+		w.endEvent()
 	}
 }
 
@@ -313,7 +313,7 @@ func (w *World) begin() {
 	for _, n := range w.nodes {
 		w.app.started(n)
 	}
-	w.settle()
+	w.endEvent()
 }
 
 // advance performs what happens up to true time t. A panic, which is almost

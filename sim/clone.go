@@ -20,7 +20,7 @@ func (w *World) clone(n *Node) {
 	c.proc.Boot, c.last, c.counter, c.restarted = n.proc.Boot, now, n.counter, w.now
 	c.proc.Up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
 	c.proc.Stack = twinOf(n.proc.Stack)
-	c.proc.Stack.NewPacket = w.lend
+	c.proc.Stack.NewPacket = w.newPacket
 	w.arm(c, 0)
 }
 

@@ -105,10 +105,10 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 // dies crashes a machine in the middle of a turn. The unsent packets and unreported events
 // of the turn are lost.
 func (w *World) dies(n *Node, sent int) {
-	for _, slot := range w.lent[sent:] {
+	for _, slot := range w.writing[sent:] {
 		w.drop(slot)
 	}
-	w.out, w.lent = w.out[:0], w.lent[:0]
+	w.out, w.writing = w.out[:0], w.writing[:0]
 	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
 	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
 	w.beginFault(int32(len(w.faults) - 1))

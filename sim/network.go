@@ -17,10 +17,10 @@ func (w *World) take() (slot int32) {
 	return int32(len(w.slots) - 1)
 }
 
-// lend gives a node a packet to write, where it stays until it arrives.
-func (w *World) lend() *wire.Packet {
+// newPacket gives a node a packet to write. It stays in its slot until it arrives.
+func (w *World) newPacket() *wire.Packet {
 	slot := w.take()
-	w.lent = append(w.lent, slot)
+	w.writing = append(w.writing, slot)
 	return &w.slots[slot].packet
 }
 

@@ -123,7 +123,7 @@ func (w *World) incarnate(n *Node) {
 	if w.cast != nil {
 		w.cast.started(n)
 	}
-	n.proc.Stack.NewPacket = w.lend
+	n.proc.Stack.NewPacket = w.newPacket
 	w.schedule(w.now+n.jitter(w), wake, n.proc.Index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now

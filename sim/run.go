@@ -56,7 +56,7 @@ func (w *World) runUntil(t int64) bool {
 		}
 		w.next++
 		w.beginFault(int32(w.next - 1))
-		w.settle()
+		w.endEvent()
 		if w.failed != nil {
 			return false
 		}

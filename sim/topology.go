@@ -105,12 +105,12 @@ func (g graph) cliqueCover() int {
 // holdStill runs the world and looks at it at every event.
 func (w *World) holdStill(g graph, res *Topology) {
 	ready := w.bounds.Rejoin
-	settle := w.bounds.Elect
+	stabilize := w.bounds.Elect
 	if w.opt.Mode == leader.Available {
-		settle *= time.Duration(len(g))
+		stabilize *= time.Duration(len(g))
 	}
 	start := w.now + int64(ready)
-	calm := start + int64(settle)
+	calm := start + int64(stabilize)
 	end := calm + int64(20*w.opt.Timing.Expires)
 	last := uint64(0)
 	for w.now < end && len(w.queue.heap) > 0 {

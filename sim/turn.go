@@ -78,7 +78,7 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	if died {
 		return
 	}
-	w.out, w.lent = out[:0], w.lent[:0]
+	w.out, w.writing = out[:0], w.writing[:0]
 	w.check.Turn(&n.proc, now)
 	if restart {
 		w.blames(n)
@@ -115,7 +115,7 @@ func (w *World) perform(n *Node, out []stack.Effect) (restart, died bool) {
 		switch e := &out[i]; e.Kind {
 		case stack.Send, stack.SendBack:
 			w.checkSent(n, e.Packet)
-			if slot := w.lent[sent]; broken {
+			if slot := w.writing[sent]; broken {
 				w.count.Lost++
 				w.drop(slot)
 			} else {

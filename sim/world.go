@@ -30,10 +30,10 @@ type World struct {
 
 	net, proc, clocks, boots, chaos, apps random.Stream
 
-	slots []*flight
-	free  []int32
-	lent  []int32 // slots that the node under way writes its packets into
-	out   []stack.Effect
+	slots   []*flight
+	free    []int32
+	writing []int32 // slots that the node under way writes its packets into
+	out     []stack.Effect
 
 	baseline fault.Baseline
 	faults   []fault.Fault // those of the schedule, and then those injected
@@ -143,6 +143,6 @@ func (w *World) step() bool {
 	case decides:
 		w.decide(e)
 	}
-	w.settle()
+	w.endEvent()
 	return w.failed == nil
 }

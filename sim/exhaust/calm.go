@@ -107,7 +107,7 @@ func (c *calm) state() *state {
 		n, last := &s.nodes[i], c.claims[i]
 		n.img, n.claims = c.w.machines[i+1].take(c.w.at(n.turn)), &last
 	}
-	s.settle()
+	s.endTick()
 	return &s
 }
 

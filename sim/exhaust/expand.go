@@ -28,16 +28,16 @@ func (w *world) expand(s *state) *expansion {
 		if n.asleep > s.tick {
 			continue
 		}
-		var inbox []flight
+		var arrivals []flight
 		for _, f := range s.air {
 			if f.packet.Header.Destination == id && f.arrives <= s.tick {
-				inbox = append(inbox, f)
+				arrivals = append(arrivals, f)
 			}
 		}
-		if len(inbox) == 0 && n.due > s.tick {
+		if len(arrivals) == 0 && n.due > s.tick {
 			continue
 		}
-		outs, bad := w.outcomes(s, id, inbox)
+		outs, bad := w.outcomes(s, id, arrivals)
 		x.ids, x.outs = append(x.ids, id), append(x.outs, outs)
 		if bad != nil {
 			x.blame(bad, len(x.ids)-1, len(outs)-1, 0, 0)
@@ -216,6 +216,6 @@ func (x *expansion) send(base *state, sent []*message, chosen []byte) *state {
 		}
 	}
 	next.last = next.spent() && !x.from.spent()
-	next.settle()
+	next.endTick()
 	return &next
 }

@@ -28,11 +28,11 @@ const (
 
 // outcomes returns the possible outcomes for a node at the tick of a state with the
 // messages that have arrived, in all orders of handling them.
-func (w *world) outcomes(s *state, id timed.NodeID, inbox []flight) ([]outcome, *failure) {
+func (w *world) outcomes(s *state, id timed.NodeID, arrivals []flight) ([]outcome, *failure) {
 	var out []outcome
 	n := s.node(id)
 	m := w.machines[id]
-	for _, events := range orders(inbox, n.due <= s.tick) {
+	for _, events := range orders(arrivals, n.due <= s.tick) {
 		m.load(n.img, w.at(n.turn))
 		t := w.begin(m, s, s.tick)
 		var done []*message
@@ -100,12 +100,12 @@ func (w *world) crash(s *state, id timed.NodeID, before claims) outcome {
 // orders returns the orders in which a node can handle its messages and its due timer:
 // messages in the order of their arrival, simultaneous ones in any, and the timer at any
 // place.
-func orders(inbox []flight, timer bool) (out [][]*message) {
-	total := len(inbox)
+func orders(arrivals []flight, timer bool) (out [][]*message) {
+	total := len(arrivals)
 	if timer {
 		total++
 	}
-	taken := make([]bool, len(inbox))
+	taken := make([]bool, len(arrivals))
 	var order []*message
 	var extend func()
 	extend = func() {
@@ -120,7 +120,7 @@ func orders(inbox []flight, timer bool) (out [][]*message) {
 			order, timer = order[:len(order)-1], true
 		}
 		first := int64(-1)
-		for i, f := range inbox {
+		for i, f := range arrivals {
 			if taken[i] || first >= 0 && f.arrives > first {
 				continue
 			}

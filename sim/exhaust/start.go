@@ -17,7 +17,7 @@ func (w *world) start() (*state, *failure) {
 		s.nodes[i] = nodeState{img: w.born(id, 0, born, clocksync.Time(born*w.grain)+clocksync.Time(id)*awry), turn: born, due: born, asleep: born,
 			claims: &claims{self: incarnation(id, 0)}}
 	}
-	s.settle()
+	s.endTick()
 	if w.root.Start == Cold {
 		return s, nil
 	}

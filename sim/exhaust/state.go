@@ -61,9 +61,9 @@ func (s *state) timeline(id clocksync.TimelineID) *clocksync.Line {
 	return nil
 }
 
-// settle finishes a state after all events of its tick: it sorts flights, forgets
+// endTick finishes a state after all events of its tick: it sorts flights, forgets
 // timelines that no node can adopt any more, and moves time to the next event.
-func (s *state) settle() {
+func (s *state) endTick() {
 	slices.SortFunc(s.air, flight.order)
 	lines := s.lines
 	s.lines = nil

@@ -120,9 +120,9 @@ func (c *Checker) CheckEdict(n *Process, e *edict.Edict) {
 	}
 }
 
-// settled reports whether the nodes of a block know of no change under way. It returns the
+// unchanging reports whether the nodes of a block know of no change under way. It returns the
 // latest state of an epoch that one of them knows.
-func (c *Checker) settled(block timed.Set) (latest *epoch.State, ok bool) {
+func (c *Checker) unchanging(block timed.Set) (latest *epoch.State, ok bool) {
 	ok = true
 	for id := range block.All() {
 		n := c.processes[id-1]
@@ -142,7 +142,7 @@ func (c *Checker) settled(block timed.Set) (latest *epoch.State, ok bool) {
 // globalInEpoch is globalAsDue where quorum systems are replaced: while a change is
 // under way nothing is due.
 func (c *Checker) globalInEpoch(i int, block timed.Set) bool {
-	s, ok := c.settled(block)
+	s, ok := c.unchanging(block)
 	if !ok || s.Epoch == 0 {
 		return true
 	}
@@ -172,7 +172,7 @@ func (l *liveness) endChange() {
 		return
 	}
 	for _, b := range l.blocks {
-		s, ok := l.c.settled(b)
+		s, ok := l.c.unchanging(b)
 		if ok || s == nil || s.Epoch == 0 {
 			continue
 		}

@@ -134,12 +134,12 @@ type mark struct {
 // of its voters says that it is later than the ones before.
 func (c *Checker) checkStamps(n *Process, q *leader.QuorumStamp) {
 	g := c.global
-	var who timed.Set
+	var voters timed.Set
 	for _, s := range q.Stamps {
-		who.Add(s.Node)
+		voters.Add(s.Node)
 	}
-	if system := c.ruledBy(n); !system.IsQuorum(who) {
-		c.Fail("stamps", n, "leads globally with the stamps of %v, which are no quorum of %v", who, system)
+	if system := c.ruledBy(n); !system.IsQuorum(voters) {
+		c.Fail("stamps", n, "leads globally with the stamps of %v, which are no quorum of %v", voters, system)
 		return
 	}
 	for _, s := range q.Stamps {

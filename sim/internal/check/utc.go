@@ -46,7 +46,7 @@ func (c *Checker) checkLine(n *Process, now timed.Instant) {
 				continue // past readings stay as they were
 			}
 			if off := line.At(h).Sub(t.line.At(h)); off.Abs() > granularity {
-				c.Fail("promise", n, "changes its line by %v, %v before what it promised is over", off, t.promised.Sub(h))
+				c.Fail("promise", n, "changes its line by %v, %v before its promise is over", off, t.promised.Sub(h))
 				return
 			}
 		}
