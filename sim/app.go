@@ -56,7 +56,7 @@ type Handlers struct {
 	// Broadcast has the handlers for the atomic broadcast.
 	Broadcast BroadcastHandlers
 	// Restarted is called when the platform gives up its incarnation with all that
-	// rests on it, because the machine slept or its clock is not to be trusted. The
+	// rests on it, because the machine slept or its clock cannot be trusted. The
 	// process and its timers go on in a new one.
 	Restarted func(previous timed.BootID)
 	// Stop is called when the process has crashed, for the records of the test.

@@ -286,7 +286,7 @@ func (w *World) mayRun(what string) {
 	}
 }
 
-// request fulfills a request, unless a turn is under way that will. It is for calls
+// request fulfills a request, unless the turn under way will do so. It serves calls
 // that may come from the test itself.
 func (w *World) request(x ask) {
 	if w.failed != nil {

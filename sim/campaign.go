@@ -84,8 +84,8 @@ type runner struct {
 	sum   Tally
 	bad   []*Violation
 	wrong error
-	ended bool        // nothing new is to begin
-	halt  atomic.Bool // and runs under way are to stop
+	ended bool        // no new run may begin
+	halt  atomic.Bool // and runs under way must stop
 }
 
 func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {

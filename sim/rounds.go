@@ -71,7 +71,7 @@ func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 }
 
 // MeasureRounds measures renewals in a world without faults and with the given
-// weather, and then as many crashes of leaders as is said; crashed nodes come
+// weather, and then the given number of crashes of leaders; crashed nodes come
 // back. It ends early when ctx is done, with the result so far.
 func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.Baseline, renewals, crashes int) (*Rounds, error) {
 	opt.Calm, opt.Duration = true, fault.MaxDuration

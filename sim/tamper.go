@@ -9,8 +9,8 @@ import (
 func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	f := w.slots[slot]
 	if w.net.Chance(r.forge) {
-		// A forger that does not see the traffic knows no boot id: neither the sender's
-		// nor the one that an echo would have to name.
+		// A forger that does not see the traffic knows no boot id, neither the sender's
+		// nor the receiver's.
 		x := w.copy(slot)
 		h := &w.slots[x].packet.Header
 		h.Boot = timed.BootID(w.net.Uint64() | 1)
@@ -35,8 +35,8 @@ func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	return true
 }
 
-// damaged replaces a packet by what the decoder reads from its damaged bytes, if it
-// accepts them.
+// damaged replaces a packet by the one that the decoder reads from its damaged bytes,
+// if it accepts them.
 func (w *World) damaged(f *flight, accepted bool) bool {
 	w.count.Corrupted++
 	if accepted {

@@ -111,9 +111,9 @@ func (c *calm) state() *state {
 	return &s
 }
 
-// rest lets a state go on calmly until the world is at rest and has stayed so
-// for a while. It returns how long after it became calm that was; more than the
-// bounds is a failure.
+// rest continues a state without further faults until the world is at rest and has
+// stayed so for a while. It returns the time from the last fault to rest; more than
+// the bounds allow is a failure.
 func (w *world) rest(s *state) (took time.Duration, turns uint64, failed *failure) {
 	c := w.calmFrom(s)
 	still := s.tick // when the last fault is over

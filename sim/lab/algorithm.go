@@ -65,7 +65,7 @@ func nerio(c Clocks) func(timed.NodeID, *Ranking, Pace) Machine {
 func Algorithms() []Algorithm {
 	lease := []SpecName{SO, LS, Uniqueness, Stability, Eventual}
 	return []Algorithm{
-		{Name: "ring", Title: "ring (Chang and Roberts), repaired by whoever suspects",
+		{Name: "ring", Title: "ring (Chang and Roberts), repaired by the process that suspects",
 			Machine: ringBy(ByParticipant, ByDetector), Detector: ByPing},
 		{Name: "ring-initiator", Title: "ring that suppresses lower initiators",
 			Machine: ringBy(ByInitiator, ByDetector), Detector: ByPing},
@@ -88,7 +88,7 @@ func Algorithms() []Algorithm {
 }
 
 // FindAlgorithms returns the algorithms of a list of names separated by commas,
-// or all of them for "all". The error names the one that there is not.
+// or all of them for "all". The error names an unknown one.
 func FindAlgorithms(names string) ([]Algorithm, error) {
 	all := Algorithms()
 	return find("algorithm", names, all, func(a *Algorithm) string { return a.Name })

@@ -16,14 +16,14 @@ type observer struct {
 	nodes  []*sim.Node
 	timing timed.Timing
 	claim  func(*sim.Node) (c Claim, vote, lead time.Duration)
-	acted  func(*sim.Node) bool // it may claim something else than when it was asked last
+	acted  func(*sim.Node) bool // its claim may have changed since the last call
 	sent   func() (electing, all uint64)
 
 	graph   graph
 	changes uint64
 	terms   terms
 	last    time.Duration
-	breaks  []time.Duration // when something comes to be owed, ascending
+	breaks  []time.Duration // when a bound passes, ascending
 	specs   []verdict
 	was     mask   // the leaders at the last look
 	lanes   *lanes // nil without a picture
@@ -53,10 +53,10 @@ type Measure struct {
 	Two       time.Duration // two leaders that have been connected with each other for κ
 	TwoAny    time.Duration // two leaders that are connected at all
 	Changes   int           // how often a process began to lead
-	Elections int           // how often all came to be led again after connectivity had changed
+	Elections int           // how often all were led again after connectivity had changed
 	Elect     time.Duration // the sum of how long that took since the change
 	Worst     time.Duration // the longest
-	Electing  uint64        // messages of the algorithm while it did
+	Electing  uint64        // messages of the algorithm during elections
 	Relapses  int           // how often not all were led any more although connectivity had not changed
 	Sent      uint64        // all messages, those of failure detectors included
 	Algorithm uint64        // of them, the algorithm's own

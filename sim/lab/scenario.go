@@ -81,8 +81,8 @@ func Scenarios() []Scenario {
 // overload makes every message take longer than Δ.
 const overload = 30 * time.Millisecond
 
-// crashes ends the coordinator at a time that no period of anybody is in step
-// with, and once more soon after it came back.
+// crashes ends the coordinator at a random time, which is in step with no period of a
+// process, and once more soon after it came back.
 func crashes(d *rand.Rand) []fault.Fault {
 	at := warmup + time.Duration(d.Int64N(int64(time.Second)))
 	return []fault.Fault{

@@ -15,8 +15,8 @@ func supportOnce(v *vista) (bool, error) {
 			}
 		}
 		for q := v.support[p].next(0); q != 0; q = v.support[p].next(q) {
-			// A voter that restarted has forgotten its vote, and waits until it has
-			// ended; that it does not count for anybody else was checked above.
+			// A voter that restarted has forgotten its vote, and votes for no other
+			// process until that vote has ended, as was checked above.
 			forgot := v.elected[q] == 0 && v.now-v.born[q] <= v.longest
 			if e := v.elected[q]; v.up.has(q) && e != p && !forgot {
 				return true, fmt.Errorf("%d leads with the support of %d, which supports %d", p, q, e)
