@@ -21,8 +21,8 @@ type Config struct {
 	ID NodeID
 	// Name is a label for people; empty means "node-ID".
 	Name string
-	// Group is the name of the group; packets of other groups are dropped. Empty means
-	// "default".
+	// Group is the name of the group; nodes of other groups are ignored, and named in an
+	// event.Mismatch. Empty means "default".
 	Group string
 	// Listen is the local UDP address, as in "192.0.2.7:7000" or ":7000". Port 0 lets
 	// the system choose. Empty means "127.0.0.1:0".

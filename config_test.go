@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/quorum"
 )
 
 func TestZeroConfigIsALAN(t *testing.T) {
@@ -150,6 +151,12 @@ func TestStateDirectory(t *testing.T) {
 	require.ErrorContains(t, err, path)
 }
 
+// digestOf returns the digest of a group.
+func digestOf(name string, b *BroadcastConfig, q quorum.System) uint64 {
+	c := Config{Group: name, Broadcast: b, Quorum: q}
+	return c.group().digest()
+}
+
 // Nodes that could not commit a view together are in different groups.
 func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
 	base := (&BroadcastConfig{}).withDefaults(1200)
@@ -157,14 +164,14 @@ func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
 	of := func(change func(*BroadcastConfig)) uint64 {
 		c := *base
 		change(&c)
-		return groupDigest("g", &c, three)
+		return digestOf("g", &c, three)
 	}
 	same := of(func(c *BroadcastConfig) { c.Backlog, c.PacketBytes, c.SendOnly = 1<<20, 500, true })
-	require.Equal(t, groupDigest("g", base, nil), same, "these are each node's own")
-	seen := map[uint64]bool{groupDigest("g", nil, nil): true, groupDigest("h", base, nil): true, same: true}
+	require.Equal(t, digestOf("g", base, nil), same, "these are each node's own")
+	seen := map[uint64]bool{digestOf("g", nil, nil): true, digestOf("h", base, nil): true, same: true}
 	quorate := *base
 	quorate.RequireQuorum = true
-	seen[groupDigest("g", &quorate, two)] = true
+	seen[digestOf("g", &quorate, two)] = true
 	for _, change := range []func(*BroadcastConfig){
 		func(c *BroadcastConfig) { c.Window *= 2 }, func(c *BroadcastConfig) { c.MaxMessages *= 2 },
 		func(c *BroadcastConfig) { c.MaxPayload *= 2 }, func(c *BroadcastConfig) { c.RequireQuorum = true },

@@ -3,12 +3,10 @@ package failaware
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/timed"
 )
 
 // Errors to compare with [errors.Is]. Where a struct of a similar name exists,
@@ -29,8 +27,6 @@ var (
 	ErrSuperseded = errors.New("failaware: another quorum system comes next")
 	// ErrDuplicateID: another process uses this node's id, and keeps it.
 	ErrDuplicateID = errors.New("failaware: the id is in use by another process")
-	// ErrMismatch: a peer has other settings that must be the same everywhere.
-	ErrMismatch = timed.ErrMismatch
 	// ErrInUse: another process holds the state directory's lock for this id.
 	ErrInUse = statedir.ErrInUse
 	// ErrDamaged: a file of the state directory does not hold what was written there.
@@ -55,10 +51,6 @@ func (e *DuplicateIDError) Error() string {
 
 // Is reports whether target is ErrDuplicateID.
 func (e *DuplicateIDError) Is(target error) bool { return target == ErrDuplicateID }
-
-// MismatchError names a peer whose ρ or Δ differs, and both values. It matches
-// [ErrMismatch].
-type MismatchError = timed.MismatchError
 
 // NotLeaderError says why a leader context ended, or that something was refused that
 // only a leader may do, and who leads instead. It matches [ErrNotLeader].
@@ -96,19 +88,10 @@ func (e *NotLeaderError) Is(target error) bool { return target == ErrNotLeader }
 
 // failure returns the error of a loop that has ended.
 func (n *Node) failure(err error) error {
-	switch e := err.(type) {
-	case *loop.DuplicateIDError:
+	if e, ok := err.(*loop.DuplicateIDError); ok {
 		return &DuplicateIDError{ID: n.cfg.ID, Boot: e.Boot, Rival: e.Rival}
-	case *loop.MismatchError:
-		return n.mismatch(e.Peer, e.MaxDrift, e.FastThreshold)
 	}
 	return err
-}
-
-// mismatch returns how the settings of a peer differ from this node's.
-func (n *Node) mismatch(peer NodeID, drift timed.Drift, fast time.Duration) *MismatchError {
-	t := &n.cfg.Timing
-	return &MismatchError{Peer: peer, MaxDrift: t.MaxDrift, PeerMaxDrift: drift, FastThreshold: t.FastThreshold, PeerFastThreshold: fast}
 }
 
 // refusal turns the refusal of a loop that does not lead into an error that names

@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/epoch"
 )
@@ -42,7 +43,8 @@ var eventTable = []eventRow{
 		return event.PeerCloned{Header: h, Peer: e.Peer, Boot: e.Boot}
 	}),
 	row(hclog.Warn, stack.EventMismatch, func(n *Node, h event.Header, e *stack.Event) event.Mismatch {
-		return event.Mismatch{Header: h, Peer: e.Peer, Difference: n.mismatch(e.Peer, e.MaxDrift, e.FastThreshold)}
+		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text,
+			Differences: n.differences(&loop.Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold})}
 	}),
 	row(hclog.Info, stack.EventElected, func(_ *Node, h event.Header, e *stack.Event) event.Elected {
 		return event.Elected{Header: h}

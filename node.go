@@ -32,6 +32,7 @@ import (
 type Node struct {
 	cfg     Config
 	bounds  Bounds
+	groups  map[uint64]groupSettings // that misconfigured peers may belong to, by their digests
 	log     hclog.Logger
 	loop    *loop.Loop
 	clock   *hwclock.Clock
@@ -103,8 +104,8 @@ func toResolve(list []Peer) (out []peers.Peer) {
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node runs and after Close or Leave. Otherwise it returns
-// why the node stopped by itself: a [*DuplicateIDError], a [*MismatchError], or an
-// error of the socket.
+// why the node stopped by itself: a [*DuplicateIDError], or an error of the
+// socket.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:
@@ -165,7 +166,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}),
+	n := &Node{cfg: cfg, bounds: bounds, groups: cfg.likelyGroups(), log: cfg.logger().Named(cfg.Name), done: make(chan struct{}),
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		return nil, errors.Join(err, n.release())

@@ -204,29 +204,6 @@ func TestDuplicateIDStopsExactlyOne(t *testing.T) {
 	require.NoError(t, other.Err())
 }
 
-func TestMismatchStopsTheNewcomer(t *testing.T) {
-	nodes := startGroup(t, 2)
-	eventually(t, "one view", func() bool { return inOneView(nodes...) })
-	other := Local()
-	other.FastThreshold += time.Microsecond
-	odd := startNode(t, Config{ID: 3, Timing: other, Peers: []Peer{{1, nodes[0].Addr().String()}}})
-	<-odd.Done()
-	require.ErrorIs(t, odd.Err(), ErrMismatch)
-	var m *MismatchError
-	require.ErrorAs(t, odd.Err(), &m)
-	require.Equal(t, NodeID(1), m.Peer)
-	require.Equal(t, other.FastThreshold, m.FastThreshold)
-	require.Equal(t, Local().FastThreshold, m.PeerFastThreshold)
-	require.NoError(t, nodes[0].Err())
-	for e := range nodes[0].EventsSince(t.Context(), 0) {
-		if m, ok := e.(event.Mismatch); ok {
-			require.Equal(t, NodeID(3), m.Peer)
-			require.Contains(t, m.String(), "FastThreshold is 2ms here and 2.001ms there")
-			break
-		}
-	}
-}
-
 func TestPeerByNameAndWithoutID(t *testing.T) {
 	for name, id := range map[string]NodeID{"with id": 1, "without id": NoNode} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -44,11 +45,14 @@ type Status struct {
 
 // PeerStatus is what a node knows of a peer.
 type PeerStatus struct {
-	ID       NodeID         // NoNode: not learnt yet
-	Boot     BootID         // the accepted incarnation; 0 when there is none
-	Listed   string         // the address in the list of peers; empty for a learnt peer
-	Addr     netip.AddrPort // where packets go; not valid while the name is not resolved
-	Problem  string         // why the name is not resolved, if it is not
+	ID      NodeID         // NoNode: not learnt yet
+	Boot    BootID         // the accepted incarnation; 0 when there is none
+	Listed  string         // the address in the list of peers; empty for a learnt peer
+	Addr    netip.AddrPort // where packets go; not valid while the name is not resolved
+	Problem string         // why the name is not resolved, if it is not
+	// Mismatch has the settings that differ from this node's, because of which its packets
+	// are ignored.
+	Mismatch event.Differences
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
@@ -92,8 +96,8 @@ func (n *Node) Status() Status {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
 		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
 		s.Ready, s.Leaving, s.Alive, s.Lateness = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness)
-		for _, p := range l.Peers {
-			s.Peers = append(s.Peers, PeerStatus(p))
+		for i := range l.Peers {
+			s.Peers = append(s.Peers, n.peerStatus(&l.Peers[i]))
 		}
 		for _, c := range l.Counters {
 			s.Counters = append(s.Counters, Counter(c))
@@ -104,6 +108,18 @@ func (n *Node) Status() Status {
 	}
 	s.Awake = n.cfg.Awake && !s.Stopped
 	s.Leader, s.View, s.Clock = n.Leader(), n.View(), n.Clock()
+	return s
+}
+
+// peerStatus returns what the loop knows of a peer.
+func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem,
+		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast,
+		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
+		Leads: p.Leads, Candidate: p.Candidate, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
+	if p.Mismatch != nil {
+		s.Mismatch = n.differences(p.Mismatch)
+	}
 	return s
 }
 

@@ -32,6 +32,8 @@ func (p PeerStatus) String() string {
 	switch {
 	case p.Problem != "":
 		fmt.Fprintf(&b, ": %s", p.Problem)
+	case len(p.Mismatch) > 0:
+		fmt.Fprintf(&b, ": ignored: %v", p.Mismatch)
 	case p.Fault:
 		b.WriteString(": its clock and this node's contradict the drift bound")
 	case p.Alive && p.Delay == event.UnknownDelay:

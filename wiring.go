@@ -1,9 +1,6 @@
 package failaware
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -19,7 +16,6 @@ import (
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
-	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -28,7 +24,7 @@ import (
 func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
 	c := &n.cfg
 	l := loop.Config{
-		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: groupDigest(c.Group, c.Broadcast, c.Quorum),
+		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: c.group().digest(),
 			Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
 			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
 			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
@@ -45,23 +41,6 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 		l.OnPublish = (*sink)(n).published
 	}
 	return l
-}
-
-// groupDigest stands for the group in packets: its name, and the settings of the
-// broadcast that must be the same at all nodes. A node that has no broadcast, or can
-// take less than the others send, would keep their views from ever being committed;
-// so it is in a group of its own.
-func groupDigest(name string, b *BroadcastConfig, q quorum.System) uint64 {
-	h := sha256.New()
-	fmt.Fprintf(h, "failaware group\x00%s", name)
-	if b != nil {
-		order := "{}" // of all views
-		if b.RequireQuorum {
-			order = q.String()
-		}
-		fmt.Fprintf(h, "\x00broadcast %d %d %d %s", b.Window, b.MaxMessages, b.MaxPayload, order)
-	}
-	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
 // receiveBuffer is the size of the socket's receive buffer with broadcast, in bytes,

@@ -89,20 +89,3 @@ type PeerLeaving struct {
 func (PeerLeaving) Kind() string { return "peer-leaving" }
 
 func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Peer) }
-
-// Mismatch: a peer has another ρ or Δ, and is not heard.
-type Mismatch struct {
-	Header
-	Peer       timed.NodeID         `api:"peer"`
-	Difference *timed.MismatchError `api:"reason"` // never nil in an event of a node
-}
-
-// Kind returns "mismatch".
-func (Mismatch) Kind() string { return "mismatch" }
-
-func (e Mismatch) String() string {
-	if e.Difference == nil {
-		return fmt.Sprintf("node %v is not heard", e.Peer)
-	}
-	return fmt.Sprintf("node %v is not heard: %s", e.Peer, e.Difference.Detail())
-}

@@ -22,7 +22,7 @@ func newMembersCommand(g *globals) *cobra.Command {
   CLOCK±BOUND the node's deviation from group time, and for peers their hardware
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
-              none in time`,
+              none in time, or that its settings differ: status names them`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/members", writeMembers)
@@ -76,6 +76,8 @@ func delayText(m *api.MemberInfo) string {
 		return "-"
 	case m.Problem != "" && m.Address == "":
 		return "unresolved"
+	case m.Mismatch != "":
+		return "settings differ"
 	case m.Fault:
 		return "clock fault"
 	case !m.Alive && m.LastFastNS != nil:

@@ -64,6 +64,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	switch {
 	case p.Problem != "":
 		return p.Problem
+	case len(p.Mismatch) > 0:
+		return "it is ignored: " + p.Mismatch.String()
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
 	case p.LastFast >= 0:

@@ -43,6 +43,9 @@ func writeStatus(w io.Writer, s *api.Status) error {
 		if m.Problem != "" {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
 		}
+		if m.Mismatch != "" {
+			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), m.Mismatch))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
 		if s.Counters[name] > 0 {

@@ -66,7 +66,7 @@ func someEvents() []event.Event {
 		event.Falseticker{Header: h, Source: 255, Node: 3},
 		event.Truechimer{Header: h, Name: "ntp x", Source: 255, Node: 3},
 		event.SlowConsumer{Header: h, View: id, Backlog: 123456},
-		event.Mismatch{Header: h, Peer: 2, Difference: &timed.MismatchError{Peer: 2, FastThreshold: 1, PeerFastThreshold: 2}},
+		event.Mismatch{Header: h, Peer: 2, Addr: "192.0.2.2:7000", Differences: event.Differences{{Setting: "FastThreshold", Here: "1ns", There: "2ns"}}},
 		event.PacketUnsent{Header: h, Peer: 2, Reason: "too large"},
 		event.Restarted{Header: h, Reason: event.Suspended, Previous: 4, Boot: 5},
 		event.Missed{Header: h, Count: 5},

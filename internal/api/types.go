@@ -69,8 +69,10 @@ type MemberInfo struct {
 	Address string `json:"address,omitempty"`
 	Listed  string `json:"listed,omitempty"`
 	Problem string `json:"problem,omitempty"`
-	Alive   bool   `json:"alive"`
-	InView  bool   `json:"in_view"`
+	// Mismatch names the settings because of which its packets are ignored.
+	Mismatch string `json:"mismatch,omitempty"`
+	Alive    bool   `json:"alive"`
+	InView   bool   `json:"in_view"`
 	// Leads says that this node supports it as its leader, up to date.
 	Leads bool `json:"leads"`
 	// SaysLeads says that it claimed to lead in its last packet, which proves
@@ -159,6 +161,7 @@ type Event struct {
 	Text     string    `json:"text"`
 
 	Peer         int      `json:"peer,omitempty"`
+	Address      string   `json:"address,omitempty"`
 	By           int      `json:"by,omitempty"` // the node whose message or silence caused it
 	Leader       *int     `json:"leader,omitempty"`
 	Boot         string   `json:"boot,omitempty"`

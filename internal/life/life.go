@@ -17,7 +17,6 @@ const (
 // Its methods take no other time than the node's hardware clock.
 type Machine struct {
 	ready time.Duration // from the beginning of an incarnation until it may vote
-	grace time.Duration // from then on until its peers surely have been heard
 	// extra is how much longer than ready the votes of an earlier process may bind it;
 	// 0 once an incarnation may vote.
 	extra time.Duration
@@ -28,7 +27,6 @@ type Machine struct {
 	begun     int           // incarnations
 	since     timed.Instant // the beginning of the latest
 	quick     int           // quick restarts in a row
-	joined    bool          // the node has been in a view with others
 
 	blame   Reason // why the incarnation must end
 	leaving bool
@@ -40,7 +38,7 @@ type Machine struct {
 // longest time for which an earlier process of the node may have voted; zero if
 // nothing is known of one.
 func New(t *timed.Timing, earlier time.Duration, now timed.Instant) Machine {
-	m := Machine{ready: t.ReadyTime(), grace: 2 * t.Expires}
+	m := Machine{ready: t.ReadyTime()}
 	// Every incarnation waits for votes of its own MaxLockTime. Longer ones of an
 	// earlier process take longer.
 	m.extra = max(t.MaxDrift.Wait(earlier)-t.MaxDrift.Wait(t.MaxLockTime), 0)
@@ -122,15 +120,6 @@ func (m *Machine) JudgeRate(r Rate) (restart bool) {
 	restart = r == RateBeyond && !m.rateFault
 	m.rateFault = r == RateBeyond
 	return restart
-}
-
-// Join notes a view with others.
-func (m *Machine) Join() { m.joined = true }
-
-// Starting reports whether the node has just come up and has never been in a group:
-// if a peer has other settings, the node's own settings are the ones to mend.
-func (m *Machine) Starting(now timed.Instant) bool {
-	return !m.joined && m.begun <= 1 && now < m.since.Add(m.ready+m.grace)
 }
 
 // Leave notes that the node leaves for good.

@@ -18,13 +18,12 @@ func machine(earlier time.Duration) (Machine, timed.Timing) {
 
 func TestLife(t *testing.T) {
 	for name, test := range map[string]func(testing.TB){
-		"readings of the clock":        checks,
-		"votes of an earlier process":  votesOfAnEarlierProcess,
-		"restarts before readiness":    restartsBeforeReadiness,
-		"quick restarts back off":      quickRestartsBackOff,
-		"an incarnation is held back":  heldBack,
-		"a node that has just come up": starting,
-		"the end of a node":            theEnd,
+		"readings of the clock":       checks,
+		"votes of an earlier process": votesOfAnEarlierProcess,
+		"restarts before readiness":   restartsBeforeReadiness,
+		"quick restarts back off":     quickRestartsBackOff,
+		"an incarnation is held back": heldBack,
+		"the end of a node":           theEnd,
 	} {
 		t.Run(name, func(t *testing.T) { test(t) })
 	}
@@ -140,22 +139,6 @@ func heldBack(t testing.TB) {
 	require.Equal(t, timed.Never, m.BeginAt(false), "nothing says that the rate has changed")
 	require.False(t, m.JudgeRate(RateWithin))
 	require.Equal(t, start, m.BeginAt(false))
-}
-
-// Another's settings are this node's problem while it starts, unless it has been in
-// a group.
-func starting(t testing.TB) {
-	m, timing := machine(0)
-	m.Begin(start)
-	end := start.Add(timing.ReadyTime() + 2*timing.Expires)
-	require.True(t, m.Starting(end.Add(-1)))
-	require.False(t, m.Starting(end))
-	m.Join()
-	require.False(t, m.Starting(start))
-	m, _ = machine(0)
-	m.Begin(start)
-	m.Begin(start)
-	require.False(t, m.Starting(start))
 }
 
 func theEnd(t testing.TB) {

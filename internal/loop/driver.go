@@ -19,23 +19,24 @@ import (
 type driver struct {
 	mu sync.Mutex // guards all driver state; run releases it only while it waits for packets
 
-	l       *Loop
-	clock   turnClock
-	trust   *Trust // in the clock, of the incarnation or the next one
-	life    life.Machine
-	cfg     stack.Config // of the incarnation, or of the next one
-	stack   *stack.Stack // nil between two incarnations
-	in      inbound
-	routes  routes
-	out     outbound
-	msgs    *messages // nil without broadcast
-	pub     publication
-	report  report
-	asked   questions
-	count   counts
-	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
-	effects []stack.Effect // of the handler called last
-	failure error          // why the loop ends by itself
+	l          *Loop
+	clock      turnClock
+	trust      *Trust // in the clock, of the incarnation or the next one
+	life       life.Machine
+	cfg        stack.Config // of the incarnation, or of the next one
+	stack      *stack.Stack // nil between two incarnations
+	in         inbound
+	routes     routes
+	out        outbound
+	msgs       *messages // nil without broadcast
+	pub        publication
+	report     report
+	asked      questions
+	count      counts
+	mismatches mismatches
+	alarmed    timed.Instant  // when the last event said that a packet cannot be encoded
+	effects    []stack.Effect // of the handler called last
+	failure    error          // why the loop ends by itself
 }
 
 func newDriver(l *Loop) *driver {

@@ -3,7 +3,6 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -25,15 +24,4 @@ type DuplicateIDError struct {
 
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("loop: incarnation %v gives way to %v", e.Boot, e.Rival)
-}
-
-// MismatchError says which peer has other settings.
-type MismatchError struct {
-	Peer          timed.NodeID
-	MaxDrift      timed.Drift   // the peer's
-	FastThreshold time.Duration // the peer's
-}
-
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("loop: node %v has other settings", e.Peer)
 }

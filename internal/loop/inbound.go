@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -43,6 +44,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) {
 		return
 	case h.Group != d.cfg.Group:
 		d.count.foreign++
+		d.noteGroup(pkt, &h)
 		return
 	case h.Suite != wire.SuiteNone:
 		d.count.sealed++
@@ -87,7 +89,11 @@ func (d *driver) handle(pkt *udp.Packet, last bool) {
 	}
 	// The socket promises received ≤ now, and the stack relies on it.
 	d.perform(handle(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
-	if kind, _ := d.stack.LastPacket(); d.routes.known.Has(h.Source) {
+	kind, _ := d.stack.LastPacket()
+	if kind == datagram.Accepted {
+		d.mismatches.forget(h.Source)
+	}
+	if d.routes.known.Has(h.Source) {
 		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
 	}
 }

@@ -100,9 +100,8 @@ func (l *Loop) Close() {
 // Done is closed when the loop has ended and its connection is closed.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-// Err returns why the loop has ended by itself: a [*DuplicateIDError], a
-// [*MismatchError], or an error of the connection or the disk. It returns nil if the
-// loop was closed or left. It must not be called before [Loop.Done] is closed.
+// Err returns why the loop has ended by itself: a [*DuplicateIDError], or
+// an error of the connection or the disk. It returns nil if the loop was closed or left. It must not be called before [Loop.Done] is closed.
 func (l *Loop) Err() error { return l.err }
 
 // Snapshot returns the state published last. It takes no lock.

@@ -16,5 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"FlushUnwritten":      silentAfterAFailedWrite,
 		"LifeSpeaksUnwritten": silentAfterAFailedWrite,
 		"LifeRestartsAtOnce":  suspendedBeforeTheFirst,
+		"LifeEndsOnMismatch":  mismatchEndsNothing,
+		"LifeRepeatsMismatch": mismatchEndsNothing,
 	})
 }

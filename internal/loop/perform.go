@@ -73,13 +73,8 @@ func (d *driver) note(e *stack.Event) {
 		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: e.Boot}, false)
 		return
 	case stack.EventMismatch:
-		if d.life.Starting(d.clock.now) {
-			d.fail(&MismatchError{Peer: e.Peer, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, false)
-		}
-	case stack.EventViewInstalled:
-		if len(e.View.Members) > 1 {
-			d.life.Join()
-		}
+		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin)
+		return
 	case stack.EventReady:
 		d.life.Ready()
 		d.forgetLongVotes()

@@ -25,11 +25,13 @@ type Status struct {
 
 // PeerStatus is what a node knows of a peer.
 type PeerStatus struct {
-	ID       timed.NodeID   // NoNode: not learnt yet
-	Boot     timed.BootID   // the accepted incarnation; 0 when there is none
-	Listed   string         // the address in the list of peers; empty for a learnt peer
-	Addr     netip.AddrPort // where packets go; not valid while unresolved
-	Problem  string         // why it is unresolved
+	ID      timed.NodeID   // NoNode: not learnt yet
+	Boot    timed.BootID   // the accepted incarnation; 0 when there is none
+	Listed  string         // the address in the list of peers; empty for a learnt peer
+	Addr    netip.AddrPort // where packets go; not valid while unresolved
+	Problem string         // why it is unresolved
+	// Mismatch has the settings of packets that were dropped because of them; nil: none.
+	Mismatch *Settings
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
@@ -57,7 +59,7 @@ func (d *driver) status() *Status {
 	for _, e := range d.routes.strangers {
 		if e.Node() == timed.NoNode {
 			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
-				Delay: datagram.Unknown, LastFast: -1})
+				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
 	s.Counters = d.counters()
@@ -69,6 +71,9 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	p := PeerStatus{ID: id, Addr: t.addr, Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
 	if t.entry != nil {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
+	}
+	if !p.Alive {
+		p.Mismatch = d.mismatches.of(id, t.addr, d.clock.now)
 	}
 	if d.stack == nil {
 		return p

@@ -29,7 +29,7 @@ const (
 	EventClockAdopted                       // the clock slews to Timeline
 	EventClockStepped                       // the clock stepped by Step to Timeline
 	EventClockFault                         // the clocks of this node and of Peer contradict ρ
-	EventMismatch                           // Peer has another ρ or Δ: Detail
+	EventMismatch                           // a packet of Peer was dropped, whose Group, ρ or Δ differs
 	EventTwins                              // two processes send as the incarnation Boot of Peer
 	EventDuplicateID                        // another process uses this id, as the incarnation Boot
 	EventRestart                            // this node suspects its own clock: it needs a new incarnation
@@ -66,7 +66,9 @@ type Event struct {
 	Deaf     bool          // PeerSilent: this node hears the peer, but the peer does not hear this node
 	UTC      clocksync.UTCState
 	Source   clocksync.SourceID
-	// Mismatch: the settings of the peer.
+	// Mismatch: the settings of the peer. MaxDrift and FastThreshold are unknown, 0, if
+	// Group differs. The driver adds the address as Text.
+	Group         uint64
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
 

@@ -57,7 +57,6 @@ func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 			s.notify(Event{Kind: EventPeerRestarted, Peer: from.Node, Boot: from.Boot})
 		}
 		s.election.Forget(from.Node)
-		s.mismatch.Remove(from.Node)
 		s.handle(now, received, from, p, d)
 	case datagram.Delivered:
 		s.handle(now, received, from, p, d)
@@ -74,10 +73,7 @@ func (s *Stack) forThisNode(p *wire.Packet) bool {
 	}
 	if p.MaxDrift != s.cfg.Timing.MaxDrift || p.FastThreshold != s.cfg.Timing.FastThreshold {
 		s.Dropped.Mismatch++
-		if !s.mismatch.Has(h.Source) {
-			s.mismatch.Add(h.Source)
-			s.notify(Event{Kind: EventMismatch, Peer: h.Source, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
-		}
+		s.notify(Event{Kind: EventMismatch, Peer: h.Source, Group: h.Group, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
 		return false
 	}
 	if s.fromTheFuture(p) {

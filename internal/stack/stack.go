@@ -28,8 +28,7 @@ type Stack struct {
 	leading   bool
 	global    bool // leads globally
 	leaving   bool
-	mismatch  timed.Set // peers whose settings differ; reported once
-	suspect   bool      // this node suspects its own clock
+	suspect   bool // this node suspects its own clock
 	refusedAt [timed.MaxNodes + 1]timed.Instant
 
 	// The present turn.

@@ -1,0 +1,50 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// Mismatch: Peer has other settings that must be the same at every node. Its packets
+// are ignored until they agree. The event comes once for each change of the
+// peer's settings, and again at most once a minute while packets come.
+type Mismatch struct {
+	Header
+	Peer        timed.NodeID `api:"peer"`
+	Addr        string       `api:"address"` // where the packets come from
+	Differences Differences  `api:"reason"`  // never empty in an event of a node
+}
+
+// Kind returns "mismatch".
+func (Mismatch) Kind() string { return "mismatch" }
+
+func (e Mismatch) String() string {
+	return fmt.Sprintf("node %v at %s is ignored: %v", e.Peer, e.Addr, e.Differences)
+}
+
+// Differences are the settings in which a peer differs from this node.
+type Differences []Difference
+
+// Difference is a setting with its values at this node and at a peer, as text.
+type Difference struct {
+	Setting string
+	Here    string
+	There   string // empty: packets carry only a digest, which does not tell the value
+}
+
+func (d Difference) String() string {
+	if d.There == "" {
+		return fmt.Sprintf("it belongs to another group: %s differ, here %s", d.Setting, d.Here)
+	}
+	return fmt.Sprintf("%s is %s here and %s there", d.Setting, d.Here, d.There)
+}
+
+func (list Differences) String() string {
+	texts := make([]string, len(list))
+	for i, d := range list {
+		texts[i] = d.String()
+	}
+	return strings.Join(texts, "; ")
+}

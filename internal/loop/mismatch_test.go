@@ -1,0 +1,100 @@
+package loop
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// odd returns a packet of node 2 to node 1 with the given settings.
+func odd(t testing.TB, l *Loop, s Settings, from netip.AddrPort) udp.Packet {
+	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: s.Group, Source: 2, Destination: 1, Boot: 9,
+		Stamp: l.driver.clock.now, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+		MaxDrift: s.MaxDrift, FastThreshold: s.FastThreshold}
+	e := wire.Encoder{MaxPacket: wire.MaxPacket}
+	b, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	wire.Finish(b, nil, p.Header.Stamp, 1)
+	return udp.Packet{Buf: b, N: len(b), Addr: from, Received: l.driver.clock.now}
+}
+
+var oddAddr = netip.MustParseAddrPort("127.0.0.1:9")
+
+// Packets of nodes with other settings end nothing, neither in a starting node nor
+// later, and cause few events.
+func mismatchEndsNothing(t testing.TB) {
+	l, c := newLoop(nil)
+	d := l.driver
+	step(l, c)
+	own := Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+	group, slow := own, own
+	group.Group, slow.FastThreshold = 99, own.FastThreshold+1
+	group.MaxDrift, group.FastThreshold = 1, 1
+	take := func(s Settings) {
+		d.turn([]udp.Packet{odd(t, l, s, oddAddr)}, l.cfg.Clock.Read())
+		require.False(t, d.life.Over())
+		require.NoError(t, d.failure)
+	}
+	count := func() (n int) {
+		for _, kind := range l.cfg.Sink.(*recorder).events {
+			if kind == stack.EventMismatch {
+				n++
+			}
+		}
+		return n
+	}
+	take(slow)
+	require.Equal(t, 1, count())
+	require.Equal(t, slow, *d.status().Peers[0].Mismatch)
+	for range 100 {
+		take(slow)
+		take(group)
+	}
+	require.Equal(t, 1, count(), "the settings change too often")
+	c.advance(changePeriod)
+	take(slow)
+	require.Equal(t, 1, count(), "the settings are the same")
+	take(group)
+	require.Equal(t, 2, count())
+	require.Equal(t, Settings{Group: 99}, *d.status().Peers[0].Mismatch)
+	c.advance(mismatchPeriod - 1)
+	take(group)
+	require.Equal(t, 2, count())
+	c.advance(1)
+	take(group)
+	require.Equal(t, 3, count(), "it repeats")
+	c.advance(mismatchPeriod + 1)
+	step(l, c)
+	require.Nil(t, d.mismatches.of(2, oddAddr, d.clock.now), "it is no longer heard")
+}
+
+func TestMismatchEndsNothing(t *testing.T) { mismatchEndsNothing(t) }
+
+func TestDamagedAndInsecurePacketsAccuseNobody(t *testing.T) {
+	l, c := newLoop(nil)
+	d := l.driver
+	step(l, c)
+	damaged := odd(t, l, Settings{Group: 99}, oddAddr)
+	damaged.Buf[10] ^= 1
+	far := odd(t, l, Settings{Group: 99}, netip.MustParseAddrPort("192.0.2.1:9"))
+	d.turn([]udp.Packet{damaged, far}, l.cfg.Clock.Read())
+	require.Empty(t, d.mismatches)
+	require.Equal(t, uint64(2), d.count.foreign)
+}
+
+func TestARowIsFoundByItsAddress(t *testing.T) {
+	l := mismatches{3: {settings: Settings{Group: 9}, from: oddAddr, heard: timed.Instant(time.Second)}}
+	now := timed.Instant(2 * time.Second)
+	require.Equal(t, uint64(9), l.of(2, oddAddr, now).Group, "the node at the address has another id than listed")
+	require.Nil(t, l.of(2, netip.AddrPort{}, now))
+	l.forget(3)
+	require.Nil(t, l.at(oddAddr, now))
+}

@@ -1,0 +1,73 @@
+package failaware
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/event"
+)
+
+// Nodes with different settings ignore each other, go on, and name the difference on
+// both sides.
+func TestNodesNameTheirDifferences(t *testing.T) {
+	timing := Local()
+	timing.FastThreshold += time.Microsecond
+	majority := majorityOf(t, 1, 2)
+	on := func(b BroadcastConfig) *BroadcastConfig { return &b }
+	for name, c := range map[string]struct {
+		one, two    Config
+		here, there string // at node 1, at node 2
+	}{
+		"timing": {Config{}, Config{Timing: timing},
+			"FastThreshold is 2ms here and 2.001ms there", "FastThreshold is 2.001ms here and 2ms there"},
+		"group": {Config{}, Config{Group: "b"},
+			`here Group "default", Broadcast off`, `Group is "b" here and "default" there`},
+		"unknown groups": {Config{Group: "a"}, Config{Group: "b"},
+			`it belongs to another group: the name or the settings of the broadcast differ, here Group "a", Broadcast off`,
+			`here Group "b", Broadcast off`},
+		"broadcast": {Config{}, Config{Broadcast: on(BroadcastConfig{})},
+			"Broadcast is off here and on there", "Broadcast is on here and off there"},
+		"window": {Config{Broadcast: on(BroadcastConfig{})}, Config{Broadcast: on(BroadcastConfig{Window: 1 << 16})},
+			"Broadcast.Window is 4194304 here and 65536 there", "Broadcast.Window is 65536 here and 4194304 there"},
+		"odd window": {Config{Broadcast: on(BroadcastConfig{})}, Config{Broadcast: on(BroadcastConfig{Window: 77777})},
+			"Broadcast on with Window 4194304, ", "Broadcast.Window is 77777 here and 4194304 there"},
+		"limits": {Config{Broadcast: on(BroadcastConfig{MaxPayload: 4096})}, Config{Broadcast: on(BroadcastConfig{MaxPayload: 4096, MaxMessages: 8})},
+			"Broadcast.MaxMessages is 16384 here and 8 there", "Broadcast.MaxMessages is 8 here and 16384 there"},
+		"quorum": {Config{Quorum: majority, Broadcast: on(BroadcastConfig{})}, Config{Quorum: majority, Broadcast: on(BroadcastConfig{RequireQuorum: true})},
+			"Broadcast.RequireQuorum is off here and on there", "Broadcast.RequireQuorum is on here and off there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.one.ID, c.two.ID = 1, 2
+			one := startNode(t, c.one)
+			c.two.Peers = []Peer{{1, one.Addr().String()}}
+			two := startNode(t, c.two)
+			require.NoError(t, one.SetPeers([]Peer{{2, two.Addr().String()}}))
+			requireMismatch(t, one, two, c.here)
+			requireMismatch(t, two, one, c.there)
+			eventually(t, "both lead", func() bool { return one.Leads() && two.Leads() })
+			require.NoError(t, one.Err())
+			require.NoError(t, two.Err())
+		})
+	}
+}
+
+// requireMismatch checks that a node says how a peer differs: in an event, and in the
+// peer's status.
+func requireMismatch(t *testing.T, n, peer *Node, text string) {
+	t.Helper()
+	for e := range n.EventsSince(t.Context(), 0) {
+		if m, ok := e.(event.Mismatch); ok {
+			require.Equal(t, peer.ID(), m.Peer)
+			require.Equal(t, peer.Addr().String(), m.Addr)
+			require.Contains(t, m.String(), text)
+			break
+		}
+	}
+	eventually(t, "it shows in the peer's status", func() bool {
+		s := n.Status()
+		return len(s.Peers) == 1 && len(s.Peers[0].Mismatch) > 0
+	})
+	require.Contains(t, n.Status().Peers[0].String(), text)
+}
