@@ -53,6 +53,9 @@ type PeerStatus struct {
 	// Mismatch has the settings that differ from this node's, because of which its packets
 	// are ignored.
 	Mismatch event.Differences
+	// Refused says why packets that come from its listed address do not count, and is
+	// empty if none has come lately.
+	Refused  string
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
@@ -113,7 +116,7 @@ func (n *Node) Status() Status {
 
 // peerStatus returns what the loop knows of a peer.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
-	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem,
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}

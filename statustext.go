@@ -36,6 +36,8 @@ func (p PeerStatus) String() string {
 		fmt.Fprintf(&b, ": ignored: %v", p.Mismatch)
 	case p.Fault:
 		b.WriteString(": its clock and this node's contradict the drift bound")
+	case p.Refused != "":
+		fmt.Fprintf(&b, ": its packets do not count: %s", p.Refused)
 	case p.Alive && p.Delay == event.UnknownDelay:
 		b.WriteString(": alive, delay unknown")
 	case p.Alive:

@@ -68,6 +68,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "it is ignored: " + p.Mismatch.String()
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
+	case p.Refused != "":
+		return "its packets come, and do not count: " + p.Refused
 	case p.LastFast >= 0:
 		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
 	case p.Delay != event.UnknownDelay && !p.Fast:

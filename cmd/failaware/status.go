@@ -45,6 +45,8 @@ func writeStatus(w io.Writer, s *api.Status) error {
 		}
 		if m.Mismatch != "" {
 			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), m.Mismatch))
+		} else if m.Refused != "" {
+			t.Row("ignored", fmt.Sprintf("%s: its packets do not count: %s", m.Listed, m.Refused))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {

@@ -127,7 +127,7 @@ func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(),
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: p.Refused,
 		Alive: p.Alive, Fault: p.Fault, Fast: p.Fast, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}

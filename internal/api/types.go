@@ -71,8 +71,10 @@ type MemberInfo struct {
 	Problem string `json:"problem,omitempty"`
 	// Mismatch names the settings because of which its packets are ignored.
 	Mismatch string `json:"mismatch,omitempty"`
-	Alive    bool   `json:"alive"`
-	InView   bool   `json:"in_view"`
+	// Refused says why packets from its listed address do not count.
+	Refused string `json:"refused,omitempty"`
+	Alive   bool   `json:"alive"`
+	InView  bool   `json:"in_view"`
 	// Leads says that this node supports it as its leader, up to date.
 	Leads bool `json:"leads"`
 	// SaysLeads says that it claimed to lead in its last packet, which proves

@@ -27,46 +27,48 @@ func (d *driver) receive(pkts []udp.Packet) {
 		if d.life.Over() || d.life.Blamed() != life.None {
 			return
 		}
-		d.handle(&pkts[i], i == len(pkts)-1)
+		why := d.handle(&pkts[i], i == len(pkts)-1)
+		d.routes.refuse(pkts[i].Addr, why, d.clock.now)
 	}
 }
 
 // handle checks one packet, cheapest test first, and hands it to the stack. If the stack
-// does not get the last one, the turn's look at the timers ends the batch.
-func (d *driver) handle(pkt *udp.Packet, last bool) {
+// does not get the last one, the turn's look at the timers ends the batch. It returns why
+// the packet does not count, or "" if it does.
+func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	h, _, err := wire.ParseHeader(pkt.Buf[:pkt.N])
 	switch {
 	case err == wire.ErrVersion:
 		d.count.version++
-		return
+		return refusedVersion
 	case err != nil:
 		d.count.malformed++
-		return
+		return refusedMalformed
 	case h.Group != d.cfg.Group:
 		d.count.foreign++
 		d.noteGroup(pkt, &h)
-		return
+		return refusedSettings
 	case h.Suite != wire.SuiteNone:
 		d.count.sealed++
-		return
+		return refusedSealed
 	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
 		d.count.insecure++
-		return
+		return refusedInsecure
 	}
 	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
 	if err != nil {
 		d.count.damaged++
-		return
+		return refusedDamaged
 	}
 	p := &d.in.packet
 	if err := d.in.decoder.DecodeFrames(h, frames, p); err != nil {
 		d.count.malformed++
-		return
+		return refusedMalformed
 	}
 	self, now := d.cfg.Self, d.clock.now
 	if h.Source == self.Node && h.Boot != self.Boot {
-		d.count.foreign++ // a rival; the peers settle it
-		return
+		d.count.foreign++ // a rival with this node's id; the peers keep one of the two
+		return refusedOwnID
 	}
 	// Nodes with other settings are learnt as well: they find that out from the
 	// packets sent to them.
@@ -80,7 +82,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) {
 	}
 	if h.Source == self.Node || h.Destination != self.Node {
 		d.count.foreign++
-		return
+		return refusedOther
 	}
 	d.out.origin = pkt.Addr
 	handle := d.stack.HandleBatched
@@ -96,4 +98,5 @@ func (d *driver) handle(pkt *udp.Packet, last bool) {
 	if d.routes.known.Has(h.Source) {
 		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
 	}
+	return refusalOf(kind)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -97,4 +98,40 @@ func TestARowIsFoundByItsAddress(t *testing.T) {
 	require.Nil(t, l.of(2, netip.AddrPort{}, now))
 	l.forget(3)
 	require.Nil(t, l.at(oddAddr, now))
+}
+
+// A listed peer is not silent while packets come from its address, whatever they are.
+func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
+	l, c := newLoop(func(cfg *Config) {
+		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 2, Addr: oddAddr.String()}})
+	})
+	d := l.driver
+	step(l, c)
+	good := Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+	packet := func(change func(b []byte)) udp.Packet {
+		p := odd(t, l, good, oddAddr)
+		change(p.Buf)
+		return p
+	}
+	for why, change := range map[string]func([]byte){
+		refusedVersion:   func(b []byte) { b[2]++ },
+		refusedMalformed: func(b []byte) { b[0]++ },
+		refusedDamaged:   func(b []byte) { b[len(b)-1]++ },
+		refusedSettings:  func(b []byte) { b[8]++ },
+		refusedSealed:    func(b []byte) { b[3]++ },
+		refusedUnheard:   func([]byte) {},
+	} {
+		d.turn([]udp.Packet{packet(change)}, l.cfg.Clock.Read())
+		require.Equal(t, why, d.status().Peers[0].Refused)
+	}
+	far := odd(t, l, good, netip.MustParseAddrPort("192.0.2.1:9"))
+	d.turn([]udp.Packet{far}, l.cfg.Clock.Read())
+	require.Len(t, d.routes.refusals, 1, "only listed addresses are noted")
+	c.advance(mismatchPeriod + 1)
+	step(l, c)
+	require.Empty(t, d.status().Peers[0].Refused)
+	d.routes.refuse(oddAddr, refusedOther, d.clock.now)
+	require.Equal(t, refusedOther, d.status().Peers[0].Refused)
+	d.routes.refuse(oddAddr, refusalOf(datagram.Delivered), d.clock.now)
+	require.Empty(t, d.status().Peers[0].Refused)
 }

@@ -19,6 +19,8 @@ type routes struct {
 	list      *peers.List
 	strangers []*peers.Entry // of the list, without a configured id
 
+	refusals refusals
+
 	greet   bool          // there are new peers, which must be sent something at once
 	hello   timed.Instant // when the next packets to strangers are due
 	cleanup timed.Instant // when learnt peers are looked through
@@ -43,7 +45,7 @@ type route struct {
 // take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
 // the address that they send from.
 func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
-	r.list, r.strangers = list, nil
+	r.list, r.strangers, r.refusals = list, nil, nil
 	var listed timed.Set
 	for _, e := range *list {
 		if e.ID == timed.NoNode {
@@ -86,7 +88,7 @@ func (r *routes) remove(id timed.NodeID) {
 
 // restart forgets all instants of a clock that is not trusted any more.
 func (r *routes) restart(now timed.Instant) {
-	r.hello, r.cleanup = now, now
+	r.hello, r.cleanup, r.refusals = now, now, nil
 	for id := range r.known.All() {
 		r.to[id].heard, r.to[id].altUntil = now, now
 	}

@@ -32,6 +32,7 @@ type PeerStatus struct {
 	Problem string         // why it is unresolved
 	// Mismatch has the settings of packets that were dropped because of them; nil: none.
 	Mismatch *Settings
+	Refused  string // why packets from its listed address do not count; empty: none has come lately
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
@@ -58,7 +59,7 @@ func (d *driver) status() *Status {
 	}
 	for _, e := range d.routes.strangers {
 		if e.Node() == timed.NoNode {
-			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
+			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem, Refused: d.routes.refused(e, d.clock.now),
 				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
@@ -74,6 +75,9 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	}
 	if !p.Alive {
 		p.Mismatch = d.mismatches.of(id, t.addr, d.clock.now)
+		if t.entry != nil {
+			p.Refused = d.routes.refused(t.entry, d.clock.now)
+		}
 	}
 	if d.stack == nil {
 		return p

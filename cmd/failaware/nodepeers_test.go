@@ -1,0 +1,31 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
+)
+
+// A peer is called silent only if nothing came from it.
+func TestWhyAPeerIsNotAlive(t *testing.T) {
+	s := failaware.Status{Timing: failaware.LAN()}
+	differ := event.Differences{{Setting: "Broadcast", Here: "on", There: "off"}}
+	for want, p := range map[string]failaware.PeerStatus{
+		"no such host": {Problem: "no such host"},
+		"it is ignored: Broadcast is on here and off there": {Mismatch: differ, Refused: "they have other settings"},
+		"its packets come, and do not count: they are odd":  {Refused: "they are odd"},
+		"its last packet in time came 1s ago":               {LastFast: time.Second},
+	} {
+		p.Delay = event.UnknownDelay
+		if p.LastFast == 0 {
+			p.LastFast = -1
+		}
+		require.Equal(t, want, whySilent(&p, &s))
+	}
+	silent := failaware.PeerStatus{Delay: event.UnknownDelay, LastFast: -1}
+	require.Contains(t, whySilent(&silent, &s), "it is silent")
+}

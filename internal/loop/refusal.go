@@ -1,0 +1,73 @@
+package loop
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/timed"
+)
+
+// The reasons why packets do not count, for people.
+const (
+	refusedVersion   = "they have another version of the wire format"
+	refusedMalformed = "they are not of this protocol, or are malformed"
+	refusedDamaged   = "they are damaged on their way"
+	refusedSealed    = "they are sealed, and this node has no keys"
+	refusedInsecure  = "they come from beyond the loopback interface, and Insecure is off"
+	refusedSettings  = "they have other settings"
+	refusedOwnID     = "they have this node's id"
+	refusedOther     = "they are for a node with another id"
+	refusedUnheard   = "none shows yet that their sender hears this node, or another process with its id is still heard"
+	refusedClock     = "its clock and this node's clock contradict the drift bound, or it runs twice"
+	refusedEmpty     = "they contradict earlier ones, or answer another process of this node"
+)
+
+// refusals are the reasons why the last packets from listed addresses did not count. The
+// addresses of the list limit them, since anybody can send.
+type refusals map[netip.AddrPort]refusal
+
+type refusal struct {
+	why string
+	at  timed.Instant
+}
+
+// refuse notes that a packet from an address did not count, or, if why is empty, that it did.
+func (r *routes) refuse(from netip.AddrPort, why string, now timed.Instant) {
+	_, known := r.refusals[from]
+	switch {
+	case why == "" && known:
+		delete(r.refusals, from)
+	case why == "":
+	case known:
+		r.refusals[from] = refusal{why, now}
+	case r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == from }):
+		if r.refusals == nil {
+			r.refusals = refusals{}
+		}
+		r.refusals[from] = refusal{why, now}
+	}
+}
+
+// refused returns why packets from the address of an entry do not count, or "" if none
+// has come lately.
+func (r *routes) refused(e *peers.Entry, now timed.Instant) string {
+	if x, ok := r.refusals[e.Addr]; ok && now.Sub(x.at) <= mismatchPeriod {
+		return x.why
+	}
+	return ""
+}
+
+// refusalOf returns why a packet with a verdict does not count, or "" if it does.
+func refusalOf(k datagram.Kind) string {
+	switch k {
+	case datagram.Delivered, datagram.Accepted:
+		return ""
+	case datagram.Challenged:
+		return refusedUnheard
+	case datagram.Faulty, datagram.Twin:
+		return refusedClock
+	}
+	return refusedEmpty
+}
