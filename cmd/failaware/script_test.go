@@ -29,8 +29,6 @@ func TestMain(m *testing.M) {
 //	    Start a group of nodes n1, n2, ... with the APIs n1.api, n2.api, ... and the
 //	    addresses $ADDR1, $ADDR2, ...; wait until each has a view of all. In a flag,
 //	    {id} is the node's id.
-//	addresses COUNT
-//	    Set $ADDR1, $ADDR2, ... to free addresses.
 //	node ID
 //	    Start a node of the group again.
 //	unanswered PROGRAM ARG...
@@ -51,7 +49,6 @@ func TestScripts(t *testing.T) {
 	clitest.Scripts{
 		Dir: "testdata/script",
 		Commands: map[string]clitest.Command{
-			"addresses":     addresses,
 			"audit":         auditCommand,
 			"gone":          gone,
 			"node":          nodeAgain,
@@ -66,13 +63,18 @@ func TestScripts(t *testing.T) {
 }
 
 func nodes(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 {
+	count, err := 0, error(nil)
+	if len(args) > 0 {
+		count, err = strconv.Atoi(args[0])
+	}
+	if neg || count == 0 || err != nil {
 		ts.Fatalf("usage: nodes COUNT FLAG...")
 	}
-	addrs := setAddresses(ts, args[0])
-	count := len(addrs)
+	addrs, err := clitest.FreeAddresses(count)
+	ts.Check(err)
 	for i, addr := range addrs {
 		id := strconv.Itoa(i + 1)
+		ts.Setenv("ADDR"+id, addr)
 		command := []string{"failaware", "node", "--id", id, "--api", "n" + id + ".api", "--listen", addr}
 		for k, peer := range addrs {
 			if k != i {
@@ -87,27 +89,6 @@ func nodes(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(ts.Exec("failaware", "--addr", fmt.Sprintf("n%d.api", id), "wait", "view",
 			"--members", strconv.Itoa(count), "--timeout", clitest.LongEnough.String()))
 	}
-}
-
-// addresses sets ADDR1 and so on to addresses for nodes that the script starts itself.
-func addresses(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: addresses COUNT")
-	}
-	setAddresses(ts, args[0])
-}
-
-func setAddresses(ts *testscript.TestScript, text string) []string {
-	count, err := strconv.Atoi(text)
-	if err != nil || count < 1 {
-		ts.Fatalf("%q is not a number of nodes", text)
-	}
-	addrs, err := clitest.FreeAddresses(count)
-	ts.Check(err)
-	for i, addr := range addrs {
-		ts.Setenv("ADDR"+strconv.Itoa(i+1), addr)
-	}
-	return addrs
 }
 
 func nodeAgain(ts *testscript.TestScript, neg bool, args []string) {

@@ -32,38 +32,13 @@ func (d *driver) receive(pkts []udp.Packet) {
 	}
 }
 
-// handle checks one packet, cheapest test first, and hands it to the stack. If the stack
+// handle decodes one packet and hands it to the stack. If the stack
 // does not get the last one, the turn's look at the timers ends the batch. It returns why
 // the packet does not count, or "" if it does.
 func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
-	h, _, err := wire.ParseHeader(pkt.Buf[:pkt.N])
-	switch {
-	case err == wire.ErrVersion:
-		d.count.version++
-		return refusedVersion
-	case err != nil:
-		d.count.malformed++
-		return refusedMalformed
-	case h.Group != d.cfg.Group:
-		d.count.foreign++
-		d.noteGroup(pkt, &h)
-		return refusedSettings
-	case h.Suite != wire.SuiteNone:
-		d.count.sealed++
-		return refusedSealed
-	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
-		d.count.insecure++
-		return refusedInsecure
-	}
-	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
-	if err != nil {
-		d.count.damaged++
-		return refusedDamaged
-	}
-	p := &d.in.packet
-	if err := d.in.decoder.DecodeFrames(h, frames, p); err != nil {
-		d.count.malformed++
-		return refusedMalformed
+	h, refused := d.decode(pkt)
+	if refused != "" {
+		return refused
 	}
 	self, now := d.cfg.Self, d.clock.now
 	if h.Source == self.Node && h.Boot != self.Boot {
@@ -90,7 +65,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		handle = d.stack.HandlePacket
 	}
 	// The socket promises received ≤ now, and the stack relies on it.
-	d.perform(handle(now, timed.Earlier(pkt.Received, now), p, d.effects[:0]))
+	d.perform(handle(now, timed.Earlier(pkt.Received, now), &d.in.packet, d.effects[:0]))
 	kind, _ := d.stack.LastPacket()
 	if kind == datagram.Accepted {
 		d.mismatches.forget(h.Source)
@@ -99,4 +74,38 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
 	}
 	return refusalOf(kind)
+}
+
+// decode checks the bytes of a packet, cheapest test first, and decodes them into
+// d.in.packet. It returns why the packet is refused, or "".
+func (d *driver) decode(pkt *udp.Packet) (h datagram.Header, refused string) {
+	h, _, err := wire.ParseHeader(pkt.Buf[:pkt.N])
+	switch {
+	case err == wire.ErrVersion:
+		d.count.version++
+		return h, refusedVersion
+	case err != nil:
+		d.count.malformed++
+		return h, refusedMalformed
+	case h.Group != d.cfg.Group:
+		d.count.foreign++
+		d.noteGroup(pkt, &h)
+		return h, refusedSettings
+	case h.Suite != wire.SuiteNone:
+		d.count.sealed++
+		return h, refusedSealed
+	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
+		d.count.insecure++
+		return h, refusedInsecure
+	}
+	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
+	if err != nil {
+		d.count.damaged++
+		return h, refusedDamaged
+	}
+	if err := d.in.decoder.DecodeFrames(h, frames, &d.in.packet); err != nil {
+		d.count.malformed++
+		return h, refusedMalformed
+	}
+	return h, ""
 }
