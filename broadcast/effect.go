@@ -1,8 +1,7 @@
 package broadcast
 
 import (
-	"fmt"
-
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -36,12 +35,8 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{Send: "send", Deliver: "deliver", Transition: "transition", Installed: "installed",
-		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{Send: "send", Deliver: "deliver", Transition: "transition", Installed: "installed",
+		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields

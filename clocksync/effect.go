@@ -1,9 +1,9 @@
 package clocksync
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -33,12 +33,8 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{SendLine: "send line", SendUTC: "send UTC", SendSamples: "send samples", Adopted: "adopted", Stepped: "stepped",
-		UTCChanged: "UTC changed", Falseticker: "falseticker", Truechimer: "truechimer"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{SendLine: "send line", SendUTC: "send UTC", SendSamples: "send samples", Adopted: "adopted", Stepped: "stepped",
+		UTCChanged: "UTC changed", Falseticker: "falseticker", Truechimer: "truechimer"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields

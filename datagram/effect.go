@@ -1,8 +1,7 @@
 package datagram
 
 import (
-	"fmt"
-
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -34,12 +33,8 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{Dropped: "dropped", Challenged: "challenged", Delivered: "delivered", Accepted: "accepted",
-		Faulty: "faulty", Twin: "twin", Duplicate: "duplicate"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{Dropped: "dropped", Challenged: "challenged", Delivered: "delivered", Accepted: "accepted",
+		Faulty: "faulty", Twin: "twin", Duplicate: "duplicate"}...)
 }
 
 // Effect is a consequence of a packet or of time.

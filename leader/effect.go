@@ -1,8 +1,7 @@
 package leader
 
 import (
-	"fmt"
-
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -41,13 +40,9 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{SendRequest: "send request", SendRelease: "send release", SendReply: "send reply", SendAnswer: "send answer",
+	return enum.Name(k, []string{SendRequest: "send request", SendRelease: "send release", SendReply: "send reply", SendAnswer: "send answer",
 		Counted: "counted", Won: "won", GaveUp: "gave up", Unfit: "unfit", GlobalLost: "global lost",
-		OtherQuorum: "other quorum", Verified: "verified"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+		OtherQuorum: "other quorum", Verified: "verified"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields

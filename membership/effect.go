@@ -1,8 +1,7 @@
 package membership
 
 import (
-	"fmt"
-
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -30,12 +29,8 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{RequestRound: "request round", SendPart: "send part", SendResign: "send resign", SendDropped: "send dropped",
-		Installed: "installed", Fresh: "fresh", Stale: "stale", AllDropped: "all dropped"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{RequestRound: "request round", SendPart: "send part", SendResign: "send resign", SendDropped: "send dropped",
+		Installed: "installed", Fresh: "fresh", Stale: "stale", AllDropped: "all dropped"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields

@@ -2,9 +2,9 @@ package replica
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -43,12 +43,8 @@ const (
 )
 
 func (k Kind) String() string {
-	names := [...]string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
-		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
+		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields count.

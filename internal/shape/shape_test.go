@@ -24,17 +24,17 @@ const module = "github.com/failaware/failaware"
 // import. Imports run downward only. A layer may name a lower layer's values.
 var below = map[string][]string{
 	"timed":                 {},
-	"datagram":              {"timed"},
-	"leader":                {"timed", "datagram", "leader/quorum", "leader/edict", "leader/epoch"},
+	"datagram":              {"timed", "internal/enum"},
+	"leader":                {"timed", "datagram", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
 	"leader/edict":          {"timed"},
-	"leader/epoch":          {"timed", "leader/edict"},
+	"leader/epoch":          {"timed", "leader/edict", "internal/enum"},
 	"leader/edict/fence":    {"leader/edict", "timed", "internal/durable"},
-	"membership":            {"timed", "datagram", "leader"},
-	"clocksync":             {"timed", "datagram", "leader"},
-	"broadcast":             {"timed", "datagram", "leader", "leader/quorum", "membership", "clocksync"},
-	"internal/replica":      {"timed", "membership", "broadcast", "leader/quorum"},
+	"membership":            {"timed", "datagram", "leader", "internal/enum"},
+	"clocksync":             {"timed", "datagram", "leader", "internal/enum"},
+	"broadcast":             {"timed", "datagram", "leader", "leader/quorum", "membership", "clocksync", "internal/enum"},
+	"internal/replica":      {"timed", "membership", "broadcast", "leader/quorum", "internal/enum"},
 	"internal/wire":         {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/edict", "leader/epoch"},
-	"internal/stack":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "leader/quorum", "leader/edict", "leader/epoch"},
+	"internal/stack":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
 	"sim":                   {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/random", "sim/fault", "sim/situation", "sim/internal/check", "sim/internal/hardware", "sim/internal/jsonform", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/diagram":           {"sim", "membership", "timed", "internal/svg"},
 	"internal/random":       {},
@@ -69,10 +69,11 @@ var below = map[string][]string{
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "internal/replica", "internal/attach", "internal/loop/deliveryqueue"},
 	"internal/eventring":          {},
+	"internal/enum":               {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/epoch"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/epoch", "internal/enum"}
 
 type goPackage struct {
 	ImportPath   string

@@ -1,9 +1,8 @@
 package stack
 
 import (
-	"fmt"
-
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
@@ -30,11 +29,7 @@ const (
 )
 
 func (k EffectKind) String() string {
-	names := [...]string{Send: "send", SendBack: "send back", Notify: "notify", Deliver: "deliver", Persist: "persist"}
-	if int(k) < len(names) && names[k] != "" {
-		return names[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{Send: "send", SendBack: "send back", Notify: "notify", Deliver: "deliver", Persist: "persist"}...)
 }
 
 // Effect is something for the driver to do, in order. The kind says which fields

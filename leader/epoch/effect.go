@@ -1,8 +1,7 @@
 package epoch
 
 import (
-	"fmt"
-
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -22,17 +21,7 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case Persist:
-		return "persist"
-	case SendStateToAll:
-		return "send state to all"
-	case SendState:
-		return "send state"
-	case Notify:
-		return "notify"
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return enum.Name(k, []string{Persist: "persist", SendStateToAll: "send state to all", SendState: "send state", Notify: "notify"}...)
 }
 
 // Effect is an action for the caller. Kind determines which fields are set.
