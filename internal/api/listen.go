@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/failaware/failaware/internal/durable"
 )
 
 // ErrInUse: another process answers at the socket.
@@ -39,14 +41,30 @@ func ListenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// lockPatience is how long to wait for another node that starts at the same socket.
+const lockPatience = 2 * time.Second
+
+// lockSocket takes a lock beside a socket. Only the user of this process can open the
+// lock's file, so that nobody else can hold the lock. It waits while another node of
+// the same user holds it.
+func lockSocket(path string) (*durable.Lock, error) {
+	for end := time.Now().Add(lockPatience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		lock, err := durable.TakeLock(path + ".lock")
+		if !errors.Is(err, durable.ErrLocked) {
+			return lock, err
+		}
+	}
+	return nil, ErrInUse
+}
+
 func makeSocket(path string) (net.Listener, error) {
 	// Of two processes that start at the same time, only one may find the socket
 	// of a dead process.
-	unlock, err := lockSocket(path)
+	lock, err := lockSocket(path)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer func() { _ = lock.Release() }()
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -4,8 +4,6 @@ package api
 
 import "net"
 
-func lockSocket(string) (unlock func(), err error) { return func() {}, nil }
-
 func bind(path string) (*net.UnixListener, error) {
 	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 }
