@@ -146,11 +146,8 @@ var element = regexp.MustCompile(`\w+\[\d+\]`)
 // valueAt returns the text of a value of a list, as the user wrote it, or "" if what
 // does not name one.
 func valueAt(s *setting, values source, what string) string {
-	var i int
-	if at := strings.IndexByte(what, '['); at >= 0 {
-		if _, err := fmt.Sscanf(what[at:], "[%d]", &i); err == nil && s.list() && i < len(values[s.key]) {
-			return values[s.key][i].text
-		}
+	if v, ok := elementOf(values[s.key], what); ok && s.list() {
+		return v.text
 	}
 	return ""
 }
@@ -161,9 +158,21 @@ func origin(s *setting, values source, what string) string {
 	if len(list) == 0 {
 		return s.name()
 	}
-	var i int
-	if _, err := fmt.Sscanf(what, "[%d]", &i); err == nil && i < len(list) {
-		return list[i].origin
+	if v, ok := elementOf(list, what); ok {
+		return v.origin
 	}
 	return list[len(list)-1].origin
+}
+
+// elementOf returns the value of a list that a name such as "[2]" or "Peers[2]" means.
+func elementOf(list []raw, name string) (raw, bool) {
+	var i int
+	at := strings.IndexByte(name, '[')
+	if at < 0 {
+		return raw{}, false
+	}
+	if _, err := fmt.Sscanf(name[at:], "[%d]", &i); err != nil || i < 0 || i >= len(list) {
+		return raw{}, false
+	}
+	return list[i], true
 }
