@@ -29,6 +29,9 @@ func TestProcessorsAreKeptAwakeWhileItLasts(t *testing.T) {
 }
 
 func TestBroadcastAwake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several runs of several processes")
+	}
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}

@@ -66,6 +66,9 @@ func readable(t *testing.T, r Result) {
 }
 
 func TestElection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several runs of several processes")
+	}
 	for _, oneProcess := range []bool{false, true} {
 		r, err := Election(t.Context(), ElectionOptions{Setup: setup(t), OneProcess: oneProcess, Nodes: []int{2, 4}, Count: 200, First: 2, Fanout: 2})
 		require.NoError(t, err)

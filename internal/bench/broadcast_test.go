@@ -37,6 +37,9 @@ func broadcastUndisturbed(t *testing.T, opt BroadcastOptions, loads func(*Broadc
 }
 
 func TestBroadcast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several runs of several processes")
+	}
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}

@@ -12,6 +12,9 @@ import (
 )
 
 func TestFloorLatency(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several runs of several processes")
+	}
 	if err := new(usage).ofProcess(); err != nil {
 		t.Skip(err)
 	}
