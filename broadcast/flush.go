@@ -52,16 +52,7 @@ func (s *Service) makePlan(now timed.Instant) {
 			f.lacking.Add(fl.Member)
 		}
 	}
-	for i := range f.view.Members {
-		m := &f.view.Members[i]
-		base := Mark{Node: m.Node, Boot: m.Boot}
-		ubase := base
-		for _, r := range f.reports {
-			base.Sequence = max(base.Sequence, find(r.Ordered, m.Incarnation))
-			ubase.Sequence = max(ubase.Sequence, find(r.Unordered, m.Incarnation))
-		}
-		c.Ordered, c.Unordered = append(c.Ordered, base), append(c.Unordered, ubase)
-	}
+	c.Ordered, c.Unordered = f.base(ClassOrdered), f.base(ClassUnordered)
 	f.commit, f.terms = c, cutCommit(c, s.cfg.PacketBytes)
 	if f.lacking.Empty() {
 		f.flushed, f.news = true, true
@@ -71,14 +62,24 @@ func (s *Service) makePlan(now timed.Instant) {
 	s.follow(now, p)
 }
 
-// find returns the sequence of an incarnation in a list of marks, or 0.
-func find(marks []Mark, of timed.Incarnation) uint64 {
-	for _, m := range marks {
-		if m.Node == of.Node && m.Boot == of.Boot {
-			return m.Sequence
-		}
+// base returns how far the messages of all nodes were ordered, or delivered, in some
+// branch. Those of absent nodes count too: a member that is new, and gets the state of
+// an application from another one, must not order again what that state contains. If the
+// position of a member may have been left out, all that it ever sent counts as ordered.
+func (f *freeze) base(c Class) []Mark {
+	var all positions
+	for _, r := range f.reports {
+		all.add(r.marks(c))
 	}
-	return 0
+	for i := range f.view.Members {
+		m := f.view.Members[i].Incarnation
+		mark := Mark{m.Node, m.Boot, all.of(m)}
+		if all.forgot(m) {
+			mark.Sequence = f.reports[i].Sent[c]
+		}
+		all.set(mark)
+	}
+	return all.list()
 }
 
 // endOf returns the messages that members from the same view as the i-th lack, and how

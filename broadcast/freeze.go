@@ -41,7 +41,7 @@ type freeze struct {
 // its own.
 func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 	s.updateMarks()
-	r := &Report{Proposal: p.ID, Ordered: s.listMarks(ClassOrdered), Unordered: s.listMarks(ClassUnordered)}
+	r := &Report{Proposal: p.ID, Sent: s.shown, Ordered: s.marks[ClassOrdered].list(), Unordered: s.marks[ClassUnordered].list()}
 	if s.view != nil {
 		r.Previous, r.Have, r.Stable = s.view.ID, s.have, s.stableNow()
 		for i := range s.members {

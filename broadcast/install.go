@@ -57,29 +57,36 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 // unknown if it has not delivered them.
 func (s *Service) rebase(v *membership.View, c *Commit, out []Effect) []Effect {
 	s.updateMarks()
+	s.adopt(c)
 	s.dropNonMembers(v)
 	for i := range v.Members {
 		m := v.Members[i].Incarnation
-		for class, marks := range [classes][]Mark{ClassUnordered: c.Unordered, ClassOrdered: c.Ordered} {
-			base := find(marks, m)
+		for class := range classes {
+			base := s.marks[class].of(m)
 			st := &s.streamsOf(m.Node)[class]
 			if m == s.cfg.Self && st.boot == m.Boot {
 				got := st.through
-				if Class(class) == ClassUnordered {
+				if class == ClassUnordered {
 					got = st.delivered
 				}
 				if base > got {
-					out = append(out, Effect{Kind: Elsewhere, View: s.view, Class: Class(class), From: got + 1, Through: base})
+					out = append(out, Effect{Kind: Elsewhere, View: s.view, Class: class, From: got + 1, Through: base})
 				}
 			}
 			st.begin(&s.arena, m.Boot, base)
-			s.setMark(Class(class), Mark{m.Node, m.Boot, base})
 			if m == s.cfg.Self {
 				s.sent[class] = base // later messages are sent again
 			}
 		}
 	}
 	return out
+}
+
+// adopt takes the positions of all branches in place of this node's, which are among them.
+func (s *Service) adopt(c *Commit) {
+	s.marks = [classes]positions{}
+	s.marks[ClassOrdered].add(c.Ordered)
+	s.marks[ClassUnordered].add(c.Unordered)
 }
 
 // dropNonMembers drops the messages of nodes that are not in a view. The marks of their

@@ -167,9 +167,18 @@ type Report struct {
 	Previous  membership.ViewID // none for a node without a view
 	Have      uint64
 	Stable    [2]uint64
-	Acks      []Mark // of the members of Previous: decisions
-	Ordered   []Mark // ordered through, for all senders ever seen
-	Unordered []Mark // delivered or covered by decisions through
+	Sent      [2]uint64 // the last sequences ever sent, by class
+	Acks      []Mark    // of the members of Previous: decisions
+	Ordered   []Mark    // ordered through, for all senders ever seen
+	Unordered []Mark    // delivered or covered by decisions through
+}
+
+// marks returns the positions in the messages of a class.
+func (r *Report) marks(c Class) []Mark {
+	if c == ClassUnordered {
+		return r.Unordered
+	}
+	return r.Ordered
 }
 
 // Plan says which members lack messages of their previous views, and which have them.
@@ -209,7 +218,7 @@ type Commit struct {
 	Piece
 	Proposal  membership.ViewID
 	Branches  []Branch
-	Ordered   []Mark // base of the view, by sender
+	Ordered   []Mark // base of the view, for all senders ever seen
 	Unordered []Mark
 }
 

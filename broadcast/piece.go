@@ -22,7 +22,7 @@ func (p Piece) Valid() bool { return p.Number < p.Of && p.Of <= MaxPieces }
 const (
 	viewWeight   = 9 + 2 + 9
 	markWeight   = 1 + 2 + 9 + 9
-	reportWeight = 1 + 6 + 2*viewWeight + 3*9 + 3*3
+	reportWeight = 1 + 6 + 2*viewWeight + 5*9 + 3*3
 	planWeight   = 1 + 6 + viewWeight + 3
 	groupWeight  = 1 + viewWeight + 9 + 2 + 2*3
 	lackWeight   = 1 + 2 + 9
@@ -79,7 +79,7 @@ func (c *cutter[T]) done(piece func(*T) *Piece) []*T {
 // cutReport returns the pieces of a report for packets with room for some bytes.
 func cutReport(r *Report, bytes int) []*Report {
 	c := cut(bytes-reportWeight, func() Report {
-		return Report{Proposal: r.Proposal, Previous: r.Previous, Have: r.Have, Stable: r.Stable}
+		return Report{Proposal: r.Proposal, Previous: r.Previous, Have: r.Have, Stable: r.Stable, Sent: r.Sent}
 	})
 	c.marks(r.Acks, func(t *Report) *[]Mark { return &t.Acks })
 	c.marks(r.Ordered, func(t *Report) *[]Mark { return &t.Ordered })
@@ -163,7 +163,7 @@ func (z *assembly[T]) put(p Piece, t *T) bool {
 func joinReport(pieces []*Report) *Report {
 	var r Report
 	for _, p := range pieces {
-		r.Proposal, r.Previous, r.Have, r.Stable = p.Proposal, p.Previous, p.Have, p.Stable
+		r.Proposal, r.Previous, r.Have, r.Stable, r.Sent = p.Proposal, p.Previous, p.Have, p.Stable, p.Sent
 		r.Acks = append(r.Acks, p.Acks...)
 		r.Ordered = append(r.Ordered, p.Ordered...)
 		r.Unordered = append(r.Unordered, p.Unordered...)

@@ -46,7 +46,7 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 	view := func(n int) membership.ViewID { return membership.ViewID{Sequence: uint64(n), Leader: 1, Boot: 1} }
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := rapid.IntRange(MinPacketBytes, 1500).Draw(t, "bytes")
-		r := &Report{Proposal: view(9), Previous: view(8), Have: 7, Stable: [2]uint64{6, 5},
+		r := &Report{Proposal: view(9), Previous: view(8), Have: 7, Stable: [2]uint64{6, 5}, Sent: [2]uint64{4, 3},
 			Acks: drawMarks(t, "acks", 50), Ordered: drawMarks(t, "ordered", 50), Unordered: drawMarks(t, "unordered", 50)}
 		require.Equal(t, r, rejoined(t, cutReport(r, bytes), func(r *Report) Piece { return r.Piece }, joinReport))
 
@@ -73,7 +73,9 @@ func TestTheMostTakesFewerPiecesThanThereMayBe(t *testing.T) {
 	for i := range timed.MaxNodes {
 		all = append(all, Mark{Node: timed.NodeID(i + 1), Boot: 1, Sequence: 1})
 	}
-	c, p := &Commit{Ordered: all, Unordered: all}, &Plan{}
+	every := slices.Repeat(all, MostIncarnations)
+	require.LessOrEqual(t, len(cutReport(&Report{Acks: all, Ordered: every, Unordered: every}, MinPacketBytes)), MaxPieces)
+	c, p := &Commit{Ordered: every, Unordered: every}, &Plan{}
 	for i := range timed.MaxNodes {
 		v := membership.ViewID{Sequence: 1, Leader: timed.NodeID(i + 1), Boot: 1}
 		c.Branches = append(c.Branches, Branch{Previous: v, Acks: all})

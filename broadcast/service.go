@@ -1,8 +1,6 @@
 package broadcast
 
 import (
-	"slices"
-
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -20,10 +18,11 @@ type Service struct {
 
 	// Kept over views.
 	streams [timed.MaxNodes + 1]*[classes]stream
-	marks   [classes][timed.MaxNodes + 1]Mark // ordered or delivered through
+	marks   [classes]positions // ordered or delivered through
 	arena   arena
 	own     [classes]uint64 // the last sequence of own messages
 	sent    [classes]uint64 // the last sequence sent in this view
+	shown   [classes]uint64 // the last sequence sent in earlier views
 	stamp   clocksync.Time  // of the last own message
 	floor   clocksync.Time  // the largest promise
 
@@ -263,38 +262,18 @@ func (s *Service) Header(reading clocksync.Reading) Header {
 	return h
 }
 
-// mark returns the mark of an id.
-func (s *Service) mark(c Class, id timed.NodeID) Mark { return s.marks[c][id] }
-
-// setMark updates a mark. A mark of another boot id replaces it.
-func (s *Service) setMark(c Class, m Mark) {
-	old := &s.marks[c][m.Node]
-	if old.Boot == m.Boot {
-		m.Sequence = max(m.Sequence, old.Sequence)
-	}
-	*old = m
-}
-
 // updateMarks updates the marks of the view's members.
 func (s *Service) updateMarks() {
 	for i := range s.members {
 		m := &s.members[i]
-		s.setMark(ClassOrdered, Mark{m.Node, m.Boot, m.stream(ClassOrdered).through})
+		s.marks[ClassOrdered].set(Mark{m.Node, m.Boot, m.stream(ClassOrdered).through})
 		u := m.stream(ClassUnordered)
 		u.reach = max(u.reach, u.delivered, u.through)
-		s.setMark(ClassUnordered, Mark{m.Node, m.Boot, u.reach})
+		s.marks[ClassUnordered].set(Mark{m.Node, m.Boot, u.reach})
 	}
-}
-
-// listMarks returns all marks of a class.
-func (s *Service) listMarks(c Class) []Mark {
-	var out []Mark
-	for id := range s.marks[c] {
-		if m := s.mark(c, timed.NodeID(id)); m.Boot != 0 && m.Sequence > 0 {
-			out = append(out, m)
-		}
+	for c := range classes {
+		s.shown[c] = max(s.shown[c], s.sent[c])
 	}
-	return slices.Clip(out)
 }
 
 // Holds reports whether this node holds a message, or has held it and dropped it when it

@@ -29,6 +29,7 @@ func incarnation(i int) timed.Incarnation {
 	return timed.Incarnation{Node: timed.NodeID(i + 1), Boot: timed.BootID(100 + i)}
 }
 
+// viewOf returns a view of nodes in ascending order. The first of them leads it.
 func viewOf(sequence uint64, nodes ...int) *membership.View {
 	v := &membership.View{ID: membership.ViewID{Sequence: sequence, Leader: incarnation(nodes[0]).Node, Boot: incarnation(nodes[0]).Boot}}
 	for _, i := range nodes {

@@ -116,7 +116,8 @@ func (h *history) client(ctx context.Context, id int, r *replicate.Replica, app 
 }
 
 // systems are quorum systems of five nodes.
-var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "grid:1,2/3,4", "explicit:1,2,3/1,4,5/2,3,4"}
+var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "weighted:1=3,2=2,3=1,4=1", "grid:1,2/3,4",
+	"explicit:1,2,3/1,4,5/2,3,4", "explicit:1,2/2,3/1,3,5"}
 
 // playNumbers has five clients of five nodes write and read, while the network is
 // split in random ways and loses packets. It returns whether one number

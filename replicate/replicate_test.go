@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
@@ -330,6 +331,39 @@ func TestSubmitSaysWhyNot(t *testing.T) {
 		require.NoError(t, all[0].Err())
 		_, err = all[0].Submit(t.Context(), []byte("x"))
 		require.ErrorIs(t, err, failaware.ErrClosed)
+	})
+}
+
+// A message that the others have ordered without its sender is in their state. A node
+// that gets this state by transfer, and meets the sender without them, must not apply
+// the message again.
+func TestAnOperationOfAnAbsentNodeIsAppliedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 1})
+		cast := failaware.BroadcastConfig{RequireQuorum: true}
+		all := inMemory(t, net, cast, replicate.Config{}, applications(3, 0)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[0], "first")
+		net.Cut(1, 3)
+		net.Cut(2, 3)
+		go func() {
+			_, err := all[2].Submit(t.Context(), []byte("absent"))
+			assert.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+		}()
+		time.Sleep(b.View / 10)
+		net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3})
+		time.Sleep(2 * b.View)
+		submit(t, all[0], "last")
+		require.NoError(t, all[1].Close())
+		all[1] = start(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &cast, Quorum: majority(t, 3)}, replicate.Config{}, &words{})
+		time.Sleep(b.Ready + 4*b.View)
+		net.Partition([]failaware.NodeID{2, 3}, []failaware.NodeID{1})
+		net.Mend(2, 3)
+		net.Mend(1, 3)
+		time.Sleep(4 * b.View)
+		require.Equal(t, []string{"first", "absent", "last"}, all[1].latest(t))
+		require.Equal(t, all[1].latest(t), all[2].latest(t))
 	})
 }
 

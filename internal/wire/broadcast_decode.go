@@ -141,8 +141,8 @@ func (r *reader) want() broadcast.Want {
 	return t
 }
 
-func (r *reader) marks() (out []broadcast.Mark) {
-	for range r.array(0, timed.MaxNodes) {
+func (r *reader) marks(most int) (out []broadcast.Mark) {
+	for range r.array(0, most) {
 		r.array(markLen, markLen)
 		i := r.sender()
 		out = append(out, broadcast.Mark{Node: i.Node, Boot: i.Boot, Sequence: r.sequence()})
@@ -171,7 +171,7 @@ func (r *reader) piece() (p broadcast.Piece) {
 func (r *reader) report() *broadcast.Report {
 	r.array(reportLen, reportLen)
 	return &broadcast.Report{Piece: r.piece(), Proposal: r.proposal(), Previous: r.viewID(), Have: r.sequence(), Stable: r.pair(),
-		Acks: r.marks(), Ordered: r.marks(), Unordered: r.marks()}
+		Sent: r.pair(), Acks: r.marks(timed.MaxNodes), Ordered: r.marks(maxMarks), Unordered: r.marks(maxMarks)}
 }
 
 func (r *reader) plan() *broadcast.Plan {
@@ -204,12 +204,12 @@ func (r *reader) commit() *broadcast.Commit {
 	c := &broadcast.Commit{Piece: r.piece(), Proposal: r.proposal()}
 	for range r.array(0, timed.MaxNodes) {
 		r.array(branchLen, branchLen)
-		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Stable: r.pair(), Acks: r.marks()}
+		b := broadcast.Branch{Previous: r.proposal(), End: r.sequence(), Stable: r.pair(), Acks: r.marks(timed.MaxNodes)}
 		if r.err != nil {
 			return nil
 		}
 		c.Branches = append(c.Branches, b)
 	}
-	c.Ordered, c.Unordered = r.marks(), r.marks()
+	c.Ordered, c.Unordered = r.marks(maxMarks), r.marks(maxMarks)
 	return c
 }

@@ -34,7 +34,7 @@ const (
 	lackLen     = 2
 	fillLen     = 6
 	pieceLen    = 2
-	reportLen   = pieceLen + 2*viewIDLen + 6
+	reportLen   = pieceLen + 2*viewIDLen + 8
 	planLen     = pieceLen + viewIDLen + 1
 	groupLen    = viewIDLen + 4
 	termsLen    = pieceLen + viewIDLen + 3
@@ -48,6 +48,7 @@ const (
 	maxRanges    = 2 * timed.MaxNodes
 	maxWants     = 1024
 	maxFills     = 8192
+	maxMarks     = broadcast.MostIncarnations * timed.MaxNodes
 )
 
 // Bits of a run's options.
@@ -230,8 +231,8 @@ func (w *writer) want(t *broadcast.Want) {
 	w.uint(t.To, t.From, broadcast.MaxSequence)
 }
 
-func (w *writer) marks(marks []broadcast.Mark) {
-	w.list(len(marks), timed.MaxNodes)
+func (w *writer) marks(marks []broadcast.Mark, most int) {
+	w.list(len(marks), most)
 	for _, m := range marks {
 		w.array(markLen)
 		w.sender(timed.Incarnation{Node: m.Node, Boot: m.Boot})
@@ -252,9 +253,10 @@ func (w *writer) report(r *broadcast.Report) {
 	w.viewID(r.Previous)
 	w.sequence(r.Have)
 	w.pair(r.Stable)
-	w.marks(r.Acks)
-	w.marks(r.Ordered)
-	w.marks(r.Unordered)
+	w.pair(r.Sent)
+	w.marks(r.Acks, timed.MaxNodes)
+	w.marks(r.Ordered, maxMarks)
+	w.marks(r.Unordered, maxMarks)
 }
 
 func (w *writer) plan(p *broadcast.Plan) {
@@ -297,8 +299,8 @@ func (w *writer) commit(c *broadcast.Commit) {
 		w.viewID(b.Previous)
 		w.sequence(b.End)
 		w.pair(b.Stable)
-		w.marks(b.Acks)
+		w.marks(b.Acks, timed.MaxNodes)
 	}
-	w.marks(c.Ordered)
-	w.marks(c.Unordered)
+	w.marks(c.Ordered, maxMarks)
+	w.marks(c.Unordered, maxMarks)
 }

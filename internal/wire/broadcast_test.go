@@ -33,7 +33,7 @@ func broadcastPacket() Packet {
 		Wants: []broadcast.Want{{Sender: 2, Boot: bootOf(2), Class: 1, From: 3, To: 9}},
 		Log:   broadcast.Span{From: 3, To: 4},
 		Done:  viewOf(5, 1),
-		Report: &broadcast.Report{Piece: broadcast.Piece{Number: 2, Of: 3}, Proposal: viewOf(5, 1), Previous: viewOf(4, 1), Have: 8, Stable: [2]uint64{5, 4}, Acks: marks, Ordered: marks,
+		Report: &broadcast.Report{Piece: broadcast.Piece{Number: 2, Of: 3}, Proposal: viewOf(5, 1), Previous: viewOf(4, 1), Have: 8, Stable: [2]uint64{5, 4}, Sent: [2]uint64{6, 7}, Acks: marks, Ordered: marks,
 			Unordered: marks[:1]},
 		Plan: &broadcast.Plan{Piece: broadcast.Piece{Of: 1}, Proposal: viewOf(5, 1), Groups: []broadcast.Group{{Previous: viewOf(4, 1), End: 8, Source: 2,
 			Lack: []broadcast.Lack{{Node: 1, Have: 4}}, Fill: []broadcast.Fill{{Member: 1, Holder: 2, Sender: 3, Boot: bootOf(3), From: 4, To: 9}}}}},

@@ -345,7 +345,7 @@ func (g *golden) piece() broadcast.Piece {
 }
 
 func (g *golden) castReport(n int) *broadcast.Report {
-	return &broadcast.Report{Piece: g.piece(), Proposal: g.viewID(), Previous: g.maybeViewID(), Have: g.sequence(), Stable: g.pair(),
+	return &broadcast.Report{Piece: g.piece(), Proposal: g.viewID(), Previous: g.maybeViewID(), Have: g.sequence(), Stable: g.pair(), Sent: g.pair(),
 		Acks: g.marks(n), Ordered: g.marks(n), Unordered: g.marks(n / 2)}
 }
 

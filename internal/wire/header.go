@@ -39,8 +39,9 @@ const (
 )
 
 // Version is the version of the wire format that this package speaks. Version 1 had
-// no checksum.
-const Version = 2
+// no checksum. In version 2 the reports of a view change did not say what their senders
+// had sent.
+const Version = 3
 
 const magic = 'F'<<8 | 'A'
 

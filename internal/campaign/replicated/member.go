@@ -190,7 +190,9 @@ func (s *run) call(m *member, e *replica.Effect) {
 	now := m.n.Instant()
 	switch e.Kind {
 	case replica.Apply:
-		m.app.apply(e.Delivery.Payload)
+		if !m.app.apply(e.Delivery.Payload) {
+			s.check.fail("twice", m, "operation %x is applied to a state that has it", e.Delivery.Payload[:16])
+		}
 	case replica.Barrier:
 		s.check.passes(m, e)
 	case replica.Snapshot:

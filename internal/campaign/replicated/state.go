@@ -25,12 +25,16 @@ type state struct {
 
 func newState() *state { return &state{ops: map[opID]bool{}} }
 
-func (s *state) apply(payload []byte) {
-	s.ops[opID(payload[:16])] = true
+// apply applies an operation. It reports false if the state has it already.
+func (s *state) apply(payload []byte) (fresh bool) {
+	id := opID(payload[:16])
+	fresh = !s.ops[id]
+	s.ops[id] = true
 	h := fnv.New64a()
 	h.Write(binary.BigEndian.AppendUint64(nil, s.history))
 	h.Write(payload)
 	s.history = h.Sum64()
+	return fresh
 }
 
 // canonical returns the one snapshot of the state that depends on nothing else.

@@ -1,0 +1,65 @@
+package broadcast
+
+import (
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// MostIncarnations is how many incarnations of one absent node have a position.
+const MostIncarnations = 8
+
+// positions says how far the messages of each node were ordered, or delivered. Messages
+// are of incarnations. A member of the view has one position, because its earlier
+// incarnations have ended. An absent node may have several: members that were apart may
+// have met different incarnations of it, and nobody knows which of them still runs.
+type positions [timed.MaxNodes + 1][]Mark
+
+// of returns the position of an incarnation, or 0.
+func (p *positions) of(i timed.Incarnation) uint64 { return find(p[i.Node], i) }
+
+// set sets the position of a member. It ends those of its other incarnations.
+func (p *positions) set(m Mark) { p[m.Node] = append(p[m.Node][:0], m) }
+
+// add takes positions that others have reported. The largest of an incarnation counts.
+func (p *positions) add(marks []Mark) {
+	for _, m := range marks {
+		of := p[m.Node]
+		i := slices.IndexFunc(of, func(o Mark) bool { return o.Boot == m.Boot })
+		switch {
+		case i >= 0:
+			of[i].Sequence = max(of[i].Sequence, m.Sequence)
+		case len(of) < MostIncarnations:
+			p[m.Node] = append(of, m)
+		}
+	}
+}
+
+// forgot reports whether an incarnation may have a position that was left out because
+// its node has too many.
+func (p *positions) forgot(i timed.Incarnation) bool {
+	return len(p[i.Node]) == MostIncarnations && p.of(i) == 0
+}
+
+// list returns all positions that are not 0.
+func (p *positions) list() []Mark {
+	var out []Mark
+	for _, of := range p {
+		for _, m := range of {
+			if m.Sequence > 0 {
+				out = append(out, m)
+			}
+		}
+	}
+	return slices.Clip(out)
+}
+
+// find returns the sequence of an incarnation in a list of marks, or 0.
+func find(marks []Mark, of timed.Incarnation) uint64 {
+	for _, m := range marks {
+		if m.Node == of.Node && m.Boot == of.Boot {
+			return m.Sequence
+		}
+	}
+	return 0
+}
