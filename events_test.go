@@ -33,7 +33,7 @@ func TestNodesEventsEndWithTheNode(t *testing.T) {
 // acts on it.
 func TestTheEventTable(t *testing.T) {
 	own := []stack.EventKind{stack.EventRestart, stack.EventOverrun, stack.EventDuplicateID, stack.EventVerified}
-	for k := stack.EventReady; k <= stack.EventUnsent; k++ {
+	for k := stack.EventReady; k <= stack.EventInconsistent; k++ {
 		require.Equal(t, slices.Contains(own, k), eventOf[k] == nil, "event %d", k)
 	}
 	require.Len(t, eventOf, len(eventTable))

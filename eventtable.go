@@ -103,6 +103,9 @@ var eventTable = []eventRow{
 	row(hclog.Error, stack.EventUnsent, func(_ *Node, h event.Header, e *stack.Event) event.PacketUnsent {
 		return event.PacketUnsent{Header: h, Peer: e.Peer, Reason: e.Text}
 	}),
+	row(hclog.Error, stack.EventInconsistent, func(_ *Node, h event.Header, e *stack.Event) event.Inconsistent {
+		return event.Inconsistent{Header: h, Invariant: e.Text}
+	}),
 }
 
 func row[E event.Event](level hclog.Level, of stack.EventKind, make func(*Node, event.Header, *stack.Event) E) eventRow {
@@ -153,4 +156,5 @@ var quorumSteps = map[epoch.EventKind]event.QuorumStep{epoch.Proposed: event.Quo
 	epoch.Conflict: event.QuorumConflict, epoch.Unordered: event.QuorumUnordered}
 
 var restartReasons = [...]event.RestartReason{life.None: "", life.Suspended: event.Suspended, life.ClockBackwards: event.ClockBackwards,
-	life.ClockRate: event.ClockRate, life.PeersContradict: event.PeersContradict, life.Overrun: event.Overrun}
+	life.ClockRate: event.ClockRate, life.PeersContradict: event.PeersContradict, life.Overrun: event.Overrun,
+	life.Inconsistent: event.InvariantBroken}

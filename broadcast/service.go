@@ -71,6 +71,8 @@ type Service struct {
 
 	// Dropped counts the parts of packets that were dropped.
 	Dropped Dropped
+
+	audit audit
 }
 
 // Dropped counts dropped parts of packets by reason.

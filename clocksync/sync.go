@@ -48,6 +48,7 @@ type Sync struct {
 	shared   bool        // the clock has followed a timeline that others share
 	left     [4]farewell // timelines of others that it has left, the last one last
 	sources  *references // nil until a reference is known
+	audit    audit
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall clock shows

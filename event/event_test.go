@@ -50,6 +50,7 @@ func TestEventsSayWhy(t *testing.T) {
 		event.Restarted{Reason: event.Suspended}:                            "the machine was suspended",
 		event.ClockFault{Peer: 2, Bound: -time.Millisecond}:                 "delay bound -1ms",
 		event.PacketUnsent{Peer: 2, Reason: "too large"}:                    "a packet for node 2 cannot be sent: too large",
+		event.Inconsistent{Invariant: "an older view"}:                      "is inconsistent: an older view",
 		event.Missed{Count: 7}:                                              "7 events were missed",
 		event.Ready{Boot: 1}:                                                "waiting time",
 		event.ViewFresh{}:                                                   "up to date",

@@ -46,6 +46,7 @@ const (
 	ClockRate       RestartReason = "the kernel corrects the clock by more than the drift bound"
 	ClockBackwards  RestartReason = "the hardware clock ran backwards"
 	Overrun         RestartReason = "deliveries were taken too slowly for too long"
+	InvariantBroken RestartReason = "the state of the node broke an invariant"
 )
 
 // SlowConsumer: the application takes its deliveries too slowly, and this node has
@@ -79,6 +80,21 @@ func (PacketUnsent) Kind() string { return "packet-unsent" }
 
 func (e PacketUnsent) String() string {
 	return fmt.Sprintf("a packet for node %v cannot be sent: %s", e.Peer, e.Reason)
+}
+
+// Inconsistent: the state of this node broke an invariant. The node has a bug, or its
+// clock does not keep the drift bound. It said nothing that rests on that state,
+// and begins a new incarnation ([InvariantBroken]). Please report the event.
+type Inconsistent struct {
+	Header
+	Invariant string `api:"reason"` // what the node found in its state
+}
+
+// Kind returns "inconsistent".
+func (Inconsistent) Kind() string { return "inconsistent" }
+
+func (e Inconsistent) String() string {
+	return "the state of this node is inconsistent: " + e.Invariant
 }
 
 // Missed: Count events were not kept for this consumer, because it was too slow or

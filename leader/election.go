@@ -94,6 +94,8 @@ type Election struct {
 	topAbove bool // it outranks this node
 	topValid bool
 	unfit    bool
+
+	audit audit
 }
 
 // New returns the election of an incarnation that starts at now.

@@ -12,6 +12,7 @@ import (
 // not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
+		"AuditForgetsVotes": audits,
 		"LockIgnoresBoot":   lockSurvivesRestart,
 		"VoteBeyondMaxLock": voteNeeds,
 		"VoteForAnybody":    voteByRank,

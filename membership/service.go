@@ -45,6 +45,8 @@ type Service struct {
 	carried  timed.Instant // end of the leases granted on a view that was given up
 	resigned *View         // the view that was given up
 	dropped  timed.Set     // its members that have dropped their leases
+
+	audit audit
 }
 
 // New returns the membership service of one incarnation.

@@ -102,12 +102,17 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 	return crash
 }
 
-// dies crashes a machine in the middle of a turn. The unsent packets and unreported events
-// of the turn are lost.
-func (w *World) dies(n *Node, sent int) {
+// dropUnsent drops the packets of a turn beyond the first ones, which were sent.
+func (w *World) dropUnsent(sent int) {
 	for _, slot := range w.writing[sent:] {
 		w.drop(slot)
 	}
+}
+
+// dies crashes a machine in the middle of a turn. The unsent packets and unreported events
+// of the turn are lost.
+func (w *World) dies(n *Node, sent int) {
+	w.dropUnsent(sent)
 	w.out, w.writing = w.out[:0], w.writing[:0]
 	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
 	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})

@@ -212,10 +212,10 @@ func (w *World) restart(n *Node) {
 // replaceClock gives the machine a clock that starts anew.
 func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.newClock(), 0, false }
 
-// blames lets a node that blames its own clock end its incarnation.
-func (w *World) blames(n *Node) {
+// blames lets a node that blames its own clock or state end its incarnation.
+func (w *World) blames(n *Node, why life.Reason) {
 	if w.check.Blames(&n.proc) {
-		w.upsets(n, life.PeersContradict)
+		w.upsets(n, why)
 		w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
 		n.wakeTicket++
 		n.wakeAt = w.now

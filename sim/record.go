@@ -144,7 +144,8 @@ func (w *World) recordFault(f *fault.Fault) {
 }
 
 func (w *World) recordEvent(n *Node, e *stack.Event) {
-	if e.Kind == stack.EventRestart || e.Kind == stack.EventDuplicateID || e.Kind == stack.EventClockFault {
+	switch e.Kind {
+	case stack.EventRestart, stack.EventInconsistent, stack.EventDuplicateID, stack.EventClockFault:
 		w.record.mark(RecordedMark{Node: n.proc.ID, At: w.Time(), Label: e.String()})
 	}
 }

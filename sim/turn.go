@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/epoch"
@@ -74,14 +75,14 @@ func (w *World) arm(n *Node, earliest int64) {
 
 // after performs the effects of a turn, checks the world, and arms the timer.
 func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
-	restart, died := w.perform(n, out)
+	why, died := w.perform(n, out)
 	if died {
 		return
 	}
 	w.out, w.writing = out[:0], w.writing[:0]
 	w.check.Turn(&n.proc, now)
-	if restart {
-		w.blames(n)
+	if why != life.None {
+		w.blames(n, why)
 	}
 	if w.record != nil {
 		w.recordClaims(n)
@@ -106,9 +107,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	}
 }
 
-// perform performs the effects of a turn. It reports whether the node asks for a new
-// incarnation, and whether the machine crashed in the middle of the turn.
-func (w *World) perform(n *Node, out []stack.Effect) (restart, died bool) {
+// perform performs the effects of a turn. It returns why the node asks for a new
+// incarnation, or None, and reports whether the machine crashed in the middle of the turn.
+func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool) {
 	sent := 0
 	broken := n.sendErrors > 0 && w.net.Chance(n.sendErrors)
 	for i := range out {
@@ -125,15 +126,18 @@ func (w *World) perform(n *Node, out []stack.Effect) (restart, died bool) {
 		case stack.Persist:
 			if w.persist(n, e.Epoch) {
 				w.dies(n, sent)
-				return false, true
+				return life.None, true
 			}
 		case stack.Deliver:
 			w.casts(n, e.Broadcast)
 		case stack.Notify:
-			restart = w.notify(n, e.Event) || restart
+			if ends := w.notify(n, e.Event); ends != life.None {
+				why = ends
+			}
 		}
 	}
-	return restart, false
+	w.dropUnsent(sent) // an inconsistent node keeps its packets back
+	return why, false
 }
 
 // checkSent lets the checks see a packet that a node sends, even if it is lost at once.
@@ -149,14 +153,14 @@ func (w *World) checkSent(n *Node, p *wire.Packet) {
 	}
 }
 
-// notify handles an event that a node reports. It returns true if the node asks for a
-// new incarnation.
-func (w *World) notify(n *Node, e *stack.Event) (restart bool) {
+// notify handles an event that a node reports. It returns why the node asks for a new
+// incarnation, or None.
+func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 	w.mix(uint64(e.Kind)<<8 | uint64(e.Peer))
 	if w.opt.Trace != nil {
 		w.traceEvent(n, e)
 	}
-	restart = w.check.Event(&n.proc, e)
+	why = w.check.Event(&n.proc, e)
 	if e.Kind == stack.EventReady {
 		n.life.Ready()
 	}
@@ -169,5 +173,5 @@ func (w *World) notify(n *Node, e *stack.Event) (restart bool) {
 	if w.record != nil {
 		w.recordEvent(n, e)
 	}
-	return restart
+	return why
 }

@@ -32,7 +32,7 @@ var topics = map[string][]string{
 }
 
 // always are the kinds that are part of every topic.
-var always = []string{"ready", "restarted", "packet-unsent", "missed"}
+var always = []string{"ready", "restarted", "inconsistent", "packet-unsent", "missed"}
 
 // Topics are the topics of the stream of events.
 func Topics() []string { return []string{"views", "leader", "clock", "peers", "broadcast", "all"} }

@@ -68,6 +68,7 @@ func someEvents() []event.Event {
 		event.SlowConsumer{Header: h, View: id, Backlog: 123456},
 		event.Mismatch{Header: h, Peer: 2, Addr: "192.0.2.2:7000", Differences: event.Differences{{Setting: "FastThreshold", Here: "1ns", There: "2ns"}}},
 		event.PacketUnsent{Header: h, Peer: 2, Reason: "too large"},
+		event.Inconsistent{Header: h, Invariant: "an older view"},
 		event.Restarted{Header: h, Reason: event.Suspended, Previous: 4, Boot: 5},
 		event.Missed{Header: h, Count: 5},
 	}

@@ -34,8 +34,8 @@ func checks(t testing.TB) {
 	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
 	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
 	for why, ofClock := range map[Reason]bool{None: false, Suspended: true, ClockBackwards: true, ClockRate: true,
-		PeersContradict: true, Overrun: false} {
-		require.Equal(t, ofClock, why.OfClock(), "%d", why)
+		PeersContradict: true, Overrun: false, Inconsistent: true} {
+		require.Equal(t, ofClock, why.Discredits(), "%d", why)
 	}
 }
 
@@ -58,7 +58,7 @@ func restartsBeforeReadiness(t testing.TB) {
 	timing := timed.LAN()
 	const earlier = 5 * time.Second
 	held := timing.MaxDrift.Wait(earlier) - timing.ReadyTime()
-	for _, why := range []Reason{Suspended, ClockBackwards, ClockRate, PeersContradict} {
+	for _, why := range []Reason{Suspended, ClockBackwards, ClockRate, PeersContradict, Inconsistent} {
 		for _, begun := range []bool{false, true} {
 			m, _ := machine(earlier)
 			now := start.Add(time.Millisecond)

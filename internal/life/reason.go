@@ -11,8 +11,9 @@ const (
 	ClockRate              // the kernel corrects the clock by more than ρ
 	PeersContradict        // the clocks of most peers contradict this one's
 	Overrun                // the application took its deliveries too slowly for too long
+	Inconsistent           // the state of the node broke an invariant
 )
 
-// OfClock reports whether an incarnation that ends for this reason leaves evidence
-// against the hardware clock.
-func (r Reason) OfClock() bool { return r != None && r != Overrun }
+// Discredits reports whether nothing that the incarnation has said may be relied on
+// after it ended for this reason: the hardware clock, or the node itself, was wrong.
+func (r Reason) Discredits() bool { return r != None && r != Overrun }

@@ -12,6 +12,7 @@ type counts struct {
 	unresolved, unencoded uint64 // packets not sent
 	byCallers             uint64 // turns that callers took
 	truncated             uint64 // packets that the log has mentioned
+	inconsistent          uint64 // incarnations that ended because an invariant was broken
 
 	// Of earlier incarnations.
 	dropped stack.Dropped
@@ -62,6 +63,7 @@ func (d *driver) counters() []Counter {
 		{"peers_over_limit", c.tooMany},
 		{"unsent_unresolved", c.unresolved},
 		{"unsent_unencoded", c.unencoded},
+		{"inconsistent", c.inconsistent},
 	}
 	if d.msgs != nil {
 		list = append(list,

@@ -153,9 +153,10 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		}
 	}
 	d.maintainRoutes()
-	d.flush()
 	if why := d.life.Blamed(); why != life.None && !d.life.Over() {
 		d.restart(why, d.clock.now, d.clock.era)
+	} else {
+		d.flush()
 	}
 	if d.life.Leaving() && (d.stack == nil || d.stack.Left(d.clock.now)) {
 		d.life.End()

@@ -24,7 +24,7 @@ func (d *driver) begin() {
 // clock, and chooses the boot id of the next one. Every incarnation but the last ends
 // here; the last one ends with the loop, in finish.
 func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
-	if why.OfClock() {
+	if why.Discredits() {
 		d.trust.Lose() // before anybody can hear of the end
 	}
 	if d.stack != nil {

@@ -23,6 +23,7 @@ func endsOfIncarnations(t testing.TB) {
 	for why, end := range map[life.Reason]func(*driver){
 		life.PeersContradict: func(d *driver) { d.note(&stack.Event{Kind: stack.EventRestart}) },
 		life.Overrun:         func(d *driver) { d.note(&stack.Event{Kind: stack.EventOverrun}) },
+		life.Inconsistent:    func(d *driver) { d.note(&stack.Event{Kind: stack.EventInconsistent}) },
 		life.Suspended:       func(d *driver) { d.clock.era-- },
 		life.ClockBackwards:  func(d *driver) { d.l.cfg.Conn.(*fakeConn).advance(-time.Second) },
 		life.ClockRate:       func(d *driver) { d.judgeRate(hwclock.RateFaulty) },

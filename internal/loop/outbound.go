@@ -100,6 +100,9 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 	o.n, o.used = 0, 0
 }
 
+// drop drops the packets of the turn.
+func (o *outbound) drop() { o.n, o.used, o.cast = 0, 0, nil }
+
 // together returns how many packets leave by one system call. The kernel handles a
 // train of packets to one address as one; packets that are not part of a crowd bound
 // the delays, and leave one by one.

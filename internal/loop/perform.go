@@ -69,6 +69,10 @@ func (d *driver) note(e *stack.Event) {
 	case stack.EventOverrun:
 		d.life.Blame(life.Overrun)
 		return
+	case stack.EventInconsistent:
+		d.count.inconsistent++
+		d.out.drop() // packets of earlier handlers of this turn may rest on the same mistake
+		d.life.Blame(life.Inconsistent)
 	case stack.EventDuplicateID:
 		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: e.Boot}, false)
 		return

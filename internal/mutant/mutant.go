@@ -18,7 +18,7 @@ const None = ""
 // starts with.
 const Variable = "FAILAWARE_MUTANT"
 
-var active string
+var active, also string
 
 func init() {
 	name := os.Getenv(Variable)
@@ -30,16 +30,27 @@ func init() {
 }
 
 // On reports whether the named bug is switched on.
-func On(name string) bool { return active == name }
+func On(name string) bool { return active == name || name == also && also != None }
+
+// Unaudited is the planted bug of a node that does not hear of its own mistakes.
+const Unaudited = "AuditUnheard"
 
 // Set switches one planted bug on, or all off with [None]. It panics if the
 // build does not contain the bug, so that no test passes without it. Set must
 // not run while other goroutines may call [On].
-func Set(name string) {
-	if err := check(name); err != nil {
-		panic("mutant: " + err.Error())
+func Set(name string) { set(name, None) }
+
+// SetUnaudited is Set, and switches [Unaudited] on as well: the checks of the world
+// must notice the bug, although the node itself could have.
+func SetUnaudited(name string) { set(name, Unaudited) }
+
+func set(name, second string) {
+	for _, n := range []string{name, second} {
+		if err := check(n); err != nil {
+			panic("mutant: " + err.Error())
+		}
 	}
-	active = name
+	active, also = name, second
 }
 
 func check(name string) error {

@@ -39,7 +39,7 @@ var below = map[string][]string{
 	"sim/diagram":           {"sim", "membership", "timed", "internal/svg"},
 	"internal/random":       {},
 	"sim/situation":         {},
-	"sim/internal/check":    {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "sim/fault", "sim/situation", "sim/internal/hardware", "internal/wire", "internal/stack", "leader/quorum", "leader/edict", "leader/epoch"},
+	"sim/internal/check":    {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "sim/fault", "sim/situation", "sim/internal/hardware", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/fault":             {"timed", "broadcast", "leader/quorum", "internal/random", "sim/internal/hardware", "sim/internal/jsonform"},
 	"sim/internal/hardware": {"timed", "internal/random"},
 	"sim/internal/jsonform": {"timed"},

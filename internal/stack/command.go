@@ -58,9 +58,7 @@ func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 			p.Frames &^= wire.FrameRelease
 		}
 	}
-	out = s.out
-	s.out = nil
-	return out
+	return s.result()
 }
 
 // SendKeepalive sends a packet to a peer although none is due. The driver adds a message

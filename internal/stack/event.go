@@ -45,6 +45,7 @@ const (
 	EventVerified                           // Peer has answered whether it leads: Assurance
 	EventEpoch                              // the quorum system is being replaced: Change
 	EventUnsent                             // the driver cannot encode a packet for Peer: Text
+	EventInconsistent                       // an invariant of this node is broken: Text. It needs a new incarnation
 )
 
 // Event is news for the application. It is a flat value, and the kind says which fields

@@ -13,6 +13,8 @@ import (
 // supporter is within Δ.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/stack", map[string]func(testing.TB){
+		"AuditUnheard":     inconsistentNodesAreSilent,
+		"AuditSendsOn":     inconsistentNodesAreSilent,
 		"CollateSlowHops":  slowHop,
 		"DistrustReleases": distrustBeginsNothing,
 		"DistrustRequests": distrustBeginsNothing,

@@ -26,9 +26,7 @@ func (s *Stack) HandleBatched(now, received timed.Instant, p *wire.Packet, out [
 	s.flush(now)
 	s.sendEpoch(now)
 	s.due = now
-	out = s.out
-	s.out = nil
-	return out
+	return s.result()
 }
 
 // take handles a packet.

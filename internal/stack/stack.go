@@ -29,7 +29,9 @@ type Stack struct {
 	global    bool // leads globally
 	leaving   bool
 	suspect   bool // this node suspects its own clock
-	refusedAt [timed.MaxNodes + 1]timed.Instant
+	// inconsistent: an invariant is broken, and the incarnation must end.
+	inconsistent bool
+	refusedAt    [timed.MaxNodes + 1]timed.Instant
 
 	// The present turn.
 	out            []Effect
@@ -166,11 +168,20 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.relay.flush()
 	}
 	s.observe(now, alive)
+	s.audit(now)
 	s.flush(now)
 	s.sendEpoch(now)
 	s.due = s.dueAfter(now, due)
+	return s.result()
+}
+
+// result returns the effects of a turn.
+func (s *Stack) result() []Effect {
 	out := s.out
 	s.out = nil
+	if s.inconsistent {
+		return withhold(out)
+	}
 	return out
 }
 

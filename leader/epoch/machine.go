@@ -49,6 +49,8 @@ type Machine struct {
 	proposed timed.Instant
 
 	nextReport timed.Instant
+
+	audit audit
 }
 
 // report is the state of a voter when it voted in a round.

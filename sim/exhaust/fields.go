@@ -74,6 +74,15 @@ var noState = map[string]string{
 	"stack.Stack.datagramOut":         "emptied before use",
 }
 
+// betweenTurns lists what audits keep: what they compare the next turn with, and what
+// they found. A state is loaded without it, because the last turn was another state's.
+var betweenTurns = map[string]bool{
+	"leader.Election.audit":    true,
+	"membership.Service.audit": true,
+	"clocksync.Sync.audit":     true,
+	"stack.Stack.inconsistent": true,
+}
+
 // onlyFuture lists instants that are compared with the present and with other
 // such instants: once they are past, it does not matter for how long.
 var onlyFuture = map[string]string{
@@ -159,6 +168,7 @@ type layout struct {
 	fields []field
 	locked *timed.NodeID   // the process that the vote is bound to
 	left   map[string]bool // names of fields that were left out
+	reset  []reflect.Value // that loading a state makes zero
 }
 
 var (
@@ -179,6 +189,11 @@ func layoutOf(p any, nodes int) layout {
 func (l *layout) walk(v reflect.Value, name string, node timed.NodeID) {
 	if _, skip := noState[name]; skip {
 		l.left[name] = true
+		return
+	}
+	if betweenTurns[name] {
+		l.left[name] = true
+		l.reset = append(l.reset, writable(v))
 		return
 	}
 	f := field{at: v.Addr().UnsafePointer(), node: node, name: name}

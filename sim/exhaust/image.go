@@ -114,6 +114,9 @@ func (img *image) take(l *layout, own timed.NodeID, clocks []timed.Instant) {
 // load brings the machine into a state. The clocks may have any readings: the
 // machine depends on differences only.
 func (m *machine) load(img *image, clocks []timed.Instant) {
+	for _, v := range m.reset {
+		v.SetZero()
+	}
 	b := img.bytes
 	for i := range m.fields {
 		f := &m.fields[i]

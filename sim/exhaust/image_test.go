@@ -117,6 +117,9 @@ func TestTablesNameFields(t *testing.T) {
 	for name := range noState {
 		require.True(t, names[name], name)
 	}
+	for name := range betweenTurns {
+		require.True(t, names[name], name)
+	}
 	for name := range axes {
 		require.True(t, names[name], name)
 	}

@@ -80,6 +80,8 @@ func (t *turns) event(e *stack.Event) {
 		}
 	case stack.EventClockFault, stack.EventRestart:
 		t.fail(fail("clock", id, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound))
+	case stack.EventInconsistent:
+		t.fail(fail("invariant", id, "finds its state broken: %s", e.Text))
 	case stack.EventDuplicateID:
 		t.fail(fail("id", id, "thinks that its id is used twice"))
 	case stack.EventMismatch:

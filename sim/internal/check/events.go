@@ -1,14 +1,15 @@
 package check
 
 import (
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim/situation"
 )
 
-// Event checks an event that a node reports. It returns true if the node asks for a
-// new incarnation.
-func (c *Checker) Event(n *Process, e *stack.Event) bool {
+// Event checks an event that a node reports. It returns why the node asks for a new
+// incarnation, or None.
+func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	if c.Faults != nil {
 		c.Faults(n, e)
 	}
@@ -47,8 +48,8 @@ func (c *Checker) Event(n *Process, e *stack.Event) bool {
 		c.Sometimes(situation.CastSlow)
 	case stack.EventOverrun:
 		c.Leaves = n
-	case stack.EventMismatch:
-		c.Fail("mismatch", n, "thinks that node %d has other settings", e.Peer)
+	case stack.EventMismatch, stack.EventOtherQuorum:
+		c.Fail("mismatch", n, "thinks that node %d has other settings or another quorum system", e.Peer)
 	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer:
 		c.utcEvent(n, e)
 	case stack.EventGlobalElected, stack.EventGlobalLost:
@@ -60,12 +61,13 @@ func (c *Checker) Event(n *Process, e *stack.Event) bool {
 		c.verified(n, e)
 	case stack.EventEpoch:
 		c.epoch(n, e)
-	case stack.EventOtherQuorum:
-		c.Fail("mismatch", n, "thinks that node %d has another quorum system", e.Peer)
 	case stack.EventRestart:
-		return true
+		return life.PeersContradict
+	case stack.EventInconsistent:
+		c.inconsistent(n, e.Text)
+		return life.Inconsistent
 	}
-	return false
+	return life.None
 }
 
 // clockEvent checks an event about a clock.

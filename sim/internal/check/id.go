@@ -26,10 +26,21 @@ func (c *Checker) twins(n *Process, e *stack.Event) {
 	c.Clones[n.Index] = true
 }
 
+// sound reports whether all clocks keep ρ and no damaged packet counts.
+func (c *Checker) sound() bool { return !c.Broken && !c.Damaged && c.Faults == nil }
+
+// inconsistent takes an invariant that a node finds broken: a violation in a sound world.
+func (c *Checker) inconsistent(n *Process, invariant string) {
+	if c.sound() {
+		c.Fail("invariant", n, "finds its state broken: %s", invariant)
+	}
+}
+
 // Blames checks that a node wants a new incarnation because its peers contradict its
-// clock: a violation while all clocks keep ρ and no damaged packet counts. It reports whether the node gets one.
+// clock, or its state is broken: a violation in a sound world. It reports whether the
+// node gets one.
 func (c *Checker) Blames(n *Process) bool {
-	if !c.Broken && !c.Damaged && c.Faults == nil {
+	if c.sound() {
 		c.Fail("clock", n, "blamed its own clock although all clocks keep ρ")
 		return false
 	}

@@ -1,0 +1,60 @@
+package leader
+
+import "github.com/failaware/failaware/timed"
+
+// audit is what the last audit saw.
+type audit struct {
+	to         timed.Incarnation // of the vote given
+	until      timed.Instant
+	freedBy    timed.Incarnation // who has given that vote back since
+	expiration timed.Instant
+}
+
+// Audit returns the first invariant that the state breaks at now, in words, or "". A
+// node with such a state must end its incarnation. Call it at the end of each turn:
+// some invariants compare the state with that of the last call.
+func (e *Election) Audit(now timed.Instant) string {
+	last := e.audit
+	e.audit = audit{to: e.lockedTo, until: e.lockedUntil, expiration: e.expiration}
+	latest := timed.Later(now, e.lastRequest) // numbers of requests may be a little ahead
+	switch {
+	case now < e.readyAt && (e.leading || e.open || e.lockedTo.Valid()):
+		return "a vote before the incarnation may vote"
+	case e.lockedUntil > latest.Add(e.cfg.Timing.MaxLockTime):
+		return "a vote for longer than MaxLockTime"
+	case now < last.until && last.freedBy != last.to && e.lockedTo != last.to:
+		return "a vote for two nodes"
+	case now < last.until && last.freedBy != last.to && e.lockedUntil < last.until:
+		return "a vote that becomes shorter"
+	case e.leading && now < e.expiration:
+		return e.auditLead(now, last.expiration != e.expiration)
+	case !e.leading && e.global != nil && now < e.global.until:
+		return "a global lease without a local one"
+	}
+	return ""
+}
+
+// auditLead returns an invariant that the lease held breaks, or "". renewed says that
+// the lease is new.
+func (e *Election) auditLead(now timed.Instant, renewed bool) string {
+	switch {
+	case e.resigned:
+		return "a lead after the resignation"
+	case e.lockedTo != e.cfg.Self || e.lockedUntil < e.expiration:
+		return "a lead without this node's own vote"
+	case !e.support.Has(e.cfg.Self.Node):
+		return "a leader outside its support set"
+	case e.global != nil && e.global.until > e.lockedUntil:
+		return "a global lease that outlasts this node's own vote"
+	}
+	if !renewed {
+		return ""
+	}
+	for id := e.support.Next(0); id != 0; id = e.support.Next(id) {
+		v := e.peers.of(id).vote
+		if v.Boot == 0 || v.Number.Add(e.cfg.Timing.MaxDrift.Trust(v.LockTime)) < e.expiration {
+			return "a lease longer than a vote that it rests on"
+		}
+	}
+	return ""
+}

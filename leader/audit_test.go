@@ -1,0 +1,51 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// leadingAlone returns an election that leads nobody else.
+func leadingAlone() (*Election, timed.Instant) {
+	e, _, now := readyVoter()
+	for !e.Leads(now) {
+		now = timed.Later(now, deadline(e, timed.Set{}))
+		timeout(e, now, timed.Set{})
+	}
+	return e, now
+}
+
+// Each invariant is noticed when it is broken, and none before.
+func audits(t testing.TB) {
+	max := timed.LAN().MaxLockTime
+	for invariant, breakIt := range map[string]func(e *Election, now timed.Instant){
+		"before the incarnation may vote": func(e *Election, now timed.Instant) { e.readyAt = now + 1 },
+		"longer than MaxLockTime":         func(e *Election, now timed.Instant) { e.lockedUntil = now.Add(max + time.Second) },
+		"a vote for two nodes":            func(e *Election, _ timed.Instant) { e.leading, e.lockedTo = false, incarnation(9) },
+		"becomes shorter":                 func(e *Election, _ timed.Instant) { e.leading, e.lockedUntil = false, e.lockedUntil-1 },
+		"after the resignation":           func(e *Election, _ timed.Instant) { e.resigned = true },
+		"without this node's own vote": func(e *Election, now timed.Instant) {
+			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
+			e.freed(now, e.cfg.Self)
+		},
+		"outside its support set": func(e *Election, _ timed.Instant) { e.support = timed.SetOf(2) },
+		"outlasts this node's":    func(e *Election, _ timed.Instant) { e.global = &globalLead{until: e.lockedUntil + 1} },
+		"without a local one":     func(e *Election, now timed.Instant) { e.leading, e.global = false, &globalLead{until: now + 1} },
+		"longer than a vote that it": func(e *Election, _ timed.Instant) {
+			e.peers.edit(e.cfg.Self.Node).vote.LockTime /= 2
+			e.audit.expiration = 0 // the lease is new
+		},
+	} {
+		e, now := leadingAlone()
+		require.Empty(t, e.Audit(now))
+		require.Empty(t, e.Audit(now+1))
+		breakIt(e, now)
+		require.Contains(t, e.Audit(now), invariant)
+	}
+}
+
+func TestAudits(t *testing.T) { audits(t) }
