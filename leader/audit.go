@@ -5,8 +5,7 @@ import "github.com/failaware/failaware/timed"
 // audit is what the last audit saw.
 type audit struct {
 	to         timed.Incarnation // of the vote given
-	until      timed.Instant
-	freedBy    timed.Incarnation // who has given that vote back since
+	until      timed.Instant     // 0 if it was given back since
 	expiration timed.Instant
 }
 
@@ -22,9 +21,9 @@ func (e *Election) Audit(now timed.Instant) string {
 		return "a vote before the incarnation may vote"
 	case e.lockedUntil > latest.Add(e.cfg.Timing.MaxLockTime):
 		return "a vote for longer than MaxLockTime"
-	case now < last.until && last.freedBy != last.to && e.lockedTo != last.to:
+	case now < last.until && e.lockedTo != last.to:
 		return "a vote for two nodes"
-	case now < last.until && last.freedBy != last.to && e.lockedUntil < last.until:
+	case now < last.until && e.lockedUntil < last.until:
 		return "a vote that becomes shorter"
 	case e.leading && now < e.expiration:
 		return e.auditLead(now, last.expiration != e.expiration)

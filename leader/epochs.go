@@ -88,7 +88,9 @@ func (e *Election) stampSelf(now timed.Instant) {
 
 // freed notes that the votes for a candidate no longer bind this node.
 func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
-	e.audit.freedBy = by
+	if by == e.audit.to {
+		e.audit.until = 0
+	}
 	if e.cfg.Epochs != nil {
 		e.cfg.Epochs.NoteFreed(now, by)
 	}
