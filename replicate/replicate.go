@@ -73,17 +73,17 @@ type Replica struct {
 // [failaware.Node.Receive] fails with [failaware.ErrConsumer], and messages broadcast
 // by other means than the replica are not for it.
 //
-// Start calls Snapshot once before it returns. When the node begins another
-// incarnation (event.Restarted), the replica calls Restore with that snapshot,
-// and gets the state from the others again.
+// When the node begins another incarnation (event.Restarted), the replica keeps the
+// state of the application, and brings it along as one that competes with those of the
+// others. A process that starts again has no state.
 //
 // The replica runs until [Replica.Close], until the node stops, or until the
 // application fails ([Replica.Err]). The node stops with it, since the group would
 // wait for a member without a state.
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
-// [failaware.ErrSendOnly], [failaware.ErrConsumer], [ErrLate], or that of Snapshot, or
-// says that app lacks a method; then the node goes on.
+// [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
+// a method; then the node goes on.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
 	if err != nil {

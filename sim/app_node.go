@@ -17,6 +17,10 @@ func (n *Node) World() *World { return n.w }
 // Up reports whether the process runs: it may be stopped, but has not crashed.
 func (n *Node) Up() bool { return n.proc.Up }
 
+// Process returns the number of the node's process, from 1. A process may have several
+// incarnations, and between two of them it may wait ([Node.Up] is false).
+func (n *Node) Process() uint64 { return n.processes }
+
 // Incarnation returns the id with the boot id of the present incarnation.
 func (n *Node) Incarnation() timed.Incarnation {
 	return timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}

@@ -13,6 +13,7 @@ import (
 // start starts a process on the machine of a node.
 func (w *World) start(n *Node) {
 	now := n.proc.Clock.Show(w.now)
+	n.processes++
 	n.life = life.New(&w.opt.Timing, n.longestVote, now)
 	n.longestVote = max(n.longestVote, w.opt.Timing.MaxLockTime)
 	w.beginOrWait(n, now)

@@ -32,6 +32,7 @@ type Node struct {
 
 	life        life.Machine  // of the process
 	longestVote time.Duration // in the machine's state directory
+	processes   uint64        // that were started
 	upsetBy     life.Reason
 	held        bool // no incarnation: the next one is held back
 	holdTicket  int32

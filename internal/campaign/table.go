@@ -162,13 +162,13 @@ func epochs() []Campaign {
 func states() []Campaign {
 	return []Campaign{
 		{Name: "state", Purpose: "replicated state", Play: replicated.Options{}.Play, Check: 15, Test: 200, Long: 1,
-			Reach: []string{replicated.Merged, replicated.Restored, replicated.Passed, replicated.Refused}},
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.Passed, replicated.Refused, replicated.Continued, replicated.Together}},
 		{Name: "state-timed", Purpose: "replicated state, some operations Timed", Play: replicated.Options{Timed: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Merged}},
 		{Name: "state-tight", Purpose: "replicated state, little room", Play: replicated.Options{Tight: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.StartedOver}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
-			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted}},
+			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Continued, replicated.Together}},
 	}
 }
 

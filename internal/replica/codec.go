@@ -12,12 +12,13 @@ const (
 	viewBytes = 8 + 1 + 8
 	nameBytes = 16 + viewBytes + 8
 	copyBytes = nameBytes + 16 + 8
-	maxCopies = 255 // limit of a list in a report
+	maxCopies = 255 // limit of a list of snapshots in a report
+
+	ancestorBytes = 16 + viewBytes + 8
 
 	// reportBytes is the size of the largest report without its lists: kind, view,
-	// standing, label, rank, load, mates, base, old label and rank, and the lists'
-	// lengths.
-	reportBytes = 1 + viewBytes + 1 + 16 + 8 + 8 + 1 + timed.MaxNodes + nameBytes + 16 + 8 + 2
+	// standing, two labels, rank, end, load, mates, base, and the lists' lengths.
+	reportBytes = 1 + viewBytes + 1 + 2*16 + 8 + nameBytes + 8 + 1 + timed.MaxNodes + nameBytes + 3
 )
 
 // errMessage rejects a payload that is not a message of this package.
@@ -46,6 +47,15 @@ func appendCopies(b []byte, cs []copyOf) []byte {
 	return b
 }
 
+func appendAncestors(b []byte, line []Ancestor) []byte {
+	b = append(b, byte(len(line)))
+	for i := range line {
+		b = appendView(append(b, line[i].Label[:]...), line[i].View)
+		b = binary.BigEndian.AppendUint64(b, line[i].Reached)
+	}
+	return b
+}
+
 // encode returns a message's payload.
 func encode(m *message) []byte {
 	u64 := binary.BigEndian.AppendUint64
@@ -55,13 +65,13 @@ func encode(m *message) []byte {
 	case kindReport:
 		r := &m.report
 		b = append(appendView(b, r.view), byte(r.standing))
-		b = u64(u64(append(b, r.label[:]...), r.rank), r.load)
-		b = append(b, byte(r.mates.Len()))
+		b = append(append(b, r.label[:]...), r.old[:]...)
+		b = appendAncestors(appendName(u64(b, r.rank), r.end), r.line)
+		b = append(u64(b, r.load), byte(r.mates.Len()))
 		for id := range r.mates.All() {
 			b = append(b, byte(id))
 		}
-		b = u64(append(appendName(b, r.base), r.old[:]...), r.oldRank)
-		b = appendCopies(appendCopies(b, r.held), r.parts)
+		b = appendCopies(appendCopies(appendName(b, r.base), r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
 	case kindAsk, kindHolds:
@@ -135,6 +145,17 @@ func (r *reader) copies() (cs []copyOf) {
 	return cs
 }
 
+func (r *reader) ancestors() (line []Ancestor) {
+	for range r.byte() {
+		a := Ancestor{r.sum(), r.view(), r.u64()}
+		if r.bad {
+			return nil
+		}
+		line = append(line, a)
+	}
+	return line
+}
+
 // decode reads a payload. The message's body points into it.
 func decode(b []byte, m *message) error {
 	r := reader{b: b}
@@ -145,12 +166,12 @@ func decode(b []byte, m *message) error {
 	case kindReport:
 		p := &m.report
 		p.view, p.standing = r.view(), Standing(r.byte())
-		p.label, p.rank, p.load = r.sum(), r.u64(), r.u64()
+		p.label, p.old = r.sum(), r.sum()
+		p.rank, p.end, p.line, p.load = r.u64(), r.name(), r.ancestors(), r.u64()
 		for range r.byte() {
 			p.mates.Add(timed.NodeID(r.byte()))
 		}
-		p.base, p.old, p.oldRank = r.name(), r.sum(), r.u64()
-		p.held, p.parts = r.copies(), r.copies()
+		p.base, p.held, p.parts = r.name(), r.copies(), r.copies()
 		r.bad = r.bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()

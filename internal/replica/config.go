@@ -63,9 +63,10 @@ const (
 )
 
 // LeastPayload is the least MaxPayload. It has room for a report at the begin of a view
-// with one whole and one partial snapshot. A larger payload has room for up to 255 of
-// each, so that more transfers can continue.
-const LeastPayload = reportBytes + 2*copyBytes
+// with one ancestor of the state, one whole and one partial snapshot. A larger payload
+// has room for up to 255 snapshots in each list, so that more transfers can continue, and
+// for up to 64 ancestors, so that fewer states must be merged.
+const LeastPayload = reportBytes + ancestorBytes + 2*copyBytes
 
 // ChunkOverhead is how many bytes a message with a chunk takes besides the chunk.
 const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
@@ -73,8 +74,14 @@ const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 // perDelivery is how many bytes a waiting delivery counts besides its payload.
 const perDelivery = 64
 
+// ancestors is the limit of ancestors in a report. They take a quarter of the room, and
+// the snapshots the rest.
+func (c *Config) ancestors() int { return min(1+(c.MaxPayload-LeastPayload)/4/ancestorBytes, maxLine) }
+
 // copies is the limit of snapshots in each list of a report.
-func (c *Config) copies() int { return min(1+(c.MaxPayload-LeastPayload)/(2*copyBytes), maxCopies) }
+func (c *Config) copies() int {
+	return min(1+(c.MaxPayload-LeastPayload)/4*3/(2*copyBytes), maxCopies)
+}
 
 // WithDefaults returns the configuration with its defaults filled in.
 func (c Config) WithDefaults() Config {

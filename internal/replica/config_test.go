@@ -37,12 +37,13 @@ func TestTheLargestReportFits(t *testing.T) {
 	for id := range timed.MaxNodes {
 		r.mates.Add(timed.NodeID(id + 1))
 	}
-	for payload, want := range map[int]int{LeastPayload: 1, LeastPayload + 2*copyBytes - 1: 1, LeastPayload + 2*copyBytes: 2, 1 << 20: maxCopies} {
+	for payload, want := range map[int][2]int{LeastPayload: {1, 1}, LeastPayload + 4*ancestorBytes: {1, 2},
+		LeastPayload + 4*copyBytes: {2, 2}, 1 << 20: {maxCopies, maxLine}} {
 		c := Config{MaxPayload: payload}
-		require.Equal(t, want, c.copies())
-		r.held, r.parts = make([]copyOf, c.copies()), make([]copyOf, c.copies())
+		require.Equal(t, want, [2]int{c.copies(), c.ancestors()}, "%d", payload)
+		r.held, r.parts, r.line = make([]copyOf, c.copies()), make([]copyOf, c.copies()), make([]Ancestor, c.ancestors())
 		b := encode(&message{kind: kindReport, report: r})
-		require.Len(t, b, LeastPayload+2*(want-1)*copyBytes)
+		require.Len(t, b, LeastPayload+2*(want[0]-1)*copyBytes+(want[1]-1)*ancestorBytes)
 		require.LessOrEqual(t, len(b), payload)
 		var got message
 		require.NoError(t, decode(b, &got))

@@ -38,27 +38,36 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 }
 
 // newest returns the state of the last quorum. Quorums intersect, so their views are
-// one line, in which sequences grow. Among equals, a state that was not discarded is
-// preferred, and then the one that most members have.
+// one line, in which sequences grow. Among equals, a state that is neither discarded nor
+// of an earlier incarnation is preferred, then one with more of the same view, and then
+// the one that most members have.
 func (m *Replica) newest(bs []branch) branch {
 	best, standing := bs[0], m.standingOf(bs[0])
 	for _, b := range bs[1:] {
 		s := m.standingOf(b)
 		if b.rank > best.rank || b.rank == best.rank && (standing == Pending && s != Pending ||
-			standing == s && b.members.Len() > best.members.Len()) {
+			standing == s && b.rather(&best)) {
 			best, standing = b, s
 		}
 	}
 	return best
 }
 
+// rather reports whether a branch is preferred to another of the same rank.
+func (b *branch) rather(o *branch) bool {
+	if b.end.Label == o.end.Label && b.end.View == o.end.View && b.end.Position != o.end.Position {
+		return b.end.Position > o.end.Position
+	}
+	return b.members.Len() > o.members.Len()
+}
+
 // standingOf returns the standing of the members that bring a branch along. It is
-// Pending if they have discarded the branch.
+// Pending if all of them have it from an earlier incarnation or have discarded it.
 func (m *Replica) standingOf(b branch) Standing {
 	for id := range b.members.All() {
-		if s := m.reportOf(id).standing; s == Pending {
-			return Pending
+		if m.reportOf(id).standing != Pending {
+			return Holder
 		}
 	}
-	return Holder
+	return Pending
 }

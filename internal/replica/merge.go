@@ -77,8 +77,12 @@ func (m *Replica) merge() {
 	}
 	m.emit(e)
 	m.notify(Event{Kind: EventMerged, Branches: sets})
-	m.label = mergedLabel(m.view.ID, m.branches)
-	m.standing, m.phase, m.base = Holder, settled, Name{}
+	m.line = m.lineOf(m.view.Set)
+	for i := range m.branches {
+		m.line = appendLine(m.line, Ancestor{Label: m.branches[i].label})
+	}
+	m.label, m.end = mergedLabel(m.view.ID, m.branches), Name{}
+	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
 	m.branches, m.services, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil
 	m.drain()
 }

@@ -57,14 +57,17 @@ type report struct {
 	view     membership.ViewID
 	standing Standing
 	label    Label // of its state, or of the state that it waits for
-	rank     uint64
-	load     uint64
-	mates    timed.Set // Tentative: the members that have moved with it since its first delivery
-	base     Name      // Pending: the state that its deliveries continue, if any
-	old      Label     // Pending: the discarded state that it still has
-	oldRank  uint64
-	held     []copyOf // whole
-	parts    []copyOf
+	old      Label // Pending: the discarded or earlier state that it has while it waits
+	// Of the state that it has.
+	rank uint64
+	end  Name
+	line []Ancestor
+
+	load  uint64
+	mates timed.Set // Tentative: the members that have moved with it since its first delivery
+	base  Name      // Pending: the state that its deliveries continue, if any
+	held  []copyOf  // whole
+	parts []copyOf
 }
 
 // message is any message of this package.

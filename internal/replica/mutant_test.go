@@ -18,5 +18,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaNoWindow":         keepsWindow,
 		"ReplicaSilentDivergence": divergenceIsTold,
 		"ReplicaAnyHolderFirst":   discardedIsNewer,
+
+		"ReplicaForgetEarlier":       aloneKeeps,
+		"ReplicaEarlierUnnamed":      earlierIsABranch,
+		"ReplicaAnyPositionIncludes": earlierIsABranch,
+		"ReplicaFlushedIncludes":     flushedIsNoPrefix,
+		"ReplicaEarlierIsABranch":    sharedEnds,
+		"ReplicaAnyPositionIsNewest": sharedEnds,
 	})
 }

@@ -53,6 +53,7 @@ func (n Name) String() string {
 const (
 	bySuccession = iota + 1
 	byMerge
+	byEnd
 )
 
 func appendView(b []byte, v membership.ViewID) []byte {
@@ -73,6 +74,12 @@ func labelOf(b []byte) (l Label) {
 func (l Label) successor(view, next membership.ViewID) Label {
 	b := append([]byte{bySuccession}, l[:]...)
 	return labelOf(appendView(appendView(b, view), next))
+}
+
+// label returns the label of the state that a name with a position names.
+func (n Name) label() Label {
+	b := append([]byte{byEnd}, n.Label[:]...)
+	return labelOf(binary.BigEndian.AppendUint64(appendView(b, n.View), n.Position))
 }
 
 // mergedLabel returns the label of the merged state of a view.

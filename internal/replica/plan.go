@@ -38,7 +38,9 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 // settle decides which states the view continues with.
 func (m *Replica) settle() {
 	m.branches = m.gather()
-	if m.cfg.Quorum != nil && len(m.branches) > 1 {
+	if m.cfg.Quorum == nil {
+		m.branches = m.withoutIncluded(m.branches)
+	} else if len(m.branches) > 1 {
 		m.branches = []branch{m.newest(m.branches)}
 	}
 	var holders timed.Set
@@ -65,16 +67,19 @@ func (m *Replica) settle() {
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
 		m.forgo(Label{})
-		m.standing, m.label, m.old = Holder, m.old, Label{}
+		m.standing, m.label, m.old = Holder, m.old.Label, Earlier{}
 	case len(m.branches) == 0:
 		m.forgo(Label{})
-		m.standing, m.label = Blank, Label{}
+		m.standing, m.label, m.end, m.line = Blank, Label{}, Name{}, nil
 	case !holders.Has(self):
 		m.await()
 	}
 	// The rank changes only now: a member that leaves an unsettled view keeps the
 	// rank with which it entered.
 	m.rank = m.view.ID.Sequence
+	if len(m.branches) == 1 {
+		m.end, m.line = m.branches[0].end, m.lineOf(holders)
+	}
 	m.plan(holders)
 	m.prune()
 	if m.Current() {
@@ -89,8 +94,8 @@ func (m *Replica) settle() {
 
 // gather returns the states that the members bring along, in the order of their
 // smallest members. A tentative state counts if no holder has delivered the same
-// messages. A discarded state is better than none. With quorums it may also be newer
-// than the state of a holder that was absent when it was discarded.
+// messages. An earlier or discarded state counts too: the state that it gave way to may
+// be gone, and with quorums it may be newer than that of a holder that was absent.
 func (m *Replica) gather() []branch {
 	var holders timed.Set
 	for i, r := range m.reports {
@@ -98,35 +103,28 @@ func (m *Replica) gather() []branch {
 			holders.Add(m.view.Members[i].Node)
 		}
 	}
-	bs := m.group(func(r *report) (Label, uint64, bool) {
-		return r.label, r.rank, r.standing == Holder ||
-			r.standing == Tentative && !r.mates.Intersects(holders)
-	})
-	if len(bs) > 0 && m.cfg.Quorum == nil {
-		return bs
-	}
-	return append(bs, m.group(func(r *report) (Label, uint64, bool) {
-		return r.old, r.oldRank, r.standing == Pending && r.old != (Label{})
-	})...)
-}
-
-// group puts members with one label together.
-func (m *Replica) group(of func(*report) (Label, uint64, bool)) (bs []branch) {
+	var bs []branch
 next:
 	for i, r := range m.reports {
-		label, rank, ok := of(r)
-		if !ok {
+		b := branch{r.label, timed.SetOf(m.view.Members[i].Node), r.rank, r.end}
+		switch {
+		case r.standing == Holder:
+		case r.standing == Tentative && !r.mates.Intersects(holders):
+		case r.standing == Pending && r.old != (Label{}):
+			b.label = r.old
+		default:
 			continue
 		}
-		id := m.view.Members[i].Node
 		for j := range bs {
-			if b := &bs[j]; b.label == label {
-				b.members.Add(id)
-				b.rank = max(b.rank, rank)
+			if o := &bs[j]; o.label == b.label {
+				o.members = o.members.Union(b.members)
+				if o.rank = max(o.rank, b.rank); o.end == (Name{}) {
+					o.end = b.end
+				}
 				continue next
 			}
 		}
-		bs = append(bs, branch{label, timed.SetOf(id), rank})
+		bs = append(bs, b)
 	}
 	return bs
 }
@@ -135,12 +133,12 @@ next:
 // state that a holder still has; see plan.
 func (m *Replica) await() {
 	if m.standing == Holder {
-		m.notify(Event{Kind: EventDiscarded})
-		m.old, m.oldRank = m.label, m.reportOf(m.cfg.Self.Node).rank
+		m.old = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: m.line}
 	}
+	m.yield(m.standing == Holder)
 	if m.phase == merging {
 		m.forgo(m.label)
-		m.standing, m.base, m.label = Pending, Name{}, Label{}
+		m.standing, m.base, m.label, m.line = Pending, Name{}, Label{}, nil
 		return
 	}
 	label := m.branches[0].label

@@ -17,12 +17,14 @@ type Replica struct {
 
 	// Kept across views.
 	standing Standing
-	label    Label  // of the state at the view's begin, or of the awaited state
-	rank     uint64 // with Quorum: the sequence of the last settled view with a quorum
+	label    Label      // of the state at the view's begin, or of the awaited state
+	rank     uint64     // with Quorum: the sequence of the last settled view with a quorum
+	end      Name       // where another incarnation left the state that label names, if one did
+	line     []Ancestor // of the state that label names
 	mates    timed.Set
-	base     Name  // Pending: the state that the queue continues
-	old      Label // Pending: of the state that the application has while it waits
-	oldRank  uint64
+	base     Name                 // Pending: the state that the queue continues
+	old      Earlier              // Pending: the state that the application has while it waits
+	yielded  bool                 // its end was reported
 	queue    []broadcast.Delivery // deliveries that wait to be applied
 	queued   int                  // bytes in queue
 	load     uint64               // as set by SetLoad
@@ -33,9 +35,12 @@ type Replica struct {
 	// Of the view.
 	view       *membership.View
 	phase      phase
-	ops        bool // an operation has been delivered
-	before     int  // the number of deliveries in queue from earlier views
-	overflowed bool // the queue was dropped, and nothing is kept until the marker
+	ops        bool   // an operation has been delivered
+	last       uint64 // its position
+	reached    uint64 // the last position at which it is the same for all who got that far
+	flushed    bool   // nothing later is
+	before     int    // the number of deliveries in queue from earlier views
+	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
 	missing    int
 	branches   []branch
@@ -69,11 +74,19 @@ type branch struct {
 	label   Label
 	members timed.Set
 	rank    uint64
+	end     Name // where an incarnation left it, if one did
 }
 
-// New returns the machine of one incarnation, whose application has the initial
-// state. The configuration must be valid.
-func New(cfg Config) *Replica { return &Replica{cfg: cfg.WithDefaults()} }
+// New returns the machine of one incarnation, whose application has a state of an earlier
+// one, or the initial state. That state competes with those of others, as a discarded one
+// does. The configuration must be valid.
+func New(cfg Config, has Earlier) *Replica {
+	m := &Replica{cfg: cfg.WithDefaults(), rank: has.Rank, old: has}
+	if has.Label != (Label{}) {
+		m.standing = Pending
+	}
+	return m
+}
 
 // Standing returns how much of the state this node has.
 func (m *Replica) Standing() Standing { return m.standing }
@@ -142,7 +155,8 @@ func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []E
 // of it, merged or not, and takes the result along.
 func (m *Replica) leave(next *membership.View) {
 	if m.ops {
-		m.label = m.label.successor(m.view.ID, next.ID)
+		m.line = appendLine(m.line, Ancestor{m.label, m.view.ID, m.reached})
+		m.label, m.end = m.label.successor(m.view.ID, next.ID), Name{}
 	}
 	switch {
 	case m.standing == Holder:
@@ -153,7 +167,7 @@ func (m *Replica) leave(next *membership.View) {
 		m.standing, m.mates = Tentative, m.view.Set
 	case m.standing == Pending && (m.phase == merging || m.overflowed):
 		// The state that the queue continues will never exist.
-		m.base, m.label = Name{}, Label{}
+		m.base, m.label, m.line = Name{}, Label{}, nil
 		m.skipQueue()
 	}
 	m.mates = m.mates.Intersect(next.Transitional(m.view.ID))
@@ -161,7 +175,8 @@ func (m *Replica) leave(next *membership.View) {
 
 // begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
-	m.view, m.phase, m.ops, m.before, m.overflowed = v, idle, false, len(m.queue), false
+	m.view, m.phase, m.before, m.overflowed = v, idle, len(m.queue), false
+	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
 	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
@@ -172,8 +187,12 @@ func (m *Replica) begin(v *membership.View) {
 		return
 	}
 	m.phase = reporting
-	r := report{view: v.ID, standing: m.standing, label: m.label, rank: m.rank, load: m.load, mates: m.mates,
-		base: m.base, old: m.old, oldRank: m.oldRank}
+	r := report{view: v.ID, standing: m.standing, label: m.label, rank: m.rank, end: m.end, line: m.line,
+		load: m.load, mates: m.mates, base: m.base}
+	if m.standing == Pending {
+		r.old, r.rank, r.end, r.line = m.old.Label, m.old.Rank, m.old.End, m.old.Line
+	}
+	r.line = r.line[max(0, len(r.line)-m.cfg.ancestors()):]
 	most := m.cfg.copies()
 	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]
@@ -234,6 +253,7 @@ func (m *message) ordered() bool { return m.kind < kindChunk }
 // takeOp applies an operation, or queues it until its state is here.
 func (m *Replica) takeOp(d broadcast.Delivery) {
 	m.ops = true
+	m.placed(&d)
 	if m.Current() {
 		m.apply(d, true, m.lasts(&d))
 		return

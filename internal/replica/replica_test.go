@@ -69,7 +69,7 @@ func TestWhatHasNotChangedIsNotMerged(t *testing.T) {
 	w.op(1, "b")
 	w.install(0, 1)
 	w.run(10 * time.Millisecond)
-	all(t, w, "((a|a|)|(a|a|)b|)", 0, 1)
+	all(t, w, "(a|a|)b", 0, 1)
 	n := len(w.nodes[0].events)
 	w.install(0)
 	w.install(1)

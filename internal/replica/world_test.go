@@ -50,13 +50,25 @@ func newWorld(n int, cfg Config) *world {
 	return w
 }
 
-// restart gives a node a new incarnation.
+// restart gives a node a new incarnation without a memory.
 func (w *world) restart(i int, life timed.BootID) {
+	w.nodes[i] = w.node(i, life, Earlier{})
+}
+
+// renew gives a node a new incarnation, which has the state of the one before.
+func (w *world) renew(i int, life timed.BootID) {
+	n := w.nodes[i]
+	w.perform(i, n.r.HandleEnd(w.now, nil))
+	w.nodes[i] = w.node(i, life, n.r.Earlier())
+	w.nodes[i].app = n.app
+}
+
+func (w *world) node(i int, life timed.BootID, has Earlier) *node {
 	inc := incarnation(i)
 	inc.Boot += life
 	cfg := w.cfg
 	cfg.Self = inc
-	w.nodes[i] = &node{r: New(cfg), inc: inc}
+	return &node{r: New(cfg, has), inc: inc}
 }
 
 // install moves nodes to a view, each from the view that it was in.

@@ -93,14 +93,27 @@ func (c *check) leaves(m *member, next *membership.View) {
 	if m.view == nil || m.replica.Standing() != replica.Holder {
 		return
 	}
-	for _, id := range m.inView {
-		m.must[id] = true
-	}
+	c.delivers(m)
 	key := [2]membership.ViewID{m.view.ID, next.ID}
 	if o, ok := c.moves[key]; !ok {
 		c.moves[key] = move{m.inc.Node, m.merged}
 	} else if o.merged != m.merged && c.inputsOf[m.view.ID] != nil {
 		c.fail("together", m, "moves from %v to %v, merged: %v; node %d: %v", m.view.ID, next.ID, m.merged, o.by, o.merged)
+	}
+}
+
+// delivers notes that operations of the view must stay in the state of a holder.
+func (c *check) delivers(m *member) {
+	for _, id := range m.inView {
+		m.must[id] = true
+	}
+}
+
+// resolved demands that all own operations of an incarnation that has ended, as far as
+// they were delivered, were applied or skipped.
+func (c *check) resolved(m *member) {
+	if len(m.told.owed) > 0 {
+		c.fail("owed", m, "%d own operations were delivered, and neither applied nor skipped", len(m.told.owed))
 	}
 }
 
@@ -125,17 +138,13 @@ func (c *check) end() {
 			c.fail("state", m, "has %d operations, history %x; node %d %d, %x", len(m.app.ops), m.app.history,
 				first.inc.Node, len(first.app.ops), first.app.history)
 		}
-		for _, id := range m.inView {
-			m.must[id] = true
-		}
+		c.delivers(m)
 		for id := range m.must {
 			if !m.app.ops[id] {
 				c.fail("lost", m, "operation %x was delivered to a holder of the state, and is not in it", id)
 			}
 		}
 		c.keeps(m, len(c.lasting))
-		if len(m.told.owed) > 0 {
-			c.fail("owed", m, "%d own operations were delivered, and neither applied nor skipped", len(m.told.owed))
-		}
+		c.resolved(m)
 	}
 }

@@ -17,6 +17,7 @@ type load struct {
 	untidy    bool    // applications write equal states in different ways
 	refuse    float64 // share of snapshots that applications refuse
 	slow      int64   // the longest time of a call, in nanoseconds
+	shared    bool    // all machines sleep at the same time, now and then
 	pace      float64 // how often a second each node broadcasts one to three operations
 	mix       []broadcast.Options
 	cast      broadcast.Config
@@ -36,7 +37,7 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		c.ChunkBytes, c.Rate, c.MaxQueued, c.Window = 100, 80_000, 1200, 400
 		l.pace = math.Inf(1)
 	}
-	l.untidy = r.Chance(0.3)
+	l.untidy, l.shared = r.Chance(0.3), r.Chance(0.4)
 	if r.Chance(0.3) {
 		l.refuse = 0.1
 	}

@@ -16,6 +16,7 @@ import (
 // member is the replica and the application of one incarnation of a node.
 type member struct {
 	n         *sim.Node
+	process   uint64
 	inc       timed.Incarnation
 	replica   *replica.Replica
 	app       *state
@@ -67,6 +68,26 @@ func (s *run) talk(m *member) {
 	})
 }
 
+// sleepTogether suspends all machines at random times, as a host does with its guests, so
+// that all incarnations end at once. The first node's process draws the times.
+func (s *run) sleepTogether(m *member) {
+	if !s.load.shared || m.inc.Node != 1 {
+		return
+	}
+	m.after(time.Duration(s.rand.Exponential()*float64(rage)/3), func() {
+		if s.w.Time() > rage {
+			return
+		}
+		for _, o := range s.members {
+			f := fault.Fault{Kind: fault.Suspend, Node: o.inc.Node, For: time.Duration(s.rand.Between(5, 50)) * time.Millisecond}
+			if s.w.Inject(f) == nil {
+				s.w.Sometimes(Together)
+			}
+		}
+		s.sleepTogether(m)
+	})
+}
+
 // operate broadcasts one operation, if the replica accepts any. A full window is no
 // failure.
 func (s *run) operate(m *member) {
@@ -95,9 +116,6 @@ func (s *run) readBarrier(m *member) {
 
 func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 	m := s.members[n.ID()-1]
-	if !m.runs() {
-		return
-	}
 	if d.Payload[0] == 1 && d.Class == broadcast.ClassOrdered {
 		id := opID(d.Payload[1:17])
 		m.inView = append(m.inView, id)
@@ -113,9 +131,6 @@ func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 
 func (s *run) entered(n *sim.Node, v *membership.View) {
 	m := s.members[n.ID()-1]
-	if !m.runs() {
-		return
-	}
 	s.check.leaves(m, v)
 	m.view, m.merged, m.inView = v, false, nil
 	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, nil))

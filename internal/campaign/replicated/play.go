@@ -48,6 +48,8 @@ const (
 	Passed      = "a barrier was passed"
 	Skipped     = "an operation was skipped"
 	Broken      = "too few had the state for a quorum"
+	Together    = "all machines slept"
+	Continued   = "an incarnation went on with an earlier state"
 )
 
 // run is one seed under way.
@@ -114,32 +116,57 @@ func (s *run) options(opt sim.Options) sim.Options {
 	return opt
 }
 
-// start starts the replica of a process. Each new incarnation gets a new one.
+// start starts the replica of a process. Each new incarnation gets a new one, which
+// goes on with the state of the one before. A process that was held back between two
+// incarnations is still the same.
 func (s *run) start(n *sim.Node) sim.Handlers {
-	s.begin(n)
+	if m := s.members[n.ID()-1]; m != nil && m.process == n.Process() {
+		s.renew(n)
+	} else {
+		s.begin(n, newState(), replica.Earlier{})
+	}
 	return sim.Handlers{
 		Broadcast: sim.BroadcastHandlers{
 			Delivered: func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
 			Entered:   func(v *membership.View) { s.entered(n, v) },
 		},
-		Restarted: func(timed.BootID) { s.begin(n) },
+		Restarted: func(timed.BootID) { s.renew(n) },
 	}
 }
 
-func (s *run) begin(n *sim.Node) {
-	m := &member{n: n, inc: n.Incarnation(), app: newState(), must: map[opID]bool{}, told: newTold()}
+// renew replaces the replica of an incarnation that has ended.
+func (s *run) renew(n *sim.Node) {
+	m := s.members[n.ID()-1]
+	if m.replica.Standing() == replica.Holder {
+		s.check.delivers(m)
+	}
+	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
+	s.check.resolved(m)
+	next := s.begin(n, m.app, m.replica.Earlier())
+	next.calls, next.must, next.told.has = m.calls, m.must, m.told.has
+	if m.replica.Earlier().Label != (replica.Label{}) {
+		s.w.Sometimes(Continued)
+	}
+	s.work(next)
+}
+
+// begin begins an incarnation with a state.
+func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
+	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, must: map[opID]bool{}, told: newTold()}
 	cfg := s.load.replica
 	cfg.Self = m.inc
 	if err := cfg.Validate(); err != nil {
 		s.check.fail("config", m, "%v", err)
 	}
-	m.replica = replica.New(cfg)
+	m.replica = replica.New(cfg, has)
 	if s.load.untidy {
 		m.app.untidy = &s.rand
 	}
 	s.members[n.ID()-1] = m
 	s.check.started()
 	s.talk(m)
+	s.sleepTogether(m)
+	return m
 }
 
 // idle reports whether all replicas are at work and nothing waits.

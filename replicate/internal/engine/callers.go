@@ -9,14 +9,7 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 }
 
 // Behind returns how many calls of the application wait for those before them.
-func (e *Engine) Behind() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.current == nil {
-		return 0
-	}
-	return e.current.calls.len()
-}
+func (e *Engine) Behind() int { return e.calls.len() }
 
 // Read calls f while the application is not being changed. Reads go on at the same
 // time.

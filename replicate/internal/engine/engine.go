@@ -1,16 +1,16 @@
 // Package engine runs a replica: it brings the deliveries of a node, an application,
 // and the pure machine of package replica together.
 //
-// For each incarnation of the node, three goroutines run: one hands the stream of
-// deliveries and the results of the application to the machine, one calls the
-// application, and one broadcasts. [Engine.Run] starts them, one incarnation after the
-// other. What callers run is in callers.go.
+// One goroutine calls the application. For each incarnation of the node, two more run: one
+// hands the stream of deliveries and the results of the application to the machine, and
+// one broadcasts. [Engine.Run] starts them, one incarnation after the other. The
+// application and the calls that wait for it pass from each to the next. What callers
+// run is in callers.go.
 package engine
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -61,8 +61,9 @@ type Engine struct {
 	cfg     replica.Config
 	group   Group
 	event   func(replica.Event)
-	initial []byte // the snapshot of the state in which all applications begin
 	start   time.Time
+	calls   *queue[call]    // of the application
+	earlier replica.Earlier // the state that the last incarnation has left
 
 	Outcomes Outcomes
 
@@ -74,7 +75,6 @@ type Engine struct {
 	mu      sync.Mutex
 	status  Status
 	changed chan struct{} // closed when the status changes in more than its progress
-	current *incarnation  // nil between two
 }
 
 // Status is the status of a replica.
@@ -87,49 +87,47 @@ type Status struct {
 }
 
 // New returns an engine for a valid configuration and an application in its initial
-// state, of which it takes a snapshot. event, if not nil, is called with all events,
-// by one goroutine; it must not block. The error is [ErrNoHasher], or that of Snapshot.
+// state. event, if not nil, is called with all events, by one goroutine; it must not
+// block. The error is [ErrNoHasher].
 func New(cfg replica.Config, group Group, app Application, event func(replica.Event)) (*Engine, error) {
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
-	initial, err := app.Snapshot()
-	if err != nil {
-		return nil, fmt.Errorf("the snapshot of the initial state: %w", err)
-	}
 	if event == nil {
 		event = func(replica.Event) {}
 	}
-	return &Engine{cfg: cfg, group: group, app: app, event: event, initial: initial, start: time.Now(),
+	return &Engine{cfg: cfg, group: group, app: app, event: event, start: time.Now(), calls: newQueue[call](),
 		changed: make(chan struct{})}, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the
 // application fails. The node must not go on without it.
 func (e *Engine) Run(ctx context.Context) error {
-	defer e.setIncarnation(nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	wg.Go(func() { cancel(e.perform(ctx)) })
+	cancel(e.follow(ctx)) // the first to fail ends the other
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// follow runs one incarnation after the other.
+func (e *Engine) follow(ctx context.Context) error {
+	defer e.setStatus(Status{})
 	for {
 		self, err := e.group.Begin(ctx)
 		if err != nil {
 			return err
 		}
 		inc := newIncarnation(e, self)
-		e.setIncarnation(inc)
+		e.setStatus(Status{})
 		if err = inc.run(ctx); !errors.Is(err, ErrNextIncarnation) {
 			return err
 		}
-		e.setIncarnation(nil)
-		if err := e.restoreInitial(); err != nil {
-			return fmt.Errorf("replicate: Restore of the initial state: %w", err)
-		}
+		e.earlier = inc.end()
+		e.setStatus(Status{})
 	}
-}
-
-func (e *Engine) setIncarnation(inc *incarnation) {
-	e.mu.Lock()
-	e.current = inc
-	e.mu.Unlock()
-	e.setStatus(Status{})
 }
 
 // setStatus makes a status the current one, and wakes callers that wait for another.
@@ -149,11 +147,3 @@ func (e *Engine) setStatus(s Status) {
 
 // now is a clock that only the machine's rates and time limits depend on.
 func (e *Engine) now() timed.Instant { return timed.Instant(time.Since(e.start)) }
-
-// restoreInitial puts the application back into its initial state.
-func (e *Engine) restoreInitial() error {
-	e.appMu.Lock()
-	defer e.appMu.Unlock()
-	e.restores++
-	return e.app.Restore(e.initial)
-}

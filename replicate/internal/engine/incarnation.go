@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,42 +19,41 @@ const maxCalls = 1024
 type incarnation struct {
 	*Engine
 	self    timed.Incarnation
-	machine *replica.Replica // owned by loop
-	calls   queue            // of the application
-	sends   queue            // to broadcast
+	machine *replica.Replica       // owned by loop
+	sends   *queue[replica.Effect] // to broadcast
 	results chan result
-}
-
-// result is the result of a call of the application.
-type result struct {
-	effect replica.Effect
-	state  []byte
-	digest replica.Digest
-	hash   uint64
-	err    error
+	over    chan struct{} // closed when nothing takes results any more
 }
 
 func newIncarnation(e *Engine, self timed.Incarnation) *incarnation {
 	cfg := e.cfg
 	cfg.Self = self
-	return &incarnation{Engine: e, self: self, machine: replica.New(cfg), calls: newQueue(), sends: newQueue(),
-		results: make(chan result)}
+	return &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), sends: newQueue[replica.Effect](),
+		results: make(chan result), over: make(chan struct{})}
 }
 
 // run returns why the incarnation has ended.
 func (i *incarnation) run(ctx context.Context) error {
+	defer close(i.over)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	items := make(chan Item)
 	for _, f := range []func(context.Context) error{
-		func(ctx context.Context) error { return i.read(ctx, items) }, i.perform, i.send,
+		func(ctx context.Context) error { return i.read(ctx, items) }, i.send,
 	} {
 		wg.Go(func() { cancel(f(ctx)) }) // the first to fail ends the others
 	}
 	i.loop(ctx, items)
 	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// end returns the state that the incarnation leaves to the next one, once the application
+// has performed the calls that wait.
+func (i *incarnation) end() replica.Earlier {
+	i.distribute(i.machine.HandleEnd(i.now(), nil))
+	return i.machine.Earlier()
 }
 
 // read takes the stream.
@@ -127,7 +125,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 		case replica.Notify:
 			i.event(e.Event)
 		default:
-			i.calls.put(e)
+			i.calls.put(call{e, i})
 		}
 	}
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting()}
@@ -147,71 +145,4 @@ func (i *incarnation) send(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// perform calls the application, and resolves the outcomes of own operations and
-// barriers at their places among the calls.
-func (i *incarnation) perform(ctx context.Context) error {
-	for {
-		e, err := i.calls.take(ctx)
-		if err != nil {
-			return err
-		}
-		res := result{effect: e}
-		switch e.Kind {
-		case replica.Apply:
-			i.apply(&e)
-			continue
-		case replica.Skip:
-			i.Outcomes.resolve(&e.Delivery, Verdict{Unknown: NotAppliedHere})
-			continue
-		case replica.Barrier:
-			i.Outcomes.resolve(&e.Delivery, Verdict{Lasting: e.Lasting, Restores: i.restores})
-			continue
-		case replica.Restore:
-			if err := i.restore(e.State); err != nil {
-				return fmt.Errorf("replicate: Restore: %w", err)
-			}
-			continue
-		case replica.Merge:
-			if err := i.merge(e.Branches); err != nil {
-				return fmt.Errorf("replicate: Merge: %w", err)
-			}
-			continue
-		case replica.Snapshot:
-			if res.state, res.err = i.app.Snapshot(); res.err == nil {
-				res.digest = replica.DigestOf(res.state)
-			}
-		case replica.Hash:
-			res.hash = i.app.(Hasher).Hash()
-		}
-		select {
-		case i.results <- res:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// apply applies an operation.
-func (i *incarnation) apply(e *replica.Effect) {
-	i.appMu.Lock()
-	result := i.app.Apply(e.Delivery)
-	i.appMu.Unlock()
-	if m := &e.Delivery; m.Sender == i.self.Node && m.Boot == i.self.Boot {
-		i.Outcomes.resolve(m, Verdict{Result: result, Lasting: e.Lasting, Restores: i.restores})
-	}
-}
-
-func (i *incarnation) restore(state []byte) error {
-	i.appMu.Lock()
-	defer i.appMu.Unlock()
-	i.restores++
-	return i.app.Restore(state)
-}
-
-func (i *incarnation) merge(branches []replica.Branch) error {
-	i.appMu.Lock()
-	defer i.appMu.Unlock()
-	return i.app.Merge(branches)
 }

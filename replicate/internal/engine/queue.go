@@ -3,58 +3,53 @@ package engine
 import (
 	"context"
 	"sync"
-
-	"github.com/failaware/failaware/internal/replica"
 )
 
-// queue is a queue of effects. Putting one in never waits, so that the machine's
-// loop does not. The loop bounds it by reading no more while it is long.
-type queue struct {
-	*effects
+// queue is a queue of work. Putting some in never waits, so that the machine's loop does
+// not. The loop bounds it by reading no more while it is long.
+type queue[T any] struct {
+	mu      sync.Mutex
+	list    []T
 	filled  chan struct{}
-	drained chan struct{} // an effect was taken from a queue of maxCalls
+	drained chan struct{} // an item was taken from a queue of maxCalls
 }
 
-type effects struct {
-	mu   sync.Mutex
-	list []replica.Effect
+func newQueue[T any]() *queue[T] {
+	return &queue[T]{filled: make(chan struct{}, 1), drained: make(chan struct{}, 1)}
 }
 
-func newQueue() queue {
-	return queue{new(effects), make(chan struct{}, 1), make(chan struct{}, 1)}
-}
-
-func (q queue) len() int {
+func (q *queue[T]) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.list)
 }
 
-func (q queue) put(e replica.Effect) {
+func (q *queue[T]) put(x T) {
 	q.mu.Lock()
-	q.list = append(q.list, e)
+	q.list = append(q.list, x)
 	q.mu.Unlock()
 	signal(q.filled)
 }
 
-// take waits for the first effect.
-func (q queue) take(ctx context.Context) (e replica.Effect, err error) {
+// take waits for the first item.
+func (q *queue[T]) take(ctx context.Context) (x T, err error) {
+	var none T
 	for {
 		q.mu.Lock()
 		if n := len(q.list); n > 0 {
-			e, q.list[0] = q.list[0], replica.Effect{}
+			x, q.list[0] = q.list[0], none
 			q.list = q.list[1:]
 			q.mu.Unlock()
 			if n == maxCalls {
 				signal(q.drained)
 			}
-			return e, nil
+			return x, nil
 		}
 		q.mu.Unlock()
 		select {
 		case <-q.filled:
 		case <-ctx.Done():
-			return e, ctx.Err()
+			return x, ctx.Err()
 		}
 	}
 }

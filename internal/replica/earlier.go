@@ -1,0 +1,149 @@
+package replica
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Earlier is the state with which an incarnation begins: that of an earlier one, in the
+// same process or on a disk. The zero value is the initial state of every application.
+type Earlier struct {
+	Label Label  // of the state
+	Rank  uint64 // of the state, with a Quorum
+	// End is where the earlier incarnation ended, if the label names the state there and
+	// not that at the begin of a view.
+	End Name
+	// Line is what the state continues, oldest first. Without it, the state is merged
+	// with states that contain all of it.
+	Line []Ancestor
+}
+
+// Ancestor is a state that another one continues: that at the begin of a view, and those
+// at all positions through Reached in it.
+type Ancestor struct {
+	Label   Label
+	View    membership.ViewID // zero: at the begin only
+	Reached uint64
+}
+
+// maxLine is the limit of ancestors. A state that is compared with an older one than
+// that counts as a branch of its own.
+const maxLine = 64
+
+// NewEarlier names the state that an incarnation leaves: that with which the view began,
+// with everything through a position.
+func NewEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, line []Ancestor) Earlier {
+	end := Name{begin, view, position}
+	return Earlier{Label: end.label(), Rank: rank, End: end,
+		Line: appendLine(slices.Clone(line), Ancestor{begin, view, position})}
+}
+
+// HandleEnd takes the end of the incarnation, after all its deliveries. The state then
+// contains all deliveries that continue it: members that come later compare its position
+// with theirs. Earlier returns it.
+func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
+	return m.turn(now, out, func() {
+		m.streams = nil
+		switch {
+		case m.standing == Holder:
+			m.drain()
+			m.keep()
+		case m.standing == Blank && m.ops && m.phase == settled:
+			m.keep()
+		case m.standing == Pending:
+			m.skipQueue()
+		default: // the deliveries of a view that did not settle
+			m.skipQueue()
+			m.old = Earlier{Rank: m.rank}
+		}
+		m.view, m.phase = nil, idle
+	})
+}
+
+// keep makes the state of this incarnation one that the next begins with.
+func (m *Replica) keep() {
+	m.old = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: m.line}
+	if m.ops {
+		m.old = NewEarlier(m.label, m.view.ID, m.last, m.rank, m.line)
+	}
+}
+
+// Earlier returns the state that the incarnation has left, after HandleEnd.
+func (m *Replica) Earlier() Earlier { return m.old }
+
+// placed notes the position of an operation. All members deliver the same up to there if
+// they deliver as much, even those that end: transitional Timed messages are the first
+// whose place depends on how much a member has of the view.
+func (m *Replica) placed(d *broadcast.Delivery) {
+	m.last = d.Position
+	m.flushed = m.flushed || d.Transitional && d.Order == broadcast.TimedOrder
+	if !m.flushed {
+		m.reached = d.Position
+	}
+}
+
+// appendLine appends an ancestor, and drops the oldest if there are too many.
+func appendLine(line []Ancestor, a Ancestor) []Ancestor {
+	line = append(line, a)
+	return line[max(0, len(line)-maxLine):]
+}
+
+// lineOf returns the ancestors of a state that all these members have, or of the merger
+// of states that some of them have.
+func (m *Replica) lineOf(members timed.Set) (line []Ancestor) {
+	for id := range members.All() {
+		for _, a := range m.reportOf(id).line {
+			if !slices.Contains(line, a) {
+				line = append(line, a)
+			}
+		}
+	}
+	slices.SortStableFunc(line, func(x, y Ancestor) int { return cmp.Compare(x.View.Sequence, y.View.Sequence) })
+	return line[max(0, len(line)-maxLine):]
+}
+
+// includes reports whether a state continues another, so that it contains all of it.
+func (m *Replica) includes(b, other *branch) bool {
+	for id := range b.members.All() {
+		for _, a := range m.reportOf(id).line {
+			if a.continues(other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *Ancestor) continues(b *branch) bool {
+	return a.Label == b.label || !b.end.View.None() && a.Label == b.end.Label && a.View == b.end.View && a.Reached >= b.end.Position
+}
+
+// withoutIncluded drops the branches that others continue. Their members get the state of
+// the others, which contains theirs.
+func (m *Replica) withoutIncluded(bs []branch) []branch {
+	for i := 0; i < len(bs); {
+		included := slices.ContainsFunc(bs, func(b branch) bool { return b.label != bs[i].label && m.includes(&b, &bs[i]) })
+		if !included {
+			i++
+			continue
+		}
+		bs = slices.Delete(bs, i, i+1)
+	}
+	return bs
+}
+
+// yield reports, with a Quorum, that the state of this node gives way to another that does
+// not contain it. again says that it has become this node's own since that was reported.
+func (m *Replica) yield(again bool) {
+	m.yielded = m.yielded && !again
+	own := branch{label: m.old.Label, end: m.old.End}
+	if m.cfg.Quorum == nil || own.label == (Label{}) || m.yielded || slices.ContainsFunc(m.branches, func(b branch) bool { return m.includes(&b, &own) }) {
+		return
+	}
+	m.yielded = true
+	m.notify(Event{Kind: EventDiscarded})
+}

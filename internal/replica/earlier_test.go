@@ -1,0 +1,166 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+)
+
+// quiet requires that no state was merged or discarded.
+func quiet(t testing.TB, w *world) {
+	t.Helper()
+	for _, n := range w.nodes {
+		for _, k := range []EventKind{EventMerged, EventDiscarded, EventStateLost} {
+			_, happened := n.has(k)
+			require.False(t, happened, "node %v: event %d", n.inc.Node, k)
+		}
+	}
+}
+
+// only delivers an operation to one node, as the last one before its incarnation ends.
+func (w *world) only(i int, text string) {
+	n := w.nodes[i]
+	d := broadcast.Delivery{ID: broadcast.ID{Sender: n.inc.Node, Boot: n.inc.Boot, Class: broadcast.ClassOrdered, Sequence: 99},
+		Options: marker, Position: n.position + 1, Payload: AppendOp(nil, []byte(text))}
+	w.perform(i, n.r.HandleDelivery(w.now, d, nil))
+}
+
+// The state of a lone node goes with it into its next incarnations, even those that see no
+// view.
+func aloneKeeps(t testing.TB) {
+	w := newWorld(2, Config{})
+	w.install(0)
+	w.op(0, "a")
+	w.renew(0, 1)
+	w.renew(0, 2)
+	w.install(0)
+	w.op(0, "b")
+	all(t, w, "ab", 0)
+	w.renew(0, 3)
+	w.install(0)
+	w.install(0)
+	w.renew(0, 4)
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 1)
+	quiet(t, w)
+}
+
+func TestALoneNodeKeepsItsStateInTheNextIncarnation(t *testing.T) { aloneKeeps(t) }
+
+// All nodes of a group begin new incarnations at once, at different positions. The state
+// that got furthest contains the others.
+func sharedEnd(t testing.TB, cfg Config) {
+	w := newWorld(3, cfg)
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.only(1, "b")
+	for i := range 3 {
+		w.renew(i, 1)
+	}
+	w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 1, 2)
+	quiet(t, w)
+}
+
+func sharedEnds(t testing.TB) {
+	sharedEnd(t, Config{})
+	sharedEnd(t, Config{Quorum: majority(1, 2, 3)})
+}
+
+func TestTheStateThatGotFurthestContinues(t *testing.T) { sharedEnds(t) }
+
+// A node that comes back with an earlier state gets that of the others, which contains it.
+func TestAnEarlierStateThatOthersContinueIsNotMerged(t *testing.T) {
+	for _, cfg := range []Config{{}, {Quorum: majority(1, 2, 3)}} {
+		w := newWorld(3, cfg)
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		w.renew(2, 1)
+		w.op(0, "b")
+		w.install(0, 1)
+		w.op(1, "c")
+		w.install(2)
+		w.install(0, 1, 2)
+		w.run(10 * time.Millisecond)
+		all(t, w, "abc", 0, 1, 2)
+		quiet(t, w)
+	}
+}
+
+// A node has delivered something that the others have not, and its incarnation ends. Its
+// state is then a branch.
+func earlierIsABranch(t testing.TB) {
+	w := newWorld(3, Config{})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.only(2, "x")
+	w.renew(2, 1)
+	w.install(0, 1)
+	w.op(1, "c")
+	w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "(ac|ax|)", 0, 1, 2)
+}
+
+func TestAnEarlierStateWithMoreIsABranch(t *testing.T) { earlierIsABranch(t) }
+
+// The place of transitional Timed messages depends on how much of the view a member has,
+// so they do not tell whether its state contains that of a member whose incarnation ended.
+func flushedIsNoPrefix(t testing.TB) {
+	w := newWorld(2, Config{})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.only(1, "x")
+	w.renew(1, 1)
+	n := w.nodes[0]
+	d := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: n.inc.Boot, Class: broadcast.ClassOrdered, Sequence: 98},
+		Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Position: n.position + 1, Payload: AppendOp(nil, []byte("t"))}
+	w.perform(0, n.r.HandleDelivery(w.now, d, nil))
+	w.install(0)
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	all(t, w, "(at|ax|)", 0, 1)
+}
+
+func TestAFlushedDeliveryIsNoPrefix(t *testing.T) { flushedIsNoPrefix(t) }
+
+// A node waits for a state that contains its earlier one, and the members with that state
+// are gone before it comes. What the node has is then as good as any.
+func TestAnEarlierStateIsKeptUntilAnotherReplacesIt(t *testing.T) {
+	w := newWorld(3, Config{})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.renew(1, 1)
+	w.install(0)
+	w.op(0, "b")
+	w.nodes[0].lazy = true // its snapshot never comes
+	w.install(0, 1)
+	require.Equal(t, Transferring, w.nodes[1].r.Situation())
+	w.install(1)
+	all(t, w, "a", 1)
+	w.install(2)
+	w.op(2, "z")
+	w.install(1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "(a|z|)", 1, 2)
+}
+
+// Deliveries of a view that did not settle belong to no state yet, and their senders hear
+// that nobody knows what becomes of them.
+func TestWhatHasNotSettledEndsWithTheIncarnation(t *testing.T) {
+	w := newWorld(2, Config{})
+	w.hold = func(from int, p []byte) bool { return kind(p[0]) == kindReport && from == 1 }
+	w.install(0, 1)
+	w.op(0, "a")
+	n := w.nodes[0]
+	w.renew(0, 1)
+	require.Equal(t, Skip, n.last.Kind)
+	w.hold = nil
+	w.install(0)
+	all(t, w, "", 0)
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// call is a call of the application, with the incarnation whose machine has made it.
+type call struct {
+	replica.Effect
+	of *incarnation
+}
+
+// result is the result of a call of the application.
+type result struct {
+	effect replica.Effect
+	state  []byte
+	digest replica.Digest
+	hash   uint64
+	err    error
+}
+
+// perform calls the application, and resolves the outcomes of own operations and
+// barriers at their places among the calls.
+func (e *Engine) perform(ctx context.Context) error {
+	for {
+		c, err := e.calls.take(ctx)
+		if err != nil {
+			return err
+		}
+		res := result{effect: c.Effect}
+		switch c.Kind {
+		case replica.Apply:
+			e.apply(&c)
+			continue
+		case replica.Skip:
+			e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
+			continue
+		case replica.Barrier:
+			e.Outcomes.resolve(&c.Delivery, Verdict{Lasting: c.Lasting, Restores: e.restores})
+			continue
+		case replica.Restore:
+			if err := e.restore(c.State); err != nil {
+				return fmt.Errorf("replicate: Restore: %w", err)
+			}
+			continue
+		case replica.Merge:
+			if err := e.merge(c.Branches); err != nil {
+				return fmt.Errorf("replicate: Merge: %w", err)
+			}
+			continue
+		case replica.Snapshot:
+			if res.state, res.err = e.app.Snapshot(); res.err == nil {
+				res.digest = replica.DigestOf(res.state)
+			}
+		case replica.Hash:
+			res.hash = e.app.(Hasher).Hash()
+		}
+		select {
+		case c.of.results <- res:
+		case <-c.of.over: // nobody needs it any more
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// apply applies an operation.
+func (e *Engine) apply(c *call) {
+	e.appMu.Lock()
+	result := e.app.Apply(c.Delivery)
+	e.appMu.Unlock()
+	if m := &c.Delivery; m.Sender == c.of.self.Node && m.Boot == c.of.self.Boot {
+		e.Outcomes.resolve(m, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
+	}
+}
+
+func (e *Engine) restore(state []byte) error {
+	e.appMu.Lock()
+	defer e.appMu.Unlock()
+	e.restores++
+	return e.app.Restore(state)
+}
+
+func (e *Engine) merge(branches []replica.Branch) error {
+	e.appMu.Lock()
+	defer e.appMu.Unlock()
+	return e.app.Merge(branches)
+}
