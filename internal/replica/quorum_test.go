@@ -67,7 +67,9 @@ func discardedIsNewer(t testing.TB) {
 func TestADiscardedStateMayBeNewer(t *testing.T) { discardedIsNewer(t) }
 
 // A delivery lasts only once the members with the state are a majority.
-func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) {
+func TestWhatLastsIsInTheStateOfAMajority(t *testing.T) { lastingNeedsAQuorum(t) }
+
+func lastingNeedsAQuorum(t testing.TB) {
 	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	op := func(opt broadcast.Options) bool {
