@@ -1,0 +1,107 @@
+package seal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/failaware/failaware/internal/trust"
+)
+
+// maxFile bounds the size of a key file in bytes.
+const maxFile = 64 << 10
+
+// Parse returns the ring of a key file: one key on a line, the key that seals first.
+// Empty lines and lines that begin with # are ignored. Errors name the line and show no
+// key.
+func Parse(text string) (*Ring, error) {
+	var keys []Key
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		k, err := ParseKey(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		keys = append(keys, k)
+	}
+	return NewRing(keys...)
+}
+
+// Format returns a key file.
+func (r *Ring) Format() string {
+	var b strings.Builder
+	b.WriteString("# Keys of a failaware group. The first one seals packets, and all of them open packets.\n")
+	for i := range r.keys {
+		fmt.Fprintf(&b, "# id %v\n%s\n", r.ids[i], r.keys[i].Text())
+	}
+	return b.String()
+}
+
+// ReadFile reads a key file. It refuses a file that other users may read or change, and
+// a directory in which they may replace it. Errors name the file.
+func ReadFile(path string) (*Ring, error) {
+	r, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key file %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func readFile(path string) (*Ring, error) {
+	f, err := trust.Open(path, os.O_RDONLY, 0, trust.Private)
+	if err != nil {
+		if e, ok := errors.AsType[*os.PathError](err); ok {
+			return nil, e.Err // the caller names the file
+		}
+		return nil, err
+	}
+	defer f.Close()
+	if err := trust.Dir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) > maxFile:
+		return nil, fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	return Parse(string(b))
+}
+
+// WriteFile replaces a key file as a whole, and returns when it is on the disk. Only its
+// owner can read it.
+func (r *Ring) WriteFile(path string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.WriteString(r.Format())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// CreateFile writes a key file that does not exist yet. Only its owner can read it.
+func (r *Ring) CreateFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(r.Format())
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,58 @@
+package seal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	r := ring(t, NewKey(), NewKey())
+	require.NoError(t, r.CreateFile(path))
+	require.ErrorIs(t, r.CreateFile(path), os.ErrExist)
+	back, err := ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, r.IDs(), back.IDs())
+	r, err = r.Use(r.IDs()[1])
+	require.NoError(t, err)
+	require.NoError(t, r.WriteFile(path))
+	back, err = ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, r.IDs(), back.IDs())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+
+	_, err = ReadFile(filepath.Join(dir, "none"))
+	require.ErrorContains(t, err, "the key file "+dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestFaultsOfFiles(t *testing.T) {
+	key := func() string { k := NewKey(); return k.Text() + "\n" }
+	same := key()
+	for want, text := range map[string]string{
+		"there is no key":                   "# nothing\n\n",
+		"line 2: a key begins with":         "# one\nsecret\n",
+		"line 1: the key is not base64":     mark + "????\n",
+		"line 3: the key has 3 bytes":       key() + "\n" + mark + "AAAA\n",
+		"is there twice":                    same + same,
+		"4 keys are more than 3":            key() + key() + key() + key(),
+		"line 1: a key begins with \"faila": strings.Repeat("x", 100),
+	} {
+		_, err := Parse(text)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "secret")
+	}
+	_, err := Parse("  " + strings.TrimSpace(same) + "\r\n")
+	require.NoError(t, err)
+}

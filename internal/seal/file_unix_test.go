@@ -1,0 +1,41 @@
+//go:build unix
+
+package seal
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Files that other users can read, change or replace are refused.
+func TestFilesOfOthersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	require.NoError(t, ring(t, NewKey()).CreateFile(path))
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o602} {
+		require.NoError(t, os.Chmod(path, mode))
+		_, err := ReadFile(path)
+		require.ErrorContains(t, err, "another user controls it", "%o", mode)
+	}
+	require.NoError(t, os.Chmod(path, 0o400))
+	_, err := ReadFile(path)
+	require.NoError(t, err)
+
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(path, link))
+	_, err = ReadFile(link)
+	require.Error(t, err)
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	_, err = ReadFile(pipe)
+	require.ErrorContains(t, err, "not a regular file")
+
+	require.NoError(t, os.Chmod(dir, 0o777))
+	_, err = ReadFile(path)
+	require.ErrorContains(t, err, "lets others write")
+}
