@@ -110,9 +110,15 @@ type Config struct {
 	// Broadcast turns the atomic broadcast on; nil leaves it off. It must be on in all
 	// nodes of a group, or in none.
 	Broadcast *BroadcastConfig
-	// Insecure allows addresses other than loopback although packets are neither
-	// authenticated nor secret: anybody who can send to this node can then pretend to be
-	// any node of the group.
+	// KeyFile is a file with the keys of the group, which `failaware keygen` makes. All
+	// packets are then sealed, and the node ignores all that are not sealed with one of
+	// these keys. Only the user of the process, or root, may be able to read or change the
+	// file. See [Node.ReloadKeys]. Empty means that packets are not sealed, and that only
+	// loopback addresses may be used.
+	KeyFile string
+	// Insecure allows addresses other than loopback without a KeyFile, although packets
+	// are then neither authenticated nor secret: anybody who can send to this node can
+	// pretend to be any node of the group. It has no effect on packets with a KeyFile.
 	Insecure bool
 	// RaiseProcs sets GOMAXPROCS to twice the number of cores, for the whole process,
 	// unless it is already that high. Goroutines that compute all the time then delay

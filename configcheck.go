@@ -100,7 +100,7 @@ func (c *Config) checkElection() (errs faults) {
 // checkListen checks the local address. A transport chooses it if it is empty.
 func (c *Config) checkListen() error {
 	if c.Transport == nil {
-		return checkAddr(c.Listen, true, c.Insecure)
+		return checkAddr(c.Listen, true, c.remote())
 	}
 	if c.Listen == "" {
 		return nil
@@ -108,7 +108,7 @@ func (c *Config) checkListen() error {
 	if err := checkLiteral(c.Listen); err != nil {
 		return err
 	}
-	return checkAddr(c.Listen, false, c.Insecure)
+	return checkAddr(c.Listen, false, c.remote())
 }
 
 // checkPeer checks where a peer is to be found.
@@ -121,7 +121,7 @@ func (c *Config) checkPeer(p Peer) error {
 			return err
 		}
 	}
-	return checkAddr(p.Addr, false, c.Insecure)
+	return checkAddr(p.Addr, false, c.remote())
 }
 
 // checkPeers checks a list of peers for this node.
@@ -207,7 +207,7 @@ func (c *Config) checkReferences() (errs faults) {
 }
 
 // checkAddr checks an address of the configuration without looking it up.
-func checkAddr(addr string, local, insecure bool) error {
+func checkAddr(addr string, local, remote bool) error {
 	host, service, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("%q is not host:port", addr)
@@ -220,8 +220,8 @@ func checkAddr(addr string, local, insecure bool) error {
 		return fmt.Errorf("%q: nobody listens at port 0", addr)
 	case host == "" && !local:
 		return fmt.Errorf("%q: the host is missing", addr)
-	case !insecure && !loopbackHost(host):
-		return fmt.Errorf("%q is not a loopback address, and packets are not authenticated: only Insecure allows it", addr)
+	case !remote && !loopbackHost(host):
+		return fmt.Errorf("%q is not a loopback address, and packets are not authenticated: only KeyFile or Insecure allows it", addr)
 	}
 	return nil
 }
@@ -237,8 +237,10 @@ func loopbackHost(host string) bool {
 // checkOutputs checks how time is served to other programs.
 func (c *Config) checkOutputs() (errs faults) {
 	if n := c.NTP; n != nil {
-		if err := checkAddr(n.Listen, true, c.Insecure); err != nil {
+		if err := checkAddr(n.Listen, true, true); err != nil {
 			errs.add("NTP.Listen: %w", err)
+		} else if !c.Insecure && !loopbackAddr(n.Listen) {
+			errs.add("NTP.Listen: %q is not a loopback address, and answers to NTP clients are not authenticated: only Insecure allows it", n.Listen)
 		}
 		if err := n.options(c.Group).Validate(); err != nil {
 			errs.add("NTP: %w", err)

@@ -23,6 +23,7 @@ import (
 	"github.com/failaware/failaware/internal/outputs"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/leader/epoch"
@@ -38,6 +39,7 @@ type Node struct {
 	clock   *hwclock.Clock
 	conn    transport.Conn
 	test    bool           // the transport is for tests
+	ring    *seal.Ring     // that the node starts with; nil without a key file
 	state   *statedir.Dir  // nil without a state directory
 	awake   *awake.Request // nil unless processors are kept from sleeping
 	peers   *peers.Resolver
@@ -207,12 +209,15 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	for _, w := range c.Warnings() {
 		n.log.Warn(w)
 	}
+	if n.ring, err = c.readKeys(); err != nil {
+		return err
+	}
 	end, err := n.open()
 	if err != nil {
 		return err
 	}
 	n.conn, n.clock, n.test = end.Conn, end.Clock, end.Test
-	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.Insecure,
+	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.remote(),
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
 	for _, r := range c.References {
 		n.pollers = append(n.pollers, reference.New(r, n.clock, c.Timing.MaxDrift))

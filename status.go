@@ -33,6 +33,7 @@ type Status struct {
 	Leaving      bool
 	Alive        Set
 	Peers        []PeerStatus // in the order of ids; those without a known id last
+	Keys         []KeyID      // the one that seals packets first; empty without a KeyFile
 	Counters     []Counter
 	Lateness     Lateness
 
@@ -56,6 +57,7 @@ type PeerStatus struct {
 	// Refused says why packets that come from its listed address do not count, and is
 	// empty if none has come lately.
 	Refused  string
+	Keys     []KeyID // that it has, the one that seals its packets first
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
@@ -99,6 +101,7 @@ func (n *Node) Status() Status {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
 		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
 		s.Ready, s.Leaving, s.Alive, s.Lateness = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness)
+		s.Keys = l.Keys
 		for i := range l.Peers {
 			s.Peers = append(s.Peers, n.peerStatus(&l.Peers[i]))
 		}
@@ -116,7 +119,7 @@ func (n *Node) Status() Status {
 
 // peerStatus returns what the loop knows of a peer.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
-	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused,
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Keys: p.Keys,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}

@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/outputs"
 	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -29,7 +30,7 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
 			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
-		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Insecure: c.Insecure,
+		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Ring: n.ring, Insecure: c.Insecure,
 		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Peers: n.peers, Gate: gate,
 		Sink: (*sink)(n), Log: n.log,
 	}
@@ -60,10 +61,14 @@ func (c *Config) socket() (o udp.Options) {
 // largestPacket returns the size of the largest packet that the node reads, in
 // bytes.
 func (c *Config) largestPacket() int {
-	if c.Broadcast == nil {
-		return c.MaxPacket
+	n := c.MaxPacket
+	if c.Broadcast != nil {
+		n = max(n, wire.MaxBroadcast)
 	}
-	return max(c.MaxPacket, wire.MaxBroadcast)
+	if c.KeyFile != "" {
+		n += seal.Overhead
+	}
+	return n
 }
 
 // sink is the node as its loop sees it: it turns the reports of the loop into events.

@@ -27,7 +27,7 @@ func newNodeCommand() *cobra.Command {
 		Use:   "node",
 		Short: "Run a node",
 		Long: `Run a node. At SIGTERM or SIGINT it hands over and leaves the group; a second signal
-ends it at once. At SIGHUP it reads the list of peers again.
+ends it at once. At SIGHUP it reads the list of peers and the key file again.
 
 Every flag can be set in the environment (FAILAWARE_ and the flag in capitals, as in
 FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags take precedence

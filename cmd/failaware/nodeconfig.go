@@ -126,6 +126,7 @@ func explain(err error, values source) error {
 			continue
 		}
 		rest = strings.ReplaceAll(rest, "only Insecure allows it", "only --insecure allows it")
+		rest = strings.ReplaceAll(rest, "only KeyFile or Insecure allows it", "only --key-file or --insecure allows it")
 		if text := valueAt(settings[i], values, what); text != "" {
 			field = fmt.Sprintf("%q", text)
 		}

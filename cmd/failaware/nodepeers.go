@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -9,10 +11,11 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// reload reads the settings again and adopts the list of peers.
+// reload reads the keys again, and then the settings, and adopts the list of peers.
 func (r *nodeRun) reload() {
 	notifySystemd(reloadingState())
 	defer notifySystemd("READY=1")
+	r.reloadKeys()
 	c, _, err := loadConfig(r.file, r.flags)
 	if err == nil {
 		err = r.node.SetPeers(c.Peers)
@@ -30,6 +33,24 @@ func (r *nodeRun) reload() {
 	}
 	r.cfg.Peers = c.Peers
 	r.log.Info("read the peers again", "count", len(c.Peers))
+}
+
+// reloadKeys reads the key file again, if there is one.
+func (r *nodeRun) reloadKeys() {
+	if r.cfg.KeyFile == "" {
+		return
+	}
+	if err := r.node.ReloadKeys(context.Background()); err != nil {
+		r.log.Error("the keys stay the same", "error", err)
+		return
+	}
+	s := r.node.Status()
+	r.log.Info("read the keys again", "keys", fmt.Sprint(s.Keys))
+	for i := range s.Peers {
+		if p := &s.Peers[i]; p.Alive && !slices.Contains(p.Keys, s.Keys[0]) {
+			r.log.Warn("a peer does not have the key that now seals, and will not hear this node", "peer", peerName(p), "key", s.Keys[0])
+		}
+	}
 }
 
 // patience is how long a warning about silent peers waits beyond the time in which they

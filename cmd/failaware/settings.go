@@ -123,7 +123,8 @@ var settings = []*setting{
 	{"clockbound.max_slew_ppb", "clockbound-max-slew-ppb", "ppb", "ClockBound.MaxSlew", "how fast the kernel's clock is slewed at most (default 500000; chrony: 83333000)", number(func(c *nodeConfig) *int64 { return &c.segment.MaxSlew }, 0, clockbound.MaxSlew)},
 
 	{"state_dir", "state-dir", "directory", "StateDir", "directory for the state that must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
-	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
+	{"key_file", "key-file", "file", "KeyFile", "file with the keys of the group, made by failaware keygen; without it only loopback addresses may be used", text(func(c *nodeConfig) *string { return &c.KeyFile })},
+	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback without a key file, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
 	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: handles packets sooner, at the price of power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"api_token", "api-token", "file", "", "file with the token for a TCP address; created if it does not exist", text(func(c *nodeConfig) *string { return &c.apiToken })},

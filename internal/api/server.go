@@ -101,6 +101,8 @@ var routes = []route{
 	{http.MethodGet, "/v1/epoch", (*Server).epoch},
 	{http.MethodPost, "/v1/epoch/change", (*Server).changeQuorum},
 	{http.MethodPost, "/v1/edict", (*Server).edict},
+	{http.MethodGet, keysPath, (*Server).keys},
+	{http.MethodPost, keysPath + "/reload", (*Server).reloadKeys},
 	{http.MethodPost, "/v1/leave", (*Server).leave},
 	{http.MethodGet, "/healthz", (*Server).healthz},
 	{http.MethodGet, "/readyz", (*Server).readyz},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -104,6 +105,15 @@ func (l *Loop) ProposeQuorum(ctx context.Context, next string) error {
 // [Loop.ProposeQuorum].
 func (l *Loop) ForceQuorum(ctx context.Context, next string, dead timed.Set) error {
 	return try(ctx, l, func(d *driver, reply func(error)) { d.forceQuorum(next, dead, reply) })
+}
+
+// TakeRing adopts a ring of keys, in a loop that was made with one. The error is
+// [ErrClosed] or the cause of ctx.
+func (l *Loop) TakeRing(ctx context.Context, r *seal.Ring) error {
+	return try(ctx, l, func(d *driver, reply func(error)) {
+		d.takeRing(r)
+		reply(nil)
+	})
 }
 
 // HandleSample takes a sample of a reference of UTC, measured in an era of the

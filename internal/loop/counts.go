@@ -8,11 +8,12 @@ import (
 // counts are the loop's counters.
 type counts struct {
 	version, damaged, malformed, foreign, sealed, insecure, early, tooMany uint64 // packets received
+	unsealed, key, forged, replayed, limited                               uint64 // likewise, with keys
 
-	unresolved, unencoded uint64 // packets not sent
-	byCallers             uint64 // turns that callers took
-	truncated             uint64 // packets that the log has mentioned
-	inconsistent          uint64 // incarnations that ended because an invariant was broken
+	unresolved, unencoded, unproved uint64 // packets not sent
+	byCallers                       uint64 // turns that callers took
+	truncated                       uint64 // packets that the log has mentioned
+	inconsistent                    uint64 // incarnations that ended because an invariant was broken
 
 	// Of earlier incarnations.
 	dropped stack.Dropped
@@ -54,6 +55,11 @@ func (d *driver) counters() []Counter {
 		{"dropped_foreign", c.foreign + c.dropped.Foreign},
 		{"dropped_sealed", c.sealed},
 		{"dropped_insecure", c.insecure},
+		{"dropped_unsealed", c.unsealed},
+		{"dropped_key", c.key},
+		{"dropped_forged", c.forged},
+		{"dropped_replayed", c.replayed},
+		{"dropped_limited", c.limited},
 		{"dropped_waiting", c.early},
 		{"dropped_mismatch", c.dropped.Mismatch},
 		{"dropped_impossible", c.dropped.Impossible},
@@ -63,6 +69,7 @@ func (d *driver) counters() []Counter {
 		{"peers_over_limit", c.tooMany},
 		{"unsent_unresolved", c.unresolved},
 		{"unsent_unencoded", c.unencoded},
+		{"unsent_unproved", c.unproved},
 		{"inconsistent", c.inconsistent},
 	}
 	if d.msgs != nil {

@@ -26,6 +26,7 @@ type driver struct {
 	cfg        stack.Config // of the incarnation, or of the next one
 	stack      *stack.Stack // nil between two incarnations
 	in         inbound
+	opening    opening
 	routes     routes
 	out        outbound
 	msgs       *messages // nil without broadcast
@@ -47,7 +48,8 @@ func newDriver(l *Loop) *driver {
 	d.life = life.New(&d.cfg.Timing, c.State.Earlier(), r.Now)
 	d.routes.self, d.routes.limit = d.cfg.Self.Node, c.MaxPeers
 	d.in.pkts = make([]udp.Packet, batch)
-	d.out.encoder.MaxPacket, d.out.bulk = c.MaxPacket, d.cfg.Broadcast != nil
+	d.out.encoder.MaxPacket, d.out.bulk, d.out.random = c.MaxPacket, d.cfg.Broadcast != nil, c.Random
+	d.takeRing(c.Ring)
 	d.cfg.Self.Boot = newBoot(c.Random)
 	if d.cfg.Broadcast != nil {
 		d.msgs = &messages{sends: l.sends, deliveries: l.deliveries}

@@ -45,9 +45,10 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.count.foreign++ // a rival with this node's id; the peers keep one of the two
 		return refusedOwnID
 	}
+	proved := d.routes.prove(&h, pkt, self.Boot, now)
 	// Nodes with other settings are learnt as well: they find that out from the
 	// packets sent to them.
-	added, full := d.routes.learn(h.Source, pkt.Addr, now)
+	added, full := d.routes.learn(h.Source, pkt.Addr, proved, now)
 	if added {
 		d.stack.AddPeer(now, h.Source)
 		d.routes.greet = true
@@ -71,7 +72,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.mismatches.forget(h.Source)
 	}
 	if d.routes.known.Has(h.Source) {
-		d.routes.follow(&h, pkt.Addr, kind, now, 2*d.cfg.Timing.Expires)
+		d.routes.follow(&h, pkt.Addr, proved, kind, now, 2*d.cfg.Timing.Expires)
 	}
 	return refusalOf(kind)
 }
@@ -91,17 +92,10 @@ func (d *driver) decode(pkt *udp.Packet) (h datagram.Header, refused string) {
 		d.count.foreign++
 		d.noteGroup(pkt, &h)
 		return h, refusedSettings
-	case h.Suite != wire.SuiteNone:
-		d.count.sealed++
-		return h, refusedSealed
-	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
-		d.count.insecure++
-		return h, refusedInsecure
 	}
-	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
-	if err != nil {
-		d.count.damaged++
-		return h, refusedDamaged
+	frames, refused := d.open(pkt, &h)
+	if refused != "" {
+		return h, refused
 	}
 	if err := d.in.decoder.DecodeFrames(h, frames, &d.in.packet); err != nil {
 		d.count.malformed++

@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/timed"
@@ -25,7 +26,10 @@ type Config struct {
 	Stack     stack.Config
 	MaxPeers  int // learnt ones included
 	MaxPacket int // in bytes
-	Insecure  bool
+	// Ring has the keys of the group. Nil: packets are not sealed, and only loopback
+	// addresses count unless Insecure is set.
+	Ring     *seal.Ring
+	Insecure bool
 	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.
 	Deliver bool

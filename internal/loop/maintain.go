@@ -45,6 +45,7 @@ func (d *driver) maintainRoutes() {
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
 		d.warnTruncated()
+		r.book.Forget(now.Add(-forgetAfter(&d.cfg.Timing)))
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)
 			if d.stack != nil {
@@ -66,15 +67,18 @@ func (d *driver) warnTruncated() {
 }
 
 // greetStrangers sends a packet to each listed address whose node is still to be
-// found.
+// found, twice: a node that does not list this one answers with no more bytes than came,
+// and its answer may be longer than one packet.
 func (d *driver) greetStrangers() {
 	to := d.routes.unused()
 	if to == timed.NoNode {
 		return
 	}
 	p := hello(&d.cfg, to, d.clock.now)
+	d.stack.Election().FillState(d.clock.now, &p.State)
 	for _, e := range d.routes.strangers {
 		if d.routes.searching(e, d.pub.current.Alive) {
+			d.out.add(&p, e.Addr, &d.count)
 			d.out.add(&p, e.Addr, &d.count)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
-	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -67,13 +66,10 @@ func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
 // forget forgets a peer whose settings agree now.
 func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 
-// noteGroup notes a packet of another group. Its checksum comes last: a damaged packet
-// must not accuse a peer.
+// noteGroup notes a packet of another group. A damaged or forged packet must not accuse
+// a peer.
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
-	if h.Suite != wire.SuiteNone || !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback() {
-		return
-	}
-	if _, err := wire.Unsealed(pkt.Buf[:pkt.N]); err == nil {
+	if d.authentic(pkt, h) {
 		d.noteMismatch(h.Source, Settings{Group: h.Group}, pkt.Addr)
 	}
 }

@@ -19,5 +19,14 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LifeRestartsAtOnce":     suspendedBeforeTheFirst,
 		"LifeEndsOnMismatch":     mismatchEndsNothing,
 		"LifeRepeatsMismatch":    mismatchEndsNothing,
+
+		"AdmitReflects":         reflectsNothing,
+		"AdmitAnyEcho":          challengesProve,
+		"AdmitFloods":           junkIsLimited,
+		"RoutesMoveUnproved":    provedAddressesOnly,
+		"ChallengesWithFrames":  reflectsNothing,
+		"ChallengesShareStamps": challengesProve,
+		"KeysReplayed":          silentlyDrops,
+		"KeysOpenToAll":         silentlyDrops,
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -22,6 +23,12 @@ type outbound struct {
 	origin  netip.AddrPort    // where the packet being handled came from
 	counter uint64            // of packets sent by this process
 	bulk    bool              // one address may get many packets, which are cheapest together
+
+	sealer     *seal.Sealer // nil: packets are not sealed
+	suite      uint8
+	random     func() uint64
+	salt       uint64 // of the packets that leave together
+	challenges challenges
 }
 
 // stampsPerTurn is the largest number of system calls in which the packets of a turn
@@ -38,6 +45,7 @@ func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) error {
 		o.pkts = append(o.pkts, udp.Packet{})
 	}
 	pkt := &o.pkts[o.n]
+	p.Header.Suite = o.suite
 	tail, err := o.tail(p)
 	if err == nil {
 		pkt.Buf, err = o.encoder.AppendBefore(pkt.Buf[:0], p, tail)
@@ -88,16 +96,17 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 	together := o.together()
 	for at := 0; at < o.n; {
 		pkts := o.pkts[at:min(at+together, o.n)]
+		o.draw()
 		stamp := clock.Now()
 		for i := range pkts {
-			o.counter++
-			wire.Finish(pkts[i].Buf, pkts[i].Tail, stamp, o.counter)
+			o.finish(&pkts[i], stamp)
 		}
 		// An error means that the socket is closed or broken, which reading reports.
 		_, _ = conn.WriteBatch(pkts)
 		at += len(pkts)
 	}
 	o.n, o.used = 0, 0
+	o.sendChallenges(clock, conn)
 }
 
 // drop drops the packets of the turn.

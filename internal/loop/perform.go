@@ -24,12 +24,12 @@ func (d *driver) perform(effects []stack.Effect) {
 			d.writeEpoch(e.Epoch)
 		case stack.Send:
 			t := &d.routes.to[e.Peer]
-			d.send(e.Packet, t.addr)
-			if t.alt.IsValid() && d.clock.now < t.altUntil && t.alt != t.addr && !d.pub.current.Alive.Has(e.Peer) {
-				d.send(e.Packet, t.alt)
+			d.sendTo(e.Packet, t.addr, t.proved || !t.addr.IsValid())
+			if a, ok := d.routes.also(e.Peer, d.pub.current.Alive.Has(e.Peer), d.clock.now); ok {
+				d.sendTo(e.Packet, a.addr, a.proved)
 			}
 		case stack.SendBack:
-			d.send(e.Packet, d.out.origin)
+			d.sendBack(e.Packet)
 		case stack.Notify:
 			d.note(e.Event)
 		case stack.Deliver:
@@ -44,8 +44,14 @@ const alarmPeriod = time.Minute
 // send adds a packet to those of the turn. Peers do not hear a node whose packets cannot
 // be encoded, so an event says why.
 func (d *driver) send(p *wire.Packet, to netip.AddrPort) {
-	err := d.out.add(p, to, &d.count)
-	if err == nil || d.alarmed != 0 && d.clock.now.Sub(d.alarmed) < alarmPeriod {
+	if err := d.out.add(p, to, &d.count); err != nil {
+		d.unsendable(p, err)
+	}
+}
+
+// unsendable reports a packet that cannot be encoded, now and then.
+func (d *driver) unsendable(p *wire.Packet, err error) {
+	if d.alarmed != 0 && d.clock.now.Sub(d.alarmed) < alarmPeriod {
 		return
 	}
 	d.alarmed = d.clock.now

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -20,6 +22,7 @@ type routes struct {
 	strangers []*peers.Entry // of the list, without a configured id
 
 	refusals refusals
+	book     admit.Book[netip.AddrPort] // of addresses that are not configured
 
 	greet   bool          // there are new peers, which must be sent something at once
 	hello   timed.Instant // when the next packets to strangers are due
@@ -28,18 +31,25 @@ type routes struct {
 
 // route is where packets to one peer go.
 type route struct {
-	addr  netip.AddrPort
-	boot  timed.BootID  // the accepted incarnation when addr was last confirmed
-	stamp timed.Instant // on its clock, of the packet that confirmed addr
-
-	// An incarnation that is not accepted yet sends from alt. It must hear this node to
-	// be accepted, so packets go there too, until altUntil.
-	alt      netip.AddrPort
-	altUntil timed.Instant
+	addr   netip.AddrPort
+	proved bool          // addr is configured, or has shown that it receives
+	boot   timed.BootID  // the accepted incarnation when addr was last confirmed
+	stamp  timed.Instant // on its clock, of the packet that confirmed addr
+	alt    alternative
 
 	entry *peers.Entry  // nil: a learnt peer
 	heard timed.Instant // when a packet of an accepted incarnation last came
 	left  timed.BootID  // the incarnation that has said it leaves
+}
+
+// alternative is another address from which a peer sends. Its incarnation must hear this
+// node to be accepted, and the address must show that it receives, so packets go there
+// too.
+type alternative struct {
+	addr   netip.AddrPort
+	boot   timed.BootID // of the packet that came from there last
+	proved bool
+	until  timed.Instant
 }
 
 // take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
@@ -65,6 +75,7 @@ func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (add
 		if e.Addr.IsValid() && (!t.addr.IsValid() || moved && !alive.Has(id)) {
 			t.addr = e.Addr
 		}
+		t.proved = t.proved || t.addr == e.Addr
 		t.entry = e
 	}
 	for id := range r.known.Minus(listed).All() {
@@ -89,15 +100,35 @@ func (r *routes) remove(id timed.NodeID) {
 // restart forgets all instants of a clock that is not trusted any more.
 func (r *routes) restart(now timed.Instant) {
 	r.hello, r.cleanup, r.refusals = now, now, nil
+	r.book = admit.Book[netip.AddrPort]{} // its stamps are of the incarnation before
 	for id := range r.known.All() {
-		r.to[id].heard, r.to[id].altUntil = now, now
+		t := &r.to[id]
+		t.heard, t.alt = now, alternative{}
 	}
+}
+
+// configured reports whether the list has an address.
+func (r *routes) configured(a netip.AddrPort) bool {
+	return r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == a })
+}
+
+// prove reports whether packets may go to the address of a packet that passed all
+// checks: it is configured, or has shown that it receives.
+func (r *routes) prove(h *datagram.Header, pkt *udp.Packet, self timed.BootID, now timed.Instant) bool {
+	if t := &r.to[h.Source]; t.proved && t.addr == pkt.Addr || r.configured(pkt.Addr) {
+		return true
+	}
+	a := admit.Arrival[netip.AddrPort]{From: h.Source, Addr: pkt.Addr, Bytes: pkt.N}
+	if h.Echo.Boot == self {
+		a.Sent, a.Latest = h.Echo.Sent, h.Echo.Latest
+	}
+	return r.book.Note(now, &a)
 }
 
 // learn takes the source of a packet that passed all checks. It binds an entry
 // without an id to the node that answers at its address, and adds a node that is not
 // known yet, unless there are too many.
-func (r *routes) learn(id timed.NodeID, from netip.AddrPort, now timed.Instant) (added, full bool) {
+func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now timed.Instant) (added, full bool) {
 	for _, e := range r.strangers {
 		if e.Addr == from && e.Node() != id {
 			e.Learn(id)
@@ -113,7 +144,7 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, now timed.Instant) 
 		return false, true
 	}
 	r.add(id, now)
-	r.to[id].addr = from
+	r.to[id].addr, r.to[id].proved = from, proved
 	if i := slices.IndexFunc(r.strangers, func(e *peers.Entry) bool { return e.Node() == id }); i >= 0 {
 		r.to[id].entry = r.strangers[i]
 	}
@@ -121,8 +152,9 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, now timed.Instant) 
 }
 
 // follow takes the verdict on a packet. Packets follow the accepted incarnation to
-// where it sends from; another incarnation is answered there for a while.
-func (r *routes) follow(h *datagram.Header, from netip.AddrPort, v datagram.Kind, now timed.Instant, patience time.Duration) {
+// where it sends from, once that address is proved; another incarnation is answered
+// there for a while.
+func (r *routes) follow(h *datagram.Header, from netip.AddrPort, proved bool, v datagram.Kind, now timed.Instant, patience time.Duration) {
 	t := &r.to[h.Source]
 	switch v {
 	case datagram.Delivered, datagram.Accepted:
@@ -130,15 +162,29 @@ func (r *routes) follow(h *datagram.Header, from netip.AddrPort, v datagram.Kind
 		if t.boot == h.Boot && h.Stamp <= t.stamp {
 			return // overtaken by a packet that may have come from elsewhere
 		}
-		t.boot, t.stamp, t.addr = h.Boot, h.Stamp, from
-		if t.alt == from {
-			t.alt = netip.AddrPort{}
+		if !proved && from != t.addr {
+			t.alt = alternative{from, h.Boot, false, now.Add(patience)}
+			return
+		}
+		t.boot, t.stamp, t.addr, t.proved = h.Boot, h.Stamp, from, proved
+		if t.alt.addr == from {
+			t.alt = alternative{}
 		}
 	case datagram.Challenged:
 		if from != t.addr {
-			t.alt, t.altUntil = from, now.Add(patience)
+			t.alt = alternative{from, h.Boot, proved, now.Add(patience)}
+		} else if proved {
+			t.proved = true
 		}
 	}
+}
+
+// also returns where else than to its address packets for a peer go, if anywhere: to an
+// incarnation that is not accepted yet, or to where the accepted one may have moved.
+func (r *routes) also(id timed.NodeID, alive bool, now timed.Instant) (a alternative, ok bool) {
+	t := &r.to[id]
+	a = t.alt
+	return a, a.addr.IsValid() && now < a.until && a.addr != t.addr && (!alive || a.boot == t.boot)
 }
 
 // leaves notes that an incarnation of a peer has said that it leaves. It reports

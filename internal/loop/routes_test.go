@@ -24,23 +24,57 @@ func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 	require.Equal(t, timed.SetOf(2), added)
 	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
 
-	r.follow(&h, at(21), datagram.Challenged, 10, time.Second)
+	r.follow(&h, at(21), true, datagram.Challenged, 10, time.Second)
 	require.Equal(t, at(20), r.to[2].addr, "an unaccepted one does not")
-	require.Equal(t, at(21), r.to[2].alt, "but it is answered")
-	r.follow(&h, at(22), datagram.Dropped, 10, time.Second)
-	r.follow(&h, at(22), datagram.Faulty, 10, time.Second)
+	require.Equal(t, at(21), r.to[2].alt.addr, "but it is answered")
+	r.follow(&h, at(22), true, datagram.Dropped, 10, time.Second)
+	r.follow(&h, at(22), true, datagram.Faulty, 10, time.Second)
 	require.Equal(t, at(20), r.to[2].addr)
 
-	r.follow(&h, at(21), datagram.Accepted, 11, time.Second)
+	r.follow(&h, at(21), true, datagram.Accepted, 11, time.Second)
 	require.Equal(t, at(21), r.to[2].addr)
-	require.False(t, r.to[2].alt.IsValid())
+	require.False(t, r.to[2].alt.addr.IsValid())
 	h.Stamp = 99
-	r.follow(&h, at(22), datagram.Delivered, 12, time.Second)
+	r.follow(&h, at(22), true, datagram.Delivered, 12, time.Second)
 	require.Equal(t, at(21), r.to[2].addr, "an overtaken packet does not move it back")
 	h.Stamp = 101
-	r.follow(&h, at(22), datagram.Delivered, 12, time.Second)
+	r.follow(&h, at(22), true, datagram.Delivered, 12, time.Second)
 	require.Equal(t, at(22), r.to[2].addr)
 }
+
+// An address moves a peer only when it has shown that it receives. Until then it is
+// asked to, beside the old one.
+func provedAddressesOnly(t testing.TB) {
+	r := routes{self: 1, limit: 10}
+	r.take(&peers.List{listed(2, 20)}, timed.Set{}, 0)
+	require.True(t, r.to[2].proved, "it is configured")
+	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
+	r.follow(&h, at(20), true, datagram.Accepted, 10, time.Second)
+	h.Stamp = 101
+	r.follow(&h, at(21), false, datagram.Delivered, 11, time.Second)
+	require.Equal(t, at(20), r.to[2].addr)
+	a, ok := r.also(2, true, 12)
+	require.True(t, ok, "its incarnation is the accepted one")
+	require.Equal(t, alternative{at(21), 5, false, timed.Instant(11 + time.Second)}, a)
+	h.Boot = 6
+	r.follow(&h, at(22), true, datagram.Challenged, 13, time.Second)
+	_, ok = r.also(2, true, 14)
+	require.False(t, ok, "a rival gets refusals")
+	_, ok = r.also(2, false, 14)
+	require.True(t, ok)
+	h.Boot, h.Stamp = 5, 102
+	r.follow(&h, at(21), true, datagram.Delivered, 15, time.Second)
+	require.Equal(t, at(21), r.to[2].addr)
+	require.True(t, r.to[2].proved)
+
+	r.learn(3, at(30), false, 1)
+	require.False(t, r.to[3].proved)
+	h.Source = 3
+	r.follow(&h, at(30), true, datagram.Challenged, 16, time.Second)
+	require.True(t, r.to[3].proved)
+}
+
+func TestProvedAddressesOnly(t *testing.T) { provedAddressesOnly(t) }
 
 func TestAListMovesSilentPeersOnly(t *testing.T) {
 	r := routes{self: 1, limit: 10}
@@ -58,17 +92,17 @@ func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	stranger := listed(timed.NoNode, 20)
 	r.take(&peers.List{stranger, listed(3, 30)}, timed.Set{}, 0)
 	require.True(t, r.searching(stranger, timed.Set{}))
-	added, _ := r.learn(2, at(20), 1)
+	added, _ := r.learn(2, at(20), true, 1)
 	require.True(t, added)
 	require.Equal(t, stranger, r.to[2].entry, "the entry without id was this one")
 	require.False(t, r.searching(stranger, timed.SetOf(2)))
 	require.True(t, r.searching(stranger, timed.Set{}))
 
-	added, full := r.learn(4, at(40), 1)
+	added, full := r.learn(4, at(40), true, 1)
 	require.True(t, added && !full)
-	added, full = r.learn(5, at(50), 1)
+	added, full = r.learn(5, at(50), true, 1)
 	require.True(t, !added && full)
-	added, full = r.learn(1, at(20), 1)
+	added, full = r.learn(1, at(20), true, 1)
 	require.True(t, !added && !full, "never itself")
 
 	require.Equal(t, timed.SetOf(4), r.silent(timed.Instant(2*time.Minute), time.Minute), "listed peers stay")

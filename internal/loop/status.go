@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -18,6 +19,7 @@ type Status struct {
 	Ready        bool
 	Leaving      bool
 	Alive        timed.Set
+	Keys         []seal.KeyID // the one that seals first
 	Peers        []PeerStatus // in the order of ids; those without a known id last
 	Counters     []Counter
 	Lateness     Lateness
@@ -32,7 +34,8 @@ type PeerStatus struct {
 	Problem string         // why it is unresolved
 	// Mismatch has the settings of packets that were dropped because of them; nil: none.
 	Mismatch *Settings
-	Refused  string // why packets from its listed address do not count; empty: none has come lately
+	Refused  string       // why packets from its listed address do not count; empty: none has come lately
+	Keys     []seal.KeyID // by its latest packet, the one that seals first
 	Alive    bool
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
@@ -63,13 +66,13 @@ func (d *driver) status() *Status {
 				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
-	s.Counters = d.counters()
+	s.Counters, s.Keys = d.counters(), d.opening.keys
 	return s
 }
 
 func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	t := &d.routes.to[id]
-	p := PeerStatus{ID: id, Addr: t.addr, Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
+	p := PeerStatus{ID: id, Addr: t.addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
 	if t.entry != nil {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}

@@ -59,7 +59,9 @@ var below = map[string][]string{
 	// The loop knows values of the stack and nothing of the public API above it.
 	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/epoch",
 		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
-		"internal/hwclock", "internal/pause", "internal/peers", "internal/transport", "internal/udp"},
+		"internal/admit", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
+	"internal/admit":              {"timed"},
+	"internal/seal":               {"internal/trust"},
 	"internal/loop/commandqueue":  {},
 	"internal/loop/deliveryqueue": {"timed", "membership", "broadcast", "internal/life"},
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
@@ -73,7 +75,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/epoch", "internal/enum"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "internal/admit", "leader/quorum", "leader/epoch", "internal/enum"}
 
 type goPackage struct {
 	ImportPath   string

@@ -26,15 +26,27 @@ func checksum(b, tail []byte) uint32 {
 // Finish writes the send stamp, the counter and, into an unsealed packet, the checksum.
 // The packet consists of b and tail, as [Encoder.AppendBefore] describes. The sender
 // calls Finish as late as possible, because the time between the stamp and the wire
-// loosens the receiver's bound. A seal covers stamp and counter, so a packet is sealed
-// afterwards. Finish panics if b is shorter than an encoded packet without frames.
+// loosens the receiver's bound. Finish panics if b is shorter than an encoded packet
+// without frames.
 func Finish(b, tail []byte, stamp timed.Instant, counter uint64) {
-	_ = b[HeaderSize-1]
-	binary.BigEndian.PutUint64(b[offCounter:], counter)
-	binary.BigEndian.PutUint64(b[offStamp:], uint64(stamp))
+	finish(b, stamp, counter)
 	if b[offSuite] == SuiteNone {
 		putChecksum(b, tail)
 	}
+}
+
+// FinishSealed is [Finish] for a packet that is sealed next, with the key of an id: the
+// seal covers the header. It returns the boot id in the header.
+func FinishSealed(b []byte, stamp timed.Instant, counter uint64, key uint32) timed.BootID {
+	finish(b, stamp, counter)
+	binary.BigEndian.PutUint32(b[offKeyID:], key)
+	return timed.BootID(binary.BigEndian.Uint64(b[offBoot:]))
+}
+
+func finish(b []byte, stamp timed.Instant, counter uint64) {
+	_ = b[HeaderSize-1]
+	binary.BigEndian.PutUint64(b[offCounter:], counter)
+	binary.BigEndian.PutUint64(b[offStamp:], uint64(stamp))
 }
 
 // putChecksum writes the checksum of an unsealed packet.

@@ -5,7 +5,8 @@ import "github.com/failaware/failaware/broadcast"
 // Encoder turns packets into bytes. The zero Encoder is ready for use. It belongs
 // to one goroutine and must not be copied after its first use.
 type Encoder struct {
-	// MaxPacket is the size of the largest packet in bytes, header and body.
+	// MaxPacket is the size of the largest packet in bytes, header and body, without
+	// the overhead of a sealed one.
 	// Zero means [MaxPacket]. That is enough for everything in any group of up to
 	// 17 nodes ([PacketFor]), and usually for proposals of 95 nodes, for views of
 	// 88 nodes that survive a crash, and for views of 73 nodes that were all alone.
@@ -13,6 +14,9 @@ type Encoder struct {
 	// carries such packets. A packet with a broadcast frame may always be as large
 	// as [MaxBroadcast], because the broadcast bounds its own packets.
 	MaxPacket int
+	// Room is how many bytes stay free between the header and the frames of a packet
+	// that is to be sealed. They do not count for MaxPacket.
+	Room int
 
 	w writer
 }
@@ -55,7 +59,9 @@ func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error)
 	w := &e.w
 	w.begin(AppendHeader(b, &p.Header))
 	if p.Header.Suite == SuiteNone {
-		w.b = append(w.b, 0, 0, 0, 0) // room for the checksum
+		w.b = append(w.b, make([]byte, checksumSize)...)
+	} else {
+		w.b = append(w.b, make([]byte, e.Room)...)
 	}
 	w.body(p)
 	if p.Has(FrameBroadcast) {
@@ -68,7 +74,11 @@ func (e *Encoder) AppendBefore(b []byte, p *Packet, tail []byte) ([]byte, error)
 	if w.err != nil {
 		return b, &FrameError{Frame: w.kind, Err: w.err}
 	}
-	if size := len(out) - len(b) + len(tail); size > limit {
+	size := len(out) - len(b) + len(tail)
+	if p.Header.Suite != SuiteNone {
+		size -= e.Room
+	}
+	if size > limit {
 		large := &TooLargeError{Size: size, Max: limit}
 		if p.Has(FrameRequest) && p.Part.View != nil {
 			large.Members = len(p.Part.View.Members)

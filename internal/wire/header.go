@@ -14,7 +14,7 @@ import (
 //	 4  key id        8  group      16  source   17  destination
 //	18  boot id      26  counter    34  stamp
 //	42  echo: boot id   50  sent   58  received   66  latest   74  heard
-//	82  body: checksum and frames, or what the seal makes of the frames
+//	82  body: checksum and frames, or salt, sealed frames and tag (package seal)
 //
 // There is no length. A transport delivers whole packets, the checksum or the seal
 // detects a truncated one, and the frames carry their own lengths.
@@ -47,9 +47,9 @@ const magic = 'F'<<8 | 'A'
 
 // Suites say how the body is sealed.
 const (
-	SuiteNone              = 0 // not sealed: loopback, or a trusted network
-	SuiteXChaCha20Poly1305 = 1
-	suiteEnd               = 2
+	SuiteNone       = 0 // not sealed: loopback, or a trusted network
+	SuiteXAES256GCM = 1 // by package seal
+	suiteEnd        = 2
 )
 
 // Errors of [ParseHeader]. They are fixed values, because junk must cost nothing.

@@ -15,7 +15,7 @@ import (
 
 func sampleHeader() datagram.Header {
 	return datagram.Header{
-		Version: Version, Suite: SuiteXChaCha20Poly1305, KeyID: 0x01020304, Group: 0x1112131415161718,
+		Version: Version, Suite: SuiteXAES256GCM, KeyID: 0x01020304, Group: 0x1112131415161718,
 		Source: 0x21, Destination: 0x22, Boot: 0x3132333435363738, Counter: 0x4142434445464748,
 		Stamp: 0x0152535455565758,
 		Echo: datagram.Echo{Boot: 0x6162636465666768, Sent: 0x0172737475767778, Received: 0x0182838485868788,

@@ -1,0 +1,21 @@
+//go:build mutants
+
+package admit
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/admit", map[string]func(testing.TB){
+		"AdmitReplays":        packetsComeOnce,
+		"AdmitOldPackets":     packetsComeOnce,
+		"AdmitForgetsWindows": incarnationsHaveWindows,
+		"AdmitReflects":       noMoreThanCame,
+		"AdmitAnyEcho":        anAnswerIsAProof,
+		"AdmitCrowdsOut":      oneNodesAddresses,
+		"AdmitFloods":         attemptsHaveLimits,
+	})
+}

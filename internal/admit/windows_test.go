@@ -1,0 +1,51 @@
+package admit
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// The window against a map of all packets that have come.
+func packetsComeOnce(t testing.TB) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var w Window
+		came, newest := map[uint64]bool{}, uint64(0)
+		at := uint64(1) << r.IntN(50)
+		for range 3000 {
+			switch r.IntN(20) {
+			case 0:
+				at += r.Uint64N(3 * windowBits)
+			case 1:
+				at += 64 * r.Uint64N(5)
+			default:
+				at += r.Uint64N(3)
+			}
+			counter := at - min(at, r.Uint64N(1<<r.IntN(15)))
+			old := newest >= windowBits && counter <= newest-windowBits
+			require.Equal(t, !old && !came[counter], w.Take(counter), "seed %d, packet %d after %d", seed, counter, newest)
+			came[counter] = came[counter] || !old
+			newest = max(newest, counter)
+		}
+	}
+}
+
+func incarnationsHaveWindows(t testing.TB) {
+	var w Windows
+	at := func(boot timed.BootID) timed.Incarnation { return timed.Incarnation{Node: 2, Boot: boot} }
+	require.True(t, w.Take(at(1), 9))
+	require.False(t, w.Take(at(1), 9))
+	require.True(t, w.Take(at(2), 9), "another incarnation")
+	require.False(t, w.Take(at(1), 9), "the first one still has its window")
+	require.True(t, w.Take(timed.Incarnation{Node: 3, Boot: 1}, 9), "another node")
+	for boot := range timed.BootID(windowsPerNode - 1) {
+		require.True(t, w.Take(at(1), 10+uint64(boot)), "it goes on")
+		require.True(t, w.Take(at(10+boot), 1))
+	}
+	require.False(t, w.Take(at(1), 9))
+	require.True(t, w.Take(at(2), 9), "forgotten")
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/failaware/failaware"
+)
+
+const keysPath = "/v1/keys"
+
+// Keys is the answer of /v1/keys: which keys the node and its peers have. It holds no
+// key, only ids.
+type Keys struct {
+	Node int      `json:"node"`
+	File string   `json:"file,omitempty"` // empty: the node has no keys
+	Keys []string `json:"keys"`           // ids; the first one seals packets
+	// Peers are the peers with a known id.
+	Peers []PeerKeys `json:"peers"`
+}
+
+// PeerKeys are the keys of a peer, by its latest packet that this node could open.
+type PeerKeys struct {
+	Node  int      `json:"node"`
+	Alive bool     `json:"alive"`
+	Keys  []string `json:"keys"`
+}
+
+func keysAnswer(n *failaware.Node) Keys {
+	s := n.Status()
+	a := Keys{Node: int(s.ID), File: n.KeyFile(), Keys: keyTexts(s.Keys), Peers: []PeerKeys{}}
+	for i := range s.Peers {
+		if p := &s.Peers[i]; p.ID != failaware.NoNode {
+			a.Peers = append(a.Peers, PeerKeys{int(p.ID), p.Alive, keyTexts(p.Keys)})
+		}
+	}
+	return a
+}
+
+func keyTexts(ids []failaware.KeyID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}
+
+func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, keysAnswer(s.node))
+}
+
+// reloadKeys has the node read its key file again.
+func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
+	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the node does not answer within %v", commandLimit))
+	defer cancel()
+	switch err := s.node.ReloadKeys(ctx); {
+	case err == nil:
+		answer(w, http.StatusOK, keysAnswer(s.node))
+	case errors.Is(err, failaware.ErrClosed):
+		fail(w, http.StatusServiceUnavailable, err)
+	case ctx.Err() != nil:
+		fail(w, http.StatusGatewayTimeout, err)
+	default:
+		fail(w, http.StatusBadRequest, err)
+	}
+}
+
+// Keys asks which keys the node and its peers have.
+func (c *Client) Keys(ctx context.Context) (k Keys, err error) {
+	return k, c.Get(ctx, keysPath, &k)
+}
+
+// ReloadKeys has the node read its key file again.
+func (c *Client) ReloadKeys(ctx context.Context) (k Keys, err error) {
+	return k, c.do(ctx, http.MethodPost, keysPath+"/reload", &k)
+}

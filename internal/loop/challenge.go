@@ -1,0 +1,89 @@
+package loop
+
+import (
+	"net/netip"
+
+	"github.com/failaware/failaware/internal/admit"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// challenges are the packets of a turn to addresses that have not shown that they
+// receive. Each leaves by itself, with a stamp of its own.
+type challenges struct {
+	pkts []udp.Packet // the first n are to be sent; the others keep buffers
+	n    int
+	book *admit.Book[netip.AddrPort]
+}
+
+// sendTo adds a packet to those of the turn. An address that has not shown that it
+// receives gets only the head of the packet.
+func (d *driver) sendTo(p *wire.Packet, to netip.AddrPort, proved bool) {
+	if proved {
+		d.send(p, to)
+		return
+	}
+	bare := wire.Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, State: p.State}
+	d.challenge(&bare, to)
+}
+
+// sendBack answers the packet that is being handled.
+func (d *driver) sendBack(p *wire.Packet) {
+	to := d.out.origin
+	if d.routes.configured(to) || d.routes.book.Proved(to) {
+		d.send(p, to)
+		return
+	}
+	if t := &d.routes.to[p.Header.Destination]; t.proved && t.addr == to {
+		d.send(p, to)
+		return
+	}
+	d.challenge(p, to)
+}
+
+// challenge adds a packet to an address that has not shown that it receives, unless it
+// would get more bytes than came from there.
+func (d *driver) challenge(p *wire.Packet, to netip.AddrPort) {
+	o := &d.out.challenges
+	if !to.IsValid() {
+		d.count.unresolved++
+		return
+	}
+	if o.n == len(o.pkts) {
+		o.pkts = append(o.pkts, udp.Packet{})
+	}
+	p.Header.Suite = d.out.suite
+	b, err := d.out.encoder.AppendBefore(o.pkts[o.n].Buf[:0], p, nil)
+	switch {
+	case err != nil:
+		d.count.unencoded++
+		d.unsendable(p, err)
+		return
+	case !d.routes.book.Spend(to, len(b)+d.out.overhead()):
+		d.count.unproved++
+		return
+	}
+	o.pkts[o.n], o.book = udp.Packet{Buf: b, N: len(b), Addr: to}, &d.routes.book
+	o.n++
+}
+
+// maxEarly bounds how much earlier than its departure the stamp of a challenge is, in
+// nanoseconds. An early stamp loosens the bound of the delay.
+const maxEarly = 1 << 16
+
+// sendChallenges sends the challenges of a turn. Their stamps are unlike any that other
+// addresses see, and the stamps of other packets do not tell them.
+func (o *outbound) sendChallenges(clock *hwclock.Clock, conn transport.Conn) {
+	c := &o.challenges
+	for i := range c.pkts[:c.n] {
+		o.draw()
+		stamp := max(clock.Now()-timed.Instant(1+o.random()%maxEarly), 1)
+		o.finish(&c.pkts[i], stamp)
+		c.book.NoteChallenge(c.pkts[i].Addr, stamp)
+		_, _ = conn.WriteBatch(c.pkts[i : i+1])
+	}
+	c.n = 0
+}

@@ -1,0 +1,114 @@
+package loop
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
+	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// opening is what opens sealed packets. All of it is nil or empty without keys.
+type opening struct {
+	keys     []seal.KeyID // the one that seals first
+	opener   *seal.Opener
+	windows  *admit.Windows
+	attempts admit.Attempts
+	rings    [timed.MaxNodes + 1]ringIDs // of the peers, by their latest packets
+}
+
+// ringIDs are the ids of the keys that a peer has, the one that seals first; 0 is none.
+type ringIDs [seal.MaxKeys]seal.KeyID
+
+// list returns the ids that are there.
+func (r *ringIDs) list() (ids []seal.KeyID) {
+	for _, id := range r {
+		if id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// takeRing adopts a ring of keys. Packets that have come count as before, so that none
+// comes again under another key.
+func (d *driver) takeRing(r *seal.Ring) {
+	if r == nil {
+		return
+	}
+	d.out.takeRing(r)
+	d.opening.keys, d.opening.opener = r.IDs(), seal.NewOpener(r)
+	if d.opening.windows == nil {
+		d.opening.windows = new(admit.Windows)
+	}
+}
+
+// open returns the frames of a packet whose header is right, or why it is refused.
+func (d *driver) open(pkt *udp.Packet, h *datagram.Header) (frames []byte, refused string) {
+	if d.opening.opener != nil {
+		return d.openSealed(pkt, h)
+	}
+	switch {
+	case h.Suite != wire.SuiteNone:
+		d.count.sealed++
+		return nil, refusedSealed
+	case !d.l.cfg.Insecure && !pkt.Addr.Addr().IsLoopback():
+		d.count.insecure++
+		return nil, refusedInsecure
+	}
+	frames, err := wire.Unsealed(pkt.Buf[:pkt.N])
+	if err != nil {
+		d.count.damaged++
+		return nil, refusedDamaged
+	}
+	return frames, ""
+}
+
+// openSealed opens a packet, cheapest test first. What is not authentic, or has come
+// before, is dropped in silence.
+func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte, refused string) {
+	o, from := &d.opening, originOf(h)
+	switch {
+	case h.Suite == wire.SuiteNone:
+		d.count.unsealed++
+		return nil, refusedUnsealed
+	case !o.opener.Has(from.Key):
+		d.count.key++
+		return nil, refusedKey
+	case !o.opener.Knows(from, h.Counter) && !o.attempts.Allow(d.clock.now, h.Source, pkt.Addr == d.routes.to[h.Source].addr):
+		d.count.limited++
+		return nil, refusedLimited
+	}
+	frames, others, err := o.opener.Open(pkt.Buf[:pkt.N], wire.HeaderSize, from, h.Counter)
+	switch {
+	case err != nil:
+		d.count.forged++
+		return nil, refusedForged
+	case !o.windows.Take(timed.Incarnation{Node: h.Source, Boot: h.Boot}, h.Counter):
+		d.count.replayed++
+		return nil, refusedReplayed
+	}
+	o.opener.Keep()
+	o.rings[h.Source] = ringIDs{from.Key, others[0], others[1]}
+	return frames, ""
+}
+
+func originOf(h *datagram.Header) seal.Origin {
+	return seal.Origin{Source: uint8(h.Source), Boot: uint64(h.Boot), Key: seal.KeyID(h.KeyID)}
+}
+
+// authentic reports whether a packet of another group is authentic, as far as this node
+// can tell. It takes no other notice of the packet.
+func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) bool {
+	b, o := pkt.Buf[:pkt.N], &d.opening
+	switch {
+	case o.opener == nil && h.Suite == wire.SuiteNone && (d.l.cfg.Insecure || pkt.Addr.Addr().IsLoopback()):
+		_, err := wire.Unsealed(b)
+		return err == nil
+	case o.opener == nil || h.Suite == wire.SuiteNone || !o.attempts.Allow(d.clock.now, h.Source, false):
+		return false
+	}
+	_, _, err := o.opener.Open(b, wire.HeaderSize, originOf(h), h.Counter)
+	return err == nil
+}

@@ -1,0 +1,163 @@
+package failaware_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// keyFile writes a file with keys that only its owner can read.
+func keyFile(t testing.TB, keys ...seal.Key) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	writeKeys(t, path, keys...)
+	return path
+}
+
+func writeKeys(t testing.TB, path string, keys ...seal.Key) {
+	t.Helper()
+	r, err := seal.NewRing(keys...)
+	require.NoError(t, err)
+	require.NoError(t, r.WriteFile(path))
+}
+
+// keyed is a group whose nodes have a key file each.
+type keyed struct {
+	*testing.T
+	net   *memory.Network
+	nodes []*failaware.Node
+	files []string
+}
+
+func (g *keyed) start(c failaware.Config, keys ...seal.Key) *failaware.Node {
+	g.Helper()
+	c.ID, c.Transport = failaware.NodeID(len(g.nodes)+1), g.net.Transport()
+	path := ""
+	if len(keys) > 0 {
+		path = keyFile(g.T, keys...)
+		c.KeyFile = path
+	}
+	n, err := failaware.Start(g.Context(), c)
+	require.NoError(g, err)
+	g.Cleanup(func() { _ = n.Close() })
+	g.nodes, g.files = append(g.nodes, n), append(g.files, path)
+	return n
+}
+
+// members returns how many members the view of each node has, after a while.
+func (g *keyed) members() (sizes []int) {
+	b := g.nodes[0].Bounds()
+	time.Sleep(b.Ready + b.View + time.Millisecond)
+	for _, n := range g.nodes {
+		sizes = append(sizes, n.View().View.Set.Len())
+	}
+	return sizes
+}
+
+func (g *keyed) counter(n *failaware.Node, name string) uint64 {
+	for _, c := range n.Status().Counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	g.Fatal("no counter " + name)
+	return 0
+}
+
+// Nodes with a common key form a group. Nodes without one, and with another one, are not
+// heard, and nobody answers them.
+func TestKeysMakeAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &keyed{T: t, net: memory.New(memory.Options{})}
+		k := seal.NewKey()
+		for range 3 {
+			g.start(failaware.Config{Broadcast: &failaware.BroadcastConfig{}}, k)
+		}
+		require.Equal(t, []int{3, 3, 3}, g.members())
+		stranger := g.start(failaware.Config{Broadcast: &failaware.BroadcastConfig{}}, seal.NewKey())
+		open := g.start(failaware.Config{Broadcast: &failaware.BroadcastConfig{}})
+		require.Equal(t, []int{3, 3, 3, 1, 1}, g.members())
+		one := g.nodes[0]
+		require.Equal(t, []failaware.KeyID{k.ID()}, one.Status().Keys)
+		require.Equal(t, []failaware.KeyID{k.ID()}, one.Status().Peers[0].Keys)
+		require.Len(t, one.Status().Peers, 2, "it learnt of nobody else")
+		require.NotZero(t, g.counter(one, "dropped_key"))
+		require.NotZero(t, g.counter(one, "dropped_unsealed"))
+		for _, n := range []*failaware.Node{stranger, open} {
+			require.Zero(t, g.counter(n, "dropped_sealed")+g.counter(n, "dropped_key"), "nobody sent it anything")
+		}
+		require.ErrorIs(t, open.ReloadKeys(t.Context()), failaware.ErrNoKeys)
+	})
+}
+
+// A key is replaced while the group runs, and no leader loses its lead.
+func TestKeysAreRotatedWithoutAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &keyed{T: t, net: memory.New(memory.Options{})}
+		before, after := seal.NewKey(), seal.NewKey()
+		for range 3 {
+			g.start(failaware.Config{}, before)
+		}
+		require.Equal(t, []int{3, 3, 3}, g.members())
+		view := g.nodes[0].View().View.ID
+		for _, ring := range [][]seal.Key{{before, after}, {after, before}, {after}} {
+			for i, n := range g.nodes {
+				writeKeys(t, g.files[i], ring...)
+				require.NoError(t, n.ReloadKeys(t.Context()))
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second)
+		for _, n := range g.nodes {
+			require.Equal(t, view, n.View().View.ID)
+			require.True(t, n.View().UpToDate)
+			require.Equal(t, []failaware.KeyID{after.ID()}, n.Status().Peers[1].Keys)
+			require.Zero(t, g.counter(n, "dropped_key")+g.counter(n, "dropped_forged")+g.counter(n, "dropped_replayed"))
+		}
+
+		require.NoError(t, os.WriteFile(g.files[0], []byte("nonsense"), 0o600))
+		require.ErrorContains(t, g.nodes[0].ReloadKeys(t.Context()), "line 1: a key begins with")
+		require.Equal(t, []failaware.KeyID{after.ID()}, g.nodes[0].Status().Keys, "it keeps its keys")
+	})
+}
+
+// Peers with a common key and other settings are named, and those without it are not.
+func TestOnlyPeersWithTheKeyAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &keyed{T: t, net: memory.New(memory.Options{})}
+		k := seal.NewKey()
+		one := g.start(failaware.Config{}, k)
+		g.start(failaware.Config{Group: "another"}, k)
+		g.start(failaware.Config{Group: "another"}, seal.NewKey())
+		require.NoError(t, one.SetPeers([]failaware.Peer{{ID: 2, Addr: g.nodes[1].Addr().String()}, {ID: 3, Addr: g.nodes[2].Addr().String()}}))
+		time.Sleep(time.Second)
+		s := one.Status()
+		require.NotEmpty(t, s.Peers[0].Mismatch)
+		require.Empty(t, s.Peers[1].Mismatch)
+	})
+}
+
+func TestKeyFilesAreChecked(t *testing.T) {
+	c := failaware.Config{ID: 1, KeyFile: filepath.Join(t.TempDir(), "none")}
+	_, err := failaware.Start(t.Context(), c)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "KeyFile: the key file "+c.KeyFile)
+	c.Listen, c.Peers = "192.0.2.1:7000", []failaware.Peer{{ID: 2, Addr: "192.0.2.2:7000"}}
+	_, err = c.Validate()
+	require.NoError(t, err, "keys allow all addresses")
+	c.KeyFile = ""
+	_, err = c.Validate()
+	require.ErrorContains(t, err, "only KeyFile or Insecure allows it")
+	require.Equal(t, 2, strings.Count(err.Error(), "only KeyFile or Insecure allows it"))
+}
