@@ -52,12 +52,12 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	atomicity, err2 := choice(q, "atomicity", Atomicities)
 	wait, err3 := flagOf(q, "wait", false)
 	if err := errors.Join(err1, err2, err3); err != nil {
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 		return
 	}
 	payload, err := io.ReadAll(q.Body)
 	if err != nil {
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, errTooLong)
@@ -66,18 +66,18 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	if !wait {
 		id, err := s.node.Broadcast(ctx, payload, opts)
 		if err != nil {
-			fail(w, broadcastCode(err), err)
+			Fail(w, broadcastCode(err), err)
 			return
 		}
-		answer(w, http.StatusOK, Sent{ID: id.String()})
+		Answer(w, http.StatusOK, Sent{ID: id.String()})
 		return
 	}
 	o, err := s.node.BroadcastAndWait(ctx, payload, opts)
 	if err != nil {
-		fail(w, broadcastCode(err), err)
+		Fail(w, broadcastCode(err), err)
 		return
 	}
-	answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: viewText(o.View.ID), Position: o.Position,
+	Answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: viewText(o.View.ID), Position: o.Position,
 		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
 }
 
@@ -102,17 +102,17 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 	follow, err := flagOf(q, "follow", true)
 	switch {
 	case err != nil:
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 	case s.node.Config().Broadcast == nil:
-		fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
+		Fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
 	case s.kept == nil:
-		fail(w, http.StatusConflict, failaware.ErrSendOnly)
+		Fail(w, http.StatusConflict, failaware.ErrSendOnly)
 	default:
-		s.stream(w, q, sinceOf(q), s.kept.latest(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
+		s.streams.Serve(w, q, s.kept.latest(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
 			return func(yield func([]byte) bool) {
 				for k := range s.kept.since(ctx, seq, follow) {
-					d := deliveryOf(&k, s.node.ID(), s.run)
-					if !yield(s.message(k.sequence, d.Kind, d)) {
+					d := deliveryOf(&k, s.node.ID(), s.streams.run)
+					if !yield(s.streams.Message(k.sequence, d.Kind, d)) {
 						return
 					}
 				}

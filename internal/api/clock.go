@@ -72,7 +72,7 @@ func (s *Server) sources(w http.ResponseWriter, _ *http.Request) {
 	for i := range all {
 		list.Sources = append(list.Sources, sourceOf(&all[i]))
 	}
-	answer(w, http.StatusOK, list)
+	Answer(w, http.StatusOK, list)
 }
 
 // History is the answer of /v1/clock/history.
@@ -141,5 +141,5 @@ func (h *clockHistory) fill(ctx context.Context, n *failaware.Node) {
 }
 
 func (s *Server) history(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, History{int64(historyEvery), s.past.points()})
+	Answer(w, http.StatusOK, History{int64(historyEvery), s.past.points()})
 }

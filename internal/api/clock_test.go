@@ -59,18 +59,18 @@ func TestClockHistoryIsBounded(t *testing.T) {
 }
 
 func TestEventsAboutReferences(t *testing.T) {
-	e := eventOf(event.Falseticker{Name: "ntp x", Source: 255, Node: 3, Off: time.Second}, 1, "run")
+	e := EventOf(event.Falseticker{Name: "ntp x", Source: 255, Node: 3, Off: time.Second}, 1, "run")
 	require.Equal(t, "clock-falseticker", e.Kind)
 	require.Equal(t, "00000000000000ff", e.Source)
 	require.Equal(t, 3, e.Peer)
 	require.EqualValues(t, time.Second, *e.StepNS)
 	require.True(t, wanted("clock", e.Kind))
 	require.Contains(t, e.Text, "ntp x")
-	e = eventOf(event.Truechimer{Source: 255, Node: 3}, 1, "run")
+	e = EventOf(event.Truechimer{Source: 255, Node: 3}, 1, "run")
 	require.Contains(t, e.Text, "00000000000000ff")
-	e = eventOf(event.UTCChanged{State: clocksync.UTCDisputed}, 1, "run")
+	e = EventOf(event.UTCChanged{State: clocksync.UTCDisputed}, 1, "run")
 	require.Equal(t, "disputed", e.State)
 	require.Contains(t, e.Text, "no majority")
-	e = eventOf(event.UTCChanged{State: clocksync.UTCKnown}, 1, "run")
+	e = EventOf(event.UTCChanged{State: clocksync.UTCKnown}, 1, "run")
 	require.Equal(t, "known", e.State)
 }

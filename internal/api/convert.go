@@ -152,13 +152,13 @@ func membersAnswer(n *failaware.Node) Members {
 		Clock: clockOf(s.Clock, &cfg), AgeNS: int64(s.Age), Members: membersOfNode(&s, &cfg)}
 }
 
-func statusAnswer(n *failaware.Node, version string) Status {
-	s, cfg := n.Status(), n.Config()
+// StatusOf returns the wire form of a status of a node with a configuration.
+func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status {
 	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Group: s.Group,
 		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
 		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, Awake: s.Awake, AgeNS: int64(s.Age),
-		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, &cfg),
-		Members: membersOfNode(&s, &cfg), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
+		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg),
+		Members: membersOfNode(s, cfg), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
 		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),
 			s.Lateness.Timers, s.Lateness.Late},
 		Counters: map[string]uint64{}}

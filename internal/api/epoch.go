@@ -37,7 +37,7 @@ type Edict struct {
 
 func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
 	a := s.node.Epoch()
-	answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static})
+	Answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static})
 }
 
 // changeQuorum replaces the quorum system: through its leader, or by force if members
@@ -47,7 +47,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	next, err := quorum.Parse(q.URL.Query().Get("system"))
 	if err != nil {
-		fail(w, http.StatusBadRequest, fmt.Errorf("system: %w", err))
+		Fail(w, http.StatusBadRequest, fmt.Errorf("system: %w", err))
 		return
 	}
 	if text := q.URL.Query().Get("dead"); text != "" {
@@ -55,7 +55,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 		for f := range strings.SplitSeq(text, ",") {
 			id, err := timed.ParseNodeID(f)
 			if err != nil {
-				fail(w, http.StatusBadRequest, fmt.Errorf("dead: %w", err))
+				Fail(w, http.StatusBadRequest, fmt.Errorf("dead: %w", err))
 				return
 			}
 			dead.Add(id)
@@ -66,15 +66,15 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	}
 	switch {
 	case err == nil:
-		answer(w, http.StatusOK, Done{true})
+		Answer(w, http.StatusOK, Done{true})
 	case errors.Is(err, failaware.ErrClosed):
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	case errors.Is(err, epoch.ErrSystem):
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 	case ctx.Err() != nil:
-		fail(w, http.StatusGatewayTimeout, err)
+		Fail(w, http.StatusGatewayTimeout, err)
 	default:
-		fail(w, http.StatusConflict, err)
+		Fail(w, http.StatusConflict, err)
 	}
 }
 
@@ -82,16 +82,16 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 func (s *Server) edict(w http.ResponseWriter, q *http.Request) {
 	b, err := hex.DecodeString(q.URL.Query().Get("sha256"))
 	if err != nil || len(b) != len(edict.Digest{}) {
-		fail(w, http.StatusBadRequest, fmt.Errorf("sha256: %d hexadecimal digits are needed", 2*len(edict.Digest{})))
+		Fail(w, http.StatusBadRequest, fmt.Errorf("sha256: %d hexadecimal digits are needed", 2*len(edict.Digest{})))
 		return
 	}
 	e, err := s.node.EdictOf(edict.Digest(b))
 	switch {
 	case err == nil:
-		answer(w, http.StatusOK, Edict{Edict: e.String(), Epoch: e.Epoch})
+		Answer(w, http.StatusOK, Edict{Edict: e.String(), Epoch: e.Epoch})
 	case errors.Is(err, failaware.ErrClosed):
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	default:
-		fail(w, http.StatusConflict, err)
+		Fail(w, http.StatusConflict, err)
 	}
 }

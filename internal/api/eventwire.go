@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/event"
 )
 
-// eventOf returns the wire form of an event of a node. run distinguishes the runs of
+// EventOf returns the wire form of an event of a node. run distinguishes the runs of
 // the program, whose sequence numbers do not compare.
-func eventOf(e event.Event, node failaware.NodeID, run string) Event {
+func EventOf(e event.Event, node failaware.NodeID, run string) Event {
 	h := e.Head()
 	w := Event{ID: eventID(run, h.Sequence), Sequence: h.Sequence, Time: h.Time.UTC(), Node: int(node),
 		Kind: e.Kind(), Text: e.String()}

@@ -78,7 +78,7 @@ func someEvents() []event.Event {
 func TestTheWireFormOfEvents(t *testing.T) {
 	var lines bytes.Buffer
 	for enc, list := json.NewEncoder(&lines), someEvents(); len(list) > 0; list = list[1:] {
-		require.NoError(t, enc.Encode(eventOf(list[0], 1, "run")))
+		require.NoError(t, enc.Encode(EventOf(list[0], 1, "run")))
 	}
 	want, err := os.ReadFile("testdata/events.ndjson")
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestEveryKindOfEventHasATopicAndAWireForm(t *testing.T) {
 	types := map[string]bool{}
 	for _, e := range someEvents() {
 		types[reflect.TypeOf(e).Name()] = true
-		w := eventOf(e, 1, "run")
+		w := EventOf(e, 1, "run")
 		require.Equal(t, "run.9", w.ID)
 		require.Equal(t, e.Kind(), w.Kind)
 		require.Equal(t, e.String(), w.Text)

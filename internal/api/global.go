@@ -40,14 +40,14 @@ const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
 	e, a := s.node.Epoch(), s.node.GlobalLeader()
-	answer(w, http.StatusOK, Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
+	Answer(w, http.StatusOK, Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
 		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch})
 }
 
 func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 	id, err := timed.ParseNodeID(q.URL.Query().Get("node"))
 	if err != nil {
-		fail(w, http.StatusBadRequest, fmt.Errorf("node: %w", err))
+		Fail(w, http.StatusBadRequest, fmt.Errorf("node: %w", err))
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(q.Context(), verifyLimit, fmt.Errorf("node %v has not answered within %v", id, verifyLimit))
@@ -60,11 +60,11 @@ func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 func (s *Server) answerVerified(w http.ResponseWriter, v failaware.Verification, err error) {
 	switch {
 	case err == nil:
-		answer(w, http.StatusOK, s.verified(v))
+		Answer(w, http.StatusOK, s.verified(v))
 	case errors.Is(err, failaware.ErrClosed):
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	default:
-		fail(w, http.StatusGatewayTimeout, err)
+		Fail(w, http.StatusGatewayTimeout, err)
 	}
 }
 
@@ -89,7 +89,7 @@ func (s *Server) verified(v failaware.Verification) Verification {
 func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 	global, err := flag(q, "global")
 	if err != nil {
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(q.Context(), verifyLimit, fmt.Errorf("within %v", verifyLimit))

@@ -28,12 +28,12 @@ type Hold struct {
 func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	global, err := flag(q, "global")
 	if err != nil {
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 		return
 	}
 	token := q.URL.Query().Get("token")
 	if token != "" && !global {
-		fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
+		Fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
 		return
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
@@ -41,12 +41,12 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	h, e, err := grant(ctx, s.node, global, token)
 	switch {
 	case err == nil:
-		answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
+		Answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
 			Global: h.Global, ValidForNS: int64(h.ValidFor()), Edict: e})
 	case errors.Is(err, failaware.ErrNotLeader):
-		fail(w, http.StatusConflict, err)
+		Fail(w, http.StatusConflict, err)
 	default:
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	}
 }
 

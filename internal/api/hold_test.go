@@ -30,7 +30,7 @@ func holdCountsFromTheQuestion(t testing.TB) {
 	require.NoError(t, err)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		now.Add(int64(30 * time.Millisecond)) // there
-		answer(w, http.StatusOK, Hold{Node: 1, Boot: "b", SinceNS: 5, ValidForNS: int64(100 * time.Millisecond)})
+		Answer(w, http.StatusOK, Hold{Node: 1, Boot: "b", SinceNS: 5, ValidForNS: int64(100 * time.Millisecond)})
 		now.Add(int64(20 * time.Millisecond)) // and back
 	})}
 	go srv.Serve(l)

@@ -48,7 +48,7 @@ func keyTexts(ids []failaware.KeyID) []string {
 }
 
 func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, keysAnswer(s.node))
+	Answer(w, http.StatusOK, keysAnswer(s.node))
 }
 
 // reloadKeys has the node read its key file again.
@@ -57,13 +57,13 @@ func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	switch err := s.node.ReloadKeys(ctx); {
 	case err == nil:
-		answer(w, http.StatusOK, keysAnswer(s.node))
+		Answer(w, http.StatusOK, keysAnswer(s.node))
 	case errors.Is(err, failaware.ErrClosed):
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	case ctx.Err() != nil:
-		fail(w, http.StatusGatewayTimeout, err)
+		Fail(w, http.StatusGatewayTimeout, err)
 	default:
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 	}
 }
 

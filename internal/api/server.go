@@ -40,11 +40,12 @@ type Server struct {
 	// Leave is called by POST /v1/leave after it has answered. If nil, the request
 	// is refused.
 	Leave func()
+	// Pages, if not nil, answers requests for / and for paths below /dashboard/ over
+	// TCP. Its answers are the same for everybody, and need no token.
+	Pages http.Handler
 
 	node    *failaware.Node
-	run     string
-	beat    time.Duration
-	streams atomic.Int32
+	streams *Streams
 	last    atomic.Uint64 // the sequence number of the last event before the server started
 	kept    *deliveryLog  // nil unless the node has deliveries
 	past    clockHistory
@@ -58,8 +59,9 @@ type Server struct {
 // NewServer returns a server for a node. It must be closed. It consumes the node's
 // deliveries, if there are any.
 func NewServer(n *failaware.Node) *Server {
-	s := &Server{node: n, run: newRun(), beat: heartbeat}
+	s := &Server{node: n}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.streams = NewStreams(s.ctx)
 	go func() {
 		for e := range n.EventsSince(s.ctx, 0) {
 			s.last.Store(e.Head().Sequence)
@@ -115,7 +117,7 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc(r.path, func(w http.ResponseWriter, q *http.Request) {
 			if q.Method != r.method && !(r.method == http.MethodGet && q.Method == http.MethodHead) {
 				w.Header().Set("Allow", r.method)
-				fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
+				Fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
 				return
 			}
 			limit := maxBodyBytes
@@ -129,7 +131,7 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
-		fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
+		Fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
 	})
 	return mux
 }
@@ -152,7 +154,7 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 		code = http.StatusRequestEntityTooLarge
 	}
 	w.Header().Set("Connection", "close")
-	fail(w, code, fmt.Errorf("cannot read the body: %w", err))
+	Fail(w, code, fmt.Errorf("cannot read the body: %w", err))
 	return nil, false
 }
 
@@ -160,8 +162,7 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler()) }
 
 func (s *Server) serve(l net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
-		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
+	srv := newHTTPServer(h)
 	s.mu.Lock()
 	s.running = append(s.running, srv)
 	s.mu.Unlock()
@@ -173,6 +174,24 @@ func (s *Server) serve(l net.Listener, h http.Handler) error {
 		return nil
 	}
 	return err
+}
+
+// ServeUntil answers on a listener with another handler, with the limits of this
+// package, until ctx is done.
+func ServeUntil(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := newHTTPServer(h)
+	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
+	err := srv.Serve(limit(l))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// newHTTPServer returns a server with the limits of this package.
+func newHTTPServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
+		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
 }
 
 // Close ends all streams, and stops answering. Streams of a node that has
@@ -199,8 +218,8 @@ type silence struct{}
 
 func (silence) Write(b []byte) (int, error) { return len(b), nil }
 
-// answer writes a value.
-func answer(w http.ResponseWriter, code int, v any) {
+// Answer writes a value as JSON.
+func Answer(w http.ResponseWriter, code int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		code, b = http.StatusInternalServerError, []byte(`{"error":"cannot encode the answer"}`)
@@ -213,29 +232,31 @@ func answer(w http.ResponseWriter, code int, v any) {
 	_, _ = w.Write(append(b, '\n'))
 }
 
-func fail(w http.ResponseWriter, code int, err error) {
-	answer(w, code, Failure{strings.TrimPrefix(err.Error(), "failaware: ")})
+// Fail writes an error.
+func Fail(w http.ResponseWriter, code int, err error) {
+	Answer(w, code, Failure{strings.TrimPrefix(err.Error(), "failaware: ")})
 }
 
 func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, statusAnswer(s.node, s.Version))
+	status, cfg := s.node.Status(), s.node.Config()
+	Answer(w, http.StatusOK, StatusOf(&status, &cfg, s.Version))
 }
 
 func (s *Server) leader(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, leaderOf(s.node.Leader()))
+	Answer(w, http.StatusOK, leaderOf(s.node.Leader()))
 }
 
 func (s *Server) view(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, viewOf(s.node.View()))
+	Answer(w, http.StatusOK, viewOf(s.node.View()))
 }
 
 func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
 	cfg := s.node.Config()
-	answer(w, http.StatusOK, clockOf(s.node.Clock(), &cfg))
+	Answer(w, http.StatusOK, clockOf(s.node.Clock(), &cfg))
 }
 
 func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, membersAnswer(s.node))
+	Answer(w, http.StatusOK, membersAnswer(s.node))
 }
 
 func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
@@ -243,7 +264,7 @@ func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	to, err := successor(q)
 	if err != nil {
-		fail(w, http.StatusBadRequest, err)
+		Fail(w, http.StatusBadRequest, err)
 		return
 	}
 	if to == failaware.NoNode {
@@ -253,20 +274,20 @@ func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
 	}
 	switch {
 	case err == nil:
-		answer(w, http.StatusOK, Done{true})
+		Answer(w, http.StatusOK, Done{true})
 	case errors.Is(err, failaware.ErrNotLeader), errors.Is(err, failaware.ErrSuccessor):
-		fail(w, http.StatusConflict, err)
+		Fail(w, http.StatusConflict, err)
 	default:
-		fail(w, http.StatusServiceUnavailable, err)
+		Fail(w, http.StatusServiceUnavailable, err)
 	}
 }
 
 func (s *Server) leave(w http.ResponseWriter, _ *http.Request) {
 	if s.Leave == nil {
-		fail(w, http.StatusForbidden, errors.New("this node does not accept the command to leave"))
+		Fail(w, http.StatusForbidden, errors.New("this node does not accept the command to leave"))
 		return
 	}
-	answer(w, http.StatusAccepted, Done{true})
+	Answer(w, http.StatusAccepted, Done{true})
 	s.Leave()
 }
 
@@ -274,9 +295,9 @@ func (s *Server) leave(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.node.Done():
-		answer(w, http.StatusServiceUnavailable, Health{Reason: "the node has stopped"})
+		Answer(w, http.StatusServiceUnavailable, Health{Reason: "the node has stopped"})
 	default:
-		answer(w, http.StatusOK, Health{OK: true})
+		Answer(w, http.StatusOK, Health{OK: true})
 	}
 }
 
@@ -291,10 +312,10 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 		reason = "the view is not up to date"
 	}
 	if reason != "" {
-		answer(w, http.StatusServiceUnavailable, Health{Reason: reason})
+		Answer(w, http.StatusServiceUnavailable, Health{Reason: reason})
 		return
 	}
-	answer(w, http.StatusOK, Health{OK: true})
+	Answer(w, http.StatusOK, Health{OK: true})
 }
 
 func isDone(c <-chan struct{}) bool {

@@ -193,11 +193,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestStreamsAreLimited(t *testing.T) {
 	s := NewServer(startNode(t, failaware.Config{ID: 1}))
 	defer s.Close()
-	s.streams.Store(MaxStreams)
+	s.streams.open.Store(MaxStreams)
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events", nil))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
-	require.EqualValues(t, MaxStreams, s.streams.Load())
+	require.EqualValues(t, MaxStreams, s.streams.open.Load())
 }
 
 func TestStreamsContinueWhereTheyEnded(t *testing.T) {
@@ -255,7 +255,7 @@ func TestStreamsContinueWhereTheyEnded(t *testing.T) {
 func TestSilentStreamsSendHeartbeatsAndOutliveTheTimeouts(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	s, c := serveNode(t, n)
-	s.beat = 20 * time.Millisecond
+	s.streams.beat = 20 * time.Millisecond
 	res, err := c.send(t.Context(), http.MethodGet, "/v1/events", "999999", nil)
 	require.NoError(t, err)
 	defer res.Body.Close()
@@ -283,7 +283,7 @@ func TestEventsOfTheEndAreDelivered(t *testing.T) {
 			return nil
 		})
 	}()
-	require.Eventually(t, func() bool { return s.streams.Load() == 1 }, longEnough, time.Millisecond)
+	require.Eventually(t, func() bool { return s.streams.open.Load() == 1 }, longEnough, time.Millisecond)
 	require.NoError(t, n.Leave(t.Context()))
 	s.Close()
 	var gone *UnreachableError
@@ -292,7 +292,7 @@ func TestEventsOfTheEndAreDelivered(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
-	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "0123456789abcdef")
+	h := Loopback(guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "0123456789abcdef"))
 	for _, c := range []struct {
 		host, auth string
 		want       int
@@ -314,6 +314,25 @@ func TestGuard(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, q)
 		require.Equal(t, c.want, w.Code, fmt.Sprint(c))
+	}
+}
+
+// The pages need no token, and nothing else is without one.
+func TestPagesNeedNoToken(t *testing.T) {
+	at := func(code int) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+	}
+	h := Loopback((&Server{Pages: at(http.StatusTeapot)}).pages(guard(at(http.StatusOK), "0123456789abcdef")))
+	for path, want := range map[string]int{"/": 418, "/dashboard/main.js": 418, "/v1/status": 401, "/dashboard": 401, "/healthz": 401} {
+		w := httptest.NewRecorder()
+		q := httptest.NewRequest(http.MethodGet, path, nil)
+		q.Host = "localhost"
+		h.ServeHTTP(w, q)
+		require.Equal(t, want, w.Code, path)
+		w = httptest.NewRecorder()
+		q.Host = "evil.example"
+		h.ServeHTTP(w, q)
+		require.Equal(t, http.StatusForbidden, w.Code, path)
 	}
 }
 

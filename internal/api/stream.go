@@ -8,8 +8,27 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
+
+// Streams serves streams of server-sent events to a limited number of clients, who may
+// resume a stream by the id of the last event that they have seen. Make one with
+// [NewStreams]. All methods are safe for concurrent use.
+type Streams struct {
+	run  string // distinguishes the runs of the program, whose sequence numbers do not compare
+	beat time.Duration
+	open atomic.Int32
+	ctx  context.Context
+}
+
+// NewStreams returns a value that serves streams until ctx is done.
+func NewStreams(ctx context.Context) *Streams {
+	return &Streams{run: newRun(), beat: heartbeat, ctx: ctx}
+}
+
+// ID returns the id of the event with a sequence number.
+func (s *Streams) ID(seq uint64) string { return eventID(s.run, seq) }
 
 // events streams the node's events as server-sent events: new ones, or those from
 // Last-Event-ID or ?since= on.
@@ -19,16 +38,16 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 		topic = "all"
 	}
 	if _, known := topics[topic]; !known {
-		fail(w, http.StatusBadRequest, fmt.Errorf("topic %.50q is none of %s", topic, strings.Join(Topics(), ", ")))
+		Fail(w, http.StatusBadRequest, fmt.Errorf("topic %.50q is none of %s", topic, strings.Join(Topics(), ", ")))
 		return
 	}
-	s.stream(w, q, sinceOf(q), s.last.Load(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
+	s.streams.Serve(w, q, s.last.Load(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
 		return func(yield func([]byte) bool) {
 			for e := range s.node.EventsSince(ctx, seq) {
 				if !wanted(topic, e.Kind()) {
 					continue
 				}
-				msg := s.message(e.Head().Sequence, e.Kind(), eventOf(e, s.node.ID(), s.run))
+				msg := s.streams.Message(e.Head().Sequence, e.Kind(), EventOf(e, s.node.ID(), s.streams.run))
 				if !yield(msg) {
 					return
 				}
@@ -37,8 +56,9 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 	})
 }
 
-// message returns a server-sent event.
-func (s *Server) message(seq uint64, kind string, v any) []byte {
+// Message returns a server-sent event with a sequence number, a kind, and a value as
+// JSON.
+func (s *Streams) Message(seq uint64, kind string, v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Appendf(nil, ": event %d cannot be encoded\n\n", seq)
@@ -46,27 +66,29 @@ func (s *Server) message(seq uint64, kind string, v any) []byte {
 	return fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", eventID(s.run, seq), kind, b)
 }
 
-// stream answers with a stream: from the id since on, or from last if since is empty.
-func (s *Server) stream(w http.ResponseWriter, q *http.Request, since string, last uint64,
+// Serve answers with a stream: from Last-Event-ID or ?since= on, or from last if the
+// request has neither. messages returns the messages after a sequence number until its
+// context is done.
+func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
 	messages func(context.Context, uint64) iter.Seq[[]byte]) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	seq := last
-	if since != "" {
+	if since := sinceOf(q); since != "" {
 		var err error
 		if seq, err = parseEventID(since, s.run); err != nil {
-			fail(w, http.StatusBadRequest, err)
+			Fail(w, http.StatusBadRequest, err)
 			return
 		}
 	}
 	feed := messages(ctx, seq)
-	if s.streams.Add(1) > MaxStreams {
-		s.streams.Add(-1)
-		fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
+	if s.open.Add(1) > MaxStreams {
+		s.open.Add(-1)
+		Fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
 		return
 	}
-	defer s.streams.Add(-1)
+	defer s.open.Add(-1)
 	out := &sender{w: w, control: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -91,7 +113,7 @@ func sinceOf(q *http.Request) string {
 
 // relay sends messages, and regularly a comment, so that each side notices the end of
 // the other.
-func (s *Server) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) {
+func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) {
 	feed := make(chan []byte)
 	go func() {
 		defer close(feed)
