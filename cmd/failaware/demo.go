@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/demo"
 )
@@ -20,6 +23,7 @@ import (
 type demoFlags struct {
 	options demo.Options
 	script  bool
+	http    string
 	during  time.Duration
 }
 
@@ -34,9 +38,14 @@ and restart nodes. The demonstration checks all the time that every promise hold
 
 On a terminal there is a picture, and the key ? explains the others. Without a terminal,
 and with -o json or ndjson, the command prints events for some time (--for). With
---script it plays a fixed story, and the exit code is 1 if a step fails.`,
+--script it plays a fixed story, and the exit code is 1 if a step fails.
+
+With --http there is also a page for browsers of this machine, which shows the same and
+more, and has the faults as buttons. Without a terminal the command runs until it is
+interrupted then, unless there is --for.`,
 		Example: `  failaware demo
   failaware demo --nodes 7 --preset lan
+  failaware demo --http 127.0.0.1:8080
   failaware demo --script
   failaware demo --for 5s -o json | jq .`,
 		Args: cobra.NoArgs,
@@ -46,6 +55,7 @@ and with -o json or ndjson, the command prints events for some time (--for). Wit
 	fl.IntVar(&f.options.Nodes, "nodes", 5, "how many nodes there are, 2 to 9 (the script needs 5)")
 	fl.StringVar(&f.options.Preset, "preset", "local", "the timing: local, lan or wan")
 	fl.BoolVar(&f.script, "script", false, "play a fixed story and check every step")
+	fl.StringVar(&f.http, "http", "", "serve the page at this loopback address, HOST:PORT; port 0 lets the system choose")
 	fl.DurationVar(&f.during, "for", 10*time.Second, "without a terminal: for how long to print events")
 	return cmd
 }
@@ -56,11 +66,17 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	f.options.Talk = f.http != ""
 	world, err := demo.NewWorld(f.options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
+	if f.http != "" {
+		if err := f.serve(ctx, cmd, world); err != nil {
+			return err
+		}
+	}
 	out := demo.Output{To: cmd.OutOrStdout(), JSON: cli.FormatOf(cmd) != cli.AsTable}
 	if f.script {
 		return demo.Tell(ctx, world, &out)
@@ -74,7 +90,36 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	return demo.Interactive(ctx, world)
 }
 
+// serve serves the page until ctx is done.
+func (f *demoFlags) serve(ctx context.Context, cmd *cobra.Command, world *demo.World) error {
+	l, err := net.Listen("tcp", f.http)
+	if err != nil {
+		return cli.Wrong("--http: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "the page is at http://%s/\n", l.Addr())
+	world.Note("the page is at http://%s/", l.Addr())
+	web := demo.NewWeb(ctx, world, cli.Version())
+	go func() {
+		if err := web.Serve(ctx, l); err != nil {
+			world.Note("the page is no longer available: %v", err)
+		}
+	}()
+	if !cmd.Flags().Changed("for") {
+		f.during = untilInterrupted
+	}
+	return nil
+}
+
+// untilInterrupted is longer than any demonstration.
+const untilInterrupted = 100 * 365 * 24 * time.Hour
+
 func (f *demoFlags) check() error {
+	if f.http != "" && !api.LoopbackAddr(f.http) {
+		return fmt.Errorf("--http: %q is not HOST:PORT of a loopback address", f.http)
+	}
+	if f.http != "" && f.script {
+		return errors.New("--http: the story of --script has no page")
+	}
 	if f.script && f.options.Nodes < demo.LeastStoryNodes {
 		return fmt.Errorf("--script: the story needs at least %d nodes", demo.LeastStoryNodes)
 	}

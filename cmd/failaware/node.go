@@ -18,6 +18,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/dashboard"
 )
 
 func newNodeCommand() *cobra.Command {
@@ -61,7 +62,7 @@ type nodeRun struct {
 	log    hclog.Logger
 	node   *failaware.Node
 	server *api.Server
-	token  string        // of an API at a TCP address
+	token  string        // of an API at a TCP address, and of the page
 	leave  chan struct{} // a client of the API asked the node to leave
 }
 
@@ -88,6 +89,14 @@ func (r *nodeRun) run(ctx context.Context) error {
 			r.cfg.api = listener.Addr().String() // the system may have chosen the port
 		}
 	}
+	pages, err := r.listenHTTP()
+	if err != nil {
+		return err
+	}
+	if pages != nil {
+		defer pages.Close()
+		r.cfg.http = pages.Addr().String()
+	}
 	if r.cfg.report != "" {
 		rep, err := openReport(r.cfg.report, r.log)
 		if err != nil {
@@ -100,8 +109,8 @@ func (r *nodeRun) run(ctx context.Context) error {
 		return r.startError(err)
 	}
 	defer r.node.Close()
-	if listener != nil {
-		r.serve(listener)
+	if listener != nil || pages != nil {
+		r.serve(listener, pages)
 		defer r.server.Close()
 	}
 	if err := r.announce(); err != nil {
@@ -145,7 +154,32 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	return l, nil
 }
 
-func (r *nodeRun) serve(l net.Listener) {
+// listenHTTP opens the address of the page, if there is one.
+func (r *nodeRun) listenHTTP() (net.Listener, error) {
+	if r.cfg.http == "" {
+		return nil, nil
+	}
+	if r.token == "" && r.cfg.apiToken == "" {
+		r.token = api.NewToken()
+	}
+	if r.token == "" {
+		var err error
+		if r.token, err = api.MakeToken(r.cfg.apiToken); err != nil {
+			return nil, cli.Wrong("%w", err)
+		}
+	}
+	l, err := net.Listen("tcp", r.cfg.http)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, cli.Wrong("--http: the address %s is in use", r.cfg.http)
+	}
+	if err != nil {
+		return nil, cli.Wrong("--http: %w", err)
+	}
+	return l, nil
+}
+
+// serve serves the API, and the page with the API. Either listener may be nil.
+func (r *nodeRun) serve(l, pages net.Listener) {
 	r.server = api.NewServer(r.node)
 	r.server.Version = cli.Version()
 	r.server.Leave = func() {
@@ -154,15 +188,35 @@ func (r *nodeRun) serve(l net.Listener) {
 		default:
 		}
 	}
+	r.server.Pages = dashboard.Handler(dashboard.Node)
+	tcp := func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
 	serve := r.server.Serve
 	if r.cfg.tcpAPI() {
-		serve = func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
+		serve = tcp
 	}
-	go func() {
+	start := func(l net.Listener, serve func(net.Listener) error, what string) {
 		if err := serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
-			r.log.Error("the API is no longer available", "error", err)
+			r.log.Error(what+" is no longer available", "error", err)
 		}
-	}()
+	}
+	if l != nil {
+		go start(l, serve, "the API")
+	}
+	if pages != nil {
+		go start(pages, tcp, "the page")
+	}
+}
+
+// pageURL returns the address of the page. It contains a token that was made for this run;
+// one from a file is not repeated.
+func (r *nodeRun) pageURL() string {
+	switch {
+	case r.cfg.http == "":
+		return ""
+	case r.cfg.apiToken == "":
+		return "http://" + r.cfg.http + "/#token=" + r.token
+	}
+	return "http://" + r.cfg.http + "/"
 }
 
 // startError names the setting to change.
@@ -187,6 +241,7 @@ type started struct {
 	Group   string     `json:"group"`
 	Address string     `json:"address"`
 	API     string     `json:"api"`
+	Page    string     `json:"page,omitempty"` // URL of the dashboard
 	Bounds  guarantees `json:"bounds"`
 	// Addresses at which other programs get the time.
 	NTP        string `json:"ntp,omitempty"`
@@ -196,7 +251,7 @@ type started struct {
 // announce prints the node's identity and its guarantees.
 func (r *nodeRun) announce() error {
 	cfg := r.node.Config()
-	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api,
+	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api, Page: r.pageURL(),
 		Bounds: guaranteesOf(&r.cfg, r.bounds), ClockBound: r.cfg.segment.Path}
 	if addr := r.node.NTPAddr(); addr.IsValid() {
 		s.NTP = addr.String()

@@ -81,6 +81,10 @@ func apply(values source) (nodeConfig, error) {
 		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "api" })
 		errs = append(errs, fmt.Errorf("%s: %w", origin(settings[i], values, ""), err))
 	}
+	if c.http != "" && !api.LoopbackAddr(c.http) {
+		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "http" })
+		errs = append(errs, fmt.Errorf("%s: %q is not HOST:PORT of a loopback address", origin(settings[i], values, ""), c.http))
+	}
 	return c, errors.Join(errs...)
 }
 

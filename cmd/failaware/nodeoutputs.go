@@ -26,9 +26,12 @@ func (c *nodeConfig) takeOutputs(values source) (errs []error) {
 	return errs
 }
 
-// announceOutputs prints the addresses of the servers of time.
+// announceOutputs prints the addresses of the dashboard and of the servers of time.
 func (s *started) announceOutputs(out io.Writer) (err error) {
-	if s.NTP != "" {
+	if s.Page != "" {
+		_, err = fmt.Fprintf(out, "dashboard at %s\n", s.Page)
+	}
+	if s.NTP != "" && err == nil {
 		_, err = fmt.Fprintf(out, "NTP server at %s\n", s.NTP)
 	}
 	if s.ClockBound != "" && err == nil {

@@ -24,6 +24,7 @@ type nodeConfig struct {
 	failaware.Config
 	api          string // socket path, HOST:PORT, or "none"
 	apiToken     string
+	http         string // HOST:PORT of the page and the API, or empty
 	logLevel     hclog.Level
 	logJSON      bool
 	leaveTimeout time.Duration
@@ -127,7 +128,8 @@ var settings = []*setting{
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback without a key file, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
 	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: handles packets sooner, at the price of power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
-	{"api_token", "api-token", "file", "", "file with the token for a TCP address; created if it does not exist", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"http", "http", "HOST:PORT", "", "serve the dashboard and the API to browsers at this loopback address, besides --api (default off)", text(func(c *nodeConfig) *string { return &c.http })},
+	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
 	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},

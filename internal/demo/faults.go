@@ -122,7 +122,9 @@ func (w *World) Resign(id failaware.NodeID) error {
 	return n.Resign(ctx)
 }
 
-// Note records an action of the user in the journal.
+// Note records an action of the user.
 func (w *World) Note(format string, args ...any) {
-	w.journal.note(time.Since(w.began), fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	w.journal.note(time.Since(w.began), text)
+	w.history.add(happening{at: time.Now(), fault: text})
 }

@@ -22,7 +22,9 @@ type World struct {
 	began   time.Time
 	relay   *Relay
 	journal *journal
+	history *history
 	watch   *watch
+	talk    bool
 
 	doing   sync.Mutex // one fault at a time
 	mu      sync.Mutex // guards the following
@@ -46,12 +48,14 @@ type life struct {
 	node *failaware.Node
 	gate *pause.Gate
 	last atomic.Pointer[failaware.Status]
+	traffic
 }
 
 // Options configure a demonstration.
 type Options struct {
 	Nodes  int    // 2 to MaxNodes
 	Preset string // "local", "lan" or "wan"
+	Talk   bool   // the nodes broadcast messages all the time
 }
 
 // TimingOf returns the timing of a preset.
@@ -86,7 +90,8 @@ func NewWorld(o Options) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the relay between the nodes: %w", err)
 	}
-	w := &World{preset: o.Preset, timing: timing, bounds: bounds, began: time.Now(), relay: relay, journal: newJournal()}
+	w := &World{preset: o.Preset, timing: timing, bounds: bounds, began: time.Now(), relay: relay, journal: newJournal(),
+		history: newHistory(), talk: o.Talk}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	for id := range o.Nodes {
 		w.members = append(w.members, &member{id: failaware.NodeID(id + 1), since: w.began})
@@ -142,8 +147,11 @@ func (w *World) Start(id failaware.NodeID) error {
 		peers = append(peers, failaware.Peer{ID: other, Addr: w.relay.Address(id, other).String()})
 	}
 	l := &life{gate: pause.New()}
-	node, err := failaware.Start(pause.With(w.ctx, l.gate), failaware.Config{
-		ID: id, Group: "demo", Peers: peers, Timing: w.timing, RaiseProcs: true})
+	cfg := failaware.Config{ID: id, Group: "demo", Peers: peers, Timing: w.timing, RaiseProcs: true}
+	if w.talk {
+		cfg.Broadcast = &failaware.BroadcastConfig{}
+	}
+	node, err := failaware.Start(pause.With(w.ctx, l.gate), cfg)
 	if err != nil {
 		return fmt.Errorf("node %v: %w", id, err)
 	}
@@ -156,8 +164,12 @@ func (w *World) Start(id failaware.NodeID) error {
 	w.tasks.Go(func() {
 		for e := range node.EventsSince(w.ctx, 0) {
 			w.journal.event(time.Since(w.began), id, e)
+			w.history.add(happening{at: e.Head().Time, node: id, event: e})
 		}
 	})
+	if w.talk {
+		w.tasks.Go(func() { l.traffic.run(w.ctx, node) })
+	}
 	return nil
 }
 

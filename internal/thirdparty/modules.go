@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -64,12 +67,36 @@ func linked(root string) ([]*module, error) {
 			}
 		}
 	}
+	charts, err := embedded(root)
+	if err != nil {
+		return nil, err
+	}
+	all[charts.Path] = charts
 	list := make([]*module, 0, len(all))
 	for _, m := range all {
 		list = append(list, m)
 	}
 	slices.SortFunc(list, func(a, b *module) int { return cmp.Compare(a.Path, b.Path) })
 	return list, nil
+}
+
+// charts is the path under which the notice lists the library of the dashboard's charts,
+// which is embedded and is no Go module.
+const charts = "uPlot (github.com/leeoniya/uPlot)"
+
+// embedded returns the library of the dashboard's charts. Its file begins with its version.
+func embedded(root string) (*module, error) {
+	dir := filepath.Join(root, "internal", "dashboard", "assets", "uplot")
+	text, err := os.ReadFile(filepath.Join(dir, "uPlot.iife.min.js"))
+	if err != nil {
+		return nil, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	m := regexp.MustCompile(`\((v[0-9.]+)\)`).FindStringSubmatch(line)
+	if m == nil {
+		return nil, fmt.Errorf("uPlot does not say its version: %q", line)
+	}
+	return &module{Path: charts, Version: m[1], Dir: dir, programs: programs[:1]}, nil
 }
 
 // output runs the go command in the root of the project, for a system.

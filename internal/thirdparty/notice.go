@@ -29,7 +29,7 @@ func notice(root string) ([]byte, error) {
 	fmt.Fprintf(&b, `Third-party software in the programs of failaware
 
 The programs are built for %s. They link the modules below, some of them on some
-systems only. This file is written by "go generate ./internal/thirdparty".
+systems only, and embed uPlot. This file is written by "go generate ./internal/thirdparty".
 `, strings.Join(systems, ", "))
 	for _, program := range programs {
 		fmt.Fprintf(&b, "\n%s:\n\n", program)

@@ -31,6 +31,8 @@ func TestTheNoticeNamesWhatIsLinked(t *testing.T) {
 	require.Equal(t, programs[:1], paths["github.com/gdamore/tcell/v2"].programs, "only the demonstration has a screen")
 	require.Contains(t, paths, "github.com/inconshreveable/mousetrap", "linked on Windows alone")
 	require.NotContains(t, paths, "github.com/stretchr/testify", "tests are not linked")
+	require.NotContains(t, paths, "github.com/chromedp/chromedp", "tests are not linked")
+	require.Equal(t, programs[:1], paths[charts].programs, "only the dashboard has charts")
 }
 
 func text(t *testing.T, id string) string {

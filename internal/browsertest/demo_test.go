@@ -1,0 +1,95 @@
+package browsertest
+
+import (
+	"context"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/demo"
+)
+
+// startDemo starts five nodes with the page, and returns its address.
+func startDemo(t *testing.T) string {
+	t.Helper()
+	world, err := demo.NewWorld(demo.Options{Nodes: 5, Preset: "lan", Talk: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, world.Close()) })
+	require.NoError(t, world.StartAll())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- demo.NewWeb(ctx, world, "test").Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-served)
+	})
+	return "http://" + l.Addr().String() + "/"
+}
+
+var (
+	whole  = regexp.MustCompile(`^One leader · node \d leads \{1 2 3 4 5\}, view fresh$`)
+	halves = regexp.MustCompile(`^2 leaders · node [12] leads \{1 2\}, view fresh · node [345] leads \{3 4 5\}, view fresh$`)
+)
+
+// The group is split and healed through the page, which shows at each step what the
+// nodes agree on.
+func TestTheNetworkIsCutThroughThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1440, 900)
+	b.dark(false)
+	b.do(chromedp.Navigate(startDemo(t)))
+	b.until("#summary", whole.MatchString)
+	require.Equal(t, 5, b.count("#graph .node"))
+	require.Equal(t, 20, b.count("#graph .link"))
+	require.Equal(t, 1, b.count("#graph .field"))
+	b.requireAccessible()
+	b.shoot("one-group", false)
+
+	b.click(`#graph [data-node="1"]`)
+	b.do(chromedp.KeyEvent("2"))
+	b.until("#controls .chosen", func(s string) bool { return strings.HasPrefix(s, "Selected: 1, 2.") })
+	b.click("#do-split")
+	b.until("#summary", halves.MatchString)
+	b.until("#links", func(s string) bool { return strings.Count(s, "cut") == 12 })
+	require.Equal(t, 2, b.count("#graph .field"))
+	b.do(chromedp.KeyEvent("0"))
+	b.until("#controls .chosen", func(s string) bool { return strings.HasPrefix(s, "Select nodes") })
+	b.settle()
+	b.shoot("split", true)
+	b.requireAccessible()
+
+	b.dark(true)
+	b.click("#do-heal")
+	b.until("#summary", whole.MatchString)
+	b.until("#timeline", func(s string) bool { return strings.Contains(s, "branches: {1 2} from") })
+	b.settle()
+	b.shoot("healed-dark", true)
+	b.requireAccessible()
+
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2)))
+	b.settle()
+	b.shoot("phone", true)
+	b.requireAccessible()
+	b.requireNoErrors()
+}
+
+// requireAccessible requires that axe-core finds no serious barrier.
+func (b *tab) requireAccessible() {
+	b.t.Helper()
+	found := b.barriers()
+	for _, f := range found {
+		b.t.Log(f)
+	}
+	require.False(b.t, slices.ContainsFunc(found, func(f string) bool {
+		return strings.HasPrefix(f, "serious") || strings.HasPrefix(f, "critical")
+	}))
+}

@@ -1,0 +1,70 @@
+package browsertest
+
+import (
+	"context"
+	"net"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/dashboard"
+)
+
+// startNode starts a node that ends with the test.
+func startNode(t *testing.T, cfg failaware.Config) *failaware.Node {
+	t.Helper()
+	cfg.Timing = failaware.LAN()
+	n, err := failaware.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+// A node shows what it knows, and says what it does not. Without the token it shows
+// nothing.
+func TestANodeShowsWhatItKnows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	one := startNode(t, failaware.Config{ID: 1, Name: "alpha"})
+	startNode(t, failaware.Config{ID: 2, Peers: []failaware.Peer{{ID: 1, Addr: one.Addr().String()}}})
+	server := api.NewServer(one)
+	server.Pages = dashboard.Handler(dashboard.Node)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	token := api.NewToken()
+	served := make(chan error, 1)
+	go func() { served <- server.ServeTCP(l, token) }()
+	t.Cleanup(func() {
+		server.Close()
+		require.NoError(t, <-served)
+	})
+	url := "http://" + l.Addr().String() + "/"
+
+	b.do(chromedp.Navigate(url + "#token=wrong"))
+	b.until("#connection", func(s string) bool { return s == "no token" })
+	require.Empty(t, b.text("#nodes"))
+	b.requireAccessible()
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
+	b.until("#summary", regexp.MustCompile(`^One leader · node [12] leads \{1 2\}, view fresh( at node 1)?$`).MatchString)
+	b.until("#known", func(s string) bool { return strings.Contains(s, "the links between other nodes are not known here") })
+	b.until("#scope", func(s string) bool { return s == "default · node 1" })
+	require.Equal(t, 2, b.count("#graph .node"))
+	require.Equal(t, 1, b.count("#graph .node.told"))
+	require.Equal(t, 1, b.count("#graph .link"))
+	require.Zero(t, b.count("#do-split"))
+	b.until("#timeline", func(s string) bool { return strings.Contains(s, "members {1 2}") })
+	b.settle()
+	b.shoot("node", true)
+	b.requireAccessible()
+
+	b.do(chromedp.Navigate(url + "#token=" + token))
+	b.until("#connection", func(s string) bool { return s == "● live" })
+	require.NotContains(t, eval[string](b, "location.href"), token)
+}

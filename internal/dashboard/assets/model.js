@@ -1,0 +1,106 @@
+// The picture that the page shows: a plain value, the same for one node and for the
+// demonstration.
+//
+//   nodes       {id, name, state, self, known, leads, leader, upToDate, view, members, fresh,
+//                staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
+//   links       {from, to, bound, fast, alive, cut, added}: what "to" proved about packets of "from"
+//   partitions  {leader, nodes}: a leader and the nodes that are bound to it
+//
+// A node is known if it answered itself. One node knows what the others said to it, and
+// only the links that end at itself.
+
+export function pictureOf(world, demo) {
+  const p = demo ? ofDemo(world) : ofNode(world);
+  p.nodes.sort((a, b) => a.id - b.id);
+  p.byID = new Map(p.nodes.map((n) => [n.id, n]));
+  p.partitions = partitions(p);
+  for (const n of p.nodes) n.partition = p.partitions.find((q) => q.nodes.includes(n.id));
+  return p;
+}
+
+function ofDemo(world) {
+  const timing = world.nodes.find((n) => n.status)?.status.timing;
+  const p = { demo: true, world, nodes: [], links: [], timing, bounds: world.nodes.find((n) => n.status)?.status.bounds };
+  const faults = new Map(world.links.map((l) => [`${l.from}>${l.to}`, l]));
+  for (const w of world.nodes) {
+    const n = w.status ? ofStatus(w.status) : { id: w.node, name: `node-${w.node}`, leader: 0, members: [] };
+    Object.assign(n, { known: true, self: false, state: w.state, stateFor: w.for_ns, staleFor: w.stale_for_ns, offset: w.offset_ns,
+      delivered: w.delivered, latency: w.latency_ns });
+    p.nodes.push(n);
+    for (const other of world.nodes) {
+      if (other.node === w.node) continue;
+      const m = w.status?.members.find((x) => x.node === other.node);
+      const fault = faults.get(`${other.node}>${w.node}`);
+      p.links.push(link(other.node, w.node, m, fault, w.state));
+    }
+  }
+  return p;
+}
+
+function ofNode(status) {
+  const p = { demo: false, nodes: [], links: [], timing: status.timing, bounds: status.bounds, self: status.node };
+  const own = ofStatus(status);
+  Object.assign(own, { known: true, self: true });
+  p.nodes.push(own);
+  for (const m of status.members) {
+    if (m.self || !m.node) continue;
+    p.nodes.push({ id: m.node, name: m.name, known: false, self: false, state: m.alive ? "up" : "silent",
+      leader: m.locked_to, leads: m.leads || m.says_leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
+      inView: m.in_view });
+    p.links.push(link(m.node, status.node, m, null, "up"));
+  }
+  p.strangers = status.members.filter((m) => !m.node).map((m) => ({ address: m.listed || m.address, why: m.mismatch || m.refused || m.problem || "nothing was heard" }));
+  return p;
+}
+
+function ofStatus(s) {
+  return { id: s.node, name: s.name, state: s.stopped ? "failed" : s.ready ? "up" : "starting", status: s,
+    leads: s.leader.leads, leader: s.leader.up_to_date ? s.leader.leader : 0, upToDate: s.leader.up_to_date,
+    leaseLeft: s.leader.at_most_ns, leaseMax: s.timing.lock_time_ns, support: s.leader.support,
+    view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date,
+    deviation: s.clock.deviation_ns, utc: s.clock.utc_bound_ns, clockStatus: s.clock.status, timeline: s.clock.timeline || "" };
+}
+
+function link(from, to, m, fault, state) {
+  return { from, to, known: !!m && state !== "crashed" && state !== "failed", alive: !!m?.alive, fast: !!m?.fast, bound: m?.delay_ns ?? null,
+    cut: !!fault?.cut, added: fault?.added_ns || 0 };
+}
+
+// partitions finds the leaders and the nodes that are bound to each.
+function partitions(p) {
+  return p.nodes.filter((n) => n.leads && up(n)).map((lead) => ({
+    leader: lead.id,
+    nodes: p.nodes.filter((n) => n.id === lead.id || n.upToDate && n.leader === lead.id && up(n)).map((n) => n.id),
+  }));
+}
+
+export const up = (n) => n.state !== "crashed" && n.state !== "failed" && n.state !== "silent";
+
+// grade sorts a link by its proven bound: 1 to 3 are fast, 4 is slow, "x" is broken, and
+// 0 means that nothing is known.
+export function grade(l, threshold) {
+  if (l.cut) return "x";
+  if (!l.known) return 0;
+  if (!l.alive) return "x";
+  if (l.bound === null) return 0;
+  if (!l.fast || l.bound > threshold) return 4;
+  return l.bound <= threshold / 8 ? 1 : l.bound <= threshold / 2 ? 2 : 3;
+}
+
+export const grades = { 1: "at most Δ/8", 2: "at most Δ/2", 3: "at most Δ: fast", 4: "above Δ: slow", x: "silent or cut", 0: "not known" };
+
+// summary says in one sentence how the group is.
+export function summary(p) {
+  const parts = p.partitions.map((q) => {
+    const lead = p.byID.get(q.leader);
+    const fresh = q.nodes.filter((id) => { const n = p.byID.get(id); return n.known ? n.fresh && n.view === lead.view : n.inView; });
+    const own = p.byID.get(p.self);
+    const view = !lead.known ? (own.partition === q ? `, view ${own.fresh ? "fresh" : "stale"} at node ${p.self}` : "") : fresh.length === q.nodes.length ? ", view fresh" : fresh.length ? `, view fresh at ${fresh.length} of ${q.nodes.length}` : ", no fresh view";
+    return `node ${q.leader} leads {${q.nodes.join(" ")}}${view}`;
+  });
+  const alone = p.nodes.filter((n) => n.state === "up" && n.known && !n.partition).map((n) => n.id);
+  if (alone.length) parts.push(`without a leader: {${alone.join(" ")}}`);
+  for (const n of p.nodes) if (n.state !== "up") parts.push(`node ${n.id} ${n.state}`);
+  const count = p.partitions.length;
+  return `${count === 0 ? "No leader" : count === 1 ? "One leader" : `${count} leaders`} · ${parts.join(" · ")}`;
+}

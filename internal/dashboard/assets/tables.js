@@ -1,0 +1,68 @@
+// The tables: the nodes, and the delay bounds between them. They say all that the picture
+// says, for readers who do not see it.
+
+import { brief, h, ids, shortView, tint } from "./format.js";
+import { grade, up } from "./model.js";
+
+const yes = (text) => h("span", { class: "good" }, `✓ ${text}`);
+const no = (text) => h("span", { class: "bad" }, `✕ ${text}`);
+const hmm = (text) => h("span", { class: "warn" }, `! ${text}`);
+
+// nodes fills the table of nodes.
+export function nodes(table, p) {
+  const head = ["Node", "State", "Leader", "Lease left ≤", "View", "Clock ±", "Lateness of its loop"];
+  const rows = p.nodes.map((n) => {
+    const cells = [
+      h("th", { scope: "row" }, h("span", { class: `swatch ${tint(n.id)}` }), ` ${n.id} `, n.name !== `node-${n.id}` ? n.name : "", n.self ? h("small", {}, " this node") : ""),
+      h("td", {}, state(n)),
+      h("td", {}, n.leads && up(n) ? h("strong", { class: tint(n.id) }, "★ leads") : n.leader && up(n) ? `node ${n.leader}` : "nobody"),
+    ];
+    if (n.known && n.status && up(n)) {
+      const late = n.status.lateness;
+      cells.push(h("td", { class: "num" }, n.upToDate ? brief(n.leaseLeft) : "–"),
+        h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale")),
+        h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation)),
+        h("td", { class: "num" }, `${brief(late.average_ns)} on average, ${late.late} above σ`));
+    } else if (up(n) || n.state === "silent") {
+      cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view")));
+    } else {
+      cells.push(h("td", { colspan: 4 }, ""));
+    }
+    return h("tr", {}, cells);
+  });
+  for (const x of p.strangers || []) rows.push(h("tr", {}, h("th", { scope: "row" }, "?"), h("td", { colspan: 6 }, `${x.address}: ${x.why}`)));
+  fill(table, "The nodes, as they answered last", head, rows);
+}
+
+function state(n) {
+  const text = n.stateFor && n.state !== "up" ? `${n.state} for ${brief(n.stateFor)}` : n.state;
+  return n.state === "up" ? yes("up") : up(n) ? hmm(text) : no(text);
+}
+
+// links fills the table of delay bounds: a row for each node that measures.
+export function links(table, p) {
+  const threshold = p.timing?.fast_threshold_ns ?? Infinity;
+  const at = new Map(p.links.map((l) => [`${l.from}>${l.to}`, l]));
+  const rows = p.nodes.filter((n) => n.known).map((to) => h("tr", {}, h("th", { scope: "row" }, `at ${to.id}`),
+    p.nodes.map((from) => {
+      const l = at.get(`${from.id}>${to.id}`);
+      if (!l) return h("td", { class: "num self" }, "·");
+      const g = grade(l, threshold);
+      const text = g === "x" ? (l.cut ? "✕ cut" : "✕ silent") : g === 0 ? "–" : brief(l.bound);
+      return h("td", { class: `num cell d${g}` }, text, g === 4 ? " slow" : "", l.added ? ` (+${brief(l.added)})` : "");
+    })));
+  fill(table, `Delay bounds; a packet is fast if its bound is at most ${brief(p.timing?.fast_threshold_ns)}`, ["", ...p.nodes.map((n) => `from ${n.id}`)], rows);
+}
+
+// fill replaces a table's content if it is another one.
+function fill(table, caption, head, rows) {
+  const next = [h("caption", { class: "hidden" }, caption),
+    h("thead", {}, h("tr", {}, head.map((t) => t ? h("th", { scope: "col" }, t) : h("td")))), h("tbody", {}, rows)];
+  const text = next.map((e) => e.outerHTML).join("");
+  if (shown.get(table) === text) return;
+  shown.set(table, text);
+  table.replaceChildren(...next);
+}
+
+// shown has the content of each table, since it is cheaper to compare than to replace.
+const shown = new WeakMap();
