@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/why"
 )
 
 // Limits of the data that a server keeps for clients.
@@ -49,6 +50,7 @@ type Server struct {
 	last    atomic.Uint64 // the sequence number of the last event before the server started
 	kept    *deliveryLog  // nil unless the node has deliveries
 	past    clockHistory
+	causes  *why.Record
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -59,14 +61,10 @@ type Server struct {
 // NewServer returns a server for a node. It must be closed. It consumes the node's
 // deliveries, if there are any.
 func NewServer(n *failaware.Node) *Server {
-	s := &Server{node: n}
+	s := &Server{node: n, causes: why.NewRecord(n.Config().Timing, n.Bounds())}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = NewStreams(s.ctx)
-	go func() {
-		for e := range n.EventsSince(s.ctx, 0) {
-			s.last.Store(e.Head().Sequence)
-		}
-	}()
+	go s.recordCauses()
 	go s.past.fill(s.ctx, n)
 	if b := n.Config().Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
@@ -96,6 +94,7 @@ var routes = []route{
 	{http.MethodGet, "/v1/clock/sources", (*Server).sources},
 	{http.MethodGet, "/v1/clock/history", (*Server).history},
 	{http.MethodGet, "/v1/members", (*Server).members},
+	{http.MethodGet, "/v1/why", (*Server).why},
 	{http.MethodGet, "/v1/events", (*Server).events},
 	{http.MethodPost, broadcastPath, (*Server).broadcast},
 	{http.MethodGet, "/v1/deliveries", (*Server).deliveries},

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/timed"
+)
+
+func newWhyCommand(g *globals) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "why leader|view|clock|NODE", Short: "Explain why the leader, the view, the clock or a peer is as it is",
+		Long: `Explain the present state by the latest events: what happened, which message or silence
+of which node led to it, and by which rule with which of the settings.`,
+		Example: `  failaware why view     why is the view stale, or who came and left?
+  failaware why 3        why was node 3 dropped?`,
+		Args: cli.Args, ValidArgs: api.WhySubjects(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkSubject(args[0]); err != nil {
+				return err
+			}
+			_, err := show(g, cmd, "/v1/why?about="+args[0], func(w io.Writer, a *api.Why) error { return writeWhy(w, a, all) })
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "show all causes that the node keeps, not only the latest three")
+	return cmd
+}
+
+func checkSubject(about string) error {
+	for _, s := range api.WhySubjects() {
+		if s == about {
+			return nil
+		}
+	}
+	if _, err := timed.ParseNodeID(about); err != nil {
+		return cli.Wrong("why: %q is neither leader, view, clock nor the id of a node (1 to 255)", about)
+	}
+	return nil
+}
+
+// shownCauses is how many causes are shown without --all.
+const shownCauses = 3
+
+func writeWhy(w io.Writer, a *api.Why, all bool) error {
+	causes := a.Causes
+	if !all && len(causes) > shownCauses {
+		causes = causes[:shownCauses]
+	}
+	if _, err := fmt.Fprintln(w, a.State); err != nil {
+		return err
+	}
+	if len(causes) == 0 {
+		_, err := fmt.Fprintln(w, "nothing has happened to it since the node was started")
+		return err
+	}
+	for i := range causes {
+		c := &causes[i]
+		fmt.Fprintf(w, "\n%s  %s\n", clockTime(c.Event.Time), c.Event.Text)
+		for j := range c.Because {
+			b := &c.Because[j]
+			fmt.Fprintf(w, "  because %s  %s\n", clockTime(b.Time), b.Text)
+		}
+		if c.Rule != "" {
+			fmt.Fprintf(w, "  rule    %s\n", c.Rule)
+		}
+	}
+	if left := len(a.Causes) - len(causes); left > 0 {
+		_, err := fmt.Fprintf(w, "\n%d earlier causes: --all shows them\n", left)
+		return err
+	}
+	return nil
+}
+
+// clockTime formats the time of an event of this run.
+func clockTime(t time.Time) string { return t.Local().Format("15:04:05.000") }
