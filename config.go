@@ -29,8 +29,8 @@ type Config struct {
 	Listen string
 	// Peers are the nodes that this one looks for. An entry with this node's own id is
 	// ignored, so all nodes can have the same list; it must not name another address
-	// than Listen. Nodes that are not listed, but list
-	// this one, are learnt from their packets.
+	// than Listen. One node of the group is enough: members introduce each other, and a
+	// node that lists this one is learnt from its packets.
 	Peers []Peer
 	// Transport carries the packets in place of UDP sockets; nil means sockets. It is
 	// for tests in memory: see [Transport].

@@ -74,7 +74,7 @@ var settings = []*setting{
 	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
 	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
-	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; can be repeated", addPeer},
+	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; one is enough, more are for when it is down; can be repeated", addPeer},
 	{"max_peers", "max-peers", "count", "MaxPeers", "how many peers there can be (default 254)", integer(func(c *nodeConfig) *int { return &c.MaxPeers })},
 	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
 	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},

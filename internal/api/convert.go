@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -113,8 +115,9 @@ func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 	self.DelayNS, self.LastFastNS, self.OffsetLowNS, self.OffsetHighNS = &zero, &zero, &zero, &zero
 	var list []MemberInfo
 	placed := false
-	for i := range s.Peers {
-		p := &s.Peers[i]
+	peers := withUnheard(s)
+	for i := range peers {
+		p := &peers[i]
 		if !placed && (p.ID == failaware.NoNode || p.ID > s.ID) {
 			list, placed = append(list, self), true
 		}
@@ -124,6 +127,24 @@ func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 		list = append(list, self)
 	}
 	return list
+}
+
+// withUnheard returns the peers and, in their places, the members of the view that the
+// node has never heard, as when only the leader hears both.
+func withUnheard(s *failaware.Status) []failaware.PeerStatus {
+	peers := slices.Clone(s.Peers)
+	if s.View.View == nil {
+		return peers
+	}
+	for _, m := range s.View.View.Members {
+		if m.Node != s.ID && !slices.ContainsFunc(s.Peers, func(p failaware.PeerStatus) bool { return p.ID == m.Node }) {
+			peers = append(peers, failaware.PeerStatus{ID: m.Node, Boot: m.Boot, Delay: event.UnknownDelay, LastFast: -1})
+		}
+	}
+	slices.SortStableFunc(peers, func(a, b failaware.PeerStatus) int {
+		return cmp.Compare(uint8(a.ID-1), uint8(b.ID-1)) // nodes without an id come last
+	})
+	return peers
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {

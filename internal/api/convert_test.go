@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -44,4 +45,18 @@ func TestSyncedForIsKept(t *testing.T) {
 	require.Greater(t, said, 1000)
 	require.Zero(t, syncedFor(clocksync.Reading{Deviation: 0}, time.Millisecond, 0), "unsynchronized")
 	require.Positive(t, syncedFor(clocksync.Reading{Status: clocksync.Internal}, time.Hour, timed.MaxDrift))
+}
+
+// Members of the view that the node has never heard are listed too, in their places.
+func TestUnheardMembersAreListed(t *testing.T) {
+	v := &failaware.View{Set: timed.SetOf(1, 2, 3, 5)}
+	for id := range v.Set.All() {
+		v.Members = append(v.Members, membership.Member{Incarnation: failaware.Incarnation{Node: id, Boot: 7}})
+	}
+	s := failaware.Status{ID: 2, View: failaware.ViewAnswer{View: v}, Peers: []failaware.PeerStatus{{ID: 3}, {ID: 4}, {Listed: "host:1"}}}
+	var nodes []int
+	for _, m := range membersOfNode(&s, &failaware.Config{}) {
+		nodes = append(nodes, m.Node)
+	}
+	require.Equal(t, []int{1, 2, 3, 4, 5, 0}, nodes)
 }

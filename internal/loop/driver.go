@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/introduce"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -35,9 +36,13 @@ type driver struct {
 	asked      questions
 	count      counts
 	mismatches mismatches
-	alarmed    timed.Instant  // when the last event said that a packet cannot be encoded
-	effects    []stack.Effect // of the handler called last
-	failure    error          // why the loop ends by itself
+
+	introductions *introduce.Machine // nil between two incarnations
+	introduced    []introduce.Effect // of the call last
+
+	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
+	effects []stack.Effect // of the handler called last
+	failure error          // why the loop ends by itself
 }
 
 func newDriver(l *Loop) *driver {
@@ -125,6 +130,7 @@ func (d *driver) deadline() timed.Instant {
 	if len(d.routes.strangers) > 0 {
 		at = timed.Earlier(at, d.routes.hello)
 	}
+	at = timed.Earlier(at, d.introductions.Deadline())
 	return timed.Earlier(at, d.stack.Deadline())
 }
 
@@ -155,6 +161,9 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		}
 	}
 	d.maintainRoutes()
+	if d.stack != nil {
+		d.introduce()
+	}
 	if why := d.life.Blamed(); why != life.None && !d.life.Over() {
 		d.restart(why, d.clock.now, d.clock.era)
 	} else {

@@ -27,6 +27,7 @@ type fakeConn struct {
 	written  int
 	hastened timed.Instant
 	stats    udp.Stats
+	local    netip.AddrPort
 	read     func() // if not nil, called by ReadBatch
 }
 
@@ -43,7 +44,7 @@ func (c *fakeConn) WriteBatch(pkts []udp.Packet) (int, error) {
 }
 
 func (c *fakeConn) Wake()                         { c.wakes++ }
-func (c *fakeConn) LocalAddr() netip.AddrPort     { return netip.AddrPort{} }
+func (c *fakeConn) LocalAddr() netip.AddrPort     { return c.local }
 func (c *fakeConn) Stats() udp.Stats              { return c.stats }
 func (c *fakeConn) Close() error                  { return nil }
 func (c *fakeConn) Expect(time.Duration)          {}

@@ -71,6 +71,9 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	if kind == datagram.Accepted {
 		d.mismatches.forget(h.Source)
 	}
+	if kind == datagram.Delivered || kind == datagram.Accepted {
+		d.takeMembers(pkt.Addr)
+	}
 	if d.routes.known.Has(h.Source) {
 		d.routes.follow(&h, pkt.Addr, proved, kind, now, 2*d.cfg.Timing.Expires)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/introduce"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/epoch"
@@ -16,6 +17,7 @@ func (d *driver) begin() {
 	now := d.clock.now
 	d.cfg.Starts = d.l.cfg.State.Incarnation()
 	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(time.Now().UnixNano()))
+	d.introductions = introduce.New(d.cfg.Self.Node, d.cfg.Timing.KeepalivePeriod, now)
 	d.life.Begin(now)
 	d.clock.served = now
 }

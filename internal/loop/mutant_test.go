@@ -20,13 +20,15 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LifeEndsOnMismatch":     mismatchEndsNothing,
 		"LifeRepeatsMismatch":    mismatchEndsNothing,
 
-		"AdmitReflects":         reflectsNothing,
-		"AdmitAnyEcho":          challengesProve,
-		"AdmitFloods":           junkIsLimited,
-		"RoutesMoveUnproved":    provedAddressesOnly,
-		"ChallengesWithFrames":  reflectsNothing,
-		"ChallengesShareStamps": challengesProve,
-		"KeysReplayed":          silentlyDrops,
-		"KeysOpenToAll":         silentlyDrops,
+		"AdmitReflects":          reflectsNothing,
+		"AdmitAnyEcho":           challengesProve,
+		"AdmitFloods":            junkIsLimited,
+		"RoutesMoveUnproved":     provedAddressesOnly,
+		"ChallengesWithFrames":   reflectsNothing,
+		"ChallengesShareStamps":  challengesProve,
+		"IntroduceOtherLoopback": whoIsGreeted,
+		"IntroduceKnownOnly":     unprovedAreGreeted,
+		"KeysReplayed":           silentlyDrops,
+		"KeysOpenToAll":          silentlyDrops,
 	})
 }

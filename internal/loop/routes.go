@@ -187,6 +187,18 @@ func (r *routes) also(id timed.NodeID, alive bool, now timed.Instant) (a alterna
 	return a, a.addr.IsValid() && now < a.until && a.addr != t.addr && (!alive || a.boot == t.boot)
 }
 
+// reached returns the peers to which packets may go whatever comes from them. Two nodes
+// that only know each other from packets that were lost since would otherwise wait for
+// each other for ever: neither may send more than came.
+func (r *routes) reached() (ids timed.Set) {
+	for id := range r.known.All() {
+		if r.to[id].proved {
+			ids.Add(id)
+		}
+	}
+	return ids
+}
+
 // leaves notes that an incarnation of a peer has said that it leaves. It reports
 // false if that is known: the peer says so in every packet.
 func (r *routes) leaves(id timed.NodeID, boot timed.BootID) bool {

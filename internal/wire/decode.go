@@ -45,6 +45,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 		r.collated(p.Collated)
 	case typeEpoch:
 		p.Epoch = r.epoch()
+	case typeMembers:
+		p.Members = r.memberFrame(p.Members[:0])
 	default:
 		r.quorumFrame(kind, p)
 	}

@@ -81,6 +81,9 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameEpoch) {
 		w.epoch(p.Epoch)
 	}
+	if p.Has(FrameMembers) {
+		w.memberFrame(p.Members)
+	}
 }
 
 func (w *writer) hello(p *Packet) {

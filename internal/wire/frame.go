@@ -21,9 +21,10 @@ const (
 	typeTree      = 17
 	typeCollated  = 18
 	typeEpoch     = 19
+	typeMembers   = 20
 	// The broadcast frame is the last, so that all members can share one encoding
 	// of it (Encoder.AppendBefore).
-	typeBroadcast = 20
+	typeBroadcast = 21
 	typeEnd       = typeBroadcast + 1
 )
 

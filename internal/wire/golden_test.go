@@ -57,6 +57,7 @@ var goldenFrames = []goldenKind{
 	}},
 	{"collated", FrameCollated, func(g *golden, p *Packet, i int) { p.Collated = g.collated(1 + i%timed.MaxNodes) }},
 	{"epoch", FrameEpoch, func(g *golden, p *Packet, i int) { p.Epoch = g.epoch(epoch.Phase(i%4), i%60) }},
+	{"members", FrameMembers, func(g *golden, p *Packet, i int) { p.Members = g.members(1 + i%MaxMembers) }},
 	{"broadcast header", FrameBroadcast, func(g *golden, p *Packet, _ int) { p.Broadcast = &broadcast.Packet{Header: g.castHeader()} }},
 	{"broadcast runs", FrameBroadcast, goldenRuns},
 	{"broadcast decisions", FrameBroadcast, goldenDecisions},

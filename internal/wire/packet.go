@@ -35,6 +35,7 @@ const (
 	FrameTree                         // Request.Tree
 	FrameCollated                     // Collated
 	FrameEpoch                        // Epoch
+	FrameMembers                      // Members that the sender hears
 	FrameBroadcast                    // Broadcast
 	frameEnd
 )
@@ -78,6 +79,8 @@ type Packet struct {
 	Collated *Collated
 	// Epoch is immutable and may be kept.
 	Epoch *epoch.State
+	// Members lives as long as Collated.
+	Members []Member
 }
 
 // Has reports whether the packet carries any of the given frames.

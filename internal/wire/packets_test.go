@@ -265,7 +265,7 @@ func drawPacket(t *rapid.T) Packet {
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
 			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named"), Voter: rapid.Bool().Draw(t, "say")},
-		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch),
+		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch | FrameMembers),
 	}
 	if rapid.Bool().Draw(t, "collated") {
 		p.Frames |= FrameCollated
@@ -274,18 +274,10 @@ func drawPacket(t *rapid.T) Packet {
 	if rapid.Bool().Draw(t, "epoch") {
 		p.Frames, p.Epoch = p.Frames|FrameEpoch, notedState()
 	}
-	if p.Has(FrameInUse) {
-		p.InUse = drawBoot.Draw(t, "in use")
+	if rapid.Bool().Draw(t, "members") {
+		p.Frames, p.Members = p.Frames|FrameMembers, drawMembers(t)
 	}
-	if p.Has(FrameRelease) {
-		p.Release = drawInstant.Draw(t, "release")
-	}
-	if p.Has(FrameResign) {
-		p.Resign = drawSomeView.Draw(t, "resign")
-	}
-	if p.Has(FrameDropped) {
-		p.Dropped = drawSomeView.Draw(t, "dropped")
-	}
+	drawPartings(t, &p)
 	if p.Has(FrameRequest) {
 		drawRequest(t, &p)
 	}
@@ -314,6 +306,22 @@ func drawPacket(t *rapid.T) Packet {
 		}
 	}
 	return p
+}
+
+// drawPartings draws the frames in which a node refuses or gives something up.
+func drawPartings(t *rapid.T, p *Packet) {
+	if p.Has(FrameInUse) {
+		p.InUse = drawBoot.Draw(t, "in use")
+	}
+	if p.Has(FrameRelease) {
+		p.Release = drawInstant.Draw(t, "release")
+	}
+	if p.Has(FrameResign) {
+		p.Resign = drawSomeView.Draw(t, "resign")
+	}
+	if p.Has(FrameDropped) {
+		p.Dropped = drawSomeView.Draw(t, "dropped")
+	}
 }
 
 func drawRequest(t *rapid.T, p *Packet) {

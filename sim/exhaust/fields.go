@@ -59,6 +59,7 @@ var noState = map[string]string{
 	"stack.Stack.clockOut":            "emptied before use",
 	"datagram.peer.current.recent":    "packets of the model have no counters",
 	"datagram.peer.challenger.recent": "packets of the model have no counters",
+	"wire.Packet.Members":             "nodes of the model know each other",
 	"stack.Stack.NewPacket":           "belongs to the driver",
 	"stack.Stack.Dropped":             "counted, and never read",
 	"wire.Packet.UTC":                 "nodes of the model have no references",

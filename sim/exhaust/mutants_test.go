@@ -171,7 +171,7 @@ var survivors = map[string]string{
 // internal/life decides on, too few peers to collate replies, and tell no other
 // program the time.
 var absent = []string{"broadcast", "replica", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "life", "program", "collation", "ntpserver", "clockbound"}
+	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
 	for _, m := range planted.All() {

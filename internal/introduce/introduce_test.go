@@ -1,0 +1,120 @@
+package introduce
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+const (
+	start  timed.Instant = 1e12
+	period               = 25 * time.Millisecond
+)
+
+// run has the machine work for a time and returns its effects.
+func run(m *Machine, from timed.Instant, d time.Duration) (out []Effect) {
+	for now := timed.Later(from, m.Deadline()); now < from.Add(d); now = timed.Later(now+1, m.Deadline()) {
+		out = m.HandleTimeout(now, out)
+	}
+	return out
+}
+
+func address(id timed.NodeID) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 7000+uint16(id))
+}
+
+func members(ids ...timed.NodeID) (list []wire.Member) {
+	for _, id := range ids {
+		list = append(list, wire.Member{Node: id, Addr: address(id)})
+	}
+	return list
+}
+
+// A peer that comes alive is told of all others at once, and again in case that was lost.
+func tellsNewcomers(t testing.TB) {
+	m := New(1, period, start)
+	m.SetAlive(start, timed.SetOf(2, 3))
+	m.SetAlive(start, timed.SetOf(2, 3, 4))
+	require.Equal(t, start, m.Deadline())
+	var told []timed.Set
+	for _, e := range run(m, start, time.Second) {
+		require.Equal(t, Introduce, e.Kind)
+		if e.Peer == 4 {
+			told = append(told, e.Members)
+		}
+	}
+	require.Len(t, told, 4)
+	for _, members := range told {
+		require.Equal(t, timed.SetOf(2, 3), members)
+	}
+	m.SetAlive(start.Add(time.Second), timed.SetOf(2))
+	require.Empty(t, run(m, start.Add(time.Second), time.Second-1), "a peer alone has nobody to be told of")
+}
+
+func TestNewcomersAreToldOfAllOthers(t *testing.T) { tellsNewcomers(t) }
+
+// In the long run every peer is told of every other one, and the cost is constant.
+func gossips(t testing.TB) {
+	m := New(1, period, start)
+	var alive timed.Set
+	for id := range timed.NodeID(100) {
+		alive.Add(id + 100)
+	}
+	m.SetAlive(start, alive)
+	run(m, start, 10*time.Second)
+	told := map[timed.NodeID]timed.Set{}
+	const long = 2000 * talkEvery
+	effects := run(m, start.Add(10*time.Second), long)
+	require.Len(t, effects, 2000)
+	for _, e := range effects {
+		require.LessOrEqual(t, e.Members.Len(), wire.MaxMembers)
+		told[e.Peer] = told[e.Peer].Union(e.Members)
+	}
+	for id := range alive.All() {
+		require.Equal(t, alive.Without(id), told[id])
+	}
+}
+
+func TestEverybodyIsToldInTheLongRun(t *testing.T) { gossips(t) }
+
+// A member that others introduce is greeted a few times, and not again soon.
+func greets(t testing.TB) {
+	m := New(1, period, start)
+	m.HandleMembers(start, members(1, 2, 3, 3), timed.SetOf(2))
+	out := run(m, start, time.Second)
+	require.Len(t, out, greetTimes)
+	for _, e := range out {
+		require.Equal(t, Effect{Kind: Greet, Peer: 3, Addr: address(3)}, e, "not this node, and nobody who is known")
+	}
+	later := start.Add(time.Second)
+	m.HandleMembers(later, members(3), timed.Set{})
+	require.Empty(t, run(m, later, 10*time.Second), "it has not answered")
+	later = start.Add(time.Minute)
+	run(m, later, time.Millisecond)
+	m.HandleMembers(later, members(3), timed.Set{})
+	require.NotEmpty(t, run(m, later, time.Millisecond))
+	m.NoteKnown(timed.SetOf(3))
+	require.Empty(t, run(m, later.Add(time.Millisecond), time.Second))
+}
+
+func TestMembersAreGreetedUntilTheyAreKnown(t *testing.T) { greets(t) }
+
+// However many members are introduced, few are under way.
+func bounded(t testing.TB) {
+	m := New(1, period, start)
+	for id := timed.NodeID(2); id < 200; id++ {
+		m.HandleMembers(start, members(id), timed.Set{})
+	}
+	greeted := map[timed.NodeID]bool{}
+	for _, e := range run(m, start, time.Second) {
+		greeted[e.Peer] = true
+	}
+	require.Len(t, greeted, maxGreeted)
+}
+
+func TestGreetingsAreBounded(t *testing.T) { bounded(t) }

@@ -1,0 +1,18 @@
+//go:build mutants
+
+package introduce
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/introduce", map[string]func(testing.TB){
+		"IntroduceOnce":     tellsNewcomers,
+		"IntroduceFirst":    gossips,
+		"IntroduceForEver":  greets,
+		"IntroduceNoBounds": bounded,
+	})
+}

@@ -1,0 +1,91 @@
+package loop
+
+import (
+	"net/netip"
+
+	"github.com/failaware/failaware/internal/introduce"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// takeMembers takes the members that a peer introduces, if the packet that was just
+// handled introduces any.
+func (d *driver) takeMembers(from netip.AddrPort) {
+	p := &d.in.packet
+	if !p.Has(wire.FrameMembers) {
+		return
+	}
+	members := p.Members[:0]
+	for _, m := range p.Members {
+		if d.mayGreet(m.Addr.Addr(), from.Addr()) {
+			members = append(members, m)
+		}
+	}
+	d.introductions.HandleMembers(d.clock.now, members, d.routes.reached())
+}
+
+// mayGreet reports whether a member at an address that a peer introduces can be reached:
+// it is allowed, of the socket's family, and no loopback address of another host.
+func (d *driver) mayGreet(a, from netip.Addr) bool {
+	local := d.l.cfg.Conn.LocalAddr().Addr()
+	switch {
+	case a.Is6() && local.Is4(), a.Is4() && local.Is6() && !local.IsUnspecified():
+		return false
+	case a.IsLoopback():
+		return from.IsLoopback()
+	}
+	return d.l.cfg.Insecure || d.l.cfg.Ring != nil
+}
+
+// introduce tells peers of each other, and greets the members that others introduced.
+func (d *driver) introduce() {
+	now, m := d.clock.now, d.introductions
+	m.SetAlive(now, d.stack.Datagram().Alive(now))
+	if now < m.Deadline() {
+		return
+	}
+	m.NoteKnown(d.routes.reached())
+	d.introduced = m.HandleTimeout(now, d.introduced[:0])
+	for i := range d.introduced {
+		switch e := &d.introduced[i]; e.Kind {
+		case introduce.Introduce:
+			d.tell(e.Peer, e.Members)
+		case introduce.Greet:
+			p := hello(&d.cfg, e.Peer, now)
+			d.stack.Election().FillState(now, &p.State)
+			_ = d.out.add(&p, e.Addr, &d.count)
+			_ = d.out.add(&p, e.Addr, &d.count) // the answer has no more bytes, and may be longer
+		}
+	}
+}
+
+// tell introduces members to a peer: those whose address has shown that it receives, and
+// is of use to the peer.
+func (d *driver) tell(peer timed.NodeID, members timed.Set) {
+	to := &d.routes.to[peer]
+	var list []wire.Member
+	for id := range members.All() {
+		a := d.routes.to[id].addr
+		if d.routes.to[id].proved && a.IsValid() && (!a.Addr().IsLoopback() || to.addr.Addr().IsLoopback()) {
+			list = append(list, wire.Member{Node: id, Addr: netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())})
+		}
+	}
+	for len(list) > 0 {
+		n := min(len(list), wire.MaxMembers)
+		d.tellSome(peer, list[:n])
+		list = list[n:]
+	}
+}
+
+// tellSome introduces members by a keepalive. A packet that says more has no room for
+// them: then the peer is told another time.
+func (d *driver) tellSome(peer timed.NodeID, members []wire.Member) {
+	effects := d.stack.SendKeepalive(d.clock.now, peer, d.effects[:0])
+	for i := range effects {
+		if e := &effects[i]; e.Kind == stack.Send && e.Peer == peer && e.Packet.Frames == 0 {
+			e.Packet.Frames, e.Packet.Members = wire.FrameMembers, members
+		}
+	}
+	d.perform(effects)
+}
