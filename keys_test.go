@@ -75,6 +75,39 @@ func (g *keyed) counter(n *failaware.Node, name string) uint64 {
 	return 0
 }
 
+// Large messages are sealed once for all members, and small ones with each packet.
+func TestSealedBroadcasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &keyed{T: t, net: memory.New(memory.Options{})}
+		k := seal.NewKey()
+		for range 3 {
+			g.start(failaware.Config{MaxPacket: 65_000, Broadcast: &failaware.BroadcastConfig{PacketBytes: 60_000}}, k)
+		}
+		require.Equal(t, []int{3, 3, 3}, g.members())
+		for _, size := range []int{10, 2000, 2100, 50_000, 500_000} {
+			payload := []byte(strings.Repeat("x", size))
+			for _, n := range g.nodes {
+				_, err := n.Broadcast(t.Context(), payload, failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.StrongAtomicity})
+				require.NoError(t, err)
+			}
+			for _, n := range g.nodes {
+				for got := 0; got < len(g.nodes); {
+					var d [1]failaware.Delivery
+					_, err := n.Receive(t.Context(), d[:])
+					require.NoError(t, err)
+					if d[0].Change == nil {
+						require.Equal(t, payload, d[0].Payload)
+						got++
+					}
+				}
+			}
+		}
+		for _, n := range g.nodes {
+			require.Zero(t, g.counter(n, "dropped_forged")+g.counter(n, "dropped_malformed"))
+		}
+	})
+}
+
 // Nodes with a common key form a group. Nodes without one, and with another one, are not
 // heard, and nobody answers them.
 func TestKeysMakeAGroup(t *testing.T) {

@@ -66,7 +66,7 @@ func (c *Config) largestPacket() int {
 		n = max(n, wire.MaxBroadcast)
 	}
 	if c.KeyFile != "" {
-		n += seal.Overhead
+		n += seal.SharedOverhead
 	}
 	return n
 }

@@ -69,6 +69,9 @@ func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, 
 	if setup.Limit > 0 {
 		cmd.Flags().DurationVar(&setup.Limit, "limit", setup.Limit, "the time limit; the results until then are printed")
 	}
+	if cmd.Name() != "collation" { // which runs in the simulator
+		cmd.Flags().BoolVar(&setup.Keys, "keys", false, "have the nodes seal their packets with a key of the group")
+	}
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if timing != nil {

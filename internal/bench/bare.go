@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -28,11 +29,13 @@ type bare struct {
 	stack   *stack.Stack
 	decoder wire.Decoder
 	encoder wire.Encoder
+	suite   uint8
 	packet  wire.Packet
 	in      []udp.Packet
 	out     []udp.Packet // the first filled ones wait to be sent; the others keep buffers
 	filled  int
 	counter uint64
+	sealing sealing
 	effects []stack.Effect
 	to      [timed.MaxNodes + 1]netip.AddrPort
 	served  timed.Instant
@@ -75,6 +78,12 @@ func newBare(j *job) (*bare, error) {
 		StepThreshold: clocksync.DefaultStepThreshold,
 	}
 	b.encoder.MaxPacket = bareBuffer
+	if b.sealing, err = newSealing(j.Key); err != nil {
+		return nil, err
+	}
+	if j.Key != "" {
+		b.suite, b.encoder.Room = wire.SuiteXAES256GCM, seal.Head
+	}
 	b.in = make([]udp.Packet, bareBatch)
 	return b, nil
 }
@@ -136,7 +145,7 @@ func (b *bare) timeout(now timed.Instant) {
 }
 
 func (b *bare) handle(now timed.Instant, pkt *udp.Packet) {
-	if b.decoder.Decode(pkt.Buf[:pkt.N], &b.packet) != nil || b.packet.Header.Group != b.cfg.Group {
+	if b.sealing.open(&b.decoder, pkt.Buf[:pkt.N], &b.packet) != nil || b.packet.Header.Group != b.cfg.Group {
 		return
 	}
 	b.perform(b.stack.HandlePacket(now, timed.Earlier(pkt.Received, now), &b.packet, b.effects[:0]))
@@ -173,6 +182,7 @@ func (b *bare) perform(effects []stack.Effect) {
 			continue
 		}
 		pkt := b.room()
+		e.Packet.Header.Suite = b.suite
 		buf, err := b.encoder.AppendBefore(pkt.Buf[:0], e.Packet, nil)
 		if err != nil {
 			continue
@@ -199,11 +209,15 @@ func (b *bare) send(stamped bool) {
 		return
 	}
 	if stamped {
+		if b.suite != wire.SuiteNone {
+			b.sealing.draw()
+		}
 		stamp := b.clock.Now()
 		for i := range b.out[:b.filled] {
 			if p := &b.out[i]; !isRaw(p.Buf[:p.N]) {
 				b.counter++
-				wire.Finish(p.Buf, nil, stamp, b.counter)
+				p.Buf = b.sealing.finish(p.Buf, stamp, b.counter)
+				p.N = len(p.Buf)
 			}
 		}
 	}

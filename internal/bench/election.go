@@ -107,8 +107,12 @@ func Election(ctx context.Context, opt ElectionOptions) (*ElectionResult, error)
 
 // electionOf measures one size.
 func electionOf(ctx context.Context, opt *ElectionOptions, n int, c leader.Collation) (*ElectionSize, error) {
+	key := ""
+	if opt.Keys {
+		key = newKey()
+	}
 	jobOf := func(i int) *job {
-		return &job{Kind: bareJob, ID: timed.NodeID(i), Listen: "127.0.0.1:0", Timing: opt.Timing}
+		return &job{Kind: bareJob, ID: timed.NodeID(i), Listen: "127.0.0.1:0", Timing: opt.Timing, Key: key}
 	}
 	lead, err := newBare(jobOf(1))
 	if err != nil {

@@ -41,7 +41,7 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 			runtime.GOMAXPROCS(j.Cast.Procs)
 		}
 	}
-	node, err := failaware.Start(ctx, cfg)
+	node, err := startWith(ctx, cfg, j.Key)
 	if err != nil {
 		return err
 	}
@@ -71,6 +71,20 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 		}
 		c.do(ctx, &cmd)
 	}
+}
+
+// startWith starts a node with a key, unless that is empty.
+func startWith(ctx context.Context, cfg failaware.Config, key string) (*failaware.Node, error) {
+	if key == "" {
+		return failaware.Start(ctx, cfg)
+	}
+	file, remove, err := keyFile(key)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	cfg.KeyFile = file
+	return failaware.Start(ctx, cfg)
 }
 
 func peersOf(list []address) (peers []failaware.Peer) {

@@ -53,6 +53,7 @@ type Head struct {
 	Kind     Kind    `json:"benchmark"`
 	Machine  Machine `json:"machine"`
 	Preset   string  `json:"preset,omitempty"`
+	Keys     bool    `json:"keys,omitempty"` // packets were sealed
 	Aims     []Aim   `json:"aims"`
 	CutShort bool    `json:"cut_short,omitempty"` // the limit ended the benchmark early
 }
@@ -60,6 +61,9 @@ type Head struct {
 // text writes a result: the machine, the setup, rows of which the first is the
 // head, further lines, and the aims.
 func (h *Head) text(w io.Writer, setup string, rows [][]string, more ...string) error {
+	if h.Keys {
+		setup += "; packets are sealed"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "machine: %s\nsetup: %s\n", h.Machine, setup)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)

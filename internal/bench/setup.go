@@ -13,6 +13,8 @@ import (
 type Setup struct {
 	Preset string // the name of Timing
 	Timing timed.Timing
+	// Keys has the nodes seal their packets.
+	Keys bool
 	// Limit is the longest time to take. The result covers the time until then.
 	Limit time.Duration
 	// Launch starts children. Only [Election] can do without processes.
@@ -32,7 +34,9 @@ func (s *Setup) progress(format string, args ...any) {
 
 // head returns the beginning of a result. It describes the machine before the benchmark
 // loads it.
-func (s *Setup) head(kind Kind) Head { return Head{Kind: kind, Machine: machine(), Preset: s.Preset} }
+func (s *Setup) head(kind Kind) Head {
+	return Head{Kind: kind, Machine: machine(), Preset: s.Preset, Keys: s.Keys}
+}
 
 // startGroup starts a group of whole nodes as processes. change, if not nil, is called
 // with the group before.
@@ -43,6 +47,9 @@ func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) 
 	g, err := newGroup(s.Launch, nodes, s.Timing)
 	if err != nil {
 		return nil, err
+	}
+	if s.Keys {
+		g.key = newKey()
 	}
 	if change != nil {
 		change(g)

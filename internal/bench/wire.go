@@ -21,6 +21,7 @@ type job struct {
 	Listen string
 	Timing timed.Timing
 	Peers  []address
+	Key    string      `json:",omitempty"` // of the group; empty: packets are not sealed
 	Floor  *floorSetup `json:",omitempty"`
 	Cast   *castSetup  `json:",omitempty"` // of a node that broadcasts
 	Flood  *floodSetup `json:",omitempty"` // of a node that broadcasts at saturation

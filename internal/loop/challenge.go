@@ -55,7 +55,7 @@ func (d *driver) challenge(p *wire.Packet, to netip.AddrPort) {
 	if o.n == len(o.pkts) {
 		o.pkts = append(o.pkts, udp.Packet{})
 	}
-	p.Header.Suite = d.out.suite
+	p.Header.Suite, d.out.encoder.Room = d.out.suiteFor(0)
 	b, err := d.out.encoder.AppendBefore(o.pkts[o.n].Buf[:0], p, nil)
 	switch {
 	case err != nil:
@@ -81,7 +81,7 @@ func (o *outbound) sendChallenges(clock *hwclock.Clock, conn transport.Conn) {
 	for i := range c.pkts[:c.n] {
 		o.draw()
 		stamp := max(clock.Now()-timed.Instant(1+o.random()%maxEarly), 1)
-		o.finish(&c.pkts[i], stamp)
+		o.finish(&c.pkts[i], nil, stamp)
 		c.book.NoteChallenge(c.pkts[i].Addr, stamp)
 		_, _ = conn.WriteBatch(c.pkts[i : i+1])
 	}

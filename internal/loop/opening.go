@@ -80,7 +80,7 @@ func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte,
 		d.count.limited++
 		return nil, refusedLimited
 	}
-	frames, others, err := o.opener.Open(pkt.Buf[:pkt.N], wire.HeaderSize, from, h.Counter)
+	frames, others, err := o.frames(pkt.Buf[:pkt.N], h, from)
 	switch {
 	case err != nil:
 		d.count.forged++
@@ -92,6 +92,14 @@ func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte,
 	o.opener.Keep()
 	o.rings[h.Source] = ringIDs{from.Key, others[0], others[1]}
 	return frames, ""
+}
+
+// frames opens a packet.
+func (o *opening) frames(b []byte, h *datagram.Header, from seal.Origin) ([]byte, [seal.MaxKeys - 1]seal.KeyID, error) {
+	if h.Suite == wire.SuiteSharing {
+		return o.opener.OpenSharing(b, wire.HeaderSize, from, h.Counter)
+	}
+	return o.opener.Open(b, wire.HeaderSize, from, h.Counter)
 }
 
 func originOf(h *datagram.Header) seal.Origin {
@@ -109,6 +117,6 @@ func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) bool {
 	case o.opener == nil || h.Suite == wire.SuiteNone || !o.attempts.Allow(d.clock.now, h.Source, false):
 		return false
 	}
-	_, _, err := o.opener.Open(b, wire.HeaderSize, originOf(h), h.Counter)
+	_, _, err := o.frames(b, h, originOf(h))
 	return err == nil
 }

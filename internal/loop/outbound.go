@@ -17,7 +17,7 @@ type outbound struct {
 	encoder wire.Encoder
 	pkts    []udp.Packet // the first n are to be sent; the others keep buffers
 	n       int
-	tails   [][]byte          // encoded broadcast frames; the first used are of this turn
+	tails   []*tail           // encoded broadcast frames; the first used are of this turn
 	used    int               // how many
 	cast    *broadcast.Packet // encoded in the last of them, while the handler's effects are performed
 	origin  netip.AddrPort    // where the packet being handled came from
@@ -25,7 +25,7 @@ type outbound struct {
 	bulk    bool              // one address may get many packets, which are cheapest together
 
 	sealer     *seal.Sealer // nil: packets are not sealed
-	suite      uint8
+	shared     []*tail      // of the packets to be sent; nil if a packet has none
 	random     func() uint64
 	salt       uint64 // of the packets that leave together
 	challenges challenges
@@ -45,16 +45,21 @@ func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) error {
 		o.pkts = append(o.pkts, udp.Packet{})
 	}
 	pkt := &o.pkts[o.n]
-	p.Header.Suite = o.suite
-	tail, err := o.tail(p)
+	t, err := o.tail(p)
+	var frame []byte
+	if t != nil {
+		frame = t.frame
+	}
 	if err == nil {
-		pkt.Buf, err = o.encoder.AppendBefore(pkt.Buf[:0], p, tail)
+		p.Header.Suite, o.encoder.Room = o.suiteFor(len(frame))
+		pkt.Buf, err = o.encoder.AppendBefore(pkt.Buf[:0], p, frame)
 	}
 	if err != nil {
 		c.unencoded++
 		return err
 	}
-	pkt.N, pkt.Tail, pkt.Addr = len(pkt.Buf), tail, to
+	pkt.N, pkt.Tail, pkt.Addr = len(pkt.Buf), frame, to
+	o.shared = append(o.shared[:o.n], t)
 	o.n++
 	return nil
 }
@@ -62,7 +67,7 @@ func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) error {
 // tail returns what a packet with messages shares with the packets to other members,
 // which is most of it. It is encoded once for all of them. Other packets share
 // nothing.
-func (o *outbound) tail(p *wire.Packet) ([]byte, error) {
+func (o *outbound) tail(p *wire.Packet) (*tail, error) {
 	if !p.Has(wire.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
 		return nil, nil
 	}
@@ -70,16 +75,17 @@ func (o *outbound) tail(p *wire.Packet) ([]byte, error) {
 		return o.tails[o.used-1], nil
 	}
 	if o.used == len(o.tails) {
-		o.tails = append(o.tails, nil)
+		o.tails = append(o.tails, new(tail))
 	}
-	b, err := o.encoder.AppendBroadcast(o.tails[o.used][:0], p.Broadcast)
+	t := o.tails[o.used]
+	b, err := o.encoder.AppendBroadcast(t.frame[:0], p.Broadcast)
 	if err != nil {
 		return nil, err
 	}
-	o.tails[o.used] = b
+	t.frame, t.sealed = b, false
 	o.used++
 	o.cast = p.Broadcast
-	return b, nil
+	return t, nil
 }
 
 // forgetTail says that the memory of packets encoded so far may be used again.
@@ -99,7 +105,7 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 		o.draw()
 		stamp := clock.Now()
 		for i := range pkts {
-			o.finish(&pkts[i], stamp)
+			o.finish(&pkts[i], o.shared[at+i], stamp)
 		}
 		// An error means that the socket is closed or broken, which reading reports.
 		_, _ = conn.WriteBatch(pkts)

@@ -17,6 +17,13 @@
 // packets. The salt is random and keeps it unique when a machine is copied with its
 // memory. The header is additional data.
 //
+// Packets to several nodes may share large frames (a broadcast), which are then sealed
+// once: with a key of their own, and the nonce of the first packet that carries them. Such
+// a packet is the header, the length of its own ciphertext (2), a salt (8), that
+// ciphertext, and the shared one. Its own plaintext is the ids of the other keys, the
+// nonce and the tag of the shared frames, and its own frames; the header and the length
+// are additional data. So nobody can put other shared frames into the packet.
+//
 // The derived key depends on the boot id and the upper half of the counter only, so a
 // receiver derives it once for each incarnation of a peer.
 //

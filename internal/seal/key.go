@@ -25,6 +25,7 @@ type KeyID uint32
 // The names of the values that are derived from a key. Other names give other values.
 const (
 	packetInfo = "failaware packets, XAES-256-GCM, version 1"
+	sharedInfo = "failaware shared frames, XAES-256-GCM, version 1"
 	idInfo     = "failaware key id, version 1"
 )
 

@@ -25,6 +25,7 @@ type session struct {
 	origin Origin
 	high   uint32 // of the counter
 	aead   cipher.AEAD
+	shared cipher.AEAD // of shared frames; nil until it is needed
 }
 
 // sessionsPerSource is how many incarnations of a source have their ciphers kept: the
@@ -68,40 +69,58 @@ func (o *Opener) Open(b []byte, header int, from Origin, counter uint64) (frames
 	if len(b) < header+Overhead {
 		return nil, others, ErrShort
 	}
+	if err := o.choose(from, counter); err != nil {
+		return nil, others, err
+	}
+	plainAt := header + saltSize
+	plain, err := o.openBody(b[plainAt:], b[header:plainAt], b[:header], counter)
+	if err != nil {
+		return nil, others, err
+	}
+	return plain[ringSize:], othersOf(plain), nil
+}
+
+// choose finds or derives the ciphers of a packet.
+func (o *Opener) choose(from Origin, counter uint64) error {
 	if s := o.find(from, counter); s != nil {
 		o.opened = *s
-	} else {
-		i := o.ring.find(from.Key)
-		if i < 0 {
-			return nil, others, ErrKey
-		}
-		prefix := prefixOf(from.Boot, counter)
-		o.opened = session{from, uint32(counter >> 32), o.ring.kdf[i].gcm(&prefix)}
+		return nil
 	}
+	i := o.ring.find(from.Key)
+	if i < 0 {
+		return ErrKey
+	}
+	prefix := prefixOf(from.Boot, counter)
+	o.opened = session{origin: from, high: uint32(counter >> 32), aead: o.ring.kdf[i].gcm(&prefix)}
+	return nil
+}
+
+// openBody opens a packet's own ciphertext into o.buf.
+func (o *Opener) openBody(body, salt, more []byte, counter uint64) (plain []byte, err error) {
 	binary.BigEndian.PutUint32(o.nonce[:], uint32(counter))
-	copy(o.nonce[4:], b[header:header+saltSize])
-	plain, err := o.opened.aead.Open(o.buf[:0], o.nonce[:], b[header+saltSize:], b[:header])
+	copy(o.nonce[4:], salt)
+	plain, err = o.opened.aead.Open(o.buf[:0], o.nonce[:], body, more)
 	if err != nil {
-		return nil, others, ErrForged
+		return nil, ErrForged
 	}
 	o.buf = plain
-	for i := range others {
-		others[i] = KeyID(binary.BigEndian.Uint32(plain[4*i:]))
+	return plain, nil
+}
+
+// othersOf returns the ids with which a plaintext begins.
+func othersOf(plain []byte) (ids [MaxKeys - 1]KeyID) {
+	for i := range ids {
+		ids[i] = KeyID(binary.BigEndian.Uint32(plain[4*i:]))
 	}
-	return plain[ringSize:], others, nil
+	return ids
 }
 
 // Keep keeps the cipher of the packet that was opened last, for the next packets of its
 // incarnation.
 func (o *Opener) Keep() {
 	s := &o.sessions[o.opened.origin.Source]
-	if s[0].aead == o.opened.aead {
-		return
+	if s[0].aead != o.opened.aead {
+		s[1] = s[0] // the one before, or, if it was second, in its place
 	}
-	if s[1].aead != o.opened.aead {
-		s[1] = s[0]
-		s[0] = o.opened
-		return
-	}
-	s[0], s[1] = s[1], s[0]
+	s[0] = o.opened
 }

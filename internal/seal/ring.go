@@ -11,9 +11,10 @@ const MaxKeys = 3
 // Ring is a set of keys. The first one seals packets, and all of them open packets. It
 // is immutable.
 type Ring struct {
-	keys []Key
-	ids  []KeyID
-	kdf  []deriver
+	keys   []Key
+	ids    []KeyID
+	kdf    []deriver // of packets
+	shared []deriver // of shared frames
 }
 
 // NewRing returns a ring of keys. The first one seals.
@@ -32,6 +33,7 @@ func NewRing(keys ...Key) (*Ring, error) {
 		}
 		r.ids = append(r.ids, id)
 		r.kdf = append(r.kdf, newDeriver(r.keys[i].derive(packetInfo, KeySize)))
+		r.shared = append(r.shared, newDeriver(r.keys[i].derive(sharedInfo, KeySize)))
 	}
 	return r, nil
 }

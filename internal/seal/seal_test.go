@@ -167,3 +167,47 @@ func TestRotation(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []KeyID{b.ID(), c.ID()}, r.IDs())
 }
+
+// Shared frames are sealed once, and each packet opens with them and no others.
+func TestSharedFrames(t *testing.T) { sharedFrames(t) }
+
+func sharedFrames(t testing.TB) {
+	a, b := NewKey(), NewKey()
+	s, o := NewSealer(ring(t, a, b)), NewOpener(ring(t, a))
+	from := Origin{Source: 7, Boot: 99, Key: a.ID()}
+	share := func(text string, counter uint64) Shared { return s.SealShared([]byte(text), from.Boot, counter, 5) }
+	own := func(text string, x *Shared, counter uint64) []byte {
+		p := append(make([]byte, header+SharedHead), text...)
+		return append(s.SealSharing(p, header, x, from.Boot, counter, 5), x.Sealed...)
+	}
+	x, y := share("the shared frames", 10), share("the other frames!", 11)
+	require.NotContains(t, string(x.Sealed), "shared")
+	for counter := uint64(10); counter < 13; counter++ {
+		p := own("own", &x, counter)
+		require.Len(t, p, header+len("ownthe shared frames")+SharedOverhead)
+		frames, others, err := o.OpenSharing(p, header, from, counter)
+		require.NoError(t, err)
+		require.Equal(t, "ownthe shared frames", string(frames))
+		require.Equal(t, [2]KeyID{b.ID(), 0}, others)
+		o.Keep()
+	}
+	p := own("own", &x, 20)
+	for bit := range 8 * len(p) {
+		p[bit/8] ^= 1 << (bit % 8)
+		_, _, err := o.OpenSharing(p, header, from, 20)
+		require.Error(t, err, "bit %d", bit)
+		p[bit/8] ^= 1 << (bit % 8)
+	}
+	for n := range p {
+		_, _, err := o.OpenSharing(p[:n], header, from, 20)
+		require.Error(t, err, "%d bytes", n)
+	}
+	mixed := append(p[:len(p)-len(x.Sealed):len(p)-len(x.Sealed)], y.Sealed...)
+	_, _, err := o.OpenSharing(mixed, header, from, 20)
+	require.Equal(t, ErrForged, err, "the shared frames of another packet")
+	_, _, err = o.Open(p, header, from, 20)
+	require.Equal(t, ErrForged, err)
+	frames, _, err := o.OpenSharing(p, header, from, 20)
+	require.NoError(t, err)
+	require.Equal(t, "ownthe shared frames", string(frames))
+}

@@ -26,6 +26,7 @@ type Sealer struct {
 	boot   uint64
 	high   uint32 // of the counter
 	aead   cipher.AEAD
+	shared cipher.AEAD        // of shared frames
 	nonce  [gcmNonceSize]byte // here, because a local one would be allocated
 	others [ringSize]byte
 }
@@ -47,15 +48,20 @@ func (s *Sealer) KeyID() KeyID { return s.ring.ids[0] }
 // of its frames. The boot id and the counter are those of the header. No two packets
 // have the same boot id, counter and salt. Seal allocates only to grow b.
 func (s *Sealer) Seal(b []byte, header int, tail []byte, boot, counter, salt uint64) []byte {
-	if high := uint32(counter >> 32); s.aead == nil || s.boot != boot || s.high != high {
-		prefix := prefixOf(boot, counter)
-		s.boot, s.high, s.aead = boot, high, s.ring.kdf[0].gcm(&prefix)
-	}
+	s.prepare(boot, counter, salt)
 	plain := header + saltSize
 	binary.BigEndian.PutUint64(b[header:plain], salt)
 	copy(b[plain:plain+ringSize], s.others[:])
 	b = append(b, tail...)
-	binary.BigEndian.PutUint32(s.nonce[:], uint32(counter))
-	copy(s.nonce[4:], b[header:plain])
 	return s.aead.Seal(b[:plain], s.nonce[:], b[plain:], b[:header])
+}
+
+// prepare makes the ciphers and the nonce of a packet.
+func (s *Sealer) prepare(boot, counter, salt uint64) {
+	if high := uint32(counter >> 32); s.aead == nil || s.boot != boot || s.high != high {
+		prefix := prefixOf(boot, counter)
+		s.boot, s.high, s.aead, s.shared = boot, high, s.ring.kdf[0].gcm(&prefix), s.ring.shared[0].gcm(&prefix)
+	}
+	binary.BigEndian.PutUint32(s.nonce[:], uint32(counter))
+	binary.BigEndian.PutUint64(s.nonce[4:], salt)
 }

@@ -49,7 +49,8 @@ const magic = 'F'<<8 | 'A'
 const (
 	SuiteNone       = 0 // not sealed: loopback, or a trusted network
 	SuiteXAES256GCM = 1 // by package seal
-	suiteEnd        = 2
+	SuiteSharing    = 2 // the same, with shared frames that are sealed apart
+	suiteEnd        = 3
 )
 
 // Errors of [ParseHeader]. They are fixed values, because junk must cost nothing.
