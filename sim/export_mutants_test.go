@@ -29,6 +29,7 @@ var Scenarios = map[string]func(seed uint64) error{
 	"cut-from-the-parent":     plain(cutFromTheParent),
 	"cut-from-the-leader":     plain(cutFromTheLeader),
 	"damaged-packets":         plain(damagedPacketsHeal),
+	"moving-addresses":        plain(movesAreFollowed),
 	"broadcast-cut":           caughtPanics(broadcastAroundACut),
 	"broadcast-fragments":     caughtPanics(broadcastFragments),
 	"broadcast-slow":          caughtPanics(broadcastSlowConsumer),

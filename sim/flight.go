@@ -10,6 +10,7 @@ type flight struct {
 	packet  wire.Packet
 	sent    int64 // true time
 	from    int32 // index of the sender, or nobody
+	source  int32 // the address that it seems to come from, where addresses matter
 	payload []byte
 	cargo   *freight       // of the slot, for any packet in it
 	basket  *wire.Collated // as well

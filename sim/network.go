@@ -60,6 +60,10 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		}
 	}
 	f.stow()
+	if w.post != nil {
+		w.post.send(n, e, slot)
+		return
+	}
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
 		if r := w.nodes[i]; r.proc.Up && r.proc.ID == e.Peer && r != n {
 			again := w.copy(slot)
@@ -133,7 +137,14 @@ func (w *World) receive(n *Node, p waiting, now timed.Instant, last bool) {
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
+	if w.post != nil && !w.post.admits(n, f) {
+		w.drop(p.slot)
+		return
+	}
 	out := w.handle(n, now, p.received, &f.packet, last)
+	if w.post != nil {
+		w.post.follow(n, now, f)
+	}
 	w.check.Delivered(&n.proc, w.arrival(f, p.arrived), now)
 	if w.record != nil {
 		w.recordArrival(n, f)

@@ -58,6 +58,7 @@ type World struct {
 	cast     *casting  // nil without a broadcast
 	external *external // nil without time servers
 	global   *globally // nil without a quorum system
+	post     *post     // nil unless addresses matter
 	change   *changing // nil where it is not replaced
 	meter    *roundsMeter
 }

@@ -27,8 +27,9 @@ type Arrival[A comparable] struct {
 	Sent, Latest timed.Instant
 }
 
-// Book keeps which addresses have shown that they receive what is sent to them. The
-// zero Book has none. Addresses of the configuration are not in it. A is what addresses
+// Book keeps which addresses have shown that they receive what is sent to them, for which
+// nodes: a packet of one node that is sent on from another node's address would otherwise
+// draw the node's packets there. The zero Book has none. Addresses of the configuration are not in it. A is what addresses
 // are.
 type Book[A comparable] struct {
 	entries []entry[A] // in no order that matters
@@ -47,9 +48,9 @@ type entry[A comparable] struct {
 // burst.
 const maxCredit = 4096
 
-func (b *Book[A]) find(addr A) *entry[A] {
+func (b *Book[A]) find(id timed.NodeID, addr A) *entry[A] {
 	for i := range b.entries {
-		if b.entries[i].addr == addr {
+		if b.entries[i].addr == addr && b.entries[i].from == id {
 			return &b.entries[i]
 		}
 	}
@@ -58,11 +59,11 @@ func (b *Book[A]) find(addr A) *entry[A] {
 
 // Note notes a packet, and reports whether its address has shown that it receives.
 func (b *Book[A]) Note(now timed.Instant, a *Arrival[A]) (proved bool) {
-	e := b.find(a.Addr)
+	e := b.find(a.From, a.Addr)
 	if e == nil {
 		e = b.add(a)
 	}
-	e.from, e.heard = a.From, now
+	e.heard = now
 	e.credit = min(e.credit+a.Bytes, maxCredit)
 	if !e.proved && (a.Latest != 0 && slices.Contains(e.stamps[:], a.Latest) || a.Sent != 0 && slices.Contains(e.stamps[:], a.Sent)) {
 		e.proved = true
@@ -95,7 +96,7 @@ func (b *Book[A]) add(a *Arrival[A]) *entry[A] {
 		b.entries = append(b.entries, entry[A]{})
 		at = len(b.entries) - 1
 	}
-	b.entries[at] = entry[A]{addr: a.Addr}
+	b.entries[at] = entry[A]{addr: a.Addr, from: a.From}
 	return &b.entries[at]
 }
 
@@ -107,16 +108,16 @@ func (e *entry[A]) older(x *entry[A]) bool {
 	return e.heard < x.heard
 }
 
-// Proved reports whether an address has shown that it receives.
-func (b *Book[A]) Proved(addr A) bool {
-	e := b.find(addr)
+// Proved reports whether an address has shown that it receives packets for a node.
+func (b *Book[A]) Proved(id timed.NodeID, addr A) bool {
+	e := b.find(id, addr)
 	return e != nil && e.proved
 }
 
-// Spend reports whether so many bytes may go to an address, and counts them: to one
-// that has shown nothing, no more than came from there.
-func (b *Book[A]) Spend(addr A, bytes int) bool {
-	e := b.find(addr)
+// Spend reports whether so many bytes for a node may go to an address, and counts them:
+// to one that has shown nothing, no more than came from there.
+func (b *Book[A]) Spend(id timed.NodeID, addr A, bytes int) bool {
+	e := b.find(id, addr)
 	if e == nil {
 		return false
 	}
@@ -130,10 +131,10 @@ func (b *Book[A]) Spend(addr A, bytes int) bool {
 	return true
 }
 
-// NoteChallenge notes the stamp of a packet that leaves for an address. No packet to
-// another address has the same stamp.
-func (b *Book[A]) NoteChallenge(addr A, stamp timed.Instant) {
-	if e := b.find(addr); e != nil && !e.proved {
+// NoteChallenge notes the stamp of a packet for a node that leaves for an address. No
+// packet to another address has the same stamp.
+func (b *Book[A]) NoteChallenge(id timed.NodeID, addr A, stamp timed.Instant) {
+	if e := b.find(id, addr); e != nil && !e.proved {
 		copy(e.stamps[1:], e.stamps[:])
 		e.stamps[0] = stamp
 	}

@@ -17,5 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AdmitAnyEcho":        anAnswerIsAProof,
 		"AdmitCrowdsOut":      oneNodesAddresses,
 		"AdmitFloods":         attemptsHaveLimits,
+
+		"AdmitProvesForOthers": anAnswerIsAProof,
 	})
 }

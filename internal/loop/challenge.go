@@ -14,7 +14,8 @@ import (
 // challenges are the packets of a turn to addresses that have not shown that they
 // receive. Each leaves by itself, with a stamp of its own.
 type challenges struct {
-	pkts []udp.Packet // the first n are to be sent; the others keep buffers
+	pkts []udp.Packet   // the first n are to be sent; the others keep buffers
+	to   []timed.NodeID // whom the first n are for
 	n    int
 	book *admit.Book[netip.AddrPort]
 }
@@ -33,11 +34,7 @@ func (d *driver) sendTo(p *wire.Packet, to netip.AddrPort, proved bool) {
 // sendBack answers the packet that is being handled.
 func (d *driver) sendBack(p *wire.Packet) {
 	to := d.out.origin
-	if d.routes.configured(to) || d.routes.book.Proved(to) {
-		d.send(p, to)
-		return
-	}
-	if t := &d.routes.to[p.Header.Destination]; t.proved && t.addr == to {
+	if d.routes.to[p.Header.Destination].Trusts(to) || d.routes.unclaimed(to) || d.routes.book.Proved(p.Header.Destination, to) {
 		d.send(p, to)
 		return
 	}
@@ -62,11 +59,12 @@ func (d *driver) challenge(p *wire.Packet, to netip.AddrPort) {
 		d.count.unencoded++
 		d.unsendable(p, err)
 		return
-	case !d.routes.book.Spend(to, len(b)+d.out.overhead()):
+	case !d.routes.book.Spend(p.Header.Destination, to, len(b)+d.out.overhead()):
 		d.count.unproved++
 		return
 	}
 	o.pkts[o.n], o.book = udp.Packet{Buf: b, N: len(b), Addr: to}, &d.routes.book
+	o.to = append(o.to[:o.n], p.Header.Destination)
 	o.n++
 }
 
@@ -82,7 +80,7 @@ func (o *outbound) sendChallenges(clock *hwclock.Clock, conn transport.Conn) {
 		o.draw()
 		stamp := max(clock.Now()-timed.Instant(1+o.random()%maxEarly), 1)
 		o.finish(&c.pkts[i], nil, stamp)
-		c.book.NoteChallenge(c.pkts[i].Addr, stamp)
+		c.book.NoteChallenge(c.to[i], c.pkts[i].Addr, stamp)
 		_, _ = conn.WriteBatch(c.pkts[i : i+1])
 	}
 	c.n = 0

@@ -66,8 +66,8 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	to := &d.routes.to[peer]
 	var list []wire.Member
 	for id := range members.All() {
-		a := d.routes.to[id].addr
-		if d.routes.to[id].proved && a.IsValid() && (!a.Addr().IsLoopback() || to.addr.Addr().IsLoopback()) {
+		a := d.routes.to[id].Addr
+		if d.routes.to[id].Proved && a.IsValid() && (!a.Addr().IsLoopback() || to.Addr.Addr().IsLoopback()) {
 			list = append(list, wire.Member{Node: id, Addr: netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())})
 		}
 	}

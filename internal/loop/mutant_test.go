@@ -23,7 +23,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AdmitReflects":          reflectsNothing,
 		"AdmitAnyEcho":           challengesProve,
 		"AdmitFloods":            junkIsLimited,
-		"RoutesMoveUnproved":     provedAddressesOnly,
+		"AdmitMovesUnproved":     provedAddressesOnly,
 		"ChallengesWithFrames":   reflectsNothing,
 		"ChallengesShareStamps":  challengesProve,
 		"IntroduceOtherLoopback": whoIsGreeted,

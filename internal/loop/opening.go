@@ -76,7 +76,7 @@ func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte,
 	case !o.opener.Has(from.Key):
 		d.count.key++
 		return nil, refusedKey
-	case !o.opener.Knows(from, h.Counter) && !o.attempts.Allow(d.clock.now, h.Source, pkt.Addr == d.routes.to[h.Source].addr):
+	case !o.opener.Knows(from, h.Counter) && !o.attempts.Allow(d.clock.now, h.Source, pkt.Addr == d.routes.to[h.Source].Addr):
 		d.count.limited++
 		return nil, refusedLimited
 	}

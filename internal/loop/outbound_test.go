@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
@@ -105,7 +106,7 @@ func TestPacketsToAllShareTheirMessages(t *testing.T) {
 		return got
 	}
 	d := driver{out: o, cfg: stack.Config{Self: timed.Incarnation{Node: 1, Boot: 7}}, pub: publication{current: &Snapshot{}}}
-	d.routes.to[2] = route{addr: addr, proved: true}
+	d.routes.to[2] = route{Way: admit.Way[netip.AddrPort]{Addr: addr, Proved: true}}
 	d.routes.to[3] = d.routes.to[2]
 	d.perform([]stack.Effect{{Kind: stack.Send, Peer: 2, Packet: packet(2)}, {Kind: stack.Send, Peer: 3, Packet: packet(3)}})
 	cast.Runs[0].Payload = []byte("else")
@@ -135,7 +136,7 @@ func TestPacketsThatCannotBeEncodedAreReported(t *testing.T) {
 	p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: 2, Boot: 7, Stamp: 5, Echo: datagram.Echo{Heard: datagram.NotHeard}},
 		MaxDrift: 1, FastThreshold: 1, Frames: wire.FrameLine, Line: clocksync.Line{Timeline: clocksync.TimelineID{Leader: 1, Boot: 7, Sequence: 1}, Shown: 1<<62 + 1}}
 	d := driver{cfg: stack.Config{Self: timed.Incarnation{Node: 1, Boot: 7}}, pub: publication{current: &Snapshot{}}}
-	d.routes.to[2] = route{addr: netip.MustParseAddrPort("127.0.0.1:9"), proved: true}
+	d.routes.to[2] = route{Way: admit.Way[netip.AddrPort]{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Proved: true}}
 	for i, gap := range []time.Duration{0, 1, alarmPeriod - 1, 1} {
 		d.clock.now = d.clock.now.Add(gap + 1)
 		d.perform([]stack.Effect{{Kind: stack.Send, Peer: 2, Packet: p}})

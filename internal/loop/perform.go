@@ -24,9 +24,9 @@ func (d *driver) perform(effects []stack.Effect) {
 			d.writeEpoch(e.Epoch)
 		case stack.Send:
 			t := &d.routes.to[e.Peer]
-			d.sendTo(e.Packet, t.addr, t.proved || !t.addr.IsValid())
-			if a, ok := d.routes.also(e.Peer, d.pub.current.Alive.Has(e.Peer), d.clock.now); ok {
-				d.sendTo(e.Packet, a.addr, a.proved)
+			d.sendTo(e.Packet, t.Addr, t.Proved || !t.Addr.IsValid())
+			if a, ok := t.Also(d.clock.now, d.pub.current.Alive.Has(e.Peer)); ok {
+				d.sendTo(e.Packet, a.Addr, a.Proved)
 			}
 		case stack.SendBack:
 			d.sendBack(e.Packet)

@@ -128,14 +128,14 @@ func challengesProve(t testing.TB) {
 			counter++ // the next one is sent on from elsewhere
 			o.advance(time.Millisecond)
 			o.takes(t, l, s, elsewhere, counter, datagram.Echo{Boot: boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
-			require.Equal(t, at(70), l.driver.routes.to[7].addr, name)
+			require.Equal(t, at(70), l.driver.routes.to[7].Addr, name)
 		}
 		require.NotEmpty(t, o.last[elsewhere], "it is challenged")
 		seen := header(t, o.last[elsewhere])
 		o.advance(time.Millisecond)
 		counter++
 		o.takes(t, l, s, elsewhere, counter, datagram.Echo{Boot: boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
-		require.Equal(t, elsewhere, l.driver.routes.to[7].addr, "it has moved: "+name)
+		require.Equal(t, elsewhere, l.driver.routes.to[7].Addr, "it has moved: "+name)
 	}
 }
 

@@ -31,25 +31,11 @@ type routes struct {
 
 // route is where packets to one peer go.
 type route struct {
-	addr   netip.AddrPort
-	proved bool          // addr is configured, or has shown that it receives
-	boot   timed.BootID  // the accepted incarnation when addr was last confirmed
-	stamp  timed.Instant // on its clock, of the packet that confirmed addr
-	alt    alternative
+	admit.Way[netip.AddrPort]
 
 	entry *peers.Entry  // nil: a learnt peer
 	heard timed.Instant // when a packet of an accepted incarnation last came
 	left  timed.BootID  // the incarnation that has said it leaves
-}
-
-// alternative is another address from which a peer sends. Its incarnation must hear this
-// node to be accepted, and the address must show that it receives, so packets go there
-// too.
-type alternative struct {
-	addr   netip.AddrPort
-	boot   timed.BootID // of the packet that came from there last
-	proved bool
-	until  timed.Instant
 }
 
 // take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
@@ -72,11 +58,11 @@ func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (add
 		}
 		t := &r.to[id]
 		moved := t.entry == nil || t.entry.Addr != e.Addr
-		if e.Addr.IsValid() && (!t.addr.IsValid() || moved && !alive.Has(id)) {
-			t.addr = e.Addr
+		if e.Addr.IsValid() && (!t.Addr.IsValid() || moved && !alive.Has(id)) {
+			t.Addr = e.Addr
 		}
-		t.proved = t.proved || t.addr == e.Addr
-		t.entry = e
+		t.Proved = t.Proved || t.Addr == e.Addr
+		t.entry, t.Listed = e, e.Addr
 	}
 	for id := range r.known.Minus(listed).All() {
 		if r.to[id].entry != nil {
@@ -103,19 +89,21 @@ func (r *routes) restart(now timed.Instant) {
 	r.book = admit.Book[netip.AddrPort]{} // its stamps are of the incarnation before
 	for id := range r.known.All() {
 		t := &r.to[id]
-		t.heard, t.alt = now, alternative{}
+		t.heard = now
+		t.Restart()
 	}
 }
 
-// configured reports whether the list has an address.
-func (r *routes) configured(a netip.AddrPort) bool {
-	return r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == a })
+// unclaimed reports whether the list has an address without an id, and no node has been
+// learnt there.
+func (r *routes) unclaimed(a netip.AddrPort) bool {
+	return slices.ContainsFunc(r.strangers, func(e *peers.Entry) bool { return e.Addr == a && e.Node() == timed.NoNode })
 }
 
 // prove reports whether packets may go to the address of a packet that passed all
 // checks: it is configured, or has shown that it receives.
 func (r *routes) prove(h *datagram.Header, pkt *udp.Packet, self timed.BootID, now timed.Instant) bool {
-	if t := &r.to[h.Source]; t.proved && t.addr == pkt.Addr || r.configured(pkt.Addr) {
+	if r.to[h.Source].Trusts(pkt.Addr) || r.unclaimed(pkt.Addr) {
 		return true
 	}
 	a := admit.Arrival[netip.AddrPort]{From: h.Source, Addr: pkt.Addr, Bytes: pkt.N}
@@ -130,10 +118,10 @@ func (r *routes) prove(h *datagram.Header, pkt *udp.Packet, self timed.BootID, n
 // known yet, unless there are too many.
 func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now timed.Instant) (added, full bool) {
 	for _, e := range r.strangers {
-		if e.Addr == from && e.Node() != id {
+		if proved && e.Addr == from && e.Node() != id {
 			e.Learn(id)
 			if r.known.Has(id) && r.to[id].entry == nil {
-				r.to[id].entry = e
+				r.to[id].entry, r.to[id].Listed = e, e.Addr
 			}
 		}
 	}
@@ -144,47 +132,23 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now ti
 		return false, true
 	}
 	r.add(id, now)
-	r.to[id].addr, r.to[id].proved = from, proved
+	r.to[id].Addr, r.to[id].Proved = from, proved
 	if i := slices.IndexFunc(r.strangers, func(e *peers.Entry) bool { return e.Node() == id }); i >= 0 {
-		r.to[id].entry = r.strangers[i]
+		r.to[id].entry, r.to[id].Listed = r.strangers[i], r.strangers[i].Addr
 	}
 	return true, false
 }
 
-// follow takes the verdict on a packet. Packets follow the accepted incarnation to
-// where it sends from, once that address is proved; another incarnation is answered
-// there for a while.
+// follow takes the verdict on a packet.
 func (r *routes) follow(h *datagram.Header, from netip.AddrPort, proved bool, v datagram.Kind, now timed.Instant, patience time.Duration) {
 	t := &r.to[h.Source]
 	switch v {
 	case datagram.Delivered, datagram.Accepted:
 		t.heard = now
-		if t.boot == h.Boot && h.Stamp <= t.stamp {
-			return // overtaken by a packet that may have come from elsewhere
-		}
-		if !proved && from != t.addr {
-			t.alt = alternative{from, h.Boot, false, now.Add(patience)}
-			return
-		}
-		t.boot, t.stamp, t.addr, t.proved = h.Boot, h.Stamp, from, proved
-		if t.alt.addr == from {
-			t.alt = alternative{}
-		}
+		t.Follow(now, h.Boot, h.Stamp, from, proved, patience)
 	case datagram.Challenged:
-		if from != t.addr {
-			t.alt = alternative{from, h.Boot, proved, now.Add(patience)}
-		} else if proved {
-			t.proved = true
-		}
+		t.Meet(now, h.Boot, from, proved, patience)
 	}
-}
-
-// also returns where else than to its address packets for a peer go, if anywhere: to an
-// incarnation that is not accepted yet, or to where the accepted one may have moved.
-func (r *routes) also(id timed.NodeID, alive bool, now timed.Instant) (a alternative, ok bool) {
-	t := &r.to[id]
-	a = t.alt
-	return a, a.addr.IsValid() && now < a.until && a.addr != t.addr && (!alive || a.boot == t.boot)
 }
 
 // reached returns the peers to which packets may go whatever comes from them. Two nodes
@@ -192,7 +156,7 @@ func (r *routes) also(id timed.NodeID, alive bool, now timed.Instant) (a alterna
 // each other for ever: neither may send more than came.
 func (r *routes) reached() (ids timed.Set) {
 	for id := range r.known.All() {
-		if r.to[id].proved {
+		if r.to[id].Proved {
 			ids.Add(id)
 		}
 	}

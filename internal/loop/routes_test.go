@@ -25,21 +25,24 @@ func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
 
 	r.follow(&h, at(21), true, datagram.Challenged, 10, time.Second)
-	require.Equal(t, at(20), r.to[2].addr, "an unaccepted one does not")
-	require.Equal(t, at(21), r.to[2].alt.addr, "but it is answered")
+	require.Equal(t, at(20), r.to[2].Addr, "an unaccepted one does not")
+	other, ok := r.to[2].Also(11, false)
+	require.True(t, ok, "but it is answered")
+	require.Equal(t, at(21), other.Addr)
 	r.follow(&h, at(22), true, datagram.Dropped, 10, time.Second)
 	r.follow(&h, at(22), true, datagram.Faulty, 10, time.Second)
-	require.Equal(t, at(20), r.to[2].addr)
+	require.Equal(t, at(20), r.to[2].Addr)
 
 	r.follow(&h, at(21), true, datagram.Accepted, 11, time.Second)
-	require.Equal(t, at(21), r.to[2].addr)
-	require.False(t, r.to[2].alt.addr.IsValid())
+	require.Equal(t, at(21), r.to[2].Addr)
+	_, ok = r.to[2].Also(12, false)
+	require.False(t, ok)
 	h.Stamp = 99
 	r.follow(&h, at(22), true, datagram.Delivered, 12, time.Second)
-	require.Equal(t, at(21), r.to[2].addr, "an overtaken packet does not move it back")
+	require.Equal(t, at(21), r.to[2].Addr, "an overtaken packet does not move it back")
 	h.Stamp = 101
 	r.follow(&h, at(22), true, datagram.Delivered, 12, time.Second)
-	require.Equal(t, at(22), r.to[2].addr)
+	require.Equal(t, at(22), r.to[2].Addr)
 }
 
 // An address moves a peer only when it has shown that it receives. Until then it is
@@ -47,31 +50,34 @@ func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 func provedAddressesOnly(t testing.TB) {
 	r := routes{self: 1, limit: 10}
 	r.take(&peers.List{listed(2, 20)}, timed.Set{}, 0)
-	require.True(t, r.to[2].proved, "it is configured")
+	require.True(t, r.to[2].Proved, "it is configured")
 	h := datagram.Header{Source: 2, Boot: 5, Stamp: 100}
 	r.follow(&h, at(20), true, datagram.Accepted, 10, time.Second)
 	h.Stamp = 101
 	r.follow(&h, at(21), false, datagram.Delivered, 11, time.Second)
-	require.Equal(t, at(20), r.to[2].addr)
-	a, ok := r.also(2, true, 12)
+	require.Equal(t, at(20), r.to[2].Addr)
+	a, ok := r.to[2].Also(12, true)
 	require.True(t, ok, "its incarnation is the accepted one")
-	require.Equal(t, alternative{at(21), 5, false, timed.Instant(11 + time.Second)}, a)
+	require.Equal(t, at(21), a.Addr)
+	require.False(t, a.Proved)
+	_, ok = r.to[2].Also(timed.Instant(11+time.Second), true)
+	require.False(t, ok, "not for ever")
 	h.Boot = 6
 	r.follow(&h, at(22), true, datagram.Challenged, 13, time.Second)
-	_, ok = r.also(2, true, 14)
+	_, ok = r.to[2].Also(14, true)
 	require.False(t, ok, "a rival gets refusals")
-	_, ok = r.also(2, false, 14)
+	_, ok = r.to[2].Also(14, false)
 	require.True(t, ok)
 	h.Boot, h.Stamp = 5, 102
 	r.follow(&h, at(21), true, datagram.Delivered, 15, time.Second)
-	require.Equal(t, at(21), r.to[2].addr)
-	require.True(t, r.to[2].proved)
+	require.Equal(t, at(21), r.to[2].Addr)
+	require.True(t, r.to[2].Proved)
 
 	r.learn(3, at(30), false, 1)
-	require.False(t, r.to[3].proved)
+	require.False(t, r.to[3].Proved)
 	h.Source = 3
 	r.follow(&h, at(30), true, datagram.Challenged, 16, time.Second)
-	require.True(t, r.to[3].proved)
+	require.True(t, r.to[3].Proved)
 }
 
 func TestProvedAddressesOnly(t *testing.T) { provedAddressesOnly(t) }
@@ -81,8 +87,8 @@ func TestAListMovesSilentPeersOnly(t *testing.T) {
 	r.take(&peers.List{listed(2, 20), listed(3, 30), listed(1, 10)}, timed.Set{}, 0)
 	require.Equal(t, timed.SetOf(2, 3), r.known)
 	r.take(&peers.List{listed(2, 21), listed(3, 31)}, timed.SetOf(2), 1)
-	require.Equal(t, at(20), r.to[2].addr, "alive where it is")
-	require.Equal(t, at(31), r.to[3].addr)
+	require.Equal(t, at(20), r.to[2].Addr, "alive where it is")
+	require.Equal(t, at(31), r.to[3].Addr)
 	_, removed := r.take(&peers.List{listed(2, 21)}, timed.Set{}, 2)
 	require.Equal(t, timed.SetOf(3), removed)
 }

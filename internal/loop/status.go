@@ -72,12 +72,12 @@ func (d *driver) status() *Status {
 
 func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	t := &d.routes.to[id]
-	p := PeerStatus{ID: id, Addr: t.addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
+	p := PeerStatus{ID: id, Addr: t.Addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
 	if t.entry != nil {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}
 	if !p.Alive {
-		p.Mismatch = d.mismatches.of(id, t.addr, d.clock.now)
+		p.Mismatch = d.mismatches.of(id, t.Addr, d.clock.now)
 		if t.entry != nil {
 			p.Refused = d.routes.refused(t.entry, d.clock.now)
 		}
