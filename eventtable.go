@@ -100,6 +100,9 @@ var eventTable = []eventRow{
 	row(hclog.Warn, stack.EventSlowConsumer, func(n *Node, h event.Header, e *stack.Event) event.SlowConsumer {
 		return event.SlowConsumer{Header: h, View: someView(e.View).ID, Backlog: n.backlog()}
 	}),
+	row(hclog.Warn, stack.EventStampAhead, func(_ *Node, h event.Header, e *stack.Event) event.StampAhead {
+		return event.StampAhead{Header: h, View: someView(e.View).ID, Peer: e.Peer, By: e.Step}
+	}),
 	row(hclog.Error, stack.EventUnsent, func(_ *Node, h event.Header, e *stack.Event) event.PacketUnsent {
 		return event.PacketUnsent{Header: h, Peer: e.Peer, Reason: e.Text}
 	}),

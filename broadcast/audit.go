@@ -1,6 +1,9 @@
 package broadcast
 
-import "github.com/failaware/failaware/membership"
+import (
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/membership"
+)
 
 // audit is what the last audit saw.
 type audit struct {
@@ -8,6 +11,7 @@ type audit struct {
 	position uint64
 	own      [classes]uint64
 	stable   [atomicities]uint64
+	floor    clocksync.Time
 }
 
 // Audit returns the first invariant that the state breaks, in words, or "". A node with
@@ -15,7 +19,7 @@ type audit struct {
 // compare the state with that of the last call.
 func (s *Service) Audit() string {
 	last := s.audit
-	s.audit = audit{position: s.position, own: s.own, stable: s.stable}
+	s.audit = audit{position: s.position, own: s.own, stable: s.stable, floor: s.floor}
 	if s.view != nil {
 		s.audit.view = s.view.ID
 	}
@@ -24,6 +28,8 @@ func (s *Service) Audit() string {
 		return "a broadcast in an older view"
 	case s.audit.view == last.view && s.position < last.position:
 		return "a delivery that is undone"
+	case s.view != nil && s.audit.view == last.view && s.floor < last.floor:
+		return "a promise of stamps that is taken back"
 	case s.have > s.known:
 		return "an acknowledgement of an unknown decision"
 	case s.lent < 0:

@@ -18,6 +18,7 @@ func TestAudits(t *testing.T) {
 		"used again":                func(s *Service) { s.own[ClassOrdered]-- },
 		"before it is numbered":     func(s *Service) { s.sent[ClassOrdered] = s.own[ClassOrdered] + 1 },
 		"no longer stable":          func(s *Service) { s.stable[WeakAtomicity]-- },
+		"taken back":                func(s *Service) { s.floor-- },
 	} {
 		s := &Service{view: &membership.View{ID: membership.ViewID{Sequence: 3}}, position: 4, known: 7, have: 7}
 		s.own[ClassOrdered], s.stable[WeakAtomicity] = 5, 6

@@ -1,5 +1,7 @@
 package broadcast
 
+import "github.com/failaware/failaware/clocksync"
+
 // cursor is the position of ordered delivery in the log: a decision, its range, and the
 // message in the range.
 type cursor struct {
@@ -25,8 +27,10 @@ func (s *Service) deliver(out []Effect) []Effect {
 	return out
 }
 
-// handOut appends the effect for the deliveries since from.
+// handOut appends the effects for the deliveries since from.
 func (s *Service) handOut(from int, out []Effect) []Effect {
+	out = append(out, s.ahead...)
+	s.ahead = s.ahead[:0]
 	if from == len(s.deliveries) {
 		return out
 	}
@@ -47,8 +51,9 @@ func (s *Service) mayDeliver(a Atomicity, decision uint64, transitional bool) bo
 // Timed messages are deferred when their decision comes. The first decision whose floor is
 // above their stamps delivers them, in the order of stamps. A Total message behind a
 // deferred one of its own sender is deferred too, because otherwise the sender's messages
-// would overtake each other. All of this follows from the log alone, so it is the same at
-// all members.
+// would overtake each other. For the same reason no message counts as stamped before the
+// one that its sender sent before it. A decision may cut stamps that are far ahead. All of
+// this follows from the log alone, so it is the same at all members.
 func (s *Service) deliverOrdered(transitional bool) {
 	c := &s.cursor
 	for c.next <= s.have {
@@ -66,7 +71,9 @@ func (s *Service) deliverOrdered(transitional bool) {
 			for c.seq <= r.To {
 				e := st.at(c.seq)
 				if e.flags.order() == TimedOrder || m.waiting > 0 {
-					s.deferred.push(deferredMessage{stamp: e.stamp, seq: c.seq, decision: c.next, member: r.Member})
+					m.latest = max(m.latest, e.stamp)
+					s.farthest = max(s.farthest, m.latest)
+					s.deferred.push(deferredMessage{stamp: m.latest, seq: c.seq, decision: c.next, member: r.Member})
 					m.waiting++
 					sl.left++
 					c.seq = st.end(c.seq) + 1
@@ -77,6 +84,9 @@ func (s *Service) deliverOrdered(transitional bool) {
 				}
 				c.seq = s.emit(int(r.Member), ClassOrdered, c.seq, transitional) + 1
 			}
+		}
+		if sl.Leeway > 0 {
+			s.cutStamps(sl.Floor + clocksync.Time(sl.Leeway))
 		}
 		for len(s.deferred.heap) > 0 && s.deferred.heap[0].stamp < sl.Floor {
 			if !s.deliverDeferred(c.next, transitional) {
@@ -96,9 +106,14 @@ func (s *Service) deliverDeferred(decision uint64, transitional bool) bool {
 		return false
 	}
 	s.emit(int(a.member), ClassOrdered, a.seq, transitional)
+	if d := &s.deliveries[len(s.deliveries)-1]; d.Order == TimedOrder {
+		d.Stamp, d.Deviation = a.stamp, wider(d.Deviation, d.Stamp, a.stamp)
+	}
 	m.waiting--
 	s.log.at(a.decision).left--
-	s.deferred.pop()
+	if s.deferred.pop(); len(s.deferred.heap) == 0 {
+		s.farthest = minTime
+	}
 	return true
 }
 

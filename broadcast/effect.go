@@ -1,6 +1,8 @@
 package broadcast
 
 import (
+	"time"
+
 	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -32,11 +34,15 @@ const (
 	// Overrun: the application was slow for too long. This incarnation must leave,
 	// so that the others need not wait for it.
 	Overrun
+	// Ahead: an ordered message of the member Peer had a stamp that was ahead of the
+	// slowest clock of View, and would have held up all messages. It counts as stamped
+	// By earlier. At most one such effect comes for each member of a view.
+	Ahead
 )
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Send: "send", Deliver: "deliver", Transition: "transition", Installed: "installed",
-		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun"}...)
+		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun", Ahead: "ahead"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields
@@ -53,4 +59,5 @@ type Effect struct {
 	From       uint64
 	Through    uint64
 	Backlog    int
+	By         time.Duration
 }

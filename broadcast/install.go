@@ -112,15 +112,16 @@ func (s *Service) beginView(v *membership.View) {
 			s.me = i
 		}
 		if m.Node == v.ID.Leader {
-			s.decider = i
+			s.decider, s.leader = i, i
 		}
-		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime})
+		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime, latest: minTime})
 	}
 	s.predictor.begin(len(v.Members))
 	s.quorate = s.cfg.Quorate(v.Set)
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
 	s.ordered, s.stable, s.covered = minTime, [atomicities]uint64{}, [atomicities]uint64{}
+	s.stamp, s.floor, s.farthest, s.cut = minTime, minTime, minTime, 0
 	s.reported = [atomicities]uint64{}
 	s.cursor, s.deferred.heap = cursor{next: 1}, s.deferred.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}

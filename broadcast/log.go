@@ -1,6 +1,10 @@
 package broadcast
 
-import "github.com/failaware/failaware/clocksync"
+import (
+	"slices"
+
+	"github.com/failaware/failaware/clocksync"
+)
 
 // logSize is the limit of unstable decisions of a view. A decider at the limit waits.
 const logSize = 1 << 10
@@ -72,6 +76,19 @@ func (h *deferredHeap) push(a deferredMessage) {
 		i = p
 	}
 	q[i] = a
+}
+
+// cut replaces stamps after a limit by the limit.
+func (h *deferredHeap) cut(limit clocksync.Time) {
+	for i := range h.heap {
+		h.heap[i].stamp = min(h.heap[i].stamp, limit)
+	}
+	slices.SortFunc(h.heap, func(a, b deferredMessage) int { // a sorted slice is a heap
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
 }
 
 func (h *deferredHeap) pop() deferredMessage {

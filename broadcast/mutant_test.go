@@ -4,6 +4,7 @@ package broadcast
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,4 +71,27 @@ func TestAForgottenIncarnationIsNoticed(t *testing.T) {
 // A campaign of replicated state in quorums finds the bug after many hundred seeds.
 func TestAnUnknownAbsenceIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastBaseOfMembers", func() bool { return deliversOnce(t) })
+}
+
+// In a campaign all clocks are soon synchronized with that of the leader.
+func TestABelievedClockIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastBelieveAnyClock", func() bool {
+		_, late := timedFarApart([3]time.Duration{2: -time.Hour})
+		return late == 0
+	})
+}
+
+// No campaign demands an event.
+func TestASilentCutIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastSilentCut", func() bool { return neverWaitsForTheFuture(t) })
+}
+
+// Campaigns find the bug after hundreds of seeds: a leader must get UTC while it leads.
+func TestAClockSetBackIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastWaitForOneself", func() bool { return followsTheLeaderBack(t) })
+}
+
+// It makes stamps less exact, which no campaign judges.
+func TestKeptPromisesAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastKeepPromises", func() bool { return recoversFromTheFuture(t) })
 }

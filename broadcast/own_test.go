@@ -21,7 +21,7 @@ func TestMessagesInSlabs(t *testing.T) {
 		at := len(mem)
 		payload := paint(len(sent), size)
 		more := append(mem, payload...)
-		_, err := s.BroadcastSlab(g.reading(), slab, at, size, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
+		_, err := s.BroadcastSlab(g.reading(0), slab, at, size, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
 		if err == nil {
 			mem, sent = more, append(sent, string(payload))
 		}

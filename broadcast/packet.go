@@ -130,7 +130,10 @@ type Decision struct {
 	// decision at once.
 	Urgent bool
 	// Floor: no message with a smaller stamp is ordered after this decision.
-	Floor  clocksync.Time
+	Floor clocksync.Time
+	// Leeway, if not 0, makes ordered messages that wait, with stamps more than this
+	// after Floor, count as stamped then.
+	Leeway time.Duration
 	Ranges []Range
 }
 

@@ -143,6 +143,9 @@ func (s *Service) learn(now timed.Instant) {
 			s.predictor.note(sl.Ranges)
 		}
 		s.ordered = max(s.ordered, sl.Floor)
+		if sl.Leeway > 0 {
+			s.cut = s.known
+		}
 		s.decider, s.since = int(sl.Next), now
 	}
 	s.advance(now)

@@ -25,7 +25,7 @@ func TestTheRoleRotatesWhileSeveralSend(t *testing.T) {
 		for i := range g.nodes { // all send before any decision
 			s := g.nodes[i]
 			s.Reclaim()
-			g.out = s.sendOwn(g.reading(), g.out[:0])
+			g.out = s.sendOwn(g.reading(0), g.out[:0])
 			g.perform(i)
 		}
 		g.turn()

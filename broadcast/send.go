@@ -10,7 +10,7 @@ import (
 const (
 	runWeight      = 48
 	lengthWeight   = 3
-	decisionWeight = 32
+	decisionWeight = 38
 	rangeWeight    = 12
 	// smallDecision is the room for a decision in a packet that is full of messages.
 	smallRanges   = 8
@@ -115,7 +115,8 @@ func (s *Service) mayDecide() bool {
 	// A message that an earlier floor has let through waits for its atomicity, and
 	// another floor does not help.
 	first := s.deferred.heap[0].stamp
-	return first >= s.ordered && first < s.floorOf()
+	_, exceeded := s.ceiling()
+	return exceeded || first >= s.ordered && first < s.floorOf()
 }
 
 // decides reports whether this node may issue the next decision: it is the decider, it
@@ -237,6 +238,9 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 		}
 	}
 	d.Ranges, d.Next = ranges, s.successor(ranges)
+	if _, exceeded := s.ceiling(); exceeded {
+		d.Leeway = s.leeway()
+	}
 	s.ordered = max(s.ordered, s.floorOf())
 	d.Floor = s.ordered
 	for i := range ranges { // learn sets them again

@@ -30,6 +30,7 @@ type Service struct {
 	view      *membership.View
 	members   []member
 	me        int
+	leader    int
 	quorate   bool
 	log       decisionLog
 	known     uint64
@@ -50,6 +51,9 @@ type Service struct {
 	covered   [atomicities]uint64 // decisions whose Unordered ranges are noted
 	cursor    cursor
 	deferred  deferredHeap
+	farthest  clocksync.Time // the latest stamp of the deferred messages, or a later one
+	cut       uint64         // the last known decision that cuts stamps
+	ahead     []Effect       // about stamps that were cut
 	position  uint64
 	released  uint64
 	moved     bool // messages may have become deliverable
@@ -94,6 +98,8 @@ type member struct {
 	// for all its messages that are not ordered yet.
 	promise, usable clocksync.Time
 	promiseTail     uint64
+	latest          clocksync.Time // stamp of the member's last message that was deferred
+	told            bool           // an effect has said that such a stamp was cut
 }
 
 // New returns the broadcast of one incarnation, without a view. The configuration must be

@@ -22,7 +22,7 @@ func (t *trio) run(d time.Duration) {
 		}
 		t.beat = t.now
 		for i, s := range t.nodes {
-			t.out = append(t.out[:0], Effect{Kind: Send, Packet: s.Blank(t.reading())})
+			t.out = append(t.out[:0], Effect{Kind: Send, Packet: s.Blank(t.reading(i))})
 			t.perform(i)
 		}
 	}

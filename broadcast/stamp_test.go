@@ -1,11 +1,14 @@
 package broadcast
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
 )
 
 // promiseHolds reports whether a header keeps its promise about a message that was
@@ -34,3 +37,123 @@ func TestStampsOnlyGrow(t *testing.T) {
 	_, dev = s.stampNow(clocksync.Reading{Time: 900, Deviation: clocksync.UnknownBound})
 	require.Equal(t, clocksync.UnknownBound, dev)
 }
+
+// timedSoon has all three machines broadcast Timed messages one after the other, and
+// returns how many come late: not within a time.
+func (t *trio) timedSoon(rounds int, within time.Duration) (late int) {
+	for range rounds {
+		for i := range t.nodes {
+			before := t.count[0]
+			if _, err := t.cast(i, []byte("x"), Options{TimedOrder, WeakAtomicity}); err != nil {
+				return late + 1
+			}
+			t.run(within)
+			if t.count[0] == before {
+				late++
+			}
+		}
+	}
+	return late
+}
+
+// aFewPeriods is how long a Timed message waits for the promises of all members.
+var aFewPeriods = 3 * timed.LAN().KeepalivePeriod
+
+// timedFarApart has machines whose clocks are ahead by these times broadcast Timed
+// messages.
+func timedFarApart(ahead [3]time.Duration) (g *trio, late int) {
+	g = newTrio(3, Config{})
+	g.keep, g.ahead = true, ahead
+	g.run(aFewPeriods) // with promises of all
+	return g, g.timedSoon(20, aFewPeriods)
+}
+
+// Clocks that are far apart, because they have not been synchronized yet, hold up
+// nothing.
+func TestClocksThatAreFarApartHoldUpNothing(t *testing.T) {
+	for _, ahead := range [][3]time.Duration{{2: time.Hour}, {2: -time.Hour}, {0: time.Hour}, {0: -time.Hour}, {-time.Minute, 0, time.Minute}} {
+		g, late := timedFarApart(ahead)
+		require.Zero(t, late, "%v", ahead)
+		for i := range g.nodes {
+			require.Equal(t, g.payloads[0], g.payloads[i])
+			for k, d := range g.delivered[i] {
+				require.GreaterOrEqual(t, d.Deviation, ahead[d.Sender-1]-ahead[0]-g.nodes[0].leeway(), "the error of the clock is in the deviation")
+				if k > 0 {
+					require.GreaterOrEqual(t, d.Stamp, g.delivered[i][k-1].Stamp)
+				}
+			}
+		}
+	}
+}
+
+// The clock of the leader is group time. When it is set back, it counts from where it
+// was.
+func followsTheLeaderBack(t testing.TB) bool {
+	for _, by := range []time.Duration{time.Second, time.Hour} {
+		g := newTrio(3, Config{})
+		g.run(aFewPeriods)
+		g.ahead[0] = -by
+		if g.timedSoon(5, aFewPeriods) > 0 {
+			return false
+		}
+		g.ahead[1], g.ahead[2] = -by, -by
+		if g.timedSoon(5, aFewPeriods) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestALeaderWhoseClockIsSetBackHoldsUpNothing(t *testing.T) {
+	require.True(t, followsTheLeaderBack(t))
+}
+
+// A node that leads a view of its own an hour ahead, and has messages left over from
+// it, holds up nobody when its clock is set right in a view with others.
+func recoversFromTheFuture(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	g.keep = true
+	g.install(viewOf(2, 0, 1))
+	g.ahead[2] = time.Hour
+	g.install(viewOf(3, 2))
+	g.run(aFewPeriods)
+	v := viewOf(4, 0, 1, 2)
+	g.nodes[2].Freeze(g.now, v, false)
+	_, err := g.cast(2, []byte("left over"), Options{TimedOrder, WeakAtomicity})
+	require.NoError(t, err)
+	g.ahead[2] = 0
+	g.install(v)
+	g.run(g.nodes[0].leeway() + aFewPeriods)
+	if g.count[0] != 1 || g.timedSoon(20, aFewPeriods) > 0 {
+		return false
+	}
+	last := g.delivered[0][len(g.delivered[0])-1]
+	return last.Sender == 3 && last.Deviation < time.Second
+}
+
+func TestAClockThatWasAheadHoldsUpNothing(t *testing.T) { require.True(t, recoversFromTheFuture(t)) }
+
+// Whatever a member has promised or stamped, the others go on, and are told.
+func neverWaitsForTheFuture(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	g.nodes[2].floor = 1 << 61
+	_, err := g.cast(2, []byte("timed"), Options{TimedOrder, WeakAtomicity})
+	require.NoError(t, err)
+	sent := 1
+	for range 8000 {
+		if _, err := g.cast(0, make([]byte, 100), Options{TotalOrder, WeakAtomicity}); err == nil {
+			sent++
+		}
+		g.run(500 * time.Microsecond)
+	}
+	g.run(g.nodes[0].leeway() + aFewPeriods)
+	told := 0
+	for i := range g.effects {
+		if e := &g.effects[i]; e.Kind == Ahead && e.Peer == 3 && e.By > time.Hour {
+			told++
+		}
+	}
+	return sent == 8001 && told == 3 && slices.Equal(g.count, []int{sent, sent, sent})
+}
+
+func TestAStampInTheFutureHoldsUpNothing(t *testing.T) { require.True(t, neverWaitsForTheFuture(t)) }

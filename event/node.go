@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -64,6 +65,24 @@ func (SlowConsumer) Kind() string { return "slow-consumer" }
 func (e SlowConsumer) String() string {
 	return fmt.Sprintf("deliveries of view %v are taken too slowly: %d bytes wait, and acknowledgements have stopped",
 		e.View, e.Backlog)
+}
+
+// StampAhead: a message of Peer, broadcast in another view, had a stamp that was far ahead
+// of the slowest clock of View, and would have held up all others until that clock had
+// caught up. It counts as stamped By earlier, which its deviation includes. The event
+// comes once for each such member of a view.
+type StampAhead struct {
+	Header
+	View membership.ViewID `api:"view"`
+	Peer timed.NodeID      `api:"peer"`
+	By   time.Duration     `api:"step_ns"`
+}
+
+// Kind returns "stamp-ahead".
+func (StampAhead) Kind() string { return "stamp-ahead" }
+
+func (e StampAhead) String() string {
+	return fmt.Sprintf("a message of node %v was stamped too far ahead of the clocks of view %v, and counts as stamped %v earlier", e.Peer, e.View, e.By)
 }
 
 // PacketUnsent: a packet for Peer was not sent, because it cannot be encoded: it is

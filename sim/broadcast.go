@@ -22,10 +22,11 @@ type casting struct {
 	check   *check.Broadcasts
 	voices  []random.Stream // of the nodes' random messages
 	payload []byte          // of the message that is being broadcast
+	walls   random.Stream   // of the errors of wall clocks
 }
 
 func (w *World) newCasting(t *fault.Traffic) *casting {
-	return &casting{traffic: t, check: w.check.FollowBroadcast(t, w.opt.Duration)}
+	return &casting{traffic: t, check: w.check.FollowBroadcast(t, w.opt.Duration), walls: random.New(w.seed, random.Walls)}
 }
 
 // configure gives a node that starts its broadcast.

@@ -68,6 +68,8 @@ func needsBroadcast(s situation.Kind, o *Options) bool {
 		return o.Nodes >= 2 && b.Config == nil
 	case s == situation.CastElsewhere, s == situation.CastMerged, s == situation.CastFlushed, s == situation.CastRecovered:
 		return o.Nodes >= 3
+	case s == situation.CastAhead:
+		return o.Nodes >= 2 && b.WrongWalls
 	}
 	return o.Nodes >= 2
 }

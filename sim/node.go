@@ -130,12 +130,15 @@ func (w *World) incarnate(n *Node) {
 	n.wakeAt = w.now
 }
 
-// wallAhead returns by how much wall clocks are ahead of UTC when processes start.
-func (w *World) wallAhead() time.Duration {
-	if w.external == nil {
-		return 0
+// wallAhead returns by how much the wall clock of a process that starts is ahead of UTC.
+func (w *World) wallAhead() (ahead time.Duration) {
+	if w.external != nil {
+		ahead = w.external.Ahead
 	}
-	return w.external.Ahead
+	if w.cast != nil && w.cast.traffic.WrongWalls > 0 {
+		ahead += w.cast.traffic.Wall(w.cast.walls)
+	}
+	return ahead
 }
 
 // tick reads the hardware clock.

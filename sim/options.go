@@ -75,6 +75,9 @@ type Broadcast struct {
 	Config *broadcast.Config
 	// Quiet leaves the random traffic out: only applications broadcast.
 	Quiet bool
+	// WrongWalls makes the wall clocks of some processes wrong when they start, by up
+	// to hours. Group time begins there, and jumps when views meet.
+	WrongWalls bool
 }
 
 // Limits of a run.
@@ -107,7 +110,7 @@ func (o *Options) draw(seed uint64) fault.Schedule {
 	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.Timing, Roughness: o.Roughness, Without: o.Without, Calm: o.Calm,
 		Faults: o.Faults, BrokenClocks: o.BrokenClocks, Epochs: o.Epochs, Servers: o.Servers, NoServers: o.Bare}
 	if b := o.Broadcast; b != nil {
-		p.Broadcast, p.Quiet, p.Config = true, b.Quiet, b.Config
+		p.Broadcast, p.Quiet, p.WrongWalls, p.Config = true, b.Quiet, b.WrongWalls, b.Config
 	}
 	return p.Draw(seed)
 }

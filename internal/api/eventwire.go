@@ -27,7 +27,7 @@ var topics = map[string][]string{
 	"leader":    {"elected", "lead-lost", "following", "unfit", "global-", "other-quorum", "quorum-change"},
 	"clock":     {"clock-"},
 	"peers":     {"peer-", "mismatch"},
-	"broadcast": {"slow-consumer"},
+	"broadcast": {"slow-consumer", "stamp-ahead"},
 	"all":       {""},
 }
 

@@ -66,6 +66,7 @@ func someEvents() []event.Event {
 		event.Falseticker{Header: h, Source: 255, Node: 3},
 		event.Truechimer{Header: h, Name: "ntp x", Source: 255, Node: 3},
 		event.SlowConsumer{Header: h, View: id, Backlog: 123456},
+		event.StampAhead{Header: h, View: id, Peer: 2, By: time.Hour},
 		event.Mismatch{Header: h, Peer: 2, Addr: "192.0.2.2:7000", Differences: event.Differences{{Setting: "FastThreshold", Here: "1ns", There: "2ns"}}},
 		event.PacketUnsent{Header: h, Peer: 2, Reason: "too large"},
 		event.Inconsistent{Header: h, Invariant: "an older view"},

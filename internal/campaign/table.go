@@ -28,6 +28,7 @@ var (
 	tree    = leader.Collation{Above: 3, Fanout: 2}
 	servers = &fault.Servers{}
 	cast    = &sim.Broadcast{}
+	walls   = &sim.Broadcast{WrongWalls: true}
 )
 
 // seldom are the situations that a few hundred seeds reach a few times. The
@@ -127,6 +128,8 @@ func broadcasts() []Campaign {
 		{Name: "broadcast-varied", Purpose: "all modes, ranks and presets", Options: sim.Options{Broadcast: cast}, Vary: vary, Check: 36, Test: 108},
 		{Name: "broadcast-broken-clocks", Purpose: "clocks that leave ρ", Options: sim.Options{Broadcast: cast, BrokenClocks: true}, Vary: varyBroken,
 			Check: 12, Test: 24},
+		{Name: "broadcast-wrong-walls", Purpose: "wall clocks that are hours apart", Options: sim.Options{Broadcast: walls, Roughness: moderate},
+			Check: 5, Test: 100, Rare: seldom},
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	Tails
 	Wander
 	Epochs
+	Walls
 )
 
 // Stream is a source of random numbers. A copy continues the same stream.

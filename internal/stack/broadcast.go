@@ -100,6 +100,8 @@ func (s *Stack) performBroadcast(now timed.Instant, from, to int) {
 			s.sendBroadcast(now, e)
 		case broadcast.Slow:
 			s.notify(Event{Kind: EventSlowConsumer, View: e.View})
+		case broadcast.Ahead:
+			s.notify(Event{Kind: EventStampAhead, View: e.View, Peer: e.Peer, Step: e.By})
 		case broadcast.Overrun:
 			s.notify(Event{Kind: EventOverrun, View: e.View})
 		default:

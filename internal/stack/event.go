@@ -36,6 +36,7 @@ const (
 	EventPeerLeaving                        // Peer leaves for good
 	EventSlowConsumer                       // deliveries are taken too slowly, and the broadcast has stopped its acknowledgements
 	EventOverrun                            // the same for too long: this incarnation must leave, or the group waits for it
+	EventStampAhead                         // a message of Peer counts as stamped Step earlier, because no clock of View is so far
 	EventUTCChanged                         // UTC holds the new state of UTC
 	EventFalseticker                        // reference Source, which Peer asks, contradicts the others and is off by Step
 	EventTruechimer                         // reference Source no longer contradicts them

@@ -43,8 +43,11 @@ var eventTexts = [...]func(*Event) string{
 	EventTruechimer: func(e *Event) string {
 		return fmt.Sprintf("server %d of node %v is no longer a falseticker", e.Source, e.Peer)
 	},
-	EventRestart:       func(*Event) string { return "blames its own clock" },
-	EventSlowConsumer:  func(*Event) string { return "its application is slow" },
+	EventRestart:      func(*Event) string { return "blames its own clock" },
+	EventSlowConsumer: func(*Event) string { return "its application is slow" },
+	EventStampAhead: func(e *Event) string {
+		return fmt.Sprintf("cuts the stamps of node %d by %v", e.Peer, e.Step)
+	},
 	EventGlobalElected: func(e *Event) string { return fmt.Sprintf("LEADS GLOBALLY, with the votes of %v", e.Support) },
 	EventGlobalLost:    func(e *Event) string { return fmt.Sprintf("leads globally no more: %v (by %v)", e.Lost, e.Peer) },
 	EventVerified: func(e *Event) string {

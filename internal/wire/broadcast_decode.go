@@ -120,7 +120,8 @@ func (r *reader) decision(p *broadcast.Packet) {
 		return
 	}
 	r.array(decisionLen, decisionLen)
-	d := broadcast.Decision{Number: r.uint(1, broadcast.MaxSequence), Next: uint8(r.uint(0, timed.MaxNodes)), Urgent: r.bool(), Floor: r.time()}
+	d := broadcast.Decision{Number: r.uint(1, broadcast.MaxSequence), Next: uint8(r.uint(0, timed.MaxNodes)), Urgent: r.bool(), Floor: r.time(),
+		Leeway: time.Duration(r.uint(0, uint64(timed.MaxDuration)))}
 	n := r.array(0, 2*maxRanges)
 	if n%2 != 0 {
 		r.fail(ErrLength)

@@ -27,7 +27,7 @@ const (
 // Lengths of the arrays in a broadcast frame.
 const (
 	runLen      = 10 // sender, boot, class, options, first, count, stamp, deviation, sizes, payload
-	decisionLen = 5
+	decisionLen = 6
 	wantLen     = 5
 	logLen      = 2
 	markLen     = 3
@@ -212,6 +212,7 @@ func (w *writer) decision(d *broadcast.Decision) {
 	w.uint(uint64(d.Next), 0, timed.MaxNodes)
 	w.bool(d.Urgent)
 	w.time(d.Floor)
+	w.uint(uint64(d.Leeway), 0, uint64(timed.MaxDuration))
 	if len(d.Ranges) > maxRanges {
 		w.fail(ErrRange)
 	}

@@ -28,7 +28,7 @@ func broadcastPacket() Packet {
 		},
 		Decisions: []broadcast.Decision{
 			{Number: 10, Next: 2, Urgent: true, Floor: 3, Ranges: []broadcast.Range{{Member: 0, To: 5}, {Member: 0, Class: 1, To: 1 << 50}, {Member: 254, To: 1}}},
-			{Number: 11, Floor: -9, Ranges: []broadcast.Range{}},
+			{Number: 11, Floor: -9, Leeway: time.Hour, Ranges: []broadcast.Range{}},
 		},
 		Wants: []broadcast.Want{{Sender: 2, Boot: bootOf(2), Class: 1, From: 3, To: 9}},
 		Log:   broadcast.Span{From: 3, To: 4},

@@ -319,7 +319,7 @@ func (g *golden) run(n, size int, even bool) broadcast.Run {
 }
 
 func (g *golden) decision(ranges int) broadcast.Decision {
-	d := broadcast.Decision{Number: g.uint(1, broadcast.MaxSequence), Next: uint8(g.uint(0, timed.MaxNodes)), Urgent: g.bool(), Floor: g.time()}
+	d := broadcast.Decision{Number: g.uint(1, broadcast.MaxSequence), Next: uint8(g.uint(0, timed.MaxNodes)), Urgent: g.bool(), Floor: g.time(), Leeway: g.duration()}
 	for range ranges {
 		d.Ranges = append(d.Ranges, broadcast.Range{Member: uint8(g.uint(0, timed.MaxNodes)), Class: broadcast.Class(g.uint(0, 1)), To: g.uint(1, broadcast.MaxSequence)})
 	}

@@ -129,6 +129,7 @@ var TrafficSimplifications = []func(*Traffic) bool{
 		t.Config.Quorum = nil
 		return had
 	},
+	func(t *Traffic) bool { had := t.WrongWalls; t.WrongWalls = 0; return had > 0 },
 	func(t *Traffic) bool { had := t.Hush; t.Hush = false; return had },
 	func(t *Traffic) bool { return t.smaller(minLargest) },
 	func(t *Traffic) bool { return t.smaller(t.Largest / 2) },

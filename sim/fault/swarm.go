@@ -25,9 +25,10 @@ type Swarm struct {
 	// one process.
 	BrokenClocks, Epochs bool
 	// Broadcast adds traffic. Config, if not nil, is the configuration of all nodes.
-	// With Quiet they broadcast nothing by themselves.
-	Broadcast, Quiet bool
-	Config           *broadcast.Config
+	// With Quiet they broadcast nothing by themselves. With WrongWalls some wall clocks
+	// are wrong.
+	Broadcast, Quiet, WrongWalls bool
+	Config                       *broadcast.Config
 	// Servers are the external references of time. If the list is empty the seed draws
 	// one; if Servers is nil, one seed in ten does. NoServers schedules have none.
 	Servers   *Servers

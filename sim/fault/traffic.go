@@ -31,6 +31,9 @@ type Traffic struct {
 	Hush bool
 	// Mix are the options of messages, each as frequent as the others.
 	Mix []broadcast.Options
+	// WrongWalls, if not 0, is by how much the wall clocks of half of the processes are
+	// wrong, at most, when they start. The logarithms are uniform from a millisecond on.
+	WrongWalls time.Duration
 }
 
 // Limits of traffic.
@@ -51,6 +54,8 @@ func (t *Traffic) Validate() error {
 		return fmt.Errorf("fault: traffic: Rate: %v is outside [0, %v]", t.Rate, float64(MaxTraffic))
 	case t.Largest < minLargest || t.Largest > c.MaxPayload:
 		return fmt.Errorf("fault: traffic: Largest: %d is outside [%d, %d]", t.Largest, minLargest, c.MaxPayload)
+	case t.WrongWalls < 0 || t.WrongWalls > mostWrong:
+		return fmt.Errorf("fault: traffic: WrongWalls: %v is outside [0, %v]", t.WrongWalls, mostWrong)
 	case len(t.Mix) == 0:
 		return errors.New("fault: traffic: Mix is empty")
 	}
@@ -69,6 +74,18 @@ func (t *Traffic) Gap(s random.Stream) int64 { return 1 + int64(s.Exponential()/
 func (t *Traffic) Message(s random.Stream) (broadcast.Options, int) {
 	opt := t.Mix[s.Below(int64(len(t.Mix)))]
 	return opt, int(s.LogUniform(minLargest, float64(t.Largest)+1))
+}
+
+// Wall draws by how much the wall clock of a process is wrong when it starts.
+func (t *Traffic) Wall(s random.Stream) time.Duration {
+	d := time.Duration(s.LogUniform(1e6, max(1e6, float64(t.WrongWalls))))
+	switch s.Below(4) {
+	case 0:
+		return d
+	case 1:
+		return -d
+	}
+	return 0
 }
 
 // AppendPayload appends a payload of a size that no other message has, if no other
@@ -103,6 +120,8 @@ const (
 
 	largestDrawn = 12_000 // bytes of a payload
 	mostInBurst  = 300    // messages
+
+	mostWrong = 3 * time.Hour // of a wall clock
 )
 
 // traffic draws the traffic of a seed, and the faults of its applications. It has
@@ -124,6 +143,9 @@ func (f *swarm) traffic() *Traffic {
 	}
 	if !f.Calm {
 		f.ofApplications(s)
+	}
+	if f.WrongWalls {
+		t.WrongWalls = time.Duration(s.LogUniform(float64(f.Timing.Expires), float64(mostWrong)))
 	}
 	return t
 }
@@ -210,13 +232,14 @@ type trafficForm struct {
 	Rate          float64       `json:"rate"`
 	Largest       int           `json:"largest"`
 	Hush          bool          `json:"hush,omitempty"`
+	WrongWalls    time.Duration `json:"wrong_walls,omitempty"`
 	Mix           []string      `json:"mix"` // "total strict"
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (t *Traffic) MarshalJSON() ([]byte, error) {
 	c := t.Config.WithDefaults()
-	f := trafficForm{c.Window, c.MaxMessages, c.MaxPayload, c.PacketBytes, c.Backlog, c.SlowAfter, quorumMembers(c.Quorum), t.Rate, t.Largest, t.Hush, nil}
+	f := trafficForm{c.Window, c.MaxMessages, c.MaxPayload, c.PacketBytes, c.Backlog, c.SlowAfter, quorumMembers(c.Quorum), t.Rate, t.Largest, t.Hush, t.WrongWalls, nil}
 	for _, o := range t.Mix {
 		f.Mix = append(f.Mix, o.Order.String()+" "+o.Atomicity.String())
 	}
@@ -229,7 +252,7 @@ func (t *Traffic) UnmarshalJSON(b []byte) error {
 	if err := jsonform.Unmarshal(b, &f); err != nil {
 		return err
 	}
-	*t = Traffic{Rate: f.Rate, Largest: f.Largest, Hush: f.Hush, Config: broadcast.Config{Window: f.Window, MaxMessages: f.MaxMessages,
+	*t = Traffic{Rate: f.Rate, Largest: f.Largest, Hush: f.Hush, WrongWalls: f.WrongWalls, Config: broadcast.Config{Window: f.Window, MaxMessages: f.MaxMessages,
 		MaxPayload: f.MaxPayload, PacketBytes: f.PacketBytes, Backlog: f.Backlog, SlowAfter: f.SlowAfter, Quorum: Majority(f.RequireQuorum)}}
 	for _, text := range f.Mix {
 		o, err := parseOptions(text)

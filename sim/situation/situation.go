@@ -59,6 +59,7 @@ const (
 	CastDeciderGone  // a decider crashed with its decision under way
 	CastFlushed      // a flush brought ordered messages along
 	CastRecovered    // a flush brought Unordered messages along
+	CastAhead        // a stamp was too far ahead of the other clocks
 
 	// Those of global leadership.
 	LocalBesideGlobal // somebody leads a part of the group while another leads globally
@@ -92,6 +93,7 @@ var situationNames = [Count]string{
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
 	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
+	"a stamp was too far ahead",
 	"one led locally while another led globally", "a global lease ended before the local one",
 	"an answer was good beyond the lead that it was about",
 	"an epoch began", "a forced epoch began", "a leader repeated another's proposal", "edicts of two epochs were compared",

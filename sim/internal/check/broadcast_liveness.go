@@ -39,6 +39,9 @@ func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.
 	l.k = k
 	l.spell = int64(DeliveryBound(k.of.Timing, k.of.Nodes, slices.ContainsFunc(t.Mix,
 		func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })))
+	if t.WrongWalls > 0 { // messages of other views may be stamped far ahead
+		l.spell += 2 * int64(k.of.Timing.Expires)
+	}
 	if s := k.of.Servers; s != nil {
 		l.spell += int64(s.Spread(duration))
 	}

@@ -44,10 +44,8 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.twins(n, e)
 	case stack.EventDuplicateID:
 		c.duplicate(n)
-	case stack.EventSlowConsumer:
-		c.Sometimes(situation.CastSlow)
-	case stack.EventOverrun:
-		c.Leaves = n
+	case stack.EventSlowConsumer, stack.EventStampAhead, stack.EventOverrun:
+		c.castEvent(n, e)
 	case stack.EventMismatch, stack.EventOtherQuorum:
 		c.Fail("mismatch", n, "thinks that node %d has other settings or another quorum system", e.Peer)
 	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer:
@@ -112,4 +110,16 @@ func (c *Checker) leaders(n *Process) (count int) {
 		}
 	}
 	return count
+}
+
+// castEvent handles an event of the broadcast.
+func (c *Checker) castEvent(n *Process, e *stack.Event) {
+	switch e.Kind {
+	case stack.EventSlowConsumer:
+		c.Sometimes(situation.CastSlow)
+	case stack.EventStampAhead:
+		c.Sometimes(situation.CastAhead)
+	case stack.EventOverrun:
+		c.Leaves = n
+	}
 }
