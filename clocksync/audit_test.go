@@ -24,3 +24,9 @@ func TestAudits(t *testing.T) {
 		require.Contains(t, c.Audit(now+2), invariant)
 	}
 }
+
+// A wall clock may be wrong by decades.
+func TestAClockFromBefore1970IsAudited(t *testing.T) {
+	c := New(Config{Self: timed.Incarnation{Node: 1, Boot: 1}, Timing: timed.LAN()}, 7, -1e18)
+	require.Empty(t, c.Audit(7))
+}
