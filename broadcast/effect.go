@@ -38,11 +38,14 @@ const (
 	// slowest clock of View, and would have held up all messages. It counts as stamped
 	// By earlier. At most one such effect comes for each member of a view.
 	Ahead
+	// Remains: the incarnation ends, and has acknowledged Deliveries in View that it has
+	// not delivered. They are ordered, and valid until Reclaim.
+	Remains
 )
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Send: "send", Deliver: "deliver", Transition: "transition", Installed: "installed",
-		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun", Ahead: "ahead"}...)
+		Elsewhere: "elsewhere", Slow: "slow", Overrun: "overrun", Ahead: "ahead", Remains: "remains"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields

@@ -16,28 +16,44 @@ var (
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.
 	ErrNotAccepting = errors.New("replicate: the replica takes no operations")
+	// ErrRecovering: too few members of the view remember the state. It is matched by a
+	// [*NotAcceptingError] that says so, which names the nodes that are missed.
+	ErrRecovering = errors.New("replicate: too few members remember the state")
 )
 
 // NotAcceptingError says why an operation was not submitted. It matches
-// [ErrNotAccepting], and [failaware.ErrNoQuorum] if that is why.
+// [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
-	// Situation is why: no view, no quorum, or so much waits for a merge, or for the
+	// Situation is why: no view, no quorum, too few members that remember the state, or so much waits for a merge, or for the
 	// reports of all members, that no more may.
 	Situation Situation
-	Err       error // the cause of the context, nil with NoWait
+	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
+	Err       error         // the cause of the context, nil with NoWait
 }
 
 func (e *NotAcceptingError) Error() string {
 	text := fmt.Sprintf("%v: %v", ErrNotAccepting, e.Situation)
+	if e.Situation == Recovering {
+		text += fmt.Sprintf(", and nodes %v are absent", e.Absent)
+	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
 	return text
 }
 
-// Is reports whether target is ErrNotAccepting, or ErrNoQuorum if that is why.
+// Is reports whether target is ErrNotAccepting, or ErrNoQuorum or ErrRecovering if that is
+// why.
 func (e *NotAcceptingError) Is(target error) bool {
-	return target == ErrNotAccepting || target == failaware.ErrNoQuorum && e.Situation == NoQuorum
+	switch target {
+	case ErrNotAccepting:
+		return true
+	case failaware.ErrNoQuorum:
+		return e.Situation == NoQuorum
+	case ErrRecovering:
+		return e.Situation == Recovering
+	}
+	return false
 }
 
 // Unwrap returns the cause of the context, if that ended the wait.

@@ -52,6 +52,24 @@ type StartedOver struct {
 	Bytes    uint64
 }
 
+// AwaitsMemory: with RequireQuorum, those members of View that remember the state,
+// Remember, are no quorum. Nodes of the group are Absent, and may know of operations that
+// were acknowledged. Operations wait until enough of them are there, or all, or until
+// [Replica.Bootstrap].
+type AwaitsMemory struct {
+	View             failaware.ViewID
+	Remember, Absent failaware.Set
+}
+
+// Begun: with RequireQuorum, View goes on with the newest state of its members, although
+// those that remember it are no quorum. If none remembers, the group has begun with the
+// initial state. If some do, a quorum has lost its memory, and operations that were
+// acknowledged may be gone. Nobody is Absent, except after [Replica.Bootstrap].
+type Begun struct {
+	View             failaware.ViewID
+	Remember, Absent failaware.Set
+}
+
 // Discarded: a quorum has continued without this node, and its state replaces this
 // node's.
 type Discarded struct{ View failaware.ViewID }
@@ -94,17 +112,19 @@ type Diverged struct {
 	Ours, Theirs uint64
 }
 
-func (Settled) event()     {}
-func (Receiving) event()   {}
-func (Restored) event()    {}
-func (Merged) event()      {}
-func (StartedOver) event() {}
-func (Discarded) event()   {}
-func (StateLost) event()   {}
-func (Refused) event()     {}
-func (Stuck) event()       {}
-func (Corrupt) event()     {}
-func (Diverged) event()    {}
+func (Settled) event()      {}
+func (Receiving) event()    {}
+func (Restored) event()     {}
+func (Merged) event()       {}
+func (StartedOver) event()  {}
+func (AwaitsMemory) event() {}
+func (Begun) event()        {}
+func (Discarded) event()    {}
+func (StateLost) event()    {}
+func (Refused) event()      {}
+func (Stuck) event()        {}
+func (Corrupt) event()      {}
+func (Diverged) event()     {}
 
 func (e Settled) String() string {
 	return fmt.Sprintf("view %v is settled: %v have its state", e.View, e.Holders)
@@ -128,6 +148,17 @@ func (e StartedOver) String() string {
 
 func (e Discarded) String() string {
 	return fmt.Sprintf("the state of this node gives way to that of a quorum in view %v", e.View)
+}
+
+func (e AwaitsMemory) String() string {
+	return fmt.Sprintf("only %v of view %v remember the state: operations wait, because nodes %v may know more", e.Remember, e.View, e.Absent)
+}
+
+func (e Begun) String() string {
+	if e.Remember.Empty() {
+		return fmt.Sprintf("the state begins in view %v: no member has one", e.View)
+	}
+	return fmt.Sprintf("view %v goes on with the state that %v remember, which are no quorum: acknowledged operations may be gone", e.View, e.Remember)
 }
 
 func (e StateLost) String() string {
@@ -168,6 +199,10 @@ func eventOf(e *replica.Event) Event {
 		return Merged{e.View, e.Branches}
 	case replica.EventStartedOver:
 		return StartedOver{e.View, name, e.Bytes}
+	case replica.EventWaiting:
+		return AwaitsMemory{e.View, e.Members, e.Absent}
+	case replica.EventBegun:
+		return Begun{e.View, e.Members, e.Absent}
 	case replica.EventDiscarded:
 		return Discarded{e.View}
 	case replica.EventStateLost:

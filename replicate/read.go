@@ -47,7 +47,7 @@ func (r *Replica) Read(f func()) (fresh Freshness) {
 // operation that had been reported as applied to any member of the view before
 // ReadLatest was called. With RequireQuorum, reads by ReadLatest and operations by
 // [Replica.Submit] are linearizable over the whole group, as long as a quorum of it
-// keeps running; without, over those that share the view. f is called at most once, by
+// remembers the state; without, over those that share the view. f is called at most once, by
 // another goroutine, and not after ReadLatest has returned; it must not change the
 // application, nor call methods of the replica that wait.
 //
@@ -81,6 +81,8 @@ type Progress struct {
 	Situation Situation
 	View      failaware.ViewID // that the situation is of
 	Accepting bool             // operations are taken
+	// Absent are the nodes of the group that are missed, if the situation is Recovering.
+	Absent failaware.Set
 	// Behind is how many calls of the application wait.
 	Behind int
 	// From is the node that sends the state that this node waits for; NoNode if no node
@@ -98,6 +100,6 @@ func (r *Replica) Progress() Progress {
 }
 
 func progressOf(s *engine.Status, behind int) Progress {
-	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Behind: behind,
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Absent: s.Absent, Behind: behind,
 		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
 }

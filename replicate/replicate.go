@@ -21,6 +21,9 @@ const (
 	NoQuorum = replica.NoQuorum
 	// Reporting: not all members have reported the state that they have.
 	Reporting = replica.Reporting
+	// Recovering: with RequireQuorum, too few members remember the state, and nodes that may
+	// know more are absent. Operations wait for them, or for [Replica.Bootstrap].
+	Recovering = replica.Recovering
 	// Merging: several states meet, and not all members have all of them.
 	Merging = replica.Merging
 	// Transferring: this node waits for the state of the others.
@@ -75,7 +78,13 @@ type Replica struct {
 //
 // When the node begins another incarnation (event.Restarted), the replica keeps the
 // state of the application, and brings it along as one that competes with those of the
-// others. A process that starts again has no state.
+// others. A process that starts again has no state, and remembers nothing.
+//
+// With RequireQuorum, a node that remembers nothing does not count until it has the
+// state again: a quorum of such nodes would not know what was acknowledged before. So
+// a view needs a quorum of members that remember, or all nodes of the group (that is
+// how a group begins), or [Replica.Bootstrap]. Until then the situation is Recovering,
+// and the event [AwaitsMemory] names the absent nodes.
 //
 // The replica runs until [Replica.Close], until the node stops, or until the
 // application fails ([Replica.Err]). The node stops with it, since the group would

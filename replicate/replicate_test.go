@@ -77,6 +77,8 @@ type holder struct {
 	restored atomic.Int64
 	mu       sync.Mutex
 	merges   []replicate.Merged
+	begun    []replicate.Begun
+	awaits   []replicate.AwaitsMemory
 }
 
 // merged returns the merges of the node so far, in the order of its views.
@@ -84,6 +86,20 @@ func (h *holder) merged() []replicate.Merged {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.merges)
+}
+
+// begins returns the reports of views that went on without a quorum that remembers.
+func (h *holder) begins() []replicate.Begun {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.begun)
+}
+
+// awaited returns the reports of views that waited for members that remember.
+func (h *holder) awaited() []replicate.AwaitsMemory {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.awaits)
 }
 
 // latest returns the words of the node, with all that was submitted before.
@@ -108,6 +124,14 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 			h.mu.Lock()
 			h.merges = append(h.merges, e)
 			h.mu.Unlock()
+		case replicate.Begun:
+			h.mu.Lock()
+			h.begun = append(h.begun, e)
+			h.mu.Unlock()
+		case replicate.AwaitsMemory:
+			h.mu.Lock()
+			h.awaits = append(h.awaits, e)
+			h.mu.Unlock()
 		case replicate.Diverged, replicate.Corrupt:
 			t.Errorf("node %v: %v", cfg.ID, e)
 		}
@@ -130,6 +154,14 @@ func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c 
 		all = append(all, start(t, cfg, c, app))
 	}
 	return all
+}
+
+// restart ends a node's process, and starts another without a state.
+func restart(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, all []*holder, i int) {
+	t.Helper()
+	require.NoError(t, all[i].Close())
+	cfg := failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &b, Quorum: majority(t, len(all))}
+	all[i] = start(t, cfg, replicate.Config{}, &words{})
 }
 
 // majority returns the quorum system of the majorities of a number of nodes.
@@ -334,36 +366,39 @@ func TestSubmitSaysWhyNot(t *testing.T) {
 	})
 }
 
-// A message that the others have ordered without its sender is in their state. A node
-// that gets this state by transfer, and meets the sender without them, must not apply
+// A message that the others have ordered without its sender is in their state. Nodes
+// that get this state by transfer, and meet the sender without the others, must not apply
 // the message again.
 func TestAnOperationOfAnAbsentNodeIsAppliedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 1})
 		cast := failaware.BroadcastConfig{RequireQuorum: true}
-		all := inMemory(t, net, cast, replicate.Config{}, applications(3, 0)...)
+		all := inMemory(t, net, cast, replicate.Config{}, applications(5, 0)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		submit(t, all[0], "first")
-		net.Cut(1, 3)
-		net.Cut(2, 3)
+		for id := range failaware.NodeID(4) {
+			net.Cut(id+1, 5)
+		}
 		go func() {
-			_, err := all[2].Submit(t.Context(), []byte("absent"))
+			_, err := all[4].Submit(t.Context(), []byte("absent"))
 			assert.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
 		}()
 		time.Sleep(b.View / 10)
-		net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3})
+		net.Partition([]failaware.NodeID{1, 2, 3, 4}, []failaware.NodeID{5})
 		time.Sleep(2 * b.View)
 		submit(t, all[0], "last")
-		require.NoError(t, all[1].Close())
-		all[1] = start(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &cast, Quorum: majority(t, 3)}, replicate.Config{}, &words{})
-		time.Sleep(b.Ready + 4*b.View)
-		net.Partition([]failaware.NodeID{2, 3}, []failaware.NodeID{1})
-		net.Mend(2, 3)
-		net.Mend(1, 3)
+		for _, i := range []int{2, 3} { // one after the other, so that a quorum remembers
+			restart(t, net, cast, all, i)
+			time.Sleep(b.Ready + 4*b.View)
+		}
+		net.Partition([]failaware.NodeID{3, 4, 5}, []failaware.NodeID{1, 2})
+		for id := range failaware.NodeID(4) {
+			net.Mend(id+1, 5)
+		}
 		time.Sleep(4 * b.View)
-		require.Equal(t, []string{"first", "absent", "last"}, all[1].latest(t))
-		require.Equal(t, all[1].latest(t), all[2].latest(t))
+		require.Equal(t, []string{"first", "absent", "last"}, all[3].latest(t))
+		require.Equal(t, all[3].latest(t), all[4].latest(t))
 	})
 }
 

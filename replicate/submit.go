@@ -21,7 +21,8 @@ type Applied struct {
 	// reached: it is in the state of the members that move on together with this node.
 	Transitional bool
 	// Lasting says, with RequireQuorum, that the operation is in the states of all later
-	// quorums, as long as a quorum of the group keeps running.
+	// quorums, unless so many processes end before they have the state again that no
+	// quorum remembers it. The event [Begun] tells of that.
 	Lasting bool
 	// Stamp is the group time of submission, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.
@@ -119,14 +120,14 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return nil
 		}
 		if noWait {
-			return &NotAcceptingError{Situation: status.Situation}
+			return &NotAcceptingError{Situation: status.Situation, Absent: status.Absent}
 		}
 		select {
 		case <-changed:
 		case <-r.done:
 			return failaware.ErrClosed
 		case <-ctx.Done():
-			return &NotAcceptingError{status.Situation, context.Cause(ctx)}
+			return &NotAcceptingError{status.Situation, status.Absent, context.Cause(ctx)}
 		}
 	}
 }
@@ -186,7 +187,7 @@ func (r *Replica) why(err error) error {
 	case unknown.Reason == failaware.NodeStopped:
 		return failaware.ErrClosed
 	}
-	return &NotAcceptingError{r.Progress().Situation, unknown.Err}
+	return r.notAccepting(unknown.Err)
 }
 
 // pause waits a moment before another attempt.
@@ -202,6 +203,12 @@ func (r *Replica) pause(ctx context.Context, noWait bool) error {
 	case <-r.done:
 		return failaware.ErrClosed
 	case <-ctx.Done():
-		return &NotAcceptingError{r.Progress().Situation, context.Cause(ctx)}
+		return r.notAccepting(context.Cause(ctx))
 	}
+}
+
+// notAccepting returns an error with the present situation.
+func (r *Replica) notAccepting(err error) error {
+	p := r.Progress()
+	return &NotAcceptingError{p.Situation, p.Absent, err}
 }

@@ -23,6 +23,10 @@ type BroadcastHandlers struct {
 	Transition func(view, next *membership.View, along timed.Set)
 	// Entered is called before the first delivery in a view.
 	Entered func(view *membership.View)
+	// Remains hands over a message that an incarnation had acknowledged, and not delivered,
+	// when it ended. It is called before Handlers.Restarted, or Handlers.Stop if the next
+	// incarnation is held back.
+	Remains func(d broadcast.Delivery, view *membership.View)
 	// Elsewhere says that own messages of a class, from through to, were ordered
 	// in another branch: their outcome is unknown.
 	Elsewhere func(class broadcast.Class, from, to uint64)
@@ -44,6 +48,12 @@ func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
 		for i := range e.Deliveries {
 			if h.Delivered != nil {
 				h.Delivered(e.Deliveries[i], e.View)
+			}
+		}
+	case broadcast.Remains:
+		for i := range e.Deliveries {
+			if h.Remains != nil {
+				h.Remains(e.Deliveries[i], e.View)
 			}
 		}
 	case broadcast.Transition:

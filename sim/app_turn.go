@@ -89,6 +89,19 @@ func (a *app) crashed(n *Node) {
 	a.stopTimers(n)
 }
 
+// holds notes that a process waits to begin another incarnation. What its broadcast has
+// just handed over is still told.
+func (a *app) holds(n *Node) {
+	h := n.handlers
+	for i := a.told; i < len(a.news); i++ {
+		if x := &a.news[i]; x.n == n && x.kind == newsCast && x.life == n.lives {
+			cast := x.cast
+			*x = news{n: n, kind: newsStop, do: func() { h.Broadcast.hear(cast) }}
+		}
+	}
+	a.crashed(n)
+}
+
 // hears notes an event of the platform.
 func (a *app) hears(n *Node, e *stack.Event) {
 	if kind := newsOf[e.Kind]; kind != 0 {

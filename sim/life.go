@@ -95,7 +95,7 @@ func (w *World) reincarnate(n *Node) bool {
 	n.life.Restart(now, n.upsetBy)
 	if !w.beginOrWait(n, now) {
 		w.emptySocket(n)
-		w.app.crashed(n)
+		w.app.holds(n)
 		if w.record != nil {
 			w.recordClaims(n)
 		}

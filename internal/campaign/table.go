@@ -171,7 +171,7 @@ func states() []Campaign {
 		{Name: "state-tight", Purpose: "replicated state, little room", Play: replicated.Options{Tight: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.StartedOver}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
-			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Continued, replicated.Together}},
+			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
 	}
 }
 

@@ -1,6 +1,9 @@
 package loop
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
@@ -25,11 +28,12 @@ type messages struct {
 	sends      *sendqueue.Queue
 	deliveries *deliveryqueue.Queue // nil: the application wants none
 
-	outcomes []sendqueue.Outcome // of this turn
-	dropped  deliveryqueue.Taken // deliveries of this turn that nobody wants
-	more     bool                // messages wait only for the next turn
-	stalled  bool                // messages wait for the broadcast to take them
-	took     timed.Instant       // when the broadcast last took messages
+	outcomes []sendqueue.Outcome  // of this turn
+	remains  []broadcast.Delivery // of the incarnation that ends
+	dropped  deliveryqueue.Taken  // deliveries of this turn that nobody wants
+	more     bool                 // messages wait only for the next turn
+	stalled  bool                 // messages wait for the broadcast to take them
+	took     timed.Instant        // when the broadcast last took messages
 	yielding
 }
 
@@ -105,6 +109,8 @@ func (d *driver) deliver(e *broadcast.Effect) {
 		m.stage(deliveryqueue.Item{Kind: deliveryqueue.Installed, View: e.View,
 			Change: &deliveryqueue.Change{Previous: me.Previous, Along: e.View.Transitional(me.Previous), Merged: e.View.Merged()}})
 		m.sends.Refuse(d.lacksQuorum(e.View))
+	case broadcast.Remains:
+		m.keepRemains(e)
 	case broadcast.Elsewhere:
 		last := broadcast.Delivery{ID: broadcast.ID{Sender: self.Node, Boot: self.Boot, Class: e.Class, Sequence: e.Through}}
 		m.stage(deliveryqueue.Item{Kind: deliveryqueue.Lost, Message: last, View: e.View,
@@ -130,6 +136,18 @@ func (d *driver) stageMessages(e *broadcast.Effect) {
 		it.Lend(d.stack.Borrow(&e.Deliveries[i]))
 		it.Kind, it.View = deliveryqueue.Message, e.View
 		it.Message = e.Deliveries[i]
+	}
+}
+
+// keepRemains copies what the broadcast of the ending incarnation has not delivered, for
+// the item that begins the next one.
+func (m *messages) keepRemains(e *broadcast.Effect) {
+	if m.deliveries == nil {
+		return
+	}
+	m.remains = slices.Clone(e.Deliveries)
+	for i := range m.remains {
+		m.remains[i].Payload = bytes.Clone(m.remains[i].Payload)
 	}
 }
 
@@ -184,7 +202,9 @@ func (d *driver) restartMessages(why life.Reason) {
 	if m.deliveries != nil {
 		m.deliveries.Restart()
 	}
-	m.stage(deliveryqueue.Item{Kind: deliveryqueue.NewIncarnation, Change: &deliveryqueue.Change{Reason: why},
+	m.stage(deliveryqueue.Item{Kind: deliveryqueue.NewIncarnation,
+		Change:  &deliveryqueue.Change{Reason: why, Remains: m.remains},
 		Message: broadcast.Delivery{ID: broadcast.ID{Sender: self.Node, Boot: self.Boot}}})
+	m.remains = nil
 	d.commitMessages()
 }

@@ -17,8 +17,8 @@ const (
 	ancestorBytes = 16 + viewBytes + 8
 
 	// reportBytes is the size of the largest report without its lists: kind, view,
-	// standing, two labels, rank, end, load, mates, base, and the lists' lengths.
-	reportBytes = 1 + viewBytes + 1 + 2*16 + 8 + nameBytes + 8 + 1 + timed.MaxNodes + nameBytes + 3
+	// standing, memory, promise, two labels, rank, end, load, mates, base, and the lists' lengths.
+	reportBytes = 1 + viewBytes + 1 + 1 + 8 + 2*16 + 8 + nameBytes + 8 + 1 + timed.MaxNodes + nameBytes + 3
 )
 
 // errMessage rejects a payload that is not a message of this package.
@@ -32,6 +32,19 @@ func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), 
 // [Barrier] effect at its position in the order. It changes no state, so a split in
 // which there were only barriers needs no merge.
 func AppendBarrier(dst []byte) []byte { return append(dst, byte(kindBarrier)) }
+
+// AppendBootstrap appends the payload by which an operator says that a view need not wait
+// for members that remember the state. Broadcast it as Total.
+func AppendBootstrap(dst []byte, view membership.ViewID) []byte {
+	return appendView(append(dst, byte(kindBootstrap)), view)
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
 
 func appendName(b []byte, n Name) []byte {
 	b = appendView(append(b, n.Label[:]...), n.View)
@@ -64,7 +77,8 @@ func encode(m *message) []byte {
 	switch m.kind {
 	case kindReport:
 		r := &m.report
-		b = append(appendView(b, r.view), byte(r.standing))
+		b = append(appendView(b, r.view), byte(r.standing), flag(r.remembers))
+		b = u64(b, r.promised)
 		b = append(append(b, r.label[:]...), r.old[:]...)
 		b = appendAncestors(appendName(u64(b, r.rank), r.end), r.line)
 		b = append(u64(b, r.load), byte(r.mates.Len()))
@@ -74,7 +88,7 @@ func encode(m *message) []byte {
 		b = appendCopies(appendCopies(appendName(b, r.base), r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
-	case kindAsk, kindHolds:
+	case kindAsk, kindHolds, kindBootstrap:
 		b = appendView(b, m.view)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
@@ -110,6 +124,12 @@ func (r *reader) byte() byte {
 		return b[0]
 	}
 	return 0
+}
+
+func (r *reader) flag() bool {
+	b := r.byte()
+	r.bad = r.bad || b > 1
+	return b == 1
 }
 
 func (r *reader) u64() uint64 {
@@ -165,7 +185,8 @@ func decode(b []byte, m *message) error {
 		m.body, r.b = r.b, nil
 	case kindReport:
 		p := &m.report
-		p.view, p.standing = r.view(), Standing(r.byte())
+		p.view, p.standing, p.remembers = r.view(), Standing(r.byte()), r.flag()
+		p.promised = r.u64()
 		p.label, p.old = r.sum(), r.sum()
 		p.rank, p.end, p.line, p.load = r.u64(), r.name(), r.ancestors(), r.u64()
 		for range r.byte() {
@@ -175,7 +196,7 @@ func decode(b []byte, m *message) error {
 		r.bad = r.bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
-	case kindAsk, kindHolds:
+	case kindAsk, kindHolds, kindBootstrap:
 		m.view = r.view()
 	case kindBarrier:
 	case kindRefuse:

@@ -14,11 +14,12 @@ var (
 	someName = Name{Label: Label{1, 2, 3}, View: someView, Position: 12}
 	messages = []message{
 		{kind: kindOp, body: []byte("op")},
-		{kind: kindReport, report: report{view: someView, standing: Pending, label: Label{4}, old: Label{7}, rank: 5, end: someName,
+		{kind: kindReport, report: report{view: someView, standing: Pending, remembers: true, promised: 21, label: Label{4}, old: Label{7}, rank: 5, end: someName,
 			line: []Ancestor{{Label{8}, someView, 3}, {Label: Label{9}}}, load: 6, mates: timed.SetOf(1, 200), base: someName,
 			held: []copyOf{{someName, Digest{9}, 10}}, parts: []copyOf{{Name{Label: Label{11}}, Digest{12}, 13}, {someName, Digest{}, 0}}}},
 		{kind: kindReady, view: someView, digest: Digest{1}},
 		{kind: kindAsk, view: someView},
+		{kind: kindBootstrap, view: someView},
 		{kind: kindRefuse, view: someView, name: someName},
 		{kind: kindChunk, name: someName, digest: Digest{2}, offset: 3, size: 9, body: []byte("piece")},
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},

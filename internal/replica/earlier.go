@@ -20,6 +20,11 @@ type Earlier struct {
 	// Line is what the state continues, oldest first. Without it, the state is merged
 	// with states that contain all of it.
 	Line []Ancestor
+	// Remembers says that the node has got a quorum's state, and knows everything that it
+	// has promised since.
+	Remembers bool
+	// Promised is the largest rank of a view that the node saw settled.
+	Promised uint64
 }
 
 // Ancestor is a state that another one continues: that at the begin of a view, and those
@@ -60,6 +65,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 			m.skipQueue()
 			m.old = Earlier{Rank: m.rank}
 		}
+		m.old.Remembers, m.old.Promised = m.remembers, m.promised
 		m.view, m.phase = nil, idle
 	})
 }

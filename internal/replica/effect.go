@@ -60,9 +60,8 @@ type Effect struct {
 	Branches []Branch
 	At       Point
 	// Lasting, of Apply and Barrier with a Quorum: the present state is part of
-	// the states of all later quorums, in any later view. States are in memory, so
-	// this requires that members that have restarted never form a quorum without any
-	// member that has the state.
+	// the states of all later quorums, in any later view, unless
+	// EventBegun tells that a quorum has lost its memory.
 	Lasting bool
 	Event   Event
 }
@@ -96,6 +95,14 @@ const (
 	// EventStartedOver: more than MaxQueued waited for the snapshot Name, and this
 	// node has asked for a later one.
 	EventStartedOver
+	// EventWaiting: the view waits, because those of its Members that remember the state are
+	// no quorum, and nodes of the group are Absent that may know more.
+	EventWaiting
+	// EventBegun: the view goes on with the newest state that its members have, although
+	// those that remember, Members, are no quorum. No node of the group is absent, or an
+	// operator has said so (AppendBootstrap). What they remember may lack operations that
+	// were said to last. A group begins like this, with no Members.
+	EventBegun
 	// EventDiscarded: a quorum has continued without this node, and its state
 	// replaces this node's.
 	EventDiscarded
@@ -120,6 +127,7 @@ type Event struct {
 	View         membership.ViewID
 	Member       timed.NodeID
 	Members      timed.Set
+	Absent       timed.Set
 	Name         Name
 	Bytes, Total uint64
 	Branches     []timed.Set

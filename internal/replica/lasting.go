@@ -6,13 +6,48 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// The rank of a state orders the states that quorums had. A view that is settled has a rank
+// above all that its members have promised, and its members promise it. Its state gets that
+// rank when a quorum has said, in the order, that it has the state: then every later quorum
+// includes a member that has promised the rank, and its view gets a larger one. A view that
+// ends before leaves the state as old as it was, because other members may not have seen
+// it settled, and settle another view of the same rank.
+
+// promise begins the rank of a view that has just been settled.
+func (m *Replica) promise() {
+	if m.cfg.Quorum == nil {
+		return
+	}
+	m.rank = 0
+	for _, r := range m.reports {
+		m.promised = max(m.promised, r.promised)
+		if len(m.branches) == 0 {
+			m.rank = max(m.rank, r.rank)
+		}
+	}
+	m.promised++
+	if len(m.branches) == 1 {
+		m.rank = m.branches[0].rank
+	}
+	if m.Current() {
+		m.sayHolds()
+	}
+}
+
+// sayHolds tells the others, in the order, that this node has the state of the view.
+func (m *Replica) sayHolds() {
+	if m.cfg.Quorum != nil {
+		m.say(marker, message{kind: kindHolds, view: m.view.ID})
+	}
+}
+
 // lasts reports whether the state after a delivery is part of the states of all later
-// quorums. Three facts imply it. The delivery is in the order of a settled view, so all
-// members that leave the view take the view's rank along. All members are known to have
-// the delivery, so it is in every state that they take along. The holders of the view's
-// state are a quorum by now, so every later quorum includes one of them, and no state
-// outranks its state. Members that only wait for the state do not count, because
-// without a holder no member can use the deliveries that they have queued.
+// quorums. Two facts imply it. All members are known to have the delivery and all before
+// it, so it is in every state that they take along, even if their incarnations end. The
+// holders of the view's state are a quorum by now, so the state has the rank of the view,
+// every later quorum includes a holder, and no other state outranks it. Members that only
+// wait for the state do not count, because without a holder no member can use the
+// deliveries that they have queued.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	q := m.cfg.Quorum
 	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
@@ -21,8 +56,12 @@ func (m *Replica) lasts(d *broadcast.Delivery) bool {
 
 // takeHolds notes that a member has the state of the view from here on.
 func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
-	if m.phase == settled && view == m.view.ID {
-		m.holders.Add(from)
+	if m.phase != settled || view != m.view.ID || m.cfg.Quorum == nil {
+		return
+	}
+	m.holders.Add(from)
+	if m.cfg.Quorum.IsQuorum(m.holders) {
+		m.rank = m.promised
 	}
 }
 

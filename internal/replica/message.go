@@ -10,16 +10,17 @@ import (
 type kind uint8
 
 const (
-	kindOp      kind = iota + 1
-	kindReport       // in the order: the state with which a member begins a view
-	kindReady        // in the order: a member holds all that the merge needs
-	kindAsk          // in the order: a joiner wants the state at this position
-	kindRefuse       // in the order: a member cannot make a snapshot
-	kindHolds        // in the order: a member has received the state that it waited for
-	kindBarrier      // in the order: tells its sender that it has applied all earlier operations
-	kindChunk        // a piece of a snapshot
-	kindGot          // acknowledges a part of a snapshot
-	kindHash         // a hash of the state
+	kindOp        kind = iota + 1
+	kindReport         // in the order: the state with which a member begins a view
+	kindReady          // in the order: a member holds all that the merge needs
+	kindAsk            // in the order: a joiner wants the state at this position
+	kindRefuse         // in the order: a member cannot make a snapshot
+	kindHolds          // in the order: a member has received the state that it waited for
+	kindBootstrap      // in the order: the view need not wait for members that remember
+	kindBarrier        // in the order: tells its sender that it has applied all earlier operations
+	kindChunk          // a piece of a snapshot
+	kindGot            // acknowledges a part of a snapshot
+	kindHash           // a hash of the state
 )
 
 // Markers decide something at their position in the order, for all members that deliver
@@ -54,10 +55,12 @@ type copyOf struct {
 
 // report describes the state with which a member begins a view.
 type report struct {
-	view     membership.ViewID
-	standing Standing
-	label    Label // of its state, or of the state that it waits for
-	old      Label // Pending: the discarded or earlier state that it has while it waits
+	view      membership.ViewID
+	standing  Standing
+	remembers bool
+	promised  uint64
+	label     Label // of its state, or of the state that it waits for
+	old       Label // Pending: the discarded or earlier state that it has while it waits
 	// Of the state that it has.
 	rank uint64
 	end  Name

@@ -20,6 +20,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaAnyHolderFirst":   discardedIsNewer,
 		"ReplicaPendingLasts":     lastingNeedsAQuorum,
 
+		"ReplicaRankUnheld":          unheldIsNoNewer,
+		"ReplicaPromiseForgotten":    ranksGrow,
+		"ReplicaForgetfulCounts":     forgetfulQuorum,
+		"ReplicaWaitingRemembers":    newcomerCounts,
+		"ReplicaForgetMemory":        renewedCounts,
 		"ReplicaForgetEarlier":       aloneKeeps,
 		"ReplicaEarlierUnnamed":      earlierIsABranch,
 		"ReplicaAnyPositionIncludes": earlierIsABranch,

@@ -37,6 +37,9 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 
 // settle decides which states the view continues with.
 func (m *Replica) settle() {
+	if !m.proven() {
+		return
+	}
 	m.branches = m.gather()
 	if m.cfg.Quorum == nil {
 		m.branches = m.withoutIncluded(m.branches)
@@ -47,12 +50,7 @@ func (m *Replica) settle() {
 	for i := range m.branches {
 		holders = holders.Union(m.branches[i].members)
 	}
-	m.phase, m.holders = settled, holders
-	switch len(m.branches) {
-	case 0:
-		m.holders = m.view.Set
-	case 1:
-	default:
+	if m.phase = settled; len(m.branches) > 1 {
 		m.phase = merging
 	}
 	m.notify(Event{Kind: EventSettled, Members: holders})
@@ -74,9 +72,8 @@ func (m *Replica) settle() {
 	case !holders.Has(self):
 		m.await()
 	}
-	// The rank changes only now: a member that leaves an unsettled view keeps the
-	// rank with which it entered.
-	m.rank = m.view.ID.Sequence
+	m.remembers = m.remembers || m.Current()
+	m.promise()
 	if len(m.branches) == 1 {
 		m.end, m.line = m.branches[0].end, m.lineOf(holders)
 	}

@@ -84,8 +84,8 @@ func lastingNeedsAQuorum(t testing.TB) {
 	w.restart(1, 1)
 	w.restart(2, 1)
 	w.nodes[0].lazy = true
-	w.install(0, 1)
-	require.False(t, op(strict), "node 2 waits for the state")
+	w.install(0, 1, 2)
+	require.False(t, op(strict), "nodes 2 and 3 wait for the state")
 	w.answer(0)
 	w.run(10 * time.Millisecond)
 	require.Equal(t, "xxx", w.nodes[1].app)
@@ -129,3 +129,61 @@ func TestABarrierChangesNoState(t *testing.T) {
 	require.Equal(t, Merging, w.nodes[0].r.Situation())
 	require.Equal(t, Skip, bar(0), "its state is not that of the view")
 }
+
+// A member sees a view settled that the others of it do not see settled. They may settle
+// another view of the same rank, whose state is the group's.
+func unheldIsNoNewer(t testing.TB) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	var last []byte
+	w.hold = func(from int, p []byte) bool {
+		mine := from == 0 && kind(p[0]) == kindReport
+		if mine {
+			last = p
+		}
+		return mine
+	}
+	w.install(0, 1)
+	n := w.nodes[0]
+	w.perform(0, n.r.HandleDelivery(w.now, broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: n.inc.Boot, Class: broadcast.ClassOrdered},
+		Options: marker, Position: 3, Payload: last}, nil))
+	require.True(t, n.r.Settled())
+	require.False(t, w.nodes[1].r.Settled())
+	w.hold = nil
+	w.only(0, "x")
+	w.install(0)
+	w.install(1, 2)
+	w.op(1, "y")
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	all(t, w, "y", 0, 1)
+}
+
+func TestAViewThatAQuorumDoesNotHoldMakesNoStateNewer(t *testing.T) { unheldIsNoNewer(t) }
+
+// Members have seen different numbers of views. The rank of a view is above that of all.
+func ranksGrow(t testing.TB) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	for range 3 {
+		w.install(0, 1)
+	}
+	w.install(1, 2)
+	w.op(1, "b")
+	w.install(0, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 2)
+	for i := range 3 { // the sequences of views begin anew, and the ranks do not
+		w.renew(i, 1)
+	}
+	w.views = 0
+	w.install(0, 1)
+	w.op(0, "c")
+	w.install(0)
+	w.install(1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "abc", 1, 2)
+}
+
+func TestRanksGrow(t *testing.T) { ranksGrow(t) }

@@ -122,9 +122,8 @@ func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
 	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Earlier{}, nil
-	if m.cfg.Quorum != nil {
-		m.say(marker, message{kind: kindHolds, view: m.view.ID})
-	}
+	m.remembers = true
+	m.sayHolds()
 	m.drain()
 }
 

@@ -18,23 +18,28 @@ type Replica struct {
 	// Kept across views.
 	standing Standing
 	label    Label      // of the state at the view's begin, or of the awaited state
-	rank     uint64     // with Quorum: the sequence of the last settled view with a quorum
+	rank     uint64     // of that state, with a Quorum
 	end      Name       // where another incarnation left the state that label names, if one did
 	line     []Ancestor // of the state that label names
 	mates    timed.Set
-	base     Name                 // Pending: the state that the queue continues
-	old      Earlier              // Pending: the state that the application has while it waits
-	yielded  bool                 // its end was reported
-	queue    []broadcast.Delivery // deliveries that wait to be applied
-	queued   int                  // bytes in queue
-	load     uint64               // as set by SetLoad
-	held     []held
-	asked    []Name // snapshots requested from the application
-	incoming []*incoming
+	base     Name    // Pending: the state that the queue continues
+	old      Earlier // Pending: the state that the application has while it waits
+	yielded  bool    // its end was reported
+	// remembers says, with a Quorum, that nothing that lasts and counts on this node is
+	// unknown to it.
+	remembers bool
+	promised  uint64               // the largest rank of a view that this node saw settled
+	queue     []broadcast.Delivery // deliveries that wait to be applied
+	queued    int                  // bytes in queue
+	load      uint64               // as set by SetLoad
+	held      []held
+	asked     []Name // snapshots requested from the application
+	incoming  []*incoming
 
 	// Of the view.
 	view       *membership.View
 	phase      phase
+	declared   bool   // an operator has said that the view need not wait
 	ops        bool   // an operation has been delivered
 	last       uint64 // its position
 	reached    uint64 // the last position at which it is the same for all who got that far
@@ -46,7 +51,7 @@ type Replica struct {
 	branches   []branch
 	services   []service
 	refused    timed.Set // members that could not make a snapshot
-	holders    timed.Set // members that have the state at this position of the order
+	holders    timed.Set // with a Quorum: members that have said so far that they have the state
 	ready      timed.Set // members that hold all inputs of the merge
 	saidReady  bool
 	inputs     Digest   // digest of this node's inputs of the merge
@@ -65,6 +70,7 @@ type phase uint8
 const (
 	idle      phase = iota // no view, or one without a quorum: nothing is ordered
 	reporting              // some reports are missing
+	waiting                // too few members remember the state
 	merging                // several states meet, and some members lack some of them
 	settled                // there is one state
 )
@@ -81,7 +87,7 @@ type branch struct {
 // one, or the initial state. That state competes with those of others, as a discarded one
 // does. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), rank: has.Rank, old: has}
+	m := &Replica{cfg: cfg.WithDefaults(), rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -102,7 +108,7 @@ func (m *Replica) Current() bool { return m.phase == settled && m.standing != Pe
 // members wait for a merge.
 func (m *Replica) Accepting() bool {
 	switch m.phase {
-	case idle:
+	case idle, waiting:
 		return false
 	case settled:
 		return true
@@ -175,7 +181,7 @@ func (m *Replica) leave(next *membership.View) {
 
 // begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
-	m.view, m.phase, m.before, m.overflowed = v, idle, len(m.queue), false
+	m.view, m.phase, m.declared, m.before, m.overflowed = v, idle, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
 	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
 	// A snapshot that came before its need was known is sent again if it is needed.
@@ -188,7 +194,7 @@ func (m *Replica) begin(v *membership.View) {
 	}
 	m.phase = reporting
 	r := report{view: v.ID, standing: m.standing, label: m.label, rank: m.rank, end: m.end, line: m.line,
-		load: m.load, mates: m.mates, base: m.base}
+		remembers: m.remembers, promised: m.promised, load: m.load, mates: m.mates, base: m.base}
 	if m.standing == Pending {
 		r.old, r.rank, r.end, r.line = m.old.Label, m.old.Rank, m.old.End, m.old.Line
 	}
@@ -233,6 +239,8 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeAsk(d.Sender, msg.view, d.Position)
 		case kindRefuse:
 			m.takeRefuse(d.Sender, &msg, d.Position)
+		case kindBootstrap:
+			m.takeBootstrap(&msg)
 		case kindHolds:
 			m.takeHolds(d.Sender, msg.view)
 		case kindBarrier:

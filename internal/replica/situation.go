@@ -12,6 +12,9 @@ const (
 	NoQuorum
 	// Reporting: some members have not reported their states yet.
 	Reporting
+	// Recovering: too few members remember the state, and others that may know more are
+	// absent.
+	Recovering
 	// Merging: several states meet, and some members lack some of them.
 	Merging
 	// Transferring: the view has one state, and this node waits for it.
@@ -28,6 +31,8 @@ func (s Situation) String() string {
 		return "no quorum"
 	case Reporting:
 		return "members report their states"
+	case Recovering:
+		return "too few members remember the state"
 	case Merging:
 		return "states are being merged"
 	case Transferring:
@@ -55,6 +60,8 @@ func (m *Replica) Situation() Situation {
 		return NoQuorum
 	case m.phase == reporting:
 		return Reporting
+	case m.phase == waiting:
+		return Recovering
 	case m.phase == merging:
 		return Merging
 	case m.standing == Pending:

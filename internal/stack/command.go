@@ -44,13 +44,19 @@ func (s *Stack) Left(now timed.Instant) bool {
 // Distrust ends at once everything that rests on the local clock, because the caller has
 // evidence against the clock. The incarnation must end: Distrust begins nothing new,
 // whatever is due. Its packets tell the peers that the node does not lead, and free no
-// votes, since the clock that is not trusted any more says when that is safe.
+// votes, since the clock that is not trusted any more says when that is safe. An effect
+// has what the broadcast owes to its application.
 func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
 	s.electionOut = s.election.Abdicate(now, leader.ClockFault, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.viewsOut = s.views.Distrust(now, s.viewsOut[:0])
 	s.performViews()
+	if s.broadcast != nil { // it owes the application what it has acknowledged
+		n := len(s.broadcastOut)
+		s.broadcastOut = s.broadcast.HandleEnd(now, s.broadcastOut)
+		s.performBroadcast(now, n, len(s.broadcastOut))
+	}
 	s.observe(now, s.datagrams.Alive(now))
 	s.flush(now)
 	for i := range s.out {

@@ -17,8 +17,9 @@ type check struct {
 	snapshots map[replica.Name][]byte // in canonical form: one state for each name
 	inputsOf  map[membership.ViewID][]replica.Branch
 	moves     map[[2]membership.ViewID]move
-	lasting   []opID // what members were told to last, in the order of being told
-	broken    bool   // more members ended than the quorum system tolerates
+	lasting   []opID                     // what members were told to last, in the order of being told
+	forgiven  int                        // how many of these may be gone, because more members forgot them than a quorum can spare
+	begun     map[membership.ViewID]bool // views that went on without a quorum that remembers
 }
 
 // move is the way of members together from one view to another.
@@ -29,7 +30,7 @@ type move struct {
 
 func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
-		moves: map[[2]membership.ViewID]move{}}
+		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {

@@ -238,6 +238,10 @@ func (s *run) event(m *member, e *replica.Event) {
 	switch e.Kind {
 	case replica.EventStartedOver:
 		s.w.Sometimes(StartedOver)
+	case replica.EventWaiting:
+		s.w.Sometimes(Waited)
+	case replica.EventBegun:
+		s.check.begins(m)
 	case replica.EventDiscarded:
 		s.w.Sometimes(Discarded)
 		clear(m.must) // its state is not the group's, and it knows

@@ -47,7 +47,8 @@ const (
 	Lasted      = "an operation was known to last"
 	Passed      = "a barrier was passed"
 	Skipped     = "an operation was skipped"
-	Broken      = "too few had the state for a quorum"
+	Begun       = "too few remembered, and nobody was absent"
+	Waited      = "a quorum waited for members that remember"
 	Together    = "all machines slept"
 	Continued   = "an incarnation went on with an earlier state"
 )
@@ -128,6 +129,7 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 	return sim.Handlers{
 		Broadcast: sim.BroadcastHandlers{
 			Delivered: func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
+			Remains:   func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
 			Entered:   func(v *membership.View) { s.entered(n, v) },
 		},
 		Restarted: func(timed.BootID) { s.renew(n) },
@@ -163,7 +165,6 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 		m.app.untidy = &s.rand
 	}
 	s.members[n.ID()-1] = m
-	s.check.started()
 	s.talk(m)
 	s.sleepTogether(m)
 	return m

@@ -66,10 +66,8 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 
 // lasts notes that a member knows that an operation lasts.
 func (c *check) lasts(id opID) {
-	if !c.broken {
-		c.lasting = append(c.lasting, id)
-		c.s.w.Sometimes(Lasted)
-	}
+	c.lasting = append(c.lasting, id)
+	c.s.w.Sometimes(Lasted)
 }
 
 // passes demands, when the application gets to a barrier, that the state contains
@@ -83,10 +81,7 @@ func (c *check) passes(m *member, e *replica.Effect) {
 
 // keeps demands that a state contains the first operations that were said to last.
 func (c *check) keeps(m *member, sure int) {
-	if c.broken {
-		return
-	}
-	for _, id := range c.lasting[:sure] {
+	for _, id := range c.lasting[min(c.forgiven, sure):sure] {
 		if !m.app.ops[id] {
 			c.fail("lasting", m, "operation %x was said to last, and is not in the state", id)
 			return
@@ -94,24 +89,15 @@ func (c *check) keeps(m *member, sure int) {
 	}
 }
 
-// started handles the start of an incarnation, which has no state. If so few others
-// have an operation that a quorum exists without them, the line of states may be
-// broken: a new one can begin, and meet the rest of the old one.
-func (c *check) started() {
-	members := c.s.members
-	without := len(members) - (len(members)/2 + 1)
-	counts := map[opID]int{}
-	for _, m := range members {
-		if m != nil && m.runs() && m.replica.Standing() != replica.Pending {
-			for id := range m.told.has {
-				counts[id]++
-			}
-		}
+// begins handles the report of a view that goes on with fewer members that remember than
+// a quorum, since nobody is absent who knows more. What lasted so far may be gone.
+func (c *check) begins(m *member) {
+	if m.view == nil || c.begun[m.view.ID] {
+		return
 	}
-	for _, id := range c.lasting {
-		if counts[id] <= without && !c.broken {
-			c.broken = true
-			c.s.w.Sometimes(Broken)
-		}
+	c.begun[m.view.ID] = true
+	c.forgiven = len(c.lasting)
+	if c.forgiven > 0 {
+		c.s.w.Sometimes(Begun)
 	}
 }

@@ -56,6 +56,9 @@ type Change struct {
 	Merged   []membership.Branch
 	From     uint64
 	Reason   life.Reason
+	// Remains, of NewIncarnation, is what the broadcast of the one before has acknowledged
+	// and not delivered. It belongs to the receiver.
+	Remains []broadcast.Delivery
 }
 
 const (

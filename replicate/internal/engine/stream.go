@@ -19,6 +19,7 @@ type Stream struct {
 	items      []deliveryqueue.Item // borrowed, and not taken yet
 	view       *membership.View     // taken by Begin, and not by Next yet
 	coming     timed.BootID         // of the incarnation that an item has announced, or 0
+	remains    []broadcast.Delivery // of the incarnation before
 }
 
 // NewStream returns the group of a node whose deliveries it takes. [Stream.Follow]
@@ -89,6 +90,9 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		return Item{View: v}, nil
 	}
 	for {
+		if s.coming != 0 {
+			return s.last()
+		}
 		it, err := s.item(ctx)
 		if err != nil {
 			return Item{}, err
@@ -103,11 +107,21 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		case deliveryqueue.Lost:
 			s.outcomes.lose(it.Message.ID, it.Change.From)
 		case deliveryqueue.NewIncarnation:
-			s.coming = it.Message.Boot
-			s.outcomes.restart(s.coming)
-			return Item{}, ErrNextIncarnation
+			s.coming, s.remains = it.Message.Boot, it.Change.Remains
 		}
 	}
+}
+
+// last returns what the broadcast of an ending incarnation still had. Others may rely on
+// it.
+func (s *Stream) last() (Item, error) {
+	if len(s.remains) > 0 {
+		d := s.remains[0]
+		s.remains = s.remains[1:]
+		return Item{Delivery: d}, nil
+	}
+	s.outcomes.restart(s.coming)
+	return Item{}, ErrNextIncarnation
 }
 
 // Broadcast implements [Group].

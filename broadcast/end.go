@@ -1,0 +1,20 @@
+package broadcast
+
+import "github.com/failaware/failaware/timed"
+
+// HandleEnd returns what this node has acknowledged and not delivered when its incarnation ends,
+// in the order of the log. Another member may have delivered any of it as Strict, because
+// all have it, so a state that goes on without it would lack what others rely on. It
+// depends on the log alone and is the beginning of what the others deliver, if the view
+// has more. The Service must not be used any more, except to give back loans.
+func (s *Service) HandleEnd(_ timed.Instant, out []Effect) []Effect {
+	if s.view == nil {
+		return out
+	}
+	from := len(s.deliveries)
+	s.deliverOrdered(true)
+	if from == len(s.deliveries) {
+		return out
+	}
+	return append(out, Effect{Kind: Remains, View: s.view, Deliveries: s.deliveries[from:]})
+}

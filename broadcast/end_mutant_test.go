@@ -1,0 +1,17 @@
+//go:build mutants
+
+package broadcast
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+func TestEndNoticesBroadcastRemainsLost(t *testing.T) {
+	mutant.Set("BroadcastRemainsLost")
+	defer mutant.Set(mutant.None)
+	require.Empty(t, remains(t))
+}

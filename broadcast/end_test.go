@@ -1,0 +1,43 @@
+package broadcast
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// remains ends an incarnation that has acknowledged a message which others deliver as
+// Strict, and has not delivered it. It returns what the broadcast still hands over.
+func remains(t testing.TB) []string {
+	g := newTrio(3, Config{})
+	g.drop = func(_, to int, _ *Packet) bool { return to == 1 && g.nodes[1].have > 0 }
+	for _, opt := range []Options{{TotalOrder, StrictAtomicity}, {TimedOrder, StrictAtomicity}} {
+		_, err := g.cast(0, []byte(opt.Order.String()), opt)
+		require.NoError(t, err)
+	}
+	for range 1000 {
+		if g.count[0] > 0 {
+			break
+		}
+		g.run(time.Millisecond)
+	}
+	require.NotZero(t, g.count[0])
+	require.Zero(t, g.count[1])
+	var owed []string
+	for _, e := range g.nodes[1].HandleEnd(0, nil) {
+		require.Equal(t, Remains, e.Kind)
+		require.Equal(t, g.view, e.View)
+		for i, d := range e.Deliveries {
+			require.True(t, d.Transitional)
+			require.Equal(t, uint64(i+1), d.Position)
+			owed = append(owed, string(d.Payload))
+		}
+	}
+	return owed
+}
+
+func TestAnIncarnationEndsWithAllThatItHasAcknowledged(t *testing.T) {
+	require.Equal(t, []string{"total"}, remains(t), "nobody knows the place of the timed one")
+	require.Empty(t, New(Config{Self: incarnation(0)}).HandleEnd(0, nil), "there is no view")
+}

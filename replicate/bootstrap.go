@@ -1,0 +1,43 @@
+package replicate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// Bootstrap says that the members of the view need not wait for absent nodes that may
+// remember more (Recovering): they go on with the newest state that one of them has. It is
+// for an operator who knows that the absent nodes have no newer state, or accepts its loss:
+// operations that were acknowledged may be gone, and an absent node that comes back gives
+// up what it has. One call at one node of the view is enough.
+//
+// It returns when the view does not wait any more, at once if it does not wait. The error
+// is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
+// [failaware.ErrClosed].
+func (r *Replica) Bootstrap(ctx context.Context) error {
+	weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	said := failaware.ViewID{}
+	for {
+		status, changed := r.engine.Status()
+		if status.Situation != Recovering {
+			return nil
+		}
+		if status.View != said {
+			if _, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, status.View), weak); err != nil {
+				return fmt.Errorf("replicate: Bootstrap: %w", err)
+			}
+			said = status.View
+		}
+		select {
+		case <-changed:
+		case <-r.done:
+			return failaware.ErrClosed
+		case <-ctx.Done():
+			return r.notAccepting(context.Cause(ctx))
+		}
+	}
+}
