@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/timed"
 )
@@ -36,6 +37,7 @@ type Status struct {
 	Keys         []KeyID      // the one that seals packets first; empty without a KeyFile
 	Counters     []Counter
 	Lateness     Lateness
+	Delays       Durations // proven delay bounds, of all packets of accepted incarnations
 
 	Awake bool // the node keeps processors from sleeping ([Config.Awake])
 
@@ -63,6 +65,8 @@ type PeerStatus struct {
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
 	Fast     bool          // that packet was fast
 	LastFast time.Duration // since its last fast packet, or -1
+	// How many of its packets were fast, and how many were not, since this node started.
+	FastPackets, SlowPackets uint64
 	// Offset of its hardware clock against this node's lies within these, if
 	// OffsetKnown.
 	OffsetLow, OffsetHigh time.Duration
@@ -81,6 +85,10 @@ type Counter struct {
 	Value uint64
 }
 
+// Durations counts durations in buckets. The first bucket has those up to 1 µs, each next
+// one those up to twice as much as the one before, and the last one all others.
+type Durations = histogram.Durations
+
 // Lateness says how late the node's loop ran against its own timers. Lateness
 // beyond Timing.SchedulingDelay costs elections and leases, though never safety.
 type Lateness struct {
@@ -89,6 +97,7 @@ type Lateness struct {
 	Last    time.Duration
 	Timers  uint64 // how many were served
 	Late    uint64 // how many of them later than SchedulingDelay
+	All     Durations
 }
 
 // Status returns everything about the node. It waits for the loop's next turn, or
@@ -100,7 +109,7 @@ func (n *Node) Status() Status {
 	if l := n.loop.Status(); l != nil {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
 		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
-		s.Ready, s.Leaving, s.Alive, s.Lateness = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness)
+		s.Ready, s.Leaving, s.Alive, s.Lateness, s.Delays = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness), l.Delays
 		s.Keys = l.Keys
 		for i := range l.Peers {
 			s.Peers = append(s.Peers, n.peerStatus(&l.Peers[i]))
@@ -120,7 +129,7 @@ func (n *Node) Status() Status {
 // peerStatus returns what the loop knows of a peer.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Keys: p.Keys,
-		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast,
+		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
 	if p.Mismatch != nil {

@@ -120,7 +120,7 @@ func TestIDsAsText(t *testing.T) {
 // no number stands for a bound that is not known.
 func TestEverythingPrints(t *testing.T) {
 	for _, x := range []fmt.Stringer{LeaderAnswer{}, ViewAnswer{}, EpochAnswer{}, Reading{}, GroupTime(0), Hold{}, Verification{}, Refusal{},
-		Status{}, PeerStatus{}, PeerStatus{ID: 1, Alive: true, Delay: event.UnknownDelay}, Counter{}, Lateness{}, ReferenceStatus{},
+		Status{}, PeerStatus{}, PeerStatus{ID: 1, Alive: true, Delay: event.UnknownDelay}, Counter{}, Lateness{}, Durations{}, ReferenceStatus{},
 		Outcome{}, Delivery{}, TransitionBegins{}, ViewChange{}, OutcomeLost{}, NewIncarnation{}, Branch{}, &View{},
 		Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound},
 		Order(9), Atomicity(9), Mode(9), RankBy(9), Timing{}, LAN(), Bounds{}} {

@@ -110,7 +110,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	}
 	defer r.node.Close()
 	if listener != nil || pages != nil {
-		r.serve(listener, pages)
+		r.serve(ctx, listener, pages)
 		defer r.server.Close()
 	}
 	if err := r.announce(); err != nil {
@@ -179,7 +179,7 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 }
 
 // serve serves the API, and the page with the API. Either listener may be nil.
-func (r *nodeRun) serve(l, pages net.Listener) {
+func (r *nodeRun) serve(ctx context.Context, l, pages net.Listener) {
 	r.server = api.NewServer(r.node)
 	r.server.Version = cli.Version()
 	r.server.Leave = func() {
@@ -189,6 +189,7 @@ func (r *nodeRun) serve(l, pages net.Listener) {
 		}
 	}
 	r.server.Pages = dashboard.Handler(dashboard.Node)
+	r.operate(ctx)
 	tcp := func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
 	serve := r.server.Serve
 	if r.cfg.tcpAPI() {

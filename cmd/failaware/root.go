@@ -49,7 +49,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
 		newLeaderCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
 		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newLockCommand(g),
-		newKeygenCommand(), newKeysCommand(g), newDemoCommand())
+		newKeygenCommand(), newKeysCommand(g), newLogLevelCommand(g), newDemoCommand())
 	return root
 }
 

@@ -27,6 +27,7 @@ type nodeConfig struct {
 	http         string // HOST:PORT of the page and the API, or empty
 	logLevel     hclog.Level
 	logJSON      bool
+	pprof        bool
 	leaveTimeout time.Duration
 	report       string
 	broadcast    bool
@@ -131,6 +132,7 @@ var settings = []*setting{
 	{"http", "http", "HOST:PORT", "", "serve the dashboard and the API to browsers at this loopback address, besides --api (default off)", text(func(c *nodeConfig) *string { return &c.http })},
 	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
+	{"pprof", "pprof", kindBool, "", "answer profiles of the process at /debug/pprof/ of the API", boolean(func(c *nodeConfig) *bool { return &c.pprof })},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
 	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},
 	{"report", "report", "file", "", "append every lease and up-to-date view that the node claims, for audits", text(func(c *nodeConfig) *string { return &c.report })},

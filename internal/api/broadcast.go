@@ -69,6 +69,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 			Fail(w, broadcastCode(err), err)
 			return
 		}
+		s.countSent(payload)
 		Answer(w, http.StatusOK, Sent{ID: id.String()})
 		return
 	}
@@ -77,8 +78,14 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, broadcastCode(err), err)
 		return
 	}
+	s.countSent(payload)
 	Answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: viewText(o.View.ID), Position: o.Position,
 		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
+}
+
+func (s *Server) countSent(payload []byte) {
+	s.sent.Add(1)
+	s.sentBytes.Add(uint64(len(payload)))
 }
 
 var errTooLong = errors.New("the answer took too long")

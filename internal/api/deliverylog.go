@@ -23,6 +23,8 @@ type deliveryLog struct {
 	items []failaware.Delivery // the last one has the sequence number last
 	last  uint64
 	bytes int
+	got   uint64        // messages ever
+	size  uint64        // bytes of their payloads
 	more  chan struct{} // closed at the next item
 	over  bool          // no more items will come
 }
@@ -49,6 +51,10 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 		l.items = append(l.items, items[i].Clone())
 		l.bytes += len(items[i].Payload)
 		l.last++
+		if items[i].Change == nil {
+			l.got++
+			l.size += uint64(len(items[i].Payload))
+		}
 	}
 	drop := 0
 	for ; len(l.items)-drop > MostKept || l.bytes > MostKeptBytes; drop++ {
@@ -59,6 +65,13 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 	l.over = over
 	close(l.more)
 	l.more = make(chan struct{})
+}
+
+// delivered returns how many messages there have been, and how large they were together.
+func (l *deliveryLog) delivered() (messages, bytes uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.got, l.size
 }
 
 // latest returns the sequence number of the last item.

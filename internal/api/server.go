@@ -44,6 +44,13 @@ type Server struct {
 	// Pages, if not nil, answers requests for / and for paths below /dashboard/ over
 	// TCP. Its answers are the same for everybody, and need no token.
 	Pages http.Handler
+	// Metrics, if not nil, answers GET /metrics.
+	Metrics http.Handler
+	// Debug, if not nil, answers requests for paths below [DebugPath].
+	Debug http.Handler
+	// SetLevel changes the level of the log to one of Levels. If nil, the request is
+	// refused.
+	SetLevel func(level string)
 
 	node    *failaware.Node
 	streams *Streams
@@ -53,6 +60,8 @@ type Server struct {
 	causes  *why.Record
 	ctx     context.Context
 	cancel  context.CancelFunc
+
+	sent, sentBytes atomic.Uint64 // messages for clients
 
 	mu      sync.Mutex
 	running []*http.Server
@@ -105,6 +114,8 @@ var routes = []route{
 	{http.MethodGet, keysPath, (*Server).keys},
 	{http.MethodPost, keysPath + "/reload", (*Server).reloadKeys},
 	{http.MethodPost, "/v1/leave", (*Server).leave},
+	{http.MethodPost, "/v1/log-level", (*Server).logLevel},
+	{http.MethodGet, "/metrics", (*Server).metrics},
 	{http.MethodGet, "/healthz", (*Server).healthz},
 	{http.MethodGet, "/readyz", (*Server).readyz},
 }
@@ -128,6 +139,9 @@ func (s *Server) Handler() http.Handler {
 				r.handle(s, w, q)
 			}
 		})
+	}
+	if s.Debug != nil {
+		mux.Handle("GET "+DebugPath, s.Debug)
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))

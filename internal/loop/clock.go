@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -22,6 +23,7 @@ type Lateness struct {
 	Last    time.Duration
 	Timers  uint64 // how many were served
 	Late    uint64 // how many of them later than allowed
+	All     histogram.Durations
 }
 
 // measure notes how late the loop is for the end of its wait.
@@ -32,6 +34,7 @@ func (c *turnClock) measure(now timed.Instant, allowed time.Duration) {
 	l := &c.late
 	l.Last = now.Sub(c.until)
 	l.Timers++
+	l.All.Note(l.Last)
 	l.Max = max(l.Max, l.Last)
 	l.Average += (l.Last - l.Average) / 16
 	if l.Last > allowed {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/introduce"
 	"github.com/failaware/failaware/internal/life"
@@ -35,6 +36,7 @@ type driver struct {
 	report     report
 	asked      questions
 	count      counts
+	delays     histogram.Durations // proven bounds, of packets of accepted incarnations
 	mismatches mismatches
 
 	introductions *introduce.Machine // nil between two incarnations

@@ -67,7 +67,10 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	}
 	// The socket promises received ≤ now, and the stack relies on it.
 	d.perform(handle(now, timed.Earlier(pkt.Received, now), &d.in.packet, d.effects[:0]))
-	kind, _ := d.stack.LastPacket()
+	kind, delay := d.stack.LastPacket()
+	if kind == datagram.Delivered {
+		d.measure(h.Source, delay)
+	}
 	if kind == datagram.Accepted {
 		d.mismatches.forget(h.Source)
 	}
@@ -78,6 +81,19 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.routes.follow(&h, pkt.Addr, proved, kind, now, 2*d.cfg.Timing.Expires)
 	}
 	return refusalOf(kind)
+}
+
+// measure counts a packet of an accepted incarnation.
+func (d *driver) measure(from timed.NodeID, delay datagram.Delay) {
+	r := &d.routes.to[from]
+	if delay.Fast {
+		r.fast++
+	} else {
+		r.slow++
+	}
+	if delay.Bound != datagram.Unknown {
+		d.delays.Note(delay.Bound)
+	}
 }
 
 // decode checks the bytes of a packet, cheapest test first, and decodes them into

@@ -35,7 +35,9 @@ type route struct {
 
 	entry *peers.Entry  // nil: a learnt peer
 	heard timed.Instant // when a packet of an accepted incarnation last came
-	left  timed.BootID  // the incarnation that has said it leaves
+
+	fast, slow uint64       // packets of accepted incarnations
+	left       timed.BootID // the incarnation that has said it leaves
 }
 
 // take adopts a new list. Peers that it lacks are removed. Peers that are alive keep

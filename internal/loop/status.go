@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
@@ -23,6 +24,7 @@ type Status struct {
 	Peers        []PeerStatus // in the order of ids; those without a known id last
 	Counters     []Counter
 	Lateness     Lateness
+	Delays       histogram.Durations // proven bounds, of packets of accepted incarnations
 }
 
 // PeerStatus is what a node knows of a peer.
@@ -41,6 +43,8 @@ type PeerStatus struct {
 	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
 	Fast     bool          // that packet was fast
 	LastFast time.Duration // since its last fast packet, or -1
+	// How many packets of its accepted incarnations were fast, and how many were not.
+	FastPackets, SlowPackets uint64
 	// Offset of its hardware clock against this node's lies within these, if
 	// OffsetKnown.
 	OffsetLow, OffsetHigh time.Duration
@@ -56,7 +60,7 @@ type PeerStatus struct {
 func (d *driver) status() *Status {
 	now := d.pub.current
 	s := &Status{At: d.clock.now, Boot: d.cfg.Self.Boot, Incarnations: d.life.Incarnations(), Waiting: d.life.Waiting(),
-		Leaving: d.life.Leaving(), Lateness: d.clock.late, Ready: now.Ready, Alive: now.Alive}
+		Leaving: d.life.Leaving(), Lateness: d.clock.late, Ready: now.Ready, Alive: now.Alive, Delays: d.delays}
 	for id := range d.routes.known.All() {
 		s.Peers = append(s.Peers, d.peerStatus(id))
 	}
@@ -72,7 +76,8 @@ func (d *driver) status() *Status {
 
 func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	t := &d.routes.to[id]
-	p := PeerStatus{ID: id, Addr: t.Addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1}
+	p := PeerStatus{ID: id, Addr: t.Addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1,
+		FastPackets: t.fast, SlowPackets: t.slow}
 	if t.entry != nil {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}

@@ -1,0 +1,205 @@
+package metrics
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/histogram"
+)
+
+// state collects the state of a node when it is scraped.
+type state struct {
+	node    *failaware.Node
+	version string
+	traffic func() Traffic
+}
+
+// desc describes a metric.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+}
+
+var (
+	descInfo        = desc("node_info", "The node; the value is always 1.", "version", "node", "name", "group")
+	descReady       = desc("ready", "Whether the node takes part: its waiting time is over.")
+	descIncarnation = desc("incarnations", "Incarnations of the node in this process.")
+	descAnswered    = desc("loop_answered", "Whether the loop answered the scrape. Otherwise it is stalled, and its counters are missing.")
+
+	descLeads     = desc("leads", "Whether the node leads its logical partition.")
+	descLeader    = desc("leader_id", "The id of the leader; 0 means none.")
+	descLease     = desc("leader_lease_seconds", "The longest time that the answer about the leader stays up to date.")
+	descFresh     = desc("view_up_to_date", "Whether the view is up to date.")
+	descMembers   = desc("view_members", "Members of the view that was installed last.")
+	descViewLease = desc("view_lease_seconds", "The longest time that the view stays up to date.")
+
+	descSynced    = desc("clock_synchronized", "Whether the clock is synchronized, internally or with UTC.")
+	descExternal  = desc("clock_external", "Whether the clock is proven to be close enough to UTC.")
+	descDeviation = desc("clock_deviation_bound_seconds", "Proven bound of the distance from group time; missing if there is none.")
+	descUTC       = desc("clock_utc_bound_seconds", "Proven bound of the distance from UTC; missing if there is none.")
+
+	descPeers     = desc("peers", "Peers that the node knows.")
+	descPeerAlive = desc("peer_alive", "Whether the node and the peer hear each other in time.", "peer")
+	descPeerDelay = desc("peer_delay_bound_seconds", "Proven delay bound of the peer's last packet; missing if there is none.", "peer")
+	descPackets   = desc("peer_packets_total", "Packets of the peer's accepted incarnations: fast, or slow and without value.", "peer", "speed")
+	descDelays    = desc("delay_bound_seconds", "Proven delay bounds of packets of accepted incarnations.")
+
+	descLateness    = desc("loop_lateness_seconds", "How late the loop served its timers.")
+	descLatenessMax = desc("loop_lateness_max_seconds", "The latest service of a timer since the start.")
+	descLate        = desc("loop_late_total", "Timers that were served later than the scheduling delay of the timing.")
+
+	descMoved      = desc("packets_total", "Packets sent and received.", "direction")
+	descBytes      = desc("packet_bytes_total", "Bytes of packets sent and received.", "direction")
+	descDropped    = desc("dropped_packets_total", "Packets received that do not count.", "reason")
+	descErrors     = desc("socket_errors_total", "Errors of the socket.", "operation", "error")
+	descUnsent     = desc("unsent_packets_total", "Packets that were not sent.", "reason")
+	descCast       = desc("broadcast_dropped_total", "Parts of the broadcast that do not count.", "reason")
+	descOther      = desc("other_total", "Further counters of the status.", "counter")
+	descMessages   = desc("broadcast_messages_total", "Messages that were sent by this program and delivered to it.", "direction")
+	descMessageLen = desc("broadcast_bytes_total", "Bytes of the payloads of those messages.", "direction")
+)
+
+// Describe implements [prometheus.Collector].
+func (s *state) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descInfo, descReady, descIncarnation, descAnswered, descLeads, descLeader, descLease, descFresh,
+		descMembers, descViewLease, descSynced, descExternal, descDeviation, descUTC, descPeers, descPeerAlive, descPeerDelay, descPackets,
+		descDelays, descLateness, descLatenessMax, descLate, descMoved, descBytes, descDropped, descErrors, descUnsent, descCast, descOther,
+		descMessages, descMessageLen} {
+		out <- d
+	}
+}
+
+// sink collects metrics.
+type sink chan<- prometheus.Metric
+
+func (out sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (out sink) count(d *prometheus.Desc, v uint64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (out sink) yes(d *prometheus.Desc, v bool, labels ...string) {
+	x := 0.0
+	if v {
+		x = 1
+	}
+	out.gauge(d, x, labels...)
+}
+
+// bound is a gauge of a duration, unless the duration is not known.
+func (out sink) bound(d *prometheus.Desc, v, unknown time.Duration, labels ...string) {
+	if v != unknown {
+		out.gauge(d, v.Seconds(), labels...)
+	}
+}
+
+func (out sink) durations(d *prometheus.Desc, h *histogram.Durations) {
+	buckets := make(map[float64]uint64, histogram.Buckets)
+	sum := uint64(0)
+	for i := range histogram.Buckets {
+		sum += h.Counts[i]
+		buckets[histogram.Bound(i).Seconds()] = sum
+	}
+	out <- prometheus.MustNewConstHistogram(d, h.Total(), h.Sum.Seconds(), buckets)
+}
+
+// Collect implements [prometheus.Collector].
+func (s *state) Collect(to chan<- prometheus.Metric) {
+	out := sink(to)
+	x := s.node.Status()
+	out.gauge(descInfo, 1, s.version, x.ID.String(), x.Name, x.Group)
+	out.yes(descLeads, x.Leader.Leads)
+	leader := failaware.NoNode
+	if x.Leader.UpToDate {
+		leader = x.Leader.Leader
+	}
+	out.gauge(descLeader, float64(leader))
+	out.gauge(descLease, x.Leader.AtMost.Seconds())
+	out.yes(descFresh, x.View.UpToDate)
+	members := 0
+	if v := x.View.View; v != nil {
+		members = v.Set.Len()
+	}
+	out.gauge(descMembers, float64(members))
+	out.gauge(descViewLease, x.View.AtMost.Seconds())
+	out.yes(descSynced, x.Clock.Status != clocksync.Unsynchronized)
+	out.yes(descExternal, x.Clock.Status == clocksync.External)
+	out.bound(descDeviation, x.Clock.Deviation, clocksync.UnknownBound)
+	out.bound(descUTC, x.Clock.UTCBound, clocksync.UnknownBound)
+	if s.traffic != nil {
+		t := s.traffic()
+		out.count(descMessages, t.Sent, "sent")
+		out.count(descMessages, t.Delivered, "delivered")
+		out.count(descMessageLen, t.SentBytes, "sent")
+		out.count(descMessageLen, t.DeliveredBytes, "delivered")
+	}
+	out.yes(descAnswered, x.Age >= 0)
+	if x.Age >= 0 {
+		out.loop(&x)
+	}
+}
+
+// loop collects the loop's own part of the status.
+func (out sink) loop(x *failaware.Status) {
+	out.yes(descReady, x.Ready)
+	out.gauge(descIncarnation, float64(x.Incarnations))
+	known := 0
+	for i := range x.Peers {
+		p := &x.Peers[i]
+		if p.ID == failaware.NoNode {
+			continue
+		}
+		known++
+		id := p.ID.String()
+		out.yes(descPeerAlive, p.Alive, id)
+		out.bound(descPeerDelay, p.Delay, event.UnknownDelay, id)
+		out.count(descPackets, p.FastPackets, id, "fast")
+		out.count(descPackets, p.SlowPackets, id, "slow")
+	}
+	out.gauge(descPeers, float64(known))
+	out.durations(descDelays, &x.Delays)
+	out.durations(descLateness, &x.Lateness.All)
+	out.gauge(descLatenessMax, x.Lateness.Max.Seconds())
+	out.count(descLate, x.Lateness.Late)
+	for _, c := range x.Counters {
+		out.counter(c)
+	}
+}
+
+// families are the counters of the status by the beginnings of their names.
+var families = []struct {
+	prefix string
+	desc   *prometheus.Desc
+	labels []string // besides the rest of the name, before it
+}{
+	{"dropped_", descDropped, nil},
+	{"unsent_", descUnsent, nil},
+	{"broadcast_", descCast, nil},
+	{"send_", descErrors, []string{"send"}},
+	{"receive_", descErrors, []string{"receive"}},
+}
+
+// counter collects a counter of the status.
+func (out sink) counter(c failaware.Counter) {
+	switch c.Name {
+	case "sent_packets", "received_packets":
+		out.count(descMoved, c.Value, strings.TrimSuffix(c.Name, "_packets"))
+		return
+	case "sent_bytes", "received_bytes":
+		out.count(descBytes, c.Value, strings.TrimSuffix(c.Name, "_bytes"))
+		return
+	}
+	for _, f := range families {
+		if rest, ok := strings.CutPrefix(c.Name, f.prefix); ok {
+			out.count(f.desc, c.Value, append(f.labels[:len(f.labels):len(f.labels)], rest)...)
+			return
+		}
+	}
+	out.count(descOther, c.Value, c.Name)
+}

@@ -1,0 +1,140 @@
+package lint
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/stretchr/testify/require"
+)
+
+// parse returns the alerts as Prometheus reads them.
+func parse(t *testing.T) *rulefmt.RuleGroups {
+	t.Helper()
+	groups, errs := rulefmt.ParseFile("../alerts.yaml", false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	require.Empty(t, errs)
+	return groups
+}
+
+// rules returns the expressions of the alerts by their names.
+func rules(t *testing.T) map[string]string {
+	t.Helper()
+	groups := parse(t)
+	all := map[string]string{}
+	for _, g := range groups.Groups {
+		for _, r := range g.Rules {
+			all[r.Alert] = r.Expr
+		}
+	}
+	return all
+}
+
+// Every alert has a summary, a description and a severity.
+func TestAlerts(t *testing.T) {
+	groups := parse(t)
+	for _, g := range groups.Groups {
+		for _, r := range g.Rules {
+			require.NotEmpty(t, r.Alert)
+			require.NotEmpty(t, r.Annotations["summary"], r.Alert)
+			require.NotEmpty(t, r.Annotations["description"], r.Alert)
+			require.Contains(t, []string{"warning", "critical"}, r.Labels["severity"], r.Alert)
+		}
+	}
+}
+
+// The alerts fire for what they say, and for nothing else.
+func TestAlertsFire(t *testing.T) {
+	all := rules(t)
+	for alert, c := range map[string]struct{ load, want string }{
+		"FailawareSplit": {`
+  failaware_leads{instance="a"} 1x20
+  failaware_leads{instance="b"} 1x20
+  failaware_leads{instance="c"} 1x20
+  failaware_leads{instance="d"} 0x20
+  failaware_node_info{instance="a",group="g",node="1"} 1x20
+  failaware_node_info{instance="b",group="g",node="2"} 1x20
+  failaware_node_info{instance="c",group="other",node="1"} 1x20
+  failaware_node_info{instance="d",group="other",node="2"} 1x20`, `{group="g"} 2`},
+		"FailawareSlowPeer": {`
+  failaware_peer_packets_total{instance="a",peer="2",speed="fast"} 0+90x100
+  failaware_peer_packets_total{instance="a",peer="2",speed="slow"} 0+10x100
+  failaware_peer_packets_total{instance="a",peer="3",speed="fast"} 0+100x100
+  failaware_peer_packets_total{instance="a",peer="3",speed="slow"} 0x100`, `{instance="a",peer="2"} 0.1`},
+		"FailawareViewStale": {`
+  failaware_view_up_to_date{instance="a"} 0x20
+  failaware_view_up_to_date{instance="b"} 1x20`, `failaware_view_up_to_date{instance="a"} 0`},
+		"FailawareNoLeader": {`
+  failaware_leader_id{instance="a"} 0x20
+  failaware_leader_id{instance="b"} 3x20`, `failaware_leader_id{instance="a"} 0`},
+		"FailawareProcessLate": {`
+  failaware_loop_late_total{instance="a"} 0+2x100
+  failaware_loop_lateness_seconds_count{instance="a"} 0+100x100
+  failaware_loop_late_total{instance="b"} 0+1x100
+  failaware_loop_lateness_seconds_count{instance="b"} 0+1000x100`, `{instance="a"} 0.02`},
+		"FailawareElectionsFlap": {`
+  failaware_leads_lost_total{instance="a",reason="lease expired",scope="local"} 0+1x100
+  failaware_leads_lost_total{instance="b",reason="resigned",scope="local"} 0+1x100`, `{instance="a"} 20`},
+	} {
+		t.Run(alert, func(t *testing.T) {
+			require.Contains(t, all, alert)
+			expr := strings.Join(strings.Fields(all[alert]), " ")
+			at := "2m"
+			if strings.Contains(expr, "[") {
+				at = "20m"
+			}
+			test := "load 30s" + strings.ReplaceAll(c.load, "x20", "x60") + "\n\neval instant at " + at + " " + expr + "\n  " + c.want + "\n"
+			promqltest.RunTest(t, test, promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery))
+		})
+	}
+}
+
+// variable matches what Grafana replaces in expressions.
+var variable = regexp.MustCompile(`\$__rate_interval|\$__interval`)
+
+// All expressions of the dashboard are such of Prometheus, each panel is in its place, and
+// no two panels overlap.
+func TestDashboard(t *testing.T) {
+	text, err := os.ReadFile("../dashboard.json")
+	require.NoError(t, err)
+	var d struct {
+		Panels []struct {
+			ID      int    `json:"id"`
+			Title   string `json:"title"`
+			GridPos struct{ X, Y, W, H int }
+			Targets []struct{ Expr string }
+		}
+		Annotations struct {
+			List []struct{ Expr string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &d))
+	require.NotEmpty(t, d.Panels)
+	p := parser.NewParser(parser.Options{})
+	taken := map[[2]int]string{}
+	for _, panel := range d.Panels {
+		require.NotEmpty(t, panel.Targets, panel.Title)
+		for _, target := range panel.Targets {
+			_, err := p.ParseExpr(variable.ReplaceAllString(target.Expr, "5m"))
+			require.NoError(t, err, panel.Title)
+		}
+		g := panel.GridPos
+		require.LessOrEqual(t, g.X+g.W, 24, panel.Title)
+		for x := g.X; x < g.X+g.W; x++ {
+			for y := g.Y; y < g.Y+g.H; y++ {
+				require.Empty(t, taken[[2]int{x, y}], "%s overlaps", panel.Title)
+				taken[[2]int{x, y}] = panel.Title
+			}
+		}
+	}
+	for _, a := range d.Annotations.List {
+		_, err := p.ParseExpr(variable.ReplaceAllString(a.Expr, "5m"))
+		require.NoError(t, err)
+	}
+}
