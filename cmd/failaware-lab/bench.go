@@ -17,7 +17,7 @@ import (
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure elections, failover, splits, clocks, idle nodes, broadcast and collation on this machine",
+		Short: "Measure elections, failover, splits, clocks, idle nodes, broadcast, collation and attacks on this machine",
 		Long: `Measure nodes over real UDP on the loopback interface of this machine, mostly
 with one process per node. Other load distorts the results, which therefore name
 the load before the benchmark.`,
@@ -25,7 +25,7 @@ the load before the benchmark.`,
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(benchElectionCommand(), benchFailoverCommand(), benchSplitCommand(), benchClockCommand(),
-		benchIdleCommand(), benchBroadcastCommand(), benchOutageCommand(), benchCollationCommand(), benchChildCommand())
+		benchIdleCommand(), benchBroadcastCommand(), benchOutageCommand(), benchCollationCommand(), benchAttackCommand(), benchChildCommand())
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, 
 	if setup.Limit > 0 {
 		cmd.Flags().DurationVar(&setup.Limit, "limit", setup.Limit, "the time limit; the results until then are printed")
 	}
-	if cmd.Name() != "collation" { // which runs in the simulator
+	if cmd.Name() != "collation" && cmd.Name() != "attack" { // which run in the simulator, and always with keys
 		cmd.Flags().BoolVar(&setup.Keys, "keys", false, "have the nodes seal their packets with a key of the group")
 	}
 	cmd.Args = cobra.NoArgs

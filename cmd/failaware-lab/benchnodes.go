@@ -100,6 +100,26 @@ func benchIdleCommand() *cobra.Command {
 	return benchCommand(cmd, &opt, "local", bench.Idle)
 }
 
+func benchAttackCommand() *cobra.Command {
+	opt := bench.AttackOptions{Setup: bench.Setup{Limit: benchLimit}}
+	cmd := &cobra.Command{
+		Use:   "attack",
+		Short: "Hostile packets to a group with keys: their cost, and that they change nothing",
+		Long: `Send hostile packets to a node of a group with keys, with a process per node. The
+attacker is on the path between nodes 1 and 2, reads their packets, and has no key. It
+sends random bytes, overheard headers with random bodies, packets with one wrong bit or a
+wrong length, packets again as they were, packets of incarnations that nobody knows, and
+packets that are not sealed or are sealed with another key. The processor times of the
+attacked process are those beyond its work when it is left alone. Packets that the kernel
+drops because the socket is full are not counted.`,
+	}
+	f := cmd.Flags()
+	f.IntVar(&opt.Nodes, "nodes", 3, "how many nodes")
+	f.IntVar(&opt.Count, "count", 100_000, "hostile packets of each kind")
+	f.IntVar(&opt.Rate, "rate", 100_000, "hostile packets per second")
+	return benchCommand(cmd, &opt, "lan", bench.Attack)
+}
+
 func benchCollationCommand() *cobra.Command {
 	opt := bench.CollationOptions{Setup: bench.Setup{Limit: benchLimit}}
 	cmd := &cobra.Command{

@@ -230,10 +230,15 @@ func (g *group) calm(ctx context.Context) (leader timed.NodeID, err error) {
 
 // port returns the UDP port of a node.
 func (g *group) port(id timed.NodeID) uint16 {
+	at, _ := g.address(id)
+	return at.Port()
+}
+
+// address returns the UDP address of a node that has started.
+func (g *group) address(id timed.NodeID) (netip.AddrPort, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at, _ := netip.ParseAddrPort(g.members[id].addr)
-	return at.Port()
+	return netip.ParseAddrPort(g.members[id].addr)
 }
 
 // crash kills a node, and returns the instant just before.

@@ -13,4 +13,5 @@ const (
 	BroadcastKind Kind = "broadcast"
 	OutageKind    Kind = "outage"
 	CollationKind Kind = "collation"
+	AttackBench   Kind = "attack"
 )

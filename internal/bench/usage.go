@@ -2,6 +2,7 @@ package bench
 
 import (
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -14,6 +15,7 @@ type usage struct {
 	CPU         time.Duration // user and system
 	System      time.Duration // part of CPU
 	Sent, Got   uint64        // packets
+	Dropped     uint64        // received packets that did not count
 	Resident    int64         // bytes; now
 	Switches    uint64        // voluntary context switches
 	Collections uint32        // of garbage
@@ -30,6 +32,9 @@ func measureUsage(n *failaware.Node) (*usage, error) {
 			u.Sent = c.Value
 		case "received_packets":
 			u.Got = c.Value
+		}
+		if strings.HasPrefix(c.Name, "dropped_") {
+			u.Dropped += c.Value
 		}
 	}
 	var m runtime.MemStats

@@ -9,12 +9,18 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	from := Origin{Source: 7, Boot: 99, Key: k.ID()}
-	f.Add(NewSealer(r).Seal(packet("frames"), header, nil, from.Boot, 3, 4)[header:])
+	from, s := Origin{Source: 7, Boot: 99, Key: k.ID()}, NewSealer(r)
+	f.Add(s.Seal(packet("frames"), header, nil, from.Boot, 3, 4)[header:])
+	x := s.SealShared([]byte("more"), from.Boot, 3, 4)
+	own := append(make([]byte, header+SharedHead), "frames"...)
+	f.Add(append(s.SealSharing(own, header, &x, from.Boot, 3, 4), x.Sealed...)[header:])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := append(packet("")[:header], body...)
-		frames, _, err := NewOpener(r).Open(b, header, from, 3)
-		if err == nil && string(frames) != "frames" {
+		if frames, _, err := NewOpener(r).Open(b, header, from, 3); err == nil && string(frames) != "frames" {
+			t.Fatalf("forged: %q", frames)
+		}
+		clear(b[:header])
+		if frames, _, err := NewOpener(r).OpenSharing(b, header, from, 3); err == nil && string(frames) != "framesmore" {
 			t.Fatalf("forged: %q", frames)
 		}
 	})
