@@ -71,10 +71,12 @@ The exit code is that of CMD, 128 + N if signal N ended it; 1 if the lead was lo
 node did not lead within --timeout (by default there is no limit); 2 if CMD cannot be
 started, or for wrong usage.
 
-Nothing can stop CMD while lock itself does not run: when a signal stops it, or its
-machine stalls or is paused. When lock continues, it kills CMD and prints how much too
-long CMD may have run. If that is too late, have CMD send edicts to a store that checks
-them. On Linux, CMD is killed when lock is; its own children are not.`,
+A second process guards CMD: it kills the process group when a hold is about to end that
+lock has not renewed because it was stopped, and when lock is killed. On Linux, processes
+of CMD that have left its group are killed when CMD has ended. Nothing can stop CMD while
+both processes do not run, as when the machine stalls or is paused. When lock continues,
+it kills CMD and prints how much too long CMD may have run. If that is too late, have CMD
+send edicts to a store that checks them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("lock: a command is needed: failaware lock -- CMD ARGS")

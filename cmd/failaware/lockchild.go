@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // child is the command of `failaware lock`, with its process group.
 type child struct {
 	cmd   *exec.Cmd
+	guard *guard
 	ended chan struct{} // closed after its end, when its group is killed
 
 	mu   sync.Mutex
@@ -23,9 +25,18 @@ func startChild(parent *cobra.Command, path string, args, env []string) (*child,
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
 		SysProcAttr: groupOfItsOwn()}, ended: make(chan struct{})}
-	if err := c.cmd.Start(); err != nil {
+	if err := adopt(); err != nil {
 		return nil, err
 	}
+	var err error
+	if c.guard, err = startGuard(); err != nil {
+		return nil, fmt.Errorf("the guard: %w", err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		c.guard.dismiss()
+		return nil, err
+	}
+	c.guard.tell(uint64(c.cmd.Process.Pid))
 	go func() {
 		defer close(c.ended)
 		c.collect()

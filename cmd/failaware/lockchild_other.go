@@ -22,6 +22,14 @@ func numberOf(os.Signal) int { return 2 }
 
 func groupOfItsOwn() *syscall.SysProcAttr { return nil }
 
+func sessionOfItsOwn() *syscall.SysProcAttr { return nil }
+
+func killGroupOf(id int) {
+	if p, err := os.FindProcess(id); err == nil {
+		_ = p.Kill()
+	}
+}
+
 func killGroup(p *os.Process)                { _ = p.Kill() }
 func terminateGroup(p *os.Process)           { _ = p.Signal(os.Interrupt) }
 func signalGroup(p *os.Process, s os.Signal) { _ = p.Signal(s) }

@@ -25,7 +25,11 @@ func ends(s os.Signal) bool {
 
 func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
 
-func killGroup(p *os.Process)      { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
+func sessionOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func killGroupOf(id int) { _ = syscall.Kill(-id, syscall.SIGKILL) }
+
+func killGroup(p *os.Process)      { killGroupOf(p.Pid) }
 func terminateGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
 func signalGroup(p *os.Process, s os.Signal) { _ = syscall.Kill(-p.Pid, s.(syscall.Signal)) }

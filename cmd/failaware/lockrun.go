@@ -49,6 +49,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	renewals := make(chan renewal)
 	go l.renew(asking, l.timing, renewals)
 	w := &watch{l: l, child: c, held: held}
+	w.guard()
 	for {
 		timer := time.NewTimer(w.look())
 		select {
@@ -101,7 +102,14 @@ func (w *watch) take(r renewal) {
 		w.lose(fmt.Errorf("node %d lost the lead and leads again", w.l.node))
 	case r.held.Until > w.held.Until:
 		w.held, w.last = r.held, nil
+		w.guard()
 	}
+}
+
+// guard tells the guard when to kill the command if nothing else does: half of the margin
+// later than this process would.
+func (w *watch) guard() {
+	w.child.guard.tell(uint64(w.held.Until.Add(-w.l.timing.margin / 2)))
 }
 
 func (w *watch) lose(why error) {
