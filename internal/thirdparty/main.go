@@ -1,6 +1,7 @@
 // Command thirdparty writes THIRD_PARTY.txt: the modules that are linked into the
 // programs, with their licences. It refuses licences with conditions for users of this
-// project. Run it by go generate.
+// project. It also writes sbom.cdx.json, the same as a software bill of materials for
+// programs (CycloneDX). Run it by go generate.
 //
 // It reads licence files itself instead of using go-licenses, which adds scores of
 // modules to go.mod, covers one operating system at a time, and guesses licences by
@@ -8,6 +9,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,9 +26,9 @@ func main() {
 		os.Exit(2)
 	}
 	root := os.Args[1]
-	text, err := notice(root)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(root, noticeFile), text, 0o644)
+	all, err := files(root)
+	for name, text := range all {
+		err = errors.Join(err, os.WriteFile(filepath.Join(root, name), text, 0o644))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "thirdparty:", err)

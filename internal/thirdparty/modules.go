@@ -23,6 +23,7 @@ var (
 // module is a module that is linked into programs.
 type module struct {
 	Path, Version, Dir string
+	Sum                string // of its content, as in go.sum
 	programs           []string
 }
 

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// notice returns the text of the notice.
-func notice(root string) ([]byte, error) {
+// files returns what this command writes, by the names of the files.
+func files(root string) (map[string][]byte, error) {
 	modules, err := linked(root)
 	if err != nil {
 		return nil, err
@@ -25,6 +25,16 @@ func notice(root string) ([]byte, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	text, err := notice(modules, licences)
+	if err != nil {
+		return nil, err
+	}
+	list, err := sbom(modules, licences)
+	return map[string][]byte{noticeFile: text, sbomFile: list}, err
+}
+
+// notice returns the text of the notice.
+func notice(modules []*module, licences []licence) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `Third-party software in the programs of failaware
 

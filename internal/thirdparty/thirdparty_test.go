@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,12 +12,28 @@ import (
 
 const root = "../.."
 
-func TestTheNoticeIsUpToDate(t *testing.T) {
-	want, err := notice(root)
+func TestTheFilesAreUpToDate(t *testing.T) {
+	want, err := files(root)
 	require.NoError(t, err)
-	got, err := os.ReadFile(filepath.Join(root, noticeFile))
+	require.Len(t, want, 2)
+	for name := range want {
+		got, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		require.True(t, string(want[name]) == string(got), "%s is not up to date: run go generate ./internal/thirdparty", name)
+	}
+}
+
+func TestTheBillNamesWhatIsLinked(t *testing.T) {
+	text, err := sbom([]*module{{Path: "github.com/Some/Module", Version: "v1.2.3", Sum: "h1:x=", programs: programs}, {Path: golang}},
+		[]licence{{id: "MIT"}, {id: "MIT AND Apache-2.0"}})
 	require.NoError(t, err)
-	require.True(t, string(want) == string(got), "%s is not up to date: run go generate ./internal/thirdparty", noticeFile)
+	var b bill
+	require.NoError(t, json.Unmarshal(text, &b))
+	require.Equal(t, "CycloneDX", b.Format)
+	require.Equal(t, "pkg:golang/github.com/some/module@v1.2.3", b.Components[0].PURL)
+	require.Equal(t, "MIT", b.Components[0].Licences[0].Licence.ID)
+	require.Contains(t, b.Components[0].Properties, property{"go.sum", "h1:x="})
+	require.Equal(t, "MIT AND Apache-2.0", b.Components[1].Licences[0].Expression)
 }
 
 func TestTheNoticeNamesWhatIsLinked(t *testing.T) {
