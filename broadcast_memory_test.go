@@ -228,3 +228,48 @@ func TestSaturationCostsNoLease(t *testing.T) {
 		}
 	})
 }
+
+// A flood of messages of one class leaves room for the other, and for a payload of the
+// largest size.
+func TestAFloodLeavesRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 1, Buffer: 1 << 13})
+		net.Delay(time.Millisecond, 2*time.Millisecond)
+		b := failaware.BroadcastConfig{Window: 64 << 10, MaxPayload: 32 << 10}
+		var all []*failaware.Node
+		for id := failaware.NodeID(1); id <= 3; id++ {
+			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(), Broadcast: &b})
+			require.NoError(t, err)
+			all = append(all, n)
+			defer n.Close()
+			go func() {
+				for range n.Deliveries(t.Context()) {
+				}
+			}()
+		}
+		time.Sleep(all[0].Bounds().Ready + all[0].Bounds().View)
+		for _, order := range []failaware.Order{failaware.Unordered, failaware.TotalOrder} {
+			ctx, stop := context.WithCancel(t.Context())
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				for ctx.Err() == nil {
+					_, _ = all[0].Broadcast(ctx, make([]byte, 100), failaware.BroadcastOptions{Order: order})
+				}
+			}()
+			time.Sleep(200 * time.Millisecond)
+			for _, other := range []failaware.Order{failaware.Unordered, failaware.TotalOrder} {
+				for _, size := range []int{0, 4000, b.MaxPayload} {
+					began := time.Now()
+					one, cancel := context.WithTimeout(ctx, 5*time.Second)
+					_, err := all[0].BroadcastAndWait(one, make([]byte, size), failaware.BroadcastOptions{Order: other})
+					cancel()
+					require.NoError(t, err, "%d bytes, %v among %v", size, other, order)
+					require.Less(t, time.Since(began), time.Second, "%d bytes, %v among %v", size, other, order)
+				}
+			}
+			stop()
+			<-over
+		}
+	})
+}

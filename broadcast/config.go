@@ -17,8 +17,9 @@ type Config struct {
 	Timing timed.Timing
 
 	// Window is the limit of bytes of messages in a view that are not known to be at
-	// all members. Members share it equally. A larger single message is accepted when
-	// its sender has nothing else under way.
+	// all members. Members share it equally, and each class has half of a share when
+	// both are under load. A message that is larger than that is accepted when nothing
+	// else of its class is under way.
 	Window int
 	// MaxMessages is the limit of such messages, or fragments, of one sender in each
 	// class.

@@ -95,3 +95,20 @@ func TestAClockSetBackIsNoticed(t *testing.T) {
 func TestKeptPromisesAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastKeepPromises", func() bool { return recoversFromTheFuture(t) })
 }
+
+// Campaigns judge that messages arrive once they are taken, not when they are taken.
+func TestOneLaneIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastOneLane", func() bool { return orderedGetsRoom(t) })
+}
+
+func TestSmallMessagesFirstAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastSmallFirst", func() bool { return largeGetsRoom(t) })
+}
+
+func TestBorrowedRoomIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastBorrowAlways", func() bool { return dividesEqually(t) })
+}
+
+func TestEndlessClaimsAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastClaimForever", forgetsClaims)
+}

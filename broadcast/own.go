@@ -57,7 +57,7 @@ func (s *Service) broadcast(reading clocksync.Reading, payload []byte, home *chu
 	if st.boot == 0 {
 		st.begin(&s.arena, s.cfg.Self.Boot, 0)
 	}
-	if !s.fits(st, len(payload), frags) {
+	if !s.admit(class, len(payload)+frags*perMessage, frags) {
 		return ID{}, ErrWindowFull
 	}
 	stamp, dev := s.stampNow(reading)

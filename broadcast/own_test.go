@@ -37,6 +37,9 @@ func TestMessagesInSlabs(t *testing.T) {
 	g.run(300_000_000)
 	require.Zero(t, slab.home.refs)
 	require.Zero(t, s.arena.spare, "the slab is still open")
+	for range mostChances {
+		require.ErrorIs(t, put(300), ErrWindowFull, "the room is kept for the message that was refused")
+	}
 	require.NoError(t, put(300))
 	g.run(10_000_000)
 	for i := range g.nodes {

@@ -21,6 +21,7 @@ type Service struct {
 	marks   [classes]positions // ordered or delivered through
 	arena   arena
 	own     [classes]uint64 // the last sequence of own messages
+	claims  [classes]claim
 	sent    [classes]uint64 // the last sequence sent in this view
 	shown   [classes]uint64 // the last sequence sent in earlier views
 	stamp   clocksync.Time  // of the last own message
@@ -137,20 +138,6 @@ func (s *Service) index(i timed.Incarnation) int {
 	}
 	return -1
 }
-
-// fits reports whether this node's share of the window has room for n bytes in frags
-// fragments. A message that is larger than the share fits if the share is unused.
-func (s *Service) fits(st *stream, n, frags int) bool {
-	class := s.streamsOf(s.cfg.Self.Node)
-	if int(st.top-st.floor)+frags > s.cfg.MaxMessages {
-		return false
-	}
-	used := class[ClassUnordered].bytes + class[ClassOrdered].bytes
-	return used == 0 || used+n+frags*perMessage <= s.share()
-}
-
-// share returns this node's share of the window in bytes.
-func (s *Service) share() int { return s.cfg.Window / max(1, len(s.members)) }
 
 // limit returns the limit of bytes that this node holds of one sender.
 func (s *Service) limit() int {

@@ -103,12 +103,12 @@ func (c *Broadcasts) sometimes(s situation.Kind) { c.of.Sometimes(s) }
 // backlogOf returns how many bytes may wait for an application, and how many each
 // view that begins meanwhile adds. In one turn a node may get a whole window, and
 // acknowledge it before it stops its acknowledgements; then a second window can follow.
-// Each sender may fill a window and exceed it by one message, because it may come from a
-// view of its own.
+// Each sender may fill a window, because it may come from a view of its own, and exceed it
+// by half and by one message of each class.
 func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	x := c.WithDefaults()
 	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
-	window := nodes * (x.Window + x.MaxPayload + frags*castOverhead)
+	window := nodes * (x.Window*3/2 + 2*(x.MaxPayload+frags*castOverhead))
 	return [2]int{x.Backlog + 2*window, window}
 }
 

@@ -1,0 +1,142 @@
+package broadcast
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var (
+	total     = Options{TotalOrder, WeakAtomicity}
+	unordered = Options{Unordered, WeakAtomicity}
+)
+
+// roomAfter floods a group of five with small messages of some options, from a member
+// that also tries to broadcast a large one, and returns after which time the large one
+// is taken, at most a second.
+func roomAfter(t testing.TB, large int, opt Options, flood ...Options) time.Duration {
+	g := newTrio(5, Config{})
+	for begin := g.now; g.now.Sub(begin) < time.Second; g.run(500 * time.Microsecond) {
+		g.fill(t, flood...)
+		if _, err := g.cast(0, make([]byte, large), opt); err == nil {
+			return g.now.Sub(begin)
+		}
+	}
+	return time.Second
+}
+
+// fill has the first machine broadcast until its window is full.
+func (t *trio) fill(tb testing.TB, flood ...Options) {
+	for _, opt := range flood {
+		for {
+			if _, err := t.cast(0, make([]byte, 200), opt); err != nil {
+				require.ErrorIs(tb, err, ErrWindowFull)
+				break
+			}
+		}
+	}
+}
+
+// largeGetsRoom reports whether a payload of MaxPayload gets its room among small
+// messages of its own class.
+func largeGetsRoom(t testing.TB) bool {
+	return roomAfter(t, DefaultMaxPayload, total, total) < time.Second
+}
+
+// orderedGetsRoom does the same among messages of the other class.
+func orderedGetsRoom(t testing.TB) bool { return roomAfter(t, 1000, total, unordered) == 0 }
+
+func TestEveryPayloadGetsItsRoom(t *testing.T) {
+	require.True(t, largeGetsRoom(t))
+	require.True(t, orderedGetsRoom(t), "an empty lane has room at once")
+	for _, opt := range []Options{total, unordered} {
+		for _, flood := range [][]Options{{total}, {unordered}, {total, unordered}, {unordered, total}} {
+			require.Less(t, roomAfter(t, DefaultMaxPayload, opt, flood...), time.Second, "%v among %v", opt, flood)
+		}
+	}
+}
+
+// underLoad fills the share of a machine with Unordered messages, while nothing becomes
+// stable, then with Total ones, and keeps both full. It returns how much of the share the
+// classes have had: the first alone, the second after it, and both at the end.
+func underLoad(t testing.TB) (alone, after float64, both [classes]float64) {
+	g := newTrio(4, Config{})
+	g.drop = func(int, int, *Packet) bool { return true }
+	part := func(c Class) float64 { return float64(g.nodes[0].stream(c).bytes) / float64(g.nodes[0].share()) }
+	g.fill(t, unordered)
+	alone = part(ClassUnordered)
+	g.fill(t, total)
+	after = part(ClassOrdered)
+	g.drop = nil
+	for range 100 {
+		g.run(500 * time.Microsecond)
+		g.fill(t, unordered, total)
+	}
+	return alone, after, [classes]float64{part(ClassUnordered), part(ClassOrdered)}
+}
+
+// dividesEqually reports whether both classes have half of the share under load.
+func dividesEqually(t testing.TB) bool {
+	_, _, both := underLoad(t)
+	return both[ClassUnordered] > 0.45 && both[ClassUnordered] <= 0.5 && both[ClassOrdered] > 0.45
+}
+
+// Both classes under load get half of the share each. One alone gets all of it.
+func TestClassesShareTheWindow(t *testing.T) {
+	alone, after, _ := underLoad(t)
+	require.InDelta(t, 1, alone, 0.01)
+	require.InDelta(t, 0.5, after, 0.01, "although the other class has taken all")
+	require.True(t, dividesEqually(t))
+}
+
+// A caller that was refused and does not come again holds up nobody.
+func forgetsClaims() bool {
+	g := newTrio(4, Config{Window: 1 << 16, MaxPayload: 1 << 15})
+	if _, err := g.cast(0, nil, total); err != nil {
+		return false
+	}
+	if _, err := g.cast(0, make([]byte, 1<<15), total); err == nil {
+		return false
+	}
+	for range 100 {
+		if _, err := g.cast(0, make([]byte, 100), total); err == nil {
+			return true
+		}
+		g.run(500 * time.Microsecond)
+	}
+	return false
+}
+
+func TestAClaimThatNobodyRepeatsEnds(t *testing.T) { require.True(t, forgetsClaims()) }
+
+// Whatever sizes two classes have, each message gets its room within a bounded time,
+// and the window is never exceeded by more than half and one message of each class.
+func TestNoSizesStarveOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := Config{Window: rapid.IntRange(MinWindow, 1<<16).Draw(t, "window"), MaxPayload: 1 << 14, PacketBytes: 1000}
+		g := newTrio(rapid.IntRange(2, 5).Draw(t, "members"), cfg)
+		size := func(name string) int { return rapid.IntRange(0, cfg.MaxPayload).Draw(t, name) }
+		sizes := [classes][]int{{size("unordered"), size("another")}, {size("ordered"), size("another")}}
+		s := g.nodes[0]
+		sent, since := [classes]int{}, [classes]time.Duration{}
+		for range 400 {
+			for c, opt := range [classes]Options{unordered, total} {
+				for err := error(nil); err == nil; {
+					if _, err = g.cast(0, make([]byte, sizes[c][sent[c]%2]), opt); err == nil {
+						sent[c]++
+						since[c] = 0
+					}
+				}
+			}
+			a, b := &s.streams[1][ClassUnordered], &s.streams[1][ClassOrdered]
+			require.LessOrEqual(t, a.bytes+b.bytes, s.share()*3/2+2*(cfg.MaxPayload+17*perMessage))
+			g.run(500 * time.Microsecond)
+			for c := range since {
+				since[c] += 500 * time.Microsecond
+				require.Less(t, since[c], 200*time.Millisecond, "class %d waits", c)
+			}
+		}
+	})
+}
