@@ -99,7 +99,8 @@ const (
 // Atomicities of messages; the first is the default.
 const (
 	// StrongAtomicity: a member delivers the message when more than half of the
-	// view's members are known to have it.
+	// view's members are known to have it. With RequireQuorum, in a view that holds
+	// a quorum, those must be a quorum too.
 	StrongAtomicity = broadcast.StrongAtomicity
 	// StrictAtomicity: a member delivers the message when all of the view's
 	// members are known to have it.

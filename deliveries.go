@@ -12,7 +12,7 @@ import (
 
 // Delivery is one item of the deliveries: a message or, if Change is not nil, a change.
 //
-// Items come in the order of extended virtual synchrony: members that move together
+// Items come in the order of a form of extended virtual synchrony: members that move together
 // from one view to the next get the same items between the two [ViewChange] items,
 // except for the order of Unordered messages among each other and for changes that
 // concern one node only.
@@ -30,7 +30,8 @@ type Delivery struct {
 	Order     Order
 	Atomicity Atomicity
 	// Transitional says that the atomicity was not reached in View: the message comes
-	// with the members that move on together.
+	// with the members that move on together. Another branch of the group may order
+	// the message anew, at another place, and deliver it as regular.
 	Transitional bool
 	// Position counts the Total and Timed messages of View, from 1, the same at all
 	// members; 0 for others.

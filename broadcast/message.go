@@ -39,7 +39,8 @@ func (o Order) String() string {
 type Atomicity uint8
 
 const (
-	// StrongAtomicity: more than half of the view's members have the message.
+	// StrongAtomicity: more than half of the view's members have the message, and in
+	// a view that holds a quorum of [Config].Quorum, a quorum.
 	StrongAtomicity Atomicity = iota
 	// StrictAtomicity: all of the view's members have the message.
 	StrictAtomicity
@@ -107,7 +108,9 @@ type Delivery struct {
 	ID
 	Options
 	// Transitional: the message did not reach its atomicity in the view that it was
-	// ordered in. The members that move together to the next view all deliver it.
+	// ordered in. The members that move together to the next view all deliver it, in
+	// the same order. Another branch of the group may order it anew, at another
+	// place.
 	Transitional bool
 	// Position counts the ordered messages of the view from 1, alike at all members.
 	// It is 0 for Unordered messages.

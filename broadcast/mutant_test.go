@@ -112,3 +112,8 @@ func TestBorrowedRoomIsNoticed(t *testing.T) {
 func TestEndlessClaimsAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastClaimForever", forgetsClaims)
 }
+
+// A member must leave for another quorum while the others do not notice it.
+func TestStrongOfTheViewIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastStrongOfTheView", func() bool { return strongNeedsAQuorum(t) })
+}

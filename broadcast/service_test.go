@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -151,25 +150,6 @@ func lostTailArrives() bool {
 }
 
 func TestALostTailArrives(t *testing.T) { require.True(t, lostTailArrives()) }
-
-func TestRequireQuorum(t *testing.T) {
-	group, err := quorum.Majority(timed.SetOf(1, 2, 3, 4, 5))
-	require.NoError(t, err)
-	g := newTrio(3, Config{Quorum: group})
-	_, err = g.cast(0, nil, Options{Order: TotalOrder, Atomicity: WeakAtomicity})
-	require.NoError(t, err)
-	g.run(5 * time.Millisecond)
-	require.Equal(t, 1, g.count[1])
-	g.install(viewOf(2, 0, 1))
-	for _, order := range []Order{TotalOrder, TimedOrder} {
-		_, err = g.cast(0, nil, Options{Order: order, Atomicity: WeakAtomicity})
-		require.ErrorIs(t, err, ErrNoQuorum)
-	}
-	_, err = g.cast(0, nil, Options{Order: Unordered, Atomicity: WeakAtomicity})
-	require.NoError(t, err, "unordered messages need no quorum")
-	g.run(5 * time.Millisecond)
-	require.Equal(t, 2, g.count[1])
-}
 
 // A node whose application lags stops its acknowledgements, so that senders wait. It
 // reports this, and finally that it must leave.

@@ -1,6 +1,10 @@
 package broadcast
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // restable computes the stable decisions from the acknowledgements.
 func (s *Service) restable() {
@@ -10,13 +14,36 @@ func (s *Service) restable() {
 	}
 	s.scratch = acks
 	slices.Sort(acks)
-	n := len(acks)
 	before := s.stable
-	s.stable = [atomicities]uint64{WeakAtomicity: s.have, StrongAtomicity: acks[(n-1)/2], StrictAtomicity: acks[0]} // n/2+1 have at least acks[(n-1)/2]
+	s.stable = [atomicities]uint64{WeakAtomicity: s.have, StrongAtomicity: s.heldByMost(acks), StrictAtomicity: acks[0]}
 	for a := StrongAtomicity; a <= StrictAtomicity; a++ {
 		s.stable[a] = max(s.stable[a], s.reported[a])
 	}
 	s.moved = s.moved || s.stable != before
+}
+
+// heldByMost returns the last decision that enough members for StrongAtomicity have,
+// given their acknowledgements in ascending order: more than half of the view, and where
+// the order needs a quorum, a quorum. Another view may have taken members of this one
+// along, but every quorum includes one that has the messages.
+func (s *Service) heldByMost(acks []uint64) uint64 {
+	n := len(acks)
+	most := acks[(n-1)/2] // n/2+1 have at least this
+	if s.cfg.Quorum == nil || !s.quorate {
+		return most
+	}
+	for i := (n - 1) / 2; i > 0; i-- {
+		var have timed.Set
+		for j := range s.members {
+			if s.members[j].ack >= acks[i] {
+				have.Add(s.members[j].Node)
+			}
+		}
+		if s.cfg.Quorum.IsQuorum(have) {
+			return acks[i]
+		}
+	}
+	return acks[0]
 }
 
 // stableNow returns the stable decisions that this node announces.

@@ -311,11 +311,16 @@ func (c *Broadcasts) checkAtomicity(n *member, v *viewLog, d *broadcast.Delivery
 	if d.Transitional || d.Atomicity == broadcast.WeakAtomicity {
 		return
 	}
-	have := 0
+	have, all, holders := 0, timed.Set{}, timed.Set{}
 	for _, m := range v.members {
+		all.Add(m.Node)
 		if c.holds(m.Incarnation, d.ID) {
 			have++
+			holders.Add(m.Node)
 		}
+	}
+	if c.quorum != nil && c.quorum.IsQuorum(all) && !c.quorum.IsQuorum(holders) {
+		c.fail("atomicity", n.inc.Node, "delivers %v as %v while %v have it, which are no quorum", d.ID, d.Atomicity, holders)
 	}
 	need := len(v.members)/2 + 1
 	if d.Atomicity == broadcast.StrictAtomicity {
