@@ -12,6 +12,9 @@ const (
 	knownEvery = time.Millisecond
 	otherBurst = 512
 	otherEvery = 100 * time.Microsecond
+
+	foreignBurst = 16
+	foreignEvery = 10 * time.Millisecond
 )
 
 // Attempts limits how many packets of unknown incarnations are opened. Each of them
@@ -20,8 +23,9 @@ const (
 // a peer out that starts again. Packets of known incarnations have no limit: they cost
 // less. The zero Attempts allows the first ones.
 type Attempts struct {
-	known [timed.MaxNodes + 1]bucket
-	other bucket
+	known   [timed.MaxNodes + 1]bucket
+	other   bucket
+	foreign bucket
 }
 
 // Allow reports whether a packet that claims to come from a peer may be opened. at says
@@ -31,6 +35,12 @@ func (a *Attempts) Allow(now timed.Instant, from timed.NodeID, at bool) bool {
 		return a.known[from].take(now, knownBurst, knownEvery)
 	}
 	return a.other.take(now, otherBurst, otherEvery)
+}
+
+// AllowForeign reports whether a packet of another group may be opened, only to name its
+// sender. Such packets do not use up the limits of the others.
+func (a *Attempts) AllowForeign(now timed.Instant) bool {
+	return a.foreign.take(now, foreignBurst, foreignEvery)
 }
 
 // bucket is a token bucket: full is the instant at which it has all tokens.

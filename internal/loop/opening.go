@@ -114,7 +114,7 @@ func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) bool {
 	case o.opener == nil && h.Suite == wire.SuiteNone && (d.l.cfg.Insecure || pkt.Addr.Addr().IsLoopback()):
 		_, err := wire.Unsealed(b)
 		return err == nil
-	case o.opener == nil || h.Suite == wire.SuiteNone || !o.attempts.Allow(d.clock.now, h.Source, false):
+	case o.opener == nil || h.Suite == wire.SuiteNone || !o.attempts.AllowForeign(d.clock.now):
 		return false
 	}
 	_, _, err := o.frames(b, h, originOf(h))
