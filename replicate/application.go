@@ -25,6 +25,7 @@ type Application interface {
 	// operation, and is dropped elsewhere.
 	Apply(op Operation) (result any)
 	// Snapshot writes the state down. After an error, another member does it, if one can.
+	// Otherwise it is called again, first after a second and at last once a minute.
 	Snapshot(w io.Writer) error
 	// Restore replaces the state by one that Snapshot has written; r ends with it. An
 	// error ends the replica.

@@ -88,8 +88,9 @@ type Refused struct {
 	Err      error
 }
 
-// Stuck: no remaining member of View can make a snapshot. Members that need it wait for
-// another view.
+// Stuck: none of the members of View that have the state could make a snapshot. Members that
+// need it wait; the others are asked again after a second, and then ever more rarely, up
+// to a minute.
 type Stuck struct {
 	View     failaware.ViewID
 	Snapshot string
@@ -173,7 +174,7 @@ func (e Refused) String() string {
 }
 
 func (e Stuck) String() string {
-	return fmt.Sprintf("no member of view %v can make a snapshot: members that need it wait for another view", e.View)
+	return fmt.Sprintf("no member of view %v could make a snapshot: members that need it wait until one can", e.View)
 }
 
 func (e Corrupt) String() string {

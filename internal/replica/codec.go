@@ -88,7 +88,7 @@ func encode(m *message) []byte {
 		b = appendCopies(appendCopies(appendName(b, r.base), r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
-	case kindAsk, kindHolds, kindBootstrap:
+	case kindAsk, kindHolds, kindBootstrap, kindRetry:
 		b = appendView(b, m.view)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
@@ -196,7 +196,7 @@ func decode(b []byte, m *message) error {
 		r.bad = r.bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
-	case kindAsk, kindHolds, kindBootstrap:
+	case kindAsk, kindHolds, kindBootstrap, kindRetry:
 		m.view = r.view()
 	case kindBarrier:
 	case kindRefuse:

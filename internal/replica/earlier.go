@@ -66,7 +66,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 			m.old = Earlier{Rank: m.rank}
 		}
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
-		m.view, m.phase = nil, idle
+		m.view, m.phase, m.retryAt = nil, idle, timed.Never
 	})
 }
 

@@ -111,8 +111,8 @@ const (
 	// EventRefused: Member could not make the snapshot Name. Err is the reason if
 	// Member is this node.
 	EventRefused
-	// EventStuck: no remaining member of the view can make the snapshot Name.
-	// Members that need it wait for another view.
+	// EventStuck: none of the members that have the state could make the snapshot Name.
+	// Members that need it wait until one of them can: they are asked again.
 	EventStuck
 	// EventCorrupt: the snapshot Name from Member does not have its digest.
 	EventCorrupt

@@ -83,6 +83,6 @@ func (m *Replica) merge() {
 	}
 	m.label, m.end = mergedLabel(m.view.ID, m.branches), Name{}
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
-	m.branches, m.services, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil
+	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil, nil
 	m.drain()
 }

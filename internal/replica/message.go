@@ -15,6 +15,7 @@ const (
 	kindReady          // in the order: a member holds all that the merge needs
 	kindAsk            // in the order: a joiner wants the state at this position
 	kindRefuse         // in the order: a member cannot make a snapshot
+	kindRetry          // in the order: a member that could not make a snapshot may be able to now
 	kindHolds          // in the order: a member has received the state that it waited for
 	kindBootstrap      // in the order: the view need not wait for members that remember
 	kindBarrier        // in the order: tells its sender that it has applied all earlier operations

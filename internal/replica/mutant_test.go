@@ -22,6 +22,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"ReplicaRankUnheld":          unheldIsNoNewer,
 		"ReplicaPromiseForgotten":    ranksGrow,
+		"ReplicaRefuseForEver":       refusalEnds,
 		"ReplicaForgetfulCounts":     forgetfulQuorum,
 		"ReplicaWaitingRemembers":    newcomerCounts,
 		"ReplicaForgetMemory":        renewedCounts,

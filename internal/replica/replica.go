@@ -50,9 +50,12 @@ type Replica struct {
 	missing    int
 	branches   []branch
 	services   []service
-	refused    timed.Set // members that could not make a snapshot
-	holders    timed.Set // with a Quorum: members that have said so far that they have the state
-	ready      timed.Set // members that hold all inputs of the merge
+	refused    timed.Set     // members that could not make a snapshot
+	stuck      []service     // snapshots that none of the members that have the state could make
+	refusals   int           // of this node
+	retryAt    timed.Instant // when this node offers again to make snapshots
+	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
+	ready      timed.Set     // members that hold all inputs of the merge
 	saidReady  bool
 	inputs     Digest   // digest of this node's inputs of the merge
 	claims     []Digest // the same of all members
@@ -87,7 +90,7 @@ type branch struct {
 // one, or the initial state. That state competes with those of others, as a discarded one
 // does. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
+	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -187,6 +190,7 @@ func (m *Replica) begin(v *membership.View) {
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
+	m.stuck, m.refusals, m.retryAt = nil, 0, timed.Never
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
@@ -239,6 +243,8 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeAsk(d.Sender, msg.view, d.Position)
 		case kindRefuse:
 			m.takeRefuse(d.Sender, &msg, d.Position)
+		case kindRetry:
+			m.takeRetry(d.Sender, &msg, d.Position)
 		case kindBootstrap:
 			m.takeBootstrap(&msg)
 		case kindHolds:
@@ -330,15 +336,15 @@ func (m *Replica) takeBefore() []broadcast.Delivery {
 
 // HandleTimeout does the work that has become due.
 func (m *Replica) HandleTimeout(now timed.Instant, out []Effect) []Effect {
-	return m.turn(now, out, func() {})
+	return m.turn(now, out, m.retry)
 }
 
 // Deadline returns when HandleTimeout is next due.
 func (m *Replica) Deadline() timed.Instant {
 	for _, s := range m.streams {
 		if m.mayFlow(s) {
-			return m.nextAt
+			return timed.Earlier(m.nextAt, m.retryAt)
 		}
 	}
-	return timed.Never
+	return m.retryAt
 }

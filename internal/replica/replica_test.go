@@ -269,6 +269,42 @@ func TestNobodyLeftToMakeASnapshotIsTold(t *testing.T) {
 	require.False(t, w.nodes[1].r.Current())
 }
 
+// An application that could not make a snapshot is asked again, in the same view.
+func refusalEnds(t testing.TB) {
+	for _, branches := range []bool{false, true} {
+		w := newWorld(3, Config{})
+		w.install(0, 1)
+		w.op(0, "a")
+		if branches {
+			w.install(2)
+			w.op(2, "c")
+		}
+		w.nodes[0].refuses, w.nodes[1].refuses = true, true
+		w.install(0, 1, 2)
+		w.op(0, "b")
+		w.run(2500 * time.Millisecond)
+		_, stuck := w.nodes[2].has(EventStuck)
+		require.True(t, stuck)
+		require.False(t, w.nodes[2].r.Current())
+		refusals := 0
+		for _, e := range w.nodes[0].events {
+			if e.Kind == EventRefused && e.Member == 1 {
+				refusals++
+			}
+		}
+		require.InDelta(t, 2, refusals, 1, "at first after a second, and then after two")
+		w.nodes[1].refuses = false
+		w.run(2 * time.Second)
+		want := "ab"
+		if branches {
+			want = "(a|c|)b"
+		}
+		all(t, w, want, 0, 1, 2)
+	}
+}
+
+func TestARefusalEnds(t *testing.T) { refusalEnds(t) }
+
 func keepsRate(t testing.TB) {
 	w := newWorld(2, Config{ChunkBytes: 100, Rate: 10_000})
 	w.install(0)

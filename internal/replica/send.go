@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -172,8 +171,7 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest
 			err = ErrSnapshotTooLarge
 		}
 		if err != nil {
-			m.notify(Event{Kind: EventRefused, Member: m.cfg.Self.Node, Name: n, Err: err})
-			m.say(marker, message{kind: kindRefuse, view: m.view.ID, name: n})
+			m.refuse(n, err)
 			return
 		}
 		h := held{n, digest, state}
@@ -181,39 +179,6 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest
 		m.fill(st, h)
 		m.checkInputs()
 	})
-}
-
-// takeRefuse notes that a member cannot make a snapshot. Another member makes it
-// instead: during a merge of the same state, and otherwise of the state at this
-// position.
-func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
-	i := m.serviceOf(msg.name)
-	if msg.view != m.view.ID || i < 0 {
-		return
-	}
-	m.refused.Add(from)
-	s := m.services[i]
-	if s.standby == from {
-		m.services[i].standby = timed.NoNode
-	}
-	if s.source != from {
-		return
-	}
-	if from != m.cfg.Self.Node {
-		m.notify(Event{Kind: EventRefused, Member: from, Name: msg.name})
-	}
-	m.services = append(m.services[:i:i], m.services[i+1:]...)
-	m.dropStream(msg.name)
-	if m.phase == merging {
-		for j := range m.branches {
-			if b := &m.branches[j]; b.label == msg.name.Label {
-				m.replace(msg.name, b.members, s.receivers.With(from))
-			}
-		}
-		m.checkInputs()
-		return
-	}
-	m.restart(s.receivers, position)
 }
 
 // dropStream ends this node's part of a service.
@@ -225,36 +190,6 @@ func (m *Replica) dropStream(n Name) {
 			return
 		}
 	}
-}
-
-// replace chooses another source for a snapshot.
-func (m *Replica) replace(n Name, can, receivers timed.Set) {
-	if can.Minus(m.refused).Empty() {
-		m.notify(Event{Kind: EventStuck, Name: n})
-		return
-	}
-	m.serve(n, can, receivers)
-	if m.phase == settled {
-		m.open(&m.services[len(m.services)-1])
-	}
-}
-
-// takeAsk serves a joiner with the state right after this message.
-func (m *Replica) takeAsk(from timed.NodeID, view membership.ViewID, position uint64) {
-	if view != m.view.ID || m.phase != settled || len(m.branches) != 1 || m.branches[0].members.Has(from) {
-		return
-	}
-	m.services = slices.DeleteFunc(m.services, func(s service) bool {
-		if !s.receivers.Has(from) {
-			return false
-		}
-		m.unserve(s.name, from)
-		return s.receivers.Without(from).Empty()
-	})
-	for i := range m.services {
-		m.services[i].receivers.Remove(from)
-	}
-	m.restart(timed.SetOf(from), position)
 }
 
 // unserve ends a transfer to one receiver, and the whole transfer with the last one.

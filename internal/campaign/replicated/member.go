@@ -27,7 +27,6 @@ type member struct {
 	sending   bool // a timer that empties the send queue runs
 	alarm     sim.Timer
 	ops       uint64
-	refused   bool // the application has refused a snapshot
 
 	inView []opID        // delivered in the view
 	must   map[opID]bool // what the state must contain
@@ -213,7 +212,6 @@ func (s *run) call(m *member, e *replica.Effect) {
 	case replica.Snapshot:
 		b := m.app.snapshot()
 		if s.rand.Chance(s.load.refuse) && !s.done {
-			m.refused = true
 			s.w.Sometimes(Refused)
 			s.perform(m, m.replica.HandleSnapshot(now, e.Name, nil, replica.Digest{}, errors.New("not now"), nil))
 			return
@@ -250,10 +248,6 @@ func (s *run) event(m *member, e *replica.Event) {
 		}
 	case replica.EventStateLost:
 		s.w.Sometimes(Lost)
-	case replica.EventStuck:
-		if m.refused { // do what its operator would
-			s.restart(m)
-		}
 	case replica.EventDiverged:
 		s.w.Sometimes(Diverged)
 		// Two snapshots of one state may be taken for two inputs of a merge.
@@ -262,13 +256,5 @@ func (s *run) event(m *member, e *replica.Event) {
 		}
 	case replica.EventCorrupt:
 		s.check.fail("corrupt", m, "%v from %d", e.Name, e.Member)
-	}
-}
-
-// restart crashes a process that is stuck, and starts it again. While the world is
-// held still, which refuses all faults, it tries again later.
-func (s *run) restart(m *member) {
-	if err := s.w.Inject(fault.Fault{Kind: fault.Crash, Node: m.inc.Node, For: 10 * time.Millisecond}); err != nil {
-		m.after(timed.LAN().Expires, func() { s.restart(m) })
 	}
 }
