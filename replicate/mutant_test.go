@@ -29,3 +29,10 @@ func TestLinearizabilityNoticesUnconfirmed(t *testing.T) {
 }
 
 func TestLinearizabilityNoticesAnyBarrier(t *testing.T) { notLinearizable(t, "ReplicaAnyBarrier") }
+
+// All reads that returned must have read: a verdict can come before its caller waits for it.
+func TestReadsNoticeReplicaUnread(t *testing.T) {
+	mutant.Set("ReplicaUnread")
+	defer mutant.Set(mutant.None)
+	require.NotZero(t, unread(t, 100_000), "not noticed")
+}

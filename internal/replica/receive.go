@@ -107,7 +107,10 @@ func (m *Replica) proceed(p *incoming) {
 		m.notify(Event{Kind: EventCorrupt, Member: p.from, Name: p.name})
 		if m.phase == settled {
 			m.startOver()
+			return
 		}
+		p.data, p.said, p.told = nil, 0, 0
+		m.say(free, message{kind: kindGot, name: p.name, digest: p.digest}) // its source begins again
 		return
 	}
 	if m.phase == merging {

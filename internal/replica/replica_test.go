@@ -269,6 +269,39 @@ func TestNobodyLeftToMakeASnapshotIsTold(t *testing.T) {
 	require.False(t, w.nodes[1].r.Current())
 }
 
+// A snapshot that was damaged on its way is never used, and comes again.
+func damagedComesAgain(t testing.TB) {
+	for _, branches := range []bool{false, true} {
+		w := newWorld(2, Config{})
+		w.install(0)
+		w.op(0, "a")
+		if branches {
+			w.install(1)
+			w.op(1, "b")
+		}
+		damaged := 0
+		w.hold = func(from int, p []byte) bool {
+			if kind(p[0]) == kindChunk && from == 0 && damaged < 2 {
+				p[len(p)-1] ^= 1
+				damaged++
+			}
+			return false
+		}
+		w.install(0, 1)
+		w.run(time.Second)
+		e, ok := w.nodes[1].has(EventCorrupt)
+		require.True(t, ok)
+		require.Equal(t, timed.NodeID(1), e.Member)
+		want := "a"
+		if branches {
+			want = "(a|b|)"
+		}
+		all(t, w, want, 0, 1)
+	}
+}
+
+func TestADamagedSnapshotIsNotUsed(t *testing.T) { damagedComesAgain(t) }
+
 // An application that could not make a snapshot is asked again, in the same view.
 func refusalEnds(t testing.TB) {
 	for _, branches := range []bool{false, true} {

@@ -124,8 +124,12 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 			continue
 		}
 		for j := range s.receivers {
-			if r := &s.receivers[j]; r.id == from {
-				r.got = max(r.got, msg.offset)
+			r := &s.receivers[j]
+			if r.id != from {
+				continue
+			}
+			if r.got = max(r.got, msg.offset); msg.offset == 0 && len(s.from.state) > 0 {
+				r.got, s.next = 0, 0 // what came was damaged
 			}
 		}
 		s.next = max(s.next, min(s.confirmed(), uint64(len(s.from.state))))

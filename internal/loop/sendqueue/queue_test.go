@@ -89,3 +89,17 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	_, err := q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.ErrorIs(t, err, ErrClosed)
 }
+
+// The next incarnation does not inherit the lack of a quorum: it knows no view yet.
+func refusalEnds(t testing.TB) {
+	q := New(Options{Self: 1, PacketBytes: classBytes, Wake: func() {}})
+	opt := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	q.Refuse(true)
+	_, err := q.Send(t.Context(), nil, opt, nil, true)
+	require.ErrorIs(t, err, broadcast.ErrNoQuorum)
+	q.Restart(2)
+	_, err = q.Send(t.Context(), nil, opt, nil, true)
+	require.NoError(t, err)
+}
+
+func TestARefusalEndsWithTheIncarnation(t *testing.T) { refusalEnds(t) }
