@@ -32,7 +32,7 @@ func slowTogether(t *testing.T, quorum bool) {
 	for _, a := range apps {
 		a.gate = make(chan struct{})
 	}
-	all := inMemory(t, net, c, replicate.Config{}, apps...)
+	all := inMemory(t, net, c, replicate.Config{MaxQueued: 1 << 10}, apps...)
 	b := all[0].Node().Bounds()
 	time.Sleep(b.Ready + b.View)
 	require.Equal(t, quorum, submit(t, all[1], "one").Lasting)

@@ -2,9 +2,11 @@ package replicate
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
 // Event is something that happened to the replicated state. It is one of the types of
@@ -70,6 +72,14 @@ type Begun struct {
 	Remember, Absent failaware.Set
 }
 
+// Hanging: a call of the application lasts For so far, and Waiting others wait for it. This
+// node goes on without it until more than [Config.MaxQueued] waits.
+type Hanging struct {
+	View    failaware.ViewID
+	For     time.Duration
+	Waiting int
+}
+
 // Discarded: a quorum has continued without this node, and its state replaces this
 // node's.
 type Discarded struct{ View failaware.ViewID }
@@ -120,6 +130,7 @@ func (Merged) event()       {}
 func (StartedOver) event()  {}
 func (AwaitsMemory) event() {}
 func (Begun) event()        {}
+func (Hanging) event()      {}
 func (Discarded) event()    {}
 func (StateLost) event()    {}
 func (Refused) event()      {}
@@ -162,6 +173,10 @@ func (e Begun) String() string {
 	return fmt.Sprintf("view %v goes on with the state that %v remember, which are no quorum: acknowledged operations may be gone", e.View, e.Remember)
 }
 
+func (e Hanging) String() string {
+	return fmt.Sprintf("the application has not returned from a call for %v, and %d calls wait for it", e.For.Round(time.Second), e.Waiting)
+}
+
 func (e StateLost) String() string {
 	return "the state that this node waited for is lost: no remaining member has it"
 }
@@ -186,8 +201,11 @@ func (e Diverged) String() string {
 		e.Member, e.Position, e.View, e.Theirs, e.Ours)
 }
 
-// eventOf returns the event that the machine reports.
-func eventOf(e *replica.Event) Event {
+// eventOf returns the event that the engine reports.
+func eventOf(e *engine.Event) Event {
+	if e.Hangs > 0 {
+		return Hanging{e.View, e.Hangs, e.Waiting}
+	}
 	name := e.Name.String()
 	switch e.Kind {
 	case replica.EventSettled:

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
 // Every kind of event has a type of its own.
@@ -13,10 +14,10 @@ func TestEventsHaveTypes(t *testing.T) {
 	seen := map[Event]bool{}
 	for k := replica.EventSettled; k <= replica.EventDiverged; k++ {
 		if k == replica.EventMerged {
-			require.IsType(t, Merged{}, eventOf(&replica.Event{Kind: k}))
+			require.IsType(t, Merged{}, eventOf(&engine.Event{Event: replica.Event{Kind: k}}))
 			continue
 		}
-		e := eventOf(&replica.Event{Kind: k, Bytes: 1})
+		e := eventOf(&engine.Event{Event: replica.Event{Kind: k, Bytes: 1}})
 		require.NotEmpty(t, e.String())
 		require.Equal(t, k == replica.EventDiverged, e == Event(Diverged{}))
 		seen[e] = true

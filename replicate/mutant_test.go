@@ -3,7 +3,9 @@
 package replicate_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +37,11 @@ func TestReadsNoticeReplicaUnread(t *testing.T) {
 	mutant.Set("ReplicaUnread")
 	defer mutant.Set(mutant.None)
 	require.NotZero(t, unread(t, 100_000), "not noticed")
+}
+
+// The node whose application hangs does not report its state to the next view.
+func TestGroupNoticesReplicaHungUnread(t *testing.T) {
+	mutant.Set("ReplicaHungUnread")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) { require.ErrorIs(t, hang(t, hangs[1]), context.DeadlineExceeded) })
 }

@@ -48,13 +48,14 @@ type Config struct {
 	// up to 1 GiB. Zero means 1 MiB.
 	Window int
 	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64
-	// for each operation included: 1 KiB to 1 TiB. Zero means 64 MiB.
+	// for each operation included: 1 KiB to 1 TiB. As many may wait for the application;
+	// what comes then counts as [failaware.BroadcastConfig.Backlog]. Zero means 64 MiB.
 	MaxQueued int
 	// HashEvery is the number of ordered messages after which members compare hashes of
 	// their states, for which the application is a [Hasher]. Zero means never.
 	HashEvery int
-	// OnEvent, if not nil, is called with the events of the state, by one goroutine. It
-	// must not block.
+	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
+	// not block.
 	OnEvent func(Event)
 }
 
@@ -120,16 +121,16 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	if err := checkApplication(app, &c); err != nil {
 		return nil, nil, err
 	}
-	var event func(replica.Event)
+	var event func(engine.Event)
 	if cfg.OnEvent != nil {
-		event = func(e replica.Event) { cfg.OnEvent(eventOf(&e)) }
+		event = func(e engine.Event) { cfg.OnEvent(eventOf(&e)) }
 	}
 	stream := engine.NewStream(n, d)
 	e, err := engine.New(c, stream, adapter{app, c.WithDefaults().MaxSnapshot}, event)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replicate: %w", err)
 	}
-	stream.Follow(&e.Outcomes)
+	stream.Follow(e)
 	return &Replica{node: n, engine: e, quorum: c.Quorum != nil, done: make(chan struct{})}, stream, nil
 }
 

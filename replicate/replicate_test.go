@@ -79,6 +79,7 @@ type holder struct {
 	merges   []replicate.Merged
 	begun    []replicate.Begun
 	awaits   []replicate.AwaitsMemory
+	hangs    []replicate.Hanging
 }
 
 // merged returns the merges of the node so far, in the order of its views.
@@ -93,6 +94,13 @@ func (h *holder) begins() []replicate.Begun {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.begun)
+}
+
+// hung returns the reports of calls of the application that lasted.
+func (h *holder) hung() []replicate.Hanging {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.hangs)
 }
 
 // awaited returns the reports of views that waited for members that remember.
@@ -127,6 +135,10 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 		case replicate.Begun:
 			h.mu.Lock()
 			h.begun = append(h.begun, e)
+			h.mu.Unlock()
+		case replicate.Hanging:
+			h.mu.Lock()
+			h.hangs = append(h.hangs, e)
 			h.mu.Unlock()
 		case replicate.AwaitsMemory:
 			h.mu.Lock()
@@ -426,7 +438,7 @@ func TestAnotherIncarnationGetsTheStateAgain(t *testing.T) {
 		slow := failaware.BroadcastConfig{Backlog: 1 << 12, SlowAfter: 100 * time.Millisecond}
 		apps := applications(2, 0)
 		apps[1].gate = make(chan struct{})
-		all := inMemory(t, net, slow, replicate.Config{}, apps...)
+		all := inMemory(t, net, slow, replicate.Config{MaxQueued: 1 << 10}, apps...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
 		submit(t, all[1], "one")

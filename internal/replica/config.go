@@ -71,8 +71,8 @@ const LeastPayload = reportBytes + ancestorBytes + 2*copyBytes
 // ChunkOverhead is how many bytes a message with a chunk takes besides the chunk.
 const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 
-// perDelivery is how many bytes a waiting delivery counts besides its payload.
-const perDelivery = 64
+// PerDelivery is how many bytes a waiting delivery counts besides its payload.
+const PerDelivery = 64
 
 // ancestors is the limit of ancestors in a report. They take a quarter of the room, and
 // the snapshots the rest.

@@ -277,7 +277,7 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 		return
 	}
 	m.queue = append(m.queue, d)
-	m.queued += len(d.Payload) + perDelivery
+	m.queued += len(d.Payload) + PerDelivery
 	if m.phase == settled && m.queued > m.cfg.MaxQueued {
 		m.startOver()
 	}
@@ -329,7 +329,7 @@ func (m *Replica) takeBefore() []broadcast.Delivery {
 	old := m.queue[:m.before:m.before]
 	m.queue, m.before = m.queue[m.before:], 0
 	for i := range old {
-		m.queued -= len(old[i].Payload) + perDelivery
+		m.queued -= len(old[i].Payload) + PerDelivery
 	}
 	return old
 }

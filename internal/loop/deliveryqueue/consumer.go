@@ -25,6 +25,19 @@ func (q *Queue) Borrow(max int) (items []Item, eased, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	eased = q.giveBack(q.lent)
+	return q.lend(max), eased, q.closed
+}
+
+// BorrowMore is Borrow that returns nothing: the items borrowed before still count as
+// waiting. Their slices are not valid any more.
+func (q *Queue) BorrowMore(max int) (items []Item, closed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lend(max), q.closed
+}
+
+// lend lends up to max items. The caller holds mu.
+func (q *Queue) lend(max int) (items []Item) {
 	// One slice holds the items up to the end of the ring at most.
 	from := int(q.lent & uint64(len(q.ring)-1))
 	n := min(max, int(q.tail-q.lent), len(q.ring)-from)
@@ -36,7 +49,7 @@ func (q *Queue) Borrow(max int) (items []Item, eased, closed bool) {
 			items[i].seal()
 		}
 	}
-	return items, eased, q.closed
+	return items
 }
 
 // giveBack returns items before end, all of which were borrowed. The caller holds

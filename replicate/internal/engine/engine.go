@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -60,9 +61,11 @@ var ErrNextIncarnation = errors.New("replicate: the incarnation is over")
 type Engine struct {
 	cfg     replica.Config
 	group   Group
-	event   func(replica.Event)
+	event   func(Event)
 	start   time.Time
 	calls   *queue[call]    // of the application
+	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
+	events  sync.Mutex      // held while event is called
 	earlier replica.Earlier // the state that the last incarnation has left
 
 	Outcomes Outcomes
@@ -88,17 +91,14 @@ type Status struct {
 }
 
 // New returns an engine for a valid configuration and an application in its initial
-// state. event, if not nil, is called with all events, by one goroutine; it must not
+// state. event, if not nil, is called with all events, one at a time; it must not
 // block. The error is [ErrNoHasher].
-func New(cfg replica.Config, group Group, app Application, event func(replica.Event)) (*Engine, error) {
+func New(cfg replica.Config, group Group, app Application, event func(Event)) (*Engine, error) {
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
-	if event == nil {
-		event = func(replica.Event) {}
-	}
-	return &Engine{cfg: cfg, group: group, app: app, event: event, start: time.Now(), calls: newQueue[call](),
-		changed: make(chan struct{})}, nil
+	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
+		changed: make(chan struct{}), event: event}, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the
@@ -108,6 +108,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	wg.Go(func() { cancel(e.perform(ctx)) })
+	wg.Go(func() { e.watch(ctx) })
 	cancel(e.follow(ctx)) // the first to fail ends the other
 	wg.Wait()
 	return context.Cause(ctx)

@@ -11,10 +11,6 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// maxCalls is how many calls of the application may wait before no more is taken
-// from the stream, so that the broadcast learns of a slow application.
-const maxCalls = 1024
-
 // incarnation runs the machine of one incarnation.
 type incarnation struct {
 	*Engine
@@ -28,7 +24,7 @@ type incarnation struct {
 func newIncarnation(e *Engine, self timed.Incarnation) *incarnation {
 	cfg := e.cfg
 	cfg.Self = self
-	return &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), sends: newQueue[replica.Effect](),
+	return &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), sends: newQueue[replica.Effect](0, nil),
 		results: make(chan result), over: make(chan struct{})}
 }
 
@@ -76,19 +72,14 @@ func (i *incarnation) loop(ctx context.Context, items <-chan Item) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		in := items
-		if i.calls.len() >= maxCalls {
-			in = nil // taken again after a call is done
-		}
 		var out []replica.Effect
 		select {
 		case <-ctx.Done():
 			return
-		case it := <-in:
+		case it := <-items:
 			out = i.step(it)
 		case res := <-i.results:
 			out = i.returned(res)
-		case <-i.calls.drained:
 		case <-timer.C:
 			out = i.machine.HandleTimeout(i.now(), nil)
 		}
@@ -123,7 +114,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 		case replica.Broadcast:
 			i.sends.put(e)
 		case replica.Notify:
-			i.event(e.Event)
+			i.tell(Event{Event: e.Event})
 		default:
 			i.calls.put(call{e, i})
 		}

@@ -13,6 +13,9 @@ type call struct {
 	of *incarnation
 }
 
+// weight is what a call counts of the bytes that may wait for the application.
+func (c *call) weight() int { return len(c.Delivery.Payload) + replica.PerDelivery }
+
 // result is the result of a call of the application.
 type result struct {
 	effect replica.Effect
@@ -30,41 +33,51 @@ func (e *Engine) perform(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		res := result{effect: c.Effect}
-		switch c.Kind {
-		case replica.Apply:
-			e.apply(&c)
-			continue
-		case replica.Skip:
-			e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
-			continue
-		case replica.Barrier:
-			e.Outcomes.resolve(&c.Delivery, Verdict{Lasting: c.Lasting, Restores: e.restores})
-			continue
-		case replica.Restore:
-			if err := e.restore(c.State); err != nil {
-				return fmt.Errorf("replicate: Restore: %w", err)
-			}
-			continue
-		case replica.Merge:
-			if err := e.merge(c.Branches); err != nil {
-				return fmt.Errorf("replicate: Merge: %w", err)
-			}
-			continue
-		case replica.Snapshot:
-			if res.state, res.err = e.app.Snapshot(); res.err == nil {
-				res.digest = replica.DigestOf(res.state)
-			}
-		case replica.Hash:
-			res.hash = e.app.(Hasher).Hash()
+		e.calling.Store(int64(e.now()) + 1)
+		if err := e.call(ctx, &c); err != nil {
+			return err
 		}
-		select {
-		case c.of.results <- res:
-		case <-c.of.over: // nobody needs it any more
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		e.calling.Store(0)
 	}
+}
+
+// call performs one call.
+func (e *Engine) call(ctx context.Context, c *call) error {
+	res := result{effect: c.Effect}
+	switch c.Kind {
+	case replica.Apply:
+		e.apply(c)
+		return nil
+	case replica.Skip:
+		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
+		return nil
+	case replica.Barrier:
+		e.Outcomes.resolve(&c.Delivery, Verdict{Lasting: c.Lasting, Restores: e.restores})
+		return nil
+	case replica.Restore:
+		if err := e.restore(c.State); err != nil {
+			return fmt.Errorf("replicate: Restore: %w", err)
+		}
+		return nil
+	case replica.Merge:
+		if err := e.merge(c.Branches); err != nil {
+			return fmt.Errorf("replicate: Merge: %w", err)
+		}
+		return nil
+	case replica.Snapshot:
+		if res.state, res.err = e.app.Snapshot(); res.err == nil {
+			res.digest = replica.DigestOf(res.state)
+		}
+	case replica.Hash:
+		res.hash = e.app.(Hasher).Hash()
+	}
+	select {
+	case c.of.results <- res:
+	case <-c.of.over: // nobody needs it any more
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 // apply applies an operation.

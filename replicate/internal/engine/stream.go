@@ -15,7 +15,7 @@ import (
 type Stream struct {
 	node       *failaware.Node
 	deliveries attach.Deliveries
-	outcomes   *Outcomes
+	engine     *Engine
 	items      []deliveryqueue.Item // borrowed, and not taken yet
 	view       *membership.View     // taken by Begin, and not by Next yet
 	coming     timed.BootID         // of the incarnation that an item has announced, or 0
@@ -28,8 +28,10 @@ func NewStream(n *failaware.Node, d attach.Deliveries) *Stream {
 	return &Stream{node: n, deliveries: d}
 }
 
-// Follow has the stream tell which outcomes are lost.
-func (s *Stream) Follow(o *Outcomes) { s.outcomes = o }
+// Follow has the stream tell an engine which outcomes are lost. While too much waits for
+// the engine's application, items count as waiting too, so that the broadcast learns that
+// it is slow.
+func (s *Stream) Follow(e *Engine) { s.engine = e }
 
 // item returns the next item. Its payload is borrowed.
 func (s *Stream) item(ctx context.Context) (*deliveryqueue.Item, error) {
@@ -37,11 +39,8 @@ func (s *Stream) item(ctx context.Context) (*deliveryqueue.Item, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		items, eased, closed := s.deliveries.Borrow(maxBorrowed)
-		if eased {
-			s.deliveries.Wake()
-		}
-		if s.items = items; len(items) > 0 {
+		closed := s.borrow()
+		if len(s.items) > 0 {
 			break
 		}
 		if closed {
@@ -49,12 +48,26 @@ func (s *Stream) item(ctx context.Context) (*deliveryqueue.Item, error) {
 		}
 		select {
 		case <-s.deliveries.Ready():
+		case <-s.engine.calls.eased:
 		case <-ctx.Done():
 		}
 	}
 	it := &s.items[0]
 	s.items = s.items[1:]
 	return it, nil
+}
+
+// borrow borrows the next items, if there are any.
+func (s *Stream) borrow() (closed bool) {
+	if s.engine.calls.isFull() {
+		s.items, closed = s.deliveries.BorrowMore(maxBorrowed)
+		return closed
+	}
+	var eased bool
+	if s.items, eased, closed = s.deliveries.Borrow(maxBorrowed); eased {
+		s.deliveries.Wake()
+	}
+	return closed
 }
 
 // maxBorrowed is how many items are borrowed at once.
@@ -105,7 +118,7 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		case deliveryqueue.Installed:
 			return Item{View: it.View}, nil
 		case deliveryqueue.Lost:
-			s.outcomes.lose(it.Message.ID, it.Change.From)
+			s.engine.Outcomes.lose(it.Message.ID, it.Change.From)
 		case deliveryqueue.NewIncarnation:
 			s.coming, s.remains = it.Message.Boot, it.Change.Remains
 		}
@@ -120,7 +133,7 @@ func (s *Stream) last() (Item, error) {
 		s.remains = s.remains[1:]
 		return Item{Delivery: d}, nil
 	}
-	s.outcomes.restart(s.coming)
+	s.engine.Outcomes.restart(s.coming)
 	return Item{}, ErrNextIncarnation
 }
 
