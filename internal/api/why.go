@@ -37,41 +37,45 @@ func (s *Server) recordCauses() {
 }
 
 func (s *Server) why(w http.ResponseWriter, q *http.Request) {
-	about := q.URL.Query().Get("about")
-	subject, state := why.Leader, ""
-	switch about {
-	case "leader":
-		state = s.node.Leader().String()
-	case "view":
-		subject, state = why.View, s.node.View().String()
-	case "clock":
-		subject, state = why.Clock, s.node.Clock().String()
-	default:
-		id, err := timed.ParseNodeID(about)
-		if err != nil {
-			Fail(w, http.StatusBadRequest, fmt.Errorf("about: %.40q is neither leader, view, clock nor the id of a node", about))
-			return
-		}
-		if id == s.node.ID() {
-			Fail(w, http.StatusBadRequest, fmt.Errorf("about: node %v is this node: ask about leader, view or clock", id))
-			return
-		}
-		subject, state = why.Node(id), peerState(s.node, id)
-	}
-	a := Why{About: about, State: state, Causes: []Cause{}}
-	for _, c := range s.causes.Explain(subject) {
-		a.Causes = append(a.Causes, s.causeOf(&c))
+	a, err := Explain(s.node, s.causes, q.URL.Query().Get("about"), s.streams.run)
+	if err != nil {
+		Fail(w, http.StatusBadRequest, err)
+		return
 	}
 	Answer(w, http.StatusOK, a)
 }
 
-func (s *Server) causeOf(c *why.Cause) Cause {
-	of := func(e event.Event) Event { return EventOf(e, s.node.ID(), s.streams.run) }
-	a := Cause{Event: of(c.Event), Because: []Event{}, Rule: c.Rule}
-	for _, e := range c.Because {
-		a.Because = append(a.Because, of(e))
+// Explain returns why a part of a node is as it is, from a record of the node's events.
+// run is that of their ids.
+func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, err error) {
+	subject, state := why.Leader, ""
+	switch about {
+	case "leader":
+		state = n.Leader().String()
+	case "view":
+		subject, state = why.View, n.View().String()
+	case "clock":
+		subject, state = why.Clock, n.Clock().String()
+	default:
+		id, err := timed.ParseNodeID(about)
+		if err != nil {
+			return a, fmt.Errorf("about: %.40q is neither leader, view, clock nor the id of a node", about)
+		}
+		if id == n.ID() {
+			return a, fmt.Errorf("about: node %v is this node: ask about leader, view or clock", id)
+		}
+		subject, state = why.Node(id), peerState(n, id)
 	}
-	return a
+	of := func(e event.Event) Event { return EventOf(e, n.ID(), run) }
+	a = Why{About: about, State: state, Causes: []Cause{}}
+	for _, c := range causes.Explain(subject) {
+		w := Cause{Event: of(c.Event), Because: []Event{}, Rule: c.Rule}
+		for _, e := range c.Because {
+			w.Because = append(w.Because, of(e))
+		}
+		a.Causes = append(a.Causes, w)
+	}
+	return a, nil
 }
 
 // peerState says what the node knows of a peer now.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/demo"
@@ -66,6 +67,13 @@ func TestTheNetworkIsCutThroughThePage(t *testing.T) {
 	b.settle()
 	b.shoot("split", true)
 	b.requireAccessible()
+
+	b.click(`[aria-label="Why is the view of node 3 as it is?"]`)
+	b.until("#why", func(s string) bool { return strings.Contains(s, "members {3 4 5}") })
+	b.requireAccessible()
+	b.shoot("why", false)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	require.Zero(t, b.count("dialog[open]"))
 
 	b.dark(true)
 	b.click("#do-heal")

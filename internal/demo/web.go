@@ -14,12 +14,14 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/dashboard"
+	"github.com/failaware/failaware/timed"
 )
 
 // Web serves the page of the demonstration, and what the page reads:
 //
 //	GET  /demo/world   a WebWorld
 //	GET  /demo/events  the events of all nodes, and the faults, as in the API of a node
+//	GET  /demo/why     why a part of a node is as it is: ?node=N&about=S, as in its API
 //	POST /demo/fault   a WebFault; the answer is a WebEffect
 //
 // It needs no token: the nodes are those of the demonstration only, and nothing about
@@ -45,6 +47,7 @@ func (s *Web) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /demo/world", s.look)
 	mux.HandleFunc("GET /demo/events", s.events)
+	mux.HandleFunc("GET /demo/why", s.why)
 	mux.HandleFunc("POST /demo/fault", s.fault)
 	mux.Handle("/", dashboard.Handler(dashboard.Demo))
 	return api.Loopback(mux)
@@ -62,6 +65,25 @@ func (s *Web) events(w http.ResponseWriter, q *http.Request) {
 			}
 		}
 	})
+}
+
+// why explains a part of a node.
+func (s *Web) why(w http.ResponseWriter, q *http.Request) {
+	id, err := timed.ParseNodeID(q.URL.Query().Get("node"))
+	var l *life
+	if err == nil && s.world.All().Has(id) {
+		l = s.world.lifeOf(id)
+	}
+	if l == nil {
+		api.Fail(w, http.StatusNotFound, fmt.Errorf("node %.20q does not run", q.URL.Query().Get("node")))
+		return
+	}
+	a, err := api.Explain(l.node, l.causes, q.URL.Query().Get("about"), "")
+	if err != nil {
+		api.Fail(w, http.StatusBadRequest, err)
+		return
+	}
+	api.Answer(w, http.StatusOK, a)
 }
 
 // WebFault is an action of the page's user. The nodes are those that are selected, in the

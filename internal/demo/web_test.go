@@ -74,6 +74,17 @@ func TestThePageSeesAndCausesFaults(t *testing.T) {
 	code, text = act(t, url, `{"action":"crash","nodes":[1]}`)
 	require.Equal(t, http.StatusOK, code, text)
 
+	res, err := http.Get(url + "/demo/why?node=1&about=leader")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusNotFound, res.StatusCode, "it does not run")
+	res, err = http.Get(url + "/demo/why?node=2&about=leader")
+	require.NoError(t, err)
+	var why api.Why
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&why))
+	require.NoError(t, res.Body.Close())
+	require.NotEmpty(t, why.Causes)
+
 	eventually(t, func() bool {
 		now := lookAt(t, url)
 		return len(now.Links) == 0 && now.Nodes[0].State == "crashed" && now.Nodes[0].Status == nil &&

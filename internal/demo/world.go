@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/why"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -49,6 +50,7 @@ type life struct {
 	gate *pause.Gate
 	last atomic.Pointer[failaware.Status]
 	traffic
+	causes *why.Record
 }
 
 // Options configure a demonstration.
@@ -155,7 +157,7 @@ func (w *World) Start(id failaware.NodeID) error {
 	if err != nil {
 		return fmt.Errorf("node %v: %w", id, err)
 	}
-	l.node = node
+	l.node, l.causes = node, why.NewRecord(node.Config().Timing, node.Bounds())
 	w.relay.SetHome(id, node.Addr())
 	w.mu.Lock()
 	m := w.members[id-1]
@@ -165,6 +167,7 @@ func (w *World) Start(id failaware.NodeID) error {
 		for e := range node.EventsSince(w.ctx, 0) {
 			w.journal.event(time.Since(w.began), id, e)
 			w.history.add(happening{at: e.Head().Time, node: id, event: e})
+			l.causes.Note(e)
 		}
 	})
 	if w.talk {

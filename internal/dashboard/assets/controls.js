@@ -49,6 +49,7 @@ export class Controls {
   }
 
   key(e) {
+    if (document.querySelector("dialog[open]")) return;
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== "checkbox") return;
     const k = e.key.toLowerCase(), found = actions.find((a) => a[1] === k);
     const id = Number(e.key);

@@ -10,6 +10,7 @@ import { pictureOf, summary, up } from "./model.js";
 import { Source } from "./source.js";
 import * as tables from "./tables.js";
 import { Timeline } from "./timeline.js";
+import { Why } from "./why.js";
 
 const $ = (id) => document.getElementById(id);
 const demo = document.documentElement.dataset.source === "demo";
@@ -18,6 +19,8 @@ const source = new Source(demo ? "demo" : "node", { world, event, connected, den
 let controls, picture, lastWorld = 0, counted;
 const graph = new Graph($("graph"), (list) => controls?.select(list));
 if (demo) controls = new Controls($("controls"), source, graph);
+const why = new Why($("why"), source);
+tables.questions((node, about) => why.ask(node, about));
 const timeline = new Timeline($("timeline"), $("filter"));
 const lanes = new Lanes($("lanes"), renewed);
 const lineage = new Lineage($("lineage"));

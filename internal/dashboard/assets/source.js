@@ -114,6 +114,11 @@ export class Source {
     return this.demo ? [] : (await this.json("/v1/clock/history")).points;
   }
 
+  // why asks a node why a part of it is as it is: "leader", "view", "clock", or a peer.
+  async why(node, about) {
+    return this.json(this.demo ? `/demo/why?node=${node}&about=${about}` : `/v1/why?about=${about}`);
+  }
+
   // act injects a fault into the demonstration, and returns a text.
   async act(action, nodes, oneWay) {
     const body = JSON.stringify({ action, nodes, one_way: oneWay });

@@ -1,12 +1,23 @@
 // The tables: the nodes, and the delay bounds between them. They say all that the picture
 // says, for readers who do not see it.
 
-import { brief, h, ids, shortView, tint } from "./format.js";
+import { brief, h, ids, set, shortView, tint } from "./format.js";
 import { grade, up } from "./model.js";
 
 const yes = (text) => h("span", { class: "good" }, `✓ ${text}`);
 const no = (text) => h("span", { class: "bad" }, `✕ ${text}`);
 const hmm = (text) => h("span", { class: "warn" }, `! ${text}`);
+
+// questions has ask called with a node and a part of it when somebody asks why that part is as it is.
+export function questions(ask) {
+  document.addEventListener("click", (e) => {
+    const b = e.target.closest?.("button.ask");
+    if (b) ask(b.dataset.node, b.dataset.about);
+  });
+}
+
+const why = (node, about) => h("button", { type: "button", class: "ask", "data-node": node, "data-about": about,
+  "aria-label": Number(about) ? `Why is node ${about} as it is to node ${node}?` : `Why is the ${about} of node ${node} as it is?` }, "why?");
 
 // nodes fills the table of nodes.
 export function nodes(table, p) {
@@ -15,16 +26,17 @@ export function nodes(table, p) {
     const cells = [
       h("th", { scope: "row" }, h("span", { class: `swatch ${tint(n.id)}` }), ` ${n.id} `, n.name !== `node-${n.id}` ? n.name : "", n.self ? h("small", {}, " this node") : ""),
       h("td", {}, state(n)),
-      h("td", {}, n.leads && up(n) ? h("strong", { class: tint(n.id) }, "★ leads") : n.leader && up(n) ? `node ${n.leader}` : "nobody"),
+      h("td", {}, n.leads && up(n) ? h("strong", { class: tint(n.id) }, "★ leads") : n.leader && up(n) ? `node ${n.leader}` : "nobody",
+        n.known && n.status ? why(n.id, "leader") : null),
     ];
     if (n.known && n.status && up(n)) {
       const late = n.status.lateness;
       cells.push(h("td", { class: "num" }, n.upToDate ? brief(n.leaseLeft) : "–"),
-        h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale")),
-        h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation)),
+        h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale"), why(n.id, "view")),
+        h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), why(n.id, "clock")),
         h("td", { class: "num" }, `${brief(late.average_ns)} on average, ${late.late} above σ`));
     } else if (up(n) || n.state === "silent") {
-      cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view")));
+      cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
     } else {
       cells.push(h("td", { colspan: 4 }, ""));
     }
@@ -54,15 +66,27 @@ export function links(table, p) {
   fill(table, `Delay bounds; a packet is fast if its bound is at most ${brief(p.timing?.fast_threshold_ns)}`, ["", ...p.nodes.map((n) => `from ${n.id}`)], rows);
 }
 
-// fill replaces a table's content if it is another one.
+// fill gives a table another content. It changes only what differs, so that a button keeps
+// its focus while the numbers beside it change.
 function fill(table, caption, head, rows) {
-  const next = [h("caption", { class: "hidden" }, caption),
-    h("thead", {}, h("tr", {}, head.map((t) => t ? h("th", { scope: "col" }, t) : h("td")))), h("tbody", {}, rows)];
-  const text = next.map((e) => e.outerHTML).join("");
-  if (shown.get(table) === text) return;
-  shown.set(table, text);
-  table.replaceChildren(...next);
+  const next = h("table", {}, h("caption", { class: "hidden" }, caption),
+    h("thead", {}, h("tr", {}, head.map((t) => t ? h("th", { scope: "col" }, t) : h("td")))), h("tbody", {}, rows));
+  morph(table, next);
 }
 
-// shown has the content of each table, since it is cheaper to compare than to replace.
-const shown = new WeakMap();
+// morph makes the children of one element those of another.
+function morph(old, next) {
+  const had = [...old.childNodes], want = [...next.childNodes];
+  want.forEach((w, i) => {
+    const o = had[i];
+    if (!o) old.append(w);
+    else if (o.nodeName !== w.nodeName) o.replaceWith(w);
+    else if (w.nodeType === Node.TEXT_NODE) { if (o.data !== w.data) o.data = w.data; }
+    else {
+      for (const { name, value } of w.attributes) set(o, name, value);
+      for (const { name } of [...o.attributes]) if (!w.hasAttribute(name)) o.removeAttribute(name);
+      morph(o, w);
+    }
+  });
+  for (const o of had.slice(want.length)) o.remove();
+}
