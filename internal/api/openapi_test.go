@@ -22,17 +22,19 @@ type document struct {
 }
 
 type operation struct {
-	Summary    string `yaml:"summary"`
-	Parameters []struct {
-		Name string `yaml:"name"`
-		In   string `yaml:"in"`
-	} `yaml:"parameters"`
-	Responses map[string]struct {
+	Summary    string      `yaml:"summary"`
+	Parameters []parameter `yaml:"parameters"`
+	Responses  map[string]struct {
 		Description string `yaml:"description"`
 		Content     map[string]struct {
 			Schema *schema `yaml:"schema"`
 		} `yaml:"content"`
 	} `yaml:"responses"`
+}
+
+type parameter struct {
+	Name string `yaml:"name"`
+	In   string `yaml:"in"`
 }
 
 type schema struct {

@@ -45,7 +45,7 @@ func serveNode(t *testing.T, n *failaware.Node) (*Server, *Client) {
 	s := NewServer(n)
 	s.Version = "test"
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.serve(l, held(t, s.Handler())) }()
 	t.Cleanup(func() {
 		s.Close()
 		require.NoError(t, <-served)
