@@ -2,7 +2,7 @@
 // circle, and the circles stand beside each other.
 
 // sizes are those of the picture on wide and on narrow screens.
-export const sizes = { wide: { width: 720, height: 430, across: 235, up: 140 }, narrow: { width: 420, height: 440, across: 150, up: 148 } };
+export const sizes = { wide: { width: 720, height: 430, across: 235, up: 140 }, narrow: { width: 420, height: 520, across: 150, up: 165 } };
 const around = 62; // room of a circle beyond the middle of its nodes
 const apart = 108; // the least distance of neighbours
 const gap = 26; // between circles
