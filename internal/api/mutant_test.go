@@ -11,5 +11,8 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/api", map[string]func(testing.TB){
 		"HoldFromTheAnswer": holdCountsFromTheQuestion,
+		"GuardAnyHost":      foreignHostsAreRefused,
+		"GuardAnyOrigin":    otherSitesAreRefused,
+		"GuardPagesOnly":    onlyPagesNeedNoToken,
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -289,51 +288,6 @@ func TestEventsOfTheEndAreDelivered(t *testing.T) {
 	var gone *UnreachableError
 	require.ErrorAs(t, <-ended, &gone)
 	require.Contains(t, kinds, "lead-lost")
-}
-
-func TestGuard(t *testing.T) {
-	h := Loopback(guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "0123456789abcdef"))
-	for _, c := range []struct {
-		host, auth string
-		want       int
-	}{
-		{"127.0.0.1:80", "Bearer 0123456789abcdef", 418},
-		{"localhost:80", "Bearer 0123456789abcdef", 418},
-		{"[::1]:80", "Bearer 0123456789abcdef", 418},
-		{"127.0.0.1:80", "", 401},
-		{"127.0.0.1:80", "Bearer 0123456789abcdeg", 401},
-		{"127.0.0.1:80", "0123456789abcdef", 401},
-		{"evil.example:80", "Bearer 0123456789abcdef", 403},
-		{"192.0.2.1", "Bearer 0123456789abcdef", 403},
-	} {
-		q := httptest.NewRequest(http.MethodGet, "/", nil)
-		q.Host = c.host
-		if c.auth != "" {
-			q.Header.Set("Authorization", c.auth)
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, q)
-		require.Equal(t, c.want, w.Code, fmt.Sprint(c))
-	}
-}
-
-// The pages need no token, and nothing else is without one.
-func TestPagesNeedNoToken(t *testing.T) {
-	at := func(code int) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
-	}
-	h := Loopback((&Server{Pages: at(http.StatusTeapot)}).pages(guard(at(http.StatusOK), "0123456789abcdef")))
-	for path, want := range map[string]int{"/": 418, "/dashboard/main.js": 418, "/v1/status": 401, "/dashboard": 401, "/healthz": 401} {
-		w := httptest.NewRecorder()
-		q := httptest.NewRequest(http.MethodGet, path, nil)
-		q.Host = "localhost"
-		h.ServeHTTP(w, q)
-		require.Equal(t, want, w.Code, path)
-		w = httptest.NewRecorder()
-		q.Host = "evil.example"
-		h.ServeHTTP(w, q)
-		require.Equal(t, http.StatusForbidden, w.Code, path)
-	}
 }
 
 func TestAnotherServerAnswers(t *testing.T) {
