@@ -2,11 +2,16 @@ package browsertest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +124,29 @@ func (b *tab) until(selector string, holds func(text string) bool) {
 		}
 		if text = b.text(selector); holds(text) {
 			return
+		}
+	}
+}
+
+// untilShown waits until the summary matches and there are so many elements, all at the
+// same time: on a busy machine the group may change between two looks.
+func (b *tab) untilShown(summary *regexp.Regexp, counts map[string]int) {
+	b.t.Helper()
+	selectors := slices.Sorted(maps.Keys(counts))
+	list, err := json.Marshal(selectors)
+	require.NoError(b.t, err)
+	look := fmt.Sprintf(`[document.querySelector("#summary").textContent, ...%s.map((s) => String(document.querySelectorAll(s).length))]`, list)
+	for {
+		got := eval[[]string](b, look)
+		all := summary.MatchString(got[0])
+		for i, s := range selectors {
+			all = all && got[i+1] == strconv.Itoa(counts[s])
+		}
+		if all {
+			return
+		}
+		if time.Sleep(50 * time.Millisecond); b.ctx.Err() != nil {
+			require.FailNow(b.t, "the page does not show what it should", "%v: %v", selectors, got)
 		}
 	}
 }
