@@ -83,9 +83,41 @@ func (h *history) add(client int, in step, out *step, call, end int64) {
 	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: call, Return: end})
 }
 
+// place is where a client finds the present process of its node.
+type place struct {
+	sync.Mutex
+	r   *replicate.Replica
+	app *number
+}
+
+// restart starts a process of a node, after the end of the last one.
+func (p *place) restart(t *testing.T, cfg failaware.Config) {
+	p.Lock()
+	defer p.Unlock()
+	if p.r != nil {
+		require.NoError(t, p.r.Close())
+	}
+	n, err := failaware.Start(t.Context(), cfg)
+	require.NoError(t, err)
+	p.app = &number{}
+	p.r, err = replicate.Start(n, p.app, replicate.Config{OnEvent: func(e replicate.Event) {
+		if b, ok := e.(replicate.Begun); ok && !b.Remember.Empty() {
+			t.Errorf("too many nodes forgot: %v", e)
+		}
+	}})
+	require.NoError(t, err)
+}
+
+func (p *place) get() (*replicate.Replica, *number) {
+	p.Lock()
+	defer p.Unlock()
+	return p.r, p.app
+}
+
 // client writes and reads at a node until the context ends.
-func (h *history) client(ctx context.Context, id int, r *replicate.Replica, app *number, local bool, rnd *rand.Rand) {
+func (h *history) client(ctx context.Context, id int, at *place, local bool, rnd *rand.Rand) {
 	for ctx.Err() == nil {
+		r, app := at.get()
 		one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		call := h.tick()
 		if rnd.IntN(2) == 0 {
@@ -120,7 +152,7 @@ var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "we
 	"explicit:1,2,3/1,4,5/2,3,4", "explicit:1,2/2,3/1,3,5"}
 
 // playNumbers has five clients of five nodes write and read, while the network is
-// split in random ways and loses packets. It returns whether one number
+// split in random ways and loses packets, and nodes restart without a state. It returns whether one number
 // explains all answers, and how many answers there were.
 func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool, known int) {
 	q, err := quorum.Parse(system)
@@ -137,24 +169,30 @@ func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool,
 		var clients sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
 		var bounds failaware.Bounds
-		for i, id := range group {
-			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport(), Quorum: q,
-				Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
-			require.NoError(t, err)
-			app := &number{}
-			r, err := replicate.Start(n, app, replicate.Config{})
-			require.NoError(t, err)
-			defer r.Close()
-			bounds = n.Bounds()
-			own := rand.New(rand.NewPCG(seed, uint64(id)))
-			clients.Go(func() { h.client(ctx, i, r, app, local, own) })
+		config := func(id failaware.NodeID) failaware.Config {
+			return failaware.Config{ID: id, Transport: net.Transport(), Quorum: q,
+				Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}}
 		}
+		var places [count]place
+		for i, id := range group {
+			p := &places[i]
+			p.restart(t, config(id))
+			defer func() { _ = p.r.Close() }()
+			bounds = p.r.Node().Bounds()
+			own := rand.New(rand.NewPCG(seed, uint64(id)))
+			clients.Go(func() { h.client(ctx, i, p, local, own) })
+		}
+		restarted := -1
 		time.Sleep(bounds.Ready + bounds.View)
 		net.Loss(0.01)
 		for range 8 {
 			rnd.Shuffle(count, func(i, j int) { group[i], group[j] = group[j], group[i] })
 			net.Partition(group[:rnd.IntN(count)])
 			time.Sleep(time.Duration(rnd.Int64N(int64(3 * bounds.View))))
+			if restarted < 0 || places[restarted].r.Progress().Situation == replicate.Working {
+				restarted = rnd.IntN(count)
+				places[restarted].restart(t, config(failaware.NodeID(restarted+1)))
+			}
 		}
 		net.Heal()
 		time.Sleep(2 * bounds.View)
