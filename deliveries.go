@@ -107,7 +107,7 @@ const receiveBatch = 64
 // A payload is borrowed until the next item, and that of the last one as those of
 // Receive; [Delivery.Clone] keeps one. The iteration ends with an error, as those of
 // Receive, and an empty item. Items that were not iterated over are left for the
-// next consumer.
+// next consumer, even if the body of the loop panics.
 func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 	return func(yield func(Delivery, error) bool) {
 		q, err := n.consume()
@@ -123,16 +123,30 @@ func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 				yield(Delivery{}, err)
 				return
 			}
-			for i := range k {
-				if !yield(batch[i], nil) {
-					if q.Unread(k - i - 1) {
-						n.loop.Wake()
-					}
-					return
-				}
+			if !n.yieldAll(q, batch[:k], yield) {
+				return
 			}
 		}
 	}
+}
+
+// yieldAll yields borrowed items until yield returns false, or does not return because it
+// panics. The items behind are then left for the next consumer.
+func (n *Node) yieldAll(q *deliveryqueue.Queue, batch []Delivery, yield func(Delivery, error) bool) bool {
+	left := len(batch)
+	more := false
+	defer func() {
+		if !more && q.Unread(left) {
+			n.loop.Wake()
+		}
+	}()
+	for i := range batch {
+		left, more = len(batch)-i-1, false
+		if more = yield(batch[i], nil); !more {
+			break
+		}
+	}
+	return more
 }
 
 // consume makes the caller the one consumer of the deliveries, until it releases

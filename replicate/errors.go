@@ -13,6 +13,9 @@ var (
 	// ErrLate: deliveries of the node were received before [Start], which the replica
 	// would miss.
 	ErrLate = errors.New("replicate: deliveries were received before Start")
+	// ErrInside: a method of the application, or the function of ReadLatest, has called a method of
+	// the replica that waits for the next call of the application.
+	ErrInside = errors.New("replicate: called by the application, whose next call it would wait for")
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.
 	ErrNotAccepting = errors.New("replicate: the replica takes no operations")

@@ -32,8 +32,9 @@ type Freshness struct {
 
 // Read calls f while the application is not being changed, and reports what f saw:
 // some state of this node, and whether it is that of an up-to-date view. Other members
-// may have applied more, or less. Reads go on at the same time; f must not change the
-// application, nor call methods of the replica that wait. Read sends nothing.
+// may have applied more, or less. Reads go on at the same time, and f may call Read; f must
+// not change the application, nor call methods of the replica that wait. Read sends
+// nothing.
 func (r *Replica) Read(f func()) (fresh Freshness) {
 	r.engine.Read(func() {
 		before := r.Progress()

@@ -151,10 +151,14 @@ func (cfg *Config) machine(n *failaware.Node) replica.Config {
 
 // Close stops the replica, and its node with it as [failaware.Node.Close] does. To
 // leave gracefully, call [failaware.Node.Leave] before. When Close returns, no method
-// of the application is being called. The error is always nil; closing again does
-// nothing.
+// of the application is being called. Closing again does nothing. The error is nil,
+// except that a method of the application that calls Close gets [ErrInside]: then the
+// replica and the node stop when that method has returned.
 func (r *Replica) Close() error {
 	r.cancel()
+	if r.engine.Inside() {
+		return ErrInside // run closes the node
+	}
 	_ = r.node.Close()
 	<-r.done
 	return nil

@@ -40,7 +40,7 @@ type Applied struct {
 // It waits until operations are accepted. Errors of operations that are not
 // submitted: a [*NotAcceptingError] with the reason and the cause of ctx;
 // [failaware.ErrWindowFull] with that cause; [failaware.ErrTooLarge];
-// [failaware.ErrClosed]. An error that matches [failaware.ErrOutcomeUnknown] says why
+// [failaware.ErrClosed]; [ErrInside]. An error that matches [failaware.ErrOutcomeUnknown] says why
 // nobody knows whether the operation was, or will be, applied.
 func (r *Replica) Submit(ctx context.Context, command []byte) (Applied, error) {
 	return r.SubmitWith(ctx, command, ordered)
@@ -77,6 +77,9 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware
 // not nil, is called with a verdict at its place among the calls of the application.
 func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, at func(engine.Verdict)) (failaware.MessageID, engine.Verdict, error) {
 	outcomes := &r.engine.Outcomes
+	if r.engine.Inside() {
+		return failaware.MessageID{}, engine.Verdict{}, ErrInside
+	}
 	for {
 		if err := r.accepting(ctx, opts.NoWait); err != nil {
 			return failaware.MessageID{}, engine.Verdict{}, err

@@ -24,13 +24,33 @@ func (q *Queue) makeRoom() {
 	defer q.mu.Unlock()
 	end := q.tail + uint64(q.staged)
 	if end-q.head == uint64(len(q.ring)) {
-		old := q.ring
-		q.ring = make([]Item, 2*len(old))
-		for i := q.head; i != end; i++ {
-			*q.at(i) = old[i&uint64(len(old)-1)]
-		}
+		q.resize(2*len(q.ring), end)
 	}
 	q.spare = len(q.ring) - int(end-q.head)
+}
+
+// resize moves the items before end to a ring of another size. Borrowed slices still show
+// the old one. The caller holds mu.
+func (q *Queue) resize(size int, end uint64) {
+	old := q.ring
+	q.ring = make([]Item, size)
+	for i := q.head; i != end; i++ {
+		*q.at(i) = old[i&uint64(len(old)-1)]
+	}
+}
+
+// shrink gives back the memory of a burst that is over. The caller holds mu.
+func (q *Queue) shrink() {
+	used := q.tail - q.head
+	if q.staged > 0 || len(q.ring) <= mostSpare || used > uint64(len(q.ring)/8) {
+		return
+	}
+	size := mostSpare
+	for uint64(size) < 2*used {
+		size *= 2
+	}
+	q.resize(size, q.tail)
+	q.spare = size - int(used)
 }
 
 // Commit gives the staged items to the consumer. It reports whether that woke the
@@ -70,6 +90,7 @@ func (q *Queue) Returned() (t Taken, ended []Return) {
 	defer q.mu.Unlock()
 	t, q.taken = q.taken, Taken{}
 	q.ended, q.returns = q.returns, q.ended[:0]
+	q.shrink()
 	return t, q.ended
 }
 

@@ -62,7 +62,8 @@ type Change struct {
 }
 
 const (
-	minCapacity = 64 // of the ring
+	minCapacity = 64   // of the ring
+	mostSpare   = 1024 // places that an idle ring keeps
 	// itemOverhead counts against the limit for each item besides its payload. The
 	// broadcast counts the same.
 	itemOverhead = 64

@@ -51,3 +51,38 @@ func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 	}
 	loop.Wait()
 }
+
+// A ring that a burst has made large becomes small again, and loses nothing.
+func TestARingShrinksAfterABurst(t *testing.T) {
+	q := New(1<<30, false)
+	stage := func(n uint64) {
+		q.Stage().Message.Position = n
+		q.Commit()
+	}
+	for n := range uint64(10_000) {
+		stage(n)
+	}
+	next := uint64(0)
+	take := func(max int) {
+		items, _, _ := q.Borrow(max)
+		for i := range items {
+			require.Equal(t, next, items[i].Message.Position)
+			next++
+		}
+		q.Returned()
+	}
+	for next < 9_990 {
+		take(100)
+	}
+	take(5)
+	require.Len(t, q.ring, 1024)
+	for n := range uint64(5_000) {
+		stage(10_000 + n)
+		take(1)
+	}
+	for next < 15_000 {
+		take(100)
+	}
+	take(1)
+	require.Len(t, q.ring, 1024)
+}

@@ -11,10 +11,16 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 // Behind returns how many calls of the application wait for those before them.
 func (e *Engine) Behind() int { return e.calls.len() }
 
-// Read calls f while the application is not being changed. Reads go on at the same
-// time.
+// Read calls f while the application is not being changed, except by a call of the
+// application that calls Read. Reads go on at the same time, and may nest.
 func (e *Engine) Read(f func()) {
-	e.appMu.RLock()
-	defer e.appMu.RUnlock()
+	if !e.appMu.tryRLock() {
+		if e.Inside() {
+			f()
+			return
+		}
+		e.appMu.rLock()
+	}
+	defer e.appMu.rUnlock()
 	f()
 }

@@ -64,6 +64,7 @@ type Engine struct {
 	event   func(Event)
 	start   time.Time
 	calls   *queue[call]    // of the application
+	caller  atomic.Uint64   // the goroutine that calls the application
 	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
 	events  sync.Mutex      // held while event is called
 	earlier replica.Earlier // the state that the last incarnation has left
@@ -71,7 +72,7 @@ type Engine struct {
 	Outcomes Outcomes
 
 	// appMu guards the application: its calls hold it, and readers share it.
-	appMu    sync.RWMutex
+	appMu    *gate
 	app      Application
 	restores uint64 // how often the state was replaced by that of others
 
@@ -97,7 +98,7 @@ func New(cfg replica.Config, group Group, app Application, event func(Event)) (*
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
-	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
+	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
 		changed: make(chan struct{}), event: event}, nil
 }
 

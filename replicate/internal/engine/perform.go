@@ -28,6 +28,7 @@ type result struct {
 // perform calls the application, and resolves the outcomes of own operations and
 // barriers at their places among the calls.
 func (e *Engine) perform(ctx context.Context) error {
+	e.caller.Store(goroutine())
 	for {
 		c, err := e.calls.take(ctx)
 		if err != nil {
@@ -82,23 +83,23 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 
 // apply applies an operation.
 func (e *Engine) apply(c *call) {
-	e.appMu.Lock()
+	e.appMu.lock()
 	result := e.app.Apply(c.Delivery)
-	e.appMu.Unlock()
+	e.appMu.unlock()
 	if m := &c.Delivery; m.Sender == c.of.self.Node && m.Boot == c.of.self.Boot {
 		e.Outcomes.resolve(m, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
 	}
 }
 
 func (e *Engine) restore(state []byte) error {
-	e.appMu.Lock()
-	defer e.appMu.Unlock()
+	e.appMu.lock()
+	defer e.appMu.unlock()
 	e.restores++
 	return e.app.Restore(state)
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {
-	e.appMu.Lock()
-	defer e.appMu.Unlock()
+	e.appMu.lock()
+	defer e.appMu.unlock()
 	return e.app.Merge(branches)
 }

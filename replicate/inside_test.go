@@ -1,0 +1,89 @@
+package replicate_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// inward is an application whose Apply calls its replica.
+type inward struct {
+	words
+	within func()
+}
+
+func (i *inward) Apply(op replicate.Operation) any {
+	i.within()
+	return i.words.Apply(op)
+}
+
+func alone(t *testing.T, app replicate.Application) *replicate.Replica {
+	net := memory.New(memory.Options{Seed: 1})
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
+	require.NoError(t, err)
+	r, err := replicate.Start(n, app, replicate.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	time.Sleep(n.Bounds().Ready + n.Bounds().View)
+	return r
+}
+
+// What an application calls within its own calls must not wait for the next one.
+func TestCallsFromWithinTheApplicationEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r *replicate.Replica
+		app := &inward{}
+		var submit, latest error
+		reads := 0
+		app.within = func() {
+			_, submit = r.Submit(t.Context(), []byte("inner"))
+			_, latest = r.ReadLatest(t.Context(), func() {})
+			r.Read(func() { r.Read(func() { reads++ }) })
+		}
+		r = alone(t, app)
+		_, err := r.Submit(t.Context(), []byte("outer"))
+		require.NoError(t, err)
+		require.ErrorIs(t, submit, replicate.ErrInside)
+		require.ErrorIs(t, latest, replicate.ErrInside)
+		require.Equal(t, 1, reads)
+		_, err = r.ReadLatest(t.Context(), func() { _, submit = r.Submit(t.Context(), []byte("inner")) })
+		require.NoError(t, err)
+		require.ErrorIs(t, submit, replicate.ErrInside)
+
+		var closed error
+		app.within = func() { closed = r.Close() }
+		_, err = r.Submit(t.Context(), []byte("last"))
+		<-r.Done()
+		require.ErrorIs(t, closed, replicate.ErrInside)
+		if err != nil {
+			require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+		}
+		<-r.Node().Done()
+	})
+}
+
+// A read within a read does not wait for the operation that waits for the first.
+func TestReadsNest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := &words{}
+		r := alone(t, app)
+		done := make(chan error)
+		nested := false
+		r.Read(func() {
+			go func() {
+				_, err := r.Submit(t.Context(), []byte("waits"))
+				done <- err
+			}()
+			time.Sleep(time.Second) // now it waits for this read
+			r.Read(func() { nested = len(app.list) == 0 })
+		})
+		require.True(t, nested)
+		require.NoError(t, <-done)
+	})
+}
