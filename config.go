@@ -91,8 +91,8 @@ type Config struct {
 	ClockBound *ClockBoundConfig
 
 	// StateDir is a directory for the state that must outlive the process: the longest
-	// time for which this node may have voted, how many incarnations it has had, and a
-	// lock against a second process with the same id. Nodes may share a directory. A node
+	// time for which this node may have voted, how many incarnations it has had, the
+	// sequences of its views, and a lock against a second process with the same id. Nodes may share a directory. A node
 	// whose state is damaged or in part lost does not start ([ErrDamaged]). Empty means
 	// that nothing is kept.
 	StateDir string

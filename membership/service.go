@@ -6,6 +6,9 @@ import "github.com/failaware/failaware/timed"
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing
+	// Sequence is the largest that earlier incarnations of the node knew. Views of this
+	// one are later.
+	Sequence uint64
 }
 
 // Votes gives access to the recorded votes of the support set.
@@ -50,7 +53,10 @@ type Service struct {
 }
 
 // New returns the membership service of one incarnation.
-func New(cfg Config) *Service { return &Service{cfg: cfg} }
+func New(cfg Config) *Service { return &Service{cfg: cfg, sequence: cfg.Sequence} }
+
+// Sequence returns the largest known sequence.
+func (s *Service) Sequence() uint64 { return s.sequence }
 
 // View returns the installed view, or nil.
 func (s *Service) View() *View { return s.installed }

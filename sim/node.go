@@ -33,6 +33,7 @@ type Node struct {
 	life        life.Machine  // of the process
 	longestVote time.Duration // in the machine's state directory
 	processes   uint64        // that were started
+	sequence    uint64        // of views, there too
 	upsetBy     life.Reason
 	held        bool // no incarnation: the next one is held back
 	holdTicket  int32
@@ -103,6 +104,7 @@ func (w *World) incarnate(n *Node) {
 		Collation:    w.opt.Collation,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
+		Sequence:      n.sequence,
 	}
 	cfg.MaxUTCError, cfg.MinReferences = clocksync.DefaultMaxUTCError, clocksync.DefaultMinReferences
 	if w.cast != nil {
@@ -177,6 +179,9 @@ func (w *World) crash(n *Node) {
 
 // processEnds reports the end of a process to the checks.
 func (w *World) processEnds(n *Node) {
+	if n.proc.Stack != nil {
+		n.sequence = n.proc.Stack.Sequence()
+	}
 	if w.cast != nil && w.decides(n) {
 		w.check.Sometimes(situation.CastDeciderGone)
 	}

@@ -57,7 +57,7 @@ func newDriver(l *Loop) *driver {
 	d.in.pkts = make([]udp.Packet, batch)
 	d.out.encoder.MaxPacket, d.out.bulk, d.out.random = c.MaxPacket, d.cfg.Broadcast != nil, c.Random
 	d.takeRing(c.Ring)
-	d.cfg.Self.Boot = newBoot(c.Random)
+	d.cfg.Self.Boot, d.cfg.Sequence = newBoot(c.Random), c.State.Views()
 	if d.cfg.Broadcast != nil {
 		d.msgs = &messages{sends: l.sends, deliveries: l.deliveries}
 		d.msgs.wait, _ = c.Conn.(shortWait)

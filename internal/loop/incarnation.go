@@ -60,6 +60,7 @@ func (d *driver) distrust(now timed.Instant) {
 func (d *driver) retireStack() {
 	if d.stack != nil {
 		d.count.add(d.stack)
+		d.cfg.Sequence = d.stack.Sequence()
 		d.stack = nil
 	}
 }
@@ -111,6 +112,17 @@ func (d *driver) writeEpoch(s *epoch.State) {
 		return
 	}
 	d.cfg.Epochs = s
+}
+
+// reserveViews writes down that views may have a sequence, before anybody can hear that
+// this node takes part in one. If that fails, the node stops and says nothing more.
+func (d *driver) reserveViews() {
+	if d.stack == nil {
+		return
+	}
+	if err := d.l.cfg.State.ReserveViews(d.stack.Sequence()); err != nil {
+		d.fail(err, true)
+	}
 }
 
 // forgetLongVotes writes down that longer votes of an earlier process are over.

@@ -21,7 +21,7 @@ import (
 
 // Config configures a loop.
 type Config struct {
-	// Stack configures the incarnations. The loop sets Self.Boot, Starts and, from one
+	// Stack configures the incarnations. The loop sets Self.Boot, Starts, Sequence and, from one
 	// incarnation to the next, Epochs.
 	Stack     stack.Config
 	MaxPeers  int // learnt ones included

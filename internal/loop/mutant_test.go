@@ -15,6 +15,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepTrust":              endsOfIncarnations,
 		"LifeGoesOnInconsistent": endsOfIncarnations,
 		"FlushUnwritten":         silentAfterAFailedWrite,
+		"ViewsUnreserved":        viewsGrow,
+		"ViewsForgotten":         viewsGrow,
 		"LifeSpeaksUnwritten":    silentAfterAFailedWrite,
 		"LifeRestartsAtOnce":     suspendedBeforeTheFirst,
 		"LifeEndsOnMismatch":     mismatchEndsNothing,

@@ -111,6 +111,7 @@ func (r *report) after(f func()) { r.calls = append(r.calls, f) }
 // in this order. After a failed write it does nothing: all of the turn may rest on what
 // the node would forget.
 func (d *driver) flush() {
+	d.reserveViews()
 	if !d.life.MaySpeak() {
 		return
 	}

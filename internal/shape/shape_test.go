@@ -66,7 +66,7 @@ var below = map[string][]string{
 	"internal/loop/commandqueue":  {},
 	"internal/loop/deliveryqueue": {"timed", "membership", "broadcast", "internal/life"},
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
-	"internal/loop/statedir":      {"timed", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
+	"internal/loop/statedir":      {"timed", "membership", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"internal/loop/deliveryqueue"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},

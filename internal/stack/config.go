@@ -31,6 +31,8 @@ type Config struct {
 	Quorum quorum.System
 	Epoch  uint64
 	Starts uint64
+	// Sequence is that of [membership.Config].
+	Sequence uint64
 	// Epochs, if not nil, is the last state that was written down of the group's
 	// epochs. The quorum system is then that of the state and may be replaced, and
 	// Quorum and Epoch are ignored. The state must be one that [CheckEpoch] accepts,

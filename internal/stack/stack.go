@@ -76,7 +76,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		election: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
 			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts,
 			Collation: cfg.Collation, Epochs: e.machine}, now),
-		views: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing}),
+		views: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing, Sequence: cfg.Sequence}),
 		clock: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
 			MaxSlew: cfg.MaxSlew, StepThreshold: cfg.StepThreshold,
 			MaxUTCError: cfg.MaxUTCError, MinReferences: cfg.MinReferences}, now, wall),
@@ -102,6 +102,10 @@ func (s *Stack) RemovePeer(id timed.NodeID) {
 	s.datagrams.RemovePeer(id)
 	s.election.Forget(id)
 }
+
+// Sequence returns the largest sequence of a view that the node knows, for its next
+// incarnation.
+func (s *Stack) Sequence() uint64 { return s.views.Sequence() }
 
 // Deadline returns when HandleTimeout is next due. Calling HandleTimeout early does
 // nothing.

@@ -82,5 +82,7 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 	if d.stored.HasEpoch {
 		return nil
 	}
-	return d.write(record{d.stored.Incarnations, d.stored.MaxLock, true})
+	next := d.stored
+	next.HasEpoch = true
+	return d.write(next)
 }

@@ -3,9 +3,11 @@ package statedir
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -19,14 +21,16 @@ type record struct {
 	MaxLock time.Duration
 	// HasEpoch says that the file of the epoch was written: if it is missing, it is lost.
 	HasEpoch bool
+	// Views is the largest sequence that views may have which the node has taken part in.
+	Views uint64
 }
 
 // recordKind is the kind of record of the state file. Its content is text, so that
-// people can read it. formerKind is that of earlier releases, without HasEpoch, which
-// is read but no longer written.
+// people can read it. formerKinds are those of earlier releases, which are read but no
+// longer written: without Views, and without HasEpoch.
 var (
-	recordKind = durable.Kind{Name: "node-state", Version: 2}
-	formerKind = durable.Kind{Name: "node-state", Version: 1}
+	recordKind  = durable.Kind{Name: "node-state", Version: 3}
+	formerKinds = []durable.Kind{{Name: "node-state", Version: 2}, {Name: "node-state", Version: 1}}
 )
 
 // contentError says what is wrong with the content of a record.
@@ -34,32 +38,27 @@ type contentError string
 
 func (e contentError) Error() string { return string(e) }
 
-func format(id timed.NodeID, r record) string {
-	return fmt.Sprintf("node %d incarnations %d maxlock %d epoch %t\n", id, r.Incarnations, r.MaxLock.Nanoseconds(), r.HasEpoch)
-}
-
-func formatFormer(id timed.NodeID, r record) string {
-	return fmt.Sprintf("node %d incarnations %d maxlock %d\n", id, r.Incarnations, r.MaxLock.Nanoseconds())
+// format returns the content of a file of a version.
+func format(version uint32, id timed.NodeID, r record) string {
+	text := fmt.Sprintf("node %d incarnations %d maxlock %d", id, r.Incarnations, r.MaxLock.Nanoseconds())
+	if version >= 2 {
+		text += fmt.Sprintf(" epoch %t", r.HasEpoch)
+	}
+	if version >= 3 {
+		text += fmt.Sprintf(" views %d", r.Views)
+	}
+	return text + "\n"
 }
 
 // parse reads what format wrote. The checksum was right, so text that is wrong was
 // written by another program, or for another node.
-func parse(text string, id timed.NodeID) (record, error) {
+func parse(version uint32, text string, id timed.NodeID) (record, error) {
 	var r record
 	var node int
-	_, err := fmt.Sscanf(text, "node %d incarnations %d maxlock %d epoch %t\n", &node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch)
-	if err != nil || format(timed.NodeID(node), r) != text {
-		return r, contentError("it is not the state of a node")
-	}
-	return r, r.check(node, id)
-}
-
-// parseFormer reads what formatFormer wrote.
-func parseFormer(text string, id timed.NodeID) (record, error) {
-	var r record
-	var node int
-	_, err := fmt.Sscanf(text, "node %d incarnations %d maxlock %d\n", &node, &r.Incarnations, (*int64)(&r.MaxLock))
-	if err != nil || formatFormer(timed.NodeID(node), r) != text {
+	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views}
+	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d"}
+	_, err := fmt.Sscanf(text, strings.Join(words[:version], "")+"\n", fields[:2+version]...)
+	if err != nil || format(version, timed.NodeID(node), r) != text {
 		return r, contentError("it is not the state of a node")
 	}
 	return r, r.check(node, id)
@@ -71,6 +70,8 @@ func (r *record) check(node int, id timed.NodeID) error {
 		return contentError(fmt.Sprintf("it belongs to node %d", node))
 	case r.Incarnations == math.MaxUint64:
 		return contentError("it has counted more incarnations than there can be")
+	case r.Views > membership.MaxSequence:
+		return contentError(fmt.Sprintf("its sequence of views is above %d", uint64(membership.MaxSequence)))
 	case r.MaxLock < 0 || r.MaxLock > timed.MaxDuration:
 		return contentError(fmt.Sprintf("its lock time %v is outside [0, %v]", r.MaxLock, timed.MaxDuration))
 	}

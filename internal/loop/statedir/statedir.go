@@ -1,6 +1,6 @@
 // Package statedir keeps the state that must outlive a node's process: the longest
-// time for which it may have voted, how many incarnations it has had, and the epoch
-// of its quorum system. A lock keeps a second process with the same id away.
+// time for which it may have voted, how many incarnations it has had, the sequences of
+// its views, and the epoch of its quorum system. A lock keeps a second process with the same id away.
 package statedir
 
 import (
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -69,18 +70,21 @@ func (d *Dir) begin(maxLock time.Duration) error {
 		return err
 	}
 	d.earlier = max(r.MaxLock, maxLock)
-	return d.write(record{r.Incarnations + 1, d.earlier, r.HasEpoch})
+	return d.write(record{r.Incarnations + 1, d.earlier, r.HasEpoch, r.Views})
 }
 
 // read returns the content of the state file; known is false if there is none.
 func (d *Dir) read() (r record, known bool, err error) {
 	b, err := durable.Read(d.path, recordKind)
 	if err == nil {
-		r, err = parse(string(b), d.id)
-	} else if b, former := durable.Read(d.path, formerKind); former == nil {
-		r, err = parseFormer(string(b), d.id)
+		r, err = parse(recordKind.Version, string(b), d.id)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return record{}, false, nil
+	}
+	for _, k := range formerKinds {
+		if b, former := durable.Read(d.path, k); former == nil {
+			r, err = parse(k.Version, string(b), d.id)
+		}
 	}
 	if wrong, ok := errors.AsType[contentError](err); ok {
 		err = &durable.DamagedError{Path: d.path, What: string(wrong)}
@@ -148,7 +152,39 @@ func (d *Dir) Count() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.write(record{d.stored.Incarnations + 1, d.stored.MaxLock, d.stored.HasEpoch})
+	next := d.stored
+	next.Incarnations++
+	return d.write(next)
+}
+
+// Views returns the largest sequence that views may have which the node has taken part
+// in; 0 for nil.
+func (d *Dir) Views() uint64 {
+	if d == nil {
+		return 0
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stored.Views
+}
+
+// reserved is for how many changes of views one write is enough.
+const reserved = 1 << 10
+
+// ReserveViews makes sure that the file has the sequence of a view, before the node takes
+// part in it. On nil it does nothing.
+func (d *Dir) ReserveViews(sequence uint64) error {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if sequence <= d.stored.Views {
+		return nil
+	}
+	next := d.stored
+	next.Views = min(sequence+reserved, membership.MaxSequence)
+	return d.write(next)
 }
 
 // Lower writes a shorter lock time. It must only be called once no vote of an
@@ -159,11 +195,13 @@ func (d *Dir) Lower(maxLock time.Duration) error {
 	if d.lock == nil || maxLock >= d.stored.MaxLock {
 		return nil
 	}
-	return d.write(record{d.stored.Incarnations, maxLock, d.stored.HasEpoch})
+	next := d.stored
+	next.MaxLock = maxLock
+	return d.write(next)
 }
 
 func (d *Dir) write(r record) error {
-	if err := durable.Write(d.path, recordKind, []byte(format(d.id, r))); err != nil {
+	if err := durable.Write(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
 	d.stored = r

@@ -64,8 +64,8 @@ func TestDamagedStateIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
-	for _, content := range []string{"", "junk", format(2, record{1, time.Second, false}), format(1, record{math.MaxUint64, time.Second, false}),
-		format(1, record{1, 2 * timed.MaxDuration, false}), format(1, record{1, time.Second, true}) + "x", formatFormer(1, record{1, time.Second, false})} {
+	for _, content := range []string{"", "junk", format(3, 2, record{1, time.Second, false, 0}), format(3, 1, record{math.MaxUint64, time.Second, false, 0}), format(3, 1, record{1, time.Second, false, math.MaxUint64}),
+		format(3, 1, record{1, 2 * timed.MaxDuration, false, 0}), format(3, 1, record{1, time.Second, true, 0}) + "x", format(1, 1, record{1, time.Second, false, 0})} {
 		require.NoError(t, durable.Write(path, recordKind, []byte(content)))
 		refused()
 	}
@@ -143,7 +143,7 @@ func TestHalfAStateIsRefused(t *testing.T) { halfAStateIsRefused(t) }
 func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	dir := nodeWithEpoch(t)
 	path := filepath.Join(dir, "node-1.state")
-	require.NoError(t, durable.Write(path, recordKind, []byte(format(1, record{2, time.Second, false}))))
+	require.NoError(t, durable.Write(path, recordKind, []byte(format(3, 1, record{2, time.Second, false, 5}))))
 	d, err := Open(dir, 1, time.Second)
 	require.NoError(t, err)
 	s, err := d.ReadEpoch(Configured{})
@@ -152,30 +152,64 @@ func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	require.NoError(t, d.Close())
 	b, err := durable.Read(path, recordKind)
 	require.NoError(t, err)
-	require.Equal(t, format(1, record{3, time.Second, true}), string(b))
+	require.Equal(t, format(3, 1, record{3, time.Second, true, 5}), string(b))
 }
 
-// Files of earlier releases are read: they do not say whether there is an epoch.
+// Files of earlier releases are read. The first did not say whether there is an epoch, and
+// both did not say which views there were.
 func TestFormerFilesAreRead(t *testing.T) {
-	for _, has := range []bool{false, true} {
-		dir := nodeWithEpoch(t)
-		path := filepath.Join(dir, "node-1.state")
-		require.NoError(t, durable.Write(path, formerKind, []byte(formatFormer(1, record{Incarnations: 7, MaxLock: time.Second}))))
-		if !has {
-			require.NoError(t, os.Remove(filepath.Join(dir, "node-1.epoch")))
-		}
-		d, err := Open(dir, 1, time.Millisecond)
-		require.NoError(t, err)
-		require.EqualValues(t, 8, d.Incarnation())
-		require.Equal(t, time.Second, d.Earlier())
-		require.NoError(t, d.Close())
-		b, err := durable.Read(path, recordKind)
-		require.NoError(t, err)
-		require.Equal(t, format(1, record{8, time.Second, has}), string(b))
+	for _, former := range formerKinds {
+		for _, has := range []bool{false, true} {
+			dir := nodeWithEpoch(t)
+			path := filepath.Join(dir, "node-1.state")
+			write := func(id timed.NodeID) {
+				old := record{Incarnations: 7, MaxLock: time.Second, HasEpoch: has}
+				require.NoError(t, durable.Write(path, former, []byte(format(former.Version, id, old))))
+			}
+			write(1)
+			if !has {
+				require.NoError(t, os.Remove(filepath.Join(dir, "node-1.epoch")))
+			}
+			d, err := Open(dir, 1, time.Millisecond)
+			require.NoError(t, err)
+			require.EqualValues(t, 8, d.Incarnation())
+			require.Equal(t, time.Second, d.Earlier())
+			require.Zero(t, d.Views())
+			require.NoError(t, d.Close())
+			b, err := durable.Read(path, recordKind)
+			require.NoError(t, err)
+			require.Equal(t, format(3, 1, record{8, time.Second, has, 0}), string(b))
 
-		require.NoError(t, durable.Write(path, formerKind, []byte(formatFormer(2, record{Incarnations: 7}))))
-		_, err = Open(dir, 1, time.Second)
-		require.ErrorIs(t, err, ErrDamaged)
-		require.ErrorContains(t, err, "it belongs to node 2")
+			write(2)
+			_, err = Open(dir, 1, time.Second)
+			require.ErrorIs(t, err, ErrDamaged)
+			require.ErrorContains(t, err, "it belongs to node 2")
+		}
 	}
+}
+
+// The sequences of views are written down before they are used, some of them at a time.
+func TestSequencesOfViewsGrow(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "node-1.state")
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	require.Zero(t, d.Views())
+	require.NoError(t, d.ReserveViews(5))
+	require.EqualValues(t, 5+reserved, d.Views())
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, d.ReserveViews(5+reserved))
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "nothing to write")
+	require.NoError(t, d.Count())
+	require.NoError(t, d.Close())
+	d, err = Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	require.EqualValues(t, 5+reserved, d.Views())
+	require.NoError(t, d.Close())
+	var none *Dir
+	require.NoError(t, none.ReserveViews(1))
+	require.Zero(t, none.Views())
 }
