@@ -23,6 +23,9 @@ func (s *Service) share() int { return s.cfg.Window / max(1, len(s.members)) }
 // admit reports whether a message may be broadcast now. bytes include perMessage for
 // each of its fragments. A message that is refused has a claim.
 func (s *Service) admit(c Class, bytes, frags int) bool {
+	if s.claims[ClassUnordered].bytes|s.claims[ClassOrdered].bytes == 0 && s.inShare(c, bytes, frags) {
+		return true // nobody waits
+	}
 	l := &s.claims[c]
 	if l.bytes > bytes && !s.hasBoth(c, bytes, frags) && s.reserved(c) {
 		return false
@@ -47,8 +50,9 @@ func (s *Service) inLane(c Class, bytes, frags int) bool {
 
 // inShare reports whether the share has room for a message beside those of both classes.
 func (s *Service) inShare(c Class, bytes, frags int) bool {
-	used := s.stream(ClassUnordered).bytes + s.stream(ClassOrdered).bytes
-	return s.mayCount(c, frags) && used+bytes <= s.share()
+	own := s.streamsOf(s.cfg.Self.Node)
+	used := own[ClassUnordered].bytes + own[ClassOrdered].bytes
+	return int(own[c].top-own[c].floor)+frags <= s.cfg.MaxMessages && used+bytes <= s.share()
 }
 
 // hasBoth reports whether a message leaves the room that the claim of its class needs.
