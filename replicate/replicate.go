@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
@@ -54,6 +55,10 @@ type Config struct {
 	// HashEvery is the number of ordered messages after which members compare hashes of
 	// their states, for which the application is a [Hasher]. Zero means never.
 	HashEvery int
+	// OnMessage, if not nil, is called with the messages that members broadcast by
+	// [Replica.Broadcast], in the order of the deliveries, between two calls of the
+	// application and by the same goroutine. As with those, what comes meanwhile waits.
+	OnMessage func(Message)
 	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
 	// not block.
 	OnEvent func(Event)
@@ -74,8 +79,9 @@ type Replica struct {
 // other nodes of the group, over the broadcast of a running node. All nodes of the
 // group must do so, right after their start: a member that does not report its state
 // keeps the others waiting. The replica takes all deliveries of the node, so
-// [failaware.Node.Receive] fails with [failaware.ErrConsumer], and messages broadcast
-// by other means than the replica are not for it.
+// [failaware.Node.Receive] fails with [failaware.ErrConsumer]. Messages
+// that are no operations go by [Replica.Broadcast] to [Config.OnMessage]; those of
+// [failaware.Node.Broadcast] must not be mixed with them.
 //
 // When the node begins another incarnation (event.Restarted), the replica keeps the
 // state of the application, and brings it along as one that competes with those of the
@@ -125,8 +131,12 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	if cfg.OnEvent != nil {
 		event = func(e engine.Event) { cfg.OnEvent(eventOf(&e)) }
 	}
+	var beside func(broadcast.Delivery)
+	if cfg.OnMessage != nil {
+		beside = func(d broadcast.Delivery) { cfg.OnMessage(messageOf(&d)) }
+	}
 	stream := engine.NewStream(n, d)
-	e, err := engine.New(c, stream, adapter{app, c.WithDefaults().MaxSnapshot}, event)
+	e, err := engine.New(c, stream, adapter{app, c.WithDefaults().MaxSnapshot}, beside, event)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replicate: %w", err)
 	}

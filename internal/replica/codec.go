@@ -28,6 +28,12 @@ var errMessage = errors.New("replica: not a message of the replicated state")
 // or Timed, and all members apply the operation.
 func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
 
+// AppendBeside appends a payload of the application that is no operation. Broadcast it in
+// any order to get a [Beside] effect at all members.
+func AppendBeside(dst, payload []byte) []byte {
+	return append(append(dst, byte(kindBeside)), payload...)
+}
+
 // AppendBarrier appends the payload of a barrier. Broadcast it as Total to get a
 // [Barrier] effect at its position in the order. It changes no state, so a split in
 // which there were only barriers needs no merge.
@@ -181,7 +187,7 @@ func decode(b []byte, m *message) error {
 	r := reader{b: b}
 	*m = message{kind: kind(r.byte())}
 	switch m.kind {
-	case kindOp:
+	case kindOp, kindBeside:
 		m.body, r.b = r.b, nil
 	case kindReport:
 		p := &m.report

@@ -14,6 +14,7 @@ var (
 	someName = Name{Label: Label{1, 2, 3}, View: someView, Position: 12}
 	messages = []message{
 		{kind: kindOp, body: []byte("op")},
+		{kind: kindBeside, body: []byte("beside")},
 		{kind: kindReport, report: report{view: someView, standing: Pending, remembers: true, promised: 21, label: Label{4}, old: Label{7}, rank: 5, end: someName,
 			line: []Ancestor{{Label{8}, someView, 3}, {Label: Label{9}}}, load: 6, mates: timed.SetOf(1, 200), base: someName,
 			held: []copyOf{{someName, Digest{9}, 10}}, parts: []copyOf{{Name{Label: Label{11}}, Digest{12}, 13}, {someName, Digest{}, 0}}}},
@@ -31,8 +32,11 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	for i := range messages {
 		var got message
 		b := encode(&messages[i])
-		if messages[i].kind == kindOp {
+		switch messages[i].kind {
+		case kindOp:
 			b = AppendOp(nil, messages[i].body)
+		case kindBeside:
+			b = AppendBeside(nil, messages[i].body)
 		}
 		require.NoError(t, decode(b, &got))
 		require.Equal(t, messages[i], got)
@@ -40,14 +44,14 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 			require.Len(t, b, ChunkOverhead+len(messages[i].body))
 		}
 		for n := range b {
-			if messages[i].kind != kindOp && messages[i].kind != kindChunk {
+			if messages[i].kind != kindOp && messages[i].kind != kindBeside && messages[i].kind != kindChunk {
 				require.Error(t, decode(b[:n], &got), "%d bytes of kind %d", n, messages[i].kind)
 			}
 		}
 	}
 	require.Error(t, decode(nil, new(message)))
 	require.Error(t, decode(encode(&message{kind: kindChunk, offset: 5, size: 4}), new(message)))
-	require.Error(t, decode(append(encode(&messages[2]), 0), new(message)))
+	require.Error(t, decode(append(encode(&messages[3]), 0), new(message)))
 }
 
 // A decoded message encodes to the same bytes.
@@ -57,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var m, again message
-		if decode(b, &m) != nil || m.kind == kindOp {
+		if decode(b, &m) != nil || m.kind == kindOp || m.kind == kindBeside {
 			return
 		}
 		require.NoError(t, decode(encode(&m), &again))

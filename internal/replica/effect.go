@@ -40,15 +40,18 @@ const (
 	// Barrier: this node's barrier Delivery stands between the calls before and
 	// after this one.
 	Barrier
+	// Beside: Delivery is a message of the application that is no operation. It stands
+	// between the calls before and after this one, whatever state this node has.
+	Beside
 )
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
-		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier"}...)
+		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields count.
-// Apply to Hash are calls of the application. Skip and Barrier are in order with them.
+// Apply to Hash are calls of the application. Skip, Barrier and Beside are in order with them.
 // Payloads, states and branches are immutable and may be kept.
 type Effect struct {
 	Kind     Kind

@@ -22,6 +22,7 @@ const (
 	kindChunk          // a piece of a snapshot
 	kindGot            // acknowledges a part of a snapshot
 	kindHash           // a hash of the state
+	kindBeside         // a message of the application that is no operation, in any order
 )
 
 // Markers decide something at their position in the order, for all members that deliver
@@ -77,7 +78,7 @@ type report struct {
 // message is any message of this package.
 type message struct {
 	kind   kind
-	body   []byte // kindOp: the payload; kindChunk: the piece
+	body   []byte // kindOp, kindBeside: the payload; kindChunk: the piece
 	report report
 	view   membership.ViewID
 	name   Name

@@ -227,7 +227,7 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 		var msg message
 		from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
 		if err := decode(d.Payload, &msg); err != nil || m.view == nil || !m.view.Has(from) ||
-			(d.Class == broadcast.ClassOrdered) != msg.ordered() {
+			(d.Class == broadcast.ClassOrdered) != msg.ordered() && msg.kind != kindBeside {
 			m.Invalid++
 			return
 		}
@@ -257,6 +257,9 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeGot(d.Sender, &msg)
 		case kindHash:
 			m.takeHash(d.Sender, msg.at, msg.sum)
+		case kindBeside:
+			d.Payload = msg.body
+			m.emit(Effect{Kind: Beside, Delivery: d})
 		}
 	})
 }

@@ -61,6 +61,7 @@ var ErrNextIncarnation = errors.New("replicate: the incarnation is over")
 type Engine struct {
 	cfg     replica.Config
 	group   Group
+	beside  func(broadcast.Delivery) // takes messages that are no operations, or nil
 	event   func(Event)
 	start   time.Time
 	calls   *queue[call]    // of the application
@@ -92,14 +93,15 @@ type Status struct {
 }
 
 // New returns an engine for a valid configuration and an application in its initial
-// state. event, if not nil, is called with all events, one at a time; it must not
+// state. beside, if not nil, is called with messages that are no operations, between two
+// calls of the application. event, if not nil, is called with all events, one at a time; it must not
 // block. The error is [ErrNoHasher].
-func New(cfg replica.Config, group Group, app Application, event func(Event)) (*Engine, error) {
+func New(cfg replica.Config, group Group, app Application, beside func(broadcast.Delivery), event func(Event)) (*Engine, error) {
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
 	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
-		changed: make(chan struct{}), event: event}, nil
+		changed: make(chan struct{}), event: event, beside: beside}, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the

@@ -57,7 +57,7 @@ type member struct {
 
 func join(t *testing.T, h *hub, id timed.NodeID) *member {
 	m := &member{app: &words{}, group: h.join(id), err: make(chan error, 1)}
-	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil)
+	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil, nil)
 	require.NoError(t, err)
 	m.Engine = e
 	go func() { m.err <- e.Run(t.Context()) }()
@@ -169,6 +169,6 @@ func TestManyOperationsOfASlowApplication(t *testing.T) {
 type plain struct{ Application }
 
 func TestHashEveryNeedsAHash(t *testing.T) {
-	_, err := New(replica.Config{HashEvery: 1}, nil, plain{}, nil)
+	_, err := New(replica.Config{HashEvery: 1}, nil, plain{}, nil, nil)
 	require.ErrorIs(t, err, ErrNoHasher)
 }

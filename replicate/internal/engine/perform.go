@@ -52,6 +52,11 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 	case replica.Skip:
 		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
 		return nil
+	case replica.Beside:
+		if e.beside != nil {
+			e.beside(c.Delivery)
+		}
+		return nil
 	case replica.Barrier:
 		e.Outcomes.resolve(&c.Delivery, Verdict{Lasting: c.Lasting, Restores: e.restores})
 		return nil
