@@ -2,5 +2,5 @@
 
 package durable
 
-// syncDir does nothing: directories cannot be flushed here.
-func (system) syncDir(string) error { return nil }
+// SyncDir does nothing: directories cannot be flushed here.
+func SyncDir(string) error { return nil }

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// syncDir makes a renaming in a directory durable.
-func (system) syncDir(dir string) error {
+// SyncDir makes the names in a directory durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

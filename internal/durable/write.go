@@ -104,7 +104,7 @@ func MakeDir(dir string) error {
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return system{}.syncDir(above)
+	return SyncDir(above)
 }
 
 // system is the disk of the operating system.
@@ -122,3 +122,5 @@ func (system) create(path string) (file, error) {
 }
 
 func (system) rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) syncDir(dir string) error { return SyncDir(dir) }

@@ -1,0 +1,242 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+)
+
+// sample makes a journal of several files on a disk, and closes it. It returns the
+// records.
+func sample(t testing.TB, d *disktest.Disk, segment int64, records int, snapshotAt int) (want []string) {
+	j, err := journal.OpenOn(d, journal.Options{Segment: segment})
+	require.NoError(t, err)
+	for len(want) < records {
+		var b journal.Batch
+		for range len(want)%3 + 1 {
+			want = append(want, fmt.Sprintf("%d %s\n", len(want)+1, strings.Repeat("x", len(want)*7%90)))
+			b.Add([]byte(want[len(want)-1]))
+		}
+		require.NoError(t, j.Append(&b))
+		if len(want)%5 == 0 {
+			j.Mark()
+		}
+		if snapshotAt > 0 && len(want) >= snapshotAt {
+			require.NoError(t, writeSnapshot(j, want[:snapshotAt]))
+			snapshotAt = 0
+		}
+	}
+	require.NoError(t, j.Close())
+	return want
+}
+
+// read opens a journal and returns its records.
+func read(files map[string][]byte) ([]string, error) {
+	j, err := journal.OpenOn(disktest.Of(files), journal.Options{Segment: 700})
+	if err != nil {
+		return nil, err
+	}
+	return content(j)
+}
+
+// names reports whether an error names a file of the disk as damaged or missing.
+func names(err error) bool {
+	d, damaged := errors.AsType[*journal.DamagedError](err)
+	m, missing := errors.AsType[*journal.MissingError](err)
+	return damaged && strings.HasPrefix(d.Path, "disk/") && d.Offset >= 0 || missing && strings.HasPrefix(m.Path, "disk/")
+}
+
+// changed returns files with a changed copy of one.
+func changed(files map[string][]byte, name string, f func(b []byte) []byte) map[string][]byte {
+	out := maps.Clone(files)
+	out[name] = f(slices.Clone(files[name]))
+	return out
+}
+
+// noDamageIsSilent changes files of a journal in one place after the other. Each time
+// the journal is refused, or has all records.
+func noDamageIsSilent(t testing.TB) {
+	d := disktest.New()
+	want := sample(t, d, 700, 36, 15)
+	files := d.Files()
+	refused, whole := 0, 0
+	check := func(what string, files map[string][]byte) {
+		got, err := read(files)
+		if err != nil {
+			require.True(t, names(err), "%s: %v", what, err)
+			refused++
+			return
+		}
+		require.Equal(t, want, got, what)
+		whole++
+	}
+	check("nothing", files)
+	require.Equal(t, 1, whole)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		for i := range files[name] {
+			bit := byte(1) << (i % 8)
+			check(fmt.Sprintf("%s: bit %x of byte %d", name, bit, i), changed(files, name, func(b []byte) []byte {
+				b[i] ^= bit
+				return b
+			}))
+		}
+		check("without "+name, changed(files, name, func([]byte) []byte { return nil }))
+		lost := maps.Clone(files)
+		delete(lost, name)
+		check("no "+name, lost)
+	}
+	require.Greater(t, refused, whole, "most bytes count")
+}
+
+func TestNoDamageIsSilent(t *testing.T) { noDamageIsSilent(t) }
+
+// The files of two journals with one beginning are not mixed.
+func copiesAreNotMixed(t testing.TB) {
+	d := disktest.New()
+	sample(t, d, 1024, 20, 0)
+	ours, theirs := disktest.Of(d.Files()), disktest.Of(d.Files())
+	for i, d := range []*disktest.Disk{ours, theirs} {
+		j, err := journal.OpenOn(d, journal.Options{Segment: 1024})
+		require.NoError(t, err)
+		for range 12 {
+			var b journal.Batch
+			b.Add(bytes.Repeat([]byte{byte('0' + i)}, 300))
+			require.NoError(t, j.Append(&b))
+		}
+		require.NoError(t, j.Close())
+	}
+	mixed := 0
+	for name, b := range theirs.Files() {
+		if bytes.Equal(b, d.Files()[name]) || ours.Files()[name] == nil {
+			continue
+		}
+		files := maps.Clone(ours.Files())
+		if bytes.Equal(files[name], b) {
+			continue
+		}
+		files[name] = b
+		got, err := read(files)
+		require.True(t, names(err), "%s: %v, %d records", name, err, len(got))
+		mixed++
+	}
+	require.Greater(t, mixed, 2)
+}
+
+func TestCopiesAreNotMixed(t *testing.T) { copiesAreNotMixed(t) }
+
+// sectors calls f with the places of all sectors that are used in a file.
+func sectors(b []byte, f func(from, to int)) {
+	for at := 0; at < len(bytes.TrimRight(b, "\x00")); at += 512 {
+		f(at, min(at+512, len(b)))
+	}
+}
+
+// A sector of zeros, or in the place of another, is noticed, unless it holds the very
+// end of the journal with all that says that more had been there.
+func TestLostSectorsAreNoticed(t *testing.T) {
+	d := disktest.New()
+	want := sample(t, d, 8192, 400, 100)
+	files := d.Files()
+	last := ""
+	for name := range files {
+		if strings.HasPrefix(name, "log-") {
+			last = max(last, name)
+		}
+	}
+	noticed := 0
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		used := len(bytes.TrimRight(files[name], "\x00"))
+		sectors(files[name], func(from, to int) {
+			got, err := read(changed(files, name, func(b []byte) []byte {
+				clear(b[from:to])
+				return b
+			}))
+			if name == last && to >= used && err == nil {
+				require.Equal(t, want[:len(got)], got)
+				return
+			}
+			require.True(t, names(err), "%s, %d: %v", name, from, err)
+			noticed++
+			sectors(files[name], func(other, end int) {
+				if other <= from || end-other != to-from {
+					return
+				}
+				got, err := read(changed(files, name, func(b []byte) []byte {
+					swapped := slices.Clone(b)
+					copy(swapped[from:to], b[other:end])
+					copy(swapped[other:end], b[from:to])
+					return swapped
+				}))
+				if name == last && end >= used && err == nil {
+					require.Equal(t, want[:len(got)], got)
+					return
+				}
+				require.True(t, names(err), "%s, %d and %d: %v, %d records", name, from, other, err, len(got))
+			})
+		})
+	}
+	require.Greater(t, noticed, 20)
+}
+
+// A journal that ends anywhere in its last file has all batches up to there.
+func TestEveryTruncationIsCutAtABatch(t *testing.T) {
+	d := disktest.New()
+	want := sample(t, d, 1<<14, 60, 0)
+	require.Len(t, d.Files(), 1)
+	for name, b := range d.Files() {
+		used, most := len(bytes.TrimRight(b, "\x00")), 0
+		for end := range used + 1 {
+			files := map[string][]byte{name: b[:end]}
+			got, err := read(files)
+			if end < 40 { // the header had been flushed before the file got its name
+				require.True(t, names(err), "%d: %v", end, err)
+				continue
+			}
+			require.NoError(t, err, end)
+			require.GreaterOrEqual(t, len(got), most)
+			require.Equal(t, want[:len(got)], append([]string{}, got...))
+			most = len(got)
+		}
+		require.Equal(t, len(want), most)
+	}
+}
+
+// cutsStay loses the mark between two batches with the power, and requires that the
+// later batch is gone for good, although the next mark has the same bytes.
+func cutsStay(t testing.TB) {
+	d := disktest.New()
+	j := openOn(t, d)
+	add := func(record string) {
+		var b journal.Batch
+		b.Add([]byte(record))
+		require.NoError(t, j.Append(&b))
+	}
+	const name, mark = "log-0000000000000001", 36
+	add("first")
+	before := len(bytes.TrimRight(d.Files()[name], "\x00"))
+	before += -before & 3
+	j.Mark()
+	add("second")
+	torn := disktest.Of(changed(d.Files(), name, func(b []byte) []byte {
+		clear(b[before : before+mark])
+		return b
+	}))
+	for range 3 {
+		j = openOn(t, torn)
+		got, err := content(j)
+		require.NoError(t, err)
+		require.Equal(t, []string{"first"}, got)
+		j.Mark()
+	}
+}
+
+func TestWhatWasCutStaysAway(t *testing.T) { cutsStay(t) }

@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors to compare with [errors.Is].
+var (
+	// ErrFull: the disk has no room. Nothing of the batch counts, and it may be
+	// appended again.
+	ErrFull = errors.New("the disk is full")
+	// ErrClosed: the journal is closed.
+	ErrClosed = errors.New("journal: closed")
+	// ErrTooLarge: a batch is larger than MaxBatch.
+	ErrTooLarge = fmt.Errorf("journal: a batch is larger than %d bytes", MaxBatch)
+)
+
+// DamagedError says that a file does not hold what was written to it.
+type DamagedError struct {
+	Path   string
+	Offset int64  // in bytes
+	What   string // the fault, as in "a checksum is wrong"
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s is damaged at offset %d: %s", e.Path, e.Offset, e.What)
+}
+
+// MissingError says that a file is missing.
+type MissingError struct {
+	Path string
+	Why  string // how that is known
+}
+
+func (e *MissingError) Error() string { return fmt.Sprintf("%s is missing: %s", e.Path, e.Why) }

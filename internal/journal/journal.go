@@ -1,0 +1,145 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/failaware/failaware/internal/durable"
+)
+
+// DefaultSegment is the size in bytes of a segment, unless its only batch is larger.
+const DefaultSegment = 64 << 20
+
+// Options are options of a journal. Zero values stand for the defaults.
+type Options struct {
+	// Segment is the size in bytes at which a segment is full. Zero means
+	// DefaultSegment.
+	Segment int64
+}
+
+// Journal is a list of records on a disk, and a snapshot that stands for the first of
+// them. Records are numbered from 1. One goroutine at a time may append, and another
+// may write snapshots.
+type Journal struct {
+	disk Disk
+	size int64
+	id   uint64
+	lock *durable.Lock // nil without one
+	lost int64
+
+	last   *segment // owned by the goroutine that appends
+	failed error    // after which the end of the journal is not known
+
+	mu       sync.Mutex
+	old      []*segment // complete ones, whose files are closed
+	snapshot uint64     // the last record that the snapshot stands for, 0 if there is none
+	count    uint64     // of records
+}
+
+// Last returns the number of the last record on the disk, 0 if there is none.
+func (j *Journal) Last() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.count
+}
+
+// Cut returns how many bytes [Open] removed from the end: of a batch that was being
+// written when the power failed or the process ended.
+func (j *Journal) Cut() int64 { return j.lost }
+
+// Append writes a batch, and returns once it is on the disk. If the error matches
+// [ErrFull], the batch may be appended again. After any other error the journal must be
+// closed: the batch is kept or not.
+func (j *Journal) Append(b *Batch) error {
+	if j.failed != nil {
+		return j.failed
+	}
+	if b.Size() > MaxBatch {
+		return ErrTooLarge
+	}
+	if space := headBytes + roundUp(int64(b.Size())); j.last.end+space+headBytes > j.size && j.last.next > j.last.first {
+		if err := j.rotate(space); err != nil {
+			return j.fail(err)
+		}
+	}
+	if err := j.last.write(b, uint32(b.Count())); err != nil {
+		return j.fail(fmt.Errorf("write %s: %w", j.disk.Path(j.last.name), err))
+	}
+	if err := j.last.flush(); err != nil {
+		// The system may have dropped what it could not write, so a second
+		// attempt proves nothing.
+		return j.fail(fmt.Errorf("flush %s: %w", j.disk.Path(j.last.name), err))
+	}
+	j.mu.Lock()
+	j.count = j.last.next - 1
+	j.mu.Unlock()
+	return nil
+}
+
+// fail remembers an error unless it only says that the disk is full.
+func (j *Journal) fail(err error) error {
+	err = fmt.Errorf("journal: %w", err)
+	if !errors.Is(err, ErrFull) {
+		j.failed = err
+	}
+	return err
+}
+
+// Mark writes, without a flush, that everything was flushed. An idle journal should do
+// so once, so that damage of its last batch is noticed. Errors need no answer.
+func (j *Journal) Mark() {
+	s := j.last
+	if j.failed != nil || s.end != s.flushed || s.end+2*headBytes > j.size {
+		return
+	}
+	if err := s.write(new(Batch), 0); err != nil {
+		_ = j.fail(err)
+	}
+}
+
+// rotate begins another segment, with room for a batch.
+func (j *Journal) rotate(space int64) error {
+	s := j.last
+	if s.end != s.flushed {
+		if err := s.flush(); err != nil { // the next segment continues the checksum of this one
+			return fmt.Errorf("flush %s: %w", j.disk.Path(s.name), err)
+		}
+	}
+	next, err := createSegment(j.disk, origin{j.id, s.next, s.sum}, max(j.size, segmentBytes+space))
+	if err != nil {
+		_ = j.disk.Remove(nameOf(segmentPrefix, s.next) + unnamed)
+		return fmt.Errorf("begin %s: %w", j.disk.Path(nameOf(segmentPrefix, s.next)), err)
+	}
+	j.last = next
+	j.mu.Lock()
+	j.old = append(j.old, s)
+	j.mu.Unlock()
+	return j.finish(s)
+}
+
+// finish ends a segment that another one follows. A crash before that is no fault.
+func (j *Journal) finish(s *segment) error {
+	err := s.write(new(Batch), followed)
+	if err == nil {
+		err = s.file.Truncate(s.end)
+	}
+	if err = errors.Join(err, s.file.Close()); err != nil && !errors.Is(err, ErrFull) {
+		return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+	}
+	return nil
+}
+
+// Close closes the journal. It must not be called before other calls have returned.
+func (j *Journal) Close() error {
+	if j.failed == ErrClosed {
+		return nil
+	}
+	j.Mark()
+	var err error
+	if j.failed == nil && j.last.end != j.last.flushed {
+		err = j.last.flush()
+	}
+	j.failed = ErrClosed
+	return errors.Join(err, j.last.file.Close(), j.lock.Release())
+}

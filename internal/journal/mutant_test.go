@@ -1,0 +1,28 @@
+//go:build mutants
+
+package journal_test
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	power := func(t testing.TB) { keepsWithoutPower(t, 200) }
+	rare := func(t testing.TB) { keepsWithoutPower(t, 2000) }
+	kill.Units(t, "internal/journal", map[string]func(testing.TB){
+		"JournalUnflushed":           power,
+		"JournalOpensUnflushedNames": rare,
+		"JournalOpenUnflushed":       power,
+		"JournalRotateUnflushed":     power,
+		"JournalHeaderUnflushed":     power,
+		"JournalNameUnflushed":       power,
+		"JournalStateUnflushed":      power,
+		"JournalFaultIsTheEnd":       noDamageIsSilent,
+		"JournalGapAccepted":         noDamageIsSilent,
+		"JournalUnchained":           copiesAreNotMixed,
+		"JournalBatchUnchecked":      noDamageIsSilent,
+		"JournalCutStays":            cutsStay,
+	})
+}

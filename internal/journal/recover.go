@@ -1,0 +1,245 @@
+package journal
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// OpenOn opens the journal on a disk, or makes one if the disk has no files of one. It
+// reads everything but the content of the snapshot. The error is a [*DamagedError] or a
+// [*MissingError] if records are lost that had been on the disk.
+func OpenOn(d Disk, o Options) (*Journal, error) {
+	j := &Journal{disk: d, size: o.Segment}
+	if j.size == 0 {
+		j.size = DefaultSegment
+	}
+	// Files are removed below because of the names of others, which a process that was
+	// killed may not have flushed.
+	if err := d.Sync(); err != nil {
+		return nil, err
+	}
+	segments, snapshots, err := j.list()
+	if err != nil {
+		return nil, err
+	}
+	if err := j.chooseSnapshot(snapshots); err != nil {
+		return nil, err
+	}
+	if len(segments) == 0 {
+		return j, j.begin()
+	}
+	if err := j.dropOlder(&segments); err != nil {
+		return nil, err
+	}
+	if err := j.openAll(segments); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// list returns the numbers of the segments and of the snapshots, and removes files that
+// do not count yet.
+func (j *Journal) list() (segments, snapshots []uint64, err error) {
+	names, err := j.disk.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		if n, ok := parseName(segmentPrefix, name); ok {
+			segments = append(segments, n)
+		} else if n, ok := parseName(snapshotPrefix, name); ok {
+			snapshots = append(snapshots, n)
+		} else if own(name) {
+			if err := j.disk.Remove(name); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	slices.Sort(segments)
+	slices.Sort(snapshots)
+	return segments, snapshots, nil
+}
+
+// own reports whether a file is one of a journal that does not count yet.
+func own(name string) bool {
+	name, cut := strings.CutSuffix(name, unnamed)
+	_, segment := parseName(segmentPrefix, name)
+	_, snapshot := parseName(snapshotPrefix, name)
+	return cut && (segment || snapshot)
+}
+
+// begin makes an empty journal.
+func (j *Journal) begin() error {
+	if j.snapshot > 0 {
+		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
+			fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot)}
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	j.id = binary.BigEndian.Uint64(b[:])
+	s, err := createSegment(j.disk, origin{j.id, 1, 0}, j.size)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	j.last = s
+	return nil
+}
+
+// chooseSnapshot takes the newest snapshot, and removes others, which a crash has left.
+func (j *Journal) chooseSnapshot(numbers []uint64) error {
+	for i, n := range numbers {
+		name := nameOf(snapshotPrefix, n)
+		if i < len(numbers)-1 {
+			if err := j.disk.Remove(name); err != nil {
+				return err
+			}
+			continue
+		}
+		r, err := openSnapshot(j.disk, name)
+		if err != nil {
+			return err
+		}
+		j.snapshot, j.id = n, r.journal
+		return r.Close()
+	}
+	return nil
+}
+
+// dropOlder removes segments that the snapshot stands for, which a crash has left.
+func (j *Journal) dropOlder(numbers *[]uint64) error {
+	all := *numbers
+	for len(all) > 1 && all[1] <= j.snapshot+1 {
+		if err := j.disk.Remove(nameOf(segmentPrefix, all[0])); err != nil {
+			return err
+		}
+		all = all[1:]
+	}
+	if all[0] > j.snapshot+1 {
+		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
+			fmt.Sprintf("the first record in the directory is number %d", all[0])}
+	}
+	*numbers = all
+	return nil
+}
+
+// openAll reads all segments and cuts the last one.
+func (j *Journal) openAll(numbers []uint64) (err error) {
+	var before *segment
+	defer func() {
+		if err != nil && before != nil {
+			err = errors.Join(err, before.file.Close())
+		}
+	}()
+	for _, n := range numbers {
+		s, err := openSegment(j.disk, nameOf(segmentPrefix, n))
+		if err != nil {
+			return err
+		}
+		if before != nil {
+			err = errors.Join(j.follows(before, s), before.file.Close())
+			j.old = append(j.old, before)
+		}
+		before = s
+		if err != nil {
+			return err
+		}
+		if j.id == 0 {
+			j.id = s.journal
+		}
+		if s.journal != j.id {
+			return &DamagedError{j.disk.Path(s.name), 0, "it belongs to another journal"}
+		}
+		wrong, err := s.scan(nil)
+		if err != nil {
+			return err
+		}
+		if err := j.checkFault(s, wrong, n == numbers[len(numbers)-1]); err != nil {
+			return err
+		}
+	}
+	j.last, j.count = before, before.next-1
+	return j.cutLast()
+}
+
+// follows returns an error unless a segment continues where another one ends.
+func (j *Journal) follows(before, s *segment) error {
+	switch {
+	case s.first == before.next && s.chain == before.sum:
+		return nil
+	case before.closed && s.first > before.next:
+		return &MissingError{j.disk.Path(nameOf(segmentPrefix, before.next)), fmt.Sprintf("%s says that it follows", j.disk.Path(before.name))}
+	}
+	return &DamagedError{j.disk.Path(before.name), before.end, "batches are missing before the next file, which begins with record " + fmt.Sprint(s.first)}
+}
+
+// checkFault returns an error if the end of a segment shows that data is lost.
+func (j *Journal) checkFault(s *segment, wrong string, last bool) error {
+	if !last {
+		return nil // the next segment tells
+	}
+	if s.closed {
+		return &MissingError{j.disk.Path(nameOf(segmentPrefix, s.next)), fmt.Sprintf("%s says that it follows", j.disk.Path(s.name))}
+	}
+	t, err := s.readTail()
+	if err != nil {
+		return err
+	}
+	if j.lost = t.size; t.flushed > s.end {
+		return &DamagedError{j.disk.Path(s.name), s.end, wrong}
+	}
+	if s.next <= j.snapshot {
+		return &DamagedError{j.disk.Path(s.name), s.end, fmt.Sprintf("%s, and there is a snapshot of %d records", wrong, j.snapshot)}
+	}
+	return nil
+}
+
+// cutLast removes what follows the last batch. Everything before is flushed: after the
+// end of a process it may be in the memory of the system only.
+func (j *Journal) cutLast() error {
+	s := j.last
+	if err := s.cut(j.size); err != nil {
+		return fmt.Errorf("journal: %s: %w", j.disk.Path(s.name), err)
+	}
+	return j.disk.Sync()
+}
+
+// Replay calls f with the number and the content of every record after the snapshot.
+// The content is only valid during the call. Replay must be called before the first
+// batch is appended.
+func (j *Journal) Replay(f func(number uint64, record []byte) error) error {
+	for _, s := range append(slices.Clone(j.old), j.last) {
+		if err := j.replay(s, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *Journal) replay(old *segment, f func(number uint64, record []byte) error) error {
+	s, err := openSegment(j.disk, old.name)
+	if err != nil {
+		return err
+	}
+	wrong, err := s.scan(func(first uint64, h head, b []byte) error {
+		number := first
+		ok, err := records(b, h.count, func(record []byte) error {
+			number++
+			if number-1 <= j.snapshot {
+				return nil
+			}
+			return f(number-1, record)
+		})
+		if !ok {
+			return &DamagedError{j.disk.Path(s.name), s.end, "the lengths of records are wrong"}
+		}
+		return err
+	})
+	if err == nil && s.next != old.next {
+		err = &DamagedError{j.disk.Path(s.name), s.end, wrong}
+	}
+	return errors.Join(err, s.file.Close())
+}

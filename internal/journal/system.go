@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/trust"
+)
+
+const fileMode = 0o600
+
+// Open opens the journal in a directory, or makes both. It fails if another owner has
+// the journal open, with an error that matches [durable.ErrLocked], and with
+// [trust.ErrUntrusted] if other users may change the directory, or read or change a
+// file of it. See [OpenOn] for damage.
+func Open(dir string, o Options) (*Journal, error) {
+	if err := durable.MakeDir(dir); err != nil {
+		return nil, err
+	}
+	if err := trust.Dir(dir); err != nil {
+		return nil, err
+	}
+	lock, err := durable.TakeLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("journal %s: %w", dir, err)
+	}
+	j, err := OpenOn(system{dir}, o)
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	j.lock = lock
+	return j, nil
+}
+
+// system is a directory of the operating system.
+type system struct{ dir string }
+
+func (s system) Path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s system) open(name string, flag int) (File, error) {
+	f, err := trust.Open(s.Path(name), flag|os.O_RDWR, fileMode, trust.Private)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return systemFile{f}, nil
+}
+
+func (s system) Open(name string) (File, error) { return s.open(name, 0) }
+
+func (s system) Create(name string) (File, error) {
+	if err := os.Remove(s.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return s.open(name, os.O_CREATE|os.O_EXCL)
+}
+
+func (s system) List() (names []string, err error) {
+	entries, err := os.ReadDir(s.dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+func (s system) Rename(from, to string) error {
+	return classify(os.Rename(s.Path(from), s.Path(to)))
+}
+
+func (s system) Remove(name string) error { return os.Remove(s.Path(name)) }
+
+func (s system) Sync() error { return durable.SyncDir(s.dir) }
+
+// systemFile is a file of the operating system.
+type systemFile struct{ *os.File }
+
+func (f systemFile) WriteAt(b []byte, offset int64) (int, error) {
+	n, err := f.File.WriteAt(b, offset)
+	return n, classify(err)
+}
+
+func (f systemFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (f systemFile) Allocate(size int64) error { return classify(allocate(f.File, size)) }
+
+func (f systemFile) Sync() error { return flush(f.File) }
+
+// classify makes errors that say that the disk is full match ErrFull.
+func classify(err error) error {
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+)
+
+// reports is what a writer has reported.
+type reports struct {
+	mu      sync.Mutex
+	durable []uint64
+	full    []error
+}
+
+func (r *reports) options() journal.WriterOptions {
+	return journal.WriterOptions{
+		OnDurable: func(last uint64) { r.mu.Lock(); defer r.mu.Unlock(); r.durable = append(r.durable, last) },
+		OnFull:    func(err error) { r.mu.Lock(); defer r.mu.Unlock(); r.full = append(r.full, err) },
+	}
+}
+
+func openOn(t testing.TB, d *disktest.Disk) *journal.Journal {
+	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 16})
+	require.NoError(t, err)
+	return j
+}
+
+// What comes while a batch is being written is flushed together.
+func TestOneFlushIsForAllThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, r := disktest.New(), new(reports)
+		j := openOn(t, d)
+		flushes, hold := d.Syncs(), make(chan struct{})
+		d.BeforeSync(func() { <-hold })
+		w := journal.NewWriter(j, r.options())
+		for i := range 1000 {
+			last, err := w.Append(t.Context(), fmt.Append(nil, i), []byte("with it"))
+			require.NoError(t, err)
+			require.EqualValues(t, 2*i+2, last)
+			if i == 0 {
+				synctest.Wait() // the first batch is being flushed
+			}
+		}
+		close(hold)
+		synctest.Wait()
+		require.Equal(t, []uint64{2, 2000}, r.durable)
+		require.Equal(t, flushes+2, d.Syncs())
+		require.NoError(t, w.Close())
+		_, err := w.Append(t.Context(), nil)
+		require.ErrorIs(t, err, journal.ErrClosed)
+		got, err := content(openOn(t, d))
+		require.NoError(t, err)
+		require.Len(t, got, 2000)
+	})
+}
+
+// A full disk is no end: callers wait, and go on when there is room.
+func TestAFullDiskHoldsCallersBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, r := disktest.New(), new(reports)
+		o := r.options()
+		o.Pending = 100
+		w := journal.NewWriter(openOn(t, d), o)
+		d.SetRoom(50)
+		appended := 0
+		go func() {
+			for range 50 {
+				if _, err := w.Append(t.Context(), make([]byte, 60)); err != nil {
+					return
+				}
+				appended++
+			}
+		}()
+		synctest.Wait()
+		require.Empty(t, r.durable, "nothing of a batch that is half written")
+		require.Len(t, r.full, 1)
+		require.ErrorIs(t, r.full[0], journal.ErrFull)
+		require.ErrorContains(t, r.full[0], "disk/log-0000000000000001")
+		require.Less(t, appended, 5)
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("no longer")
+		cancel(cause)
+		_, err := w.Append(ctx, nil)
+		require.ErrorIs(t, err, cause)
+
+		d.SetRoom(-1)
+		time.Sleep(journal.DefaultRetry)
+		synctest.Wait()
+		require.Equal(t, 50, appended)
+		require.Len(t, r.full, 2)
+		require.NoError(t, r.full[1])
+		require.NoError(t, w.Close())
+		got, err := content(openOn(t, d))
+		require.NoError(t, err)
+		require.Len(t, got, 50)
+	})
+}
+
+// A flush that fails ends the writer: nobody knows what is on the disk.
+func TestAFailedFlushEndsTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, r := disktest.New(), new(reports)
+		w := journal.NewWriter(openOn(t, d), r.options())
+		broken := errors.New("input/output error")
+		d.FailSync(broken)
+		_, err := w.Append(t.Context(), []byte("lost"))
+		require.NoError(t, err)
+		<-w.Done()
+		require.Empty(t, r.durable)
+		require.ErrorIs(t, w.Err(), broken)
+		d.FailSync(nil)
+		_, err = w.Append(t.Context(), nil)
+		require.ErrorIs(t, err, broken)
+		require.ErrorIs(t, w.Close(), broken)
+	})
+}
+
+// A writer can be closed while the disk is full.
+func TestCloseDoesNotWaitForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := disktest.New()
+		w := journal.NewWriter(openOn(t, d), journal.WriterOptions{})
+		d.SetRoom(0)
+		_, err := w.Append(t.Context(), []byte("one"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.ErrorIs(t, w.Close(), journal.ErrFull)
+		d.SetRoom(-1)
+		got, err := content(openOn(t, d))
+		require.NoError(t, err)
+		require.Empty(t, got)
+	})
+}
