@@ -105,6 +105,12 @@ func (a adapter) Snapshot() ([]byte, error) {
 // Restore implements [engine.Application].
 func (a adapter) Restore(state []byte) error { return a.app.Restore(bytes.NewReader(state)) }
 
+// Save implements [engine.Application].
+func (a adapter) Save(w io.Writer) error { return a.app.Snapshot(w) }
+
+// Load implements [engine.Application].
+func (a adapter) Load(r io.Reader) error { return a.app.Restore(r) }
+
 // Merge implements [engine.Application].
 func (a adapter) Merge(branches []replica.Branch) error {
 	list := make([]Branch, len(branches))

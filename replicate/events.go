@@ -123,6 +123,15 @@ type Diverged struct {
 	Ours, Theirs uint64
 }
 
+// Recovered: this node has begun with the state of its Storage, of a snapshot and
+// Operations after it. Cut bytes were removed, of operations that were being written
+// when the process or the power ended, and of which nobody was told that they last.
+type Recovered struct{ Operations, Cut uint64 }
+
+// Disk: the disk of this node is full, which Err says with the path, and the replica
+// takes no more operations until there is room again; then Err is nil.
+type Disk struct{ Err error }
+
 func (Settled) event()      {}
 func (Receiving) event()    {}
 func (Restored) event()     {}
@@ -137,6 +146,8 @@ func (Refused) event()      {}
 func (Stuck) event()        {}
 func (Corrupt) event()      {}
 func (Diverged) event()     {}
+func (Recovered) event()    {}
+func (Disk) event()         {}
 
 func (e Settled) String() string {
 	return fmt.Sprintf("view %v is settled: %v have its state", e.View, e.Holders)
@@ -201,6 +212,21 @@ func (e Diverged) String() string {
 		e.Member, e.Position, e.View, e.Theirs, e.Ours)
 }
 
+func (e Recovered) String() string {
+	text := fmt.Sprintf("this node has the state of its disk, with %d operations since the snapshot", e.Operations)
+	if e.Cut > 0 {
+		text += fmt.Sprintf("; %d bytes that were not written completely were cut off", e.Cut)
+	}
+	return text
+}
+
+func (e Disk) String() string {
+	if e.Err == nil {
+		return "the disk of the state has room again"
+	}
+	return fmt.Sprintf("this node waits for room to keep its state: %v", e.Err)
+}
+
 // eventOf returns the event that the engine reports.
 func eventOf(e *engine.Event) Event {
 	if e.Hangs > 0 {
@@ -230,6 +256,10 @@ func eventOf(e *engine.Event) Event {
 		return Refused{e.View, e.Member, name, e.Err}
 	case replica.EventStuck:
 		return Stuck{e.View, name}
+	case replica.EventRecovered:
+		return Recovered{e.Total, e.Bytes}
+	case replica.EventDisk:
+		return Disk{e.Err}
 	case replica.EventCorrupt:
 		return Corrupt{e.View, e.Member, name}
 	}

@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/failaware/failaware"
@@ -55,6 +56,16 @@ type Config struct {
 	// HashEvery is the number of ordered messages after which members compare hashes of
 	// their states, for which the application is a [Hasher]. Zero means never.
 	HashEvery int
+	// Storage, if not empty, is a directory in which this node keeps the state: an
+	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
+	// all members of the view, and [Start] begins with the state that the directory has.
+	// No other node may use the directory. Either all nodes of the group have a Storage,
+	// or none has. With RequireQuorum the node needs a StateDir too, which keeps the
+	// sequences of views growing.
+	//
+	// Keep one copy: a directory that is restored from a backup has forgotten what this
+	// node told the others.
+	Storage string
 	// OnMessage, if not nil, is called with the messages that members broadcast by
 	// [Replica.Broadcast], in the order of the deliveries, between two calls of the
 	// application and by the same goroutine. As with those, what comes meanwhile waits.
@@ -69,7 +80,8 @@ type Config struct {
 type Replica struct {
 	node   *failaware.Node
 	engine *engine.Engine
-	quorum bool
+	lasts  bool // operations may come to last
+	stored bool // on disks
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error // written before done is closed
@@ -85,7 +97,8 @@ type Replica struct {
 //
 // When the node begins another incarnation (event.Restarted), the replica keeps the
 // state of the application, and brings it along as one that competes with those of the
-// others. A process that starts again has no state, and remembers nothing.
+// others. A process that starts again has no state, unless there is a Storage: then Start
+// calls Restore and Apply before it returns, for the state that is there.
 //
 // With RequireQuorum, a node that remembers nothing does not count until it has the
 // state again: a quorum of such nodes would not know what was acknowledged before. So
@@ -94,12 +107,14 @@ type Replica struct {
 // and the event [AwaitsMemory] names the absent nodes.
 //
 // The replica runs until [Replica.Close], until the node stops, or until the
-// application fails ([Replica.Err]). The node stops with it, since the group would
-// wait for a member without a state.
+// application or its Storage fails ([Replica.Err]). The node stops with it, since the
+// group would wait for a member without a state.
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
 // [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
-// a method; then the node goes on.
+// a method. That of a Storage matches [failaware.ErrDamaged], and names the file and the
+// offset; [failaware.ErrInUse]; or is the system's. The node goes on, and the application
+// must not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
 	if err != nil {
@@ -127,6 +142,9 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	if err := checkApplication(app, &c); err != nil {
 		return nil, nil, err
 	}
+	if cfg.Storage != "" && c.Quorum != nil && n.Config().StateDir == "" {
+		return nil, nil, errors.New("replicate: invalid Config: Storage: with RequireQuorum the node needs a StateDir: states are compared by the sequences of views, which must grow when it starts again")
+	}
 	var event func(engine.Event)
 	if cfg.OnEvent != nil {
 		event = func(e engine.Event) { cfg.OnEvent(eventOf(&e)) }
@@ -136,12 +154,20 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		beside = func(d broadcast.Delivery) { cfg.OnMessage(messageOf(&d)) }
 	}
 	stream := engine.NewStream(n, d)
-	e, err := engine.New(c, stream, adapter{app, c.WithDefaults().MaxSnapshot}, beside, event)
+	a := adapter{app, c.WithDefaults().MaxSnapshot}
+	var store *engine.Store
+	if cfg.Storage != "" {
+		var err error
+		if store, err = engine.OpenStore(cfg.Storage, a); err != nil {
+			return nil, nil, err
+		}
+	}
+	e, err := engine.New(c, stream, a, store, beside, event)
 	if err != nil {
-		return nil, nil, fmt.Errorf("replicate: %w", err)
+		return nil, nil, errors.Join(fmt.Errorf("replicate: %w", err), store.Close())
 	}
 	stream.Follow(e)
-	return &Replica{node: n, engine: e, quorum: c.Quorum != nil, done: make(chan struct{})}, stream, nil
+	return &Replica{node: n, engine: e, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
 }
 
 // machine returns the configuration of the machine.

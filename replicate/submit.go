@@ -21,8 +21,10 @@ type Applied struct {
 	// reached: it is in the state of the members that move on together with this node.
 	Transitional bool
 	// Lasting says, with RequireQuorum, that the operation is in the states of all later
-	// quorums, unless so many processes end before they have the state again that no
-	// quorum remembers it. The event [Begun] tells of that.
+	// quorums, unless so many processes end before they have the state again, or lose the
+	// disks of their [Config.Storage], that no quorum remembers it. The event [Begun]
+	// tells of that. With Storage and without RequireQuorum it says that the operation is
+	// on the disks of all members of the view.
 	Lasting bool
 	// Stamp is the group time of submission, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.
@@ -33,9 +35,9 @@ type Applied struct {
 // Submit makes an operation of a command, which it copies, and returns when the
 // application of this node has applied it, with its result. The command is broadcast
 // with [failaware.TotalOrder] and [failaware.StrictAtomicity]: unless the outcome is
-// Transitional, every member of the view has it, and applies it. With RequireQuorum,
-// Submit returns without an error only operations that are Lasting, and waits for
-// that.
+// Transitional, every member of the view has it, and applies it. With RequireQuorum or
+// [Config.Storage], Submit returns without an error only operations that are Lasting, and
+// waits for that.
 //
 // It waits until operations are accepted. Errors of operations that are not
 // submitted: a [*NotAcceptingError] with the reason and the cause of ctx;
@@ -64,7 +66,7 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware
 	}
 	m := &v.Message
 	a := Applied{ID: id, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
-	if r.quorum && !v.Lasting && opts.Atomicity == failaware.StrictAtomicity {
+	if r.lasts && !v.Lasting && opts.Atomicity == failaware.StrictAtomicity {
 		if err := r.confirm(ctx, id, v.Restores); err != nil {
 			return Applied{}, err
 		}
@@ -153,24 +155,28 @@ func (r *Replica) confirm(ctx context.Context, id failaware.MessageID, restores 
 // barrier waits for a barrier of this node that is delivered as regular, with
 // RequireQuorum as lasting, while the node has the state of the view. at is called at
 // its place among the calls of the application. A barrier that fails is tried again.
+// Disks take their time, so with Storage at is called before the barrier lasts, and what
+// it saw counts if a later barrier lasts on top of the same state.
 func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error) {
 	good := func(v engine.Verdict) bool {
-		kept := !v.Message.Transitional && (v.Lasting || !r.quorum)
+		kept := !v.Message.Transitional && (v.Lasting || !r.lasts)
 		return v.Unknown == "" && kept
 	}
-	var place func(engine.Verdict)
-	if at != nil {
-		place = func(v engine.Verdict) {
-			if good(v) {
-				at()
-			}
+	called, restores := at == nil, uint64(0)
+	place := func(v engine.Verdict) {
+		if !called && (good(v) || r.stored && !v.Message.Transitional) {
+			called, restores = true, v.Restores
+			at()
 		}
 	}
 	for {
 		_, v, err := r.send(ctx, replica.AppendBarrier(nil), ordered, place)
 		var unknown *failaware.UnknownOutcomeError
 		switch {
-		case err == nil && good(v) && !(v.Late && at != nil):
+		case err == nil && good(v) && called:
+			if at != nil && v.Restores != restores {
+				return v, &NotAcceptingError{Situation: r.Progress().Situation}
+			}
 			return v, nil
 		case errors.As(err, &unknown) && (unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped), err != nil && unknown == nil:
 			return v, r.why(err)

@@ -172,6 +172,10 @@ func states() []Campaign {
 			Reach: []string{replicated.StartedOver}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
+		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
+		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
 	}
 }
 

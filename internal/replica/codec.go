@@ -105,6 +105,8 @@ func encode(m *message) []byte {
 		b = u64(append(appendName(b, m.name), m.digest[:]...), m.offset)
 	case kindHash:
 		b = u64(u64(appendView(b, m.at.View), m.at.Position), m.sum)
+	case kindStored:
+		b = u64(appendView(b, m.at.View), m.at.Position)
 	}
 	return b
 }
@@ -215,6 +217,8 @@ func decode(b []byte, m *message) error {
 		m.name, m.digest, m.offset = r.name(), r.sum(), r.u64()
 	case kindHash:
 		m.at.View, m.at.Position, m.sum = r.view(), r.u64(), r.u64()
+	case kindStored:
+		m.at.View, m.at.Position = r.view(), r.u64()
 	default:
 		return errMessage
 	}

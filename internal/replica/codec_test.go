@@ -25,6 +25,7 @@ var (
 		{kind: kindChunk, name: someName, digest: Digest{2}, offset: 3, size: 9, body: []byte("piece")},
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
 		{kind: kindHash, at: Point{someView, 4}, sum: 5},
+		{kind: kindStored, at: Point{someView, 4}},
 	}
 )
 

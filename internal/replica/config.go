@@ -35,6 +35,9 @@ type Config struct {
 	// compare hashes of their states; 0 means never. It must be the same at all
 	// members.
 	HashEvery int
+	// Stored says that the caller keeps the state on a disk. It must be the same at all
+	// members.
+	Stored bool
 	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
 	// is then one line of states, that of the quorums.
 	Quorum quorum.System

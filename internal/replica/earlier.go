@@ -55,6 +55,9 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		m.streams = nil
 		switch {
 		case m.standing == Holder:
+			if len(m.queue) > 0 {
+				m.locate(0)
+			}
 			m.drain()
 			m.keep()
 		case m.standing == Blank && m.ops && m.phase == settled:
@@ -65,6 +68,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 			m.skipQueue()
 			m.old = Earlier{Rank: m.rank}
 		}
+		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
 		m.view, m.phase, m.retryAt = nil, idle, timed.Never
 	})

@@ -43,11 +43,19 @@ const (
 	// Beside: Delivery is a message of the application that is no operation. It stands
 	// between the calls before and after this one, whatever state this node has.
 	Beside
+	// Locate, with Stored: the application has the state that Place names, and with
+	// each later Apply the one at the Position of the Delivery. Without a Place, the
+	// state has no name until the next Locate.
+	Locate
+	// Lasts, with Stored: all that the application had applied At, or before, lasts if
+	// it is regular and Strict. Unless Lasting is set, nothing more will be said of
+	// calls before this one.
+	Lasts
 )
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
-		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside"}...)
+		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside", Locate: "locate", Lasts: "lasts"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields count.
@@ -61,8 +69,11 @@ type Effect struct {
 	Name     Name
 	State    []byte
 	Branches []Branch
-	At       Point
-	// Lasting, of Apply and Barrier with a Quorum: the present state is part of
+	// At, of Apply and Barrier, is the position of the last operation until then, 0 if
+	// the view had none.
+	At    Point
+	Place *Place
+	// Lasting, of Apply and Barrier with a Quorum or Stored: the present state is part of
 	// the states of all later quorums, in any later view, unless
 	// EventBegun tells that a quorum has lost its memory.
 	Lasting bool
@@ -122,6 +133,11 @@ const (
 	// EventDiverged: the states of Member and of this node differ at At, although both
 	// applied the same operations. Ours and Theirs are the hashes.
 	EventDiverged
+	// EventRecovered: the state began with what the disk has, with Total operations after
+	// the snapshot. Bytes were cut off, of a batch that was not complete.
+	EventRecovered
+	// EventDisk: the disk of this node is full, which Err says, or no longer is.
+	EventDisk
 )
 
 // Event is news of the replicated state. The kind says which fields count.

@@ -12,10 +12,17 @@ import (
 // includes a member that has promised the rank, and its view gets a larger one. A view that
 // ends before leaves the state as old as it was, because other members may not have seen
 // it settled, and settle another view of the same rank.
+//
+// With Stored the rank is the sequence of the view. A state directory has it before the
+// member takes part in the view, so that later views have larger ones, over processes.
 
 // promise begins the rank of a view that has just been settled.
 func (m *Replica) promise() {
-	if m.cfg.Quorum == nil {
+	switch {
+	case m.cfg.Quorum == nil:
+		return
+	case m.cfg.Stored:
+		m.rank = m.view.ID.Sequence
 		return
 	}
 	m.rank = 0
@@ -36,7 +43,7 @@ func (m *Replica) promise() {
 
 // sayHolds tells the others, in the order, that this node has the state of the view.
 func (m *Replica) sayHolds() {
-	if m.cfg.Quorum != nil {
+	if m.cfg.Quorum != nil && !m.cfg.Stored {
 		m.say(marker, message{kind: kindHolds, view: m.view.ID})
 	}
 }
@@ -47,10 +54,14 @@ func (m *Replica) sayHolds() {
 // holders of the view's state are a quorum by now, so the state has the rank of the view,
 // every later quorum includes a holder, and no other state outranks it. Members that only
 // wait for the state do not count, because without a holder no member can use the
-// deliveries that they have queued.
+// deliveries that they have queued. With Stored, checkStored has said so of the
+// last operation; of an operation it says so later.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	q := m.cfg.Quorum
 	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
+	if m.cfg.Stored {
+		return regular && m.lastsTo > m.last
+	}
 	return regular && q != nil && q.IsQuorum(m.holders)
 }
 
@@ -70,7 +81,7 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	switch {
 	case !m.own(&d):
 	case m.Current():
-		m.emit(Effect{Kind: Barrier, Delivery: d, Lasting: m.lasts(&d)})
+		m.emit(Effect{Kind: Barrier, Delivery: d, At: Point{m.view.ID, m.last}, Lasting: m.lasts(&d)})
 	default:
 		m.skip(d)
 	}
@@ -78,14 +89,14 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 
 // newest returns the state of the last quorum. Quorums intersect, so their views are
 // one line, in which sequences grow. Among equals, a state that is neither discarded nor
-// of an earlier incarnation is preferred, then one with more of the same view, and then
-// the one that most members have.
+// of an earlier incarnation is preferred, then one that continues the other, as one does
+// that has more of the same view, and then the one that most members have.
 func (m *Replica) newest(bs []branch) branch {
 	best, standing := bs[0], m.standingOf(bs[0])
 	for _, b := range bs[1:] {
 		s := m.standingOf(b)
 		if b.rank > best.rank || b.rank == best.rank && (standing == Pending && s != Pending ||
-			standing == s && b.rather(&best)) {
+			standing == s && m.rather(&b, &best)) {
 			best, standing = b, s
 		}
 	}
@@ -93,9 +104,9 @@ func (m *Replica) newest(bs []branch) branch {
 }
 
 // rather reports whether a branch is preferred to another of the same rank.
-func (b *branch) rather(o *branch) bool {
-	if b.end.Label == o.end.Label && b.end.View == o.end.View && b.end.Position != o.end.Position {
-		return b.end.Position > o.end.Position
+func (m *Replica) rather(b, o *branch) bool {
+	if more, less := m.includes(b, o), m.includes(o, b); more != less {
+		return more
 	}
 	return b.members.Len() > o.members.Len()
 }

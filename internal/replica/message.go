@@ -23,6 +23,7 @@ const (
 	kindGot            // acknowledges a part of a snapshot
 	kindHash           // a hash of the state
 	kindBeside         // a message of the application that is no operation, in any order
+	kindStored         // a member has the state at a position on its disk
 )
 
 // Markers decide something at their position in the order, for all members that deliver

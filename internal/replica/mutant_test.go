@@ -28,6 +28,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaForgetfulCounts":      forgetfulQuorum,
 		"ReplicaWaitingRemembers":     newcomerCounts,
 		"ReplicaForgetMemory":         renewedCounts,
+		"StorePlaceWithoutPosition":   placeInTheMiddle,
 		"ReplicaForgetEarlier":        aloneKeeps,
 		"ReplicaEarlierUnnamed":       earlierIsABranch,
 		"ReplicaAnyPositionIncludes":  earlierIsABranch,

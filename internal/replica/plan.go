@@ -59,6 +59,7 @@ func (m *Replica) settle() {
 	case holders.Has(self) && m.standing == Tentative:
 		// No member here knows more, so the initial state with the deliveries
 		// since counts like any other state.
+		m.dislocate()
 		for _, d := range m.takeBefore() {
 			m.apply(d, false, false)
 		}
@@ -80,7 +81,9 @@ func (m *Replica) settle() {
 	m.plan(holders)
 	m.prune()
 	if m.Current() {
+		m.locate(0)
 		m.drain()
+		m.checkStored()
 	} else if m.phase == settled && m.queued > m.cfg.MaxQueued {
 		m.startOver()
 	}

@@ -127,7 +127,16 @@ func (m *Replica) restore(p *incoming) {
 	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Earlier{}, nil
 	m.remembers = true
 	m.sayHolds()
+	for _, d := range m.takeBefore() {
+		m.apply(d, false, false)
+	}
+	at := uint64(0)
+	if p.name.View == m.view.ID {
+		at = p.name.Position
+	}
+	m.locate(at)
 	m.drain()
+	m.checkStored()
 }
 
 // startOver drops the queue, and asks for the state at a later position, which is the

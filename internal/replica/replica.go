@@ -62,6 +62,8 @@ type Replica struct {
 	streams    []*stream
 	nextAt     timed.Instant // when the rate allows the next chunk
 	checks     []check
+	stored     []uint64 // by member: one more than the position that its disk has
+	lastsTo    uint64   // one more than the position through which the state lasts
 
 	// Invalid counts deliveries that are not messages of this package.
 	Invalid uint64
@@ -163,6 +165,9 @@ func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []E
 // leave ends the view. A member with a state of its own has delivered messages on top
 // of it, merged or not, and takes the result along.
 func (m *Replica) leave(next *membership.View) {
+	if m.standing == Holder && len(m.queue) > 0 {
+		m.locate(0) // the view did not settle
+	}
 	if m.ops {
 		m.line = appendLine(m.line, Ancestor{m.label, m.view.ID, m.reached})
 		m.label, m.end = m.label.successor(m.view.ID, next.ID), Name{}
@@ -179,6 +184,7 @@ func (m *Replica) leave(next *membership.View) {
 		m.base, m.label, m.line = Name{}, Label{}, nil
 		m.skipQueue()
 	}
+	m.giveUp()
 	m.mates = m.mates.Intersect(next.Transitional(m.view.ID))
 }
 
@@ -193,6 +199,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.stuck, m.refusals, m.retryAt = nil, 0, timed.Never
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
+	m.stored, m.lastsTo = make([]uint64, len(v.Members)), 0
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
 	}
@@ -257,6 +264,8 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeGot(d.Sender, &msg)
 		case kindHash:
 			m.takeHash(d.Sender, msg.at, msg.sum)
+		case kindStored:
+			m.takeStored(d.Sender, msg.at)
 		case kindBeside:
 			d.Payload = msg.body
 			m.emit(Effect{Kind: Beside, Delivery: d})
@@ -289,7 +298,7 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 // apply hands an operation to the application. fresh says that the state is that of the
 // view, so that members can compare hashes.
 func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
-	m.emit(Effect{Kind: Apply, Delivery: d, Lasting: lasting})
+	m.emit(Effect{Kind: Apply, Delivery: d, At: Point{m.view.ID, d.Position}, Lasting: lasting})
 	if n := uint64(m.cfg.HashEvery); fresh && n > 0 && d.Position%n == 0 {
 		m.emit(Effect{Kind: Hash, At: Point{m.view.ID, d.Position}})
 	}

@@ -18,6 +18,7 @@ type world struct {
 	nodes []*node
 	views uint64
 	hold  func(from int, payload []byte) bool
+	named map[Label]map[string]bool // with Stored: states that had a name
 }
 
 type node struct {
@@ -35,6 +36,9 @@ type node struct {
 	asked    []Name // snapshots that a lazy application owes
 	states   []string
 	last     Effect // the last Apply, Skip or Barrier of its own message
+	place    Place  // with Stored: of app
+	named    bool
+	lasts    []Effect // Lasts
 }
 
 func incarnation(i int) timed.Incarnation {
@@ -42,7 +46,7 @@ func incarnation(i int) timed.Incarnation {
 }
 
 func newWorld(n int, cfg Config) *world {
-	w := &world{now: timed.Instant(time.Second), cfg: cfg}
+	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}}
 	for i := range n {
 		w.nodes = append(w.nodes, nil)
 		w.restart(i, 0)
@@ -112,6 +116,8 @@ func (w *world) perform(i int, out []Effect) {
 		switch e.Kind {
 		case Apply:
 			n.app += string(e.Delivery.Payload)
+			n.place.Position = e.Delivery.Position
+			w.name(n)
 		case Snapshot:
 			n.asked = append(n.asked, e.Name)
 			n.states = append(n.states, n.app)
@@ -119,9 +125,16 @@ func (w *world) perform(i int, out []Effect) {
 				w.answer(i)
 			}
 		case Restore:
-			n.app = string(e.State)
+			n.app, n.named = string(e.State), false
+		case Locate:
+			if n.named = e.Place != nil; n.named {
+				n.place = *e.Place
+				w.name(n)
+			}
+		case Lasts:
+			n.lasts = append(n.lasts, e)
 		case Merge:
-			n.app = "("
+			n.app, n.named = "(", false
 			for _, b := range e.Branches {
 				n.app += string(b.State) + "|"
 			}
@@ -140,6 +153,16 @@ func (w *world) perform(i int, out []Effect) {
 		if e.Kind == Broadcast {
 			w.deliver(i, e)
 		}
+	}
+}
+
+// name notes the name of a node's state.
+func (w *world) name(n *node) {
+	if l := n.place.Named().Label; n.named {
+		if w.named[l] == nil {
+			w.named[l] = map[string]bool{}
+		}
+		w.named[l][n.app] = true
 	}
 }
 

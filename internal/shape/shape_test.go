@@ -70,7 +70,7 @@ var below = map[string][]string{
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"internal/loop/deliveryqueue"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
-	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/journal", "internal/loop/deliveryqueue"},
+	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
 	"internal/eventring":          {},
 	"internal/enum":               {},

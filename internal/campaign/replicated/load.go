@@ -17,6 +17,8 @@ type load struct {
 	untidy    bool    // applications write equal states in different ways
 	refuse    float64 // share of snapshots that applications refuse
 	slow      int64   // the longest time of a call, in nanoseconds
+	flush     int64   // the longest time of a flush of a disk, in nanoseconds
+	broken    float64 // share of flushes that fail
 	shared    bool    // all machines sleep at the same time, now and then
 	pace      float64 // how often a second each node broadcasts one to three operations
 	mix       []broadcast.Options
@@ -42,6 +44,13 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		l.refuse = 0.1
 	}
 	l.slow = int64(r.LogUniform(10_000, 3_000_000))
+	if o.Disks {
+		c.Stored = true
+		l.flush = int64(r.LogUniform(10_000, 100_000_000))
+		if r.Chance(0.3) {
+			l.broken = 0.01
+		}
+	}
 	l.pace = min(l.pace, l.bearable())
 	l.mix = drawMix(r, o.Timed)
 	l.cast = broadcast.Config{Window: int(r.LogUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,

@@ -20,6 +20,8 @@ type member struct {
 	inc       timed.Incarnation
 	replica   *replica.Replica
 	app       *state
+	disk      *disk         // of the machine; nil if states are in memory only
+	place     replica.Place // of the state, as the replica said last
 	view      *membership.View
 	calls     []replica.Effect // that wait for the application
 	busy      bool             // the application is in a call
@@ -229,6 +231,7 @@ func (s *run) call(m *member, e *replica.Effect) {
 	case replica.Hash:
 		s.perform(m, m.replica.HandleHash(now, e.At, m.app.history, nil))
 	}
+	s.keep(m, e)
 }
 
 // event handles what a replica reports.

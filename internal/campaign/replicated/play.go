@@ -21,6 +21,7 @@ type Options struct {
 	Tight  bool // little may wait
 	Timed  bool // some operations are Timed
 	Quorum bool // states continue in quorums only
+	Disks  bool // machines keep the state
 }
 
 // The phases of a run.
@@ -51,6 +52,9 @@ const (
 	Waited      = "a quorum waited for members that remember"
 	Together    = "all machines slept"
 	Continued   = "an incarnation went on with an earlier state"
+	Recovered   = "a process found a state on its disk"
+	Torn        = "a process ended while its disk was written, and found that"
+	Failed      = "a disk failed"
 )
 
 // run is one seed under way.
@@ -60,6 +64,7 @@ type run struct {
 	load    load
 	rand    random.Stream
 	members []*member // by node
+	disks   []*disk   // by node
 	check   check
 	done    bool // the members broadcast no more operations
 }
@@ -70,6 +75,7 @@ func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 	s := &run{opt: o, rand: random.New(seed, random.Apps<<8)}
 	s.load = drawLoad(s.rand, o)
 	s.members = make([]*member, s.load.nodes)
+	s.disks = make([]*disk, s.load.nodes)
 	s.check = newCheck(s)
 	c, err := sim.CaseOf(seed, s.options(opt))
 	if err != nil {
@@ -124,7 +130,7 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 	if m := s.members[n.ID()-1]; m != nil && m.process == n.Process() {
 		s.renew(n)
 	} else {
-		s.begin(n, newState(), replica.Earlier{})
+		s.boot(n)
 	}
 	return sim.Handlers{
 		Broadcast: sim.BroadcastHandlers{
@@ -133,6 +139,28 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 			Entered:   func(v *membership.View) { s.entered(n, v) },
 		},
 		Restarted: func(timed.BootID) { s.renew(n) },
+	}
+}
+
+// boot begins the first incarnation of a process, with what is on the disk of its
+// machine.
+func (s *run) boot(n *sim.Node) {
+	if !s.opt.Disks {
+		s.begin(n, newState(), replica.Earlier{})
+		return
+	}
+	d := &s.disks[n.ID()-1]
+	if *d == nil {
+		*d = newDisk()
+	}
+	app, has := s.recover(*d)
+	m := s.begin(n, app, has)
+	m.place = (*d).place
+	for id := range app.ops {
+		m.told.has[id] = true
+	}
+	if has.Label != (replica.Label{}) {
+		s.w.Sometimes(Recovered)
 	}
 }
 
@@ -145,7 +173,7 @@ func (s *run) renew(n *sim.Node) {
 	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
 	s.check.resolved(m)
 	next := s.begin(n, m.app, m.replica.Earlier())
-	next.calls, next.must, next.told.has = m.calls, m.must, m.told.has
+	next.calls, next.must, next.told.has, next.place = m.calls, m.must, m.told.has, m.place
 	if m.replica.Earlier().Label != (replica.Label{}) {
 		s.w.Sometimes(Continued)
 	}
@@ -154,7 +182,7 @@ func (s *run) renew(n *sim.Node) {
 
 // begin begins an incarnation with a state.
 func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
-	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, must: map[opID]bool{}, told: newTold()}
+	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold()}
 	cfg := s.load.replica
 	cfg.Self = m.inc
 	if err := cfg.Validate(); err != nil {

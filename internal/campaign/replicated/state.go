@@ -13,6 +13,8 @@ import (
 // opID names an operation: its author's boot id and its number there.
 type opID [16]byte
 
+func (id opID) compare(o opID) int { return bytes.Compare(id[:], o[:]) }
+
 // state is the state of an application. It has the operations, and a hash of the
 // order in which they came since the last restart or merge. Applications with
 // equal states applied the same operations in the same order.

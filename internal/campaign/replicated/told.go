@@ -1,6 +1,9 @@
 package replicated
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
 )
@@ -11,10 +14,18 @@ type told struct {
 	owed     map[opID]bool        // own operations that were delivered, and neither applied nor skipped
 	unsure   map[opID]bool        // own operations that were applied, and not said to last
 	barriers map[broadcast.ID]int // how many operations were said to last when it was broadcast
+	held     []heldOp             // own operations and barriers that may be said to last
+}
+
+// heldOp is what lasts once a quorum of disks has a position: an own operation, or, with
+// a barrier, all that were unsure.
+type heldOp struct {
+	ids []opID
+	at  replica.Point
 }
 
 func newTold() told {
-	return told{map[opID]bool{}, map[opID]bool{}, map[opID]bool{}, map[broadcast.ID]int{}}
+	return told{has: map[opID]bool{}, owed: map[opID]bool{}, unsure: map[opID]bool{}, barriers: map[broadcast.ID]int{}}
 }
 
 // decides handles a call that a replica makes to its application. An operation that
@@ -33,15 +44,45 @@ func (c *check) decides(m *member, e *replica.Effect) {
 		}
 		c.s.w.Sometimes(Skipped)
 	case replica.Barrier:
-		if e.Lasting { // and with it all that the member has
-			for id := range p.unsure {
-				c.lasts(id)
-			}
-			clear(p.unsure)
+		switch {
+		case e.Lasting:
+			c.allLast(p)
+		case m.disk != nil && !e.Delivery.Transitional:
+			p.held = append(p.held, heldOp{slices.SortedFunc(maps.Keys(p.unsure), opID.compare), e.At})
 		}
+	case replica.Lasts:
+		c.held(p, e)
 	}
 	if e.Kind == replica.Apply || e.Kind == replica.Skip {
 		c.outcome(m, e)
+	}
+}
+
+// allLast notes that all that a member has lasts.
+func (c *check) allLast(p *told) {
+	for id := range p.unsure {
+		c.lasts(id)
+	}
+	clear(p.unsure)
+}
+
+// held notes what lasts because disks have it, or that no more will be said.
+func (c *check) held(p *told, e *replica.Effect) {
+	for len(p.held) > 0 {
+		h := p.held[0]
+		reached := h.at.View == e.At.View && h.at.Position <= e.At.Position
+		if e.Lasting && !reached {
+			return
+		}
+		for _, id := range h.ids {
+			if e.Lasting {
+				c.lasts(id)
+				delete(p.unsure, id)
+			} else {
+				p.unsure[id] = true
+			}
+		}
+		p.held = p.held[1:]
 	}
 }
 
@@ -59,6 +100,8 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 	case e.Kind == replica.Skip:
 	case e.Lasting:
 		c.lasts(id)
+	case m.disk != nil && !e.Delivery.Transitional && e.Delivery.Atomicity == broadcast.StrictAtomicity:
+		m.told.held = append(m.told.held, heldOp{[]opID{id}, e.At})
 	default:
 		m.told.unsure[id] = true
 	}
@@ -74,7 +117,7 @@ func (c *check) lasts(id opID) {
 // all operations that were said to last when the barrier was broadcast.
 func (c *check) passes(m *member, e *replica.Effect) {
 	c.s.w.Sometimes(Passed)
-	if sure, ok := m.told.barriers[e.Delivery.ID]; ok && e.Lasting {
+	if sure, ok := m.told.barriers[e.Delivery.ID]; ok && e.Lasting && c.s.opt.Quorum {
 		c.keeps(m, sure)
 	}
 }
@@ -92,7 +135,7 @@ func (c *check) keeps(m *member, sure int) {
 // begins handles the report of a view that goes on with fewer members that remember than
 // a quorum, since nobody is absent who knows more. What lasted so far may be gone.
 func (c *check) begins(m *member) {
-	if m.view == nil || c.begun[m.view.ID] {
+	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks { // which remember
 		return
 	}
 	c.begun[m.view.ID] = true

@@ -11,10 +11,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
@@ -27,6 +30,9 @@ type Application interface {
 	Snapshot() ([]byte, error)
 	Restore(state []byte) error
 	Merge(branches []replica.Branch) error
+	// Save and Load are Snapshot and Restore for a disk.
+	Save(w io.Writer) error
+	Load(r io.Reader) error
 }
 
 // Hasher is an [Application] whose state can be hashed.
@@ -69,6 +75,8 @@ type Engine struct {
 	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
 	events  sync.Mutex      // held while event is called
 	earlier replica.Earlier // the state that the last incarnation has left
+	store   *Store          // nil if the state is in memory only
+	held    []held          // verdicts that wait for the disks, owned by perform
 
 	Outcomes Outcomes
 
@@ -93,15 +101,17 @@ type Status struct {
 }
 
 // New returns an engine for a valid configuration and an application in its initial
-// state. beside, if not nil, is called with messages that are no operations, between two
-// calls of the application. event, if not nil, is called with all events, one at a time; it must not
+// state, or in that of a store, which the engine closes at the end of Run. beside, if not
+// nil, is called with messages that are no operations, between two calls of the
+// application. event, if not nil, is called with all events, one at a time; it must not
 // block. The error is [ErrNoHasher].
-func New(cfg replica.Config, group Group, app Application, beside func(broadcast.Delivery), event func(Event)) (*Engine, error) {
+func New(cfg replica.Config, group Group, app Application, store *Store, beside func(broadcast.Delivery), event func(Event)) (*Engine, error) {
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
+	cfg.Stored = store != nil
 	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
-		changed: make(chan struct{}), event: event, beside: beside}, nil
+		earlier: store.Earlier(), store: store, changed: make(chan struct{}), event: event, beside: beside}, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the
@@ -112,8 +122,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { cancel(e.perform(ctx)) })
 	wg.Go(func() { e.watch(ctx) })
+	wg.Go(func() { cancel(e.store.watch(ctx)) })
 	cancel(e.follow(ctx)) // the first to fail ends the other
 	wg.Wait()
+	if err := e.store.Close(); err != nil && errors.Is(context.Cause(ctx), failaware.ErrClosed) {
+		return fmt.Errorf("replicate: Storage: %w", err)
+	}
 	return context.Cause(ctx)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,16 @@ func (w *words) Apply(op broadcast.Delivery) any {
 	return nil
 }
 func (w *words) Snapshot() ([]byte, error) { return []byte(strings.Join(w.list, " ")), nil }
-func (w *words) Hash() uint64              { return uint64(len(w.list)) }
+func (w *words) Save(to io.Writer) error {
+	b, _ := w.Snapshot()
+	_, err := to.Write(b)
+	return err
+}
+func (w *words) Load(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	return errors.Join(err, w.Restore(b))
+}
+func (w *words) Hash() uint64 { return uint64(len(w.list)) }
 func (w *words) Restore(b []byte) error {
 	w.list = strings.Fields(string(b))
 	return w.fail
@@ -57,7 +67,7 @@ type member struct {
 
 func join(t *testing.T, h *hub, id timed.NodeID) *member {
 	m := &member{app: &words{}, group: h.join(id), err: make(chan error, 1)}
-	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil, nil)
+	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil, nil, nil)
 	require.NoError(t, err)
 	m.Engine = e
 	go func() { m.err <- e.Run(t.Context()) }()
@@ -169,6 +179,6 @@ func TestManyOperationsOfASlowApplication(t *testing.T) {
 type plain struct{ Application }
 
 func TestHashEveryNeedsAHash(t *testing.T) {
-	_, err := New(replica.Config{HashEvery: 1}, nil, plain{}, nil, nil)
+	_, err := New(replica.Config{HashEvery: 1}, nil, plain{}, nil, nil, nil)
 	require.ErrorIs(t, err, ErrNoHasher)
 }

@@ -80,6 +80,8 @@ func (i *incarnation) loop(ctx context.Context, items <-chan Item) {
 			out = i.step(it)
 		case res := <-i.results:
 			out = i.returned(res)
+		case <-i.store.News():
+			out = i.stored()
 		case <-timer.C:
 			out = i.machine.HandleTimeout(i.now(), nil)
 		}
@@ -97,6 +99,15 @@ func (i *incarnation) step(it Item) []replica.Effect {
 	}
 	i.machine.SetLoad(uint64(i.calls.len())) // a snapshot would have to wait for these
 	return i.machine.HandleInstalled(i.now(), it.View, nil)
+}
+
+// stored hands what the disk has to the machine.
+func (i *incarnation) stored() []replica.Effect {
+	at, events := i.store.take()
+	for _, e := range events {
+		i.tell(Event{Event: e})
+	}
+	return i.machine.HandleStored(i.now(), at, nil)
 }
 
 // returned hands the result of a call to the machine.

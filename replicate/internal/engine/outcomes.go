@@ -13,6 +13,7 @@ import (
 // wait for them. Callers run the code of outcomes_callers.go, and the engine that of
 // outcomes_engine.go.
 type Outcomes struct {
+	atMu    sync.Mutex // held while a caller's function runs, which ends before its wait
 	mu      sync.Mutex
 	over    bool
 	calls   uint64              // of Sending
@@ -26,6 +27,7 @@ type Wait struct {
 	// Verdict gets the verdict. It has room for one.
 	Verdict chan Verdict
 	at      func(Verdict)
+	reached bool // at was called
 }
 
 // Verdict is the outcome of an operation or a barrier.

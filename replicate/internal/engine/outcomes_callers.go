@@ -29,7 +29,7 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 	if err != nil {
 		return nil
 	}
-	w := &Wait{make(chan Verdict, 1), at}
+	w := &Wait{Verdict: make(chan Verdict, 1), at: at}
 	if o.over {
 		w.Verdict <- Verdict{Unknown: failaware.NodeStopped}
 		return w
@@ -52,6 +52,8 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 // Forget ends a caller's wait. It reports whether no verdict has been, or is being,
 // given.
 func (o *Outcomes) Forget(id broadcast.ID) bool {
+	o.atMu.Lock()
+	defer o.atMu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	_, ok := o.waits[id]

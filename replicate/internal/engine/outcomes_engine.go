@@ -6,6 +6,22 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// reach calls what stands at the place of a message among the calls of the application.
+func (o *Outcomes) reach(m *broadcast.Delivery, v Verdict) {
+	o.atMu.Lock()
+	defer o.atMu.Unlock()
+	o.mu.Lock()
+	w := o.waits[m.ID]
+	o.mu.Unlock()
+	if w == nil || w.at == nil {
+		return
+	}
+	v.Message = *m
+	v.Message.Payload = nil
+	w.at(v)
+	w.reached = true
+}
+
 // resolve gives the verdict on one message.
 func (o *Outcomes) resolve(m *broadcast.Delivery, v Verdict) {
 	v.Message = *m
@@ -20,9 +36,7 @@ func (o *Outcomes) resolve(m *broadcast.Delivery, v Verdict) {
 	if w == nil {
 		return
 	}
-	if w.at != nil {
-		w.at(v)
-	}
+	v.Late = w.at != nil && !w.reached
 	w.Verdict <- v
 }
 
@@ -38,6 +52,8 @@ func (o *Outcomes) restart(boot timed.BootID) {
 }
 
 func (o *Outcomes) tell(n notice) {
+	o.atMu.Lock()
+	defer o.atMu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keep(n)
@@ -51,6 +67,8 @@ func (o *Outcomes) tell(n notice) {
 
 // End ends all waits: the node has stopped.
 func (o *Outcomes) End() {
+	o.atMu.Lock()
+	defer o.atMu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.over = true

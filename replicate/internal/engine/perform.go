@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -44,32 +46,11 @@ func (e *Engine) perform(ctx context.Context) error {
 
 // call performs one call.
 func (e *Engine) call(ctx context.Context, c *call) error {
+	if done, err := e.change(ctx, c); done || err != nil {
+		return err
+	}
 	res := result{effect: c.Effect}
 	switch c.Kind {
-	case replica.Apply:
-		e.apply(c)
-		return nil
-	case replica.Skip:
-		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
-		return nil
-	case replica.Beside:
-		if e.beside != nil {
-			e.beside(c.Delivery)
-		}
-		return nil
-	case replica.Barrier:
-		e.Outcomes.resolve(&c.Delivery, Verdict{Lasting: c.Lasting, Restores: e.restores})
-		return nil
-	case replica.Restore:
-		if err := e.restore(c.State); err != nil {
-			return fmt.Errorf("replicate: Restore: %w", err)
-		}
-		return nil
-	case replica.Merge:
-		if err := e.merge(c.Branches); err != nil {
-			return fmt.Errorf("replicate: Merge: %w", err)
-		}
-		return nil
 	case replica.Snapshot:
 		if res.state, res.err = e.app.Snapshot(); res.err == nil {
 			res.digest = replica.DigestOf(res.state)
@@ -86,14 +67,87 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 	return nil
 }
 
-// apply applies an operation.
-func (e *Engine) apply(c *call) {
+// change performs a call that has no result for the machine. It reports whether the
+// call is one.
+func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
+	switch c.Kind {
+	case replica.Apply:
+		return true, e.apply(ctx, c)
+	case replica.Skip:
+		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
+	case replica.Beside:
+		if e.beside != nil {
+			e.beside(c.Delivery)
+		}
+	case replica.Barrier:
+		e.settle(c, Verdict{Lasting: c.Lasting, Restores: e.restores})
+	case replica.Restore:
+		e.store.dislocate()
+		if err := e.restore(c.State); err != nil {
+			return true, fmt.Errorf("replicate: Restore: %w", err)
+		}
+	case replica.Merge:
+		e.store.dislocate()
+		if err := e.merge(c.Branches); err != nil {
+			return true, fmt.Errorf("replicate: Merge: %w", err)
+		}
+	case replica.Locate:
+		if c.Place == nil {
+			e.store.dislocate()
+			return true, nil
+		}
+		return true, e.store.locate(ctx, c.Place)
+	case replica.Lasts:
+		e.last(c)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// apply applies an operation. Its record is on the way to the disk meanwhile.
+func (e *Engine) apply(ctx context.Context, c *call) error {
+	if err := e.store.apply(ctx, &c.Delivery, c.At); err != nil {
+		return err
+	}
 	e.appMu.lock()
 	result := e.app.Apply(c.Delivery)
 	e.appMu.unlock()
 	if m := &c.Delivery; m.Sender == c.of.self.Node && m.Boot == c.of.self.Boot {
-		e.Outcomes.resolve(m, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
+		e.settle(c, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
 	}
+	return e.store.compact(ctx)
+}
+
+// held is a verdict that is given once disks have what it is about.
+type held struct {
+	at       replica.Point
+	delivery broadcast.Delivery
+	Verdict
+}
+
+// settle gives the verdict on an own operation or barrier, or holds it until it lasts.
+func (e *Engine) settle(c *call, v Verdict) {
+	m := &c.Delivery
+	e.Outcomes.reach(m, v)
+	if e.store == nil || v.Lasting || m.Transitional || m.Atomicity != broadcast.StrictAtomicity {
+		e.Outcomes.resolve(m, v)
+		return
+	}
+	m.Payload = nil
+	e.held = append(e.held, held{c.At, *m, v})
+}
+
+// last gives the verdicts on what lasts now, or, if nothing more will be said, all.
+func (e *Engine) last(c *call) {
+	k := 0
+	for k < len(e.held) && (!c.Lasting || e.held[k].at.View == c.At.View && e.held[k].at.Position <= c.At.Position) {
+		h := &e.held[k]
+		h.Lasting = c.Lasting
+		e.Outcomes.resolve(&h.delivery, h.Verdict)
+		k++
+	}
+	e.held = slices.Delete(e.held, 0, k)
 }
 
 func (e *Engine) restore(state []byte) error {

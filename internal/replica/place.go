@@ -1,0 +1,129 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// Place says which state an application has, so that the state can be found again on a
+// disk: the one that Earlier names, or, once Position is not 0, that with which View
+// began, under the label of Earlier, with everything through Position.
+type Place struct {
+	Earlier
+	View     membership.ViewID
+	Position uint64
+}
+
+// Named returns the state in the form in which an incarnation begins with it.
+func (p *Place) Named() Earlier {
+	if p.Position == 0 {
+		return p.Earlier
+	}
+	e := NewEarlier(p.Label, p.View, p.Position, p.Rank, p.Line)
+	e.Remembers = p.Remembers
+	return e
+}
+
+// AppendPlace appends the encoding of a place.
+func AppendPlace(b []byte, p *Place) []byte {
+	b = appendName(b, Name{p.Label, p.View, p.Position})
+	b = appendName(binary.BigEndian.AppendUint64(b, p.Rank), p.End)
+	remembers := byte(0)
+	if p.Remembers {
+		remembers = 1
+	}
+	return appendAncestors(append(b, remembers), p.Line)
+}
+
+// ParsePlace reads what AppendPlace has appended, and returns what follows it.
+func ParsePlace(b []byte) (p Place, rest []byte, err error) {
+	r := reader{b: b}
+	n := r.name()
+	p = Place{View: n.View, Position: n.Position}
+	p.Label, p.Rank, p.End, p.Remembers, p.Line = n.Label, r.u64(), r.name(), r.byte() == 1, r.ancestors()
+	if r.bad {
+		return Place{}, nil, errors.New("replica: not a place")
+	}
+	return p, r.b, nil
+}
+
+// locate tells the caller which state the application has from here on.
+func (m *Replica) locate(position uint64) {
+	if m.cfg.Stored {
+		p := Place{View: m.view.ID, Position: position}
+		p.Earlier = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: slices.Clone(m.line), Remembers: m.remembers}
+		m.emit(Effect{Kind: Locate, Place: &p})
+	}
+}
+
+// dislocate tells the caller that the state has no name until the next Locate.
+func (m *Replica) dislocate() {
+	if m.cfg.Stored {
+		m.emit(Effect{Kind: Locate})
+	}
+}
+
+// HandleStored takes the news that the disk of this node has the state of the
+// application through a position of a view, in which it then was current.
+func (m *Replica) HandleStored(now timed.Instant, at Point, out []Effect) []Effect {
+	return m.turn(now, out, func() {
+		if m.view == nil || at.View != m.view.ID || m.phase == idle {
+			return
+		}
+		m.say(free, message{kind: kindStored, at: at})
+		m.takeStored(m.cfg.Self.Node, at)
+	})
+}
+
+// takeStored notes what a member has on its disk. It may come before the last report of
+// the view has.
+func (m *Replica) takeStored(from timed.NodeID, at Point) {
+	if !m.cfg.Stored || at.View != m.view.ID {
+		return
+	}
+	if s := &m.stored[m.view.Set.Rank(from)]; at.Position >= *s {
+		*s = at.Position + 1
+	}
+	m.checkStored()
+}
+
+// checkStored tells the caller how far the state lasts: through the latest position
+// that a quorum has on its disks, without a Quorum all members of the view. Every later
+// quorum then includes one of them, with the rank of this view and at least this
+// position. That is enough only for what all members deliver that leave the view, so
+// the caller applies it to regular Strict messages.
+func (m *Replica) checkStored() {
+	if m.phase != settled {
+		return
+	}
+	best := m.lastsTo
+	for _, position := range m.stored {
+		if position <= best {
+			continue
+		}
+		var have timed.Set
+		for i, s := range m.stored {
+			if s >= position {
+				have.Add(m.view.Members[i].Node)
+			}
+		}
+		if q := m.cfg.Quorum; q != nil && q.IsQuorum(have) || q == nil && have == m.view.Set {
+			best = position
+		}
+	}
+	if best > m.lastsTo {
+		m.lastsTo = best
+		m.emit(Effect{Kind: Lasts, At: Point{m.view.ID, best - 1}, Lasting: true})
+	}
+}
+
+// giveUp tells the caller that nothing more will be said of what it waits for.
+func (m *Replica) giveUp() {
+	if m.cfg.Stored {
+		m.emit(Effect{Kind: Lasts})
+	}
+}

@@ -1,0 +1,99 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// A state that comes from the middle of a view has a place there.
+func placeInTheMiddle(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.nodes[0].refuses, w.nodes[0].lazy = true, true
+	w.install(0, 1, 2)
+	w.op(0, "b")
+	w.answer(0)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 1, 2)
+	w.op(0, "c")
+	for _, states := range w.named {
+		require.Len(t, states, 1)
+	}
+	require.Greater(t, len(w.named), 3)
+}
+
+func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
+
+func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
+	p := Place{NewEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9}
+	b := AppendPlace([]byte("x"), &p)
+	got, rest, err := ParsePlace(append(b, "rest"...)[1:])
+	require.NoError(t, err)
+	require.Equal(t, p, got)
+	require.Equal(t, "rest", string(rest))
+	for n := range len(b) - 1 {
+		_, _, err := ParsePlace(b[1 : 1+n])
+		require.Error(t, err)
+	}
+}
+
+// store tells a replica that its disk has what its application has.
+func (w *world) store(i int) {
+	n := w.nodes[i]
+	w.perform(i, n.r.HandleStored(w.now, Point{n.place.View, n.place.Position}, nil))
+}
+
+// lasting returns the last position that a node said to last in its view.
+func (n *node) lasting() (position uint64, any bool) {
+	for _, e := range n.lasts {
+		if e.Lasting && e.At.View == n.view.ID {
+			position, any = e.At.Position, true
+		}
+	}
+	return position, any
+}
+
+func TestAStateLastsOnTheDisksOfAQuorum(t *testing.T) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	for _, q := range []quorum.System{majority, nil} {
+		w := newWorld(3, Config{Stored: true, Quorum: q})
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		at := w.nodes[0].place.Position
+		w.store(0)
+		_, any := w.nodes[0].lasting()
+		require.False(t, any)
+		w.store(1)
+		w.op(1, "b")
+		if q == nil {
+			_, any = w.nodes[0].lasting()
+			require.False(t, any)
+			w.store(2)
+		}
+		for _, n := range w.nodes {
+			position, any := n.lasting()
+			require.True(t, any)
+			require.Equal(t, at, position)
+		}
+		w.install(0, 1)
+		for i := range 2 {
+			e := w.nodes[i].lasts[len(w.nodes[i].lasts)-1]
+			require.False(t, e.Lasting, "b will not be said to last")
+		}
+		w.store(0)
+		w.store(1)
+		position, any := w.nodes[0].lasting()
+		require.True(t, any)
+		require.Zero(t, position, "but it does, since the state at the begin of the view does")
+		w.perform(0, []Effect{{Kind: Broadcast, Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}, Payload: AppendBarrier(nil)}})
+		require.True(t, w.nodes[0].last.Lasting)
+	}
+}

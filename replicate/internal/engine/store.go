@@ -1,0 +1,347 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// leastLog is how many bytes of operations are logged before a snapshot is made, unless
+// the snapshot before was larger than half of that.
+const leastLog = 16 << 20
+
+// Store keeps the state of an application in a journal: a snapshot, and all operations
+// since. The goroutine that calls the application owns it, except for what mu guards. All
+// methods of a nil *Store do nothing.
+type Store struct {
+	journal *journal.Journal
+	writer  *journal.Writer
+	app     Application
+	place   replica.Place // of the state
+	named   bool          // the state on the disk is that of the application
+	number  uint64        // of the last record
+	since   int           // bytes of operations since the snapshot
+	least   int           // of them before a snapshot is made
+	next    int           // of them before the next one
+	buffer  []byte
+	// replayed is how many operations were applied at the start.
+	replayed uint64
+
+	mu      sync.Mutex
+	marks   []mark        // of records that are not on the disk yet
+	stored  replica.Point // the last that is
+	durable uint64        // the last record that is on the disk
+	changed chan struct{} // closed when durable grows
+	events  []replica.Event
+	news    chan struct{} // stored or events has changed
+}
+
+// mark says which place of the state a record stands for.
+type mark struct {
+	number uint64
+	at     replica.Point
+}
+
+// OpenStore opens the store in a directory, and gives the application the state that is
+// there. The application must be in its initial state. The error matches
+// [failaware.ErrDamaged] or [failaware.ErrInUse], or is that of the application or the
+// system.
+func OpenStore(dir string, app Application) (*Store, error) {
+	j, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		return nil, classify(err)
+	}
+	s, err := newStore(j, app)
+	if err != nil {
+		return nil, classify(errors.Join(err, j.Close()))
+	}
+	return s, nil
+}
+
+// classify returns an error in terms of the library.
+func classify(err error) error {
+	_, damaged := errors.AsType[*journal.DamagedError](err)
+	_, missing := errors.AsType[*journal.MissingError](err)
+	switch {
+	case damaged || missing:
+		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrDamaged, err)
+	case errors.Is(err, durable.ErrLocked):
+		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrInUse, err)
+	}
+	return fmt.Errorf("replicate: Storage: %w", err)
+}
+
+// newStore gives the application the state of a journal.
+func newStore(j *journal.Journal, app Application) (*Store, error) {
+	s := &Store{journal: j, app: app, named: true, number: j.Last(), durable: j.Last(), least: leastLog, next: leastLog,
+		changed: make(chan struct{}), news: make(chan struct{}, 1)}
+	if err := s.restore(); err != nil {
+		return nil, err
+	}
+	if err := s.replay(); err != nil {
+		return nil, err
+	}
+	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: s.replayed}}
+	signal(s.news)
+	s.writer = journal.NewWriter(j, journal.WriterOptions{OnDurable: s.onDurable, OnFull: s.onFull})
+	return s, nil
+}
+
+// restore gives the application the state of the snapshot, if there is one.
+func (s *Store) restore() error {
+	_, r, err := s.journal.Snapshot()
+	if r == nil || err != nil {
+		return err
+	}
+	var size [4]byte
+	if _, err = io.ReadFull(r, size[:]); err == nil {
+		b := make([]byte, min(binary.BigEndian.Uint32(size[:]), 1<<20))
+		if _, err = io.ReadFull(r, b); err == nil {
+			s.place, _, err = replica.ParsePlace(b)
+		}
+	}
+	if err == nil {
+		err = s.app.Load(r)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, r) // checks what the application did not read
+	}
+	return errors.Join(err, r.Close())
+}
+
+// replay has the application apply the operations since the snapshot.
+func (s *Store) replay() error {
+	return s.journal.Replay(func(number uint64, record []byte) error {
+		switch {
+		case len(record) == 0:
+			return errRecord
+		case record[0] == recordReplaced:
+			return nil // without its snapshot the state before is the one that counts
+		case record[0] == recordPlace:
+			p, rest, err := replica.ParsePlace(record[1:])
+			if s.place = p; err == nil && len(rest) > 0 {
+				err = errRecord
+			}
+			return err
+		case record[0] == recordApply:
+			d, err := parseApply(record)
+			if err == nil {
+				s.app.Apply(d)
+				s.replayed++
+				s.place.Position, s.since = d.Position, s.since+len(record)
+			}
+			return err
+		}
+		return errRecord
+	})
+}
+
+// Earlier returns the state that the application has, for the first incarnation.
+func (s *Store) Earlier() replica.Earlier {
+	if s == nil {
+		return replica.Earlier{}
+	}
+	return s.place.Named()
+}
+
+// apply logs an operation that the application applies.
+func (s *Store) apply(ctx context.Context, d *broadcast.Delivery, at replica.Point) error {
+	if s == nil || !s.named {
+		return nil
+	}
+	s.buffer = appendApply(s.buffer[:0], d)
+	s.since += len(s.buffer)
+	s.place.Position = at.Position
+	return s.append(ctx, at)
+}
+
+// append logs a record. The state is then at a place.
+func (s *Store) append(ctx context.Context, at replica.Point) error {
+	s.mu.Lock()
+	s.marks = append(s.marks, mark{s.number + 1, at})
+	s.mu.Unlock()
+	number, err := s.writer.Append(ctx, s.buffer)
+	if err != nil {
+		return fmt.Errorf("replicate: Storage: %w", err)
+	}
+	s.number = number
+	return nil
+}
+
+// dislocate notes that the disk has another state than the application until the next
+// call of locate.
+func (s *Store) dislocate() {
+	if s != nil {
+		s.named = false
+	}
+}
+
+// locate logs which state the application has.
+func (s *Store) locate(ctx context.Context, p *replica.Place) error {
+	if s == nil {
+		return nil
+	}
+	s.place = *p
+	if !s.named {
+		return s.replace(ctx)
+	}
+	s.buffer = appendPlace(s.buffer[:0], p)
+	return s.append(ctx, replica.Point{View: p.View, Position: p.Position})
+}
+
+// replace writes down a state that does not continue what is on the disk. Until the
+// snapshot is complete, the earlier state is the one that counts.
+func (s *Store) replace(ctx context.Context) error {
+	s.buffer = append(s.buffer[:0], recordReplaced)
+	if err := s.append(ctx, replica.Point{}); err != nil {
+		return err
+	}
+	if err := s.snapshot(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.stored = replica.Point{View: s.place.View, Position: s.place.Position}
+	s.mu.Unlock()
+	signal(s.news)
+	return nil
+}
+
+// compact makes a snapshot once enough operations have been logged.
+func (s *Store) compact(ctx context.Context) error {
+	if s == nil || !s.named || s.since < s.next {
+		return nil
+	}
+	return s.snapshot(ctx)
+}
+
+// snapshot writes the state and its place down, in place of all records until now.
+func (s *Store) snapshot(ctx context.Context) error {
+	if err := s.wait(ctx, s.number); err != nil {
+		return err
+	}
+	w, err := s.journal.NewSnapshot(s.number)
+	if err != nil {
+		return fmt.Errorf("replicate: Storage: %w", err)
+	}
+	place := replica.AppendPlace(nil, &s.place)
+	counter := &counted{w: w}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(place))), place...))
+	if err == nil {
+		err = s.app.Save(counter)
+	}
+	if err == nil {
+		err = w.Commit()
+	} else {
+		w.Abandon()
+	}
+	if err != nil {
+		return fmt.Errorf("replicate: Storage: %w", err)
+	}
+	s.named, s.since, s.next = true, 0, max(s.least, 2*counter.n)
+	return nil
+}
+
+// counted counts what is written.
+type counted struct {
+	w io.Writer
+	n int
+}
+
+// Write implements [io.Writer].
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += n
+	return n, err
+}
+
+// wait waits until a record is on the disk.
+func (s *Store) wait(ctx context.Context, number uint64) error {
+	for {
+		s.mu.Lock()
+		done, changed := s.durable >= number, s.changed
+		s.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-s.writer.Done():
+			return fmt.Errorf("replicate: Storage: %w", errors.Join(s.writer.Err(), journal.ErrClosed))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// onDurable is called by the writer.
+func (s *Store) onDurable(last uint64) {
+	s.mu.Lock()
+	s.durable = last
+	k := 0
+	for k < len(s.marks) && s.marks[k].number <= last {
+		if at := s.marks[k].at; !at.View.None() {
+			s.stored = at
+		}
+		k++
+	}
+	s.marks = s.marks[:copy(s.marks, s.marks[k:])]
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	signal(s.news)
+}
+
+// onFull is called by the writer.
+func (s *Store) onFull(err error) {
+	s.mu.Lock()
+	s.events = append(s.events, replica.Event{Kind: replica.EventDisk, Err: err})
+	s.mu.Unlock()
+	signal(s.news)
+}
+
+// News returns a channel that has room for one value and gets one when the disk has
+// more.
+func (s *Store) News() <-chan struct{} {
+	if s == nil {
+		return nil
+	}
+	return s.news
+}
+
+// take returns what the disk has, and what has happened to it since.
+func (s *Store) take() (at replica.Point, events []replica.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events, s.events = s.events, nil
+	return s.stored, events
+}
+
+// watch returns why the disk can take nothing any more.
+func (s *Store) watch(ctx context.Context) error {
+	if s != nil {
+		select {
+		case <-s.writer.Done():
+			return fmt.Errorf("replicate: Storage: %w", s.writer.Err())
+		case <-ctx.Done():
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Close writes what waits and closes the journal.
+func (s *Store) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.writer.Close()
+}

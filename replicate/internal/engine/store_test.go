@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+)
+
+// keeper is an application whose state a store keeps, on a machine that loses its power.
+type keeper struct {
+	r     *rand.Rand
+	app   *words
+	store *Store
+	place replica.Place
+	views uint64
+	words int
+	// was is what the state was at each place, since the last start.
+	was map[string]string
+	// order are those places, and at the numbers of them by view and position.
+	order []string
+	at    map[replica.Point]int
+}
+
+func describe(p *replica.Place) string { return fmt.Sprintf("%+v", p.Named()) }
+
+func (k *keeper) note() {
+	k.was[describe(&k.place)] = strings.Join(k.app.list, " ")
+	k.order = append(k.order, describe(&k.place))
+	k.at[replica.Point{View: k.place.View, Position: k.place.Position}] = len(k.order) - 1
+}
+
+// step does what a replica may tell the application to do.
+func (k *keeper) step() error {
+	ctx := context.Background()
+	switch k.r.IntN(12) {
+	case 0: // another view
+		k.views++
+		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
+			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}}
+	case 1: // a state of others
+		k.store.dislocate()
+		k.words++
+		require.NoError(nil, k.app.Restore(fmt.Appendf(nil, "other%d", k.words)))
+		k.views++
+		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
+			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Position: uint64(k.r.IntN(3))}
+	default:
+		if k.place.View.None() {
+			return nil
+		}
+		k.words++
+		d := broadcast.Delivery{ID: messageID(uint64(k.words)), Position: k.place.Position + 1 + uint64(k.r.IntN(3)), Payload: fmt.Appendf(nil, "w%d", k.words)}
+		if err := k.store.apply(ctx, &d, replica.Point{View: k.place.View, Position: d.Position}); err != nil {
+			return err
+		}
+		k.app.Apply(d)
+		k.place.Position = d.Position
+		k.note()
+		return k.store.compact(ctx)
+	}
+	k.note()
+	return k.store.locate(ctx, &k.place)
+}
+
+// keepsPlaces requires that a state which is found after a loss of power is one that the
+// application had, under its name, and that nothing is older than what had been reported.
+func keepsPlaces(t testing.TB, seeds uint64) (found int) {
+	for seed := range seeds {
+		k := &keeper{r: rand.New(rand.NewPCG(seed, 3))}
+		disk, sure := disktest.New(), ""
+		k.was, k.at = map[string]string{describe(&k.place): ""}, map[replica.Point]int{}
+		for range 5 {
+			disk.FailAfter(20 + k.r.IntN(150))
+			k.app = &words{}
+			j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+			if errors.Is(err, disktest.ErrPower) {
+				disk = disk.Survivor(k.r)
+				continue
+			}
+			require.NoError(t, err, "seed %d", seed)
+			store, err := newStore(j, k.app)
+			if errors.Is(err, disktest.ErrPower) {
+				disk = disk.Survivor(k.r)
+				continue
+			}
+			require.NoError(t, err, "seed %d", seed)
+			k.store, store.least, store.next = store, 100, 100
+			name := describe(&store.place)
+			was, ok := k.was[name]
+			require.True(t, ok, "seed %d: nothing was at %s", seed, name)
+			require.Equal(t, was, strings.Join(k.app.list, " "), "seed %d: at %s", seed, name)
+			if sure != "" && len(k.order) > 0 {
+				i, j := -1, -1
+				for n, o := range k.order {
+					if o == sure {
+						i = n
+					}
+					if o == name {
+						j = n
+					}
+				}
+				require.GreaterOrEqual(t, j, i, "seed %d: %s is older than %s, which was on the disk", seed, name, sure)
+				found++
+			}
+			k.place, k.order, sure = store.place, nil, ""
+			k.at = map[replica.Point]int{}
+			k.was = map[string]string{}
+			k.note()
+			for err = nil; err == nil; {
+				err = k.step()
+			}
+			require.ErrorIs(t, err, disktest.ErrPower, "seed %d", seed)
+			if at, _ := store.take(); !at.View.None() {
+				sure = k.order[k.at[at]]
+			}
+			_ = store.Close()
+			disk = disk.Survivor(k.r)
+		}
+	}
+	return found
+}
+
+func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {
+	seeds := uint64(400)
+	if testing.Short() {
+		seeds = 100
+	}
+	require.Greater(t, keepsPlaces(t, seeds), int(seeds))
+}

@@ -1,0 +1,247 @@
+package replicate_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/timed"
+)
+
+// childNode is the name of the variable that makes the test program a node of a group
+// with a state on disks. It has the node's id, the round, the directory, whether there
+// is a quorum, and the addresses of all nodes.
+const childNode = "FAILAWARE_REPLICATE_CHILD"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childNode); text != "" {
+		if err := child(text); err != nil {
+			fmt.Println("failed", err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// child writes words and prints those that were acknowledged, until it is killed. In
+// round 0 it only prints the state.
+func child(text string) error {
+	f := strings.Fields(text)
+	var id failaware.NodeID
+	var round int
+	if _, err := fmt.Sscan(f[0]+" "+f[1], &id, &round); err != nil {
+		return err
+	}
+	dir, withQuorum, addrs := f[2], f[3] == "quorum", f[4:]
+	cfg := failaware.Config{ID: id, Listen: addrs[id-1], StateDir: filepath.Join(dir, "node"), Timing: failaware.LAN(),
+		Broadcast: &failaware.BroadcastConfig{RequireQuorum: withQuorum}}
+	var all timed.Set
+	for i, addr := range addrs {
+		if other := failaware.NodeID(i + 1); other != id {
+			cfg.Peers = append(cfg.Peers, failaware.Peer{ID: other, Addr: addr})
+		}
+		all.Add(failaware.NodeID(i + 1))
+	}
+	if withQuorum {
+		var err error
+		if cfg.Quorum, err = quorum.Majority(all); err != nil {
+			return err
+		}
+	}
+	n, err := failaware.Start(context.Background(), cfg)
+	if err != nil {
+		return err
+	}
+	app := &words{}
+	r, err := replicate.Start(n, app, replicate.Config{Storage: filepath.Join(dir, fmt.Sprint("state", id))})
+	if err != nil {
+		return err
+	}
+	for round == 0 { // all must have met: otherwise a node without others has its own state
+		fresh, err := r.ReadLatest(context.Background(), func() { fmt.Println("state", strings.Join(app.list, " ")) })
+		if err == nil && fresh.View.Set == all {
+			fmt.Println("whole")
+			time.Sleep(time.Hour)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for i := range 4 {
+		go func() {
+			for k := 0; ; k++ {
+				word := fmt.Sprintf("%d.%d.%d.%d", round, id, i, k)
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				if a, err := r.Submit(ctx, []byte(word)); err == nil && a.Lasting {
+					fmt.Println("acked", word)
+				}
+				cancel()
+			}
+		}()
+	}
+	<-r.Done()
+	return r.Err()
+}
+
+// addresses returns addresses on this machine that were free a moment ago.
+func addresses(t *testing.T, n int) (out []string) {
+	for range n {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer c.Close()
+		out = append(out, c.LocalAddr().String())
+	}
+	return out
+}
+
+// processes are the nodes of a group, some of which run.
+type processes struct {
+	t       *testing.T
+	dir     string
+	kind    string
+	addrs   []string
+	running []*exec.Cmd
+	lines   chan string
+	acked   map[string]bool
+}
+
+// start starts the nodes that do not run.
+func (p *processes) start(round int) {
+	program, err := os.Executable()
+	require.NoError(p.t, err)
+	for i := range p.addrs {
+		if p.running[i] != nil {
+			continue
+		}
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s %s %s", childNode, i+1, round, p.dir, p.kind, strings.Join(p.addrs, " ")))
+		cmd.Stderr = os.Stderr
+		pipe, err := cmd.StdoutPipe()
+		require.NoError(p.t, err)
+		require.NoError(p.t, cmd.Start())
+		p.running[i] = cmd
+		go func() {
+			for in := bufio.NewReader(pipe); ; { // lines may be long
+				line, err := in.ReadString('\n')
+				if err != nil {
+					break
+				}
+				p.lines <- strings.TrimSuffix(line, "\n")
+			}
+			p.lines <- "over"
+		}()
+	}
+}
+
+// kill kills nodes, and takes what they had printed.
+func (p *processes) kill(is ...int) {
+	for _, i := range is {
+		_ = p.running[i].Process.Kill()
+	}
+	for left := len(is); left > 0; {
+		if !p.take(<-p.lines) {
+			left--
+		}
+	}
+	for _, i := range is {
+		_ = p.running[i].Wait()
+		p.running[i] = nil
+	}
+}
+
+// take takes a line of a node. It reports false at the end of a process.
+func (p *processes) take(line string) bool {
+	if word, acked := strings.CutPrefix(line, "acked "); acked {
+		p.acked[word] = true
+	}
+	require.False(p.t, strings.HasPrefix(line, "failed"), line)
+	return line != "over"
+}
+
+// write lets the nodes write for a while, after the first acknowledged word.
+func (p *processes) write(d time.Duration) {
+	for first := len(p.acked); len(p.acked) == first; {
+		require.True(p.t, p.take(<-p.lines), "a process has ended")
+	}
+	for at := time.After(d); ; {
+		select {
+		case line := <-p.lines:
+			require.True(p.t, p.take(line), "a process has ended")
+		case <-at:
+			return
+		}
+	}
+}
+
+// killAgain kills nodes of a group again and again while they write: all at once, or some.
+// In the end all that was acknowledged is there, and nothing twice.
+func killAgain(t *testing.T, kind string, all bool, kills int) {
+	const nodes = 3
+	p := &processes{t: t, dir: t.TempDir(), kind: kind, addrs: addresses(t, nodes), running: make([]*exec.Cmd, nodes),
+		lines: make(chan string, 1<<12), acked: map[string]bool{}}
+	t.Cleanup(func() {
+		for _, i := range p.alive() {
+			_ = p.running[i].Process.Kill()
+		}
+	})
+	for round := range kills {
+		p.start(round + 1)
+		p.write(time.Duration(rand.IntN(150)) * time.Millisecond)
+		some := rand.Perm(nodes)
+		if !all {
+			some = some[:1+rand.IntN(nodes)]
+		}
+		p.kill(some...)
+	}
+	p.kill(p.alive()...)
+	p.start(0)
+	var list []string
+	for line := range p.lines {
+		if line == "whole" {
+			break
+		}
+		state, ok := strings.CutPrefix(line, "state")
+		require.True(t, ok, line)
+		list = strings.Fields(state)
+	}
+	p.kill(p.alive()...)
+	times := map[string]int{}
+	for _, word := range list {
+		times[word]++
+		require.Equal(t, 1, times[word], "%s was applied again", word)
+	}
+	for word := range p.acked {
+		require.Equal(t, 1, times[word], "%s is lost", word)
+	}
+	t.Logf("%d kills, %d acknowledged operations of %d", kills, len(p.acked), len(list))
+}
+
+func (p *processes) alive() (is []int) {
+	for i, cmd := range p.running {
+		if cmd != nil {
+			is = append(is, i)
+		}
+	}
+	return is
+}
+
+func TestNothingAcknowledgedIsLostWithProcesses(t *testing.T) {
+	kills := 6
+	if testing.Short() {
+		kills = 2
+	}
+	t.Run("all, quorum", func(t *testing.T) { killAgain(t, "quorum", true, kills) })
+	t.Run("some, quorum", func(t *testing.T) { killAgain(t, "quorum", false, kills) })
+	t.Run("all, without a quorum", func(t *testing.T) { killAgain(t, "all", true, kills) })
+}

@@ -1,0 +1,128 @@
+package replicate_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
+	"github.com/failaware/failaware/timed"
+)
+
+// onDisks starts nodes of a group, each with the state in its directory.
+func onDisks(t *testing.T, net *memory.Network, dir string, withQuorum bool, ids ...failaware.NodeID) (all []*holder) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	for _, id := range ids {
+		c := failaware.Config{ID: id, Transport: net.Transport(), StateDir: filepath.Join(dir, "node"),
+			Broadcast: &failaware.BroadcastConfig{RequireQuorum: withQuorum}}
+		if withQuorum {
+			c.Quorum = majority
+		}
+		all = append(all, start(t, c, replicate.Config{Storage: filepath.Join(dir, fmt.Sprint("state", id))}, &words{}))
+	}
+	time.Sleep(all[0].Node().Bounds().Ready + all[0].Node().Bounds().View)
+	return all
+}
+
+func closeAll(t *testing.T, all []*holder) {
+	for _, h := range all {
+		require.NoError(t, h.Close())
+		require.NoError(t, h.Err())
+	}
+}
+
+// All processes of a group end, and it goes on with what was acknowledged.
+func TestAStateOnDisksOutlivesAllProcesses(t *testing.T) {
+	for _, withQuorum := range []bool{true, false} {
+		t.Run(fmt.Sprint("quorum ", withQuorum), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net, dir := memory.New(memory.Options{Seed: 6}), t.TempDir()
+				var want []string
+				for round := range 4 {
+					all := onDisks(t, net, dir, withQuorum, 1, 2, 3)
+					require.Equal(t, want, all[round%3].latest(t))
+					for i := range 10 {
+						want = append(want, fmt.Sprint("w", round, i))
+						require.True(t, submit(t, all[i%3], want[len(want)-1]).Lasting)
+					}
+					for _, h := range all {
+						require.Equal(t, want, h.latest(t))
+					}
+					closeAll(t, all)
+				}
+			})
+		})
+	}
+}
+
+// A part of the group goes on while the others are away, and these get its state.
+func TestAStateOnADiskGivesWayToALaterOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 7}), t.TempDir()
+		all := onDisks(t, net, dir, true, 1, 2, 3)
+		require.True(t, submit(t, all[0], "one").Lasting)
+		closeAll(t, all)
+		two := onDisks(t, net, dir, true, 1, 2)
+		require.True(t, submit(t, two[1], "two").Lasting)
+		closeAll(t, two)
+		two = onDisks(t, net, dir, true, 2, 3)
+		require.True(t, submit(t, two[1], "three").Lasting)
+		require.EqualValues(t, 1, two[1].restored.Load())
+		closeAll(t, two)
+		for _, pair := range [][]failaware.NodeID{{3, 1}, {1, 2}} {
+			two = onDisks(t, net, dir, true, pair...)
+			require.Equal(t, []string{"one", "two", "three"}, two[0].latest(t))
+			closeAll(t, two)
+		}
+	})
+}
+
+func TestADamagedStateIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 8}), t.TempDir()
+		all := onDisks(t, net, dir, false, 1)
+		require.True(t, submit(t, all[0], "precious").Lasting)
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
+		require.NoError(t, err)
+		defer n.Close()
+		_, err = replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
+		require.ErrorIs(t, err, failaware.ErrInUse)
+		closeAll(t, all)
+
+		path := filepath.Join(dir, "state1", "log-0000000000000001")
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		b[100] ^= 1 // of the first batch
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		_, err = replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
+		var damaged *journal.DamagedError
+		require.ErrorIs(t, err, failaware.ErrDamaged)
+		require.ErrorAs(t, err, &damaged)
+		require.Equal(t, path, damaged.Path)
+		require.ErrorContains(t, err, path+" is damaged at offset")
+	})
+}
+
+// In quorums, states are compared by sequences of views, which a state directory keeps.
+func TestStorageInQuorumsNeedsAStateDirectory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+		require.NoError(t, err)
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Quorum: majority,
+			Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
+		require.NoError(t, err)
+		defer n.Close()
+		_, err = replicate.Start(n, &words{}, replicate.Config{Storage: t.TempDir()})
+		require.ErrorContains(t, err, "StateDir")
+	})
+}
