@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaNoWindow":         keepsWindow,
 		"ReplicaSilentDivergence": divergenceIsTold,
 		"ReplicaAnyHolderFirst":   discardedIsNewer,
+		"StoreSomeDisks":          lastsOnDisks,
 		"ReplicaPendingLasts":     lastingNeedsAQuorum,
 
 		"ReplicaRankUnheld":           unheldIsNoNewer,

@@ -60,7 +60,9 @@ func (n *node) lasting() (position uint64, any bool) {
 	return position, any
 }
 
-func TestAStateLastsOnTheDisksOfAQuorum(t *testing.T) {
+func TestAStateLastsOnTheDisksOfAQuorum(t *testing.T) { lastsOnDisks(t) }
+
+func lastsOnDisks(t testing.TB) {
 	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
 	require.NoError(t, err)
 	for _, q := range []quorum.System{majority, nil} {
