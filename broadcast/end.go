@@ -18,3 +18,17 @@ func (s *Service) HandleEnd(_ timed.Instant, out []Effect) []Effect {
 	}
 	return append(out, Effect{Kind: Remains, View: s.view, Deliveries: s.deliveries[from:]})
 }
+
+// Ordered returns how far the ordered messages of each node were delivered to the
+// application, after HandleEnd.
+func (s *Service) Ordered() []Mark {
+	s.updateMarks()
+	return s.marks[ClassOrdered].list()
+}
+
+// NoteOrdered takes what Ordered returned in an earlier incarnation whose state the
+// application keeps, before anything else. None of those messages is ordered again where
+// this node is a member: they are in its state.
+func (s *Service) NoteOrdered(marks []Mark) {
+	s.marks[ClassOrdered].add(marks)
+}

@@ -15,3 +15,9 @@ func TestEndNoticesBroadcastRemainsLost(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.Empty(t, remains(t))
 }
+
+func TestNoteOrderedNoticesBroadcastOrderedForgotten(t *testing.T) {
+	mutant.Set("BroadcastOrderedForgotten")
+	defer mutant.Set(mutant.None)
+	require.Empty(t, again(t))
+}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
 )
 
 // remains ends an incarnation that has acknowledged a message which others deliver as
@@ -40,4 +42,24 @@ func remains(t testing.TB) []string {
 func TestAnIncarnationEndsWithAllThatItHasAcknowledged(t *testing.T) {
 	require.Equal(t, []string{"total"}, remains(t), "nobody knows the place of the timed one")
 	require.Empty(t, New(Config{Self: incarnation(0)}).HandleEnd(0, nil), "there is no view")
+}
+
+// again lets a node come back with a state that has messages which the others have not
+// ordered. It returns the ranges of their sender that are said to be ordered elsewhere.
+func again(t testing.TB) (elsewhere [][2]uint64) {
+	g := newTrio(3, Config{})
+	g.nodes[2] = New(Config{Self: incarnation(2), Timing: timed.LAN()})
+	g.nodes[2].NoteOrdered([]Mark{{incarnation(0).Node, incarnation(0).Boot, 7}})
+	g.effects = nil
+	g.install(viewOf(2, 0, 1, 2))
+	for _, e := range g.effects {
+		if e.Kind == Elsewhere {
+			elsewhere = append(elsewhere, [2]uint64{e.From, e.Through})
+		}
+	}
+	return elsewhere
+}
+
+func TestNothingOfAKeptStateIsOrderedAgain(t *testing.T) {
+	require.Equal(t, [][2]uint64{{1, 7}}, again(t))
 }

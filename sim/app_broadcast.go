@@ -71,6 +71,10 @@ func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
 	}
 }
 
+// KeepDeliveries says that the process keeps over incarnations what it makes of
+// deliveries, so that none of an earlier incarnation may come again.
+func (n *Node) KeepDeliveries() { n.keeps = true }
+
 // errNoBroadcast is the answer in a world without a broadcast.
 var errNoBroadcast = errors.New("sim: needs the option Broadcast")
 

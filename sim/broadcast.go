@@ -30,8 +30,9 @@ func (w *World) newCasting(t *fault.Traffic) *casting {
 }
 
 // configure gives a node that starts its broadcast.
-func (k *casting) configure(c *stack.Config) {
+func (k *casting) configure(n *Node, c *stack.Config) {
 	cfg := k.traffic.Config
+	c.Ordered = n.ordered
 	c.Broadcast = &cfg
 }
 

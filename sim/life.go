@@ -14,6 +14,7 @@ import (
 func (w *World) start(n *Node) {
 	now := n.proc.Clock.Show(w.now)
 	n.processes++
+	n.ordered, n.keeps = nil, false
 	n.life = life.New(&w.opt.Timing, n.longestVote, now)
 	n.longestVote = max(n.longestVote, w.opt.Timing.MaxLockTime)
 	w.beginOrWait(n, now)
@@ -90,6 +91,9 @@ func (w *World) reincarnate(n *Node) bool {
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
 	w.after(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
+	if w.cast != nil && n.keeps {
+		n.ordered = n.proc.Stack.BroadcastState().Ordered()
+	}
 	w.check.Live.Account(w.now)
 	w.processEnds(n)
 	n.life.Restart(now, n.upsetBy)

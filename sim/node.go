@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
@@ -30,10 +31,12 @@ type Node struct {
 	armedFor     timed.Instant // the deadline that wakeAt serves
 	restarted    int64         // true time of the last start
 
-	life        life.Machine  // of the process
-	longestVote time.Duration // in the machine's state directory
-	processes   uint64        // that were started
-	sequence    uint64        // of views, there too
+	life        life.Machine     // of the process
+	longestVote time.Duration    // in the machine's state directory
+	processes   uint64           // that were started
+	sequence    uint64           // of views, there too
+	keeps       bool             // its process keeps what it makes of deliveries
+	ordered     []broadcast.Mark // of the deliveries that it keeps from earlier incarnations
 	upsetBy     life.Reason
 	held        bool // no incarnation: the next one is held back
 	holdTicket  int32
@@ -108,7 +111,7 @@ func (w *World) incarnate(n *Node) {
 	}
 	cfg.MaxUTCError, cfg.MinReferences = clocksync.DefaultMaxUTCError, clocksync.DefaultMinReferences
 	if w.cast != nil {
-		w.cast.configure(&cfg)
+		w.cast.configure(n, &cfg)
 	}
 	if w.external != nil {
 		cfg.MinReferences = w.external.MinReferences

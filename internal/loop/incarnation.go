@@ -53,6 +53,9 @@ func (d *driver) distrust(now timed.Instant) {
 	d.clock.now = now
 	d.perform(d.stack.Distrust(now, d.effects[:0]))
 	d.flush()
+	if m := d.msgs; m != nil && m.deliveries != nil && m.deliveries.Keeps() {
+		d.cfg.Ordered = d.stack.BroadcastState().Ordered()
+	}
 	d.retireStack()
 }
 

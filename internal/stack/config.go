@@ -27,6 +27,9 @@ type Config struct {
 	// Broadcast, if not nil, configures the atomic broadcast. Its Self and Timing
 	// are those above. It must be valid, and set at all nodes or at none.
 	Broadcast *broadcast.Config
+	// Ordered are the ordered messages that the application keeps from an earlier
+	// incarnation: see [broadcast.Service.NoteOrdered].
+	Ordered []broadcast.Mark
 	// Quorum, Epoch and Starts are those of [leader.Config].
 	Quorum quorum.System
 	Epoch  uint64

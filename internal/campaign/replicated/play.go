@@ -127,6 +127,7 @@ func (s *run) options(opt sim.Options) sim.Options {
 // goes on with the state of the one before. A process that was held back between two
 // incarnations is still the same.
 func (s *run) start(n *sim.Node) sim.Handlers {
+	n.KeepDeliveries()
 	if m := s.members[n.ID()-1]; m != nil && m.process == n.Process() {
 		s.renew(n)
 	} else {

@@ -94,6 +94,9 @@ func (q *Queue) Returned() (t Taken, ended []Return) {
 	return t, q.ended
 }
 
+// Keeps reports whether the application keeps a state over incarnations.
+func (q *Queue) Keeps() bool { return q.keeps.Load() }
+
 // Behind reports whether too much waits for another incarnation to begin.
 func (q *Queue) Behind() bool { return q.backlog.Load() > q.limit/2 }
 

@@ -85,6 +85,7 @@ type Queue struct {
 	backlog  atomic.Int64 // bytes that were committed and not returned
 	returned atomic.Bool  // the consumer has returned items
 	consumer atomic.Bool  // there is a consumer
+	keeps    atomic.Bool  // it keeps a state over incarnations
 
 	// Guarded by mu.
 	mu          sync.Mutex
