@@ -31,8 +31,9 @@ const (
 	tail = 400 * time.Millisecond
 	// peace covers the longest reboot, a view, and the delivery of all broadcasts.
 	peace = 3 * time.Second
-	// patience covers the calls that slow applications still have to make.
-	patience = 20 * time.Second
+	// patience covers the calls that slow applications still have to make, and the transfers of the
+	// state to several nodes that began them at different positions.
+	patience = time.Minute
 )
 
 // Situations that a run counts.
