@@ -1,6 +1,10 @@
 package replica
 
-import "github.com/failaware/failaware/timed"
+import (
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // incoming is the received part of a snapshot.
 type incoming struct {
@@ -27,6 +31,9 @@ func (m *Replica) wants(n Name) bool {
 	case settled:
 		return m.standing == Pending && n == m.base
 	case merging:
+		if slices.ContainsFunc(m.stuck, func(s service) bool { return s.name == n }) {
+			return true // pieces can overtake the offer to make it after all
+		}
 		if i := m.serviceOf(n); i < 0 || m.services[i].source != m.cfg.Self.Node {
 			return i >= 0
 		}
