@@ -47,6 +47,7 @@ func TestMessagesPassBesideTheOperations(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, o.Transitional)
 		submit(t, all[0], "two")
+		time.Sleep(time.Second) // all have applied it, and not only node 1
 		for _, order := range []failaware.Order{failaware.Unordered, failaware.TimedOrder} {
 			_, err := all[2].Broadcast(t.Context(), []byte{byte('0' + order)}, failaware.BroadcastOptions{Order: order, Atomicity: failaware.WeakAtomicity})
 			require.NoError(t, err)
