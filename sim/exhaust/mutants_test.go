@@ -151,6 +151,7 @@ var survivors = map[string]string{
 	"FalsetickersSteer":      "there are no references of UTC",
 	"UTCSkipsWidth":          "there are no references of UTC",
 
+	"ViewsForgotten":    "an incarnation begins without what the one before knew",
 	"AuditUnheard":      "the other checks do not need the audits",
 	"AuditSendsOn":      "the first broken invariant ends the search",
 	"AuditForgetsVotes": "audits do not compare states that are loaded",
@@ -168,10 +169,10 @@ var survivors = map[string]string{
 
 // absent are the beginnings of the names of layers that nodes of the model are
 // without: they do not broadcast, have no quorum system, no files, no restarts that
-// internal/life decides on, too few peers to collate replies, and tell no other
-// program the time.
+// internal/life decides on, too few peers to collate replies, no addresses, no keys, and no
+// loop, and tell no other program the time.
 var absent = []string{"broadcast", "replica", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions"}
+	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions", "admit", "journal", "loop"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
 	for _, m := range planted.All() {
