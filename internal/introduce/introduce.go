@@ -76,6 +76,9 @@ func New(self timed.NodeID, keepalivePeriod time.Duration, now timed.Instant) *M
 
 // SetAlive sets the peers that are alive. Those that have come alive are told at once.
 func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
+	if alive == m.alive {
+		return // as in nearly every turn
+	}
 	for id := range alive.Minus(m.alive).All() {
 		m.told[id] = telling{tellTimes, now, tellEvery * m.period}
 		m.due = now

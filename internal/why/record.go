@@ -31,7 +31,6 @@ const (
 	ofView
 	ofClock
 	ofNode
-	topics
 )
 
 // The subjects that every node has.
