@@ -1,6 +1,6 @@
 # The two commands of the README are `make demo` and `make test`. Both need Go
 # (the version in go.mod) and nothing else; modules are fetched by Go itself.
-# docs/testing.md says what each step of `make check` and `make test` catches.
+# docs/internals/testing.md says what each step of `make check` and `make test` catches.
 
 GO ?= go
 FUZZTIME ?= 10s
@@ -93,7 +93,7 @@ sim-long: build
 fuzz:
 	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
 
-# Benchmarks over real UDP on this machine; see docs/benchmarks.md.
+# Benchmarks over real UDP on this machine; see docs/reference/benchmarks.md.
 bench: build
 	bin/failaware-lab bench election --nodes 2,4,8 --count 20000
 	bin/failaware-lab bench failover --nodes 5 --count 50

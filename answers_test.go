@@ -36,7 +36,7 @@ func race() (LeaderAnswer, ViewAnswer) {
 	return l, viewFrom(load, read)
 }
 
-// docs/protocol.md, "Answers that race with the clock".
+// docs/internals/protocol.md, "Answers that race with the clock".
 func TestAnswerNeverOutlivesAPublishedAbdication(t *testing.T) {
 	l, v := race()
 	require.False(t, l.Leads || l.UpToDate)

@@ -88,7 +88,7 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 // lost for good that none can be elected. It returns when this node has begun to tell
 // the members that are not declared dead; they enter the next epoch when all of them
 // have answered. Every promise rests on what the caller declares, and nothing can
-// check it: read [epoch.Machine.Force] and docs/epochs.md first, and force at one node
+// check it: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
 // only. The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem],
 // [ErrClosed], the cause of ctx, or says that packets are too small.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
@@ -115,7 +115,7 @@ func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer
 // Edict returns an edict of the global leader for a payload: the proof for a store
 // of when this was decided. Everything else about the decision must be ready: the
 // clock is read last. Edicts of later calls are later, at whichever node they are made, as
-// [edict.Compare] says; see docs/edicts.md. The error is that of [Node.Timestamp].
+// [edict.Compare] says; see docs/how-to/edicts.md. The error is that of [Node.Timestamp].
 // It is safe for concurrent use.
 func (n *Node) Edict(payload []byte) (edict.Edict, error) { return n.EdictOf(edict.Sum(payload)) }
 

@@ -9,7 +9,7 @@
 // deliver the same messages, in the same order, before the next view. Messages that could
 // not reach their atomicity in the old view come after the transitional mark and are marked
 // themselves. There is one order in each view. Two branches into which the group splits may
-// order the same messages differently; docs/broadcast.md says how this differs from
+// order the same messages differently; docs/internals/broadcast.md says how this differs from
 // extended virtual synchrony as published.
 //
 // [Service] is a pure machine for one goroutine. A small message costs one entry in a ring

@@ -38,7 +38,7 @@ var drawContenders = rapid.Custom(func(t *rapid.T) []contender {
 
 var drawRanking = rapid.SampledFrom([]RankBy{Stable, ByID})
 
-// byRule compares by the words of docs/protocol.md. A negative result means that a
+// byRule compares by the words of docs/internals/protocol.md. A negative result means that a
 // comes first.
 func byRule(by RankBy, a, b contender) int {
 	size := func(c contender) int {

@@ -12,6 +12,6 @@
 // Parts of a split group go on, each with its own state, and merge when they meet.
 // With [failaware.BroadcastConfig.RequireQuorum] there is one line of state. A node
 // that joins gets the state from the others. With [Config.Storage] the states are on
-// disks, and outlive the processes. docs/replication.md describes the
+// disks, and outlive the processes. docs/internals/replication.md describes the
 // protocol.
 package replicate

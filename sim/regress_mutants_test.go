@@ -35,7 +35,7 @@ func TestRegressionsOfMutants(t *testing.T) {
 				broken = r.Violation.Check
 			}
 		}
-		require.Equal(t, s.Check, broken, "%s: shrink a new case for it (docs/simulation.md)", s.name)
+		require.Equal(t, s.Check, broken, "%s: shrink a new case for it (docs/internals/simulation.md)", s.name)
 	}
 	require.GreaterOrEqual(t, found, storedMutants)
 }

@@ -14,7 +14,7 @@ import (
 // what went wrong with the rule that it is about.
 
 // mergeKeepsWinner merges two still halves. The leader that leads in the end
-// must not lose its lease on the way (docs/protocol.md, leaders, rule 7: a merge under way does
+// must not lose its lease on the way (docs/internals/protocol.md, leaders, rule 7: a merge under way does
 // not block the leader that outranks).
 func mergeKeepsWinner(seed uint64, opt Options) error {
 	opt.Calm = true

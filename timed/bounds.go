@@ -131,7 +131,7 @@ func (t Timing) Validate() (Bounds, error) {
 	return t.bounds(), nil
 }
 
-// bounds computes the guarantees; docs/model.md derives each sum.
+// bounds computes the guarantees; docs/internals/model.md derives each sum.
 func (t Timing) bounds() Bounds {
 	up := t.MaxDrift.Upper
 	hear := up(3*(t.KeepalivePeriod+t.SchedulingDelay)) + 3*t.OneWayTimeout // stamp, echo, heard

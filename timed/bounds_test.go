@@ -88,7 +88,7 @@ var drawTiming = rapid.Custom(func(t *rapid.T) Timing {
 })
 
 // Validate accepts the least values and rejects them minus one nanosecond. The
-// least values satisfy the inequalities of docs/model.md.
+// least values satisfy the inequalities of docs/internals/model.md.
 func TestLeastExpiresAndLeastLockTimeAreTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawTiming.Draw(t, "timing")

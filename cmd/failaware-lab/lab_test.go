@@ -17,7 +17,7 @@ func runLab(args ...string) (code int, out, err string) {
 	return clitest.Invoke(&program, append([]string{"lab"}, args...)...)
 }
 
-// The drawn runs of docs/laboratory.md match the algorithms.
+// The drawn runs of docs/internals/laboratory.md match the algorithms.
 func TestFiguresOfTheLaboratoryAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("coordinates may differ in the last digit")

@@ -19,7 +19,7 @@ func runPlot(in string, args ...string) (code int, out, err string) {
 	return clitest.InvokeWith(&program, in, append([]string{"plot"}, args...)...)
 }
 
-// The figures of docs/benchmarks.md are drawn by plot from the results beside them.
+// The figures of docs/reference/benchmarks.md are drawn by plot from the results beside them.
 func TestFiguresOfBenchmarksAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("coordinates may differ in the last digit")

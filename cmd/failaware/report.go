@@ -12,7 +12,7 @@ import (
 )
 
 // claim is one line of the report: a claim of the node for [GrantedAt, Until) of the
-// machine's hardware clock, or until a line with the kind's end. See docs/report.md.
+// machine's hardware clock, or until a line with the kind's end. See docs/how-to/report.md.
 type claim struct {
 	Kind      string `json:"kind"` // lead, global, view, and each with _end
 	Node      int    `json:"node"`

@@ -1,5 +1,5 @@
 // Package api lets other processes of the same machine query a node, with HTTP and JSON
-// over a unix socket and with a resumable stream of events. docs/api.md and
+// over a unix socket and with a resumable stream of events. docs/reference/api.md and
 // docs/openapi.yaml describe it for users.
 //
 // Every answer carries its freshness: whether it is up to date, and for how long from

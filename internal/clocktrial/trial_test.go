@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// What docs/clocks.md says of the trials. chrony's own tests of the same kind allow 300 µs
+// What docs/internals/clocks.md says of the trials. chrony's own tests of the same kind allow 300 µs
 // in the mean and two to three and a half minutes until the clock is right.
 func TestTrials(t *testing.T) {
 	for _, trial := range All() {

@@ -1,4 +1,4 @@
-// Package metrics tells Prometheus about a node. docs/metrics.md lists what there is.
+// Package metrics tells Prometheus about a node. docs/reference/metrics.md lists what there is.
 //
 // The state of a node is read when it is scraped: one question to its loop, which the
 // loop answers at the end of a turn. What happens in between is counted from the node's

@@ -143,7 +143,7 @@ func TestEveryNamedMetricExists(t *testing.T) {
 		}
 	}
 	named := map[string]bool{}
-	for _, file := range []string{"../../docs/metrics.md", "../../monitoring/alerts.yaml", "../../monitoring/dashboard.json"} {
+	for _, file := range []string{"../../docs/reference/metrics.md", "../../monitoring/alerts.yaml", "../../monitoring/dashboard.json"} {
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, n := range name.FindAllString(string(b), -1) {
@@ -157,7 +157,7 @@ func TestEveryNamedMetricExists(t *testing.T) {
 		}
 	}
 	for n := range all {
-		require.True(t, named[n], "docs/metrics.md does not name %s", n)
+		require.True(t, named[n], "docs/reference/metrics.md does not name %s", n)
 	}
 }
 

@@ -9,5 +9,5 @@
 // hashes have results, which come back through [Replica.HandleSnapshot] and
 // [Replica.HandleHash] whenever they are ready.
 //
-// docs/replication.md describes the protocol.
+// docs/internals/replication.md describes the protocol.
 package replica

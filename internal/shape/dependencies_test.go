@@ -17,7 +17,7 @@ var (
 	listed = regexp.MustCompile(`(?m)^\| (\S+\.\S+/\S+) \|`)
 )
 
-// docs/dependencies.md lists the direct requirements of go.mod with their reasons.
+// docs/internals/dependencies.md lists the direct requirements of go.mod with their reasons.
 func TestEveryLibraryHasAReason(t *testing.T) {
 	first := func(file string, patterns ...*regexp.Regexp) (out []string) {
 		b, err := os.ReadFile(filepath.Join(root(t), file))
@@ -29,5 +29,5 @@ func TestEveryLibraryHasAReason(t *testing.T) {
 		}
 		return out
 	}
-	require.ElementsMatch(t, first("go.mod", direct, tool), first("docs/dependencies.md", listed))
+	require.ElementsMatch(t, first("go.mod", direct, tool), first("docs/internals/dependencies.md", listed))
 }

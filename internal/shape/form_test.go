@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers lists the packages whose machines have the form in docs/layers.md.
+// layers lists the packages whose machines have the form in docs/internals/layers.md.
 var layers = []string{"datagram", "leader", "leader/epoch", "membership", "clocksync", "broadcast", "internal/replica", "internal/stack"}
 
 // methods returns the exported methods of a package.

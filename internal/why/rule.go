@@ -11,7 +11,7 @@ import (
 )
 
 // rule returns the rule by which an event followed, in a sentence or two, with the
-// settings of the node. docs/protocol.md has the rules with their reasons.
+// settings of the node. docs/internals/protocol.md has the rules with their reasons.
 func rule(e event.Event, t *timed.Timing) string {
 	switch e := e.(type) {
 	case event.PeerAlive, event.PeerSilent, event.PeerRestarted, event.PeerCloned, event.Mismatch:

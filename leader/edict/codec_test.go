@@ -148,7 +148,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestDocumentedSizes(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/edicts.md")
+	doc, err := os.ReadFile("../../docs/how-to/edicts.md")
 	require.NoError(t, err)
 	for _, n := range []int{1, 2, 3, 4, 8, 51, 128} {
 		e := sample(n)
