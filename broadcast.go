@@ -44,15 +44,19 @@ func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOpti
 // [ErrOutcomeUnknown]: the message may have been delivered, or may yet be. It does not
 // depend on anybody receiving this node's deliveries.
 func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts BroadcastOptions) (Outcome, error) {
-	w := sendqueue.NewWaiter()
+	if n.cfg.Broadcast == nil {
+		return Outcome{}, ErrBroadcastOff
+	}
+	sends := n.loop.Sends()
+	w := sends.NewWaiter()
 	id, err := n.send(ctx, payload, opts, w)
 	if err != nil {
-		w.Free()
+		sends.Free(w)
 		return Outcome{}, err
 	}
 	select {
 	case r := <-w.Result:
-		w.Free()
+		sends.Free(w)
 		if r.Lost != sendqueue.NotLost {
 			return Outcome{}, &UnknownOutcomeError{ID: id, Reason: unknownReasons[r.Lost]}
 		}

@@ -273,3 +273,17 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 		}
 	})
 }
+
+// Callers in one test's bubble do not meet channels that another bubble has made.
+func TestCallersInSeveralBubblesWaitForOutcomes(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			n, err := failaware.Start(t.Context(), failaware.Config{
+				ID: 1, Transport: memory.New(memory.Options{Seed: 1}).Transport(), Broadcast: &failaware.BroadcastConfig{}})
+			require.NoError(t, err)
+			defer n.Close()
+			_, err = n.BroadcastAndWait(t.Context(), []byte("x"), failaware.BroadcastOptions{})
+			require.NoError(t, err)
+		})
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
-	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/stack"
 )
 
@@ -33,7 +32,7 @@ func endsOfIncarnations(t testing.TB) {
 		require.True(t, before.Leading)
 		promise := d.hold(false)
 		require.NotNil(t, promise)
-		w := sendqueue.NewWaiter()
+		w := l.Sends().NewWaiter()
 		d.mu.Lock() // no caller takes a turn
 		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
 		d.mu.Unlock()

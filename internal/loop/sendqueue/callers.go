@@ -3,7 +3,6 @@ package sendqueue
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/failaware/failaware/broadcast"
 )
@@ -142,14 +141,18 @@ func (c *classQueue) slabFor(n int) *slab {
 	return nil
 }
 
-var spareWaiters = sync.Pool{New: func() any { return &Waiter{Result: make(chan Outcome, 1)} }}
-
-// NewWaiter returns a waiter.
-func NewWaiter() *Waiter { return spareWaiters.Get().(*Waiter) }
+// NewWaiter returns a waiter. Waiters are used again by the callers of one queue only,
+// because a channel belongs to the synctest bubble that made it.
+func (q *Queue) NewWaiter() *Waiter {
+	if w, ok := q.spareWaiters.Get().(*Waiter); ok {
+		return w
+	}
+	return &Waiter{Result: make(chan Outcome, 1)}
+}
 
 // Free lets the waiter be used again. Its result must have been taken, or its
 // message was never queued.
-func (w *Waiter) Free() { spareWaiters.Put(w) }
+func (q *Queue) Free(w *Waiter) { q.spareWaiters.Put(w) }
 
 func (w *waiters) add(x *Waiter, sequence uint64) {
 	x.sequence = sequence

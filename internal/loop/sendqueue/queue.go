@@ -42,6 +42,8 @@ type Options struct {
 type Queue struct {
 	opt Options // immutable
 
+	spareWaiters sync.Pool // of *Waiter
+
 	// Atomic.
 	pending atomic.Bool    // something has come since the loop last looked
 	awaited [2]atomic.Bool // by class: a caller waits for an outcome

@@ -65,7 +65,7 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	q := New(Options{Self: 1, PacketBytes: classBytes, Wake: func() {}})
 	q.Restart(7)
 	send := func(order broadcast.Order) (*Waiter, broadcast.ID) {
-		w := NewWaiter()
+		w := q.NewWaiter()
 		id, err := q.Send(t.Context(), []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w, true)
 		require.NoError(t, err)
 		return w, id
