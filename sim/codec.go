@@ -22,7 +22,7 @@ func (w *codec) encode(p *wire.Packet) ([]byte, error) {
 	b, err := w.enc.AppendBefore(w.buf[:0], p, nil)
 	if err == nil {
 		w.buf = b
-		wire.Finish(b, nil, p.Header.Stamp, p.Header.Counter)
+		wire.FinishWhole(b, p.Header.Stamp, p.Header.Counter)
 	}
 	return b, err
 }
@@ -47,7 +47,7 @@ func (w *codec) flip(p *wire.Packet, s random.Stream, fit bool) bool {
 		b[s.Below(int64(len(b)))] ^= 1 << s.Below(8)
 	}
 	if h, _, err := wire.ParseHeader(b); fit && err == nil {
-		wire.Finish(b, nil, h.Stamp, h.Counter)
+		wire.FinishWhole(b, h.Stamp, h.Counter)
 	}
 	return w.dec.Decode(b, &w.junk) == nil
 }

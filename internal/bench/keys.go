@@ -80,7 +80,7 @@ func (s *sealing) open(d *wire.Decoder, b []byte, p *wire.Packet) error {
 // finish completes a packet that leaves now.
 func (s *sealing) finish(b []byte, stamp timed.Instant, counter uint64) []byte {
 	if s.sealer == nil {
-		wire.Finish(b, nil, stamp, counter)
+		wire.FinishWhole(b, stamp, counter)
 		return b
 	}
 	boot := wire.FinishSealed(b, stamp, counter, uint32(s.sealer.KeyID()))

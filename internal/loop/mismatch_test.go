@@ -23,7 +23,7 @@ func odd(t testing.TB, l *Loop, s Settings, from netip.AddrPort) udp.Packet {
 	e := wire.Encoder{MaxPacket: wire.MaxPacket}
 	b, err := e.Append(nil, &p)
 	require.NoError(t, err)
-	wire.Finish(b, nil, p.Header.Stamp, 1)
+	wire.FinishWhole(b, p.Header.Stamp, 1)
 	return udp.Packet{Buf: b, N: len(b), Addr: from, Received: l.driver.clock.now}
 }
 

@@ -82,7 +82,7 @@ func (o *outbound) tail(p *wire.Packet) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.frame, t.sealed = b, false
+	t.frame, t.summed, t.sealed = b, false, false
 	o.used++
 	o.cast = p.Broadcast
 	return t, nil

@@ -70,7 +70,7 @@ func sealedPacket(t testing.TB, l *Loop, s *seal.Sealer, counter uint64, e datag
 	b, err := enc.AppendBefore(nil, &p, nil)
 	require.NoError(t, err)
 	if s == nil {
-		wire.Finish(b, nil, p.Header.Stamp, counter)
+		wire.FinishWhole(b, p.Header.Stamp, counter)
 		return b
 	}
 	wire.FinishSealed(b, p.Header.Stamp, counter, uint32(s.KeyID()))

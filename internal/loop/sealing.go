@@ -10,8 +10,21 @@ import (
 // tail is a broadcast frame that the packets of a turn share.
 type tail struct {
 	frame  []byte
+	summed bool // sum is the frame's checksum
+	sum    uint64
 	sealed bool // frame has been sealed, as shared
 	shared seal.Shared
+}
+
+// checksum returns the checksum of a tail, or of none.
+func (t *tail) checksum() uint64 {
+	if t == nil {
+		return wire.TailSum(nil)
+	}
+	if !t.summed {
+		t.sum, t.summed = wire.TailSum(t.frame), true
+	}
+	return t.sum
 }
 
 // sharedFrom is the length in bytes from which a shared frame is sealed once for all
@@ -46,7 +59,7 @@ func (o *outbound) draw() {
 func (o *outbound) finish(p *udp.Packet, t *tail, stamp timed.Instant) {
 	o.counter++
 	if o.sealer == nil {
-		wire.Finish(p.Buf, p.Tail, stamp, o.counter)
+		wire.Finish(p.Buf, t.checksum(), stamp, o.counter)
 		return
 	}
 	boot := uint64(wire.FinishSealed(p.Buf, stamp, o.counter, uint32(o.sealer.KeyID())))

@@ -101,7 +101,7 @@ func (w *wired) perform(i int, out []Effect) {
 				panic(err)
 			}
 			w.counter++
-			wire.Finish(b, nil, w.now, w.counter)
+			wire.FinishWhole(b, w.now, w.counter)
 			w.flight, w.to = append(w.flight, b), append(w.to, int(e.Peer)-1)
 		case Deliver:
 			if e.Broadcast.Kind == broadcast.Deliver {

@@ -206,7 +206,7 @@ func (d *dialogue) send(from, to *talker, p *wire.Packet) {
 		panic(err)
 	}
 	d.counter++
-	wire.Finish(b, nil, d.now, d.counter)
+	wire.FinishWhole(b, d.now, d.counter)
 	d.flight = append(d.flight, letter{d.now.Add(d.delay), from, to, b})
 	slices.SortStableFunc(d.flight, func(a, b letter) int { return cmp.Compare(a.arrival, b.arrival) })
 }

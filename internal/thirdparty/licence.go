@@ -40,6 +40,8 @@ var reviewed = map[string]review{
 	// MIT for the files ported from libyaml, Apache-2.0 for the others. Both texts
 	// are the usual ones.
 	"d18f6323b71b0b768bb5e9616e36da390fbd39369a81807cca352de4e4e6aa0b": {"go.yaml.in/yaml/v3", "MIT AND Apache-2.0"},
+	// The usual text below a second title line.
+	"f19854b341534d1f2314c0c70d9cd2bb4fa1f7c86fffdc4444ca33cccce412ba": {"github.com/zeebo/xxh3", "BSD-2-Clause"},
 }
 
 // review is the reviewed licence of a module.

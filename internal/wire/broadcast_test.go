@@ -175,8 +175,8 @@ func BenchmarkBroadcastCodec(b *testing.B) {
 	}
 }
 
-// A packet whose broadcast frame is encoded separately has the same bytes and the
-// same limit as one that is encoded at once.
+// A packet whose broadcast frame is encoded separately has the same header, frames and
+// limit as one that is encoded at once. The body's beginning says how long the tail is.
 func TestASeparateBroadcastFrameMakesTheSamePacket(t *testing.T) {
 	var e Encoder
 	p := broadcastPacket()
@@ -186,8 +186,20 @@ func TestASeparateBroadcastFrameMakesTheSamePacket(t *testing.T) {
 	require.NoError(t, err)
 	before, err := e.AppendBefore([]byte("x"), &p, tail)
 	require.NoError(t, err)
-	Finish(before[1:], tail, p.Header.Stamp, p.Header.Counter)
-	require.Equal(t, whole, append(before, tail...))
+	Finish(before[1:], TailSum(tail), p.Header.Stamp, p.Header.Counter)
+	apart := append(before, tail...)
+	require.Equal(t, whole[:1+HeaderSize], apart[:1+HeaderSize])
+	want, err := Unsealed(whole[1:])
+	require.NoError(t, err)
+	got, err := Unsealed(apart[1:])
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	for bit := range 8 * len(apart[1:]) {
+		apart[1+bit/8] ^= 1 << (bit % 8)
+		_, err := Unsealed(apart[1:])
+		require.ErrorIs(t, err, ErrChecksum, "bit %d", bit)
+		apart[1+bit/8] ^= 1 << (bit % 8)
+	}
 
 	b, err := e.AppendBefore([]byte("x"), &p, make([]byte, MaxBroadcast))
 	var large *TooLargeError

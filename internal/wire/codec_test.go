@@ -137,7 +137,7 @@ func framed(t *testing.T, kind byte, msg []byte) []byte {
 
 // checked writes the right checksum into an unsealed packet and returns the packet.
 func checked(b []byte) []byte {
-	putChecksum(b, nil)
+	putWholeChecksum(b)
 	return b
 }
 

@@ -65,10 +65,10 @@ func TestHeaderSurvivesTheWire(t *testing.T) {
 func TestFinishWritesOnlyStampAndCounterToBeSealed(t *testing.T) {
 	h := sampleHeader()
 	b := append(AppendHeader(nil, &h), "body"...)
-	Finish(b, nil, 77, 88)
+	FinishWhole(b, 77, 88)
 	h.Stamp, h.Counter = 77, 88
 	require.True(t, bytes.Equal(append(AppendHeader(nil, &h), "body"...), b))
-	require.Panics(t, func() { Finish(b[:HeaderSize-1], nil, 1, 1) })
+	require.Panics(t, func() { FinishWhole(b[:HeaderSize-1], 1, 1) })
 }
 
 func TestEveryWrongHeaderHasItsError(t *testing.T) {
@@ -126,7 +126,7 @@ func TestHeaderCodecAllocatesNothing(t *testing.T) {
 	junk[offSource] = 0
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		b = AppendHeader(b[:0], &h)
-		Finish(b, nil, 5, 6)
+		FinishWhole(b, 5, 6)
 		_, _, _ = ParseHeader(b)
 		_, _, _ = ParseHeader(junk)
 	}))

@@ -19,9 +19,9 @@ func TestLargestViews(t *testing.T) {
 		packet func(n int) Packet
 		most   int
 	}{
-		"proposal":             {proposePacket, 95},
-		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 88},
-		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 73},
+		"proposal":             {proposePacket, 94},
+		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 87},
+		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 72},
 		"fullest commit":       {fullestPacket, 17},
 	} {
 		var e Encoder
