@@ -71,13 +71,14 @@ var below = map[string][]string{
 	"internal/attach":             {"internal/loop/deliveryqueue"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
+	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
 	"internal/eventring":          {},
 	"internal/enum":               {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv"}
 
 type goPackage struct {
 	ImportPath   string

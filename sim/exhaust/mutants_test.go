@@ -171,7 +171,7 @@ var survivors = map[string]string{
 // without: they do not broadcast, have no quorum system, no files, no restarts that
 // internal/life decides on, too few peers to collate replies, no addresses, no keys, and no
 // loop, and tell no other program the time.
-var absent = []string{"broadcast", "replica", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
+var absent = []string{"broadcast", "replica", "kv", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
 	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions", "admit", "journal", "loop"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {

@@ -1,0 +1,115 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/enum"
+)
+
+// Op is what a command does.
+type Op uint8
+
+// The commands.
+const (
+	// Put writes a key; with Match only if it has the version Version.
+	Put Op = iota + 1
+	// Delete deletes a key, likewise.
+	Delete
+	// Grant creates a lease of TTL, named by the command's dot.
+	Grant
+	// Renew lets the lease Lease last for its TTL again.
+	Renew
+	// Revoke ends the lease Lease, and with it its keys.
+	Revoke
+	// Tick lets time pass, as the reading of its writer says.
+	Tick
+	// Resolve removes a conflict of a key. Lease names it: it is the dot of the write that
+	// was lost.
+	Resolve
+)
+
+func (o Op) String() string {
+	return enum.Name(o, "", "put", "delete", "grant", "renew", "revoke", "tick", "resolve")
+}
+
+// Command is one command. Which fields it uses depends on Op.
+type Command struct {
+	Op  Op
+	Dot Dot
+	// At is the reading of the writer's clock before it submitted the command.
+	At    clocksync.Reading
+	Key   string
+	Value []byte
+	// Match demands that the key has the version Version: none if it must not exist.
+	Match   bool
+	Version Version
+	// Lease is the lease that the key is bound to, or that the command is about.
+	Lease Dot
+	// TTL is the time that a lease lasts. For Put, it makes a lease for the key alone,
+	// named by the command's dot.
+	TTL time.Duration
+}
+
+// Errors of commands that no state takes.
+var (
+	ErrValue = fmt.Errorf("a value has at most %d bytes", MaxValueBytes)
+	ErrTTL   = fmt.Errorf("a time to live is from %v to %v", MinTTL, MaxTTL)
+	errOp    = errors.New("there is no such command")
+	errDot   = errors.New("a command has no name")
+)
+
+// Check returns why no state takes the command: [ErrKey], [ErrValue] or [ErrTTL].
+func (c *Command) Check() error {
+	keyed := c.Op == Put || c.Op == Delete
+	timed := c.Op == Grant || c.Op == Put && c.TTL != 0
+	switch {
+	case c.Op < Put || c.Op > Resolve:
+		return errOp
+	case c.Dot.Writer == 0 || c.Dot.Number == 0:
+		return errDot
+	case keyed && CheckKey(c.Key) != nil:
+		return ErrKey
+	case len(c.Value) > MaxValueBytes:
+		return ErrValue
+	case timed && (c.TTL < MinTTL || c.TTL > MaxTTL):
+		return ErrTTL
+	}
+	return nil
+}
+
+// Status is the outcome of a command.
+type Status uint8
+
+// The outcomes.
+const (
+	// Done: the command has changed the state, or had nothing left to change.
+	Done Status = iota
+	// Mismatch: the key has another version.
+	Mismatch
+	// NotFound: there is no such key, lease or conflict.
+	NotFound
+	// Full: the limit Limit is reached.
+	Full
+	// Repeated: the state has this command already.
+	Repeated
+	// Invalid: the bytes are no command.
+	Invalid
+)
+
+func (s Status) String() string {
+	return enum.Name(s, "done", "version mismatch", "not found", "full", "repeated", "invalid")
+}
+
+// Result is what a command has done, the same at all members.
+type Result struct {
+	Status Status
+	// Revision is that of the state after the command.
+	Revision uint64
+	// Version is that of the key after the command; none if it does not exist.
+	Version Version
+	// Limit is the limit that is reached, if the status is Full.
+	Limit string
+}

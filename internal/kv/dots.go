@@ -1,0 +1,113 @@
+package kv
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Dot names a command: the process that submitted it, which has drawn its name, and the
+// number of the command there, from 1 on.
+type Dot struct{ Writer, Number uint64 }
+
+// String returns the dot as users see it, for example as the id of a lease.
+func (d Dot) String() string { return fmt.Sprintf("%016x.%d", d.Writer, d.Number) }
+
+// ParseDot parses a dot.
+func ParseDot(s string) (d Dot, err error) {
+	var rest string
+	n, _ := fmt.Sscanf(strings.Replace(s, ".", " ", 1)+" ", "%x %d%s", &d.Writer, &d.Number, &rest)
+	if n != 2 || d.String() != s {
+		return Dot{}, fmt.Errorf("%.60q is not an id such as 00f1a2b3c4d5e6f7.12", s)
+	}
+	return d, nil
+}
+
+// compare orders dots.
+func (d Dot) compare(o Dot) int {
+	return cmp.Or(cmp.Compare(d.Writer, o.Writer), cmp.Compare(d.Number, o.Number))
+}
+
+// span is a range of numbers, both ends included.
+type span struct{ first, last uint64 }
+
+// known are the dots of one writer that a state has seen.
+type known struct {
+	spans []span // in order; between two of them, a number is missing
+	used  uint64 // when the last one was added
+}
+
+// dots is a set of dots. It forgets those of the writer that was silent for longest if
+// there are too many writers, and the lowest numbers of a writer whose numbers have too
+// many gaps. So a dot that it has was added, and one that it does not have may have been.
+type dots struct {
+	writers index[uint64, *known]
+	clock   uint64
+}
+
+// has reports whether a dot is in the set.
+func (s *dots) has(d Dot) bool {
+	k, found := s.writers.get(d.Writer)
+	if !found {
+		return false
+	}
+	i, exact := k.find(d.Number)
+	return exact || i < len(k.spans) && k.spans[i].first <= d.Number
+}
+
+// find returns the first span that ends at a number or after it.
+func (k *known) find(n uint64) (int, bool) {
+	return slices.BinarySearchFunc(k.spans, n, func(s span, n uint64) int { return cmp.Compare(s.last, n) })
+}
+
+// add adds a dot.
+func (s *dots) add(d Dot) { s.insert(d.Writer, span{d.Number, d.Number}) }
+
+// insert adds a range of a writer's dots.
+func (s *dots) insert(writer uint64, n span) {
+	k, found := s.writers.get(writer)
+	if !found {
+		if s.writers.n >= maxWriters {
+			s.forget()
+		}
+		k = &known{}
+		s.writers.set(writer, k)
+	}
+	s.clock++
+	k.used = s.clock
+	from := 0
+	if n.first > 1 {
+		from, _ = k.find(n.first - 1) // a span that ends there grows
+	}
+	to := from
+	for to < len(k.spans) && k.spans[to].first <= n.last+1 {
+		n.first, n.last = min(n.first, k.spans[to].first), max(n.last, k.spans[to].last)
+		to++
+	}
+	k.spans = slices.Replace(k.spans, from, to, n)
+	if len(k.spans) > maxSpans {
+		k.spans = slices.Delete(k.spans, 0, 1)
+	}
+}
+
+// forget drops the writer that was silent for longest.
+func (s *dots) forget() {
+	var oldest uint64
+	least := uint64(1<<64 - 1)
+	for w, k := range s.writers.all() {
+		if k.used < least {
+			oldest, least = w, k.used
+		}
+	}
+	s.writers.remove(oldest)
+}
+
+// join adds all dots of another set.
+func (s *dots) join(o *dots) {
+	for w, k := range o.writers.all() {
+		for _, n := range k.spans {
+			s.insert(w, n)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package kv
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Change is a change of one key.
+type Change struct {
+	*Entry
+	// Revision is that of the state after the change.
+	Revision uint64
+	// Expired says that the key has ended with its lease.
+	Expired bool
+	chain   uint64
+}
+
+// Place is a place in the history of a state.
+type Place struct {
+	Revision uint64
+	// Chain depends on all changes before, and tells equal revisions of different parts
+	// apart; 0 stands for any.
+	Chain uint32
+}
+
+// String returns the text that users give to continue.
+func (p Place) String() string { return fmt.Sprintf("%d-%08x", p.Revision, p.Chain) }
+
+// ParsePlace parses a place, or a revision alone.
+func ParsePlace(s string) (p Place, err error) {
+	number, chain, chained := strings.Cut(s, "-")
+	p.Revision, err = strconv.ParseUint(number, 10, 64)
+	if err == nil && chained {
+		var c uint64
+		c, err = strconv.ParseUint(chain, 16, 32)
+		p.Chain = uint32(c)
+	}
+	if err != nil {
+		return Place{}, fmt.Errorf("%.40q is not a revision such as 17 or 17-00f1a2b3", s)
+	}
+	return p, nil
+}
+
+// Errors of [State.Since].
+var (
+	// ErrCompacted: changes after the place are not kept any more.
+	ErrCompacted = errors.New("that revision was compacted")
+	// ErrOtherPart: the state at the place was that of another part of the group, or gave
+	// way to another state.
+	ErrOtherPart = errors.New("that revision is of another part of the group")
+	// ErrAhead: the state has not come to the place yet.
+	ErrAhead = errors.New("that revision is still to come")
+)
+
+// history are the latest changes.
+type history struct {
+	changes []Change
+	base    uint64 // changes after this revision are kept
+	chain   uint64 // at base
+	bytes   int
+	last    uint64 // revision, and the chain at it
+	at      uint64
+}
+
+// step begins a revision.
+func (h *history) step(revision, chain uint64) { h.last, h.at = revision, chain }
+
+// add adds a change of the last revision, and drops whole revisions while there are too
+// many changes.
+func (h *history) add(c Change) {
+	h.changes = append(h.changes, c)
+	h.bytes += c.bytes()
+	for len(h.changes) > MaxHistory || h.bytes > MaxHistoryBytes {
+		first := h.changes[0]
+		if first.Revision == h.last {
+			break // one revision is more than the limit
+		}
+		n := 0
+		for n < len(h.changes) && h.changes[n].Revision == first.Revision {
+			h.bytes -= h.changes[n].bytes()
+			h.changes[n] = Change{}
+			n++
+		}
+		h.changes = h.changes[n:]
+		h.base, h.chain = first.Revision, first.chain
+	}
+}
+
+// restart forgets all changes.
+func (h *history) restart(revision, chain uint64) {
+	*h = history{base: revision, chain: chain, last: revision, at: chain}
+}
+
+// chainAt returns the chain at a revision that is kept.
+func (h *history) chainAt(revision uint64) uint64 {
+	switch revision {
+	case h.base:
+		return h.chain
+	case h.last:
+		return h.at
+	}
+	i, _ := h.find(revision)
+	return h.changes[i].chain
+}
+
+func (h *history) find(revision uint64) (int, bool) {
+	return slices.BinarySearchFunc(h.changes, revision, func(c Change, r uint64) int {
+		return cmp.Compare(c.Revision, r)
+	})
+}
+
+// Place returns the place of the state.
+func (s *State) Place() Place { return Place{s.revision, uint32(s.chain)} }
+
+// Oldest returns the oldest revision after which all changes are kept.
+func (s *State) Oldest() uint64 { return s.history.base }
+
+// Since returns the changes after a place. They must not be changed. The error is
+// [ErrCompacted], [ErrOtherPart] or [ErrAhead].
+func (s *State) Since(p Place) ([]Change, error) {
+	h := &s.history
+	switch {
+	case p.Revision > h.last:
+		return nil, ErrAhead
+	case p.Revision < h.base:
+		return nil, ErrCompacted
+	case p.Chain != 0 && uint32(h.chainAt(p.Revision)) != p.Chain:
+		return nil, ErrOtherPart
+	}
+	i, _ := h.find(p.Revision + 1)
+	return slices.Clone(h.changes[i:]), nil
+}

@@ -1,0 +1,223 @@
+package kv
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// merge makes the states of parts one, in which the first part goes on.
+func merge(parts ...*world) *world {
+	var all []*State
+	for _, p := range parts {
+		all = append(all, p.copy())
+	}
+	parts[0].s.Merge(all)
+	return parts[0]
+}
+
+// overwritingIsNoConflict is the first rule of mergers: a write that knew of another stays.
+func overwritingIsNoConflict(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.put("a", "old")
+	w.put("b", "old")
+	o := w.part(2)
+	o.now.Time -= clocksync.Time(time.Minute) // clocks do not matter
+	o.put("a", "new")
+	o.do(Command{Op: Delete, Key: "b"})
+	o.put("c", "other")
+	merge(w, o)
+	require.Equal(t, "new", w.value("a"))
+	require.Equal(t, "-", w.value("b"), "the deletion knew of the value")
+	require.Equal(t, "other", w.value("c"))
+	require.Empty(t, w.s.Conflicts(""))
+	// The parts have met: what comes now knows of all.
+	late := o.part(3)
+	w.now.Time -= clocksync.Time(time.Hour)
+	w.put("a", "newer")
+	merge(w, late)
+	require.Equal(t, "newer", w.value("a"))
+	require.Empty(t, w.s.Conflicts(""))
+}
+
+func TestOverwritingIsNoConflict(t *testing.T) { overwritingIsNoConflict(t) }
+
+// unprovenIsAConflict is the second rule: among writes that did not know of each other,
+// clocks decide if they prove the order, and otherwise nothing is lost.
+func unprovenIsAConflict(t testing.TB) {
+	const deviation = time.Millisecond
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	w.now = at(line(1), time.Hour, deviation)
+	o.now = at(line(1), time.Hour+2*deviation+1, deviation)
+	w.put("proven", "first")
+	o.put("proven", "second")
+	o.now.Time--
+	w.put("close", "left")
+	o.put("close", "right")
+	w.put("same", "one")
+	o.put("same", "one")
+	merge(w, o)
+	require.Equal(t, "second", w.value("proven"))
+	require.Equal(t, "right", w.value("close"))
+	require.Equal(t, "one", w.value("same"))
+	require.Equal(t, uint64(1), w.s.Summary().Overtaken)
+	list := w.s.Conflicts("")
+	require.Len(t, list, 1)
+	require.Equal(t, "close", list[0].Lost.Key)
+	require.Equal(t, "left", string(list[0].Lost.Value))
+	require.Equal(t, w.s.Get("close").Dot, list[0].Kept)
+	require.Equal(t, w.s.revision, list[0].Revision)
+	require.Empty(t, w.s.Conflicts("x"))
+}
+
+func TestUnprovenOrderIsAConflict(t *testing.T) { unprovenIsAConflict(t) }
+
+// Timelines compare by UTC only, and only if both clocks prove their distance from it.
+func TestTimelinesCompareByUTC(t *testing.T) {
+	for _, external := range []bool{false, true} {
+		w := newWorld(t, Partitionable)
+		o := w.part(2)
+		o.now = at(line(2), 2*time.Hour, 0)
+		if external {
+			for _, r := range []*clocksync.Reading{&w.now, &o.now} {
+				r.Status, r.UTCBound = clocksync.External, time.Second
+			}
+		}
+		w.put("a", "1")
+		o.put("a", "2")
+		merge(w, o)
+		require.Equal(t, "2", w.value("a"))
+		require.Equal(t, external, len(w.s.Conflicts("")) == 0)
+	}
+}
+
+// deletionsMeetWrites is the rule of deletions: they are writes.
+func deletionsMeetWrites(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.put("a", "old")
+	w.put("b", "old")
+	o := w.part(2)
+	w.do(Command{Op: Delete, Key: "a"})
+	o.now.Time += clocksync.Time(time.Minute)
+	o.put("a", "later")
+	o.do(Command{Op: Delete, Key: "b"})
+	w.put("b", "earlier")
+	third := w.part(3)
+	merge(w, o, third)
+	require.Equal(t, "later", w.value("a"))
+	require.Equal(t, "-", w.value("b"), "deleted later, surely")
+	require.Empty(t, w.s.Conflicts(""))
+}
+
+func TestDeletionsAreWrites(t *testing.T) { deletionsMeetWrites(t) }
+
+// expiryIsNoWrite is the rule of expiry: a lease that lives in one part keeps its keys.
+func expiryIsNoWrite(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.do(Command{Op: Grant, TTL: time.Minute})
+	id := Dot{w.name, w.n}
+	w.do(Command{Op: Put, Key: "a", Value: []byte("v"), Lease: id})
+	o := w.part(2)
+	for _, p := range []*world{w, o} {
+		p.now.Time += clocksync.Time(30 * time.Second)
+	}
+	require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+	for _, p := range []*world{w, o} {
+		p.now.Time += clocksync.Time(31 * time.Second)
+		p.do(Command{Op: Tick})
+	}
+	require.Equal(t, "-", o.value("a"))
+	require.Equal(t, "v", w.value("a"))
+	merge(o, w)
+	require.Equal(t, "v", o.value("a"))
+	require.Empty(t, o.s.Conflicts(""))
+	o.now.Time += clocksync.Time(time.Hour)
+	o.do(Command{Op: Tick}) // the time begins anew
+	require.Equal(t, "v", o.value("a"))
+	o.now.Time += clocksync.Time(time.Hour)
+	o.do(Command{Op: Tick})
+	require.Equal(t, "-", o.value("a"))
+}
+
+func TestALeaseThatLivesKeepsItsKeys(t *testing.T) { expiryIsNoWrite(t) }
+
+// resolvedStaysResolved is the rule of conflicts: a merger does not bring one back.
+func resolvedStaysResolved(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	w.put("a", "1")
+	o.put("a", "2")
+	merge(w, o)
+	list := w.s.Conflicts("a")
+	require.Len(t, list, 1)
+	o = w.part(3)
+	resolve := Command{Op: Resolve, Key: "a", Lease: list[0].Lost.Dot}
+	require.Equal(t, Done, w.do(resolve).Status)
+	require.Equal(t, NotFound, w.do(resolve).Status)
+	require.Empty(t, w.s.Conflicts(""))
+	o.put("b", "3")
+	for _, order := range [][]*world{{w.part(4), o.part(5)}, {o.part(6), w.part(7)}} {
+		m := merge(order...)
+		require.Empty(t, m.s.Conflicts(""))
+		require.Zero(t, m.s.Summary().Conflicts)
+	}
+}
+
+func TestResolvedConflictsStayResolved(t *testing.T) { resolvedStaysResolved(t) }
+
+// severalPartsKnow is the rule of a value that several parts have: one of them may have
+// overwritten another value with it.
+func severalPartsKnow(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o, third := w.part(2), w.part(3)
+	w.put("a", "1")
+	// A command in flight is ordered in two parts, and only one of them had a value.
+	c := Command{Op: Put, Dot: Dot{9, 1}, At: w.now, Key: "a", Value: []byte("2")}
+	for _, p := range []*world{o, w} {
+		require.Equal(t, Done, p.s.Apply(c.Encode()).Status)
+	}
+	_ = third.s.Apply((&Command{Op: Put, Dot: Dot{1, 1}, At: w.now, Key: "a", Value: []byte("1")}).Encode())
+	merge(o, w, third)
+	require.Equal(t, "2", o.value("a"))
+	require.Empty(t, o.s.Conflicts(""))
+}
+
+func TestSeveralPartsKnow(t *testing.T) { severalPartsKnow(t) }
+
+// A version of one part never fits a write of another.
+func versionsOfPartsDiffer(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	mine, theirs := w.put("a", "1").Version, o.put("a", "2").Version
+	require.Equal(t, mine.Revision, theirs.Revision)
+	require.Equal(t, Mismatch, o.do(Command{Op: Put, Key: "a", Match: true, Version: mine}).Status)
+}
+
+func TestVersionsOfPartsDiffer(t *testing.T) { versionsOfPartsDiffer(t) }
+
+func TestConflictsAndTombstonesAreBounded(t *testing.T) {
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	for i := range MaxConflicts + 5 {
+		w.put(strconv.Itoa(i), "1")
+		o.put(strconv.Itoa(i), "2")
+	}
+	merge(w, o)
+	require.Len(t, w.s.Conflicts(""), MaxConflicts)
+	require.Equal(t, uint64(5), w.s.Summary().Forgotten)
+	for i := range MaxTombstones + 1 {
+		w.put("k"+strconv.Itoa(i), "")
+		w.do(Command{Op: Delete, Key: "k" + strconv.Itoa(i)})
+	}
+	require.Equal(t, MaxTombstones*9/10, w.s.Summary().Tombstones)
+	_, found := w.s.keys.get("k0")
+	require.False(t, found, "the oldest goes first")
+	last := w.copy()
+	require.Equal(t, written(t, w.s), written(t, last))
+	require.Equal(t, w.s.bytes, last.bytes)
+}

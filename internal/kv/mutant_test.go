@@ -1,0 +1,33 @@
+//go:build mutants
+
+package kv
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/kv", map[string]func(testing.TB){
+		"KvCasAny":            casNeedsTheVersion,
+		"KvRepeats":           appliedOnce,
+		"KvEndless":           fullIsRefused,
+		"KvMarkless":          versionsOfPartsDiffer,
+		"KvLeaseEndsEarly":    leasesNeverEndEarly,
+		"KvOneTimeline":       leasesBeginAnew,
+		"KvPlaceUnchecked":    changesFollow,
+		"KvMergeForgets":      overwritingIsNoConflict,
+		"KvMergeSilent":       somewhere,
+		"KvUnprovenOrder":     unprovenIsAConflict,
+		"KvClocksFirst":       overwritingIsNoConflict,
+		"KvOneBranchKnows":    severalPartsKnow,
+		"KvDeletionForgotten": deletionsMeetWrites,
+		"KvExpiryWins":        expiryIsNoWrite,
+		"KvResolvedReturns":   resolvedStaysResolved,
+	})
+}
+
+// somewhere plays other worlds in each call, until one fails.
+func somewhere(t testing.TB) { worlds(t, rand.Uint64(), 20) }

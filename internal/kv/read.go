@@ -1,0 +1,89 @@
+package kv
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// Kind returns the kind of the store.
+func (s *State) Kind() Kind { return s.kind }
+
+// Get returns the entry of a key, or nil.
+func (s *State) Get(key string) *Entry { return s.entry(key) }
+
+// List returns the keys that begin with a prefix and come after a key, in their order: at
+// most limit, and all if limit is 0. more says that there are others.
+func (s *State) List(prefix, after string, limit int) (entries []*Entry, more bool) {
+	start := prefix
+	if after >= prefix && after != "" {
+		start = after + "\x00"
+	}
+	for key, e := range s.keys.from(start) {
+		switch {
+		case !strings.HasPrefix(key, prefix):
+			return entries, false
+		case e.Deleted:
+			continue
+		case limit > 0 && len(entries) == limit:
+			return entries, true
+		}
+		entries = append(entries, e)
+	}
+	return entries, false
+}
+
+// Lease is what users may know of a lease.
+type Lease struct {
+	ID  Dot
+	TTL time.Duration
+	// End is the group time of Timeline after which the lease ends; none before the first
+	// command that tells the time.
+	Timeline clocksync.TimelineID
+	End      clocksync.Time
+	Keys     []string
+}
+
+// Lease returns a lease.
+func (s *State) Lease(id Dot) (out Lease, found bool) {
+	l, found := s.leases.get(id.String())
+	if found {
+		out = l.public()
+	}
+	return out, found
+}
+
+func (l *lease) public() Lease {
+	out := Lease{ID: l.id, TTL: l.ttl, Timeline: l.timeline, End: l.end}
+	for key := range l.keys.all() {
+		out.Keys = append(out.Keys, key)
+	}
+	return out
+}
+
+// Summary says how much a state has.
+type Summary struct {
+	Keys, Bytes, Leases, History, Tombstones int
+	// Conflicts are those that nobody has resolved.
+	Conflicts int
+	Counts
+}
+
+// Summary returns how much the state has.
+func (s *State) Summary() Summary {
+	return Summary{Keys: s.live, Bytes: s.bytes, Leases: s.leases.n, History: len(s.history.changes),
+		Tombstones: s.tombs, Conflicts: len(s.Conflicts("")), Counts: s.counts}
+}
+
+// Conflicts returns the conflicts of keys that begin with a prefix, oldest first.
+func (s *State) Conflicts(prefix string) (out []Conflict) {
+	for _, c := range s.conflicts.all() {
+		if !c.resolved && strings.HasPrefix(c.Lost.Key, prefix) {
+			out = append(out, *c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Conflict) int { return a.order(&b) })
+	return out
+}

@@ -1,0 +1,332 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// line is a timeline of the tests.
+func line(leader int) clocksync.TimelineID {
+	return clocksync.TimelineID{Leader: 1, Boot: 1, Sequence: uint64(leader)}
+}
+
+// at returns a reading of a timeline that is wrong by at most a deviation.
+func at(t clocksync.TimelineID, now, deviation time.Duration) clocksync.Reading {
+	return clocksync.Reading{Time: clocksync.Time(now), Deviation: deviation, UTCBound: clocksync.UnknownBound, Status: clocksync.Internal, Timeline: t}
+}
+
+// world gives commands names and times.
+type world struct {
+	t    testing.TB
+	s    *State
+	n    uint64
+	name uint64
+	now  clocksync.Reading
+}
+
+func newWorld(t testing.TB, kind Kind) *world {
+	return &world{t: t, s: New(kind), name: 1, now: at(line(1), time.Hour, time.Millisecond)}
+}
+
+// do performs a command.
+func (w *world) do(c Command) Result {
+	w.n++
+	c.Dot, c.At = Dot{w.name, w.n}, w.now
+	return w.s.Apply(c.Encode())
+}
+
+func (w *world) put(key, value string) Result {
+	return w.do(Command{Op: Put, Key: key, Value: []byte(value)})
+}
+
+// value returns the value of a key, or "-".
+func (w *world) value(key string) string {
+	if e := w.s.Get(key); e != nil {
+		return string(e.Value)
+	}
+	return "-"
+}
+
+// part returns a world whose state is a copy, for another part of the group.
+func (w *world) part(name uint64) *world {
+	o := &world{t: w.t, s: w.copy(), name: name, now: w.now}
+	return o
+}
+
+// copy returns a copy of the state.
+func (w *world) copy() *State {
+	s := New(w.s.kind)
+	require.NoError(w.t, s.Restore(bytes.NewReader(written(w.t, w.s))))
+	return s
+}
+
+func written(t testing.TB, s *State) []byte {
+	var b bytes.Buffer
+	require.NoError(t, s.Snapshot(&b))
+	return b.Bytes()
+}
+
+func TestKeysAreWrittenReadAndDeleted(t *testing.T) {
+	for _, kind := range []Kind{Linearizable, Partitionable} {
+		w := newWorld(t, kind)
+		r := w.put("a", "1")
+		require.Equal(t, Done, r.Status)
+		require.Equal(t, uint64(1), r.Revision)
+		require.Equal(t, uint64(1), r.Version.Revision)
+		require.Equal(t, kind == Partitionable, r.Version.Mark != 0)
+		w.put("b", "2")
+		w.put("a", "3")
+		e := w.s.Get("a")
+		require.Equal(t, "3", string(e.Value))
+		require.Equal(t, uint64(3), e.Version.Revision)
+		require.Equal(t, uint64(1), e.Created)
+		require.Equal(t, Done, w.do(Command{Op: Delete, Key: "a"}).Status)
+		require.Nil(t, w.s.Get("a"))
+		require.Equal(t, NotFound, w.do(Command{Op: Delete, Key: "a"}).Status)
+		require.Equal(t, 1, w.s.Summary().Keys)
+		w.put("a", "4")
+		require.Equal(t, uint64(5), w.s.Get("a").Created, "it exists anew")
+	}
+}
+
+// casNeedsTheVersion is the rule of cas: nothing happens unless the key has the version.
+func casNeedsTheVersion(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	none := Command{Op: Put, Key: "a", Value: []byte("1"), Match: true}
+	require.Equal(t, Done, w.do(none).Status)
+	r := w.do(none)
+	require.Equal(t, Mismatch, r.Status, "it exists")
+	require.Equal(t, w.s.Get("a").Version, r.Version, "the answer has the version of the key")
+	require.Equal(t, "1", w.value("a"))
+	next := Command{Op: Put, Key: "a", Value: []byte("2"), Match: true, Version: r.Version}
+	require.Equal(t, Done, w.do(next).Status)
+	require.Equal(t, Mismatch, w.do(next).Status)
+	require.Equal(t, Mismatch, w.do(Command{Op: Delete, Key: "a", Match: true, Version: r.Version}).Status)
+	require.Equal(t, "2", w.value("a"))
+	require.Equal(t, Done, w.do(Command{Op: Delete, Key: "a", Match: true, Version: w.s.Get("a").Version}).Status)
+}
+
+func TestCasNeedsTheVersion(t *testing.T) { casNeedsTheVersion(t) }
+
+// appliedOnce is the rule of dots: a command that comes again changes nothing.
+func appliedOnce(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	put := Command{Op: Put, Dot: Dot{9, 1}, Key: "a", Value: []byte("1")}
+	miss := Command{Op: Put, Dot: Dot{9, 2}, Key: "a", Value: []byte("9"), Match: true}
+	require.Equal(t, Done, w.s.Apply(put.Encode()).Status)
+	require.Equal(t, Mismatch, w.s.Apply(miss.Encode()).Status)
+	w.put("a", "2")
+	require.Equal(t, Repeated, w.s.Apply(put.Encode()).Status)
+	require.Equal(t, "2", w.value("a"))
+	w.do(Command{Op: Delete, Key: "a"})
+	require.Equal(t, Repeated, w.s.Apply(miss.Encode()).Status)
+	require.Equal(t, "-", w.value("a"))
+}
+
+func TestCommandsAreAppliedOnce(t *testing.T) { appliedOnce(t) }
+
+func TestListsHavePagesAndPrefixes(t *testing.T) {
+	w := newWorld(t, Partitionable)
+	for i := range 25 {
+		w.put(fmt.Sprintf("dir/%02d", i), "v")
+	}
+	w.put("di", "v")
+	w.put("dir0", "v")
+	w.do(Command{Op: Delete, Key: "dir/07"})
+	var keys []string
+	after, more := "", true
+	for more {
+		var page []*Entry
+		page, more = w.s.List("dir/", after, 10)
+		for _, e := range page {
+			keys = append(keys, e.Key)
+			after = e.Key
+		}
+		require.LessOrEqual(t, len(page), 10)
+	}
+	require.Len(t, keys, 24)
+	require.NotContains(t, keys, "dir/07")
+	all, more := w.s.List("", "", 0)
+	require.Len(t, all, 26)
+	require.False(t, more)
+	none, more := w.s.List("x", "", 5)
+	require.Empty(t, none)
+	require.False(t, more)
+	before, _ := w.s.List("dir/", "a", 1)
+	require.Equal(t, "dir/00", before[0].Key)
+}
+
+// fullIsRefused is the rule of limits: at a limit nothing is added.
+func fullIsRefused(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	large := strings.Repeat("x", MaxValueBytes)
+	n := 0
+	for r := (Result{}); r.Status != Full; n++ {
+		r = w.put(fmt.Sprint("k", n), large)
+		if r.Status == Full {
+			require.Equal(t, LimitBytes, r.Limit)
+		}
+		require.LessOrEqual(t, n, MaxBytes/MaxValueBytes+1)
+	}
+	require.LessOrEqual(t, w.s.Summary().Bytes, MaxBytes)
+	require.Equal(t, Done, w.put("k0", "small").Status, "less is always accepted")
+	require.LessOrEqual(t, w.s.history.bytes, MaxHistoryBytes)
+}
+
+func TestFullStatesRefuseMore(t *testing.T) {
+	fullIsRefused(t)
+	w := newWorld(t, Linearizable)
+	for i := range MaxKeys {
+		w.put(fmt.Sprintf("%d", i), "")
+	}
+	r := w.put("more", "")
+	require.Equal(t, Full, r.Status)
+	require.Equal(t, LimitKeys, r.Limit)
+	require.Equal(t, Done, w.put("0", "again").Status)
+	require.Len(t, w.s.history.changes, MaxHistory)
+	for range MaxLeases {
+		require.Equal(t, Done, w.do(Command{Op: Grant, TTL: time.Hour}).Status)
+	}
+	require.Equal(t, LimitLeases, w.do(Command{Op: Grant, TTL: time.Hour}).Limit)
+	require.Equal(t, LimitLeases, w.do(Command{Op: Put, Key: "1", TTL: time.Hour}).Limit)
+}
+
+// leasesNeverEndEarly is the rule of leases: they end when the readings prove that their
+// time is over, and not before.
+func leasesNeverEndEarly(t testing.TB) {
+	const ttl, deviation = 10 * time.Second, time.Second
+	w := newWorld(t, Linearizable)
+	w.now = at(line(1), time.Hour, deviation)
+	r := w.do(Command{Op: Grant, TTL: ttl})
+	require.Equal(t, Done, r.Status)
+	id := Dot{w.name, w.n}
+	require.Equal(t, Done, w.do(Command{Op: Put, Key: "a", Lease: id}).Status)
+	require.Equal(t, Done, w.do(Command{Op: Put, Key: "b", TTL: 2 * ttl}).Status)
+	require.Equal(t, NotFound, w.do(Command{Op: Put, Key: "c", Lease: Dot{5, 5}}).Status)
+	// Each clock may be wrong by its deviation, in opposite directions.
+	w.now = at(line(1), time.Hour+ttl+2*deviation, deviation)
+	w.do(Command{Op: Tick})
+	require.NotNil(t, w.s.Get("a"))
+	require.False(t, w.s.Due(w.now))
+	w.now.Time++
+	require.True(t, w.s.Due(w.now))
+	w.do(Command{Op: Tick})
+	require.Nil(t, w.s.Get("a"))
+	require.NotNil(t, w.s.Get("b"))
+	require.Equal(t, NotFound, w.do(Command{Op: Renew, Lease: id}).Status)
+	require.Equal(t, uint64(1), w.s.Summary().Expired)
+	require.Equal(t, 1, w.s.Summary().Leases)
+}
+
+func TestLeasesNeverEndEarly(t *testing.T) { leasesNeverEndEarly(t) }
+
+// leasesBeginAnew is the rule of timelines: nothing compares times of two of them.
+func leasesBeginAnew(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Put, Key: "a", TTL: time.Minute})
+	w.now = at(line(2), 100*time.Hour, 0)
+	require.True(t, w.s.Due(w.now))
+	w.do(Command{Op: Tick})
+	require.NotNil(t, w.s.Get("a"))
+	w.now.Time += clocksync.Time(time.Minute)
+	w.do(Command{Op: Tick})
+	require.NotNil(t, w.s.Get("a"))
+	w.now.Time++
+	w.put("x", "") // any command lets time pass
+	require.Nil(t, w.s.Get("a"))
+}
+
+func TestLeasesBeginAnewOnAnotherTimeline(t *testing.T) { leasesBeginAnew(t) }
+
+func TestLeasesWaitForAClock(t *testing.T) {
+	w := newWorld(t, Linearizable)
+	known := w.now
+	w.now = clocksync.Reading{Deviation: clocksync.UnknownBound}
+	w.do(Command{Op: Put, Key: "a", TTL: time.Second})
+	require.False(t, w.s.Due(w.now))
+	require.True(t, w.s.Due(known))
+	w.now = known
+	w.do(Command{Op: Tick})
+	require.NotNil(t, w.s.Get("a"), "its time begins here")
+	require.Equal(t, Done, w.do(Command{Op: Renew, Lease: w.s.Get("a").Lease}).Status)
+	l, found := w.s.Lease(w.s.Get("a").Lease)
+	require.True(t, found)
+	require.Equal(t, []string{"a"}, l.Keys)
+	require.Equal(t, Done, w.do(Command{Op: Revoke, Lease: l.ID}).Status)
+	require.Nil(t, w.s.Get("a"))
+	require.Equal(t, NotFound, w.do(Command{Op: Revoke, Lease: l.ID}).Status)
+}
+
+// A key that is written again without its lease outlives it.
+func TestKeysLeaveTheirLease(t *testing.T) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Put, Key: "a", TTL: time.Second})
+	w.put("a", "stays")
+	w.now.Time += clocksync.Time(time.Hour)
+	w.do(Command{Op: Tick})
+	require.Equal(t, "stays", w.value("a"))
+	require.Zero(t, w.s.Summary().Leases)
+}
+
+// changesFollow is the rule of places: changes continue where they ended, or the error
+// says why they do not.
+func changesFollow(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.put("a", "1")
+	from := w.s.Place()
+	w.put("b", "2")
+	w.do(Command{Op: Delete, Key: "a"})
+	list, err := w.s.Since(from)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	require.Equal(t, "b", list[0].Key)
+	require.True(t, list[1].Deleted)
+	require.Equal(t, w.s.Place(), Place{list[1].Revision, uint32(list[1].chain)})
+	list, err = w.s.Since(w.s.Place())
+	require.NoError(t, err)
+	require.Empty(t, list)
+	_, err = w.s.Since(Place{Revision: 99})
+	require.ErrorIs(t, err, ErrAhead)
+
+	other := w.part(2)
+	other.put("c", "3")
+	w.put("c", "4")
+	_, err = w.s.Since(other.s.Place())
+	require.ErrorIs(t, err, ErrOtherPart)
+	_, err = w.s.Since(Place{Revision: 4})
+	require.NoError(t, err, "a revision alone is believed")
+
+	w.s.Merge([]*State{w.copy(), other.copy()})
+	_, err = w.s.Since(from)
+	require.ErrorIs(t, err, ErrCompacted)
+	_, err = w.s.Since(w.s.Place())
+	require.NoError(t, err)
+}
+
+func TestChangesFollow(t *testing.T) { changesFollow(t) }
+
+func TestHistoryDropsWholeRevisions(t *testing.T) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Grant, TTL: time.Hour})
+	id := Dot{w.name, w.n}
+	for i := range 100 {
+		w.do(Command{Op: Put, Key: fmt.Sprint(i), Lease: id})
+	}
+	w.do(Command{Op: Revoke, Lease: id})
+	for i := range MaxHistory - 50 {
+		w.put("x", fmt.Sprint(i))
+	}
+	require.Len(t, w.s.history.changes, MaxHistory-50)
+	_, err := w.s.Since(Place{Revision: w.s.Oldest() - 1})
+	require.ErrorIs(t, err, ErrCompacted)
+	list, err := w.s.Since(Place{Revision: w.s.Oldest()})
+	require.NoError(t, err)
+	require.Len(t, list, MaxHistory-50)
+}

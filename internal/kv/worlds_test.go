@@ -1,0 +1,252 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// A part of a group in a random world, with what the state need not know: all writes that
+// it has seen, and true time.
+type part struct {
+	s    *State
+	seen map[Dot]bool          // with an effect
+	ends map[Dot]time.Duration // no lease may end before, by true time
+}
+
+// random is a world of parts that split, write and meet.
+type random struct {
+	t     testing.TB
+	rnd   *rand.Rand
+	now   time.Duration // true
+	parts []*part
+	n     map[uint64]uint64 // the last number of each writer
+	wrote map[Dot]time.Duration
+	met   map[string]int // how often something happened
+}
+
+// The clocks of a world are wrong by up to deviation, and all leases last for ttl.
+const deviation, ttl = 5 * time.Millisecond, time.Second
+
+func newRandom(t testing.TB, seed uint64) *random {
+	return &random{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Hour, parts: []*part{{New(Partitionable), map[Dot]bool{}, map[Dot]time.Duration{}}},
+		n: map[uint64]uint64{}, wrote: map[Dot]time.Duration{}, met: map[string]int{}}
+}
+
+// reading returns a reading of a clock that is right within its deviation. Some clocks do
+// not know the time.
+func (w *random) reading() clocksync.Reading {
+	if w.rnd.IntN(20) == 0 {
+		return clocksync.Reading{Time: clocksync.Time(w.now) * 2, Deviation: clocksync.UnknownBound}
+	}
+	off := time.Duration(w.rnd.Int64N(int64(2*deviation))) - deviation
+	return at(line(1), w.now+off, deviation)
+}
+
+// play lets some hundred things happen.
+func (w *random) play() {
+	for range 150 {
+		w.now += time.Duration(w.rnd.Int64N(int64(4 * deviation)))
+		if w.rnd.IntN(20) == 0 {
+			w.now += time.Duration(w.rnd.Int64N(int64(ttl)))
+		}
+		p := w.parts[w.rnd.IntN(len(w.parts))]
+		switch w.rnd.IntN(12) {
+		case 0:
+			if len(w.parts) < 4 {
+				w.parts = append(w.parts, w.split(p))
+			}
+		case 1:
+			w.meet()
+		default:
+			w.command(p)
+		}
+	}
+	for len(w.parts) > 1 {
+		w.meet()
+	}
+}
+
+// copy returns a copy of a state, and demands that it is one.
+func (w *random) copy(s *State) *State {
+	b := written(w.t, s)
+	o := New(s.kind)
+	require.NoError(w.t, o.Restore(bytes.NewReader(b)))
+	require.Equal(w.t, b, written(w.t, o))
+	return o
+}
+
+func (w *random) split(p *part) *part {
+	return &part{w.copy(p.s), maps.Clone(p.seen), maps.Clone(p.ends)}
+}
+
+// command lets a part apply a random command.
+func (w *random) command(p *part) {
+	writer := uint64(1 + w.rnd.IntN(5))
+	w.n[writer]++
+	c := Command{Op: Op(1 + w.rnd.IntN(int(Resolve))), Dot: Dot{writer, w.n[writer]}, At: w.reading(), Key: fmt.Sprint("k", w.rnd.IntN(4))}
+	if w.rnd.IntN(3) > 0 {
+		c.Op = Put
+	}
+	switch c.Op {
+	case Put:
+		c.Value = []byte(fmt.Sprint(w.rnd.IntN(1000)))
+		if w.rnd.IntN(4) == 0 {
+			c.TTL = ttl
+		}
+		c.Match = w.rnd.IntN(4) == 0
+		c.Version = p.s.versionOf(c.Key)
+	case Grant:
+		c.TTL = ttl
+	case Renew, Revoke:
+		for _, l := range p.s.leases.all() {
+			c.Lease = l.id
+		}
+	case Resolve:
+		if list := p.s.Conflicts(""); len(list) > 0 {
+			c.Key, c.Lease = list[0].Lost.Key, list[0].Lost.Dot
+		}
+	}
+	w.apply(p, c)
+	if w.rnd.IntN(15) == 0 { // messages that are in flight at a split may be ordered in two parts
+		if o := w.parts[w.rnd.IntN(len(w.parts))]; o != p {
+			w.apply(o, c)
+			w.met["ordered twice"]++
+		}
+	}
+}
+
+// apply lets a part apply a command.
+func (w *random) apply(p *part, c Command) {
+	before, same := w.copy(p.s), w.copy(p.s)
+	r := p.s.Apply(c.Encode())
+	require.Equal(w.t, r, same.Apply(c.Encode()), "a copy does the same")
+	require.Equal(w.t, written(w.t, same), written(w.t, p.s))
+	w.lasted(p, before, &c)
+	if r.Status == Done {
+		p.seen[c.Dot] = true
+		w.wrote[c.Dot] = w.now
+		p.ends[c.Dot] = w.now + ttl // if it is a lease
+		if c.Op == Renew {
+			p.ends[c.Lease] = w.now + ttl
+		}
+	}
+	w.met[c.Op.String()+" "+r.Status.String()]++
+}
+
+// lasted demands that no lease has ended early by a command.
+func (w *random) lasted(p *part, before *State, c *Command) {
+	for _, l := range before.leases.all() {
+		if _, found := p.s.leases.get(l.id.String()); found || c.Op == Revoke && c.Lease == l.id {
+			continue
+		}
+		require.Less(w.t, p.ends[l.id], w.now, "the lease ends early")
+		w.met["expired"]++
+	}
+}
+
+// meet lets some parts meet. For every value that does not stay it demands a reason.
+func (w *random) meet() {
+	if len(w.parts) < 2 {
+		return
+	}
+	w.rnd.Shuffle(len(w.parts), func(i, j int) { w.parts[i], w.parts[j] = w.parts[j], w.parts[i] })
+	n := 2 + w.rnd.IntN(len(w.parts)-1)
+	group := w.parts[:n]
+	var branches, others []*State
+	seen := map[Dot]bool{}
+	for _, p := range group {
+		branches, others = append(branches, w.copy(p.s)), append(others, w.copy(p.s))
+		maps.Copy(seen, p.seen)
+	}
+	m := New(Partitionable)
+	m.Merge(branches)
+	other := w.copy(group[0].s)
+	other.Merge(others)
+	require.Equal(w.t, written(w.t, m), written(w.t, other), "a merger depends on the branches only")
+	for _, p := range group {
+		require.Greater(w.t, m.revision, p.s.revision)
+		for _, e := range p.s.keys.all() {
+			w.explain(group, p, e, m)
+		}
+	}
+	w.met["met"]++
+	ends := map[Dot]time.Duration{}
+	for _, l := range m.leases.all() {
+		ends[l.id] = w.now + ttl // it begins anew
+	}
+	w.parts = append([]*part{{m, seen, ends}}, w.parts[n:]...)
+}
+
+// explain demands that the entry of a part stays, or was overwritten, or overtaken by a
+// later write, or is a conflict.
+func (w *random) explain(group []*part, p *part, e *Entry, m *State) {
+	now, _ := m.keys.get(e.Key)
+	require.NotNil(w.t, now, "a key of a part is gone")
+	if now.Dot == e.Dot {
+		return
+	}
+	if p.seen[now.Dot] {
+		require.True(w.t, slices.ContainsFunc(group, func(o *part) bool {
+			f, found := o.s.keys.get(e.Key)
+			return found && f.Dot == now.Dot && o.seen[e.Dot]
+		}), "%v of %s gives way to %v, which it has overwritten", e.Dot, e.Key, now.Dot)
+	}
+	for _, o := range group {
+		f, found := o.s.keys.get(e.Key)
+		if !found || f.Dot == e.Dot {
+			continue
+		}
+		if o.seen[e.Dot] && !p.seen[f.Dot] {
+			w.met["overwritten"]++
+			return
+		}
+		if e.At.Deviation == deviation && f.At.Deviation == deviation && e.At.Latest() < f.At.Earliest() {
+			require.Less(w.t, w.wrote[e.Dot], w.wrote[f.Dot])
+			w.met["overtaken"]++
+			return
+		}
+	}
+	if e.Deleted == now.Deleted && bytes.Equal(e.Value, now.Value) {
+		return
+	}
+	c, found := m.conflicts.get(conflictKey(e.Key, e.Dot))
+	require.True(w.t, found, "%v of %s is gone without a word", e.Dot, e.Key)
+	require.True(w.t, c.resolved || c.Lost.Dot == e.Dot && bytes.Equal(c.Lost.Value, e.Value))
+	w.met["conflict"]++
+}
+
+// worlds plays random worlds, and returns what happened in them.
+func worlds(t testing.TB, first, count uint64) map[string]int {
+	met := map[string]int{}
+	for seed := range count {
+		w := newRandom(t, first+seed)
+		w.play()
+		for k, n := range w.met {
+			met[k] += n
+		}
+	}
+	return met
+}
+
+// No value of a part is gone without a reason, in random worlds.
+func TestNothingIsLostInSilence(t *testing.T) {
+	count := uint64(100)
+	if testing.Short() {
+		count = 30
+	}
+	met := worlds(t, 0, count)
+	for _, situation := range []string{"met", "overwritten", "overtaken", "conflict", "ordered twice", "expired", "put done", "put version mismatch",
+		"delete done", "grant done", "renew done", "revoke done", "resolve done", "tick done"} {
+		require.Positive(t, met[situation], situation)
+	}
+	t.Log(met)
+}
