@@ -160,4 +160,4 @@ var quorumSteps = map[epoch.EventKind]event.QuorumStep{epoch.Proposed: event.Quo
 
 var restartReasons = [...]event.RestartReason{life.None: "", life.Suspended: event.Suspended, life.ClockBackwards: event.ClockBackwards,
 	life.ClockRate: event.ClockRate, life.PeersContradict: event.PeersContradict, life.Overrun: event.Overrun,
-	life.Inconsistent: event.InvariantBroken}
+	life.Inconsistent: event.InvariantBroken, life.LateState: event.LateState}

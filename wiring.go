@@ -109,7 +109,7 @@ func init() {
 	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
 		n := node.(*Node)
 		q, err := n.consume()
-		return attach.Deliveries{Queue: q, Wake: n.loop.Wake}, err
+		return attach.Deliveries{Queue: q, RecallOrdered: n.loop.RecallOrdered, Wake: n.loop.Wake}, err
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	// Transition: the following deliveries in View are transitional. The members
 	// Along move together to Next and all deliver them; other members might not.
 	Transition
-	// Installed: View is the view from now on.
+	// Installed: View is the view from now on. Base is how far the ordered messages of
+	// each node had been ordered before, in the branches that meet in it.
 	Installed
 	// Elsewhere: own messages of Class, From through Through, were ordered in
 	// another branch of the group, whose deliveries this node cannot know. Their
@@ -58,6 +59,7 @@ type Effect struct {
 	Next       *membership.View
 	Along      timed.Set
 	Deliveries []Delivery
+	Base       []Mark
 	Class      Class
 	From       uint64
 	Through    uint64

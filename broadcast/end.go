@@ -26,9 +26,14 @@ func (s *Service) Ordered() []Mark {
 	return s.marks[ClassOrdered].list()
 }
 
-// NoteOrdered takes what Ordered returned in an earlier incarnation whose state the
-// application keeps, before anything else. None of those messages is ordered again where
-// this node is a member: they are in its state.
-func (s *Service) NoteOrdered(marks []Mark) {
+// RecallOrdered takes what Ordered returned in an earlier incarnation whose state the
+// application keeps, or what it has with that state on a disk. None of those messages is
+// ordered again where this node is a member: they are in its state. It reports false, and
+// does nothing, if this incarnation has said before what it knows.
+func (s *Service) RecallOrdered(marks []Mark) bool {
+	if s.view != nil || s.freeze.on {
+		return false
+	}
 	s.marks[ClassOrdered].add(marks)
+	return true
 }

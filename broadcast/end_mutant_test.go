@@ -16,7 +16,7 @@ func TestEndNoticesBroadcastRemainsLost(t *testing.T) {
 	require.Empty(t, remains(t))
 }
 
-func TestNoteOrderedNoticesBroadcastOrderedForgotten(t *testing.T) {
+func TestRecallOrderedNoticesBroadcastOrderedForgotten(t *testing.T) {
 	mutant.Set("BroadcastOrderedForgotten")
 	defer mutant.Set(mutant.None)
 	require.Empty(t, again(t))

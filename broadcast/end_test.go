@@ -49,7 +49,7 @@ func TestAnIncarnationEndsWithAllThatItHasAcknowledged(t *testing.T) {
 func again(t testing.TB) (elsewhere [][2]uint64) {
 	g := newTrio(3, Config{})
 	g.nodes[2] = New(Config{Self: incarnation(2), Timing: timed.LAN()})
-	g.nodes[2].NoteOrdered([]Mark{{incarnation(0).Node, incarnation(0).Boot, 7}})
+	g.nodes[2].RecallOrdered([]Mark{{incarnation(0).Node, incarnation(0).Boot, 7}})
 	g.effects = nil
 	g.install(viewOf(2, 0, 1, 2))
 	for _, e := range g.effects {

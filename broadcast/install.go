@@ -18,7 +18,7 @@ func (s *Service) Install(now timed.Instant, v *membership.View, out []Effect) [
 	}
 	out = s.rebase(v, c, out)
 	s.beginView(v)
-	return append(out, Effect{Kind: Installed, View: v})
+	return append(out, Effect{Kind: Installed, View: v, Base: s.marks[ClassOrdered].list()})
 }
 
 // finish delivers the rest of the old view: first, as regular messages, those that are

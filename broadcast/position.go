@@ -24,15 +24,29 @@ func (p *positions) set(m Mark) { p[m.Node] = append(p[m.Node][:0], m) }
 // add takes positions that others have reported. The largest of an incarnation counts.
 func (p *positions) add(marks []Mark) {
 	for _, m := range marks {
-		of := p[m.Node]
-		i := slices.IndexFunc(of, func(o Mark) bool { return o.Boot == m.Boot })
+		p[m.Node] = AddMark(p[m.Node], m)
+	}
+}
+
+// AddMark adds a position to a list, or raises the one that the incarnation has there. A
+// node has at most MostIncarnations of them. It may change the list.
+func AddMark(marks []Mark, m Mark) []Mark {
+	others := 0
+	for i := range marks {
+		o := &marks[i]
 		switch {
-		case i >= 0:
-			of[i].Sequence = max(of[i].Sequence, m.Sequence)
-		case len(of) < MostIncarnations:
-			p[m.Node] = append(of, m)
+		case o.Node != m.Node:
+		case o.Boot == m.Boot:
+			o.Sequence = max(o.Sequence, m.Sequence)
+			return marks
+		default:
+			others++
 		}
 	}
+	if others == MostIncarnations {
+		return marks
+	}
+	return append(marks, m)
 }
 
 // forgot reports whether an incarnation may have a position that was left out because

@@ -39,6 +39,18 @@ func TestReadsNoticeReplicaUnread(t *testing.T) {
 	require.NotZero(t, unread(t, 3_000_000), "not noticed") // half of all runs need more than 100,000
 }
 
+func TestGroupNoticesStorePositionsUnrestored(t *testing.T) {
+	mutant.Set("StorePositionsUnrestored")
+	defer mutant.Set(mutant.None)
+	require.True(t, appliesTwice(t, false))
+}
+
+func TestGroupNoticesStoreLateState(t *testing.T) {
+	mutant.Set("StoreLateState")
+	defer mutant.Set(mutant.None)
+	require.True(t, appliesTwice(t, true))
+}
+
 // The node whose application hangs does not report its state to the next view.
 func TestGroupNoticesReplicaHungUnread(t *testing.T) {
 	mutant.Set("ReplicaHungUnread")

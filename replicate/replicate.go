@@ -167,6 +167,11 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		return nil, nil, errors.Join(fmt.Errorf("replicate: %w", err), store.Close())
 	}
 	stream.Follow(e)
+	if ordered := store.Ordered(); len(ordered) > 0 {
+		if err := d.RecallOrdered(ordered); err != nil {
+			return nil, nil, errors.Join(err, store.Close())
+		}
+	}
 	d.Keep()
 	return &Replica{node: n, engine: e, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/failaware/failaware/broadcast"
@@ -21,6 +22,9 @@ type BroadcastHandlers struct {
 	// Transition is called before the transitional deliveries in view: they come with
 	// those that move along to next, and not with the others.
 	Transition func(view, next *membership.View, along timed.Set)
+	// Base is called before Entered, with how far the ordered messages of each node had
+	// been ordered before, in the branches that meet in the view.
+	Base func([]broadcast.Mark)
 	// Entered is called before the first delivery in a view.
 	Entered func(view *membership.View)
 	// Remains hands over a message that an incarnation had acknowledged, and not delivered,
@@ -61,6 +65,9 @@ func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
 			h.Transition(e.View, e.Next, e.Along)
 		}
 	case broadcast.Installed:
+		if h.Base != nil {
+			h.Base(e.Base)
+		}
 		if h.Entered != nil {
 			h.Entered(e.View)
 		}
@@ -74,6 +81,16 @@ func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
 // KeepDeliveries says that the process keeps over incarnations what it makes of
 // deliveries, so that none of an earlier incarnation may come again.
 func (n *Node) KeepDeliveries() { n.keeps = true }
+
+// RecallOrdered says how far the ordered messages of each node are in the state that a
+// process has from an earlier one: none of them may come again. App.Start must call it,
+// because the incarnation must know it before it takes part in a view.
+func (n *Node) RecallOrdered(marks []broadcast.Mark) {
+	n.ordered = marks
+	if n.proc.Stack != nil && !n.proc.Stack.RecallOrdered(marks) {
+		panic(fmt.Sprintf("sim: RecallOrdered: node %d takes part in a view already", n.proc.ID))
+	}
+}
 
 // errNoBroadcast is the answer in a world without a broadcast.
 var errNoBroadcast = errors.New("sim: needs the option Broadcast")

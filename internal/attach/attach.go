@@ -2,12 +2,19 @@
 // API. Package failaware sets its variables.
 package attach
 
-import "github.com/failaware/failaware/internal/loop/deliveryqueue"
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+)
 
 // Deliveries are all deliveries of a node. Their holder is the one consumer until it
 // calls Release.
 type Deliveries struct {
 	*deliveryqueue.Queue
+	// RecallOrdered says which ordered messages are in a state that the consumer has from an
+	// earlier process, before it calls Keep: none of them may come again. The error is that
+	// of a node that has stopped.
+	RecallOrdered func(marks []broadcast.Mark) error
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.
 	Wake func()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/seal"
@@ -93,6 +94,16 @@ func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration)
 // knows, or NoNode. The error is [ErrClosed] or the cause of ctx.
 func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (timed.NodeID, error) {
 	return ask(ctx, l, func(d *driver, reply func(timed.NodeID)) { reply(d.namedLeader(id, global)) })
+}
+
+// RecallOrdered says which ordered messages the application has in a state that it keeps,
+// before it says so (see [deliveryqueue.Queue.Keep]). An incarnation that has told others
+// that it knows of none ends. The error is [ErrClosed].
+func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
+	return try(context.Background(), l, func(d *driver, reply func(error)) {
+		d.recallOrdered(marks)
+		reply(nil)
+	})
 }
 
 // ProposeQuorum has the global leader propose another quorum system. The error is

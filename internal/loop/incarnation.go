@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/introduce"
@@ -57,6 +58,14 @@ func (d *driver) distrust(now timed.Instant) {
 		d.cfg.Ordered = d.stack.BroadcastState().Ordered()
 	}
 	d.retireStack()
+}
+
+// recallOrdered is the command of [Loop.RecallOrdered].
+func (d *driver) recallOrdered(marks []broadcast.Mark) {
+	d.cfg.Ordered = marks
+	if d.stack != nil && !d.stack.RecallOrdered(marks) {
+		d.restart(life.LateState, d.clock.now, d.clock.era)
+	}
 }
 
 // retireStack lets go of the stack, and keeps its counts.

@@ -26,6 +26,7 @@ func endsOfIncarnations(t testing.TB) {
 		life.Suspended:       func(d *driver) { d.clock.era-- },
 		life.ClockBackwards:  func(d *driver) { d.l.cfg.Conn.(*fakeConn).advance(-time.Second) },
 		life.ClockRate:       func(d *driver) { d.judgeRate(hwclock.RateFaulty) },
+		life.LateState:       func(d *driver) { d.recallOrdered([]broadcast.Mark{{Node: 2, Boot: 1, Sequence: 1}}) },
 	} {
 		l, c := newTestLoop(t)
 		d, before := l.driver, l.Snapshot()
@@ -43,7 +44,7 @@ func endsOfIncarnations(t testing.TB) {
 			l.do(end)
 		}
 		d.turn(nil, l.cfg.Clock.Read())
-		require.Equal(t, why != life.Overrun, promise.Basis.Trust.Lost(), "%d", why)
+		require.Equal(t, why.Discredits(), promise.Basis.Trust.Lost(), "%d", why)
 		require.False(t, l.Snapshot().Trust.Lost(), "%d", why)
 		require.Equal(t, []life.Reason{why}, l.cfg.Sink.(*recorder).restarts)
 		after := l.Snapshot()

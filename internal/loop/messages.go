@@ -107,7 +107,7 @@ func (d *driver) deliver(e *broadcast.Effect) {
 	case broadcast.Installed:
 		me, _ := e.View.Member(self.Node)
 		m.stage(deliveryqueue.Item{Kind: deliveryqueue.Installed, View: e.View,
-			Change: &deliveryqueue.Change{Previous: me.Previous, Along: e.View.Transitional(me.Previous), Merged: e.View.Merged()}})
+			Change: &deliveryqueue.Change{Previous: me.Previous, Along: e.View.Transitional(me.Previous), Merged: e.View.Merged(), Base: e.Base}})
 		m.sends.Refuse(d.lacksQuorum(e.View))
 	case broadcast.Remains:
 		m.keepRemains(e)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -147,6 +148,13 @@ func (r *reader) u64() uint64 {
 	return 0
 }
 
+func (r *reader) u16() uint16 {
+	if b := r.take(2); b != nil {
+		return binary.BigEndian.Uint16(b)
+	}
+	return 0
+}
+
 func (r *reader) view() (v membership.ViewID) {
 	v.Sequence, v.Leader, v.Boot = r.u64(), timed.NodeID(r.byte()), timed.BootID(r.u64())
 	return v
@@ -182,6 +190,17 @@ func (r *reader) ancestors() (line []Ancestor) {
 		line = append(line, a)
 	}
 	return line
+}
+
+func (r *reader) marks() (ms []broadcast.Mark) {
+	for range r.u16() {
+		m := broadcast.Mark{Node: timed.NodeID(r.byte()), Boot: timed.BootID(r.u64()), Sequence: r.u64()}
+		if r.bad {
+			return nil
+		}
+		ms = append(ms, m)
+	}
+	return ms
 }
 
 // decode reads a payload. The message's body points into it.

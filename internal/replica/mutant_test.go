@@ -30,6 +30,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaWaitingRemembers":     newcomerCounts,
 		"ReplicaForgetMemory":         renewedCounts,
 		"StorePlaceWithoutPosition":   placeInTheMiddle,
+		"StorePositionsSkipped":       positionsInTheMiddle,
+		"StoreBaseForgotten":          positionsOfOthers,
 		"ReplicaForgetEarlier":        aloneKeeps,
 		"ReplicaEarlierUnnamed":       earlierIsABranch,
 		"ReplicaAnyPositionIncludes":  earlierIsABranch,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -16,6 +17,26 @@ type Place struct {
 	Earlier
 	View     membership.ViewID
 	Position uint64
+	// Ordered is how far the messages of each sender are ordered that the state contains,
+	// for [broadcast.Service.RecallOrdered]. It belongs to the owner of the Place.
+	Ordered []broadcast.Mark
+}
+
+// Advance moves the place behind an operation that the application has applied.
+func (p *Place) Advance(d *broadcast.Delivery) {
+	p.Position = d.Position
+	p.Ordered = broadcast.AddMark(p.Ordered, markOf(d))
+}
+
+func markOf(d *broadcast.Delivery) broadcast.Mark {
+	return broadcast.Mark{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}
+}
+
+// noteOrdered notes that an operation is ordered, with Stored.
+func (m *Replica) noteOrdered(d *broadcast.Delivery) {
+	if m.cfg.Stored {
+		m.ordered = broadcast.AddMark(m.ordered, markOf(d))
+	}
 }
 
 // Named returns the state in the form in which an incarnation begins with it.
@@ -36,7 +57,13 @@ func AppendPlace(b []byte, p *Place) []byte {
 	if p.Remembers {
 		remembers = 1
 	}
-	return appendAncestors(append(b, remembers), p.Line)
+	b = appendAncestors(append(b, remembers), p.Line)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(p.Ordered)))
+	for _, m := range p.Ordered {
+		b = binary.BigEndian.AppendUint64(append(b, byte(m.Node)), uint64(m.Boot))
+		b = binary.BigEndian.AppendUint64(b, m.Sequence)
+	}
+	return b
 }
 
 // ParsePlace reads what AppendPlace has appended, and returns what follows it.
@@ -45,6 +72,7 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 	n := r.name()
 	p = Place{View: n.View, Position: n.Position}
 	p.Label, p.Rank, p.End, p.Remembers, p.Line = n.Label, r.u64(), r.name(), r.byte() == 1, r.ancestors()
+	p.Ordered = r.marks()
 	if r.bad {
 		return Place{}, nil, errors.New("replica: not a place")
 	}
@@ -54,7 +82,7 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 // locate tells the caller which state the application has from here on.
 func (m *Replica) locate(position uint64) {
 	if m.cfg.Stored {
-		p := Place{View: m.view.ID, Position: position}
+		p := Place{View: m.view.ID, Position: position, Ordered: slices.Clone(m.ordered)}
 		p.Earlier = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: slices.Clone(m.line), Remembers: m.remembers}
 		m.emit(Effect{Kind: Locate, Place: &p})
 	}

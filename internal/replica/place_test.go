@@ -27,12 +27,51 @@ func placeInTheMiddle(t testing.TB) {
 		require.Len(t, states, 1)
 	}
 	require.Greater(t, len(w.named), 3)
+	require.Empty(t, w.again)
 }
+
+// positionsInTheMiddle has a member without a state get that of the middle of a view, whose
+// operations it had delivered and dropped.
+func positionsInTheMiddle(t testing.TB) {
+	w := newWorld(2, Config{Stored: true, MaxQueued: MinQueued})
+	w.install(0)
+	w.op(0, "a")
+	w.nodes[0].lazy = true
+	w.install(0, 1)
+	w.op(0, "b")
+	for over := false; !over; _, over = w.nodes[1].has(EventStartedOver) {
+		w.op(0, "long")
+	}
+	w.answer(0)
+	w.run(10 * time.Millisecond)
+	w.answer(0)
+	w.run(10 * time.Millisecond)
+	require.Equal(t, w.nodes[0].app, w.nodes[1].app)
+	require.Contains(t, w.nodes[1].app, "b")
+	require.Empty(t, w.again)
+}
+
+func TestAPlaceInTheMiddleOfAViewHasThePositionsThere(t *testing.T) { positionsInTheMiddle(t) }
+
+// positionsOfOthers has a member get a state with an operation of a sender that is away.
+func positionsOfOthers(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(1, "a")
+	w.install(0, 2)
+	w.run(10 * time.Millisecond)
+	w.op(2, "b")
+	require.Equal(t, "ab", w.nodes[2].app)
+	require.Empty(t, w.again)
+}
+
+func TestAPlaceHasThePositionsOfAbsentSenders(t *testing.T) { positionsOfOthers(t) }
 
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
-	p := Place{NewEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9}
+	p := Place{NewEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
+		[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
 	b := AppendPlace([]byte("x"), &p)
 	got, rest, err := ParsePlace(append(b, "rest"...)[1:])
 	require.NoError(t, err)

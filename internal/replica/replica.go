@@ -21,10 +21,14 @@ type Replica struct {
 	rank     uint64     // of that state, with a Quorum
 	end      Name       // where another incarnation left the state that label names, if one did
 	line     []Ancestor // of the state that label names
-	mates    timed.Set
-	base     Name    // Pending: the state that the queue continues
-	old      Earlier // Pending: the state that the application has while it waits
-	yielded  bool    // its end was reported
+	// ordered says, with Stored, how far each sender's messages had been ordered when the
+	// view began, and at the last operation that was applied or is part of an awaited
+	// state.
+	ordered []broadcast.Mark
+	mates   timed.Set
+	base    Name    // Pending: the state that the queue continues
+	old     Earlier // Pending: the state that the application has while it waits
+	yielded bool    // its end was reported
 	// remembers says, with a Quorum, that nothing that lasts and counts on this node is
 	// unknown to it.
 	remembers bool
@@ -152,11 +156,14 @@ func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 }
 
 // HandleInstalled takes the begin of a view, after all deliveries of the view before
-// it.
-func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, out []Effect) []Effect {
+// it. base is how far each sender's messages had been ordered before.
+func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, base []broadcast.Mark, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		if m.view != nil {
 			m.leave(v)
+		}
+		if m.cfg.Stored {
+			m.ordered = slices.Clone(base)
 		}
 		m.begin(v)
 	})
@@ -298,6 +305,7 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 // apply hands an operation to the application. fresh says that the state is that of the
 // view, so that members can compare hashes.
 func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
+	m.noteOrdered(&d)
 	m.emit(Effect{Kind: Apply, Delivery: d, At: Point{m.view.ID, d.Position}, Lasting: lasting})
 	if n := uint64(m.cfg.HashEvery); fresh && n > 0 && d.Position%n == 0 {
 		m.emit(Effect{Kind: Hash, At: Point{m.view.ID, d.Position}})
@@ -322,9 +330,10 @@ func (m *Replica) skipQueue() {
 }
 
 // skip reports this node's own operations that will not be applied, because callers may
-// wait for them.
+// wait for them. The state that this node awaits contains them.
 func (m *Replica) skip(ds ...broadcast.Delivery) {
 	for i := range ds {
+		m.noteOrdered(&ds[i])
 		if m.own(&ds[i]) {
 			m.emit(Effect{Kind: Skip, Delivery: ds[i]})
 		}

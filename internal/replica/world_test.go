@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -19,6 +20,8 @@ type world struct {
 	views uint64
 	hold  func(from int, payload []byte) bool
 	named map[Label]map[string]bool // with Stored: states that had a name
+	ops   map[rune]broadcast.Mark   // operations of one letter
+	again []string                  // with Stored: states with operations that could be ordered again
 }
 
 type node struct {
@@ -27,6 +30,7 @@ type node struct {
 	view     *membership.View
 	position uint64
 	sequence uint64
+	ordered  []broadcast.Mark
 	app      string
 	wrong    bool // its hashes are wrong
 	refuses  bool
@@ -46,7 +50,7 @@ func incarnation(i int) timed.Incarnation {
 }
 
 func newWorld(n int, cfg Config) *world {
-	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}}
+	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{}}
 	for i := range n {
 		w.nodes = append(w.nodes, nil)
 		w.restart(i, 0)
@@ -64,7 +68,7 @@ func (w *world) renew(i int, life timed.BootID) {
 	n := w.nodes[i]
 	w.perform(i, n.r.HandleEnd(w.now, nil))
 	w.nodes[i] = w.node(i, life, n.r.Earlier())
-	w.nodes[i].app = n.app
+	w.nodes[i].app, w.nodes[i].ordered = n.app, n.ordered
 }
 
 func (w *world) node(i int, life timed.BootID, has Earlier) *node {
@@ -91,10 +95,16 @@ func (w *world) install(is ...int) *membership.View {
 	}
 	// All are in the view before the first message in it.
 	outs := make([][]Effect, len(is))
+	var base []broadcast.Mark
+	for _, i := range is {
+		for _, m := range w.nodes[i].ordered {
+			base = broadcast.AddMark(base, m)
+		}
+	}
 	for k, i := range is {
 		n := w.nodes[i]
-		n.view, n.position = v, 0
-		outs[k] = n.r.HandleInstalled(w.now, v, nil)
+		n.view, n.position, n.ordered = v, 0, slices.Clone(base)
+		outs[k] = n.r.HandleInstalled(w.now, v, base, nil)
 	}
 	for k, i := range is {
 		w.perform(i, outs[k])
@@ -116,7 +126,7 @@ func (w *world) perform(i int, out []Effect) {
 		switch e.Kind {
 		case Apply:
 			n.app += string(e.Delivery.Payload)
-			n.place.Position = e.Delivery.Position
+			n.place.Advance(&e.Delivery)
 			w.name(n)
 		case Snapshot:
 			n.asked = append(n.asked, e.Name)
@@ -163,6 +173,19 @@ func (w *world) name(n *node) {
 			w.named[l] = map[string]bool{}
 		}
 		w.named[l][n.app] = true
+		w.cover(n)
+	}
+}
+
+// cover notes a state whose place does not say that all its operations are ordered.
+func (w *world) cover(n *node) {
+	for _, op := range n.app {
+		m, ok := w.ops[op]
+		if ok && !slices.ContainsFunc(n.place.Ordered, func(o broadcast.Mark) bool {
+			return o.Node == m.Node && o.Boot == m.Boot && o.Sequence >= m.Sequence
+		}) {
+			w.again = append(w.again, n.app)
+		}
 	}
 }
 
@@ -191,12 +214,15 @@ func (w *world) deliver(i int, e Effect) {
 	n.sequence++
 	d := broadcast.Delivery{ID: broadcast.ID{Sender: n.inc.Node, Boot: n.inc.Boot, Class: e.Options.Order.Class(), Sequence: n.sequence},
 		Options: e.Options, Payload: e.Payload}
+	if kind(e.Payload[0]) == kindOp && len(e.Payload) == 2 {
+		w.ops[rune(e.Payload[1])] = markOf(&d)
+	}
 	v := n.view
 	if d.Class == broadcast.ClassOrdered {
 		position := n.position + 1
 		for _, o := range w.nodes {
 			if o.view == v {
-				o.position = position
+				o.position, o.ordered = position, broadcast.AddMark(o.ordered, markOf(&d))
 			}
 		}
 		d.Position = position

@@ -68,7 +68,7 @@ var below = map[string][]string{
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
 	"internal/loop/statedir":      {"timed", "membership", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
-	"internal/attach":             {"internal/loop/deliveryqueue"},
+	"internal/attach":             {"broadcast", "internal/loop/deliveryqueue"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},

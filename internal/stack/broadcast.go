@@ -52,6 +52,10 @@ func (s *Stack) Borrow(d *broadcast.Delivery) broadcast.Loan { return s.broadcas
 // GiveBack ends n equal loans.
 func (s *Stack) GiveBack(l broadcast.Loan, n int) { s.broadcast.GiveBack(l, n) }
 
+// RecallOrdered tells the broadcast which ordered messages the application has already: see
+// [broadcast.Service.RecallOrdered].
+func (s *Stack) RecallOrdered(marks []broadcast.Mark) bool { return s.broadcast.RecallOrdered(marks) }
+
 // BroadcastState returns the broadcast, for reading in the same goroutine, or nil.
 func (s *Stack) BroadcastState() *broadcast.Service { return s.broadcast }
 

@@ -28,7 +28,7 @@ type Config struct {
 	// are those above. It must be valid, and set at all nodes or at none.
 	Broadcast *broadcast.Config
 	// Ordered are the ordered messages that the application keeps from an earlier
-	// incarnation: see [broadcast.Service.NoteOrdered].
+	// incarnation: see [broadcast.Service.RecallOrdered].
 	Ordered []broadcast.Mark
 	// Quorum, Epoch and Starts are those of [leader.Config].
 	Quorum quorum.System

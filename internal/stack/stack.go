@@ -87,7 +87,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		c := *cfg.Broadcast
 		c.Self, c.Timing = cfg.Self, cfg.Timing
 		s.broadcast = broadcast.New(c)
-		s.broadcast.NoteOrdered(cfg.Ordered)
+		s.broadcast.RecallOrdered(cfg.Ordered)
 	}
 	for id := peers.Next(0); id != 0; id = peers.Next(id) {
 		s.datagrams.AddPeer(now, id)

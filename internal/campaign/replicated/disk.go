@@ -1,6 +1,7 @@
 package replicated
 
 import (
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/internal/replica"
@@ -92,7 +93,8 @@ func (s *run) keep(m *member, e *replica.Effect) {
 	case replica.Apply:
 		if d.named {
 			p := m.place
-			p.Position = e.Delivery.Position
+			p.Ordered = slices.Clone(p.Ordered)
+			p.Advance(&e.Delivery)
 			m.place = p
 			s.write(m, entry{op: e.Delivery.Payload, place: &p})
 		}

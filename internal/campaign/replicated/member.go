@@ -20,8 +20,9 @@ type member struct {
 	inc       timed.Incarnation
 	replica   *replica.Replica
 	app       *state
-	disk      *disk         // of the machine; nil if states are in memory only
-	place     replica.Place // of the state, as the replica said last
+	disk      *disk            // of the machine; nil if states are in memory only
+	place     replica.Place    // of the state, as the replica said last
+	base      []broadcast.Mark // of the view that begins
 	view      *membership.View
 	calls     []replica.Effect // that wait for the application
 	busy      bool             // the application is in a call
@@ -134,7 +135,7 @@ func (s *run) entered(n *sim.Node, v *membership.View) {
 	m := s.members[n.ID()-1]
 	s.check.leaves(m, v)
 	m.view, m.merged, m.inView = v, false, nil
-	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, nil))
+	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, m.base, nil))
 }
 
 // perform performs the effects of a replica. The calls of the application wait for

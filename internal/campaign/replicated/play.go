@@ -5,6 +5,7 @@
 package replicated
 
 import (
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -138,6 +139,7 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 		Broadcast: sim.BroadcastHandlers{
 			Delivered: func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
 			Remains:   func(d broadcast.Delivery, _ *membership.View) { s.delivered(n, d) },
+			Base:      func(base []broadcast.Mark) { s.members[n.ID()-1].base = base },
 			Entered:   func(v *membership.View) { s.entered(n, v) },
 		},
 		Restarted: func(timed.BootID) { s.renew(n) },
@@ -158,6 +160,7 @@ func (s *run) boot(n *sim.Node) {
 	app, has := s.recover(*d)
 	m := s.begin(n, app, has)
 	m.place = (*d).place
+	n.RecallOrdered(slices.Clone(m.place.Ordered))
 	for id := range app.ops {
 		m.told.has[id] = true
 	}

@@ -40,3 +40,25 @@ func TestStatesOfAQuorumLastAndNeverMerge(t *testing.T) {
 	require.NotZero(t, reached[Passed])
 	require.Greater(t, reached[Lasted], reached[Operated]/10)
 }
+
+// Seeds that broke a promise once.
+var regressions = []struct {
+	what string
+	Options
+	seed uint64
+}{
+	{"a process starts again and meets a sender that does not know that it was ordered", Options{Disks: true}, 584},
+	{"a piece of a snapshot overtakes the offer to make it", Options{Disks: true}, 490},
+}
+
+func TestRegressions(t *testing.T) {
+	for _, r := range regressions {
+		t.Run(r.what, func(t *testing.T) {
+			result, err := r.Play(r.seed, sim.Options{})
+			require.NoError(t, err)
+			if v := result.Violation; v != nil {
+				t.Fatal(v)
+			}
+		})
+	}
+}

@@ -54,6 +54,7 @@ type Change struct {
 	Previous membership.ViewID
 	Along    timed.Set
 	Merged   []membership.Branch
+	Base     []broadcast.Mark // of Installed: see [broadcast.Effect]
 	From     uint64
 	Reason   life.Reason
 	// Remains, of NewIncarnation, is what the broadcast of the one before has acknowledged

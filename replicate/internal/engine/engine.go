@@ -44,6 +44,7 @@ var ErrNoHasher = errors.New("HashEvery: the application has no method Hash")
 // Item is one step of a member's stream: a view that begins, or a delivery.
 type Item struct {
 	View     *membership.View // nil for a delivery
+	Base     []broadcast.Mark // of a view: how far each sender's messages had been ordered before
 	Delivery broadcast.Delivery
 }
 

@@ -98,7 +98,7 @@ func (i *incarnation) step(it Item) []replica.Effect {
 		return i.machine.HandleDelivery(i.now(), it.Delivery, nil)
 	}
 	i.machine.SetLoad(uint64(i.calls.len())) // a snapshot would have to wait for these
-	return i.machine.HandleInstalled(i.now(), it.View, nil)
+	return i.machine.HandleInstalled(i.now(), it.View, it.Base, nil)
 }
 
 // stored hands what the disk has to the machine.

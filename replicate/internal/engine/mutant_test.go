@@ -11,6 +11,9 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	places := func(t testing.TB) { keepsPlaces(t, 200) }
 	kill.Units(t, "replicate/internal/engine", map[string]func(testing.TB){
-		"StoreContinuesReplaced": places,
+		"StoreContinuesReplaced":  places,
+		"StorePositionsUnwritten": places,
+		"StorePositionsLate":      places,
+		"StorePositionsTruncated": places,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/failaware/failaware"
@@ -137,7 +138,8 @@ func (s *Store) replay() error {
 			if err == nil {
 				s.app.Apply(d)
 				s.replayed++
-				s.place.Position, s.since = d.Position, s.since+len(record)
+				s.place.Advance(&d)
+				s.since += len(record)
 			}
 			return err
 		}
@@ -153,6 +155,14 @@ func (s *Store) Earlier() replica.Earlier {
 	return s.place.Named()
 }
 
+// Ordered returns how far the messages of each sender are ordered that the state contains.
+func (s *Store) Ordered() []broadcast.Mark {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.place.Ordered)
+}
+
 // apply logs an operation that the application applies.
 func (s *Store) apply(ctx context.Context, d *broadcast.Delivery, at replica.Point) error {
 	if s == nil || !s.named {
@@ -160,7 +170,7 @@ func (s *Store) apply(ctx context.Context, d *broadcast.Delivery, at replica.Poi
 	}
 	s.buffer = appendApply(s.buffer[:0], d)
 	s.since += len(s.buffer)
-	s.place.Position = at.Position
+	s.place.Advance(d)
 	return s.append(ctx, at)
 }
 

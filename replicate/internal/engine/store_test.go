@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,14 @@ type keeper struct {
 	at    map[replica.Point]int
 }
 
-func describe(p *replica.Place) string { return fmt.Sprintf("%+v", p.Named()) }
+func describe(p *replica.Place) string { return fmt.Sprintf("%+v, ordered %v", p.Named(), p.Ordered) }
+
+// base returns how far messages are ordered when a view begins: those of absent senders
+// too.
+func (k *keeper) base() []broadcast.Mark {
+	absent := broadcast.Mark{Node: 9, Boot: 1, Sequence: k.views}
+	return broadcast.AddMark(slices.Clone(k.place.Ordered), absent)
+}
 
 func (k *keeper) note() {
 	k.was[describe(&k.place)] = strings.Join(k.app.list, " ")
@@ -47,14 +55,14 @@ func (k *keeper) step() error {
 	case 0: // another view
 		k.views++
 		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
-			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}}
+			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Ordered: k.base()}
 	case 1: // a state of others
 		k.store.dislocate()
 		k.words++
 		require.NoError(nil, k.app.Restore(fmt.Appendf(nil, "other%d", k.words)))
 		k.views++
 		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
-			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Position: uint64(k.r.IntN(3))}
+			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Position: uint64(k.r.IntN(3)), Ordered: k.base()}
 	default:
 		if k.place.View.None() {
 			return nil
@@ -66,11 +74,14 @@ func (k *keeper) step() error {
 		}
 		k.app.Apply(d)
 		k.place.Position = d.Position
+		k.place.Ordered = broadcast.AddMark(k.place.Ordered, broadcast.Mark{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence})
 		k.note()
 		return k.store.compact(ctx)
 	}
 	k.note()
-	return k.store.locate(ctx, &k.place)
+	p := k.place
+	p.Ordered = slices.Clone(p.Ordered)
+	return k.store.locate(ctx, &p)
 }
 
 // keepsPlaces requires that a state which is found after a loss of power is one that the
@@ -114,6 +125,7 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 				found++
 			}
 			k.place, k.order, sure = store.place, nil, ""
+			k.place.Ordered = store.Ordered()
 			k.at = map[replica.Point]int{}
 			k.was = map[string]string{}
 			k.note()

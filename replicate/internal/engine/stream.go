@@ -7,7 +7,6 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
-	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,7 +16,7 @@ type Stream struct {
 	deliveries attach.Deliveries
 	engine     *Engine
 	items      []deliveryqueue.Item // borrowed, and not taken yet
-	view       *membership.View     // taken by Begin, and not by Next yet
+	first      Item                 // taken by Begin, and not by Next yet
 	coming     timed.BootID         // of the incarnation that an item has announced, or 0
 	remains    []broadcast.Delivery // of the incarnation before
 }
@@ -90,7 +89,7 @@ func (s *Stream) Begin(ctx context.Context) (self timed.Incarnation, err error) 
 			s.coming = it.Message.Boot
 		case deliveryqueue.Installed:
 			me, _ := it.View.Member(s.node.ID())
-			s.view = it.View
+			s.first = Item{View: it.View, Base: it.Change.Base}
 			return me.Incarnation, nil
 		}
 	}
@@ -98,9 +97,9 @@ func (s *Stream) Begin(ctx context.Context) (self timed.Incarnation, err error) 
 
 // Next implements [Group].
 func (s *Stream) Next(ctx context.Context) (Item, error) {
-	if v := s.view; v != nil {
-		s.view = nil
-		return Item{View: v}, nil
+	if first := s.first; first.View != nil {
+		s.first = Item{}
+		return first, nil
 	}
 	for {
 		if s.coming != 0 {
@@ -116,7 +115,7 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 			return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional,
 				Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: append([]byte(nil), m.Payload...)}}, nil
 		case deliveryqueue.Installed:
-			return Item{View: it.View}, nil
+			return Item{View: it.View, Base: it.Change.Base}, nil
 		case deliveryqueue.Lost:
 			s.engine.Outcomes.lose(it.Message.ID, it.Change.From)
 		case deliveryqueue.NewIncarnation:
