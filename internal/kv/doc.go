@@ -1,6 +1,6 @@
 // Package kv is the state of the key-value store that a node serves: keys with values
 // and versions, leases, a history of changes, and the merger of states that parts of a
-// split group have written. docs/kv.md describes it for users.
+// split group have written.
 //
 // A [State] changes by [State.Apply] and [State.Merge] only. Both depend on nothing but
 // the state and their arguments, so all members that apply the same commands in the same
