@@ -10,6 +10,7 @@ require (
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/facebook/time v0.0.0-20260822211804-f81aedc1c1e3
 	github.com/gdamore/tcell/v2 v2.13.10
+	github.com/golangci/misspell v0.8.0
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
