@@ -81,7 +81,7 @@ func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	}
 	st.due = now.Add(steerEvery)
 	line := c.line.straight(now)
-	bend := timed.Later(now, c.snap.until)
+	bend := timed.Later(now, c.promised)
 	off := c.estimate(bend).Sub(line.At(bend))
 	rate := c.within(st.rate + int64(off)/int64(steerTime/time.Second))
 	if rate == line.Rate {
@@ -145,6 +145,6 @@ func (c *Sync) lead(now timed.Instant, shown Time) TimelineID {
 		c.line.Rate = c.within(t.steer.rate)
 	}
 	c.follow()
-	c.snap.own, c.snap.known, c.snap.id, c.snap.until = true, true, id, now
+	c.snap.own, c.snap.known, c.snap.id, c.snap.until, c.promised = true, true, id, now, now
 	return id
 }

@@ -10,17 +10,18 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "clocksync", map[string]func(testing.TB){
-		"HoldoverWithoutSlew": readingsHold,
-		"LineOutOfReach":      reachIsKept,
-		"ForgetTimelines":     readingsHold,
-		"LeaderJumps":         leaderGoesOn,
-		"BendForeseenExactly": bendsComeLate,
-		"ExternalAroundLeap":  leapSecond,
-		"SilentFalsetickers":  falsetickerIsNamed,
-		"JudgeIgnoresUTC":     heldReadings,
-		"HoldoverIgnoresRate": readingsHold,
-		"ContradictedSample":  samplesOfOneSource,
-		"CurvesAsLines":       curvesAreNoLines,
-		"FalsetickersSteer":   falsetickersDoNotSteer,
+		"HoldoverWithoutSlew":  readingsHold,
+		"LineOutOfReach":       reachIsKept,
+		"LinePromiseShortened": bendsKeepPromises,
+		"ForgetTimelines":      readingsHold,
+		"LeaderJumps":          leaderGoesOn,
+		"BendForeseenExactly":  bendsComeLate,
+		"ExternalAroundLeap":   leapSecond,
+		"SilentFalsetickers":   falsetickerIsNamed,
+		"JudgeIgnoresUTC":      heldReadings,
+		"HoldoverIgnoresRate":  readingsHold,
+		"ContradictedSample":   samplesOfOneSource,
+		"CurvesAsLines":        curvesAreNoLines,
+		"FalsetickersSteer":    falsetickersDoNotSteer,
 	})
 }

@@ -43,7 +43,8 @@ const (
 type Sync struct {
 	cfg      Config
 	snap     Snapshot
-	line     Line // of the own timeline, while it is the current one
+	line     Line          // of the own timeline, while it is the current one
+	promised timed.Instant // the line stays as it is until then
 	sequence uint64
 	shared   bool        // the clock has followed a timeline that others share
 	left     [4]farewell // timelines of others that it has left, the last one last
@@ -107,6 +108,7 @@ func (c *Sync) Announce(now, until timed.Instant, out []Effect) []Effect {
 		return out
 	}
 	c.snap.until = until
+	c.promised = timed.Later(c.promised, until) // a renewed lease may end before an older one
 	l := c.line
 	l.Until = until
 	out = append(out, Effect{Kind: SendLine, Line: l})

@@ -51,6 +51,9 @@ func (e *Election) auditLead(now timed.Instant, renewed bool) string {
 	}
 	for id := e.support.Next(0); id != 0; id = e.support.Next(id) {
 		v := e.peers.of(id).vote
+		if e.open && v.Number == e.lastRequest {
+			continue // the vote in the next round may bind for less, and shortens none
+		}
 		if v.Boot == 0 || v.Number.Add(e.cfg.Timing.MaxDrift.Trust(v.LockTime)) < e.expiration {
 			return "a lease longer than a vote that it rests on"
 		}

@@ -49,3 +49,14 @@ func audits(t testing.TB) {
 }
 
 func TestAudits(t *testing.T) { audits(t) }
+
+// A leader may win a round and begin the next one in one turn. If a new peer gives
+// shorter votes only, its own vote is then recorded for less than the lease.
+func TestAuditOfAShorterRound(t *testing.T) {
+	e, now := leadingAlone()
+	e.NoteState(incarnation(1), &State{MaxLock: timed.LAN().LeastLockTime()})
+	e.RequestSoon()
+	timeout(e, now+1, timed.SetOf(1))
+	require.True(t, e.open && e.lockTime < timed.LAN().LockTime)
+	require.Empty(t, e.Audit(now+1), "the lease is new, and the round is open")
+}

@@ -32,8 +32,16 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Collation.Above > 0 && o.Nodes > o.Collation.Above
 	}
 	switch s {
-	case situation.ClockFaulty, situation.BlamedItself, situation.HeldBack:
+	case situation.ClockFaulty, situation.BlamedItself:
 		return o.BrokenClocks
+	case situation.HeldBack:
+		return o.BrokenClocks || o.Unequal
+	case situation.LockLowered, situation.LockCut:
+		return o.Unequal
+	case situation.AllSuspended:
+		return o.Shared
+	case situation.EqualReadings:
+		return o.Resolution > 0
 	case situation.RivalStopped:
 		return !o.Epochs
 	case situation.TwinsFound:

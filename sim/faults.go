@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -136,6 +137,9 @@ func (w *World) stall(f *fault.Fault) {
 	n.stalledUntil = max(n.stalledUntil, w.endOf(f))
 	if f.Kind == fault.Suspend {
 		w.upsets(n, life.Suspended)
+		if !slices.ContainsFunc(w.nodes, func(n *Node) bool { return n.upsetBy != life.Suspended || n.stalledUntil <= w.now }) {
+			w.check.Sometimes(situation.AllSuspended)
+		}
 	}
 	w.recordStall(n, f.Kind)
 	if w.change != nil && w.check.LeadsGlobally(n.proc.Index) {
@@ -225,7 +229,7 @@ func (w *World) heal(f *fault.Fault) {
 	w.stable = true
 	up := w.all()
 	for _, n := range w.nodes[:w.opt.Nodes] {
-		if !n.proc.Up && !n.held && (f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
+		if !n.proc.Up && (!n.held && f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
 			n.staysDown = true
 			up.Remove(n.proc.ID)
 		}
@@ -248,7 +252,7 @@ func (w *World) heal(f *fault.Fault) {
 		if !n.staysDown {
 			w.restart(n)
 		}
-		rejoin = rejoin || n.proc.Upset || w.now-n.restarted < int64(w.bounds.Rejoin)
+		rejoin = rejoin || n.proc.Upset || n.held || w.now-n.restarted < int64(w.bounds.Rejoin)
 	}
 	w.check.Live.Begin(partition(f.Blocks, up), rejoin)
 }

@@ -15,8 +15,9 @@ func (w *World) start(n *Node) {
 	now := n.proc.Clock.Show(w.now)
 	n.processes++
 	n.ordered, n.keeps = nil, false
-	n.life = life.New(&w.opt.Timing, n.longestVote, now)
-	n.longestVote = max(n.longestVote, w.opt.Timing.MaxLockTime)
+	w.drawSettings(n)
+	n.life = life.New(&n.timing, n.longestVote, now)
+	n.longestVote = max(n.longestVote, n.timing.MaxLockTime)
 	w.beginOrWait(n, now)
 }
 

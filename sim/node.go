@@ -32,6 +32,7 @@ type Node struct {
 	restarted    int64         // true time of the last start
 
 	life        life.Machine     // of the process
+	timing      timed.Timing     // of the process
 	longestVote time.Duration    // in the machine's state directory
 	processes   uint64           // that were started
 	sequence    uint64           // of views, there too
@@ -82,7 +83,7 @@ func (w *World) addProcess(id timed.NodeID, index int) *Node {
 // newClock returns a hardware clock that shows anything.
 func (w *World) newClock() *hardware.Clock {
 	at := timed.Instant(origin + w.clocks.Below(int64(time.Hour)))
-	return hardware.New(w.now, at, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift))
+	return hardware.New(w.now, at, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift)).Rounded(w.opt.Resolution)
 }
 
 // incarnate begins a new incarnation.
@@ -103,7 +104,7 @@ func (w *World) incarnate(n *Node) {
 	wall := clocksync.Time(w.now + int64(w.wallAhead()) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
 		Self:  timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot},
-		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
+		Group: 1, Timing: n.timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		Collation:    w.opt.Collation,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
@@ -150,6 +151,9 @@ func (w *World) wallAhead() (ahead time.Duration) {
 func (n *Node) tick(t int64) timed.Instant {
 	h := n.proc.Clock.Show(t)
 	if h <= n.last {
+		if h == n.last && n.w.opt.Resolution > 0 {
+			n.w.check.Sometimes(situation.EqualReadings)
+		}
 		h = n.last // readings may repeat within a nanosecond, as they do in life
 	}
 	n.last = h

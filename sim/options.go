@@ -53,6 +53,15 @@ type Options struct {
 	// create edicts. All nodes have a state directory then, and each id belongs to one
 	// process.
 	Epochs bool
+	// Unequal gives each process its own LockTime and MaxLockTime, drawn anew when it
+	// starts: up to three and four times those of Timing, and less than both.
+	Unequal bool
+	// Shared adds random faults that strike all nodes at once: all processes are slow or
+	// stopped, all machines suspended, all clocks bent alike.
+	Shared bool
+	// Resolution is that of the hardware clocks, whose readings are multiples of it.
+	// Default: a nanosecond; at most [MaxResolution].
+	Resolution time.Duration
 	// App, if not nil, makes the application of a world. It is called when the world
 	// has its nodes, before they start; in a campaign by several goroutines.
 	App func(*World) App
@@ -82,9 +91,11 @@ type Broadcast struct {
 
 // Limits of a run.
 const (
-	MaxNodes    = timed.MaxNodes
-	MaxFaults   = 1 << 16
-	MaxDuration = fault.MaxDuration
+	MaxNodes = timed.MaxNodes
+	// MaxResolution keeps the error of a reading below what drift may make of a lease.
+	MaxResolution = time.Microsecond
+	MaxFaults     = 1 << 16
+	MaxDuration   = fault.MaxDuration
 	// maxProcesses counts rivals too; an event names a process in a byte.
 	maxProcesses = 255
 )
@@ -107,8 +118,8 @@ func (o Options) withDefaults() Options {
 
 // draw draws the schedule of a seed.
 func (o *Options) draw(seed uint64) fault.Schedule {
-	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.Timing, Roughness: o.Roughness, Without: o.Without, Calm: o.Calm,
-		Faults: o.Faults, BrokenClocks: o.BrokenClocks, Epochs: o.Epochs, Servers: o.Servers, NoServers: o.Bare}
+	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.slowest(), Roughness: o.Roughness, Without: o.Without, Calm: o.Calm,
+		Faults: o.Faults, BrokenClocks: o.BrokenClocks, Epochs: o.Epochs, Shared: o.Shared, Servers: o.Servers, NoServers: o.Bare}
 	if b := o.Broadcast; b != nil {
 		p.Broadcast, p.Quiet, p.WrongWalls, p.Config = true, b.Quiet, b.WrongWalls, b.Config
 	}
@@ -127,6 +138,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("sim: roughness %v is outside [0, 10]", o.Roughness)
 	case len(o.Faults) > MaxFaults:
 		return fmt.Errorf("sim: %d faults: at most %d", len(o.Faults), MaxFaults)
+	case o.Resolution < 0 || o.Resolution > MaxResolution:
+		return fmt.Errorf("sim: Resolution: %v is outside [0, %v]", o.Resolution, MaxResolution)
 	case o.Bare && (o.App == nil || o.Broadcast != nil || o.Servers != nil):
 		return errors.New("sim: Bare: needs an App, and has neither Broadcast nor Servers")
 	}

@@ -138,7 +138,7 @@ func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 	if t.still {
 		return
 	}
-	if b, err := opt.Timing.Validate(); err == nil {
+	if b, err := opt.slowest().Validate(); err == nil {
 		t.BoundElectionMS, t.BoundViewMS, t.RejoinMS = milliseconds(b.Elect), milliseconds(b.View), milliseconds(b.Rejoin)
 	}
 	if opt.Broadcast != nil {

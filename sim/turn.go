@@ -142,6 +142,9 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 
 // checkSent lets the checks see a packet that a node sends, even if it is lost at once.
 func (w *World) checkSent(n *Node, p *wire.Packet) {
+	if w.opt.Unequal {
+		w.lookRequest(n, p)
+	}
 	if w.external != nil && p.Has(wire.FrameLine) {
 		w.check.Announces(p.Line.Until)
 	}
@@ -163,6 +166,7 @@ func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 	why = w.check.Event(&n.proc, e)
 	if e.Kind == stack.EventReady {
 		n.life.Ready()
+		n.longestVote = n.timing.MaxLockTime // longer votes are over
 	}
 	if e.Kind == stack.EventEpoch && e.Change.Kind == epoch.Proposed {
 		w.falls(n)

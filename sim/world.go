@@ -28,7 +28,7 @@ type World struct {
 	nodes []*Node
 	links [][]link
 
-	net, proc, clocks, boots, chaos, apps random.Stream
+	net, proc, clocks, boots, chaos, apps, settings random.Stream
 
 	slots   []*flight
 	free    []int32
@@ -84,9 +84,9 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
 		baseline: s.Baseline, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
-		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults)}
-	w.bounds, _ = opt.Timing.Validate()
-	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Start: origin, Violated: w.violated}, origin)
+		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults), settings: newSettings(seed)}
+	w.bounds, _ = w.opt.slowest().Validate()
+	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Start: origin, Violated: w.violated}, origin)
 	if w.global = newGlobally(seed, &opt); w.global != nil {
 		w.check.FollowGlobal(w.global.system, w.global.counts)
 	}

@@ -33,6 +33,7 @@ type simFlags struct {
 	roughness    float64
 	calm         bool
 	brokenClocks bool
+	uneven       bool
 	codec        bool
 	references   bool
 	broadcast    bool
@@ -100,6 +101,7 @@ func (f *simFlags) register(fl *pflag.FlagSet) {
 	fl.Float64Var(&f.roughness, "roughness", 1, "scales the rates of all faults, 0.1 to 10")
 	fl.BoolVar(&f.calm, "calm", false, "no random faults")
 	fl.BoolVar(&f.brokenClocks, "broken-clocks", false, "hardware clocks also drift, jump and stop beyond ρ; promises that rest on ρ are not checked from then on")
+	fl.BoolVar(&f.uneven, "uneven", false, "processes have lock times of their own, clocks show whole microseconds, and some faults strike all nodes at once")
 	fl.BoolVar(&f.codec, "codec", false, "pass every packet through the wire format (slower)")
 	fl.BoolVar(&f.references, "references", false, "every world has external references of time, some of which are falsetickers or fail (default: one world in ten)")
 	fl.BoolVar(&f.broadcast, "broadcast", false, "switch the atomic broadcast on, with random messages, bursts and slow applications")
@@ -122,7 +124,10 @@ func (f *simFlags) register(fl *pflag.FlagSet) {
 func (f *simFlags) options() (sim.Options, error) {
 	opt := sim.Options{Nodes: f.nodes, Mode: f.mode.Value, RankBy: f.rank.Value, Timing: f.preset.Value,
 		Roughness: f.roughness, Calm: f.calm, BrokenClocks: f.brokenClocks, Codec: f.codec,
-		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation()}
+		Quorum: f.quorum, Epochs: f.epochs, Collation: f.collation(), Unequal: f.uneven, Shared: f.uneven}
+	if f.uneven {
+		opt.Resolution = sim.MaxResolution
+	}
 	if f.references {
 		opt.Servers = &fault.Servers{}
 	}
@@ -208,7 +213,7 @@ func (f *simFlags) world() string {
 		on   bool
 		text string
 	}{
-		{f.brokenClocks, "--broken-clocks"}, {f.codec, "--codec"}, {f.references, "--references"}, {f.quorum != "", "--quorum " + f.quorum},
+		{f.brokenClocks, "--broken-clocks"}, {f.uneven, "--uneven"}, {f.codec, "--codec"}, {f.references, "--references"}, {f.quorum != "", "--quorum " + f.quorum},
 		{f.epochs, "--epochs"}, {f.collate != 0, fmt.Sprint("--collate ", f.collate)}, {f.broadcast, "--broadcast"},
 	} {
 		if flag.on {

@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), states())
 }
 
 // Roughness of the worlds.
@@ -159,6 +159,31 @@ func epochs() []Campaign {
 		Campaign{Name: "epochs-varied", Purpose: "replaced quorum systems, all modes and ranks", Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true},
 			Vary: varyEpochs, Check: 32, Test: 160,
 			Reach: names(situation.EpochChanged, situation.EpochForced, situation.EpochRepeated, situation.EdictAcrossEpochs)})
+}
+
+// uneven returns the campaigns of machines that differ more, and of faults that they
+// share: unequal settings, coarse clocks, and everything that strikes all at once.
+func uneven() []Campaign {
+	all := sim.Options{Roughness: moderate, Unequal: true, Shared: true, Resolution: time.Microsecond}
+	with := func(change func(o *sim.Options)) sim.Options {
+		o := all
+		change(&o)
+		return o
+	}
+	return append(
+		fourfold(Campaign{Name: "uneven", Purpose: "unequal settings, coarse clocks, shared faults", Options: all, Check: 10, Test: 150, Long: 4, Rare: seldom}),
+		Campaign{Name: "uneven-local", Purpose: "unequal settings, coarse clocks, shared faults, preset local",
+			Options: with(func(o *sim.Options) { o.Timing, o.Roughness = timed.Local(), 1 }), Check: 5, Test: 50, Long: 2,
+			Rare: append([]situation.Kind{situation.LeaseExpiredProposing}, seldom...)},
+		Campaign{Name: "uneven-global", Purpose: "unequal settings, coarse clocks, shared faults, random quorum systems",
+			Options: with(func(o *sim.Options) { o.Quorum = sim.RandomQuorum }), Check: 5, Test: 150, Long: 4, Rare: seldom},
+		Campaign{Name: "uneven-epochs", Purpose: "unequal settings, coarse clocks, shared faults, replaced quorum systems",
+			Options: with(func(o *sim.Options) { o.Quorum, o.Epochs = sim.RandomQuorum, true }), Check: 5, Test: 100, Long: 4, Rare: seldom},
+		Campaign{Name: "uneven-broadcast", Purpose: "unequal settings, coarse clocks, shared faults, external references, even groups with a broadcast",
+			Options: with(func(o *sim.Options) { o.Broadcast, o.Servers = cast, servers }), Vary: varyEven, Check: 8, Test: 96, Long: 4},
+		Campaign{Name: "uneven-broken-clocks", Purpose: "unequal settings, shared faults, clocks that leave ρ",
+			Options: with(func(o *sim.Options) { o.BrokenClocks, o.Resolution = true, 0 }), Check: 5, Test: 100, Long: 2, Rare: seldom},
+	)
 }
 
 // states returns the campaigns of replicated state.

@@ -61,3 +61,14 @@ func varyEpochs(seed uint64, o *sim.Options) {
 		o.Timing, o.Duration = timed.WAN(), 150*timed.WAN().Expires
 	}
 }
+
+// varyEven has groups of 2, 4, 6 and 8 nodes in all modes and ranks, with and without
+// external references, in 32 seeds.
+func varyEven(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	o.Nodes = 2 + 2*c.next(4)
+	c.modes(o)
+	if c.next(2) == 0 {
+		o.Servers = nil
+	}
+}

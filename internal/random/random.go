@@ -30,6 +30,8 @@ const (
 	Wander
 	Epochs
 	Walls
+	Settings
+	Shared
 )
 
 // Stream is a source of random numbers. A copy continues the same stream.

@@ -24,6 +24,8 @@ type Swarm struct {
 	// BrokenClocks adds clocks that leave ρ. In worlds with Epochs each id belongs to
 	// one process.
 	BrokenClocks, Epochs bool
+	// Shared adds faults of all nodes at once.
+	Shared bool
 	// Broadcast adds traffic. Config, if not nil, is the configuration of all nodes.
 	// With Quiet they broadcast nothing by themselves. With WrongWalls some wall clocks
 	// are wrong.
@@ -69,6 +71,9 @@ func (p Swarm) Draw(seed uint64) Schedule {
 		f.classes()
 		f.phases()
 		f.seasons()
+		if f.Shared {
+			f.shared()
+		}
 	}
 	if p.Broadcast {
 		s.Traffic = f.traffic()

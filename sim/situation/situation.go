@@ -44,6 +44,10 @@ const (
 	CollatedLate                       // they came when the round was over
 	HeldBack                           // a new incarnation was held back
 	SocketBatch                        // several packets waited for a process that was stopped
+	LockLowered                        // a process started that gives shorter votes than one before it
+	LockCut                            // a request asked for less than its node is set to
+	AllSuspended                       // all machines slept at once
+	EqualReadings                      // a clock showed the same in two turns
 
 	// Those of a broadcast.
 	CastUndelivered  // a view began with own messages of the old one undelivered
@@ -89,6 +93,7 @@ var situationNames = [Count]string{
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
 	"replies came collated", "collated replies came when the round was over",
 	"a new incarnation was held back", "several packets waited for a stopped process",
+	"a process gave shorter votes than one before it", "a request asked for a shorter lock", "all machines slept at once", "a clock showed the same twice",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",

@@ -23,6 +23,8 @@ type Config struct {
 	Bounds timed.Bounds
 	// Servers are the time servers, or nil.
 	Servers *fault.Servers
+	// Resolution is that of the hardware clocks, in nanoseconds.
+	Resolution int64
 	// Start is the true time at which the run begins.
 	Start int64
 	// Violated takes a broken promise; node 0 is the whole world.
@@ -52,6 +54,7 @@ type Checker struct {
 	reading clocksync.Reading // of the turn under way
 	seen    []membership.ViewID
 	heard   []int64 // heard[c.pair(q, p)]: when q last got a fast packet from p's present incarnation
+	grain   int64   // the error of a bound that whole nanoseconds, and coarse clocks, can cause
 	spell   int64   // the longest time for which a peer that hears nothing is alive
 
 	LeadChanges uint64 // how often a lead began or ended
@@ -89,6 +92,7 @@ type timeline struct {
 // Reset makes the checker that of a world without processes.
 func (c *Checker) Reset(cfg Config, now int64) {
 	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
+	c.grain = granularity + 4*c.Resolution
 	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
 	c.honest = cfg.Servers != nil && cfg.Servers.Outnumbered()
 	c.Live = liveness{c: c, last: now}

@@ -46,11 +46,11 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	truth := f.Received - f.Sent
-	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-granularity {
+	if d.Bound != datagram.Unknown && int64(d.Bound) < truth-c.grain {
 		c.Fail("delay", n, "bound %v of a packet from node %d is below its delay of %v", d.Bound, f.Packet.Header.Source, time.Duration(truth))
 		return
 	}
-	if d.Fast && truth > int64(c.Timing.FastThreshold)+granularity {
+	if d.Fast && truth > int64(c.Timing.FastThreshold)+c.grain {
 		c.Fail("fast", n, "takes a packet from node %d for fast that took %v", f.Packet.Header.Source, time.Duration(truth))
 		return
 	}
@@ -70,7 +70,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 	if lo, hi, ok := n.Stack.Datagram().Offset(now, from); ok {
 		off := int64(p.Clock.Show(c.Now) - now)
-		if int64(lo) > off+granularity || int64(hi) < off-granularity {
+		if int64(lo) > off+c.grain || int64(hi) < off-c.grain {
 			c.Fail("offset", n, "[%d, %d] ns of node %d's clock does not hold the truth %d", lo, hi, from, off)
 		}
 	}
@@ -174,7 +174,7 @@ func (c *Checker) checkClock(n *Process, now timed.Instant) {
 		return
 	}
 	truth := int64(t.line.At(t.clock.Show(c.Now)))
-	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+granularity || -diff > int64(r.Deviation)+granularity {
+	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+c.grain || -diff > int64(r.Deviation)+c.grain {
 		c.Fail("deviation", n, "is off by %v on %v and claims %v", time.Duration(diff), r.Timeline, r.Deviation)
 	}
 }

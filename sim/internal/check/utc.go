@@ -22,7 +22,7 @@ func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	if r.UTCBound == clocksync.UnknownBound || !c.honest {
 		return
 	}
-	if off := r.Time.Sub(clocksync.Time(c.Now)); off.Abs() > r.UTCBound+granularity {
+	if off := r.Time.Sub(clocksync.Time(c.Now)); off.Abs() > r.UTCBound+time.Duration(c.grain) {
 		c.Fail("utc", n, "is off UTC by %v and claims %v", off, r.UTCBound)
 	}
 }
@@ -45,7 +45,7 @@ func (c *Checker) checkLine(n *Process, now timed.Instant) {
 			if h < now {
 				continue // past readings stay as they were
 			}
-			if off := line.At(h).Sub(t.line.At(h)); off.Abs() > granularity {
+			if off := line.At(h).Sub(t.line.At(h)); off.Abs() > time.Duration(c.grain) {
 				c.Fail("promise", n, "changes its line by %v, %v before its promise is over", off, t.promised.Sub(h))
 				return
 			}

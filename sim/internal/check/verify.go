@@ -44,6 +44,11 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	a := &answerGiven{clock: n.Clock, support: el.Support()}
 	a.local, _ = el.Leading()
 	a.global, _ = el.LeadingGlobally()
+	// If a round was won in this turn after the answer, with shorter votes, the answer is
+	// about the lease of before.
+	if cl := &c.Claims[n.Index]; cl.Leading {
+		a.local, a.global = timed.Later(a.local, cl.expiration), timed.Later(a.global, cl.GlobalEnd)
+	}
 	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
 }
 

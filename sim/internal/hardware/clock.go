@@ -16,6 +16,7 @@ type Clock struct {
 	base int64         // true time of the last bend
 	at   timed.Instant // the reading there
 	rate int64         // dH/dt − 1, in parts per billion
+	res  int64         // readings are multiples of it, if it is above 1
 }
 
 const (
@@ -30,18 +31,31 @@ const (
 
 // New returns a clock that shows at at true time t, with a rate in parts per
 // billion.
-func New(t int64, at timed.Instant, rate int64) *Clock { return &Clock{t, at, rate} }
+func New(t int64, at timed.Instant, rate int64) *Clock { return &Clock{t, at, rate, 0} }
+
+// Rounded returns the clock with a resolution: it shows the last multiple.
+func (c *Clock) Rounded(to time.Duration) *Clock {
+	c.res = int64(to)
+	return c
+}
 
 // Rate returns the present rate, in parts per billion.
 func (c *Clock) Rate() int64 { return c.rate }
 
 // Show returns the reading at true time t, which is not before the last bend.
 func (c *Clock) Show(t int64) timed.Instant {
-	return c.at + timed.Instant(scale(t-c.base, c.rate))
+	h := c.exact(t)
+	if c.res > 1 {
+		h -= h % timed.Instant(c.res)
+	}
+	return h
 }
 
+// exact returns the reading of a clock without a resolution.
+func (c *Clock) exact(t int64) timed.Instant { return c.at + timed.Instant(scale(t-c.base, c.rate)) }
+
 // Bend changes the rate at true time t.
-func (c *Clock) Bend(t, rate int64) { c.at, c.base, c.rate = c.Show(t), t, rate }
+func (c *Clock) Bend(t, rate int64) { c.at, c.base, c.rate = c.exact(t), t, rate }
 
 // Jump moves the reading at true time t.
 func (c *Clock) Jump(t int64, by time.Duration) {
@@ -76,6 +90,12 @@ func scaleFar(d, ppb int64) int64 {
 func (c *Clock) When(h timed.Instant) int64 {
 	if h == timed.Never {
 		return Forever
+	}
+	if c.res > 1 {
+		if h += timed.Instant(c.res) - 1; h < 0 {
+			return Forever
+		}
+		h -= h % timed.Instant(c.res)
 	}
 	if c.rate == Stopped {
 		if h <= c.at {

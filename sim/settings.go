@@ -1,0 +1,55 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// Limits of the settings that processes of an unequal world draw, in units of those of
+// the options.
+const (
+	longestLock    = 3
+	longestMaxLock = 4
+)
+
+// slowest returns the settings that promise the least: those of the options or, in an
+// unequal world, the longest that a process may draw.
+func (o *Options) slowest() timed.Timing {
+	t := o.Timing
+	if o.Unequal {
+		t.LockTime, t.MaxLockTime = longestLock*t.LockTime, longestMaxLock*t.LockTime
+	}
+	return t
+}
+
+// drawSettings draws the settings of a process that starts. Equal worlds draw none.
+func (w *World) drawSettings(n *Node) {
+	n.timing = w.opt.Timing
+	if !w.opt.Unequal {
+		return
+	}
+	s, t := w.settings, &n.timing
+	least, usual := float64(t.LeastLockTime()), float64(t.LockTime)
+	t.LockTime = max(time.Duration(s.LogUniform(least, longestLock*usual)), t.LeastLockTime())
+	t.MaxLockTime = t.LockTime
+	if s.Chance(0.5) {
+		t.MaxLockTime = time.Duration(s.LogUniform(float64(t.LockTime), longestMaxLock*usual))
+	}
+	if t.MaxLockTime < n.longestVote {
+		w.check.Sometimes(situation.LockLowered)
+	}
+}
+
+// newSettings returns the random numbers of the settings of processes.
+func newSettings(seed uint64) random.Stream { return random.New(seed, random.Settings) }
+
+// lookRequest counts the requests that ask for less than their node is set to.
+func (w *World) lookRequest(n *Node, p *wire.Packet) {
+	if p.Has(wire.FrameRequest) && p.Request.LockTime < n.timing.LockTime {
+		w.check.Sometimes(situation.LockCut)
+	}
+}
