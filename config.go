@@ -32,6 +32,20 @@ type Config struct {
 	// than Listen. One node of the group is enough: members introduce each other, and a
 	// node that lists this one is learnt from its packets.
 	Peers []Peer
+	// Join says where members of the group may be found, by nodes that do not know them. An
+	// entry is
+	//
+	//	"HOST:PORT"      an address, or all addresses of a name
+	//	"srv:NAME"       the targets of a service of the DNS
+	//	"file:PATH"      a file with HOST:PORT in each line; it is read again when it changes
+	//	"multicast"      a multicast group on the local network, or
+	//	"multicast:GROUP:PORT"  another one
+	//
+	// What is found there is a candidate, and not trusted as Peers are. It gets two small
+	// packets now and then, until it has shown that it receives. Names are looked up again
+	// while the node hears nobody, and every minute. An entry that leads to this node does
+	// no harm, so all nodes can have the same list. At most 16 entries and 64 addresses count.
+	Join []string
 	// Transport carries the packets in place of UDP sockets; nil means sockets. It is
 	// for tests in memory: see [Transport].
 	Transport Transport

@@ -48,6 +48,7 @@ func (c Config) Validate() (Bounds, error) {
 		errs.add("Listen: %w", err)
 	}
 	errs = append(errs, c.checkPeers(c.Peers)...)
+	errs = append(errs, c.checkJoin()...)
 	bounds, err := c.Timing.Validate()
 	if err != nil {
 		errs.add("Timing: %w", err)

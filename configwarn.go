@@ -57,7 +57,7 @@ func loopbackAddr(addr string) bool {
 // quorumWarning says that this node and its listed peers can elect no global leader.
 // They can once they have learnt of others, so that is no error.
 func (c *Config) quorumWarning() string {
-	if c.Quorum == nil {
+	if c.Quorum == nil || len(c.Join) > 0 {
 		return ""
 	}
 	known := timed.SetOf(c.ID)

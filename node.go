@@ -18,6 +18,7 @@ import (
 	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/eventring"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/join"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/outputs"
@@ -43,6 +44,7 @@ type Node struct {
 	state   *statedir.Dir  // nil without a state directory
 	awake   *awake.Request // nil unless processors are kept from sleeping
 	peers   *peers.Resolver
+	finder  *join.Finder        // nil without Config.Join
 	pollers []*reference.Poller // of the references, in the order of the configuration
 	outputs outputs.Outputs     // of time, to other programs
 	events  *eventring.Ring[event.Event]
@@ -162,7 +164,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	cfg = cfg.WithDefaults()
-	if cfg.Transport != nil && cfg.Peers == nil {
+	if cfg.Transport != nil && cfg.Peers == nil && len(cfg.Join) == 0 {
 		cfg.Peers = cfg.earlierNodes()
 	}
 	if cfg.RaiseProcs {
@@ -171,6 +173,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, bounds: bounds, groups: cfg.likelyGroups(), log: cfg.logger().Named(cfg.Name), done: make(chan struct{}),
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
+		close(n.done) // for what already waits for the end
 		return nil, errors.Join(err, n.release())
 	}
 	n.run()
@@ -219,10 +222,14 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	n.conn, n.clock, n.test = end.Conn, end.Clock, end.Test
 	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.remote(),
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
+	n.finder = n.newFinder()
 	for _, r := range c.References {
 		n.pollers = append(n.pollers, reference.New(r, n.clock, c.Timing.MaxDrift))
 	}
 	n.loop = loop.New(n.loopConfig(epochs, end.Random, pause.From(ctx)), &n.closing)
+	if err := join.Listen(c.joinSources(), n.conn.LocalAddr(), n.done, n.loop.Meet); err != nil {
+		return errors.Join(fmt.Errorf("failaware: Join: %w", err), n.conn.Close())
+	}
 	if n.outputs, err = outputs.Start(ctx, c.outputs(), n.utc); err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", ErrServeTime, err), n.conn.Close())
 	}
@@ -254,6 +261,9 @@ func (n *Node) run() {
 	n.askReferences()
 	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing
 		go n.peers.Run(n.done)
+		if n.finder != nil {
+			go n.finder.Run(n.done)
+		}
 		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, n.judgeRate)
 	}
 }

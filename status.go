@@ -34,6 +34,7 @@ type Status struct {
 	Leaving      bool
 	Alive        Set
 	Peers        []PeerStatus // in the order of ids; those without a known id last
+	Join         []JoinStatus // what the entries of Config.Join have led to
 	Keys         []KeyID      // the one that seals packets first; empty without a KeyFile
 	Counters     []Counter
 	Lateness     Lateness
@@ -121,6 +122,7 @@ func (n *Node) Status() Status {
 	if isClosed(n.done) {
 		s.Stopped, s.Err = true, n.err
 	}
+	s.Join = n.joinStatus()
 	s.Awake = n.cfg.Awake && !s.Stopped
 	s.Leader, s.View, s.Clock = n.Leader(), n.View(), n.Clock()
 	return s

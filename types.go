@@ -85,6 +85,6 @@ type Reference = reference.Config
 //
 // With a transport, nodes find each other by their ids: [Config.Listen] and
 // [Peer.Addr] may be empty, and a nil [Config.Peers] stands for the nodes that were
-// started on the transport before. An address that is given must be an IP address
+// started on the transport before, unless [Config.Join] has any. An address that is given must be an IP address
 // with a port, because no names are looked up.
 type Transport = transport.Transport

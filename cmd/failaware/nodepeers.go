@@ -71,6 +71,20 @@ func (r *nodeRun) warnAboutPeers() {
 			r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, &s))
 		}
 	}
+	if s.Alive.Empty() {
+		r.warnAlone(&s)
+	}
+}
+
+// warnAlone says what --join has led to, while nobody is heard.
+func (r *nodeRun) warnAlone(s *failaware.Status) {
+	for _, j := range s.Join {
+		why := "no member answers at " + fmt.Sprint(j.Addresses)
+		if j.Problem != "" {
+			why = j.Problem
+		}
+		r.log.Warn("this node is alone: --join has led to nobody", "join", j.Source, "why", why)
+	}
 }
 
 func peerName(p *failaware.PeerStatus) string {

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 //	gone PID
 //	    Wait until a process has ended (Linux).
 //
-// [awake] is the condition that processors can be kept awake.
+// [awake] is the condition that processors can be kept awake, and [multicast] that the
+// loopback interface carries multicast.
 func TestScripts(t *testing.T) {
 	clitest.Scripts{
 		Dir: "testdata/script",
@@ -58,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"reference":     reference,
 			"unanswered":    unanswered,
 		},
-		Conditions: map[string]func() bool{"awake": canKeepAwake},
+		Conditions: map[string]func() bool{"awake": canKeepAwake, "multicast": hasMulticast},
 	}.Run(t)
 }
 

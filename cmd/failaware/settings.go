@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,13 +61,16 @@ func (s *setting) name() string { return "--" + s.flag }
 const (
 	kindBool = "bool"
 	kindPeer = "ID=HOST:PORT"
+	kindJoin = "HOST:PORT|srv:NAME|file:PATH|multicast"
 
 	kindServer = "HOST[:PORT]"
 	kindPHC    = "DEVICE[:OFFSET[:ERROR]]"
 )
 
 // list reports whether the setting is a list of values.
-func (s *setting) list() bool { return s.kind == kindPeer || s.kind == kindServer || s.kind == kindPHC }
+func (s *setting) list() bool {
+	return slices.Contains([]string{kindPeer, kindJoin, kindServer, kindPHC}, s.kind)
+}
 
 // settings are all settings of a node in the order of their application: the preset
 // comes before the constants that replace parts of it.
@@ -76,6 +80,7 @@ var settings = []*setting{
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
 	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
 	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; one is enough, more are for when it is down; can be repeated", addPeer},
+	{"join", "join", kindJoin, "Join", "where members may be found: an address, a name with all its addresses, a service of the DNS, a file with HOST:PORT in each line, or a multicast group; all nodes can have the same; can be repeated", addJoin},
 	{"max_peers", "max-peers", "count", "MaxPeers", "how many peers there can be (default 254)", integer(func(c *nodeConfig) *int { return &c.MaxPeers })},
 	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
 	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},
@@ -220,6 +225,11 @@ func addPeer(c *nodeConfig, s string) error {
 		p.Addr = addr
 	}
 	c.Peers = append(c.Peers, p)
+	return nil
+}
+
+func addJoin(c *nodeConfig, s string) error {
+	c.Join = append(c.Join, s)
 	return nil
 }
 

@@ -39,6 +39,9 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	}
 	t.Row("guarantees", fmt.Sprintf("notice %s, depose %s, elect %s, view %s", cli.BriefUp(s.Bounds.NoticeNS),
 		cli.BriefUp(s.Bounds.DeposeNS), cli.BriefUp(s.Bounds.ElectNS), cli.BriefUp(s.Bounds.ViewNS)))
+	for _, j := range s.Join {
+		t.Row("join", joinText(&j))
+	}
 	for _, m := range s.Members {
 		if m.Problem != "" {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
@@ -55,6 +58,15 @@ func writeStatus(w io.Writer, s *api.Status) error {
 		}
 	}
 	return t.Flush()
+}
+
+// joinText says what a place at which members may be found has led to.
+func joinText(j *api.Join) string {
+	text := fmt.Sprintf("%s: %s", j.Source, cli.Dash(strings.Join(j.Addresses, ", ")))
+	if j.Problem != "" {
+		text += "; " + j.Problem
+	}
+	return text
 }
 
 func stateText(s *api.Status) string {

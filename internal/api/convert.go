@@ -179,7 +179,7 @@ func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status
 		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
 		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, Awake: s.Awake, AgeNS: int64(s.Age),
 		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg),
-		Members: membersOfNode(s, cfg), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
+		Members: membersOfNode(s, cfg), Join: joinOf(s.Join), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
 		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),
 			s.Lateness.Timers, s.Lateness.Late},
 		Counters: map[string]uint64{}}
@@ -188,6 +188,18 @@ func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status
 	}
 	for _, c := range s.Counters {
 		out.Counters[c.Name] = c.Value
+	}
+	return out
+}
+
+func joinOf(list []failaware.JoinStatus) []Join {
+	out := []Join{} // not null
+	for _, s := range list {
+		j := Join{Source: s.Source, Addresses: []string{}, Problem: s.Problem}
+		for _, a := range s.Addresses {
+			j.Addresses = append(j.Addresses, a.String())
+		}
+		out = append(out, j)
 	}
 	return out
 }

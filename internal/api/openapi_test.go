@@ -60,7 +60,7 @@ func readDocument(t *testing.T) *document {
 }
 
 // answers are the types of all answers that the document must name.
-var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Bounds{}, Timing{},
+var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Join{}, Bounds{}, Timing{},
 	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Epoch{}, Edict{}, Keys{}, PeerKeys{}, Why{}, Cause{}, Failure{}, Health{}}
 
 func TestDocumentHasEveryPathAndNoOther(t *testing.T) {

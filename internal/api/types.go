@@ -113,10 +113,18 @@ type Status struct {
 	View         View              `json:"view"`
 	Clock        Clock             `json:"clock"`
 	Members      []MemberInfo      `json:"members"`
+	Join         []Join            `json:"join"`
 	Bounds       Bounds            `json:"bounds"`
 	Timing       Timing            `json:"timing"`
 	Lateness     Lateness          `json:"lateness"`
 	Counters     map[string]uint64 `json:"counters"`
+}
+
+// Join is what one of the places has led to at which members may be found.
+type Join struct {
+	Source    string   `json:"source"`
+	Addresses []string `json:"addresses"`
+	Problem   string   `json:"problem,omitempty"`
 }
 
 // Bounds are the times that the timing guarantees.

@@ -1,7 +1,8 @@
 // Package introduce spreads the knowledge of members, so that a new node needs to know
 // only one of them. A node introduces the peers that it hears to a peer that has just
-// come alive, and now and then to any peer. It greets the members that others introduce;
-// their own packets then make them known. It is pure: the loop performs its effects.
+// come alive, and now and then to any peer. It greets the members that others introduce,
+// and the addresses at which there may be members; their own packets then make them known.
+// It is pure: the loop performs its effects.
 package introduce
 
 import (
@@ -30,7 +31,7 @@ type Kind uint8
 // The effects.
 const (
 	Introduce Kind = iota + 1 // Members to Peer, which hears this node
-	Greet                     // Peer, which another node has heard at Addr
+	Greet                     // Peer, which another node has heard at Addr, or whatever node is there if Peer is NoNode
 )
 
 // Effect is something that the loop must do. Kind determines which fields are set.
@@ -53,6 +54,8 @@ type Machine struct {
 	from    timed.NodeID  // the last member that it was told of, in large groups
 	greeted []greeting
 	due     timed.Instant
+
+	candidates []candidate
 }
 
 // telling is how far a peer that has come alive was told of the others.
@@ -87,6 +90,9 @@ func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
 		m.told[id] = telling{}
 	}
 	m.alive = alive
+	if alive.Empty() {
+		m.hasten(now)
+	}
 }
 
 // HandleMembers takes the members that a peer introduces. known are the nodes that need
@@ -117,6 +123,7 @@ func (m *Machine) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	}
 	out = m.tell(now, out)
 	out = m.greet(now, out)
+	out = m.seek(now, out)
 	if now >= m.talk {
 		m.talk = now.Add(talkEvery)
 		out = m.gossip(out)
@@ -192,6 +199,9 @@ func (m *Machine) next() timed.Instant {
 	}
 	for i := range m.greeted {
 		at = timed.Earlier(at, m.greeted[i].at)
+	}
+	for i := range m.candidates {
+		at = timed.Earlier(at, m.candidates[i].at)
 	}
 	return at
 }

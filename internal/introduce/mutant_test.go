@@ -14,5 +14,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"IntroduceFirst":    gossips,
 		"IntroduceForEver":  greets,
 		"IntroduceNoBounds": bounded,
+		"JoinGivesUp":       seeks,
+		"JoinChatters":      seeks,
+		"JoinWaitsAlone":    seeks,
+		"JoinNoBounds":      fewCandidates,
+		"JoinAnew":          fewCandidates,
 	})
 }

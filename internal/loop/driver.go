@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/introduce"
+	"github.com/failaware/failaware/internal/join"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -41,6 +42,7 @@ type driver struct {
 
 	introductions *introduce.Machine // nil between two incarnations
 	introduced    []introduce.Effect // of the call last
+	candidates    *join.Found        // that the introductions know
 
 	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
 	effects []stack.Effect // of the handler called last

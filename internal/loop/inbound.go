@@ -56,7 +56,10 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	if full {
 		d.count.tooMany++
 	}
-	if h.Source == self.Node || h.Destination != self.Node {
+	if h.Source == self.Node {
+		return refusedOther // its own greeting, to an address of this node
+	}
+	if h.Destination != self.Node {
 		d.count.foreign++
 		return refusedOther
 	}

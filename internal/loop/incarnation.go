@@ -18,7 +18,7 @@ func (d *driver) begin() {
 	now := d.clock.now
 	d.cfg.Starts = d.l.cfg.State.Incarnation()
 	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(time.Now().UnixNano()))
-	d.introductions = introduce.New(d.cfg.Self.Node, d.cfg.Timing.KeepalivePeriod, now)
+	d.introductions, d.candidates = introduce.New(d.cfg.Self.Node, d.cfg.Timing.KeepalivePeriod, now), nil
 	d.life.Begin(now)
 	d.clock.served = now
 }

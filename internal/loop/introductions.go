@@ -42,6 +42,7 @@ func (d *driver) mayGreet(a, from netip.Addr) bool {
 func (d *driver) introduce() {
 	now, m := d.clock.now, d.introductions
 	m.SetAlive(now, d.stack.Datagram().Alive(now))
+	d.takeCandidates()
 	if now < m.Deadline() {
 		return
 	}
@@ -52,11 +53,23 @@ func (d *driver) introduce() {
 		case introduce.Introduce:
 			d.tell(e.Peer, e.Members)
 		case introduce.Greet:
-			p := hello(&d.cfg, e.Peer, now)
-			d.stack.Election().FillState(now, &p.State)
-			_ = d.out.add(&p, e.Addr, &d.count)
-			_ = d.out.add(&p, e.Addr, &d.count) // the answer has no more bytes, and may be longer
+			if e.Peer == timed.NoNode && e.Addr != d.l.cfg.Conn.LocalAddr() {
+				e.Peer = d.routes.at(e.Addr)
+			}
+			if e.Peer != timed.NoNode {
+				d.greetAt(e.Peer, e.Addr)
+			}
 		}
+	}
+}
+
+// greetAt sends a bare packet to an address at which a node may be. It goes there twice:
+// the answer has no more bytes than came, and may be longer than one packet.
+func (d *driver) greetAt(id timed.NodeID, addr netip.AddrPort) {
+	p := hello(&d.cfg, id, d.clock.now)
+	d.stack.Election().FillState(d.clock.now, &p.State)
+	for range 2 {
+		_ = d.out.add(&p, addr, &d.count)
 	}
 }
 

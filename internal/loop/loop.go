@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/join"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/commandqueue"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
@@ -42,7 +43,8 @@ type Config struct {
 	Random func() uint64 // of boot ids
 	State  *statedir.Dir // nil: nothing outlives the process
 	Peers  *peers.Resolver
-	Gate   *pause.Gate // nil except in tests and the demonstration
+	Join   *join.Finder // of candidates; nil: there are none
+	Gate   *pause.Gate  // nil except in tests and the demonstration
 
 	Sink Sink
 	// OnPublish, if not nil, is called with every snapshot, when it has replaced the

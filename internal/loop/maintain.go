@@ -66,20 +66,15 @@ func (d *driver) warnTruncated() {
 	d.count.truncated = n
 }
 
-// greetStrangers sends a packet to each listed address whose node is still to be
-// found, twice: a node that does not list this one answers with no more bytes than came,
-// and its answer may be longer than one packet.
+// greetStrangers greets each listed address whose node is still to be found.
 func (d *driver) greetStrangers() {
 	to := d.routes.unused()
 	if to == timed.NoNode {
 		return
 	}
-	p := hello(&d.cfg, to, d.clock.now)
-	d.stack.Election().FillState(d.clock.now, &p.State)
 	for _, e := range d.routes.strangers {
 		if d.routes.searching(e, d.pub.current.Alive) {
-			d.out.add(&p, e.Addr, &d.count)
-			d.out.add(&p, e.Addr, &d.count)
+			d.greetAt(to, e.Addr)
 		}
 	}
 }

@@ -30,6 +30,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ChallengesShareStamps":  challengesProve,
 		"IntroduceOtherLoopback": whoIsGreeted,
 		"IntroduceKnownOnly":     unprovedAreGreeted,
+		"JoinTrusts":             candidatesAreNoPeers,
+		"JoinForNobody":          greetingsHaveDestinations,
+		"MeetTrusts":             meetsOnly,
 		"KeysReplayed":           silentlyDrops,
 		"KeysOpenToAll":          silentlyDrops,
 	})

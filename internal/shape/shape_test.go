@@ -59,7 +59,7 @@ var below = map[string][]string{
 	// The loop knows values of the stack and nothing of the public API above it.
 	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/epoch",
 		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
-		"internal/admit", "internal/introduce", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
+		"internal/admit", "internal/introduce", "internal/join", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
 	"internal/admit":              {"timed"},
 	"internal/introduce":          {"timed", "internal/wire"},
 	"internal/seal":               {"internal/trust"},
@@ -69,6 +69,7 @@ var below = map[string][]string{
 	"internal/loop/statedir":      {"timed", "membership", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"broadcast", "internal/loop/deliveryqueue"},
+	"internal/join":               {"timed"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},

@@ -29,12 +29,17 @@ func joinBySeeds(t *testing.T, seed uint64) {
 	var nodes []*failaware.Node
 	for id := 1; id <= count; id++ {
 		c := failaware.Config{ID: failaware.NodeID(id), Transport: net.Transport(), Peers: []failaware.Peer{}}
-		if id > 1 { // any node of those before, by its id or by its address
+		if id > 1 { // any node of those before, by its id, by its address or as a candidate
 			p := failaware.Peer{ID: failaware.NodeID(1 + r.IntN(id-1))}
-			if r.IntN(2) == 0 {
-				p = failaware.Peer{Addr: fmt.Sprintf("127.0.0.1:%d", 7000+int(p.ID))}
+			addr := addressOf(p.ID)
+			switch r.IntN(4) {
+			case 0:
+				c.Peers = []failaware.Peer{p}
+			case 1:
+				c.Peers = []failaware.Peer{{Addr: addr}}
+			default: // not trusted, as a name server would say it
+				c.Join = []string{addr, "127.0.0.1:9"}
 			}
-			c.Peers = []failaware.Peer{p}
 		}
 		n, err := failaware.Start(t.Context(), c)
 		require.NoError(t, err)
@@ -63,5 +68,64 @@ func TestASeedJoinsWithinASecond(t *testing.T) {
 		t.Cleanup(func() { _ = n.Close() })
 		time.Sleep(time.Second)
 		requireOneView(t, append(nodes, n))
+	})
+}
+
+// addressOf returns the address of the first node of an id.
+func addressOf(id failaware.NodeID) string { return fmt.Sprintf("127.0.0.1:%d", 7000+int(id)) }
+
+// startJoining starts nodes with the same list of candidates.
+func startJoining(t *testing.T, net *memory.Network, count int, candidates ...string) (nodes []*failaware.Node) {
+	t.Helper()
+	for id := 1; id <= count; id++ {
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: failaware.NodeID(id), Transport: net.Transport(), Join: candidates})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = n.Close() })
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// Three nodes that are started together with the address of one of them share a view
+// within a second, and so they do if that one is started late.
+func TestNodesWithOneCandidateMeetWithinASecond(t *testing.T) {
+	for seed := range failaware.NodeID(3) {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := startJoining(t, memory.New(memory.Options{Seed: uint64(seed)}), 3, addressOf(seed+1))
+			time.Sleep(time.Second)
+			requireOneView(t, nodes)
+			for _, n := range nodes {
+				require.Len(t, n.Status().Peers, 2)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{})
+		nodes := startJoining(t, net, 2, addressOf(3))
+		time.Sleep(time.Hour)
+		require.Len(t, leaders(t, nodes), 2, "they are alone")
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 3, Transport: net.Transport(), Join: []string{addressOf(3)}})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = n.Close() })
+		time.Sleep(time.Second + nodes[0].Bounds().View)
+		requireOneView(t, append(nodes, n))
+	})
+}
+
+// After a partition that is longer than silent nodes are remembered, the candidates lead
+// the parts back to each other.
+func TestCandidatesJoinThePartsOfALongPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{})
+		nodes := startJoining(t, net, 4, addressOf(1))
+		time.Sleep(time.Second)
+		requireOneView(t, nodes)
+		net.Partition(ids{1, 2}, ids{3, 4})
+		time.Sleep(10 * time.Minute)
+		require.Len(t, nodes[0].Status().Peers, 1, "the others are forgotten")
+		requireOneView(t, nodes[2:])
+		net.Heal()
+		time.Sleep(15 * time.Second)
+		requireOneView(t, nodes)
 	})
 }

@@ -1,0 +1,248 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// names is a name server.
+type names struct {
+	mu      sync.Mutex
+	hosts   map[string][]string
+	targets []*net.SRV
+	lookups []time.Time
+}
+
+func (n *names) LookupNetIP(_ context.Context, _, host string) (list []netip.Addr, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lookups = append(n.lookups, time.Now())
+	if n.hosts[host] == nil {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	for _, a := range n.hosts[host] {
+		list = append(list, netip.MustParseAddr(a))
+	}
+	return list, nil
+}
+
+func (n *names) LookupSRV(_ context.Context, _, _, name string) (string, []*net.SRV, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.targets == nil {
+		return "", nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+	}
+	return name, n.targets, nil
+}
+
+func (n *names) set(host string, addrs ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hosts[host] = addrs
+}
+
+// world is a finder, its name server, and whom its node hears.
+type world struct {
+	*Finder
+	*names
+	alive timed.Set
+	log   *strings.Builder
+}
+
+func newWorld(t *testing.T, sources ...string) *world {
+	w := &world{names: &names{hosts: map[string][]string{}}, log: &strings.Builder{}}
+	var list []Source
+	for _, text := range sources {
+		s, err := Parse(text)
+		require.NoError(t, err)
+		list = append(list, s)
+	}
+	w.Finder = New(Options{Local: netip.MustParseAddrPort("192.0.2.1:7000"), Remote: true, Resolver: w.names, Changed: func() {},
+		Alive: func() timed.Set { w.mu().Lock(); defer w.mu().Unlock(); return w.alive },
+		Log:   hclog.New(&hclog.LoggerOptions{Output: w.log})}, list)
+	return w
+}
+
+func (w *world) mu() *sync.Mutex { return &w.names.mu }
+
+// run runs the finder until the end of the test.
+func (w *world) run(t *testing.T) {
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop); synctest.Wait() })
+	go w.Run(stop)
+	synctest.Wait()
+}
+
+func (w *world) addrs() string { return fmt.Sprint(w.Found().Addrs) }
+
+// All addresses of a name are candidates, in one order whatever the name server does, and
+// those that the socket cannot send to are left out.
+func TestAllAddressesOfANameCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "192.0.2.9:7009", "nodes.example.org:7000")
+		require.Equal(t, "[192.0.2.9:7009]", w.addrs(), "addresses are found at once")
+		require.Equal(t, "not looked up yet", w.Found().Sources[1].Problem)
+		w.set("nodes.example.org", "192.0.2.3", "192.0.2.2", "2001:db8::1", "192.0.2.3")
+		w.run(t)
+		require.Equal(t, "[192.0.2.9:7009 192.0.2.2:7000 192.0.2.3:7000]", w.addrs())
+		require.Empty(t, w.Found().Sources[1].Problem)
+		require.Len(t, w.Found().Sources[1].Addrs, 2)
+	})
+}
+
+// A name is looked up soon again while the node is alone, ever more seldom, and once a
+// minute when it hears somebody. What was found stays when the name server fails.
+func TestWhenNamesAreLookedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "nodes.example.org:7000")
+		begin := time.Now()
+		w.run(t)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		var at []int
+		for _, x := range w.lookups {
+			at = append(at, int(x.Sub(begin).Seconds()))
+		}
+		require.Equal(t, []int{0, 1, 3, 7, 15, 30, 45, 60}, at)
+		require.Equal(t, 1, strings.Count(w.log.String(), "cannot find nodes to join"), "said once: %s", w.log)
+		require.Contains(t, w.log.String(), `join=nodes.example.org:7000 error="lookup nodes.example.org: no such host"`)
+
+		w.set("nodes.example.org", "192.0.2.2")
+		time.Sleep(loneWait + lookEvery)
+		synctest.Wait()
+		require.Equal(t, "[192.0.2.2:7000]", w.addrs())
+		w.mu().Lock()
+		w.alive, w.lookups = timed.SetOf(2), nil
+		w.mu().Unlock()
+		w.set("nodes.example.org")
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		require.InDelta(t, 10, len(w.lookups), 1)
+		require.Equal(t, "[192.0.2.2:7000]", w.addrs())
+		require.Contains(t, w.Found().Sources[0].Problem, "no such host")
+	})
+}
+
+// A service has targets with ports of their own. A target without an address does not
+// hide the others.
+func TestServicesOfTheDNS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "srv:_failaware._udp.example.org")
+		w.targets = []*net.SRV{{Target: "a.example.org.", Port: 7001}, {Target: "b.example.org.", Port: 7002}, {Target: "none.example.org.", Port: 7003}}
+		w.set("a.example.org", "192.0.2.1")
+		w.set("b.example.org", "192.0.2.2", "192.0.2.3")
+		w.run(t)
+		require.Equal(t, "[192.0.2.1:7001 192.0.2.2:7002 192.0.2.3:7002]", w.addrs())
+		require.Contains(t, w.Found().Sources[0].Problem, "none.example.org")
+	})
+}
+
+// A file is read again when it changes. A wrong line is named, and the others count.
+func TestFilesAreWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "nodes")
+		w := newWorld(t, "file:"+path)
+		w.alive = timed.SetOf(2)
+		w.run(t)
+		require.Contains(t, w.Found().Sources[0].Problem, "no such file")
+		write := func(text string) {
+			require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o600))
+			require.NoError(t, os.Rename(path+".new", path))
+			time.Sleep(lookEvery)
+			synctest.Wait()
+		}
+		w.set("b.example.org", "192.0.2.2")
+		write("# the nodes\n192.0.2.1:7001\n\n  b.example.org:7002\n")
+		require.Equal(t, "[192.0.2.1:7001 192.0.2.2:7002]", w.addrs())
+		require.Empty(t, w.Found().Sources[0].Problem)
+		write("192.0.2.1:7001\nnonsense\nfile:/etc/passwd\n192.0.2.7:7007")
+		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs())
+		require.Contains(t, w.Found().Sources[0].Problem, path+`:2: "nonsense" is none of`)
+		require.Contains(t, w.Found().Sources[0].Problem, path+`:3: "file:/etc/passwd" is not HOST:PORT`)
+		write(strings.Repeat("#", maxFile+1))
+		require.Contains(t, w.Found().Sources[0].Problem, "larger than")
+		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs(), "the previous ones")
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Mkdir(path, 0o700))
+		time.Sleep(lookEvery)
+		synctest.Wait()
+		require.Contains(t, w.Found().Sources[0].Problem, "is not a file")
+	})
+}
+
+// However many addresses there are, few are candidates.
+func TestCandidatesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "a.example.org:7000", "b.example.org:7000")
+		for _, name := range []string{"a", "b"} {
+			var many []string
+			for i := range 200 {
+				many = append(many, fmt.Sprintf("192.0.%d.%d", 2+len(w.hosts), i))
+			}
+			w.set(name+".example.org", many...)
+		}
+		w.run(t)
+		require.Len(t, w.Found().Addrs, MaxAddresses)
+		require.Equal(t, "there are more than 64 addresses", w.Found().Sources[0].Problem)
+	})
+}
+
+// Without keys, only loopback addresses count.
+func TestAddressesBeyondLoopbackNeedKeys(t *testing.T) {
+	s, err := Parse("192.0.2.2:7000")
+	require.NoError(t, err)
+	f := New(Options{Local: netip.MustParseAddrPort("127.0.0.1:7000")}, []Source{s})
+	require.Empty(t, f.Found().Addrs)
+	require.Equal(t, "192.0.2.2 is not a loopback address, and packets are not authenticated", f.Found().Sources[0].Problem)
+}
+
+// Packets to a multicast group come with the addresses of their senders.
+func TestAMulticastGroup(t *testing.T) {
+	group := "239.255.70.65:" + freePort(t)
+	s, err := Parse("multicast:" + group)
+	require.NoError(t, err)
+	stop, came := make(chan struct{}), make(chan string, 100)
+	local := netip.MustParseAddrPort("127.0.0.1:0")
+	if err := Listen([]Source{s}, local, stop, func(b []byte, from netip.AddrPort) { came <- fmt.Sprint(from, " ", string(b)) }); err != nil {
+		t.Skip(err)
+	}
+	c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(local))
+	require.NoError(t, err)
+	defer c.Close()
+	if _, err := c.WriteToUDPAddrPort([]byte("hello"), s.Addr); err != nil {
+		t.Skip("multicast on the loopback interface: ", err)
+	}
+	select {
+	case got := <-came:
+		require.Equal(t, c.LocalAddr().String()+" hello", got)
+	case <-time.After(time.Minute):
+		t.Skip("the system carries no multicast on its loopback interface")
+	}
+	close(stop)
+	_, err = interfaceOf(netip.MustParseAddr("203.0.113.77"))
+	require.ErrorContains(t, err, "no interface has the address")
+	require.False(t, errors.Is(err, net.ErrClosed))
+}
+
+func freePort(t *testing.T) string {
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer c.Close()
+	_, port, _ := net.SplitHostPort(c.LocalAddr().String())
+	return port
+}

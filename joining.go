@@ -1,0 +1,90 @@
+package failaware
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/failaware/failaware/internal/join"
+)
+
+// JoinStatus is what one entry of [Config.Join] has led to.
+type JoinStatus struct {
+	Source    string           // as configured
+	Addresses []netip.AddrPort // at which there may be members
+	Problem   string           // why there are none, or not all of them; else empty
+}
+
+// checkJoin checks where members are to be found, without looking.
+func (c *Config) checkJoin() (errs faults) {
+	if len(c.Join) > join.MaxSources {
+		errs.add("Join: %d are more than %d", len(c.Join), join.MaxSources)
+	}
+	for i, text := range c.Join {
+		name := fmt.Sprintf("Join[%d] (%q)", i, text)
+		s, err := join.Parse(text)
+		if err == nil {
+			err = c.checkSource(&s)
+		}
+		if err != nil {
+			errs.add("%s: %w", name, err)
+		}
+		if j := slices.Index(c.Join, text); j < i {
+			errs.add("%s: Join[%d] is the same", name, j)
+		}
+	}
+	return errs
+}
+
+// checkSource checks whether this node can use a source.
+func (c *Config) checkSource(s *join.Source) error {
+	const only = "packets are not authenticated: only KeyFile or Insecure allows it"
+	switch {
+	case c.Transport != nil && s.Kind != join.Address:
+		return fmt.Errorf("%q: with a Transport, only an IP address with a port will do", s.Text)
+	case s.Kind == join.Multicast && c.remote() && c.listensIPv6():
+		return fmt.Errorf("%q: the group is of IPv4, and this node listens at %s", s.Text, c.Listen)
+	case c.remote():
+	case (s.Kind == join.Address || s.Kind == join.Name) && !loopbackHost(s.Host):
+		return fmt.Errorf("%q is not a loopback address, and %s", s.Text, only)
+	case s.Kind == join.Service || s.Kind == join.Multicast:
+		return fmt.Errorf("%q leads to other machines, and %s", s.Text, only)
+	}
+	return nil
+}
+
+// listensIPv6 reports whether the node's socket is of IPv6 only.
+func (c *Config) listensIPv6() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	ip, parsed := netip.ParseAddr(host)
+	return err == nil && parsed == nil && ip.Is6() && !ip.IsUnspecified()
+}
+
+// joinSources returns the sources of a valid configuration.
+func (c *Config) joinSources() (list []join.Source) {
+	for _, text := range c.Join {
+		s, _ := join.Parse(text) // Validate has parsed it
+		list = append(list, s)
+	}
+	return list
+}
+
+// newFinder returns what finds candidates, or nil if there is nowhere to look.
+func (n *Node) newFinder() *join.Finder {
+	if len(n.cfg.Join) == 0 {
+		return nil
+	}
+	return join.New(join.Options{Local: n.conn.LocalAddr(), Remote: n.cfg.remote(), Log: n.log,
+		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake}, n.cfg.joinSources())
+}
+
+// joinStatus returns what the sources have led to.
+func (n *Node) joinStatus() (list []JoinStatus) {
+	if found := n.finder.Found(); found != nil {
+		for _, s := range found.Sources {
+			list = append(list, JoinStatus{s.Source, s.Addrs, s.Problem})
+		}
+	}
+	return list
+}
