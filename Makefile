@@ -9,6 +9,8 @@ PLANT = $(GO) run ./internal/mutant/plant
 TIME ?= 1h
 FIRST ?= 1000000
 REPORT ?= docs/sim-report.md
+SEED ?= 1
+MINUTES ?= 3
 
 # The packages whose tests run one goroutine, or independent worlds side by side. They
 # are tested without the race detector, which would take minutes and find nothing. All
@@ -21,7 +23,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
-.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long bench build clean
+.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long chaos bench build clean
 
 all: build
 
@@ -88,6 +90,11 @@ sim: build
 # FIRST, beyond those of `make sim`.
 sim-long: build
 	bin/failaware-lab campaign run --set long --time $(TIME) --first-seed $(FIRST) --shrink --report $(REPORT)
+
+# Real nodes in network namespaces, through faults, judged from outside: docs/chaos.md.
+# It needs root, and the programs ip and nft.
+chaos: build
+	bin/failaware-lab chaos --seed $(SEED) --minutes $(MINUTES)
 
 # Coverage-guided fuzzing of every decoder, for FUZZTIME each.
 fuzz:

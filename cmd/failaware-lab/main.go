@@ -25,6 +25,6 @@ Exit codes: 0 all is well, 1 a promise is broken or the program was interrupted,
 		RunE: cli.Help,
 	}
 	cli.RegisterFormat(root.PersistentFlags())
-	root.AddCommand(newSimCommand(), newCampaignCommand(), newExhaustCommand(), newLabCommand(), newBenchCommand(), newPlotCommand())
+	root.AddCommand(newSimCommand(), newCampaignCommand(), newExhaustCommand(), newLabCommand(), newBenchCommand(), newChaosCommand(), newPlotCommand())
 	return root
 }

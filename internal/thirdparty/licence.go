@@ -42,6 +42,8 @@ var reviewed = map[string]review{
 	"d18f6323b71b0b768bb5e9616e36da390fbd39369a81807cca352de4e4e6aa0b": {"go.yaml.in/yaml/v3", "MIT AND Apache-2.0"},
 	// The usual text below a second title line.
 	"f19854b341534d1f2314c0c70d9cd2bb4fa1f7c86fffdc4444ca33cccce412ba": {"github.com/zeebo/xxh3", "BSD-2-Clause"},
+	// The usual text of MIT, with the title and the copyright holder marked up.
+	"a017c16b0beadd6686670ad3609a0130570e02fd8bd4f2d0ad18f46cedf76d1c": {"github.com/anishathalye/porcupine", "MIT"},
 }
 
 // review is the reviewed licence of a module.

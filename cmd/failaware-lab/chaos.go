@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/chaos"
+	"github.com/failaware/failaware/internal/chaos/member"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/timed"
+)
+
+// Names of the hidden commands that processes of a chaos run execute.
+const (
+	chaosMember = "member-process"
+	chaosHog    = "hog-process"
+)
+
+func newChaosCommand() *cobra.Command {
+	var opt chaos.Options
+	preset := cli.NewValue("lan", "preset", timed.Preset)
+	minutes := 3.0
+	missing, judge := false, ""
+	cmd := &cobra.Command{
+		Use:   "chaos",
+		Short: "Run real nodes through faults of network, machine and disks, judged from outside",
+		Long: `Run a group of real nodes, each in a network namespace of its own, through random
+faults: cut and one-way links, lost, late, reordered, repeated, replayed and damaged
+packets, forbidden sends, killed, stopped and starved processes, full, empty and torn
+disks, and keys that change meanwhile. The group heals after each episode of faults.
+
+Programs around the nodes write down what they answer, with the clock of the machine
+before and after, and a checker of its own holds all of it against each other. It needs
+root, and the programs ip and nft. Exit code 1 says that there was a violation; it is
+printed with the seed and the faults.`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.Uint64Var(&opt.Seed, "seed", 1, "the seed of the faults")
+	f.Float64Var(&minutes, "minutes", minutes, "for how long")
+	f.IntVar(&opt.Nodes, "nodes", 5, "how many nodes")
+	f.IntVar(&opt.First, "first", 0, "the number of the first episode")
+	f.IntVar(&opt.Only, "episodes", 0, "how many episodes to play at most; 0: as many as there is time for")
+	f.StringVar(&opt.Dir, "dir", "", "a directory for logs and disks; a temporary one if empty")
+	f.BoolVar(&missing, "missing", false, "only say what this machine lacks for the run, if anything")
+	f.StringVar(&judge, "judge", "", "only judge the logs of an earlier run, in this directory, again")
+	f.Var(preset, "preset", "timing: local, lan or wan")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if missing {
+			return cli.PrintLine(cmd, map[string]string{"missing": chaos.Missing()}, chaos.Missing())
+		}
+		opt.Preset, opt.For = preset.Text, time.Duration(minutes*float64(time.Minute))
+		if err := opt.Check(); err != nil {
+			return cli.WrongUsage(err)
+		}
+		if judge != "" {
+			r, err := chaos.Judge(opt, judge)
+			return printChaos(cmd, r, err)
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("chaos: this program cannot start itself: %w", err)
+		}
+		opt.Launch = func() *exec.Cmd { return exec.Command(self, "chaos", chaosMember) }
+		opt.Hog = func() *exec.Cmd { return exec.Command(self, "chaos", chaosHog) }
+		opt.Progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "chaos: "+format+"\n", args...) }
+		ctx, stop := cli.Interruptible(cmd)
+		defer stop()
+		r, err := chaos.Run(ctx, opt)
+		return printChaos(cmd, r, err)
+	}
+	cmd.AddCommand(chaosMemberCommand(), chaosHogCommand())
+	return cmd
+}
+
+// printChaos prints the result of a run, and returns an error if promises were broken.
+func printChaos(cmd *cobra.Command, r *chaos.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := cli.Print(cmd, r, r.Text); err != nil {
+		return err
+	}
+	if len(r.Violations) > 0 {
+		return cli.No(errors.New("promises were broken"))
+	}
+	return nil
+}
+
+func chaosMemberCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: chaosMember, Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return member.Serve(cmd.InOrStdin(), cmd.OutOrStdout()) },
+	}
+}
+
+func chaosHogCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: chaosHog + " MILLISECONDS", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			ms, err := strconv.Atoi(args[0])
+			if err != nil {
+				return cli.WrongUsage(err)
+			}
+			chaos.Hog(time.Duration(ms) * time.Millisecond)
+			return nil
+		},
+	}
+}

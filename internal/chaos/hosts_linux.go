@@ -1,0 +1,154 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// hosts are network namespaces, one for each node, at a bridge in a namespace of its own.
+// They do not touch the machine's own network.
+type hosts struct {
+	name string
+	n    int
+	rest []string // namespaces that exist
+}
+
+// mtu is that of all links: the least that IPv6 allows.
+const mtu = "1280"
+
+func (h *hosts) hub() string          { return h.name + "-hub" }
+func (h *hosts) of(node int) string   { return fmt.Sprintf("%s-%d", h.name, node) }
+func (h *hosts) addr(node int) string { return fmt.Sprintf("10.78.0.%d", node) }
+
+// run runs a program with its input, and returns an error that has what it printed.
+func run(input string, program string, args ...string) error {
+	cmd := exec.Command(program, args...)
+	cmd.Stdin = strings.NewReader(input)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// Missing says what this machine lacks for chaos runs, or returns "".
+func Missing() string {
+	if os.Geteuid() != 0 {
+		return "network namespaces need root"
+	}
+	for _, program := range []string{"ip", "nft"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return "the program " + program + " is missing"
+		}
+	}
+	if _, err := os.Stat("/dev/net/tun"); err != nil {
+		return "there is no /dev/net/tun"
+	}
+	h := &hosts{name: fmt.Sprintf("failaware-try-%d", os.Getpid())}
+	err := h.add(h.hub())
+	if err == nil {
+		err = run("add table inet chaos", "ip", "netns", "exec", h.hub(), "nft", "-f", "-")
+	}
+	h.remove()
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (h *hosts) add(space string) error {
+	if err := run("", "ip", "netns", "add", space); err != nil {
+		return err
+	}
+	h.rest = append(h.rest, space)
+	return nil
+}
+
+// newHosts creates the namespaces. The caller removes them, also after an error.
+func newHosts(n int) (*hosts, error) {
+	h := &hosts{name: fmt.Sprintf("failaware-chaos-%d", os.Getpid()), n: n}
+	if err := h.add(h.hub()); err != nil {
+		return h, err
+	}
+	if err := run("link add br0 type bridge\nlink set br0 up\n", "ip", "-n", h.hub(), "-batch", "-"); err != nil {
+		return h, err
+	}
+	for node := 1; node <= n; node++ {
+		if err := h.connect(node); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+// connect creates the namespace of a node, with its link to the bridge and the device of
+// the switch.
+func (h *hosts) connect(node int) error {
+	space := h.of(node)
+	if err := h.add(space); err != nil {
+		return err
+	}
+	port := fmt.Sprintf("port%d", node)
+	hub := fmt.Sprintf("link add %s mtu %s type veth peer name eth0 mtu %s netns %s\nlink set %s master br0 up\n", port, mtu, mtu, space, port)
+	own := fmt.Sprintf("addr add %s/24 dev eth0\nlink set eth0 mtu %s up\nlink set lo up\ntuntap add dev %s mode tun\nlink set %s mtu %s up\n",
+		h.addr(node), mtu, device, device, mtu)
+	return errors.Join(run(hub, "ip", "-n", h.hub(), "-batch", "-"), run(own, "ip", "-n", space, "-batch", "-"),
+		run("", "ip", "netns", "exec", space, "sh", "-c",
+			"for i in all default eth0 "+device+"; do echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter; done"))
+}
+
+// remove removes all namespaces.
+func (h *hosts) remove() {
+	for _, space := range h.rest {
+		_ = run("", "ip", "netns", "del", space) // what remains is named by the process id
+	}
+}
+
+// command returns a command that runs in the namespace of a node.
+func (h *hosts) command(node int, program string, args ...string) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", h.of(node), program}, args...)...)
+}
+
+// disk is the small file system of a node.
+type disk struct{ dir string }
+
+// diskSize is the size of a node's disk. The files of the registers are 64 MiB at first.
+const diskSize = "200m"
+
+func newDisk(dir string) (disk, error) {
+	d := disk{dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return d, err
+	}
+	return d, run("", "mount", "-t", "tmpfs", "-o", "mode=0700,size="+diskSize, "none", dir)
+}
+
+func (d disk) remove() { _ = run("", "umount", "-l", d.dir) } // the directory is temporary
+
+// filler is the file that fills a disk.
+func (d disk) filler() string { return filepath.Join(d.dir, "filler") }
+
+// fill takes all room.
+func (d disk) fill() error {
+	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 16
+		}
+	}
+	return nil
+}
+
+func (d disk) empty() error {
+	if err := os.Remove(d.filler()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package member
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// Names of the two groups.
+const (
+	GroupA = "a" // with a quorum system, and registers
+	GroupB = "b" // with messages
+)
+
+// Config is the first line that a member reads.
+type Config struct {
+	Node    int
+	Process int // counts the processes of the node
+	Preset  string
+	Peers   []string // addresses of all nodes, without ports, in the order of ids
+	State   string   // a directory that lasts
+	Keys    string   // the key file
+	Log     string   // the file to write
+}
+
+// Ports of the two nodes of a member.
+const (
+	portA = 7001
+	portB = 7002
+)
+
+// nodeConfig returns what the two nodes have in common.
+func (c *Config) nodeConfig(group string, port int) (failaware.Config, error) {
+	timing, err := timed.Preset(c.Preset)
+	if err != nil {
+		return failaware.Config{}, err
+	}
+	if c.Node < 1 || c.Node > len(c.Peers) {
+		return failaware.Config{}, errors.New("there is no such node")
+	}
+	cfg := failaware.Config{ID: failaware.NodeID(c.Node), Group: "chaos-" + group, Timing: timing, KeyFile: c.Keys,
+		EventBuffer: 1 << 14, Broadcast: &failaware.BroadcastConfig{}}
+	for i, addr := range c.Peers {
+		p := failaware.Peer{ID: failaware.NodeID(i + 1), Addr: fmt.Sprintf("%s:%d", addr, port)}
+		cfg.Peers = append(cfg.Peers, p)
+		if int(p.ID) == c.Node {
+			cfg.Listen = p.Addr
+		}
+	}
+	return cfg, nil
+}
+
+// configs returns the configurations of both nodes.
+func (c *Config) configs() (a, b failaware.Config, err error) {
+	if b, err = c.nodeConfig(GroupB, portB); err != nil {
+		return a, b, err
+	}
+	if a, err = c.nodeConfig(GroupA, portA); err != nil {
+		return a, b, err
+	}
+	var all failaware.Set
+	for i := range c.Peers {
+		all.Add(failaware.NodeID(i + 1))
+	}
+	if a.Quorum, err = quorum.Majority(all); err != nil {
+		return a, b, err
+	}
+	a.Broadcast.RequireQuorum, a.StateDir = true, NodeDir(c.State)
+	return a, b, nil
+}
+
+// NodeDir and StoreDir are the directories of a member's node and of its registers, in the
+// directory that lasts.
+func NodeDir(state string) string  { return filepath.Join(state, "node") }
+func StoreDir(state string) string { return filepath.Join(state, "store") }

@@ -1,0 +1,43 @@
+package member
+
+import (
+	"context"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/chaos/oracle"
+	"github.com/failaware/failaware/replicate"
+)
+
+// events writes down what a node reports and must not happen: all nodes share one clock,
+// have the same settings, and are started once.
+func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
+	for e := range n.EventsSince(ctx, 0) {
+		switch e := e.(type) {
+		case event.Inconsistent, event.ClockFault, event.PeerCloned, event.Mismatch, event.PacketUnsent:
+			m.report(group, e.Kind()+": "+e.String())
+		case event.Restarted:
+			if e.Reason != event.Overrun {
+				m.report(group, e.Kind()+": "+e.String())
+			}
+		}
+	}
+}
+
+func (m *member) report(group, text string) {
+	now := Now()
+	m.log.write(oracle.Record{Kind: oracle.Event, Group: group, From: now, To: now, Text: text})
+}
+
+// stateEvent writes down what must not happen to the registers: never is a quorum without
+// its disks.
+func (m *member) stateEvent(e replicate.Event) {
+	switch e := e.(type) {
+	case replicate.Begun:
+		if !e.Remember.Empty() {
+			m.report(GroupA, e.String())
+		}
+	case replicate.Diverged, replicate.Corrupt:
+		m.report(GroupA, e.String())
+	}
+}

@@ -1,0 +1,64 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/chaos/oracle"
+)
+
+// lead waits for the global lead again and again, and watches the context that it gets.
+func (m *member) lead(ctx context.Context) {
+	for number := uint64(1); ctx.Err() == nil; number++ {
+		c := claim{log: m.log}
+		lead, cancel, err := m.a.LeadGlobally(ctx)
+		for boot := m.a.GlobalLeader().Boot; err == nil; {
+			r := oracle.Record{Kind: oracle.Context, Group: GroupA, Number: number, Boot: uint64(boot), From: Now()}
+			if err = lead.Err(); err == nil {
+				r.To = Now()
+				c.note("lasts", r)
+				time.Sleep(pollEvery)
+			}
+		}
+		c.note("", oracle.Record{})
+		cancel()
+	}
+}
+
+// holdEvery is how often holds are asked for. Each one makes the next leader wait.
+const holdEvery = 150 * time.Millisecond
+
+// hold asks both nodes for promises while they lead.
+func (m *member) hold(ctx context.Context) {
+	for rest(ctx, holdEvery) {
+		if m.a.LeadsGlobally() {
+			m.holdOne(ctx, oracle.Hold, GroupA, m.a.HoldGlobally)
+		}
+		if m.b.Leads() {
+			m.holdOne(ctx, oracle.HoldLocal, GroupB, m.b.Hold)
+		}
+	}
+}
+
+func (m *member) holdOne(ctx context.Context, kind, group string, ask func(context.Context) (failaware.Hold, error)) {
+	r := oracle.Record{Kind: kind, Group: group, From: Now()}
+	h, err := ask(ctx)
+	r.To = Now()
+	if err != nil {
+		return
+	}
+	// The promise was made before it was asked how long it lasts.
+	before := Now()
+	left := int64(h.ValidFor())
+	r.Boot, r.Until = uint64(h.By.Boot), before+left-left/1000
+	if left > 0 {
+		m.log.write(r)
+	}
+}
+
+// text names a message or a value of this process.
+func (m *member) text(number uint64) string {
+	return fmt.Sprintf("%d.%d.%d", m.cfg.Node, m.cfg.Process, number)
+}

@@ -1,0 +1,116 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+)
+
+// network is what the faults that last now do to the links.
+type network struct {
+	hosts  *hosts
+	fabric *fabric
+	active []*Fault
+	rules  map[int]string // of each node, as nft has them
+	bent   map[[2]int]bool
+}
+
+// begin adds a fault of the network, and end removes it.
+func (w *network) begin(f *Fault) error {
+	w.active = append(w.active, f)
+	return w.apply()
+}
+
+func (w *network) end(f *Fault) error {
+	for i, g := range w.active {
+		if g == f {
+			w.active = append(w.active[:i], w.active[i+1:]...)
+			break
+		}
+	}
+	return w.apply()
+}
+
+// pairs calls f with each of the fault's nodes and each of its peers.
+func (f *Fault) pairs(do func(node, peer int)) {
+	for _, a := range f.Nodes {
+		for _, b := range f.Peers {
+			do(a, b)
+		}
+	}
+}
+
+// apply makes the kernel and the switch do what the faults ask for.
+func (w *network) apply() error {
+	in, out := map[int]string{}, map[int]string{}
+	bent := map[[2]int]int{}
+	drop := func(at map[int]string, node int, field string, peer int, how string) {
+		at[node] += fmt.Sprintf("    ip %s %s %sdrop\n", field, w.hosts.addr(peer), how)
+	}
+	for _, f := range w.active {
+		some := fmt.Sprintf("numgen random mod 100 < %d ", f.Percent)
+		f.pairs(func(a, b int) {
+			switch f.Kind {
+			case Cut:
+				drop(in, a, "saddr", b, "")
+				drop(in, b, "saddr", a, "")
+			case OneWay:
+				drop(in, b, "saddr", a, "")
+			case Loss:
+				drop(in, a, "saddr", b, some)
+				drop(in, b, "saddr", a, some)
+			case Forbid:
+				drop(out, a, "daddr", b, "") // sendmsg fails with EPERM
+			case Bend:
+				bent[[2]int{a, b}], bent[[2]int{b, a}] = f.Percent, f.Percent
+			}
+		})
+	}
+	for node := 1; node <= w.hosts.n; node++ {
+		if err := w.filter(node, in[node], out[node]); err != nil {
+			return err
+		}
+	}
+	return w.bend(bent)
+}
+
+// filter sets the rules of a node.
+func (w *network) filter(node int, in, out string) error {
+	rules := "table inet chaos\ndelete table inet chaos\ntable inet chaos {\n" +
+		"  chain in {\n    type filter hook input priority 0\n" + in + "  }\n" +
+		"  chain out {\n    type filter hook output priority 0\n" + out + "  }\n}\n"
+	if w.rules[node] == rules {
+		return nil
+	}
+	w.rules[node] = rules
+	return run(rules, "ip", "netns", "exec", w.hosts.of(node), "nft", "-f", "-")
+}
+
+// bend has packets go through the switch from each first node to each second one.
+func (w *network) bend(want map[[2]int]int) error {
+	changes := map[int]*strings.Builder{}
+	change := func(node int, text string) {
+		if changes[node] == nil {
+			changes[node] = &strings.Builder{}
+		}
+		changes[node].WriteString(text)
+	}
+	for link, percent := range want {
+		w.fabric.set(link, percent)
+		if !w.bent[link] {
+			change(link[0], fmt.Sprintf("route add %s/32 dev %s src %s\n", w.hosts.addr(link[1]), device, w.hosts.addr(link[0])))
+			w.bent[link] = true
+		}
+	}
+	for link := range w.bent {
+		if _, still := want[link]; !still {
+			change(link[0], fmt.Sprintf("route del %s/32 dev %s\n", w.hosts.addr(link[1]), device))
+			delete(w.bent, link)
+		}
+	}
+	for node, text := range changes {
+		if err := run(text.String(), "ip", "-n", w.hosts.of(node), "-batch", "-"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/internal/chaos/oracle"
+	"github.com/failaware/failaware/timed"
+)
+
+// Options are the choices of a run.
+type Options struct {
+	Seed   uint64
+	Nodes  int
+	Preset string
+	For    time.Duration
+	First  int // the number of the first episode
+	// Only, if not 0, is how many episodes are played at most.
+	Only int
+	Dir  string // for logs and disks; empty means a temporary one
+	// Launch makes the command that serves a member, and Hog one that computes.
+	Launch, Hog func() *exec.Cmd
+	// Progress, if not nil, is called with messages about the progress.
+	Progress func(format string, args ...any)
+}
+
+// Check returns an error if the choices make no sense.
+func (o *Options) Check() error {
+	switch {
+	case o.Nodes < 3 || o.Nodes > 9:
+		return fmt.Errorf("--nodes %d: it must be 3 to 9", o.Nodes)
+	case o.For < 0 || o.For > 24*time.Hour:
+		return fmt.Errorf("--minutes: it must be at most a day")
+	}
+	return nil
+}
+
+// shown is how many violations of one rule are printed.
+const shown = 5
+
+// Result is the outcome of a run.
+type Result struct {
+	Seed     uint64         `json:"seed"`
+	Nodes    int            `json:"nodes"`
+	Preset   string         `json:"preset"`
+	First    int            `json:"first_episode"`
+	Played   []Episode      `json:"episodes"`
+	Took     time.Duration  `json:"took_ns"`
+	Switch   map[string]int `json:"switch"`
+	Refusals int            `json:"torn_disks_refused"` // of starts with a file missing
+	Restarts int            `json:"starts"`
+	*oracle.Verdict
+}
+
+// Judge has the oracle judge the logs of an earlier run again.
+func Judge(o Options, logs string) (*Result, error) {
+	timing, err := timed.Preset(o.Preset)
+	if err != nil {
+		return nil, err
+	}
+	h, err := oracle.Load(logs)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, First: o.First, Verdict: oracle.Judge(h, limits(timing))}, nil
+}
+
+// limits are what runs are held to.
+func limits(p timed.Timing) oracle.Limits {
+	return oracle.Limits{Lateness: p.SchedulingDelay / 2, Slack: 500 * time.Millisecond, Goroutines: 20, Files: 10, Resident: 64 << 20}
+}
+
+// Text writes the result for people.
+func (r *Result) Text(w io.Writer) error {
+	kinds := map[Kind]int{}
+	for _, e := range r.Played {
+		for _, f := range e.Faults {
+			kinds[f.Kind]++
+		}
+	}
+	p := printer{w: w}
+	p.line("seed %d, %d nodes, timing %s: %d episodes in %v", r.Seed, r.Nodes, r.Preset, len(r.Played), r.Took.Round(time.Second))
+	p.line("faults: %s", list(kinds))
+	p.line("processes started: %d; with a file missing, refused to start: %d", r.Restarts, r.Refusals)
+	p.line("the switch: %s", list(r.Switch))
+	p.line("compared: %s", list(r.Counts))
+	var took []time.Duration
+	for _, h := range r.Heals {
+		took = append(took, h.Took)
+	}
+	slices.Sort(took)
+	if n := len(took); n > 0 {
+		p.line("healings: %d, median %v, longest %v, bound %v; longer than the bound on a late machine: %d", n,
+			took[n/2].Round(time.Millisecond), took[n-1].Round(time.Millisecond), r.Heals[0].Bound, r.Excused)
+	}
+	for _, g := range r.Growth {
+		if g.For > time.Minute {
+			p.line("growth: %v", g)
+		}
+	}
+	broken := map[string]int{}
+	for _, v := range r.Violations {
+		if broken[v.Rule]++; broken[v.Rule] <= shown {
+			p.line("VIOLATION: %v", v)
+		}
+	}
+	if len(broken) > 0 {
+		p.line("violations: %s", list(broken))
+	}
+	if len(r.Violations) > 0 {
+		p.line("again: failaware-lab chaos --seed %d --nodes %d --preset %s --first %d --episodes %d", r.Seed, r.Nodes, r.Preset, r.First, len(r.Played))
+		for _, e := range r.Played {
+			p.line("%v", e)
+		}
+	}
+	return p.err
+}
+
+// printer writes lines until the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// list returns counts in the order of their names.
+func list[K ~string](counts map[K]int) (text string) {
+	var names []string
+	for k := range counts {
+		names = append(names, string(k))
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %d", name, counts[K(name)])
+	}
+	return text
+}

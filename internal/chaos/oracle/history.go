@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+)
+
+// Violation is a contradiction between answers.
+type Violation struct {
+	Rule string
+	Text string
+}
+
+func (v Violation) String() string { return v.Rule + ": " + v.Text }
+
+// History has the logs of all processes of a group.
+type History struct{ Logs []*Log }
+
+// Name returns the name of the log of a process.
+func Name(node, process int) string { return fmt.Sprintf("node-%d.%d.log", node, process) }
+
+// Load reads the logs in a directory.
+func Load(dir string) (*History, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "node-*.log"))
+	if err != nil {
+		return nil, err
+	}
+	h := &History{}
+	for _, path := range paths {
+		l := &Log{}
+		if _, err := fmt.Sscanf(filepath.Base(path), "node-%d.%d.log", &l.Node, &l.Process); err != nil {
+			return nil, fmt.Errorf("oracle: %s: %w", path, err)
+		}
+		if err := l.read(path); err != nil {
+			return nil, fmt.Errorf("oracle: %s: %w", path, err)
+		}
+		h.Logs = append(h.Logs, l)
+	}
+	sort.Slice(h.Logs, func(i, j int) bool {
+		a, b := h.Logs[i], h.Logs[j]
+		return a.Node < b.Node || a.Node == b.Node && a.Process < b.Process
+	})
+	return h, nil
+}
+
+// read reads the records of a log. The last line of a process that was killed may be
+// incomplete.
+func (l *Log) read(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var r Record
+		if err := json.Unmarshal(bytes.TrimSpace(line), &r); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		l.Records = append(l.Records, r)
+	}
+}
+
+// who returns the text of an incarnation.
+func who(node int, boot uint64) string { return fmt.Sprintf("%d/%016x", node, boot) }
+
+// groups returns the names of the groups in a history.
+func (h *History) groups() (names []string) {
+	seen := map[string]bool{}
+	for _, l := range h.Logs {
+		for i := range l.Records {
+			if g := l.Records[i].Group; g != "" && !seen[g] {
+				seen[g] = true
+				names = append(names, g)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// each calls f with the records of a kind of a group.
+func (h *History) each(group, kind string, f func(l *Log, r *Record)) {
+	for _, l := range h.Logs {
+		for i := range l.Records {
+			if r := &l.Records[i]; r.Kind == kind && r.Group == group {
+				f(l, r)
+			}
+		}
+	}
+}

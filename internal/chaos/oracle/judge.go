@@ -1,0 +1,71 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+)
+
+// Limits are what a run is held to besides the promises of the nodes.
+type Limits struct {
+	// Lateness is how late the machine may have been while the group had to heal; a
+	// healing on a later machine proves nothing.
+	Lateness time.Duration
+	// Slack is added to the bound of a healing, for the time that it takes to end the faults
+	// and to see the end of the healing.
+	Slack time.Duration
+	// Goroutines and Files are how many a process may have gained between two calm
+	// moments, and Resident how many bytes.
+	Goroutines, Files int
+	Resident          int64
+}
+
+// Verdict is the judgement of a run.
+type Verdict struct {
+	Violations []Violation
+	// Counts say how much was compared, by name.
+	Counts map[string]int
+	// Heals are all healings; Excused says of how many the machine was too late to judge.
+	Heals   []Healing
+	Excused int
+	Growth  []Growth
+}
+
+// Judge returns every contradiction in a history.
+func Judge(h *History, limits Limits) *Verdict {
+	v := &Verdict{Counts: map[string]int{}}
+	for _, g := range h.groups() {
+		v.add(h.globalLeaders(g))
+		v.add(h.supports(g))
+		v.add(h.views(g))
+		v.add(h.clocks(g))
+		v.add(h.messages(g))
+	}
+	wrong, explained, undecided := h.registers()
+	v.add(wrong)
+	wrong, acknowledged := h.states()
+	v.add(wrong)
+	v.Counts["operations explained"], v.Counts["registers undecided"], v.Counts["writes acknowledged"] = explained, undecided, acknowledged
+	v.add(h.events())
+	v.judgeHeals(h, &limits)
+	v.judgeGrowth(h, &limits)
+	for _, l := range h.Logs {
+		for i := range l.Records {
+			v.Counts[l.Records[i].Kind]++
+		}
+	}
+	return v
+}
+
+func (v *Verdict) add(more []Violation) { v.Violations = append(v.Violations, more...) }
+
+// events returns what nodes reported themselves.
+func (h *History) events() (out []Violation) {
+	for _, l := range h.Logs {
+		for i := range l.Records {
+			if r := &l.Records[i]; r.Kind == Event {
+				out = append(out, Violation{"nodes report no fault of their own", fmt.Sprintf("node %d, process %d: %s", l.Node, l.Process, r.Text)})
+			}
+		}
+	}
+	return out
+}

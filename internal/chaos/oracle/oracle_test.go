@@ -1,0 +1,170 @@
+package oracle
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const ms = int64(time.Millisecond)
+
+// at returns a record with readings of the clock around an instant in milliseconds.
+func at(t int64, r Record) Record {
+	r.From, r.To = t*ms-1000, t*ms+1000
+	if r.Group == "" {
+		r.Group = "g"
+	}
+	return r
+}
+
+// forged makes a history of one log for each node, from 1 on.
+func forged(logs ...[]Record) *History {
+	h := &History{}
+	for i, records := range logs {
+		h.Logs = append(h.Logs, &Log{Node: i + 1, Process: 1, Records: records})
+	}
+	return h
+}
+
+func rules(h *History) (names []string) {
+	for _, v := range Judge(h, Limits{Goroutines: 5, Files: 5, Resident: 1000}).Violations {
+		names = append(names, v.Rule)
+	}
+	return names
+}
+
+func global(t, since int64) Record {
+	return at(t, Record{Kind: Global, Boot: 7, Since: since, AtMost: 80 * ms})
+}
+
+func TestTwoGlobalLeadersAreSeen(t *testing.T) {
+	one := []Record{global(0, 1), global(50, 1)}
+	require.Empty(t, rules(forged(one, []Record{global(51, 1), global(90, 1)})))
+	require.Equal(t, []string{"one global leader at a time"}, rules(forged(one, []Record{global(49, 1), global(90, 1)})))
+	require.Equal(t, []string{"one global leader at a time"}, rules(forged(one, []Record{global(25, 1)})), "once, in the middle")
+	require.Empty(t, rules(forged([]Record{global(0, 1)}, []Record{global(0, 1)})), "each may have held a little before the other")
+	require.Empty(t, rules(forged([]Record{global(0, 1), global(50, 2)}, []Record{global(25, 1)})), "between two leads")
+	ended := []Record{global(0, 1), global(1000, 1)}
+	require.NotEmpty(t, rules(forged(ended, []Record{global(500, 1)})), "one lead, however seldom it was asked for")
+}
+
+func TestAContextThatOutlivesTheLeadIsSeen(t *testing.T) {
+	context := func(t int64) Record { return at(t, Record{Kind: Context, Boot: 7, Number: 1}) }
+	require.Empty(t, rules(forged([]Record{context(0), context(40)}, []Record{global(41, 1)})))
+	require.Equal(t, []string{"one global leader at a time"}, rules(forged([]Record{context(0), context(40)}, []Record{global(39, 1)})))
+	require.Empty(t, rules(forged([]Record{context(0), context(40), global(39, 1)})), "it may lead itself")
+}
+
+func TestALeadDuringAHoldIsSeen(t *testing.T) {
+	hold := at(0, Record{Kind: Hold, Boot: 7, Until: 60 * ms})
+	require.Empty(t, rules(forged([]Record{hold}, []Record{global(61, 1), global(99, 1)})))
+	require.Equal(t, []string{"one global leader at a time"}, rules(forged([]Record{hold}, []Record{global(59, 1), global(99, 1)})))
+	local := at(0, Record{Kind: HoldLocal, Boot: 7, Until: 60 * ms})
+	require.Equal(t, []string{"a node supports one leader at a time"}, rules(forged([]Record{local}, []Record{lead(30, 1, 2)})))
+	require.Empty(t, rules(forged([]Record{local}, []Record{lead(30, 2)})))
+}
+
+func lead(t int64, set ...int) Record {
+	return at(t, Record{Kind: Lead, Boot: 7, Since: 1, Set: set, AtMost: 80 * ms})
+}
+
+func TestSupportOfTwoIsSeen(t *testing.T) {
+	apart := [][]Record{{lead(0, 1, 3), lead(40, 1, 3)}, {lead(20, 2)}}
+	require.Empty(t, rules(forged(apart...)))
+	both := [][]Record{{lead(0, 1, 3), lead(40, 1, 3)}, {lead(20, 2, 3)}}
+	require.Equal(t, []string{"a node supports one leader at a time"}, rules(forged(both...)))
+	follow := func(t int64, leader string) Record {
+		return at(t, Record{Kind: Follow, Leader: leader, AtMost: 80 * ms})
+	}
+	third := [][]Record{{lead(0, 1, 3), lead(40, 1, 3)}, nil, {follow(20, who(1, 7))}}
+	require.Empty(t, rules(forged(third...)))
+	third[2] = []Record{follow(20, who(2, 7))}
+	require.Equal(t, []string{"a node supports one leader at a time"}, rules(forged(third...)))
+	require.Empty(t, rules(forged([]Record{lead(0, 1, 3), lead(200, 1, 3)}, []Record{lead(100, 2, 3)})), "the lease may have lapsed between")
+	require.Equal(t, []string{"a leader supports itself"}, rules(forged([]Record{lead(0, 2)})))
+}
+
+func TestOverlappingViewsAreSeen(t *testing.T) {
+	view := func(t int64, id string, set ...int) Record {
+		return at(t, Record{Kind: View, View: id, Set: set, AtMost: 80 * ms})
+	}
+	require.Empty(t, rules(forged([]Record{view(0, "v", 1, 2), view(40, "v", 1, 2)}, []Record{view(20, "v", 1, 2)})))
+	require.Empty(t, rules(forged([]Record{view(0, "v", 1, 3), view(40, "v", 1, 3)}, []Record{view(20, "w", 2)})))
+	require.Equal(t, []string{"up-to-date views are the same or have no member in common"},
+		rules(forged([]Record{view(0, "v", 1, 2), view(40, "v", 1, 2)}, []Record{view(20, "w", 2)})))
+	installed := func(t int64, id string, sequence uint64, members ...string) Record {
+		return at(t, Record{Kind: Installed, View: id, Boot: 7, Sequence: sequence, Members: members})
+	}
+	a, b := who(1, 7)+" from none", who(2, 7)+" from none"
+	require.Empty(t, rules(forged([]Record{installed(0, "v", 1, a, b)}, []Record{installed(0, "v", 1, a, b)})))
+	require.Equal(t, []string{"a view id names one view"}, rules(forged([]Record{installed(0, "v", 1, a)}, []Record{installed(0, "v", 1, a, b)})))
+	require.Equal(t, []string{"a node is a member of its view"}, rules(forged([]Record{installed(0, "v", 1, b)})))
+	require.Equal(t, []string{"view ids grow"}, rules(forged([]Record{installed(0, "v", 2, a), installed(1, "w", 2, a)})))
+}
+
+func TestWrongClocksAreSeen(t *testing.T) {
+	clock := func(t, shows, deviation int64) Record {
+		return at(t, Record{Kind: Clock, Timeline: "l", Time: shows, Deviation: deviation})
+	}
+	require.Empty(t, rules(forged([]Record{clock(0, 5000*ms, ms/2)}, []Record{clock(10, 5010*ms, ms/2)})))
+	require.Empty(t, rules(forged([]Record{clock(0, 5000*ms, ms)}, []Record{clock(10, 5011*ms, ms)})))
+	require.Len(t, rules(forged([]Record{clock(0, 5000*ms, ms/2)}, []Record{clock(10, 5012*ms, ms/2)})), 1)
+	require.Len(t, rules(forged([]Record{clock(0, 5000*ms, ms/2)}, []Record{clock(10, 5008*ms, ms/2)})), 1)
+	require.Equal(t, []string{"a clock does not run backwards on a timeline"}, rules(forged([]Record{clock(0, 5000*ms, ms), clock(10, 4999*ms, 20*ms)})))
+}
+
+func TestGrowthAndEventsAreSeen(t *testing.T) {
+	sample := func(t int64, goroutines, files int, resident int64) Record {
+		return at(t, Record{Kind: Sample, Goroutines: goroutines, Files: files, Resident: resident})
+	}
+	require.Empty(t, rules(forged([]Record{sample(0, 1, 1, 1), sample(1, 20, 20, 2000), sample(2, 25, 25, 3000)})))
+	for _, last := range []Record{sample(2, 26, 20, 2000), sample(2, 20, 26, 2000), sample(2, 20, 20, 3001)} {
+		require.Equal(t, []string{"nothing grows"}, rules(forged([]Record{sample(0, 1, 1, 1), sample(1, 20, 20, 2000), last})))
+	}
+	require.Equal(t, []string{"nodes report no fault of their own"}, rules(forged([]Record{at(0, Record{Kind: Event, Text: "inconsistent"})})))
+}
+
+func TestHealingsAreJudged(t *testing.T) {
+	heal := func(took, late int64, missing string) *History {
+		return forged([]Record{{Kind: Heal, From: 0, To: took * ms, Bound: 100 * ms, Late: late * ms, Text: missing}})
+	}
+	judge := func(h *History) *Verdict {
+		return Judge(h, Limits{Lateness: 5 * time.Millisecond, Slack: 50 * time.Millisecond})
+	}
+	require.Empty(t, judge(heal(150, 0, "")).Violations)
+	require.Len(t, judge(heal(151, 0, "")).Violations, 1)
+	late := judge(heal(151, 6, ""))
+	require.Empty(t, late.Violations)
+	require.Equal(t, 1, late.Excused)
+	require.Len(t, judge(heal(151, 6, "no view")).Violations, 1, "never whole")
+}
+
+// The oracle must not repeat a mistake of the nodes.
+func TestTheOracleSharesNoCodeWithTheNodes(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	for dep := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(dep, "github.com/failaware/failaware") {
+			require.Equal(t, "github.com/failaware/failaware/internal/chaos/oracle", dep)
+		}
+	}
+}
+
+func TestLogsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"k":"global","g":"a","b":1,"e":2,"boot":18446744073709551615}` + "\n" + `{"k":"glo`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, Name(2, 3)), []byte(text), 0o600))
+	h, err := Load(dir)
+	require.NoError(t, err)
+	require.Len(t, h.Logs, 1)
+	require.Equal(t, 2, h.Logs[0].Node)
+	require.Equal(t, []Record{{Kind: Global, Group: "a", From: 1, To: 2, Boot: 1<<64 - 1}}, h.Logs[0].Records, "a line that was cut off is left out")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, Name(2, 4)), []byte("{}\nnonsense\n"), 0o600))
+	_, err = Load(dir)
+	require.ErrorContains(t, err, "line 2")
+}

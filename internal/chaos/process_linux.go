@@ -1,0 +1,161 @@
+package chaos
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/failaware/failaware/internal/chaos/member"
+)
+
+// process is a running member.
+type process struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	put  *json.Encoder
+	over chan struct{} // closed when it has ended
+
+	mu      sync.Mutex
+	number  int
+	waiting map[int]chan member.Report
+	status  *member.Status
+	failed  string
+	changed func()
+}
+
+// startProcess starts a member. changed is called after each of its reports.
+func startProcess(cmd *exec.Cmd, cfg member.Config, changed func()) (*process, error) {
+	p := &process{cmd: cmd, over: make(chan struct{}), waiting: map[int]chan member.Report{}, changed: changed}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the run is for the harness
+	var err error
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.put = json.NewEncoder(p.in)
+	if err := p.put.Encode(cfg); err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	go p.read(out)
+	return p, nil
+}
+
+// read takes reports until the process ends.
+func (p *process) read(out io.Reader) {
+	lines := json.NewDecoder(out)
+	for {
+		var r member.Report
+		if lines.Decode(&r) != nil {
+			break
+		}
+		p.take(r)
+		p.changed()
+	}
+	_ = p.cmd.Wait() // its end was asked for, or its last report says why
+	close(p.over)
+	p.changed()
+}
+
+func (p *process) take(r member.Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case r.Status != nil:
+		p.status = r.Status
+	case r.Failed != "":
+		p.failed = r.Failed
+	default:
+		if w := p.waiting[r.Answer]; w != nil {
+			w <- r
+			delete(p.waiting, r.Answer)
+		}
+	}
+}
+
+// answerWait is how long a member may take to answer. It may be stopped meanwhile.
+const answerWait = 30 * time.Second
+
+var errEnded = errors.New("the process has ended")
+
+// ask sends a command and waits for the answer.
+func (p *process) ask(do string) (member.Report, error) {
+	answer := make(chan member.Report, 1)
+	p.mu.Lock()
+	p.number++
+	number := p.number
+	p.waiting[number] = answer
+	err := p.put.Encode(member.Command{Number: number, Do: do})
+	p.mu.Unlock()
+	if err != nil {
+		return member.Report{}, errEnded
+	}
+	select {
+	case r := <-answer:
+		if r.Err != "" {
+			return r, fmt.Errorf("%s: %s", do, r.Err)
+		}
+		return r, nil
+	case <-p.over:
+		return member.Report{}, errEnded
+	case <-time.After(answerWait):
+		return member.Report{}, fmt.Errorf("%s: no answer in %v", do, answerWait)
+	}
+}
+
+// sees returns what the member sees, or nil if it has not said so or has ended.
+func (p *process) sees() *member.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended() {
+		return nil
+	}
+	return p.status
+}
+
+// why returns why the process ended by itself, or "".
+func (p *process) why() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.over:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) } // an ended one hears nothing
+
+// kill kills the process and waits for its end.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.over
+}
+
+// close lets the process end by itself, if it does so soon.
+func (p *process) close() {
+	p.signal(syscall.SIGCONT)
+	_ = p.in.Close()
+	select {
+	case <-p.over:
+	case <-time.After(5 * time.Second):
+		p.kill()
+	}
+}

@@ -1,0 +1,368 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware/internal/chaos/member"
+	"github.com/failaware/failaware/internal/chaos/oracle"
+	"github.com/failaware/failaware/timed"
+)
+
+// runner plays a schedule.
+type runner struct {
+	Options
+	dir     string
+	bounds  timed.Bounds
+	timing  timed.Timing
+	hosts   *hosts
+	net     *network
+	keys    *keyring
+	nodes   []*node // by number; the first is nil
+	heals   *os.File
+	result  *Result
+	late    lateness
+	changed chan struct{} // has room for one: something was reported
+	harm    []oracle.Violation
+	mu      sync.Mutex     // guards harm
+	storms  sync.WaitGroup // that last
+}
+
+// node is one of the nodes, with its present process.
+type node struct {
+	number  int
+	process atomic.Pointer[process] // the latest one; it may have ended
+	started int
+	disk    disk
+	torn    bool // a file is missing: the start may be refused
+	full    bool // its disk was full in this episode
+}
+
+// Run plays a schedule and has the oracle judge. The error is about the machine or the
+// harness, and not about the nodes.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if why := Missing(); why != "" {
+		return nil, errors.New("chaos: " + why)
+	}
+	timing, err := timed.Preset(o.Preset)
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := timing.Validate()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Options: o, timing: timing, bounds: bounds, nodes: make([]*node, o.Nodes+1), changed: make(chan struct{}, 1),
+		result: &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, First: o.First}}
+	began := time.Now()
+	err = r.play(ctx)
+	r.tearDown()
+	if err != nil {
+		return nil, err
+	}
+	r.result.Took = time.Since(began)
+	h, err := oracle.Load(r.logs())
+	if err != nil {
+		return nil, err
+	}
+	r.result.Verdict = oracle.Judge(h, limits(timing))
+	r.result.Violations = append(r.result.Violations, r.harm...)
+	if len(r.result.Violations) == 0 && o.Dir == "" {
+		_ = os.RemoveAll(r.dir) // it is temporary
+	}
+	return r.result, nil
+}
+
+func (r *runner) progress(format string, args ...any) {
+	if r.Progress != nil {
+		r.Progress(format, args...)
+	}
+}
+
+func (r *runner) logs() string { return filepath.Join(r.dir, "logs") }
+
+// harmed notes a violation that the harness has seen itself.
+func (r *runner) harmed(rule, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.harm = append(r.harm, oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+// setUp makes the network, the disks and the keys, and starts the members.
+func (r *runner) setUp() (err error) {
+	if r.dir = r.Dir; r.dir == "" {
+		if r.dir, err = os.MkdirTemp("", "failaware-chaos-*"); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(r.logs(), 0o755); err != nil {
+		return err
+	}
+	if old, err := os.ReadDir(r.logs()); err != nil || len(old) > 0 {
+		return errors.Join(fmt.Errorf("%s has the logs of another run", r.logs()), err)
+	}
+	r.progress("the logs are in %s", r.logs())
+	if r.heals, err = os.Create(filepath.Join(r.logs(), oracle.Name(0, 0))); err != nil {
+		return err
+	}
+	if r.hosts, err = newHosts(r.Nodes); err != nil {
+		return err
+	}
+	f, err := openFabric(r.hosts, r.Seed)
+	if err != nil {
+		return err
+	}
+	r.net = &network{hosts: r.hosts, fabric: f, rules: map[int]string{}, bent: map[[2]int]bool{}}
+	r.keys = newKeyring()
+	for i := 1; i <= r.Nodes; i++ {
+		n := &node{number: i}
+		r.nodes[i] = n
+		if n.disk, err = newDisk(filepath.Join(r.dir, fmt.Sprintf("disk-%d", i))); err != nil {
+			return err
+		}
+		if err := r.keys.write(r.keyFile(i)); err != nil {
+			return err
+		}
+		if err := r.start(n); err != nil {
+			return err
+		}
+	}
+	r.late.run()
+	return nil
+}
+
+// tearDown ends everything.
+func (r *runner) tearDown() {
+	var all sync.WaitGroup
+	for _, n := range r.nodes {
+		if n != nil && n.process.Load() != nil {
+			all.Go(n.process.Load().close)
+		}
+	}
+	all.Wait()
+	for _, n := range r.nodes {
+		if n != nil {
+			n.disk.remove()
+		}
+	}
+	if r.net != nil {
+		r.net.fabric.close()
+		r.result.Switch = map[string]int{}
+		for i, name := range fabricNames {
+			r.result.Switch[name] = int(r.net.fabric.counts[i].Load())
+		}
+	}
+	if r.hosts != nil {
+		r.hosts.remove()
+	}
+	r.late.stop()
+}
+
+func (r *runner) keyFile(number int) string {
+	return filepath.Join(r.dir, fmt.Sprintf("keys-%d", number))
+}
+
+// start starts a process of a node.
+func (r *runner) start(n *node) error {
+	n.started++
+	r.result.Restarts++
+	cfg := member.Config{Node: n.number, Process: n.started, Preset: r.Preset, State: n.disk.dir, Keys: r.keyFile(n.number),
+		Log: filepath.Join(r.logs(), oracle.Name(n.number, n.started))}
+	for i := 1; i <= r.Nodes; i++ {
+		cfg.Peers = append(cfg.Peers, r.hosts.addr(i))
+	}
+	launch := r.Launch()
+	p, err := startProcess(r.hosts.command(n.number, launch.Path, launch.Args[1:]...), cfg, r.wake)
+	if err == nil {
+		n.process.Store(p)
+	}
+	return err
+}
+
+func (r *runner) wake() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// play plays the episodes.
+func (r *runner) play(ctx context.Context) error {
+	if err := r.setUp(); err != nil {
+		return err
+	}
+	if err := r.heal(ctx); err != nil {
+		return fmt.Errorf("at the start: %w", err)
+	}
+	s := Schedule{r.Seed, r.Nodes}
+	until := time.Now().Add(r.For)
+	for number := r.First; time.Now().Before(until) && (r.Only == 0 || number < r.First+r.Only); number++ {
+		e := s.Episode(number)
+		r.result.Played = append(r.result.Played, e)
+		r.progress("%v", e)
+		if err := r.episode(ctx, e); err != nil {
+			return fmt.Errorf("%v: %w", e, err)
+		}
+		if err := r.heal(ctx); err != nil {
+			return fmt.Errorf("%v: %w", e, err)
+		}
+	}
+	return r.finish()
+}
+
+// episode begins and ends the faults of an episode.
+func (r *runner) episode(ctx context.Context, e Episode) error {
+	type step struct {
+		at  time.Duration
+		do  func() error
+		seq int
+	}
+	var steps []step
+	for i := range e.Faults {
+		f := &e.Faults[i]
+		steps = append(steps, step{f.At, func() error { return r.begin(f) }, len(steps)},
+			step{f.At + f.For, func() error { return r.end(f) }, len(steps) + 1})
+	}
+	sort.Slice(steps, func(i, j int) bool {
+		return steps[i].at < steps[j].at || steps[i].at == steps[j].at && steps[i].seq < steps[j].seq
+	})
+	began := time.Now()
+	for _, s := range steps {
+		select {
+		case <-time.After(s.at - time.Since(began)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := s.do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Waits of a healing.
+const (
+	patience = 90 * time.Second // until the group must be whole on any machine
+	calm     = 300 * time.Millisecond
+)
+
+// heal waits until the group is whole, and writes down how long that took.
+func (r *runner) heal(ctx context.Context) error {
+	r.storms.Wait()
+	if err := r.keys.wait(); err != nil {
+		r.harmed("keys rotate", "%v", err)
+	}
+	if err := r.startAll(); err != nil {
+		return err
+	}
+	from := member.Now()
+	r.late.reset()
+	r.askAll(member.DoSample)
+	text := r.await(ctx, r.together)
+	to := member.Now()
+	late := max(r.late.reset(), r.askAll(member.DoSample))
+	if text == "" {
+		text = r.await(ctx, r.working)
+	}
+	h := oracle.Record{Kind: oracle.Heal, From: from, To: to, Bound: int64(r.bounds.View + r.bounds.Rejoin), Late: int64(late), Text: text}
+	b, err := json.Marshal(h)
+	if err == nil {
+		_, err = r.heals.Write(append(b, '\n'))
+	}
+	for _, n := range r.nodes[1:] {
+		n.full = false
+	}
+	r.progress("whole after %v (bound %v, the machine was at most %v late) %s", time.Duration(to-from).Round(time.Millisecond),
+		time.Duration(h.Bound).Round(time.Millisecond), late.Round(100*time.Microsecond), text)
+	if text != "" {
+		return nil // the verdict says it
+	}
+	select {
+	case <-time.After(calm):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// await waits until what holds, and returns what is missing in the end.
+func (r *runner) await(ctx context.Context, what func() string) string {
+	limit := time.After(patience)
+	for {
+		missing := what()
+		if missing == "" {
+			return ""
+		}
+		select {
+		case <-r.changed:
+		case <-ctx.Done():
+			return ""
+		case <-limit:
+			return missing
+		}
+	}
+}
+
+// together says what keeps the group from having one leader and one view in each group.
+func (r *runner) together() string {
+	first := r.nodes[1].process.Load().sees()
+	for _, n := range r.nodes[1:] {
+		s := n.process.Load().sees()
+		switch {
+		case s == nil || first == nil:
+			return fmt.Sprintf("node %d says nothing: %s", n.number, n.process.Load().why())
+		case s.SizeA != r.Nodes || s.SizeB != r.Nodes || s.ViewA == "" || s.ViewA != first.ViewA || s.ViewB == "" || s.ViewB != first.ViewB:
+			return fmt.Sprintf("node %d is in the views %q of %d and %q of %d, node 1 in %q and %q", n.number, s.ViewA, s.SizeA, s.ViewB, s.SizeB, first.ViewA, first.ViewB)
+		case s.Leader == "" || s.Leader != first.Leader:
+			return fmt.Sprintf("node %d follows %q, node 1 %q", n.number, s.Leader, first.Leader)
+		case s.Global == 0 || s.Global != first.Global:
+			return fmt.Sprintf("node %d has the global leader %d, node 1 has %d", n.number, s.Global, first.Global)
+		}
+	}
+	return ""
+}
+
+// working says which node does not have the registers.
+func (r *runner) working() string {
+	for _, n := range r.nodes[1:] {
+		if s := n.process.Load().sees(); s == nil || !s.Working {
+			return fmt.Sprintf("node %d does not have the registers", n.number)
+		}
+	}
+	return ""
+}
+
+// askAll sends all members a command, and returns the worst lateness that they report.
+func (r *runner) askAll(do string) (late time.Duration) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for _, n := range r.nodes[1:] {
+		all.Go(func() {
+			a, err := n.process.Load().ask(do)
+			if err != nil && !errors.Is(err, errEnded) {
+				r.harmed("a member answers", "node %d: %v", n.number, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			late = max(late, time.Duration(a.Late))
+		})
+	}
+	all.Wait()
+	return late
+}
+
+// finish has the members rest, and write down the state that they have in the end.
+func (r *runner) finish() error {
+	r.askAll(member.DoQuiet)
+	time.Sleep(2 * time.Second) // for the operations under way
+	r.askAll(member.DoState)
+	return r.heals.Close()
+}

@@ -1,0 +1,163 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Kind is a kind of fault.
+type Kind string
+
+// Kinds of faults.
+const (
+	Cut     Kind = "cut"      // no packet passes between Nodes and Peers
+	OneWay  Kind = "one-way"  // no packet passes from Nodes to Peers
+	Loss    Kind = "loss"     // Percent of the packets between Nodes and Peers are lost
+	Forbid  Kind = "forbid"   // the kernel of Nodes refuses to send to Peers: EPERM
+	Bend    Kind = "bend"     // the switch delays, reorders, repeats, replays and damages
+	Stop    Kind = "stop"     // SIGSTOP, and SIGCONT at the end
+	Storm   Kind = "storm"    // many short stops, one after the other
+	Kill    Kind = "kill"     // SIGKILL, and a start at the end
+	KillAll Kind = "kill-all" // of all nodes
+	Starve  Kind = "starve"   // other programs compute on all processors
+	Full    Kind = "full"     // the disks of Nodes are full
+	Wipe    Kind = "wipe"     // Kill, and the disk is empty at the start
+	Tear    Kind = "tear"     // Kill, and a file of the registers is missing at the start
+	Rotate  Kind = "rotate"   // another key, in three steps at all nodes
+)
+
+// mains are the kinds of which every episode has one, in turn.
+var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Wipe, Tear, Rotate}
+
+// extras are the kinds of which an episode may have more.
+var extras = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid}
+
+// Fault is one fault of an episode.
+type Fault struct {
+	Kind    Kind
+	At, For time.Duration // from the beginning of the episode
+	Nodes   []int         `json:",omitempty"`
+	Peers   []int         `json:",omitempty"`
+	Percent int           `json:",omitempty"`
+}
+
+func (f Fault) String() string {
+	text := fmt.Sprintf("%v+%v %s", f.At, f.For, f.Kind)
+	if len(f.Nodes) > 0 {
+		text += fmt.Sprint(" ", f.Nodes)
+	}
+	if len(f.Peers) > 0 {
+		text += fmt.Sprint(" and ", f.Peers)
+	}
+	if f.Percent > 0 {
+		text += fmt.Sprintf(" %d %%", f.Percent)
+	}
+	return text
+}
+
+// Episode is some faults together. The group heals after each one.
+type Episode struct {
+	Number int
+	Faults []Fault
+}
+
+func (e Episode) String() string {
+	texts := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		texts[i] = f.String()
+	}
+	return fmt.Sprintf("episode %d: %s", e.Number, strings.Join(texts, "; "))
+}
+
+// Schedule has the faults of a run. It follows from the seed and the number of nodes, and
+// that of a longer run begins with that of a shorter one.
+type Schedule struct {
+	Seed  uint64
+	Nodes int
+}
+
+// sparing is how many rounds through the kinds have two that kill all nodes. In the
+// others the last node is never killed, nor is its disk touched, so that it grows old: what
+// it uses must not grow.
+const sparing = 16
+
+// Episode returns an episode of the schedule, counted from 0.
+func (s Schedule) Episode(number int) Episode {
+	// All rounds through the kinds have orders of their own.
+	round, place := number/len(mains), number%len(mains)
+	order := rand.New(rand.NewPCG(s.Seed, uint64(round))).Perm(len(mains))
+	d := draw{rand.New(rand.NewPCG(s.Seed, 1<<32+uint64(number))), s.Nodes}
+	main := d.fault(mains[order[place]])
+	if main.Kind == KillAll && round%sparing >= 2 {
+		main.Kind, main.Nodes = Kill, d.mortal(d.nodes)
+	}
+	e := Episode{Number: number, Faults: []Fault{main}}
+	for range d.rnd.IntN(4) {
+		e.Faults = append(e.Faults, d.fault(extras[d.rnd.IntN(len(extras))]))
+	}
+	return e
+}
+
+// draw draws the faults of an episode.
+type draw struct {
+	rnd   *rand.Rand
+	nodes int
+}
+
+// between returns a duration of whole milliseconds.
+func (d draw) between(least, most time.Duration) time.Duration {
+	ms := int64(time.Millisecond)
+	return time.Duration((int64(least)/ms + d.rnd.Int64N(int64(most-least)/ms)) * ms)
+}
+
+// some returns at least one of the nodes, and the others; at most most of them.
+func (d draw) some(most int) (some, others []int) {
+	order := d.rnd.Perm(d.nodes)
+	n := 1 + d.rnd.IntN(most)
+	for i, x := range order {
+		if i < n {
+			some = append(some, x+1)
+		} else {
+			others = append(others, x+1)
+		}
+	}
+	return some, others
+}
+
+// mortal returns some of the nodes that may be killed alone, at most most.
+func (d draw) mortal(most int) []int {
+	some := d.rnd.Perm(d.nodes - 1)[:min(most, d.nodes-1)]
+	for i := range some {
+		some[i]++
+	}
+	return some
+}
+
+// fault draws a fault of a kind.
+func (d draw) fault(k Kind) Fault {
+	f := Fault{Kind: k, At: d.between(0, 2*time.Second), For: d.between(200*time.Millisecond, 4*time.Second)}
+	switch k {
+	case Cut, OneWay, Forbid:
+		f.Nodes, f.Peers = d.some(d.nodes - 1)
+	case Loss:
+		f.Nodes, f.Peers = d.some(d.nodes - 1)
+		f.Percent = 5 + d.rnd.IntN(60)
+	case Bend:
+		f.Nodes, f.Peers = d.some(d.nodes - 1)
+		f.Percent = 1 + d.rnd.IntN(20)
+	case Stop:
+		f.Nodes, _ = d.some(d.nodes)
+		f.For = d.between(20*time.Millisecond, 2500*time.Millisecond)
+	case Storm:
+		f.Nodes, _ = d.some(d.nodes)
+	case Kill:
+		f.Nodes = d.mortal(1 + d.rnd.IntN(d.nodes-1))
+	case Full, Wipe, Tear: // what was acknowledged lasts on the others' disks
+		f.Nodes = d.mortal(1)
+	case Starve:
+		f.For = d.between(200*time.Millisecond, 1500*time.Millisecond)
+	}
+	return f
+}
