@@ -23,7 +23,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
-.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long chaos bench build clean
+.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long chaos bench build release clean
 
 all: build
 
@@ -52,7 +52,7 @@ lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags mutants ./...
+	$(GO) vet -tags mutants,manual ./...
 	$(GO) tool staticcheck ./...
 
 # Unit, property and process tests: all of them, or without those that take longest.
@@ -113,6 +113,11 @@ bench: build
 build:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/...
+
+# What users download, for all systems, in bin/release; see docs/install.md.
+release:
+	rm -rf bin/release
+	$(GO) -C packaging run ./release $(if $(VERSION),-version $(VERSION))
 
 clean:
 	rm -rf bin

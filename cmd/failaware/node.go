@@ -117,6 +117,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		return err
 	}
 	notifySystemd("READY=1")
+	go r.feedWatchdog(watchdogTime())
 	go r.warnAboutPeers()
 	return r.wait(ctx, signals)
 }

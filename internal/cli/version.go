@@ -6,8 +6,13 @@ import (
 	"runtime/debug"
 )
 
-// release is the version of the programs in this tree.
-const release = "0.1.0-dev"
+// release is the version of the programs in this tree, and commit where it comes from.
+// A release sets both when it links the programs, since it builds them without the
+// repository.
+var (
+	release = "0.1.0-dev"
+	commit  string
+)
 
 // Version returns the version of the program, the commit that it was built from if
 // the build knows it, and the version of Go.
@@ -20,14 +25,17 @@ func Version() string {
 }
 
 func version(info *debug.BuildInfo) string {
-	commit, changed := "unknown", ""
+	from, changed := "unknown", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			commit = s.Value[:min(len(s.Value), 12)]
+			from = s.Value[:min(len(s.Value), 12)]
 		case s.Key == "vcs.modified" && s.Value == "true":
 			changed = " with changes"
 		}
 	}
-	return fmt.Sprintf("%s (commit %s%s, %s, %s/%s)", release, commit, changed, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if commit != "" {
+		from, changed = commit, ""
+	}
+	return fmt.Sprintf("%s (commit %s%s, %s, %s/%s)", release, from, changed, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

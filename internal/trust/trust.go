@@ -15,19 +15,22 @@ import (
 // that other users control.
 var ErrUntrusted = errors.New("another user controls it")
 
-// group and other are the permissions of users who are not the owner.
+// Permissions of users who are not the owner.
 const (
 	writable fs.FileMode = 0o022
 	readable fs.FileMode = 0o044
+	byOthers fs.FileMode = 0o004 // readable by users who are not in its group either
 )
 
 // Privacy says what other users may do with a file.
 type Privacy int
 
 const (
-	Public  Privacy = iota // they may read it, and not write it
-	Private                // they may neither read nor write it
-	Foreign                // it may be theirs: its content is checked otherwise
+	Public Privacy = iota // they may read it, and not write it
+	// Private: they may neither read nor write it. Root, who can read everything, may
+	// let a group read its own file: so secrets are handed to services and containers.
+	Private
+	Foreign // it may be theirs: its content is checked otherwise
 )
 
 // Open opens a file as [os.OpenFile] does. It refuses a file that is not regular,
@@ -63,10 +66,18 @@ func Check(f *os.File, p Privacy) error {
 		return fmt.Errorf("%w: user %d owns it", ErrUntrusted, owner)
 	case mode&writable != 0:
 		return fmt.Errorf("%w: its mode %#o lets others write", ErrUntrusted, mode)
-	case p == Private && mode&readable != 0:
+	case p == Private && mode&secret(owner) != 0:
 		return fmt.Errorf("%w: its mode %#o lets others read", ErrUntrusted, mode)
 	}
 	return nil
+}
+
+// secret returns the permissions to read that a private file of a user must not have.
+func secret(owner int) fs.FileMode {
+	if owner == 0 && os.Geteuid() != 0 {
+		return byOthers
+	}
+	return readable
 }
 
 // mine reports whether a user is the one of this process, or root.

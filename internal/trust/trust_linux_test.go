@@ -23,6 +23,35 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "user 65534 owns it")
 }
 
+// Root hands a secret to another user by a group that may read it. A user's own secret
+// is for that user alone, and so is root's for root.
+func TestRootMayLetAGroupReadASecret(t *testing.T) {
+	trusttest.NeedRoot(t)
+	dir, err := os.MkdirTemp("", "trust") // other users can reach it
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	file := filepath.Join(dir, "file")
+	open := func() (err error) {
+		trusttest.As(t, nobody, func() {
+			f, e := Open(file, os.O_RDONLY, 0, Private)
+			if err = e; e == nil {
+				err = f.Close()
+			}
+		})
+		return err
+	}
+	for mode, trusted := range map[os.FileMode]bool{0o440: true, 0o640: true, 0o644: false, 0o660: false} {
+		write(t, file, mode)
+		require.Equal(t, trusted, open() == nil, "%o", mode)
+	}
+	write(t, file, 0o640)
+	_, err = Open(file, os.O_RDONLY, 0, Private)
+	require.ErrorIs(t, err, ErrUntrusted)
+	require.NoError(t, os.Chown(file, nobody, 0))
+	require.ErrorIs(t, open(), ErrUntrusted)
+}
+
 func TestTheOwnerOfADirectoryCounts(t *testing.T) {
 	trusttest.NeedRoot(t)
 	dir := filepath.Join(t.TempDir(), "a")

@@ -22,9 +22,8 @@ func NeedRoot(t *testing.T) {
 	}
 }
 
-// Listen listens at a unix socket as another user does: the socket's file and its
-// credentials are that user's. It needs root.
-func Listen(t *testing.T, path string, user int) net.Listener {
+// As calls f as another user, whose group is root's. It needs root.
+func As(t *testing.T, user int, f func()) {
 	t.Helper()
 	NeedRoot(t)
 	// Linux keeps users for each thread, and package syscall would change all of
@@ -35,9 +34,18 @@ func Listen(t *testing.T, path string, user int) net.Listener {
 		require.Zero(t, errno)
 	}
 	become(user)
-	l, err := net.Listen("unix", path)
+	f()
 	become(0)
 	runtime.UnlockOSThread()
+}
+
+// Listen listens at a unix socket as another user does: the socket's file and its
+// credentials are that user's. It needs root.
+func Listen(t *testing.T, path string, user int) net.Listener {
+	t.Helper()
+	var l net.Listener
+	var err error
+	As(t, user, func() { l, err = net.Listen("unix", path) })
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l

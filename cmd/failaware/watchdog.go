@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"time"
+)
+
+// watchdogTime returns the time after which systemd ends a service that has not said
+// that it works, or 0 if systemd does not watch this process: see sd_watchdog_enabled(3).
+func watchdogTime() time.Duration {
+	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return 0
+	}
+	us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	if err != nil || us <= 0 || us > int64(time.Hour/time.Microsecond) {
+		return 0
+	}
+	return time.Duration(us) * time.Microsecond
+}
+
+// feedWatchdog tells systemd at three times the needed rate that the node works, as
+// long as the node's loop takes turns. A loop that hangs is not fed, and systemd starts
+// the node again.
+func (r *nodeRun) feedWatchdog(within time.Duration) {
+	if within == 0 {
+		return
+	}
+	tick := time.NewTicker(within / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.node.Done():
+			return
+		case <-tick.C:
+		}
+		if r.node.Status().Age < 0 {
+			r.log.Error("the loop takes no turns: the watchdog of systemd will end this process", "within", within)
+			continue
+		}
+		notifySystemd("WATCHDOG=1")
+	}
+}

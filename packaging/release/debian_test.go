@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// debs returns the packages of two versions.
+func debs(t *testing.T) (older, newer string) {
+	t.Helper()
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		t.Skip("dpkg-deb is not installed")
+	}
+	return filepath.Join(built(t, "1.2.3-rc1"), "failaware_1.2.3~rc1_amd64.deb"), filepath.Join(built(t, "1.2.3"), "failaware_1.2.3_amd64.deb")
+}
+
+// service is the running service in a container.
+type service struct{ *container }
+
+// state returns a property of the unit.
+func (s service) state(property string) string {
+	return strings.TrimSpace(s.run("systemctl", "show", "--value", "--property="+property, "failaware.service"))
+}
+
+// running waits until a process of the service other than an earlier one is ready, and
+// returns its pid and the node's answer.
+func (s service) running(before string) (pid string, status map[string]any) {
+	s.t.Helper()
+	s.until(func(out string) bool {
+		return out != before+"\nactive\n" && strings.HasSuffix(out, "\nactive\n") && !strings.HasPrefix(out, "0\n")
+	},
+		"systemctl", "show", "--value", "--property=MainPID", "--property=ActiveState", "failaware.service")
+	pid = s.state("MainPID")
+	require.NotEqual(s.t, before, pid)
+	require.NoError(s.t, json.Unmarshal([]byte(s.run("failaware", "status", "-o", "ndjson")), &status))
+	return pid, status
+}
+
+// The package is installed, configured, killed, stopped, upgraded and removed in a
+// container with systemd.
+func TestThePackageInSystemd(t *testing.T) {
+	older, newer := debs(t)
+	s := service{startContainer(t)}
+
+	// Without settings the service is enabled, and does nothing.
+	s.install(older)
+	require.Equal(t, "enabled", s.state("UnitFileState"))
+	require.Equal(t, "inactive", s.state("ActiveState"))
+	require.Equal(t, "no", s.state("ConditionResult"))
+	require.Empty(t, s.run("systemd-analyze", "verify", "--man=no", "failaware.service"))
+	s.run("systemd-analyze", "security", "--threshold=25", "failaware.service") // 2.5 of 10, and less is safer
+	s.run("man", "--where", "failaware-node")
+
+	// The example of the package is a sound configuration.
+	s.run("cp", "/usr/share/doc/failaware/examples/node.yaml", "/etc/failaware/node.yaml")
+	s.run("failaware", "config", "check", "/etc/failaware/node.yaml")
+
+	// With settings and keys it runs, as its own user and with the keys of root.
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 0.0.0.0:7001\nkey_file: /run/credentials/failaware.service/group.keys\n")
+	s.run("mkdir", "-p", "-m", "0700", "/etc/credstore")
+	s.run("failaware", "keygen", "/etc/credstore/group.keys")
+	s.run("systemctl", "start", "failaware.service")
+	first, status := s.running("")
+	require.Contains(t, status["version"], "1.2.3-rc1 ")
+	require.Equal(t, "failaware\n", s.run("ps", "-o", "user=", "-p", first))
+	require.Regexp(t, `(?m)^1\*\s+yes\s+[0-9a-f]{8}`, s.run("failaware", "keys", "list"))
+	s.run("systemctl", "reload", "failaware.service")
+
+	// Killed, it is started again, with the state that it kept.
+	s.run("kill", "-KILL", first)
+	second, _ := s.running(first)
+	// A process that hangs does not feed the watchdog.
+	s.run("kill", "-STOP", second)
+	third, status := s.running(second)
+	require.NotEmpty(t, status["boot"])
+	require.Equal(t, "2", s.state("NRestarts"))
+
+	// An upgrade starts the new program.
+	s.install(newer)
+	fourth, status := s.running(third)
+	require.Contains(t, status["version"], "1.2.3 ")
+	require.Contains(t, s.run("journalctl", "--no-pager", "-u", "failaware.service"), "left after")
+
+	// Removed, it is gone, but for its settings and the state, which goes with a purge.
+	s.run("dpkg", "--remove", "failaware")
+	_, err := s.try("kill", "-0", fourth)
+	require.Error(t, err)
+	s.run("test", "-e", "/var/lib/failaware")
+	s.run("test", "-e", "/etc/failaware/node.yaml")
+	_, err = s.try("systemctl", "cat", "failaware.service")
+	require.Error(t, err)
+	s.run("dpkg", "--purge", "failaware")
+	_, err = s.try("test", "-e", "/var/lib/failaware")
+	require.Error(t, err)
+}
+
+// What the package installs is owned by root, and nobody else may write it.
+func TestThePackageContents(t *testing.T) {
+	older, _ := debs(t)
+	out, err := exec.Command("dpkg-deb", "--contents", older).Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		require.Equal(t, "root/root", fields[1], line)
+		require.Regexp(t, `^[-d]rw[-x]r-[-x]r-[-x]$`, fields[0], line)
+	}
+	for _, name := range []string{"./usr/bin/failaware", "./lib/systemd/system/failaware.service", "./usr/share/man/man1/failaware-node.1.gz",
+		"./usr/share/bash-completion/completions/failaware", "./usr/share/doc/failaware/copyright"} {
+		require.Contains(t, string(out), " "+name+"\n")
+	}
+}
