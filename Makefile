@@ -91,7 +91,7 @@ sim: build
 sim-long: build
 	bin/failaware-lab campaign run --set long --time $(TIME) --first-seed $(FIRST) --shrink --report $(REPORT)
 
-# Real nodes in network namespaces, through faults, judged from outside: docs/chaos.md.
+# Real nodes in network namespaces, through faults, judged from outside: docs/internals/chaos.md.
 # It needs root, and the programs ip and nft.
 chaos: build
 	bin/failaware-lab chaos --seed $(SEED) --minutes $(MINUTES)
@@ -114,7 +114,7 @@ build:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/...
 
-# What users download, for all systems, in bin/release; see docs/install.md.
+# What users download, for all systems, in bin/release; see docs/start/install.md.
 release:
 	rm -rf bin/release
 	$(GO) -C packaging run ./release $(if $(VERSION),-version $(VERSION))
