@@ -72,3 +72,44 @@ func refusalsWithoutRival(t testing.TB) {
 		s.NoteRefusal(now, 2, boots[now.Sub(zero)/(2*expires)%2], now)
 	}))
 }
+
+// A revoked refusal, and the time in which nobody refuses, end a suspicion: the next one
+// begins anew.
+func TestASuspicionEndsWithItsRefusals(t *testing.T) { suspicionEnds(t) }
+
+func suspicionEnds(t testing.TB) {
+	s := newService(1, 2)
+	expires := s.cfg.Timing.Expires
+	refuse := func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }
+	require.Zero(t, contest(s, 0, expires, refuse))
+	s.NoteAcceptance(at(expires), 2)
+	require.Empty(t, s.HandleTimeout(at(expires), nil))
+	stopped := contest(s, 4*expires, 10*expires, refuse)
+	require.Greater(t, stopped, 6*expires, "%v after the first refusal", stopped-4*expires)
+}
+
+// A peer that refuses now counts against the node only, even if it accepted it just
+// before; and refusals in favour of different incarnations do not add up.
+func TestEachPeerCountsOnce(t *testing.T) { eachCountsOnce(t) }
+
+func eachCountsOnce(t testing.TB) {
+	s := newService(1, 2, 3)
+	s.NoteAcceptance(at(0), 2)
+	s.NoteAcceptance(at(0), 3)
+	s.NoteRefusal(at(1), 2, 101, at(1))
+	s.NoteRefusal(at(1), 3, 101, at(1))
+	s.HandleTimeout(at(1), nil)
+	require.Equal(t, timed.BootID(101), s.duplicate.rival, "two against none")
+
+	s = newService(1, 2, 3, 4, 5)
+	s.NoteRefusal(at(0), 2, 55, at(0))
+	s.NoteRefusal(at(0), 3, 66, at(0))
+	rival, votes := s.prevailing(at(0), s.refusalAge())
+	require.Equal(t, 1, votes)
+	require.Equal(t, timed.BootID(55), rival, "on a tie the smaller")
+	s.NoteRefusal(at(0), 4, 66, at(0))
+	rival, votes = s.prevailing(at(0), s.refusalAge())
+	require.Equal(t, []any{timed.BootID(66), 2}, []any{rival, votes})
+	s.NoteRefusal(at(0), 9, 66, at(0)) // of no peer
+	require.Equal(t, 3, s.duplicate.by.Len())
+}

@@ -13,10 +13,12 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "datagram", map[string]func(testing.TB){
-		"OldHearing":   overtakenHearing,
-		"LateRefusals": refusalsWithoutRival,
-		"AnyRival":     refusalsWithoutRival,
-		"NoClockFault": impossibleBound,
+		"OldHearing":          overtakenHearing,
+		"LateRefusals":        refusalsWithoutRival,
+		"SuspicionRemembered": suspicionEnds,
+		"RefusersAccept":      eachCountsOnce,
+		"AnyRival":            refusalsWithoutRival,
+		"NoClockFault":        impossibleBound,
 
 		"FaultForEver":    wrongPairsHeal,
 		"RelearnOldPairs": boundsHoldAgain,

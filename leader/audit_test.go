@@ -32,9 +32,10 @@ func audits(t testing.TB) {
 			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 			e.freed(now, e.cfg.Self)
 		},
-		"outside its support set": func(e *Election, _ timed.Instant) { e.support = timed.SetOf(2) },
-		"outlasts this node's":    func(e *Election, _ timed.Instant) { e.global = &globalLead{until: e.lockedUntil + 1} },
-		"without a local one":     func(e *Election, now timed.Instant) { e.leading, e.global = false, &globalLead{until: now + 1} },
+		"lead without this node's own vote": func(e *Election, _ timed.Instant) { e.lockedUntil, e.audit.until = e.expiration-1, 0 },
+		"outside its support set":           func(e *Election, _ timed.Instant) { e.support = timed.SetOf(2) },
+		"outlasts this node's":              func(e *Election, _ timed.Instant) { e.global = &globalLead{until: e.lockedUntil + 1} },
+		"without a local one":               func(e *Election, now timed.Instant) { e.leading, e.global = false, &globalLead{until: now + 1} },
 		"longer than a vote that it": func(e *Election, _ timed.Instant) {
 			e.peers.edit(e.cfg.Self.Node).vote.LockTime /= 2
 			e.audit.expiration = 0 // the lease is new

@@ -57,7 +57,9 @@ func TestNoPlaceWithoutATree(t *testing.T) {
 func TestInvalidCollationIsNamed(t *testing.T) {
 	require.NoError(t, Collation{}.Validate())
 	require.NoError(t, Collation{Fanout: 4}.Validate(), "never, with any fanout")
-	require.NoError(t, Collation{Above: 32, Fanout: 4}.Validate())
+	for _, c := range []Collation{{32, 4}, {5, 4}, {254, 4}, {3, 2}, {100, 64}} {
+		require.NoError(t, c.Validate())
+	}
 	for _, c := range []struct {
 		Collation
 		field string
@@ -115,6 +117,15 @@ func firstRoundIsDirect(t testing.TB) {
 	c.group.Add(9)
 	c.NoteState(incarnation(9), &State{MaxLock: timed.LAN().MaxLockTime})
 	require.Equal(t, Tree{Fanout: 2, Target: c.group.Without(9)}, c.round(t, c.group), "a newcomer has none")
+}
+
+func TestSmallGroupsAnswerDirectly(t *testing.T) {
+	c := newCollator()
+	c.cfg.Collation.Above = c.group.Len() + 1
+	c.round(t, c.group)
+	require.Zero(t, c.round(t, c.group), "the group is not above")
+	c.cfg.Collation.Above--
+	require.NotZero(t, c.round(t, c.group))
 }
 
 func TestSlowRoundsAreDirect(t *testing.T) { slowRoundsAreDirect(t) }

@@ -12,11 +12,17 @@ import (
 // not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
-		"AuditForgetsVotes": audits,
-		"LockIgnoresBoot":   lockSurvivesRestart,
-		"VoteBeyondMaxLock": voteNeeds,
-		"VoteForAnybody":    voteByRank,
-		"NoGraceAfterStall": listensAfterStall,
+		"AuditForgetsVotes":   audits,
+		"SuccessorRemembered": namedOnce,
+		"CandidateStays":      candidateGivesWay,
+		"UnfitAsks":           shortVotes,
+		"YieldForLong":        yieldEnds,
+		"FirstContenderOnly":  passedOver,
+		"DeadLeaderIsHeard":   deadLeader,
+		"LockIgnoresBoot":     lockSurvivesRestart,
+		"VoteBeyondMaxLock":   voteNeeds,
+		"VoteForAnybody":      voteByRank,
+		"NoGraceAfterStall":   listensAfterStall,
 
 		"VoteForOtherQuorum":   oneQuorumSystem,
 		"ObjectorsBlockQuorum": quorumIsEnough,

@@ -21,12 +21,14 @@ func audits(t testing.TB) {
 			s.acked.Sequence, s.sequence = 1000, 1000
 			s.installed = &View{ID: s.acked}
 		},
-		"reported stale":                func(s *Service) { s.fresh = false },
-		"another proposal replaces":     func(s *Service) { s.acked.Sequence, s.sequence = 1000, 1000 },
-		"its leader has given up":       func(s *Service) { s.over = s.installed.ID },
-		"nodes that are not proposed":   func(s *Service) { s.proposal, s.acks = &View{}, timed.SetOf(7) },
-		"committed view of another":     func(s *Service) { s.view = &View{ID: ViewID{1, 9, 90}} },
-		"a committed view of another l": func(s *Service) { s.leading = false },
+		"reported stale":                     func(s *Service) { s.fresh = false },
+		"another proposal replaces":          func(s *Service) { s.acked.Sequence, s.sequence = 1000, 1000 },
+		"its leader has given up":            func(s *Service) { s.over = s.installed.ID },
+		"nodes that are not proposed":        func(s *Service) { s.proposal, s.acks = &View{}, timed.SetOf(7) },
+		"committed view of another":          func(s *Service) { s.view = &View{ID: ViewID{1, 9, 90}} },
+		"committed view of another leader":   func(s *Service) { s.view = &View{ID: ViewID{1, 9, 10}} },
+		"a committed view of another leader": func(s *Service) { s.view = &View{ID: ViewID{1, 1, 90}} },
+		"a committed view of another l":      func(s *Service) { s.leading = false },
 	} {
 		g := newTrio(t)
 		g.form()

@@ -13,5 +13,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AuditForgetsViews":  audits,
 		"LineageOfTheLeader": viewsFollow,
 		"DroppedByAnyBoot":   membersConfirm,
+		"DroppedOfAnyView":   confirmationsOfOneView,
 	})
 }

@@ -1,0 +1,131 @@
+package leader
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+func TestNodesThatAreNoContendersArePassedOver(t *testing.T) { passedOver(t) }
+
+func passedOver(t testing.TB) {
+	e, alive, _ := readyVoter()
+	e.SetAlive(alive)
+	require.Equal(t, timed.NodeID(1), e.best())
+	e.NoteState(incarnation(1), &State{})
+	require.Equal(t, timed.NodeID(2), e.best(), "the next one")
+}
+
+// In mode available, a follower of an incarnation that is gone cannot lead, although
+// its leader's id is alive.
+func TestFollowersOfADeadIncarnationAreNoContenders(t *testing.T) { deadLeader(t) }
+
+func deadLeader(t testing.TB) {
+	e, alive, _ := readyVoter()
+	e.SetAlive(alive.Without(3))
+	e.NoteState(incarnation(1), &State{})
+	e.NoteState(incarnation(2), &State{Contender: true, LockedTo: incarnation(1)})
+	require.Equal(t, timed.NodeID(2), e.best())
+	e.NoteState(timed.Incarnation{Node: 1, Boot: 11}, &State{})
+	require.Equal(t, timed.NoNode, e.best(), "node 1 is another incarnation now, with the same state")
+}
+
+// A node that has handed over is a contender again as soon as another leads.
+func TestYieldEndsWhenAnotherLeads(t *testing.T) { yieldEnds(t) }
+
+func yieldEnds(t testing.TB) {
+	e, now := leadingAlone()
+	e.Yield(now, nil)
+	var st State
+	e.FillState(now, &st)
+	require.False(t, st.Contender)
+	e.NoteState(incarnation(1), &State{Leading: true, Contender: true})
+	e.FillState(now, &st)
+	require.True(t, st.Contender)
+}
+
+// A release names the successor of its own resignation, and of no earlier one.
+func TestASuccessorIsNamedOnce(t *testing.T) { namedOnce(t) }
+
+func namedOnce(t testing.TB) {
+	e, now := leadingAlone()
+	released := func(out []Effect) (to timed.NodeID) {
+		for _, x := range out {
+			if x.Kind == SendRelease {
+				return x.Peer
+			}
+		}
+		t.Fatalf("no release in %v", out)
+		return 0
+	}
+	require.Equal(t, timed.NodeID(3), released(e.HandOver(now, 3, nil)))
+	for !e.Leads(now) {
+		now = deadline(e, timed.Set{})
+		timeout(e, now, timed.Set{})
+	}
+	require.Equal(t, timed.NoNode, released(e.Yield(now, nil)))
+}
+
+// A node whose peers give votes that are too short for its settings says so once, asks
+// for none, and is no contender until they have left.
+func TestShortVotesMakeUnfit(t *testing.T) { shortVotes(t) }
+
+func shortVotes(t testing.TB) {
+	e, _, now := readyVoter()
+	alive := timed.SetOf(7)
+	least := timed.LAN().LeastLockTime()
+	e.NoteState(incarnation(7), &State{MaxLock: least - 1})
+	unfit, asked := 0, 0
+	run := func(rounds int) {
+		for range rounds {
+			now = timed.Later(now+1, deadline(e, alive))
+			for _, x := range timeout(e, now, alive) {
+				switch x.Kind {
+				case Unfit:
+					unfit++
+				case SendRequest:
+					asked++
+				}
+			}
+			if now = e.nextRequest; e.open {
+				now = e.alarm
+			}
+			timeout(e, now, alive)
+			e.RequestSoon()
+		}
+	}
+	e.quietUntil = 0
+	run(1)
+	var st State
+	e.FillState(now, &st)
+	require.False(t, st.Contender)
+	require.Equal(t, []int{1, 0}, []int{unfit, asked})
+	e.NoteState(incarnation(7), &State{MaxLock: least})
+	e.request(now, nil)
+	e.FillState(now, &st)
+	require.True(t, st.Contender, "the shortest sound vote")
+	require.Equal(t, least, e.lockTime)
+}
+
+// A candidate gives up its round for one that outranks it, and votes for it at once.
+func TestACandidateGivesWay(t *testing.T) { candidateGivesWay(t) }
+
+func candidateGivesWay(t testing.TB) {
+	e, _, now := readyVoter()
+	e.quietUntil = 0
+	e.SetAlive(timed.SetOf(7))
+	e.HandleTimeout(now, nil)
+	require.True(t, e.open && !e.leading)
+	e.NoteState(incarnation(1), &State{Contender: true})
+	require.True(t, ask(e, now+1, incarnation(1), timed.SetOf(1, 7)).Support)
+}
+
+func TestWithoutAQuorumSystemNobodyLeadsGlobally(t *testing.T) {
+	e, now := leadingAlone()
+	until, leads := e.LeadingGlobally()
+	require.False(t, leads)
+	require.Zero(t, until)
+	require.False(t, e.LeadsGlobally(now))
+}

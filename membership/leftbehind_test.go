@@ -1,0 +1,116 @@
+package membership
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// A leader that gave up a view and leads again commits no other view while a member of
+// the old one may count on its lease.
+func TestTheNextLeadWaitsForTheLeasesOfTheLast(t *testing.T) { nextLeadWaits(t) }
+
+func nextLeadWaits(t testing.TB) {
+	g := newTrio(t)
+	g.form()
+	granted := g.votes[3]
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	g.won(1, 2)
+	require.NotContains(t, kinds(g.round(2)), Installed, "node 3 may still count on the old view")
+	require.Equal(t, granted, g.leader.Deadline())
+	later := votes{1: granted + 1000, 2: granted + 1000}
+	require.NotContains(t, kinds(g.leader.HandleTimeout(granted-1, later, nil)), Installed)
+	require.Contains(t, kinds(g.leader.HandleTimeout(granted, later, nil)), Installed)
+}
+
+// Only the confirmations for the view that was given up last count.
+func TestConfirmationsAreForOneView(t *testing.T) { confirmationsOfOneView(t) }
+
+func confirmationsOfOneView(t testing.TB) {
+	g := newTrio(t)
+	v := g.form()
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	older := v.ID
+	older.Sequence--
+	require.Empty(t, g.leader.HandleDropped(now, inc(2), older, nil))
+	require.Empty(t, g.leader.HandleDropped(now, inc(3), older, nil))
+	require.Empty(t, g.leader.HandleDropped(now, inc(2), v.ID, nil))
+	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
+}
+
+// A resignation is of the incarnation that leads the view, and of its view.
+func TestForeignResignationsAreIgnored(t *testing.T) {
+	g := newTrio(t)
+	v := g.form()
+	for _, id := range []ViewID{{v.ID.Sequence, 1, 11}, {v.ID.Sequence, 2, 10}} {
+		require.Empty(t, g.members[2].HandleResign(now, inc(1), id, nil))
+	}
+	require.Equal(t, []Kind{SendDropped}, kinds(g.members[2].HandleResign(now, inc(1), ViewID{9, 1, 10}, nil)), "another view of it")
+	require.True(t, g.members[2].UpToDate(now))
+}
+
+// A proposal that is made anew has the members of the one before.
+func TestAProposalThatIsMadeAnewKeepsItsMembers(t *testing.T) {
+	g := newTrio(t)
+	g.won(1, 2)
+	members := g.leader.Proposal().Members
+	r := Report{Acknowledged: ViewID{Sequence: 7, Leader: 3, Boot: 30}, Sequence: 7}
+	g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
+	require.Equal(t, members, g.leader.Proposal().Members)
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set)
+}
+
+// A node that refuses its vote says nothing about the view's need of a successor.
+func TestRefusalsCallForNoSuccessor(t *testing.T) {
+	g := newTrio(t)
+	v := g.form()
+	r := Report{Acknowledged: ViewID{Sequence: 5, Leader: 3, Boot: 30}, Installed: v.ID, Sequence: 5}
+	require.Empty(t, g.leader.HandleReport(now, inc(2), &r, false, g.votes, nil))
+	require.Nil(t, g.leader.Proposal())
+}
+
+// The largest sequence that counts is half of what packets can carry.
+func TestReachableSequences(t *testing.T) {
+	m := New(Config{Self: inc(2), Timing: timed.LAN()})
+	propose := func(sequence uint64) bool {
+		id := ViewID{sequence, 1, 10}
+		view := &View{ID: id, Set: timed.SetOf(1, 2), Members: []Member{{Incarnation: inc(1)}, {Incarnation: inc(2)}}}
+		m.HandlePart(now, inc(1), &Part{Kind: Propose, ID: id, View: view}, now, now, time.Millisecond, nil)
+		var r Report
+		m.FillReport(&r)
+		return r.Acknowledged == id && m.Sequence() == sequence
+	}
+	require.False(t, propose(reachable+1))
+	require.True(t, propose(reachable))
+}
+
+func TestIDsAndMembersAreTexts(t *testing.T) {
+	id := ViewID{7, 3, 0xabc}
+	for _, want := range []ViewID{id, {}} {
+		text, err := want.MarshalText()
+		require.NoError(t, err)
+		var read ViewID
+		require.NoError(t, read.UnmarshalText(text))
+		require.Equal(t, want, read)
+	}
+	for _, want := range []Member{{inc(3), id}, {inc(3), ViewID{}}} {
+		text, err := want.MarshalText()
+		require.NoError(t, err)
+		var read Member
+		require.NoError(t, read.UnmarshalText(text))
+		require.Equal(t, want, read)
+	}
+	who, _ := inc(3).MarshalText()
+	for _, bad := range []string{"", "7", "x@" + string(who), "7@", "7@x", "@" + string(who), "-1@" + string(who)} {
+		read := id
+		require.Error(t, read.UnmarshalText([]byte(bad)), bad)
+		require.Equal(t, id, read)
+		m := Member{inc(3), id}
+		require.Error(t, m.UnmarshalText([]byte(bad)), bad)
+		require.Error(t, m.UnmarshalText([]byte(string(who)+" from "+bad)), bad)
+		require.Equal(t, Member{inc(3), id}, m)
+	}
+}
