@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/brief"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -138,33 +139,35 @@ func left(until, now timed.Instant) time.Duration { return max(until.Sub(now), 0
 
 func leaderFrom(load func() *loop.Snapshot, read func() hwclock.Reading) LeaderAnswer {
 	s, now, ok := current(load, read)
-	switch {
-	case ok && s.Leading && now < s.Expiration:
-		return LeaderAnswer{Leader: s.Self.Node, Boot: s.Self.Boot, Leads: true, UpToDate: true,
-			AtMost: left(s.Expiration, now), AsOf: now, Since: s.Phase.Since, Support: s.Support}
-	case ok && s.Following.Valid() && s.Following != s.Self && now < s.LockedUntil:
-		return LeaderAnswer{Leader: s.Following.Node, Boot: s.Following.Boot, UpToDate: true,
-			AtMost: left(s.LockedUntil, now), AsOf: now}
+	if !ok {
+		return LeaderAnswer{AsOf: now}
 	}
-	return LeaderAnswer{AsOf: now}
+	return leaderAnswer(s.Lead(now), s.Phase, now)
 }
 
 func globalFrom(load func() *loop.Snapshot, read func() hwclock.Reading) LeaderAnswer {
 	s, now, ok := current(load, read)
-	switch {
-	case ok && s.Global && now < s.GlobalUntil:
-		return LeaderAnswer{Leader: s.Self.Node, Boot: s.Self.Boot, Leads: true, UpToDate: true,
-			AtMost: left(s.GlobalUntil, now), AsOf: now, Since: s.GlobalPhase.Since, Support: s.Support}
-	case ok && s.Globally != s.Self.Node:
-		return LeaderAnswer{Leader: s.Globally, AsOf: now}
+	if !ok {
+		return LeaderAnswer{AsOf: now}
 	}
-	return LeaderAnswer{AsOf: now}
+	return leaderAnswer(s.GlobalLead(now), s.GlobalPhase, now)
+}
+
+func leaderAnswer(l stack.Lead, phase *loop.Phase, now timed.Instant) LeaderAnswer {
+	a := LeaderAnswer{Leader: l.Leader.Node, Boot: l.Leader.Boot, Leads: l.Leads, UpToDate: l.UpToDate, AsOf: now, Support: l.Support}
+	if l.UpToDate {
+		a.AtMost = left(l.Until, now)
+	}
+	if l.Leads {
+		a.Since = phase.Since
+	}
+	return a
 }
 
 func viewFrom(load func() *loop.Snapshot, read func() hwclock.Reading) ViewAnswer {
 	s, now, ok := current(load, read)
 	a := ViewAnswer{View: someView(s.View), AsOf: now}
-	if ok && s.View != nil && now < s.ValidUntil {
+	if ok && s.UpToDate(now) {
 		a.UpToDate, a.AtMost = true, left(s.ValidUntil, now)
 	}
 	return a

@@ -118,7 +118,7 @@ func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
 	})
 	s := *nodes[0].loop.Snapshot()
 	s.Era--
-	r := readingAt(&s, nodes[0].clock.Read(), true)
+	r := clockFrom(func() *loop.Snapshot { return &s }, nodes[0].clock.Read)
 	require.Zero(t, r.Status)
 	require.True(t, r.Holdover)
 }

@@ -26,7 +26,7 @@ func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading 
 		r, trusted := s.Trust.Read(read)
 		// The reading counts as shown before the snapshot is looked at again: readers of
 		// a newer snapshot then know of it.
-		t := shownAfter(s.Shown, readingAt(s, r, trusted))
+		t := shownAfter(s.Shown, s.Reading(r.Now, trusted && s.Era == r.Era))
 		s.Clock.Judge(&t)
 		if load() == s {
 			return t
@@ -35,24 +35,7 @@ func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading 
 	// An older snapshot only means wider bounds, as long as the clock was not found
 	// faulty meanwhile; a reading that claims nothing is always right.
 	s := load()
-	return shownAfter(s.Shown, unknown(s.Clock.Read(read().Now)))
-}
-
-// readingAt returns the reading of a snapshot's clock, without claims if the hardware
-// clock is not trusted.
-func readingAt(s *loop.Snapshot, r hwclock.Reading, trusted bool) Reading {
-	t := s.Clock.Read(r.Now)
-	if s.Era != r.Era || !trusted {
-		return unknown(t)
-	}
-	return t
-}
-
-// unknown takes all claims from a reading.
-func unknown(t Reading) Reading {
-	t.Deviation, t.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
-	t.Status, t.Holdover, t.Leap = clocksync.Unsynchronized, true, clocksync.NoLeap
-	return t
+	return shownAfter(s.Shown, s.Reading(read().Now, false))
 }
 
 // shownAfter returns r, or the latest reading that any reader of the timeline was

@@ -129,10 +129,12 @@ func (w *World) verifies(n *Node) {
 		return
 	}
 	to := timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
-	if to == n.proc.ID {
+	now := n.tick(w.now)
+	if to == n.proc.ID { // it promises its own callers, who may be other processes
+		a := n.proc.Stack.Vouch(now)
+		w.check.Holds(&n.proc, a.Local, a.Global)
 		return
 	}
-	now := n.tick(w.now)
 	w.after(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))
 }
 

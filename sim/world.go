@@ -75,6 +75,10 @@ type Counters struct {
 	Sometimes                            [situation.Count]uint64
 }
 
+// readersEvery is the share of worlds in which the answers of nodes are read: a fifth of the
+// time of a world goes into that.
+const readersEvery = 4
+
 // origin keeps instants away from zero, which means "none" in places.
 const origin = int64(1000 * time.Second)
 
@@ -86,7 +90,7 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
 		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults), settings: newSettings(seed)}
 	w.bounds, _ = w.opt.slowest().Validate()
-	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Start: origin, Violated: w.violated}, origin)
+	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Readers: seed%readersEvery == 0, Start: origin, Violated: w.violated}, origin)
 	if w.global = newGlobally(seed, &opt); w.global != nil {
 		w.check.FollowGlobal(w.global.system, w.global.counts)
 	}

@@ -61,12 +61,14 @@ type publication struct {
 // changed.
 func (d *driver) publish() {
 	p, prev := &d.pub, d.pub.current
-	state := stack.Snapshot{Self: d.cfg.Self, Epoch: d.cfg.Epochs}
+	var state stack.Snapshot
 	switch {
 	case d.stack != nil:
 		state = d.stack.Snapshot(d.clock.now)
-	case prev != nil: // the last knowledge, without any claim
-		state.Clock, state.View = prev.Clock.Unclaimed(), prev.View
+	case prev != nil:
+		state = stack.Between(d.cfg.Self, d.cfg.Epochs, &prev.Snapshot)
+	default:
+		state = stack.Between(d.cfg.Self, d.cfg.Epochs, nil)
 	}
 	if prev != nil && prev.Snapshot == state && prev.Era == d.clock.era && prev.Trust == d.trust && p.lost == nil && p.lostGlobal == nil {
 		return
@@ -102,7 +104,7 @@ func (p *publication) phaseOf(s *Snapshot, now timed.Instant) *Phase {
 	}
 	prev := p.current
 	if prev != nil && prev.Phase.Leads == leads && prev.Phase.Leader == leader &&
-		(!leads || p.lost == nil && prev.Era == s.Era && prev.Self == s.Self && now < prev.Expiration) {
+		(!leads || p.lost == nil && prev.Era == s.Era && s.Continues(now, &prev.Snapshot)) {
 		return prev.Phase
 	}
 	return &Phase{Leads: leads, Since: now, Leader: leader, Over: make(chan struct{})}
@@ -113,7 +115,7 @@ func (p *publication) globalPhaseOf(s *Snapshot, now timed.Instant) *Phase {
 	leads := s.Global && now < s.GlobalUntil
 	prev := p.current
 	if prev != nil && prev.GlobalPhase.Leads == leads &&
-		(!leads || p.lostGlobal == nil && prev.Era == s.Era && prev.Self == s.Self && now < prev.GlobalUntil) {
+		(!leads || p.lostGlobal == nil && prev.Era == s.Era && s.ContinuesGlobally(now, &prev.Snapshot)) {
 		return prev.GlobalPhase
 	}
 	return &Phase{Leads: leads, Since: now, Over: make(chan struct{})}

@@ -23,6 +23,8 @@ type Config struct {
 	Bounds timed.Bounds
 	// Servers are the time servers, or nil.
 	Servers *fault.Servers
+	// Readers says that the answers of all nodes are read after every turn.
+	Readers bool
 	// Resolution is that of the hardware clocks, in nanoseconds.
 	Resolution int64
 	// Start is the true time at which the run begins.
@@ -52,6 +54,8 @@ type Checker struct {
 	lines   map[clocksync.TimelineID]*timeline
 	onLine  []*timeline       // of each node, to spare the map
 	reading clocksync.Reading // of the turn under way
+	readers []reader          // of each process
+	looked  int               // the process whose answers were read last
 	seen    []membership.ViewID
 	heard   []int64 // heard[c.pair(q, p)]: when q last got a fast packet from p's present incarnation
 	grain   int64   // the error of a bound that whole nanoseconds, and coarse clocks, can cause
@@ -110,6 +114,7 @@ func (c *Checker) Add(p *Process) {
 	c.Claims = append(c.Claims, make([]Claims, n-len(c.Claims))...)
 	c.Clones = append(c.Clones, make([]bool, n-len(c.Clones))...)
 	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
+	c.readers = append(c.readers, make([]reader, n-len(c.readers))...)
 	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
 }
 

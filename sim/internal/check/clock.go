@@ -143,8 +143,12 @@ func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
 // checkClock checks that the deviation holds the truth, and that time does not
 // run backwards within a timeline.
 func (c *Checker) checkClock(n *Process, now timed.Instant) {
-	r := &c.reading
-	n.Stack.Clock().ReadInto(now, r)
+	n.Stack.Clock().ReadInto(now, &c.reading)
+	c.checkReading(n, &c.reading)
+}
+
+// checkReading is checkClock for a reading.
+func (c *Checker) checkReading(n *Process, r *clocksync.Reading) {
 	cl := &c.Claims[n.Index]
 	least := cl.shown
 	if cl.timeline != r.Timeline {

@@ -39,6 +39,7 @@ func (c *Checker) Crashed(n *Process) {
 		}
 	}
 	*cl = Claims{bound: cl.LockTill}
+	c.readers[n.Index].any = false
 	if c.cast != nil {
 		c.cast.crashed(n)
 	}
@@ -60,6 +61,7 @@ func (c *Checker) Started(n *Process) {
 	}
 	c.onLine[n.Index] = nil
 	c.seen[n.Index] = membership.ViewID{}
+	c.readers[n.Index].any = false
 	c.Live.changed()
 }
 

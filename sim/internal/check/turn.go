@@ -9,6 +9,7 @@ import (
 // Turn checks the claims of a node after a turn.
 func (c *Checker) Turn(n *Process, now timed.Instant) {
 	cl := &c.Claims[n.Index]
+	before := c.leaseOf(n.Index)
 	el, mb := n.Stack.Election(), n.Stack.Membership()
 	// Bring all claims of the node up to date before checking any: a turn may end one
 	// and begin another.
@@ -60,10 +61,18 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 	if p := mb.Proposal(); p != cl.proposal {
 		c.proposed(n, p, now)
 	}
+	c.endTurn(n, now, before)
+}
+
+// endTurn checks the clock, and what callers see.
+func (c *Checker) endTurn(n *Process, now timed.Instant, before lease) {
 	if c.Servers != nil {
 		c.checkLine(n, now)
 	}
 	c.checkClock(n, now)
+	if c.Readers {
+		c.publish(n, now, before)
+	}
 	c.Live.Observe(c.Now)
 }
 
