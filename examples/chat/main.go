@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
@@ -47,8 +48,13 @@ func run() error {
 		return err
 	}
 	defer n.Close()
+	return chat(ctx, n, os.Stdin, os.Stdout)
+}
+
+// chat sends each line of in, and writes what all members send.
+func chat(ctx context.Context, n *failaware.Node, in io.Reader, out io.Writer) error {
 	go func() {
-		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		for lines := bufio.NewScanner(in); lines.Scan(); {
 			if _, err := n.Broadcast(ctx, lines.Bytes(), failaware.BroadcastOptions{}); err != nil {
 				fmt.Fprintln(os.Stderr, "chat: not sent:", err)
 			}
@@ -60,9 +66,9 @@ func run() error {
 		}
 		switch d.Change.(type) {
 		case nil: // a message
-			fmt.Printf("%v: %s\n", d.ID.Sender, d.Payload)
+			fmt.Fprintf(out, "%v: %s\n", d.ID.Sender, d.Payload)
 		case failaware.ViewChange:
-			fmt.Printf("-- here are %v\n", d.View.Set)
+			fmt.Fprintf(out, "-- here are %v\n", d.View.Set)
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/internal/demo"
 	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
 )
 
 // node is a member with its store.
@@ -49,33 +49,22 @@ func (n *node) expect(ctx context.Context, want string, out io.Writer) error {
 	}
 }
 
-// group has the nodes, and the relay that carries their packets.
+// group has the nodes, and the network that carries their packets.
 type group struct {
-	relay *demo.Relay
+	net   *memory.Network
 	nodes []*node
 }
 
 // startGroup starts nodes 1 to count.
 func startGroup(ctx context.Context, count int) (*group, error) {
-	relay, err := demo.NewRelay(count)
-	if err != nil {
-		return nil, err
-	}
-	g := &group{relay: relay}
+	g := &group{net: memory.New(memory.Options{Seed: 1})}
 	for i := range count {
 		n := &node{id: failaware.NodeID(i + 1), store: newStore()}
-		var peers []failaware.Peer
-		for other := failaware.NodeID(1); int(other) <= count; other++ {
-			if other != n.id {
-				peers = append(peers, failaware.Peer{ID: other, Addr: relay.Address(n.id, other).String()})
-			}
-		}
-		running, err := failaware.Start(ctx, failaware.Config{ID: n.id, Group: "kv", Peers: peers,
+		running, err := failaware.Start(ctx, failaware.Config{ID: n.id, Group: "kv", Transport: g.net.Transport(),
 			Broadcast: &failaware.BroadcastConfig{}})
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
-		relay.SetHome(n.id, running.Addr())
 		if n.Replica, err = replicate.Start(running, n.store, replicate.Config{}); err != nil {
 			return nil, errors.Join(err, running.Close(), g.close())
 		}
@@ -89,25 +78,20 @@ func (g *group) close() error {
 	for _, n := range g.nodes {
 		errs = append(errs, n.Close())
 	}
-	return errors.Join(append(errs, g.relay.Close())...)
+	return errors.Join(errs...)
 }
 
-// cut cuts all links between two parts.
-func (g *group) cut(left, right []*node) { g.links(left, right, true) }
+// cut cuts all links between a part and the others.
+func (g *group) cut(part []*node) {
+	var ids []failaware.NodeID
+	for _, n := range part {
+		ids = append(ids, n.id)
+	}
+	g.net.Partition(ids)
+}
 
 // heal mends all links.
-func (g *group) heal() { g.links(g.nodes, g.nodes, false) }
-
-func (g *group) links(from, to []*node, cut bool) {
-	for _, a := range from {
-		for _, b := range to {
-			if a != b {
-				g.relay.Cut(a.id, b.id, cut)
-				g.relay.Cut(b.id, a.id, cut)
-			}
-		}
-	}
-}
+func (g *group) heal() { g.net.Heal() }
 
 // meet waits until each part has an up-to-date view of its own, and one state.
 func (g *group) meet(ctx context.Context, parts ...[]*node) error {

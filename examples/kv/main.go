@@ -1,8 +1,8 @@
 // Command kv is a key-value store that continues in every part of a split group, and
-// is one again when the parts meet. It runs five nodes in one process, which send UDP
-// packets over loopback through a relay that can cut links. A script splits them, writes
-// on both sides, and heals the network. At the end all nodes must have the same keys and
-// values, with the writes of both sides. Otherwise it exits with 1.
+// is one again when the parts meet. It runs five nodes in one process, on a network in
+// memory that can be split. A script splits them, writes on both sides, and heals the
+// network. At the end all nodes must have the same keys and values, with the writes of
+// both sides. Otherwise it exits with 1.
 //
 //	go run ./examples/kv
 package main
@@ -70,7 +70,7 @@ func play(ctx context.Context, out io.Writer) (err error) {
 	put(all[0], "colour", "blue")
 	show("colour=blue", all...)
 
-	g.cut(left, right)
+	g.cut(left)
 	meet("split: {1 2 3} and {4 5} each have a view of their own", left, right)
 	put(left[0], "colour", "red")
 	put(left[1], "left", "1")
