@@ -34,7 +34,9 @@
 // [github.com/failaware/failaware/replicate] keeps a state the same at all members.
 //
 // Test. Package [github.com/failaware/failaware/sim/memory] is a network in memory, with
-// faults and in virtual time, for tests of your own program.
+// faults and in virtual time, for tests of your own program. Package
+// [github.com/failaware/failaware/sim] plays the decisions of your program in thousands
+// of hostile worlds.
 //
 // # Answers and promises
 //

@@ -1,7 +1,8 @@
-// Package broadcast is the atomic broadcast of layer 4. Within a view the right to order
-// messages rotates over the members, as in the pinwheel and timewheel protocols. This
-// spreads the load of ordering evenly, and a full rotation of decisions makes stability
-// known to all members without acknowledgement messages.
+// Package broadcast is the atomic broadcast: one order of messages at all members of a
+// view. Within a view the right to order messages rotates over the members, as in the
+// pinwheel and timewheel protocols. This spreads the load of ordering evenly, and a full
+// rotation of decisions makes stability known to all members without acknowledgement
+// messages.
 //
 // Each message chooses its order ([TotalOrder], [TimedOrder], [Unordered]) and its
 // atomicity ([StrongAtomicity], [StrictAtomicity], [WeakAtomicity]). Deliveries obey a

@@ -1,4 +1,4 @@
-// Package event has the events of a node ([failaware.Node.Events]): one struct for
+// Package event has the events of a node (Node.Events of package failaware): one struct for
 // each kind, told apart by a type switch.
 //
 //	for e := range n.Events(ctx) {

@@ -18,5 +18,6 @@
 // leader each.
 //
 // [Election] is a pure machine for one goroutine. Section numbers in the comments
-// are those of "A Highly Available Local Leader Election Service".
+// are those of "A Highly Available Local Leader Election Service"; the page
+// docs/internals/papers.md goes through its claims.
 package leader

@@ -23,7 +23,7 @@
 // connect nodes. [Network.Loss], [Network.Delay], [Network.Late] and [Network.Duplicate]
 // set the fate of packets, on all links or, as methods of [Link], on one.
 // [Network.Pause] and [Network.Resume] stop and continue the loop of a node.
-// [Node.Close] of package failaware is a crash.
+// Node.Close of package failaware is a crash.
 //
 // Nothing that the network does may make two nodes lead the same node, or an
 // answer hold for longer than it says. How soon there is a leader is bounded
