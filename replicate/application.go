@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
@@ -80,48 +79,6 @@ func checkApplication(app Application, c *replica.Config) error {
 	}
 	return nil
 }
-
-// adapter is an application as the engine calls it: snapshots are slices there.
-type adapter struct {
-	app  Application
-	most int // bytes of a snapshot
-}
-
-// Apply implements [engine.Application].
-func (a adapter) Apply(d broadcast.Delivery) any {
-	return a.app.Apply(Operation{ID: d.ID, Command: d.Payload, Stamp: d.Stamp, Deviation: d.Deviation})
-}
-
-// Snapshot implements [engine.Application].
-func (a adapter) Snapshot() ([]byte, error) {
-	w := bounded{most: a.most}
-	err := a.app.Snapshot(&w)
-	if w.tooLarge {
-		err = ErrSnapshotTooLarge
-	}
-	return w.Bytes(), err
-}
-
-// Restore implements [engine.Application].
-func (a adapter) Restore(state []byte) error { return a.app.Restore(bytes.NewReader(state)) }
-
-// Save implements [engine.Application].
-func (a adapter) Save(w io.Writer) error { return a.app.Snapshot(w) }
-
-// Load implements [engine.Application].
-func (a adapter) Load(r io.Reader) error { return a.app.Restore(r) }
-
-// Merge implements [engine.Application].
-func (a adapter) Merge(branches []replica.Branch) error {
-	list := make([]Branch, len(branches))
-	for i, b := range branches {
-		list[i] = Branch{Members: b.Members, State: bytes.NewReader(b.State)}
-	}
-	return a.app.(Merger).Merge(list)
-}
-
-// Hash implements [engine.Hasher].
-func (a adapter) Hash() uint64 { return a.app.(Hasher).Hash() }
 
 // bounded is a buffer that takes no more than most bytes.
 type bounded struct {

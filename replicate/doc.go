@@ -9,6 +9,9 @@
 //	fresh := r.Read(func() { … })                // some state, and whether it is up to date
 //	fresh, err = r.ReadLatest(ctx, func() { … }) // all that was submitted before
 //
+//	s, err := r.OpenSession(ctx)
+//	a, err = s.Submit(ctx, s.Next(), command)    // applied once, however often it is submitted
+//
 // Parts of a split group go on, each with its own state, and merge when they meet.
 // With [failaware.BroadcastConfig.RequireQuorum] there is one line of state. A node
 // that joins gets the state from the others. With [Config.Storage] the states are on

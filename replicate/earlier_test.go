@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
@@ -46,7 +47,7 @@ func slowTogether(t *testing.T, quorum bool) {
 	time.Sleep(10 * time.Millisecond)
 	strict := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.StrictAtomicity}
 	for i := range 3000 {
-		_, _ = all[i%3].Node().Broadcast(ctx, replica.AppendOp(nil, fmt.Appendf(nil, "w%d", i)), strict)
+		_, _ = all[i%3].Node().Broadcast(ctx, replica.AppendOp(nil, session.AppendPlain(nil, fmt.Appendf(nil, "w%d", i))), strict)
 	}
 	time.Sleep(2 * time.Second)
 	for _, a := range apps {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/replicate"
 )
 
 // notLinearizable wants some world to show that a rule is missing.
@@ -49,6 +51,18 @@ func TestGroupNoticesStoreLateState(t *testing.T) {
 	mutant.Set("StoreLateState")
 	defer mutant.Set(mutant.None)
 	require.True(t, appliesTwice(t, true))
+}
+
+func TestSessionsNoticeSessionsUnsaved(t *testing.T) {
+	mutant.Set("SessionsUnsaved")
+	defer mutant.Set(mutant.None)
+	require.ErrorIs(t, sessionAfterTransfer(t), replicate.ErrSessionExpired)
+}
+
+func TestSessionsNoticeSessionGivesUp(t *testing.T) {
+	mutant.Set("SessionGivesUp")
+	defer mutant.Set(mutant.None)
+	require.ErrorIs(t, submitThroughSplits(t), failaware.ErrOutcomeUnknown)
 }
 
 // The node whose application hangs does not report its state to the next view.

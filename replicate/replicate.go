@@ -154,7 +154,7 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		beside = func(d broadcast.Delivery) { cfg.OnMessage(messageOf(&d)) }
 	}
 	stream := engine.NewStream(n, d)
-	a := adapter{app, c.WithDefaults().MaxSnapshot}
+	a := newAdapter(app, c.WithDefaults().MaxSnapshot)
 	var store *engine.Store
 	if cfg.Storage != "" {
 		var err error

@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
@@ -17,6 +18,9 @@ type Applied struct {
 	ID failaware.MessageID
 	// Result is what Apply returned at this node.
 	Result any
+	// Repeated says, in a [Session], that an earlier attempt was applied. Result is what
+	// Apply returned then.
+	Repeated bool
 	// Transitional says that the view ended before the operation's atomicity was
 	// reached: it is in the state of the members that move on together with this node.
 	Transitional bool
@@ -59,7 +63,11 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware
 	if opts.Order.Class() != broadcast.ClassOrdered {
 		return Applied{}, fmt.Errorf("%w: an operation needs TotalOrder or TimedOrder", failaware.ErrMessageOptions)
 	}
-	payload := replica.AppendOp(make([]byte, 0, len(command)+1), command)
+	return r.submit(ctx, session.AppendPlain(operation(len(command)), command), opts)
+}
+
+// submit broadcasts the payload of an operation.
+func (r *Replica) submit(ctx context.Context, payload []byte, opts failaware.BroadcastOptions) (Applied, error) {
 	id, v, err := r.send(ctx, payload, opts, nil)
 	if err != nil {
 		return Applied{}, err

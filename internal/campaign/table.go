@@ -201,6 +201,10 @@ func states() []Campaign {
 			Reach: []string{replicated.Merged, replicated.Restored, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
 		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
+		{Name: "sessions", Purpose: "clients' sessions on replicated state", Play: replicated.Options{Sessions: true, Disks: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Recovered, replicated.Repeated, replicated.Expired}},
+		{Name: "sessions-quorum", Purpose: "clients' sessions in quorums", Play: replicated.Options{Sessions: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Restored, replicated.Discarded, replicated.Lasted, replicated.Repeated, replicated.Expired}},
 	}
 }
 

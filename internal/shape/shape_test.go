@@ -70,7 +70,8 @@ var below = map[string][]string{
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"broadcast", "internal/loop/deliveryqueue"},
 	"internal/join":               {"timed"},
-	"replicate":                   {"", "broadcast", "internal/replica", "internal/attach", "replicate/internal/engine"},
+	"internal/session":            {"timed"},
+	"replicate":                   {"", "broadcast", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
@@ -79,7 +80,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv"}
 
 type goPackage struct {
 	ImportPath   string
@@ -284,7 +285,7 @@ var goroutines = map[string][]string{
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
 		"loop.go", "publish.go", "trust.go", // what readers share
 		"incarnation.go"}, // a write that nothing waits for
-	"replicate": {"replicate.go"},
+	"replicate": {"replicate.go", "session.go"}, // the numbers that callers of a session share
 }
 
 func TestGoroutinesAndLocksAreWhereTheyBelong(t *testing.T) {

@@ -49,7 +49,7 @@ func (c *check) err() error {
 
 // snapshot demands that there is one state for each name.
 func (c *check) snapshot(m *member, n replica.Name, b []byte) {
-	b = parse(b).canonical()
+	b = m.app.parse(b).canonical()
 	if o := c.snapshots[n]; o == nil {
 		c.snapshots[n] = b
 	} else if !bytes.Equal(o, b) {
@@ -81,7 +81,7 @@ func (c *check) merges(m *member, e *replica.Effect) {
 // own state.
 func (c *check) inputs(m *member, e *replica.Effect) {
 	for _, b := range e.Branches {
-		if b.Members.Has(m.inc.Node) && !bytes.Equal(parse(b.State).canonical(), m.app.canonical()) {
+		if b.Members.Has(m.inc.Node) && !bytes.Equal(m.app.parse(b.State).canonical(), m.app.canonical()) {
 			c.fail("branch", m, "has another state than its branch %v of %v brings to the merge", b.Label, b.Members)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
@@ -28,7 +29,7 @@ type entry struct {
 	whole []byte
 }
 
-func newDisk() *disk { return &disk{state: newState(), named: true} }
+func newDisk(l *session.Limits) *disk { return &disk{state: newState(l), named: true} }
 
 // write appends an entry.
 func (s *run) write(m *member, e entry) {
@@ -80,7 +81,7 @@ func (s *run) recover(d *disk) (*state, replica.Earlier) {
 		d.settle(d.flushing)
 	}
 	d.flushing, d.waiting, d.named = nil, nil, true
-	return parse(d.state.canonical()), d.place.Named()
+	return d.state.parse(d.state.canonical()), d.place.Named()
 }
 
 // keep writes down what the application has just done.

@@ -6,6 +6,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -14,13 +15,15 @@ import (
 type load struct {
 	nodes     int
 	roughness float64
-	untidy    bool    // applications write equal states in different ways
-	refuse    float64 // share of snapshots that applications refuse
-	slow      int64   // the longest time of a call, in nanoseconds
-	flush     int64   // the longest time of a flush of a disk, in nanoseconds
-	broken    float64 // share of flushes that fail
-	shared    bool    // all machines sleep at the same time, now and then
-	pace      float64 // how often a second each node broadcasts one to three operations
+	untidy    bool            // applications write equal states in different ways
+	refuse    float64         // share of snapshots that applications refuse
+	slow      int64           // the longest time of a call, in nanoseconds
+	flush     int64           // the longest time of a flush of a disk, in nanoseconds
+	broken    float64         // share of flushes that fail
+	shared    bool            // all machines sleep at the same time, now and then
+	pace      float64         // how often a second each node broadcasts one to three operations
+	clients   int64           // that have sessions
+	sessions  *session.Limits // nil: there are none
 	mix       []broadcast.Options
 	cast      broadcast.Config
 	replica   replica.Config // without Self
@@ -50,6 +53,10 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		if r.Chance(0.3) {
 			l.broken = 0.01
 		}
+	}
+	if o.Sessions {
+		l.clients = r.Between(1, 5)
+		l.sessions = &session.Limits{Sessions: int(r.Between(1, 5)), Window: mostOpen + 1, Bytes: 64}
 	}
 	l.pace = min(l.pace, l.bearable())
 	l.mix = drawMix(r, o.Timed)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
@@ -99,7 +100,11 @@ func (s *run) operate(m *member) {
 	m.ops++
 	op := binary.BigEndian.AppendUint64(nil, uint64(m.inc.Boot))
 	op = binary.BigEndian.AppendUint64(op, m.ops)
-	op = append(op, make([]byte, s.rand.Below(64))...)
+	if s.opt.Sessions {
+		op = append(op, s.request(opID(op))...)
+	} else {
+		op = append(op, make([]byte, s.rand.Below(64))...)
+	}
 	if _, err := m.n.Broadcast(replica.AppendOp(nil, op), s.load.mix[s.rand.Below(int64(len(s.load.mix)))]); err == nil {
 		s.w.Sometimes(Operated)
 	}
@@ -207,8 +212,12 @@ func (s *run) call(m *member, e *replica.Effect) {
 	now := m.n.Instant()
 	switch e.Kind {
 	case replica.Apply:
-		if !m.app.apply(e.Delivery.Payload) {
+		answer, fresh := m.app.apply(e.Delivery.Payload)
+		if !fresh {
 			s.check.fail("twice", m, "operation %x is applied to a state that has it", e.Delivery.Payload[:16])
+		}
+		if a, ok := answer.(session.Answer); ok && m.own(&e.Delivery) {
+			s.answered(m, opID(e.Delivery.Payload[:16]), a, e.Lasting)
 		}
 	case replica.Barrier:
 		s.check.passes(m, e)

@@ -23,6 +23,8 @@ type Options struct {
 	Timed  bool // some operations are Timed
 	Quorum bool // states continue in quorums only
 	Disks  bool // machines keep the state
+	// Sessions: operations are of clients that submit them again.
+	Sessions bool
 }
 
 // The phases of a run.
@@ -57,6 +59,8 @@ const (
 	Recovered   = "a process found a state on its disk"
 	Torn        = "a process ended while its disk was written, and found that"
 	Failed      = "a disk failed"
+	Repeated    = "an attempt had been applied before"
+	Expired     = "a session had expired"
 )
 
 // run is one seed under way.
@@ -68,6 +72,7 @@ type run struct {
 	members []*member // by node
 	disks   []*disk   // by node
 	check   check
+	clients clients
 	done    bool // the members broadcast no more operations
 }
 
@@ -79,6 +84,10 @@ func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 	s.members = make([]*member, s.load.nodes)
 	s.disks = make([]*disk, s.load.nodes)
 	s.check = newCheck(s)
+	s.clients = clients{sent: map[opID]sent{}, lasting: map[attempt]uint64{}}
+	for range s.load.clients {
+		s.clients.all = append(s.clients.all, &client{})
+	}
 	c, err := sim.CaseOf(seed, s.options(opt))
 	if err != nil {
 		return sim.Result{}, err
@@ -150,12 +159,12 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 // machine.
 func (s *run) boot(n *sim.Node) {
 	if !s.opt.Disks {
-		s.begin(n, newState(), replica.Earlier{})
+		s.begin(n, newState(s.load.sessions), replica.Earlier{})
 		return
 	}
 	d := &s.disks[n.ID()-1]
 	if *d == nil {
-		*d = newDisk()
+		*d = newDisk(s.load.sessions)
 	}
 	app, has := s.recover(*d)
 	m := s.begin(n, app, has)

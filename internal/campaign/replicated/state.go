@@ -4,16 +4,24 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
+	"github.com/failaware/failaware/timed"
 )
 
 // opID names an operation: its author's boot id and its number there.
 type opID [16]byte
 
 func (id opID) compare(o opID) int { return bytes.Compare(id[:], o[:]) }
+
+// session returns the id of a session that the operation opens.
+func (id opID) session() session.ID {
+	return session.ID{Boot: timed.BootID(binary.BigEndian.Uint64(id[:])), Sequence: binary.BigEndian.Uint64(id[8:])}
+}
 
 // state is the state of an application. It has the operations, and a hash of the
 // order in which they came since the last restart or merge. Applications with
@@ -23,12 +31,23 @@ type state struct {
 	history uint64
 	// untidy, if set, makes snapshots of equal states differ.
 	untidy *random.Stream
+
+	// With sessions, operations are clients' attempts, which come after their ids.
+	limits   *session.Limits // nil: there are none
+	sessions *session.Table
+	once     map[attempt]bool // what was applied of them
 }
 
-func newState() *state { return &state{ops: map[opID]bool{}} }
+func newState(l *session.Limits) *state {
+	s := &state{ops: map[opID]bool{}, limits: l}
+	if l != nil {
+		s.sessions, s.once = session.NewTable(*l), map[attempt]bool{}
+	}
+	return s
+}
 
 // apply applies an operation. It reports false if the state has it already.
-func (s *state) apply(payload []byte) (fresh bool) {
+func (s *state) apply(payload []byte) (answer any, fresh bool) {
 	id := opID(payload[:16])
 	fresh = !s.ops[id]
 	s.ops[id] = true
@@ -36,63 +55,104 @@ func (s *state) apply(payload []byte) (fresh bool) {
 	h.Write(binary.BigEndian.AppendUint64(nil, s.history))
 	h.Write(payload)
 	s.history = h.Sum64()
-	return fresh
+	if s.limits != nil {
+		answer = s.sessions.Apply(id.session(), payload[16:], func(command []byte) any {
+			if len(command) > 0 {
+				a := attempt(command)
+				fresh = fresh && !s.once[a]
+				s.once[a] = true
+			}
+			return s.history
+		})
+	}
+	return answer, fresh
 }
 
 // canonical returns the one snapshot of the state that depends on nothing else.
 func (s *state) canonical() []byte {
-	ids := make([]opID, 0, len(s.ops))
-	for id := range s.ops {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(x, y opID) int { return bytes.Compare(x[:], y[:]) })
+	return s.encode(slices.SortedFunc(maps.Keys(s.ops), opID.compare))
+}
+
+func (s *state) encode(ids []opID) []byte {
 	b := binary.BigEndian.AppendUint64(nil, s.history)
+	if s.limits != nil {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(ids)))
+	}
 	for _, id := range ids {
 		b = append(b, id[:]...)
+	}
+	if s.limits != nil {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(s.once)))
+		for _, a := range slices.SortedFunc(maps.Keys(s.once), attempt.compare) {
+			b = append(b, a[:]...)
+		}
+		b = s.sessions.Append(b)
 	}
 	return b
 }
 
 // snapshot returns the state as this application writes it.
 func (s *state) snapshot() []byte {
-	b := s.canonical()
-	if s.untidy == nil {
-		return b
-	}
-	ids := b[8:]
-	for i := range len(ids) / 16 {
-		j := int(s.untidy.Below(int64(i + 1)))
-		for k := range 16 {
-			ids[16*i+k], ids[16*j+k] = ids[16*j+k], ids[16*i+k]
+	ids := slices.SortedFunc(maps.Keys(s.ops), opID.compare)
+	if s.untidy != nil {
+		for i := range ids {
+			j := int(s.untidy.Below(int64(i + 1)))
+			ids[i], ids[j] = ids[j], ids[i]
 		}
 	}
-	return b
+	return s.encode(ids)
 }
 
 func (s *state) restore(b []byte) {
 	clear(s.ops)
 	s.history = binary.BigEndian.Uint64(b)
-	for b = b[8:]; len(b) > 0; b = b[16:] {
-		s.ops[opID(b[:16])] = true
+	b = b[8:]
+	ids := len(b) / 16
+	if s.limits != nil {
+		ids, b = int(binary.BigEndian.Uint32(b)), b[4:]
 	}
+	for range ids {
+		s.ops[opID(b[:16])] = true
+		b = b[16:]
+	}
+	if s.limits == nil {
+		return
+	}
+	clear(s.once)
+	count := int(binary.BigEndian.Uint32(b))
+	b = b[4:]
+	for range count {
+		s.once[attempt(b[:len(attempt{})])] = true
+		b = b[len(attempt{}):]
+	}
+	table, err := session.Parse(*s.limits, b)
+	if err != nil {
+		panic(err) // the bytes are those of encode
+	}
+	s.sessions = table
 }
 
 // merge makes the state the union of the branches.
 func (s *state) merge(branches []replica.Branch) {
-	all := map[opID]bool{}
+	all, once := map[opID]bool{}, map[attempt]bool{}
+	var tables []*session.Table
 	h := fnv.New64a()
 	for _, b := range branches {
-		for id := range parse(b.State).ops {
-			all[id] = true
-		}
+		o := s.parse(b.State)
+		maps.Copy(all, o.ops)
+		maps.Copy(once, o.once)
+		tables = append(tables, o.sessions)
 		h.Write(b.State)
 	}
 	s.ops, s.history = all, h.Sum64()
+	if s.limits != nil {
+		s.once, s.sessions = once, session.Merge(*s.limits, tables)
+	}
 }
 
 // parse returns the state of a snapshot.
-func parse(snapshot []byte) *state {
-	s := newState()
-	s.restore(snapshot)
-	return s
+func (s *state) parse(snapshot []byte) *state {
+	o := newState(s.limits)
+	o.restore(snapshot)
+	return o
 }

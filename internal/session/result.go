@@ -1,0 +1,68 @@
+package session
+
+import "encoding/binary"
+
+// Kinds of results; each encoded result begins with one. No bytes stand for a result that
+// is not kept.
+const (
+	resultNil = iota + 1
+	resultFalse
+	resultTrue
+	resultInt
+	resultInt64
+	resultUint64
+	resultString
+	resultBytes
+)
+
+// encodeResult returns the encoding of a result, or nil if results of its type are not
+// kept, or if it is larger than most bytes.
+func encodeResult(result any, most int) []byte {
+	number := func(kind byte, n uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kind}, n) }
+	switch x := result.(type) {
+	case nil:
+		return []byte{resultNil}
+	case bool:
+		if x {
+			return []byte{resultTrue}
+		}
+		return []byte{resultFalse}
+	case int:
+		return number(resultInt, uint64(x))
+	case int64:
+		return number(resultInt64, uint64(x))
+	case uint64:
+		return number(resultUint64, x)
+	case string:
+		if len(x) < most {
+			return append([]byte{resultString}, x...)
+		}
+	case []byte:
+		if len(x) < most {
+			return append([]byte{resultBytes}, x...)
+		}
+	}
+	return nil
+}
+
+// decodeResult returns the result of an encoding.
+func decodeResult(b []byte) any {
+	r := reader{b: b}
+	switch r.byte() {
+	case resultFalse:
+		return false
+	case resultTrue:
+		return true
+	case resultInt:
+		return int(r.u64())
+	case resultInt64:
+		return int64(r.u64())
+	case resultUint64:
+		return r.u64()
+	case resultString:
+		return string(r.b)
+	case resultBytes:
+		return append([]byte{}, r.b...)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package session
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+var small = Limits{Sessions: 3, Window: 4, Bytes: 32}
+
+// log is an application whose results are its length.
+type log struct {
+	*Table
+	list []string
+	ops  uint64
+}
+
+func newLog(l Limits) *log { return &log{Table: NewTable(l)} }
+
+// do applies an operation to the sessions and the application.
+func (l *log) do(operation []byte) any {
+	l.ops++
+	return l.Apply(ID{1, 2, l.ops}, operation, l.apply)
+}
+
+func (l *log) apply(command []byte) any {
+	l.list = append(l.list, string(command))
+	return len(l.list)
+}
+
+func (l *log) open() ID {
+	l.do(AppendOpen(nil))
+	return ID{1, 2, l.ops}
+}
+
+func (l *log) use(id ID, number uint64, command string) Answer {
+	return l.do(AppendUse(nil, id, number, []byte(command))).(Answer)
+}
+
+func appliesOnce(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	require.Equal(t, Answer{Result: 1}, l.use(id, 1, "a"))
+	require.Equal(t, 2, l.do(AppendPlain(nil, []byte("plain"))))
+	require.Equal(t, Answer{Result: 1, Repeated: true}, l.use(id, 1, "a"))
+	require.Equal(t, Answer{Result: 3}, l.use(l.open(), 1, "a"), "another session")
+	require.Equal(t, Answer{Result: 4}, l.use(id, 2, "b"))
+	require.Equal(t, []string{"a", "plain", "a", "b"}, l.list)
+}
+
+// overtaken has operations of one session come in another order than their numbers.
+func overtaken(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	require.Equal(t, Answer{Result: 1}, l.use(id, 3, "c"))
+	require.Equal(t, Answer{Result: 2}, l.use(id, 1, "a"))
+	require.Equal(t, Answer{Result: 3}, l.use(id, 2, "b"))
+	require.Equal(t, Answer{Result: 2, Repeated: true}, l.use(id, 1, "a"))
+}
+
+func windowIsBounded(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	for n := uint64(1); n <= 20; n++ {
+		require.Equal(t, Answer{Result: int(n)}, l.use(id, n, "x"))
+		require.LessOrEqual(t, len(l.find(id).kept), small.Window)
+	}
+	for n := range uint64(20) {
+		a := l.use(id, n, "x")
+		require.Equal(t, n <= 16, a.Err == ErrTooOld, "%d", n)
+		require.Equal(t, n > 16, a.Repeated, "%d", n)
+	}
+	require.Len(t, l.list, 20)
+}
+
+func resultsAreBounded(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	for n := uint64(1); n <= 4; n++ {
+		l.do(nil)
+		op := AppendUse(nil, id, n, []byte("x"))
+		l.Apply(ID{}, op, func([]byte) any { return fmt.Sprintf("%010d", n) })
+	}
+	for n, want := range map[uint64]error{1: ErrResultGone, 2: ErrResultGone, 3: nil, 4: nil} {
+		a := l.use(id, n, "x")
+		require.Equal(t, want, a.Err, "%d", n)
+		require.True(t, a.Repeated)
+	}
+	require.Empty(t, l.list, "none of them is applied again")
+}
+
+func anotherCommandIsRefused(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	l.use(id, 1, "a")
+	require.Equal(t, Answer{Err: ErrReused}, l.use(id, 1, "b"))
+	require.Equal(t, []string{"a"}, l.list)
+}
+
+// expire opens more sessions than there may be.
+func expire(t testing.TB) {
+	l := newLog(small)
+	var ids []ID
+	for range small.Sessions {
+		ids = append(ids, l.open())
+	}
+	l.use(ids[0], 1, "a")
+	l.open()
+	require.Equal(t, small.Sessions, l.Len())
+	require.Equal(t, Answer{Err: ErrExpired}, l.use(ids[1], 1, "b"), "it was used the longest ago")
+	require.True(t, l.use(ids[0], 1, "a").Repeated)
+	l.do(AppendClose(nil, ids[0]))
+	require.Equal(t, Answer{Err: ErrExpired}, l.use(ids[0], 1, "a"))
+	require.Equal(t, []string{"a"}, l.list)
+}
+
+// branch returns a copy of a log.
+func (l *log) branch(t testing.TB) *log {
+	table, err := Parse(l.limits, l.Append(nil))
+	require.NoError(t, err)
+	return &log{table, append([]string{}, l.list...), l.ops}
+}
+
+func mergeRemembersAll(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	l.use(id, 1, "a")
+	left, right := l.branch(t), l.branch(t)
+	left.ops, right.ops = 100, 200
+	left.use(id, 2, "b")
+	right.use(id, 3, "c")
+	own := right.open()
+	right.use(own, 1, "d")
+	for _, order := range [][]*Table{{left.Table, right.Table}, {right.Table, left.Table}} {
+		m := &log{Table: Merge(small, order), list: []string{"a", "b", "c", "d"}, ops: 300}
+		for n, command := range map[uint64]string{1: "a", 2: "b", 3: "c"} {
+			require.True(t, m.use(id, n, command).Repeated)
+		}
+		require.True(t, m.use(own, 1, "d").Repeated)
+		require.Equal(t, Answer{Result: 5}, m.use(id, 4, "e"))
+	}
+}
+
+// expiredStays merges a branch in which a session has expired, after an operation of it,
+// with one that still has it.
+func expiredStays(t testing.TB) {
+	l := newLog(small)
+	id := l.open()
+	left, right := l.branch(t), l.branch(t)
+	left.ops, right.ops = 100, 200
+	left.use(id, 1, "a")
+	for range small.Sessions {
+		left.open()
+	}
+	for len(left.sessions) > 0 {
+		left.do(AppendClose(nil, left.sessions[0].id)) // there is room again
+	}
+	right.use(id, 2, "b")
+	m := &log{Table: Merge(small, []*Table{left.Table, right.Table}), list: []string{"a", "b"}}
+	require.Equal(t, Answer{Err: ErrExpired}, m.use(id, 1, "a"))
+	require.Equal(t, Answer{Err: ErrExpired}, m.use(id, 2, "b"))
+}
+
+func TestWhatHasExpiredInABranchStaysSo(t *testing.T)  { expiredStays(t) }
+func TestANumberIsAppliedOnce(t *testing.T)            { appliesOnce(t) }
+func TestOvertakenOperationsAreApplied(t *testing.T)   { overtaken(t) }
+func TestTheWindowOfASessionIsBounded(t *testing.T)    { windowIsBounded(t) }
+func TestTheResultsOfASessionAreBounded(t *testing.T)  { resultsAreBounded(t) }
+func TestAnotherCommandIsRefused(t *testing.T)         { anotherCommandIsRefused(t) }
+func TestTheSessionUsedTheLongestAgoEnds(t *testing.T) { expire(t) }
+func TestAMergeRemembersAllBranches(t *testing.T)      { mergeRemembersAll(t) }
+
+func TestResultsComeBackAsTheyWere(t *testing.T) {
+	for _, x := range []any{nil, true, false, 7, -7, int64(-8), uint64(9), "", "text", []byte{}, []byte("bytes")} {
+		b := encodeResult(x, 32)
+		require.NotEmpty(t, b, "%v", x)
+		require.Equal(t, x, decodeResult(b))
+	}
+	require.Empty(t, encodeResult(struct{}{}, 32))
+	require.Empty(t, encodeResult("a string that is larger than thirty-two bytes", 32))
+}
+
+// Tables of members that apply the same operations are equal, also of one that begins with
+// an encoding.
+func TestTablesAreReadAsTheyWereWritten(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	l := newLog(small)
+	require.Empty(t, l.Append(nil))
+	other := l.branch(t)
+	ids := []ID{{}}
+	for range 500 {
+		op := AppendUse(nil, ids[r.IntN(len(ids))], r.Uint64N(6), []byte{byte(r.IntN(2))})
+		switch r.IntN(10) {
+		case 0:
+			op = AppendOpen(nil)
+			ids = append(ids, ID{1, 2, l.ops + 1})
+		case 1:
+			op = AppendClose(nil, ids[r.IntN(len(ids))])
+		case 2:
+			other = other.branch(t)
+		case 3:
+			op = op[:r.IntN(len(op))]
+		}
+		require.Equal(t, l.do(op), other.do(op))
+		require.Equal(t, l.Append(nil), other.Append(nil))
+	}
+	require.Equal(t, l.list, other.list)
+	b := l.Append(nil)
+	require.NotEmpty(t, l.list)
+	for n := 1; n < len(b); n++ {
+		_, err := Parse(small, b[:n])
+		require.ErrorIs(t, err, errTable)
+	}
+	_, err := Parse(small, append(b, 0))
+	require.ErrorIs(t, err, errTable)
+}
+
+func FuzzParse(f *testing.F) {
+	l := newLog(small)
+	l.use(l.open(), 1, "a")
+	f.Add(l.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		table, err := Parse(small, b)
+		if err == nil {
+			table.Apply(ID{Node: timed.NodeID(1)}, AppendOpen(nil), nil)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package replicate
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
+)
+
+// adapter is an application as the engine calls it: snapshots are slices there. Its state
+// is the sessions with the application's state behind them.
+type adapter struct {
+	app      Application
+	most     int // bytes of a snapshot
+	sessions *session.Table
+}
+
+var limits = session.Limits{Sessions: MaxSessions, Window: SessionWindow, Bytes: SessionResults}
+
+func newAdapter(app Application, most int) *adapter {
+	return &adapter{app, most, session.NewTable(limits)}
+}
+
+// Apply implements [engine.Application].
+func (a *adapter) Apply(d broadcast.Delivery) any {
+	id := session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}
+	return a.sessions.Apply(id, d.Payload, func(command []byte) any {
+		return a.app.Apply(Operation{ID: d.ID, Command: command, Stamp: d.Stamp, Deviation: d.Deviation})
+	})
+}
+
+// Snapshot implements [engine.Application].
+func (a *adapter) Snapshot() ([]byte, error) {
+	w := bounded{most: a.most}
+	err := a.Save(&w)
+	if w.tooLarge {
+		err = ErrSnapshotTooLarge
+	}
+	return w.Bytes(), err
+}
+
+// Restore implements [engine.Application].
+func (a *adapter) Restore(state []byte) error { return a.Load(bytes.NewReader(state)) }
+
+// Save implements [engine.Application].
+func (a *adapter) Save(w io.Writer) error {
+	table := a.sessions.Append(nil)
+	if _, err := w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(table))), table...)); err != nil {
+		return err
+	}
+	return a.app.Snapshot(w)
+}
+
+// Load implements [engine.Application].
+func (a *adapter) Load(r io.Reader) (err error) {
+	if a.sessions, err = readSessions(r); err != nil {
+		return err
+	}
+	return a.app.Restore(r)
+}
+
+// readSessions reads the sessions in front of a state.
+func readSessions(r io.Reader) (*session.Table, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, fmt.Errorf("sessions: %w", err)
+	}
+	var table bytes.Buffer // grows as bytes come: the size may be wrong
+	if _, err := io.CopyN(&table, r, int64(binary.BigEndian.Uint32(size[:]))); err != nil {
+		return nil, fmt.Errorf("sessions: %w", errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	return session.Parse(limits, table.Bytes())
+}
+
+// Merge implements [engine.Application].
+func (a *adapter) Merge(branches []replica.Branch) error {
+	list := make([]Branch, len(branches))
+	tables := make([]*session.Table, len(branches))
+	for i, b := range branches {
+		r := bytes.NewReader(b.State)
+		var err error
+		if tables[i], err = readSessions(r); err != nil {
+			return err
+		}
+		list[i] = Branch{Members: b.Members, State: r}
+	}
+	a.sessions = session.Merge(limits, tables)
+	return a.app.(Merger).Merge(list)
+}
+
+// Hash implements [engine.Hasher].
+func (a *adapter) Hash() uint64 {
+	return crc64.Update(a.app.(Hasher).Hash(), crc64.MakeTable(crc64.ISO), a.sessions.Append(nil))
+}

@@ -1,0 +1,50 @@
+package replicate
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+)
+
+// attempts plays the outcomes of attempts, and returns that of all of them.
+func attempts(outcomes ...error) (calls int, err error) {
+	_, err = untilKnown(func() (Applied, error) {
+		err := outcomes[calls]
+		calls++
+		return Applied{}, err
+	}, func() error { return nil })
+	return calls, err
+}
+
+func unknownFor(reason failaware.UnknownReason) error {
+	return &failaware.UnknownOutcomeError{ID: failaware.MessageID{Sequence: 7}, Reason: reason}
+}
+
+// failsAfterUnknown has an attempt fail after one with an unknown outcome.
+func failsAfterUnknown() error {
+	_, err := attempts(unknownFor(failaware.IncarnationEnded), &NotAcceptingError{Err: context.Canceled})
+	return err
+}
+
+func TestAttemptsEndWhenTheOutcomeIsKnown(t *testing.T) {
+	calls, err := attempts(unknownFor(failaware.OrderedElsewhere), unknownFor(StateDiscarded), nil)
+	require.NoError(t, err)
+	require.Equal(t, 3, calls)
+	for _, reason := range []failaware.UnknownReason{failaware.NotAwaited, failaware.NodeStopped} {
+		calls, err := attempts(unknownFor(reason))
+		require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+		require.Equal(t, 1, calls)
+	}
+	calls, err = attempts(failaware.ErrTooLarge)
+	require.Equal(t, failaware.ErrTooLarge, err)
+	require.Equal(t, 1, calls)
+}
+
+func TestAnAttemptThatFailsLeavesTheOutcomeUnknown(t *testing.T) {
+	err := failsAfterUnknown()
+	require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, context.Canceled)
+}
