@@ -90,14 +90,15 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 // newest returns the state of the last quorum. Quorums intersect, so their views are
 // one line, in which sequences grow. Among equals, a state that is neither discarded nor
 // of an earlier incarnation is preferred, then one that continues the other, as one does
-// that has more of the same view, and then the one that most members have.
+// that has more of the same view, and then the one that most members have. A tentative
+// state is the last among equals: with Stored, the disk of its node has the initial state
+// under the rank of a view whose operations other disks have.
 func (m *Replica) newest(bs []branch) branch {
-	best, standing := bs[0], m.standingOf(bs[0])
+	best, weight := bs[0], m.weightOf(bs[0])
 	for _, b := range bs[1:] {
-		s := m.standingOf(b)
-		if b.rank > best.rank || b.rank == best.rank && (standing == Pending && s != Pending ||
-			standing == s && m.rather(&b, &best)) {
-			best, standing = b, s
+		w := m.weightOf(b)
+		if b.rank > best.rank || b.rank == best.rank && (w > weight || w == weight && m.rather(&b, &best)) {
+			best, weight = b, w
 		}
 	}
 	return best
@@ -111,13 +112,17 @@ func (m *Replica) rather(b, o *branch) bool {
 	return b.members.Len() > o.members.Len()
 }
 
-// standingOf returns the standing of the members that bring a branch along. It is
-// Pending if all of them have it from an earlier incarnation or have discarded it.
-func (m *Replica) standingOf(b branch) Standing {
+// weightOf returns what the standing of the members counts that bring a branch along: 2 if
+// one of them is a holder, 1 if they have discarded it or have it from an earlier
+// incarnation, and 0 if it is tentative.
+func (m *Replica) weightOf(b branch) (weight int) {
 	for id := range b.members.All() {
-		if m.reportOf(id).standing != Pending {
-			return Holder
+		switch m.reportOf(id).standing {
+		case Holder:
+			return 2
+		case Pending:
+			weight = 1
 		}
 	}
-	return Pending
+	return weight
 }

@@ -32,6 +32,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePlaceWithoutPosition":   placeInTheMiddle,
 		"StorePositionsSkipped":       positionsInTheMiddle,
 		"StoreBaseForgotten":          positionsOfOthers,
+		"StoreTentativeIsNewer":       tentativeIsOlder,
 		"ReplicaForgetEarlier":        aloneKeeps,
 		"ReplicaEarlierUnnamed":       earlierIsABranch,
 		"ReplicaAnyPositionIncludes":  earlierIsABranch,

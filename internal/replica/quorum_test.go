@@ -41,6 +41,30 @@ func unsettledQuorum(t testing.TB) {
 
 func TestAViewThatIsNotSettledMakesNoStateNewer(t *testing.T) { unsettledQuorum(t) }
 
+// tentativeIsOlder has a process find the initial state on its disk, under the rank of a
+// view whose operations the disk of another has. Then it gets operations of a view that is
+// not settled.
+func tentativeIsOlder(t testing.TB) {
+	w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	begin := w.nodes[2].place
+	require.Zero(t, begin.Position)
+	w.op(0, "a")
+	w.nodes[1], w.nodes[2] = w.node(1, 1, w.nodes[1].place.Named()), w.node(2, 1, begin.Named())
+	w.nodes[1].app = "a"
+	w.hold = func(from int, payload []byte) bool { return from == 1 && kind(payload[0]) == kindReport }
+	w.install(1, 2)
+	w.op(2, "x")
+	w.hold = nil
+	w.install(1, 2)
+	w.run(10 * time.Millisecond)
+	for i := 1; i <= 2; i++ {
+		require.Equal(t, "a", w.nodes[i].app, "node %d", i+1)
+	}
+}
+
+func TestATentativeStateIsOlderThanAnyOfItsRank(t *testing.T) { tentativeIsOlder(t) }
+
 // A member that waits for a state to replace its own still has a newer state than a
 // member that was away for longer.
 func discardedIsNewer(t testing.TB) {
