@@ -3,12 +3,14 @@ package replicate_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +47,7 @@ func child(text string) error {
 	if _, err := fmt.Sscan(f[0]+" "+f[1], &id, &round); err != nil {
 		return err
 	}
-	dir, withQuorum, addrs := f[2], f[3] == "quorum", f[4:]
+	dir, withQuorum, addrs := f[2], f[3] != "all", f[4:]
 	cfg := failaware.Config{ID: id, Listen: addrs[id-1], StateDir: filepath.Join(dir, "node"), Timing: failaware.LAN(),
 		Broadcast: &failaware.BroadcastConfig{RequireQuorum: withQuorum}}
 	var all timed.Set
@@ -79,19 +81,70 @@ func child(text string) error {
 		time.Sleep(50 * time.Millisecond)
 	}
 	for i := range 4 {
-		go func() {
-			for k := 0; ; k++ {
-				word := fmt.Sprintf("%d.%d.%d.%d", round, id, i, k)
-				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-				if a, err := r.Submit(ctx, []byte(word)); err == nil && a.Lasting {
-					fmt.Println("acked", word)
-				}
-				cancel()
-			}
-		}()
+		if f[3] == "sessions" {
+			go writeOnce(r, filepath.Join(dir, fmt.Sprintf("client%d.%d", id, i)), fmt.Sprintf("%d.%d", id, i))
+		} else {
+			go write(r, fmt.Sprintf("%d.%d.%d", round, id, i))
+		}
 	}
 	<-r.Done()
 	return r.Err()
+}
+
+// write writes words, each once.
+func write(r *replicate.Replica, prefix string) {
+	for k := 0; ; k++ {
+		word := fmt.Sprintf("%s.%d", prefix, k)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		if a, err := r.Submit(ctx, []byte(word)); err == nil && a.Lasting {
+			fmt.Println("acked", word)
+		}
+		cancel()
+	}
+}
+
+// writeOnce is a client with a session. Its file has the session's id, and an empty line for
+// each number. It goes on with the last number, since it does not know what came of that.
+func writeOnce(r *replicate.Replica, path, prefix string) {
+	fail := func(err error) {
+		if err != nil {
+			fmt.Println("failed", err)
+		}
+	}
+	var id replicate.SessionID
+	begun := 0 // numbers in the file
+	if b, err := os.ReadFile(path); err == nil {
+		text, lines, _ := strings.Cut(string(b), "\n")
+		fail(id.UnmarshalText([]byte(text)))
+		begun = len(lines)
+	} else {
+		s, err := r.OpenSession(context.Background())
+		if err != nil {
+			return // the process ends
+		}
+		id = s.ID()
+		fail(os.WriteFile(path+".new", fmt.Appendf(nil, "%v\n", id), 0o600))
+		fail(os.Rename(path+".new", path))
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	fail(err)
+	s := r.Session(id)
+	for number := max(1, begun); ; number++ {
+		if number > begun {
+			_, err := file.WriteString("\n")
+			fail(err)
+		}
+		word := fmt.Sprintf("%s.%d", prefix, number)
+		a, err := s.Submit(context.Background(), uint64(number), []byte(word))
+		if errors.Is(err, failaware.ErrOutcomeUnknown) || errors.Is(err, failaware.ErrClosed) {
+			return
+		}
+		fail(err)
+		if a.Repeated {
+			fmt.Println("repeated", word)
+		}
+		fmt.Println("acked", word)
+	}
 }
 
 // addresses returns addresses on this machine that were free a moment ago.
@@ -114,6 +167,8 @@ type processes struct {
 	running []*exec.Cmd
 	lines   chan string
 	acked   map[string]bool
+	// repeated counts the operations of sessions that had been applied before.
+	repeated int
 }
 
 // start starts the nodes that do not run.
@@ -164,6 +219,9 @@ func (p *processes) kill(is ...int) {
 func (p *processes) take(line string) bool {
 	if word, acked := strings.CutPrefix(line, "acked "); acked {
 		p.acked[word] = true
+	}
+	if strings.HasPrefix(line, "repeated ") {
+		p.repeated++
 	}
 	require.False(p.t, strings.HasPrefix(line, "failed"), line)
 	return line != "over"
@@ -224,7 +282,24 @@ func killAgain(t *testing.T, kind string, all bool, kills int) {
 	for word := range p.acked {
 		require.Equal(t, 1, times[word], "%s is lost", word)
 	}
-	t.Logf("%d kills, %d acknowledged operations of %d", kills, len(p.acked), len(list))
+	if kind == "sessions" {
+		require.Subset(t, list, upTo(p.acked), "clients go on with the next number when the last was acknowledged")
+	}
+	t.Logf("%d kills, %d acknowledged operations of %d, %d of them were submitted again", kills, len(p.acked), len(list), p.repeated)
+}
+
+// upTo returns all words of the clients that wrote some word, up to that one.
+func upTo(acked map[string]bool) (all []string) {
+	for word := range acked {
+		i := strings.LastIndexByte(word, '.')
+		last, _ := strconv.Atoi(word[i+1:])
+		for k := 1; k <= last; k++ {
+			if w := fmt.Sprint(word[:i+1], k); !acked[w] {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
 }
 
 func (p *processes) alive() (is []int) {
@@ -243,5 +318,7 @@ func TestNothingAcknowledgedIsLostWithProcesses(t *testing.T) {
 	}
 	t.Run("all, quorum", func(t *testing.T) { killAgain(t, "quorum", true, kills) })
 	t.Run("some, quorum", func(t *testing.T) { killAgain(t, "quorum", false, kills) })
+	t.Run("all, sessions", func(t *testing.T) { killAgain(t, "sessions", true, kills) })
+	t.Run("some, sessions", func(t *testing.T) { killAgain(t, "sessions", false, kills) })
 	t.Run("all, without a quorum", func(t *testing.T) { killAgain(t, "all", true, kills) })
 }
