@@ -19,20 +19,26 @@ type adapter struct {
 	app      Application
 	most     int // bytes of a snapshot
 	sessions *session.Table
+	delivery broadcast.Delivery       // that is applied
+	command  func(command []byte) any // applies its command, without an allocation for each
 }
 
 var limits = session.Limits{Sessions: MaxSessions, Window: SessionWindow, Bytes: SessionResults}
 
 func newAdapter(app Application, most int) *adapter {
-	return &adapter{app, most, session.NewTable(limits)}
+	a := &adapter{app: app, most: most, sessions: session.NewTable(limits)}
+	a.command = func(command []byte) any {
+		d := &a.delivery
+		return a.app.Apply(Operation{ID: d.ID, Command: command, Stamp: d.Stamp, Deviation: d.Deviation})
+	}
+	return a
 }
 
 // Apply implements [engine.Application].
 func (a *adapter) Apply(d broadcast.Delivery) any {
-	id := session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}
-	return a.sessions.Apply(id, d.Payload, func(command []byte) any {
-		return a.app.Apply(Operation{ID: d.ID, Command: command, Stamp: d.Stamp, Deviation: d.Deviation})
-	})
+	a.delivery = d
+	defer func() { a.delivery = broadcast.Delivery{} }() // let go of the payload
+	return a.sessions.Apply(session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}, d.Payload, a.command)
 }
 
 // Snapshot implements [engine.Application].
