@@ -98,7 +98,8 @@ type Replica struct {
 // When the node begins another incarnation (event.Restarted), the replica keeps the
 // state of the application, and brings it along as one that competes with those of the
 // others. A process that starts again has no state, unless there is a Storage: then Start
-// calls Restore and Apply before it returns, for the state that is there.
+// calls Restore and Apply before it returns, for the state that is there. If that takes so
+// long that the node has joined a view, it begins another incarnation (event.LateState).
 //
 // With RequireQuorum, a node that remembers nothing does not count until it has the
 // state again: a quorum of such nodes would not know what was acknowledged before. So
