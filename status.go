@@ -32,13 +32,16 @@ type Status struct {
 	Waiting      event.RestartReason // not empty while the node waits before it begins a new incarnation
 	Ready        bool
 	Leaving      bool
-	Alive        Set
-	Peers        []PeerStatus // in the order of ids; those without a known id last
-	Join         []JoinStatus // what the entries of Config.Join have led to
-	Keys         []KeyID      // the one that seals packets first; empty without a KeyFile
-	Counters     []Counter
-	Lateness     Lateness
-	Delays       Durations // proven delay bounds, of all packets of accepted incarnations
+	// Late says that the node acted later than Timing.SchedulingDelay within the last
+	// Timing.Expires, and tells its peers so.
+	Late     bool
+	Alive    Set
+	Peers    []PeerStatus // in the order of ids; those without a known id last
+	Join     []JoinStatus // what the entries of Config.Join have led to
+	Keys     []KeyID      // the one that seals packets first; empty without a KeyFile
+	Counters []Counter
+	Lateness Lateness
+	Delays   Durations // proven delay bounds, of all packets of accepted incarnations
 
 	Awake bool // the node keeps processors from sleeping ([Config.Awake])
 
@@ -75,6 +78,7 @@ type PeerStatus struct {
 	// What it says about itself.
 	Leads     bool
 	Candidate bool
+	Late      bool // it acts later than it should
 	Support   int
 	Weight    uint16
 	LockedTo  NodeID
@@ -110,7 +114,7 @@ func (n *Node) Status() Status {
 	if l := n.loop.Status(); l != nil {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
 		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
-		s.Ready, s.Leaving, s.Alive, s.Lateness, s.Delays = l.Ready, l.Leaving, l.Alive, Lateness(l.Lateness), l.Delays
+		s.Ready, s.Leaving, s.Late, s.Alive, s.Lateness, s.Delays = l.Ready, l.Leaving, l.Late, l.Alive, Lateness(l.Lateness), l.Delays
 		s.Keys = l.Keys
 		for i := range l.Peers {
 			s.Peers = append(s.Peers, n.peerStatus(&l.Peers[i]))
@@ -133,7 +137,7 @@ func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Keys: p.Keys,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
-		Leads: p.Leads, Candidate: p.Candidate, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
+		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
 	if p.Mismatch != nil {
 		s.Mismatch = n.differences(p.Mismatch)
 	}

@@ -95,6 +95,7 @@ type Election struct {
 	topValid bool
 	unfit    bool
 
+	late  late
 	audit audit
 }
 
@@ -170,7 +171,7 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 func (e *Election) FillState(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
 	st.Leading, st.Support, st.Named = false, 0, e.named
-	st.Global, st.Voter = e.LeadsGlobally(now), e.voter()
+	st.Global, st.Voter, st.Late = e.LeadsGlobally(now), e.voter(), e.Late(now)
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(e.support.Len())
 	}

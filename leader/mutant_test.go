@@ -23,6 +23,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"VoteBeyondMaxLock":   voteNeeds,
 		"VoteForAnybody":      voteByRank,
 		"NoGraceAfterStall":   listensAfterStall,
+		"LateBlocks":          lateBlocksNothing,
+		"LateForEver":         lateEnds,
 
 		"VoteForOtherQuorum":   oneQuorumSystem,
 		"ObjectorsBlockQuorum": quorumIsEnough,

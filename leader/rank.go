@@ -77,6 +77,7 @@ type State struct {
 	Global    bool   // it leads globally
 	Named     bool   // a leader that resigned has named it as its successor
 	Voter     bool   // quorum systems are replaced here, and it is a member of the present one
+	Late      bool   // it acts later than it should: its silence, and that of others to it, may be its own fault
 	Support   uint8  // size of its support set while it leads
 	Weight    uint16 // configured preference; larger is preferred
 	LockedTo  timed.Incarnation

@@ -118,7 +118,7 @@ func (e *Election) check(now timed.Instant, atAlarm bool, out []Effect) []Effect
 // it.
 func (e *Election) excused(id timed.NodeID, atAlarm bool) bool {
 	if !e.refusals.Has(id) {
-		return e.cfg.Mode == Available && atAlarm
+		return atAlarm && (e.cfg.Mode == Available || e.peers.of(id).state.Late)
 	}
 	if e.differs(id) {
 		return true

@@ -23,6 +23,16 @@ func newStatusCommand(g *globals) *cobra.Command {
 	}
 }
 
+// lateNow says so if the node is late now.
+func lateNow(s *api.Status) string {
+	for i := range s.Members {
+		if m := &s.Members[i]; m.Self && m.Late {
+			return "; late now"
+		}
+	}
+	return ""
+}
+
 func writeStatus(w io.Writer, s *api.Status) error {
 	t := cli.NewTable(w)
 	t.Row("node", fmt.Sprintf("%d (%s) of group %s at %s", s.Node, s.Name, s.Group, s.Address))
@@ -33,7 +43,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	t.Row("clock", clockText(&s.Clock))
 	t.Row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
 	t.Row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", cli.Brief(s.Lateness.AverageNS),
-		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS)))
+		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS))+lateNow(s))
 	if s.Awake {
 		t.Row("processors", "kept from sleeping")
 	}

@@ -108,7 +108,7 @@ func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Du
 func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 	view := s.View.View.Set
 	self := MemberInfo{Node: int(s.ID), Name: s.Name, Self: true, Boot: bootText(s.Boot),
-		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads,
+		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads, Late: s.Late,
 		SaysLeads: s.Leader.Leads, Fast: true, Support: s.Leader.Support.Len(), Weight: int(cfg.Weight),
 		LockedTo: int(s.Leader.Leader)}
 	zero := int64(0)
@@ -149,7 +149,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
 	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: p.Refused,
-		Alive: p.Alive, Fault: p.Fault, Fast: p.Fast, SaysLeads: p.Leads, Support: p.Support,
+		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
 	if p.ID != failaware.NoNode {

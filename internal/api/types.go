@@ -81,6 +81,7 @@ type MemberInfo struct {
 	// nothing.
 	SaysLeads    bool   `json:"says_leads"`
 	Fault        bool   `json:"clock_fault"`
+	Late         bool   `json:"late"`     // it acts later than it should, as it reports
 	DelayNS      *int64 `json:"delay_ns"` // proven bound of its last packet
 	Fast         bool   `json:"fast"`
 	LastFastNS   *int64 `json:"last_fast_ns"` // ago

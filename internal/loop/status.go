@@ -19,6 +19,7 @@ type Status struct {
 	Waiting      life.Reason // None, unless the node waits before it begins an incarnation
 	Ready        bool
 	Leaving      bool
+	Late         bool // it acted late lately, and its packets say so
 	Alive        timed.Set
 	Keys         []seal.KeyID // the one that seals first
 	Peers        []PeerStatus // in the order of ids; those without a known id last
@@ -52,6 +53,7 @@ type PeerStatus struct {
 	// What it says about itself.
 	Leads     bool
 	Candidate bool
+	Late      bool
 	Support   int
 	Weight    uint16
 	LockedTo  timed.NodeID
@@ -61,6 +63,9 @@ func (d *driver) status() *Status {
 	now := d.pub.current
 	s := &Status{At: d.clock.now, Boot: d.cfg.Self.Boot, Incarnations: d.life.Incarnations(), Waiting: d.life.Waiting(),
 		Leaving: d.life.Leaving(), Lateness: d.clock.late, Ready: now.Ready, Alive: now.Alive, Delays: d.delays}
+	if d.stack != nil {
+		s.Late = d.stack.Election().Late(d.clock.now)
+	}
 	for id := range d.routes.known.All() {
 		s.Peers = append(s.Peers, d.peerStatus(id))
 	}
@@ -98,7 +103,7 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	}
 	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(d.clock.now, id)
 	st := d.stack.Election().Peer(id)
-	p.Leads, p.Candidate, p.Support = st.Leading, st.Contender, int(st.Support)
+	p.Leads, p.Candidate, p.Late, p.Support = st.Leading, st.Contender, st.Late, int(st.Support)
 	p.Weight, p.LockedTo = st.Weight, st.LockedTo.Node
 	return p
 }

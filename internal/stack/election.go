@@ -67,7 +67,11 @@ func (s *Stack) sendReply(e *leader.Effect) {
 func (s *Stack) won(now timed.Instant) {
 	s.clockOut = s.clock.HandleLead(now, s.clockOut[:0])
 	s.performClock()
-	s.viewsOut = s.views.HandleWon(now, s.election.Support(), s.election.Refusals(), s.datagrams.Alive(now), s.datagrams.Boot, s, s.viewsOut[:0])
+	heard := s.datagrams.Alive(now)
+	if s.election.DoubtsSilence(now) {
+		heard = s.datagrams.Peers()
+	}
+	s.viewsOut = s.views.HandleWon(now, s.election.Support(), s.election.Refusals(), heard, s.datagrams.Boot, s, s.viewsOut[:0])
 	s.performViews()
 }
 

@@ -18,6 +18,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"CollateSlowHops":  slowHop,
 		"DistrustReleases": distrustBeginsNothing,
 		"DistrustRequests": distrustBeginsNothing,
+		"LateForEver":      lateForEver,
+		"LateInTheQueue":   lateLook,
+		"LateLeaderDrops":  lateLeader,
+		"LateUnnoticed":    lateNodeSaysSo,
+		"LateUntold":       lateNodeSaysSo,
 		"RelayedOfAnyBoot": otherBoot,
 		"TimersInTheBatch": batchBeforeTimers,
 	})

@@ -32,6 +32,7 @@ func (s *Stack) HandleBatched(now, received timed.Instant, p *wire.Packet, out [
 // take handles a packet.
 func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 	s.lastPacket = s.lastPacket[:0]
+	s.noteLateness(now, received)
 	if !s.forThisNode(p) {
 		return
 	}

@@ -135,6 +135,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.election.NoteStall(now) // silence proves nothing about the peers
 	}
+	s.noteLateness(now, timed.Later(s.due, s.lastTurn))
 	s.lastTurn = timed.Later(s.lastTurn, now)
 }
 

@@ -21,7 +21,8 @@ const (
 	flagGlobal = 1 << iota
 	flagNamed
 	flagVoter
-	stateFlags = flagGlobal | flagNamed | flagVoter
+	flagLate
+	stateFlags = flagGlobal | flagNamed | flagVoter | flagLate
 )
 
 func flagsOf(s *leader.State) (v uint64) {
@@ -34,11 +35,14 @@ func flagsOf(s *leader.State) (v uint64) {
 	if s.Voter {
 		v |= flagVoter
 	}
+	if s.Late {
+		v |= flagLate
+	}
 	return v
 }
 
 func setFlags(s *leader.State, v uint64) {
-	s.Global, s.Named, s.Voter = v&flagGlobal != 0, v&flagNamed != 0, v&flagVoter != 0
+	s.Global, s.Named, s.Voter, s.Late = v&flagGlobal != 0, v&flagNamed != 0, v&flagVoter != 0, v&flagLate != 0
 }
 
 // quorumFrames writes the frames of quorum systems and hand-over.
