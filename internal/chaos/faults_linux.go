@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -193,7 +194,7 @@ func (r *runner) explain(n *node) {
 	if why == "" || n.torn {
 		return
 	}
-	if n.full {
+	if n.full && strings.Contains(why, "cannot write the state") { // of the node, which it must not forget
 		r.progress("node %d, whose disk was full, ended: %s", n.number, why)
 		return
 	}

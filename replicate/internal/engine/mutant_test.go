@@ -15,5 +15,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsUnwritten": places,
 		"StorePositionsLate":      places,
 		"StorePositionsTruncated": places,
+		"StoreFullEnds":           snapshotWaits,
 	})
 }

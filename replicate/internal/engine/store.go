@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
@@ -34,6 +35,7 @@ type Store struct {
 	least   int           // of them before a snapshot is made
 	next    int           // of them before the next one
 	buffer  []byte
+	retry   time.Duration // between two attempts to write to a full disk
 	// replayed is how many operations were applied at the start.
 	replayed uint64
 
@@ -83,7 +85,7 @@ func classify(err error) error {
 
 // newStore gives the application the state of a journal.
 func newStore(j *journal.Journal, app Application) (*Store, error) {
-	s := &Store{journal: j, app: app, named: true, number: j.Last(), durable: j.Last(), least: leastLog, next: leastLog,
+	s := &Store{journal: j, app: app, named: true, number: j.Last(), durable: j.Last(), least: leastLog, next: leastLog, retry: journal.DefaultRetry,
 		changed: make(chan struct{}), news: make(chan struct{}, 1)}
 	if err := s.restore(); err != nil {
 		return nil, err
@@ -223,54 +225,6 @@ func (s *Store) replace(ctx context.Context) error {
 	s.mu.Unlock()
 	signal(s.news)
 	return nil
-}
-
-// compact makes a snapshot once enough operations have been logged.
-func (s *Store) compact(ctx context.Context) error {
-	if s == nil || !s.named || s.since < s.next {
-		return nil
-	}
-	return s.snapshot(ctx)
-}
-
-// snapshot writes the state and its place down, in place of all records until now.
-func (s *Store) snapshot(ctx context.Context) error {
-	if err := s.wait(ctx, s.number); err != nil {
-		return err
-	}
-	w, err := s.journal.NewSnapshot(s.number)
-	if err != nil {
-		return fmt.Errorf("replicate: Storage: %w", err)
-	}
-	place := replica.AppendPlace(nil, &s.place)
-	counter := &counted{w: w}
-	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(place))), place...))
-	if err == nil {
-		err = s.app.Save(counter)
-	}
-	if err == nil {
-		err = w.Commit()
-	} else {
-		w.Abandon()
-	}
-	if err != nil {
-		return fmt.Errorf("replicate: Storage: %w", err)
-	}
-	s.named, s.since, s.next = true, 0, max(s.least, 2*counter.n)
-	return nil
-}
-
-// counted counts what is written.
-type counted struct {
-	w io.Writer
-	n int
-}
-
-// Write implements [io.Writer].
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += n
-	return n, err
 }
 
 // wait waits until a record is on the disk.

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+)
+
+// blunt is an application that does not say why it could not write.
+type blunt struct{ *words }
+
+func (b blunt) Save(w io.Writer) error {
+	if err := b.words.Save(w); err != nil {
+		return errors.New("blunt")
+	}
+	return nil
+}
+
+func TestASnapshotWaitsWhileTheDiskIsFull(t *testing.T) { snapshotWaits(t) }
+
+// snapshotWaits fills the disk before a snapshot, and makes room after the event.
+func snapshotWaits(t testing.TB) {
+	disk, app := disktest.New(), blunt{&words{}}
+	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+	require.NoError(t, err)
+	s, err := newStore(j, app)
+	require.NoError(t, err)
+	s.next, s.retry = 300, time.Millisecond
+	view := membership.ViewID{Sequence: 1, Leader: 1, Boot: 1}
+	require.NoError(t, s.locate(t.Context(), &replica.Place{View: view}))
+	for n := uint64(1); s.since < s.next; n++ {
+		d := broadcast.Delivery{ID: messageID(n), Position: n, Payload: fmt.Appendf(nil, "w%d", n)}
+		require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: view, Position: n}))
+		app.Apply(d)
+	}
+	require.NoError(t, s.wait(t.Context(), s.number))
+	for _, room := range []int{0, 60} { // at its first bytes, and later
+		s.take()
+		disk.SetRoom(room)
+		ended := make(chan error, 1)
+		go func() { ended <- s.compact(context.Background()) }()
+		require.Error(t, awaitDisk(t, s, ended), "the event says why it waits")
+		disk.SetRoom(-1)
+		require.NoError(t, <-ended)
+		require.NoError(t, awaitDisk(t, s, ended), "there is room again")
+		s.since = s.next
+		require.NoError(t, s.locate(t.Context(), &replica.Place{View: view, Position: 1 << 20}))
+	}
+	require.NoError(t, s.Close())
+
+	again := &words{}
+	j, err = journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+	require.NoError(t, err)
+	s, err = newStore(j, again)
+	require.NoError(t, err)
+	require.Equal(t, strings.Join(app.list, " "), strings.Join(again.list, " "))
+	require.NoError(t, s.Close())
+}
+
+// awaitDisk waits for an event about the disk, and returns its error.
+func awaitDisk(t testing.TB, s *Store, ended chan error) error {
+	for {
+		_, events := s.take()
+		for _, e := range events {
+			if e.Kind == replica.EventDisk {
+				return e.Err
+			}
+		}
+		select {
+		case <-s.News():
+		case err := <-ended:
+			require.NoError(t, err, "the snapshot did not wait")
+			ended <- err
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "no event about the disk")
+		}
+	}
+}
+
+// A snapshot that waits ends with its context.
+func TestAWaitingSnapshotEndsWithItsContext(t *testing.T) {
+	disk := disktest.New()
+	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+	require.NoError(t, err)
+	s, err := newStore(j, &words{})
+	require.NoError(t, err)
+	require.NoError(t, s.locate(t.Context(), &replica.Place{View: membership.ViewID{Sequence: 1, Leader: 1, Boot: 1}}))
+	require.NoError(t, s.wait(t.Context(), s.number))
+	disk.SetRoom(0)
+	s.next = 0
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.compact(ctx) }()
+	require.Error(t, awaitDisk(t, s, ended))
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	disk.SetRoom(-1)
+	require.NoError(t, s.Close())
+}
