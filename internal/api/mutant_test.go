@@ -4,7 +4,12 @@ package api
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
@@ -14,5 +19,13 @@ func TestMutantsAreKilled(t *testing.T) {
 		"GuardAnyHost":      foreignHostsAreRefused,
 		"GuardAnyOrigin":    otherSitesAreRefused,
 		"GuardPagesOnly":    onlyPagesNeedNoToken,
+	})
+}
+
+func TestBodyDripsOnIsNoticed(t *testing.T) {
+	mutant.Set("BodyDripsOn")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) {
+		require.Greater(t, dripped(t, slowRequests["body"]), headerTimeout+time.Second)
 	})
 }

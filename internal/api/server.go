@@ -158,10 +158,12 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // in tests there may be no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
-	_ = control.SetReadDeadline(time.Time{})
 	if err == nil {
+		_ = control.SetReadDeadline(time.Time{})
 		return body, true
 	}
+	// The deadline stays: net/http reads the rest of a refused body before it closes the
+	// connection, however slowly that comes.
 	code := http.StatusBadRequest
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		code = http.StatusRequestEntityTooLarge
