@@ -42,8 +42,7 @@ func (c *Config) nodeConfig(group string, port int) (failaware.Config, error) {
 	if c.Node < 1 || c.Node > len(c.Peers) {
 		return failaware.Config{}, errors.New("there is no such node")
 	}
-	cfg := failaware.Config{ID: failaware.NodeID(c.Node), Group: "chaos-" + group, Timing: timing, KeyFile: c.Keys,
-		EventBuffer: 1 << 14, Broadcast: &failaware.BroadcastConfig{}}
+	cfg := failaware.Config{ID: failaware.NodeID(c.Node), Group: "chaos-" + group, Timing: timing, KeyFile: c.Keys, Broadcast: &failaware.BroadcastConfig{}}
 	for i, addr := range c.Peers {
 		p := failaware.Peer{ID: failaware.NodeID(i + 1), Addr: fmt.Sprintf("%s:%d", addr, port)}
 		cfg.Peers = append(cfg.Peers, p)

@@ -17,7 +17,7 @@ func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
 		case event.Inconsistent, event.ClockFault, event.PeerCloned, event.Mismatch, event.PacketUnsent:
 			m.report(group, e.Kind()+": "+e.String())
 		case event.Restarted:
-			if e.Reason != event.Overrun {
+			if e.Reason != event.Overrun && e.Reason != event.LateState {
 				m.report(group, e.Kind()+": "+e.String())
 			}
 		}

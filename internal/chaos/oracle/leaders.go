@@ -2,15 +2,20 @@ package oracle
 
 import "fmt"
 
-// globalLeaders finds two nodes that led globally at one instant, by their answers, by
-// contexts for the work of a leader, or against a hold.
-func (h *History) globalLeaders(group string) (out []Violation) {
+// leads returns the claims of nodes to lead globally: answers, and contexts for the work of a
+// leader.
+func (h *History) leads(group string) []phase {
 	all := h.phases(group, Global, true, func(l *Log, r *Record) (string, string) {
 		return who(l.Node, r.Boot), fmt.Sprintf("leads globally since %d", r.Since)
 	})
-	all = append(all, h.phases(group, Context, true, func(l *Log, r *Record) (string, string) {
+	return append(all, h.phases(group, Context, true, func(l *Log, r *Record) (string, string) {
 		return who(l.Node, r.Boot), fmt.Sprintf("its context %d for the global lead has not ended", r.Number)
 	})...)
+}
+
+// globalLeaders finds two nodes that led globally at one instant, or against a hold.
+func (h *History) globalLeaders(group string) (out []Violation) {
+	all := h.leads(group)
 	h.each(group, Hold, func(l *Log, r *Record) {
 		all = append(all, phase{who: who(l.Node, r.Boot), key: "holds the global lead", begin: r.To, last: r.Until})
 	})
