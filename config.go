@@ -19,8 +19,13 @@ type Config struct {
 	// ID is this node's id, 1 to 255. Every promise rests on ids being unique in the
 	// group; [Config.StateDir] guards against the commonest mistake.
 	ID NodeID
-	// Name is a label for people; empty means "node-ID".
+	// Name is a label for people, of up to 128 bytes; empty means "node-ID". All nodes of
+	// the group know it, and nothing rests on it.
 	Name string
+	// Tags are words for people and programs, such as zone=eu-1, which all nodes of the
+	// group know. There are at most 16, with keys of up to 32 bytes, values of up to 128, and 480
+	// bytes together with the name.
+	Tags map[string]string
 	// Group is the name of the group; nodes of other groups are ignored, and named in an
 	// event.Mismatch. Empty means "default".
 	Group string
@@ -197,7 +202,7 @@ const (
 // defaults.
 func (c Config) WithDefaults() Config {
 	if c.Name == "" {
-		c.Name = "node-" + c.ID.String()
+		c.Name = defaultName(c.ID)
 	}
 	orDefault(&c.Group, DefaultGroup)
 	if c.Transport == nil {

@@ -20,7 +20,7 @@ import (
 // Limits of the configuration.
 const (
 	maxEventBuffer = 1 << 20
-	maxName        = 255    // bytes
+	maxGroup       = 255    // bytes
 	maxMaxPacket   = 65_000 // bytes
 )
 
@@ -38,11 +38,9 @@ func (c Config) Validate() (Bounds, error) {
 	if !c.ID.Valid() {
 		errs.add("ID: a node id from 1 to %d is needed", timed.MaxNodes)
 	}
-	if len(c.Name) > maxName {
-		errs.add("Name: %d bytes are more than %d", len(c.Name), maxName)
-	}
-	if len(c.Group) > maxName {
-		errs.add("Group: %d bytes are more than %d", len(c.Group), maxName)
+	errs = append(errs, c.checkLabels()...)
+	if len(c.Group) > maxGroup {
+		errs.add("Group: %d bytes are more than %d", len(c.Group), maxGroup)
 	}
 	if err := c.checkListen(); err != nil {
 		errs.add("Listen: %w", err)

@@ -15,6 +15,7 @@ import (
 type Status struct {
 	ID     NodeID
 	Name   string
+	Tags   map[string]string
 	Group  string
 	Addr   netip.AddrPort // where the node listens
 	Bounds Bounds
@@ -52,7 +53,9 @@ type Status struct {
 
 // PeerStatus is what a node knows of a peer.
 type PeerStatus struct {
-	ID      NodeID         // NoNode: not learnt yet
+	ID      NodeID // NoNode: not learnt yet
+	Name    string // as it has said, or "node-ID"; empty while its id is not known
+	Tags    map[string]string
 	Boot    BootID         // the accepted incarnation; 0 when there is none
 	Listed  string         // the address in the list of peers; empty for a learnt peer
 	Addr    netip.AddrPort // where packets go; not valid while the name is not resolved
@@ -109,7 +112,7 @@ type Lateness struct {
 // for a second if the loop is stalled: then the fields of the loop are
 // zero, and Age is negative.
 func (n *Node) Status() Status {
-	s := Status{ID: n.cfg.ID, Name: n.cfg.Name, Group: n.cfg.Group, Addr: n.conn.LocalAddr(),
+	s := Status{ID: n.cfg.ID, Name: n.cfg.Name, Tags: n.TagsOf(n.cfg.ID), Group: n.cfg.Group, Addr: n.conn.LocalAddr(),
 		Bounds: n.bounds, Timing: n.cfg.Timing, Age: -1}
 	if l := n.loop.Status(); l != nil {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
@@ -138,6 +141,9 @@ func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
+	if p.ID != NoNode {
+		s.Name, s.Tags = n.NameOf(p.ID), n.TagsOf(p.ID)
+	}
 	if p.Mismatch != nil {
 		s.Mismatch = n.differences(p.Mismatch)
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +25,8 @@ func newMembersCommand(g *globals) *cobra.Command {
   CLOCK±BOUND the node's deviation from group time, and for peers their hardware
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
-              none in time, or that its settings differ: status names them`,
+              none in time, or that its settings differ: status names them
+  TAGS        what the nodes say of themselves, if any has a tag`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/members", writeMembers)
@@ -33,7 +37,12 @@ func newMembersCommand(g *globals) *cobra.Command {
 
 func writeMembers(w io.Writer, all *api.Members) error {
 	t := cli.NewTable(w)
-	t.Row("NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤")
+	head := []any{"NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤"}
+	tagged := slices.ContainsFunc(all.Members, func(m api.MemberInfo) bool { return len(m.Tags) > 0 })
+	if tagged {
+		head = append(head, "TAGS")
+	}
+	t.Row(head...)
 	for i := range all.Members {
 		m := &all.Members[i]
 		name, addr := cli.Dash(m.Name), m.Address
@@ -50,9 +59,22 @@ func writeMembers(w io.Writer, all *api.Members) error {
 		if m.Leads {
 			lease = cli.Brief(all.Leader.AtMostNS)
 		}
-		t.Row(name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m))
+		row := []any{name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m)}
+		if tagged {
+			row = append(row, cli.Dash(tagText(m.Tags)))
+		}
+		t.Row(row...)
 	}
 	return t.Flush()
+}
+
+// tagText formats tags in the order of their keys.
+func tagText(tags map[string]string) string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		list = append(list, key+"="+tags[key])
+	}
+	return strings.Join(list, " ")
 }
 
 // offsetText formats the difference of two clocks as a middle and a half width.

@@ -49,8 +49,11 @@ type setting struct {
 }
 
 func (s *setting) env() string {
-	if s.kind == kindPeer {
+	switch s.kind {
+	case kindPeer:
 		return "FAILAWARE_PEERS"
+	case kindTag:
+		return "FAILAWARE_TAGS"
 	}
 	return "FAILAWARE_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
 }
@@ -61,6 +64,7 @@ func (s *setting) name() string { return "--" + s.flag }
 const (
 	kindBool = "bool"
 	kindPeer = "ID=HOST:PORT"
+	kindTag  = "KEY=VALUE"
 	kindJoin = "HOST:PORT|srv:NAME|file:PATH|multicast"
 
 	kindServer = "HOST[:PORT]"
@@ -69,7 +73,7 @@ const (
 
 // list reports whether the setting is a list of values.
 func (s *setting) list() bool {
-	return slices.Contains([]string{kindPeer, kindJoin, kindServer, kindPHC}, s.kind)
+	return slices.Contains([]string{kindPeer, kindTag, kindJoin, kindServer, kindPHC}, s.kind)
 }
 
 // settings are all settings of a node in the order of their application: the preset
@@ -77,6 +81,7 @@ func (s *setting) list() bool {
 var settings = []*setting{
 	{"id", "id", "1-255", "ID", "the node's id; it must be unique in the group", parsed(func(c *nodeConfig) *failaware.NodeID { return &c.ID }, timed.ParseNodeID)},
 	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
+	{"tags", "tag", kindTag, "Tags", "a word about this node for people and programs, which all members know; can be repeated", addTag},
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
 	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
 	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; one is enough, more are for when it is down; can be repeated", addPeer},
@@ -225,6 +230,21 @@ func addPeer(c *nodeConfig, s string) error {
 		p.Addr = addr
 	}
 	c.Peers = append(c.Peers, p)
+	return nil
+}
+
+func addTag(c *nodeConfig, s string) error {
+	key, value, found := strings.Cut(s, "=")
+	if !found {
+		return fmt.Errorf("%q is not KEY=VALUE, as in zone=eu-1", s)
+	}
+	if _, again := c.Tags[key]; again {
+		return fmt.Errorf("%q: there is another value of %s", s, key)
+	}
+	if c.Tags == nil {
+		c.Tags = map[string]string{}
+	}
+	c.Tags[key] = value
 	return nil
 }
 

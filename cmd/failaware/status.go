@@ -36,6 +36,9 @@ func lateNow(s *api.Status) string {
 func writeStatus(w io.Writer, s *api.Status) error {
 	t := cli.NewTable(w)
 	t.Row("node", fmt.Sprintf("%d (%s) of group %s at %s", s.Node, s.Name, s.Group, s.Address))
+	if len(s.Tags) > 0 {
+		t.Row("tags", tagText(s.Tags))
+	}
 	t.Row("process", fmt.Sprintf("%d, version %s, boot %s, incarnation %d", s.PID, s.Version, s.Boot, s.Incarnations))
 	t.Row("state", stateText(s))
 	t.Row("leader", leaderTextAt(&s.Leader, "this one"))
@@ -119,11 +122,19 @@ func leaderText(l *api.Leader) string { return leaderTextAt(l, "the one that ans
 func leaderTextAt(l *api.Leader, self string) string {
 	switch {
 	case l.Leads:
-		return fmt.Sprintf("node %d, %s, supported by %s; %s", l.Leader, self, setText(l.Support), freshText(l.UpToDate, l.AtMostNS))
+		return fmt.Sprintf("%s, %s, supported by %s; %s", nodeText(l.Leader, l.Name), self, setText(l.Support), freshText(l.UpToDate, l.AtMostNS))
 	case l.Leader != 0:
-		return fmt.Sprintf("node %d; %s", l.Leader, freshText(l.UpToDate, l.AtMostNS))
+		return fmt.Sprintf("%s; %s", nodeText(l.Leader, l.Name), freshText(l.UpToDate, l.AtMostNS))
 	}
 	return "none is known"
+}
+
+// nodeText names a node by its id and, if it has given itself one, its name.
+func nodeText(id int, name string) string {
+	if name == "" || name == fmt.Sprintf("node-%d", id) {
+		return fmt.Sprintf("node %d", id)
+	}
+	return fmt.Sprintf("node %d (%s)", id, name)
 }
 
 func viewText(v *api.View) string {

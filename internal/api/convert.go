@@ -38,8 +38,12 @@ func known(d, unknown time.Duration) *int64 {
 	return &ns
 }
 
-func leaderOf(a failaware.LeaderAnswer) Leader {
-	return Leader{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads,
+// leaderOf takes the name of the leader, which counts if there is one.
+func leaderOf(a failaware.LeaderAnswer, name string) Leader {
+	if a.Leader == failaware.NoNode {
+		name = ""
+	}
+	return Leader{Leader: int(a.Leader), Name: name, Boot: bootText(a.Boot), Leads: a.Leads,
 		UpToDate: a.UpToDate, AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Support: setOf(a.Support)}
 }
 
@@ -107,7 +111,7 @@ func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Du
 // without a known id last.
 func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 	view := s.View.View.Set
-	self := MemberInfo{Node: int(s.ID), Name: s.Name, Self: true, Boot: bootText(s.Boot),
+	self := MemberInfo{Node: int(s.ID), Name: s.Name, Tags: s.Tags, Self: true, Boot: bootText(s.Boot),
 		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads, Late: s.Late,
 		SaysLeads: s.Leader.Leads, Fast: true, Support: s.Leader.Support.Len(), Weight: int(cfg.Weight),
 		LockedTo: int(s.Leader.Leader)}
@@ -153,7 +157,7 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
 	if p.ID != failaware.NoNode {
-		m.Name = "node-" + p.ID.String()
+		m.Name, m.Tags = cmp.Or(p.Name, "node-"+p.ID.String()), p.Tags
 		m.InView = view.Has(p.ID)
 		m.Leads = s.Leader.UpToDate && s.Leader.Leader == p.ID
 	}
@@ -169,16 +173,29 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 
 func membersAnswer(n *failaware.Node) Members {
 	s, cfg := n.Status(), n.Config()
-	return Members{Node: int(s.ID), Leader: leaderOf(s.Leader), View: viewOf(s.View),
+	return Members{Node: int(s.ID), Leader: leaderOf(s.Leader, nameIn(&s, s.Leader.Leader)), View: viewOf(s.View),
 		Clock: clockOf(s.Clock, &cfg), AgeNS: int64(s.Age), Members: membersOfNode(&s, &cfg)}
+}
+
+// nameIn returns the name of a node by a status.
+func nameIn(s *failaware.Status, id failaware.NodeID) string {
+	if id == s.ID {
+		return s.Name
+	}
+	for i := range s.Peers {
+		if p := &s.Peers[i]; p.ID == id && p.Name != "" {
+			return p.Name
+		}
+	}
+	return "node-" + id.String()
 }
 
 // StatusOf returns the wire form of a status of a node with a configuration.
 func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status {
-	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Group: s.Group,
+	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Tags: s.Tags, Group: s.Group,
 		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
 		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, Awake: s.Awake, AgeNS: int64(s.Age),
-		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg),
+		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader, nameIn(s, s.Leader.Leader)), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg),
 		Members: membersOfNode(s, cfg), Join: joinOf(s.Join), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
 		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),
 			s.Lateness.Timers, s.Lateness.Late},

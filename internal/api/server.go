@@ -258,7 +258,8 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) leader(w http.ResponseWriter, _ *http.Request) {
-	Answer(w, http.StatusOK, leaderOf(s.node.Leader()))
+	a := s.node.Leader()
+	Answer(w, http.StatusOK, leaderOf(a, s.node.NameOf(a.Leader)))
 }
 
 func (s *Server) view(w http.ResponseWriter, _ *http.Request) {

@@ -8,6 +8,7 @@ import "time"
 // Leader is the answer of /v1/leader.
 type Leader struct {
 	Leader   int    `json:"leader"`
+	Name     string `json:"leader_name,omitempty"` // of Leader
 	Boot     string `json:"boot,omitempty"`
 	Leads    bool   `json:"leads"`
 	UpToDate bool   `json:"up_to_date"`
@@ -62,13 +63,15 @@ type Members struct {
 
 // MemberInfo is a node's knowledge of one node.
 type MemberInfo struct {
-	Node    int    `json:"node"`
-	Name    string `json:"name"`
-	Self    bool   `json:"self"`
-	Boot    string `json:"boot,omitempty"`
-	Address string `json:"address,omitempty"`
-	Listed  string `json:"listed,omitempty"`
-	Problem string `json:"problem,omitempty"`
+	Node int    `json:"node"`
+	Name string `json:"name"`
+	// Tags are what the node says of itself, as Name is.
+	Tags    map[string]string `json:"tags,omitempty"`
+	Self    bool              `json:"self"`
+	Boot    string            `json:"boot,omitempty"`
+	Address string            `json:"address,omitempty"`
+	Listed  string            `json:"listed,omitempty"`
+	Problem string            `json:"problem,omitempty"`
 	// Mismatch names the settings because of which its packets are ignored.
 	Mismatch string `json:"mismatch,omitempty"`
 	// Refused says why packets from its listed address do not count.
@@ -98,6 +101,7 @@ type Status struct {
 	PID          int               `json:"pid"`
 	Node         int               `json:"node"`
 	Name         string            `json:"name"`
+	Tags         map[string]string `json:"tags,omitempty"`
 	Group        string            `json:"group"`
 	Address      string            `json:"address"`
 	Boot         string            `json:"boot"`

@@ -30,7 +30,7 @@ type Kind uint8
 
 // The effects.
 const (
-	Introduce Kind = iota + 1 // Members to Peer, which hears this node
+	Introduce Kind = iota + 1 // this node's labels and Members, if any, to Peer, which hears this node
 	Greet                     // Peer, which another node has heard at Addr, or whatever node is there if Peer is NoNode
 )
 
@@ -141,9 +141,7 @@ func (m *Machine) tell(now timed.Instant, out []Effect) []Effect {
 		}
 		t.left--
 		t.at, t.wait = now.Add(t.wait), 2*t.wait
-		if others := m.alive.Without(id); !others.Empty() {
-			out = append(out, Effect{Kind: Introduce, Peer: id, Members: others})
-		}
+		out = append(out, Effect{Kind: Introduce, Peer: id, Members: m.alive.Without(id)})
 	}
 	return out
 }
@@ -151,10 +149,10 @@ func (m *Machine) tell(now timed.Instant, out []Effect) []Effect {
 // gossip introduces some peers to the next one in turn, in case it missed them.
 func (m *Machine) gossip(out []Effect) []Effect {
 	m.partner = after(m.alive, m.partner)
-	others := m.alive.Without(m.partner)
-	if others.Empty() {
+	if m.partner == timed.NoNode {
 		return out
 	}
+	others := m.alive.Without(m.partner)
 	var some timed.Set
 	for range min(others.Len(), wire.MaxMembers) {
 		m.from = after(others, m.from)

@@ -53,7 +53,12 @@ func tellsNewcomers(t testing.TB) {
 		require.Equal(t, timed.SetOf(2, 3), members)
 	}
 	m.SetAlive(start.Add(time.Second), timed.SetOf(2))
-	require.Empty(t, run(m, start.Add(time.Second), time.Second-1), "a peer alone has nobody to be told of")
+	require.Empty(t, run(m, start.Add(time.Second), time.Second-1), "it was told")
+	m.SetAlive(start.Add(time.Second), timed.Set{})
+	later := start.Add(2 * time.Second)
+	run(m, later, time.Millisecond) // gossip
+	m.SetAlive(later.Add(time.Millisecond), timed.SetOf(3))
+	require.Equal(t, []Effect{{Kind: Introduce, Peer: 3}}, run(m, later.Add(time.Millisecond), time.Millisecond), "a peer alone learns the labels of this node")
 }
 
 func TestNewcomersAreToldOfAllOthers(t *testing.T) { tellsNewcomers(t) }

@@ -10,14 +10,15 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/introduce", map[string]func(testing.TB){
-		"IntroduceOnce":     tellsNewcomers,
-		"IntroduceFirst":    gossips,
-		"IntroduceForEver":  greets,
-		"IntroduceNoBounds": bounded,
-		"JoinGivesUp":       seeks,
-		"JoinChatters":      seeks,
-		"JoinWaitsAlone":    seeks,
-		"JoinNoBounds":      fewCandidates,
-		"JoinAnew":          fewCandidates,
+		"IntroduceOnce":      tellsNewcomers,
+		"IntroduceFirst":     gossips,
+		"IntroduceForEver":   greets,
+		"IntroduceNoBounds":  bounded,
+		"LabelsNotToTheOnly": tellsNewcomers,
+		"JoinGivesUp":        seeks,
+		"JoinChatters":       seeks,
+		"JoinWaitsAlone":     seeks,
+		"JoinNoBounds":       fewCandidates,
+		"JoinAnew":           fewCandidates,
 	})
 }

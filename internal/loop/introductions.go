@@ -9,10 +9,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// takeMembers takes the members that a peer introduces, if the packet that was just
-// handled introduces any.
+// takeMembers takes the members that a peer introduces, and what it says of itself, if the
+// packet that was just handled has any of that.
 func (d *driver) takeMembers(from netip.AddrPort) {
 	p := &d.in.packet
+	if p.Has(wire.FrameLabels) {
+		d.l.labels[p.Header.Source].Store(p.Labels)
+	}
 	if !p.Has(wire.FrameMembers) {
 		return
 	}
@@ -84,20 +87,24 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 			list = append(list, wire.Member{Node: id, Addr: netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())})
 		}
 	}
-	for len(list) > 0 {
+	frames := wire.FrameLabels // with the first ones
+	for frames != 0 || len(list) > 0 {
 		n := min(len(list), wire.MaxMembers)
-		d.tellSome(peer, list[:n])
-		list = list[n:]
+		if n > 0 {
+			frames |= wire.FrameMembers
+		}
+		d.tellSome(peer, frames, list[:n])
+		frames, list = 0, list[n:]
 	}
 }
 
-// tellSome introduces members by a keepalive. A packet that says more has no room for
-// them: then the peer is told another time.
-func (d *driver) tellSome(peer timed.NodeID, members []wire.Member) {
+// tellSome introduces this node, members, or both by a keepalive. A packet that says more
+// has no room for them: then the peer is told another time.
+func (d *driver) tellSome(peer timed.NodeID, frames wire.Frames, members []wire.Member) {
 	effects := d.stack.SendKeepalive(d.clock.now, peer, d.effects[:0])
 	for i := range effects {
 		if e := &effects[i]; e.Kind == stack.Send && e.Peer == peer && e.Packet.Frames == 0 {
-			e.Packet.Frames, e.Packet.Members = wire.FrameMembers, members
+			e.Packet.Frames, e.Packet.Members, e.Packet.Labels = frames, members, &d.l.cfg.Labels
 		}
 	}
 	d.perform(effects)

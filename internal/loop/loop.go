@@ -17,6 +17,7 @@ import (
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	// addresses count unless Insecure is set.
 	Ring     *seal.Ring
 	Insecure bool
+	// Labels are what the node says of itself.
+	Labels wire.Labels
 	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.
 	Deliver bool
@@ -72,6 +75,7 @@ type Loop struct {
 	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
 	commands   commandqueue.Queue[func(*driver)]
 	snapshot   atomic.Pointer[Snapshot]
+	labels     [timed.MaxNodes + 1]atomic.Pointer[wire.Labels] // of peers, as they said last
 	closing    *atomic.Bool
 	driver     *driver
 
@@ -112,6 +116,9 @@ func (l *Loop) Err() error { return l.err }
 
 // Snapshot returns the state published last. It takes no lock.
 func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }
+
+// Labels returns what a peer has said of itself, or nil. It takes no lock.
+func (l *Loop) Labels(id timed.NodeID) *wire.Labels { return l.labels[id].Load() }
 
 // Sends returns the queue of messages to broadcast, or nil without broadcast.
 func (l *Loop) Sends() *sendqueue.Queue { return l.sends }

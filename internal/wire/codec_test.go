@@ -195,7 +195,7 @@ func hostileValues(t *testing.T) map[string]hostileMessage {
 		"type zero":                      {0, []byte{0x90}, ErrUnknownFrame},
 		"second hello":                   {typeHello, []byte{0x90}, ErrFrameOrder},
 		"no message":                     {typeLeaving, nil, ErrTruncated},
-		"something behind the message":   {typeLeaving, []byte{0x90, 0xc0}, ErrTrailing},
+		"something behind the message":   {typeLeaving, []byte{0x91, 0xc2, 0xc0}, ErrTrailing},
 		"nil instead of an array":        {typeLeaving, []byte{0xc0}, ErrType},
 		"map instead of an array":        {typeLeaving, []byte{0x80}, ErrType},
 		"longer array":                   {typeRelease, message(t, 1, 1), ErrLength},
@@ -276,7 +276,7 @@ func TestIntegersMayBeWiderThanTheyNeedToBe(t *testing.T) {
 func TestFramesComeInOrderAndAfterAHello(t *testing.T) {
 	var d Decoder
 	var p Packet
-	b := framed(t, typeLeaving, []byte{0x90})
+	b := framed(t, typeLeaving, []byte{0x91, 0xc2})
 	require.NoError(t, d.Decode(b, &p))
 	require.Equal(t, FrameLeaving, p.Frames)
 	for _, next := range []byte{typeLeaving, typeRelease} {

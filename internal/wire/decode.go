@@ -32,7 +32,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 	case typeReply:
 		r.reply(p)
 	case typeLeaving:
-		r.array(0, 0)
+		r.array(leavingLen, leavingLen)
+		p.Forget = r.bool()
 	case typeBroadcast:
 		r.broadcast(p.Broadcast)
 	case typeUTC:
@@ -47,6 +48,10 @@ func (r *reader) frame(kind byte, p *Packet) {
 		p.Epoch = r.epoch()
 	case typeMembers:
 		p.Members = r.memberFrame(p.Members[:0])
+	case typeLabels:
+		p.Labels = r.labels()
+	case typeUsed:
+		p.Used = r.used()
 	default:
 		r.quorumFrame(kind, p)
 	}

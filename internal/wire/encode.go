@@ -15,6 +15,7 @@ const (
 	inUseLen   = 1
 	releaseLen = 1
 	viewIDLen  = 3
+	leavingLen = 1
 	lineLen    = 12
 	replyLen   = 12
 
@@ -62,7 +63,8 @@ func (w *writer) body(p *Packet) {
 		w.reply(p)
 	}
 	if p.Has(FrameLeaving) {
-		w.open(typeLeaving, 0)
+		w.open(typeLeaving, leavingLen)
+		w.bool(p.Forget)
 		w.close()
 	}
 	if p.Has(FrameUTC) {
@@ -81,9 +83,7 @@ func (w *writer) body(p *Packet) {
 	if p.Has(FrameEpoch) {
 		w.epoch(p.Epoch)
 	}
-	if p.Has(FrameMembers) {
-		w.memberFrame(p.Members)
-	}
+	w.introductionFrames(p)
 }
 
 func (w *writer) hello(p *Packet) {

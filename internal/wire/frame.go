@@ -22,9 +22,11 @@ const (
 	typeCollated  = 18
 	typeEpoch     = 19
 	typeMembers   = 20
+	typeLabels    = 21
+	typeUsed      = 22
 	// The broadcast frame is the last, so that all members can share one encoding
 	// of it (Encoder.AppendBefore).
-	typeBroadcast = 21
+	typeBroadcast = 23
 	typeEnd       = typeBroadcast + 1
 )
 

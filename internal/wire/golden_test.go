@@ -39,7 +39,7 @@ var goldenFrames = []goldenKind{
 	{"commit", FrameRequest, func(g *golden, p *Packet, i int) { g.request(p, membership.Commit, 1+i%timed.MaxNodes) }},
 	{"line", FrameLine, func(g *golden, p *Packet, _ int) { g.line(p) }},
 	{"reply", FrameReply, func(g *golden, p *Packet, _ int) { p.Reply, p.Report = g.reply(), g.report() }},
-	{"leaving", FrameLeaving, func(*golden, *Packet, int) {}},
+	{"leaving", FrameLeaving, func(_ *golden, p *Packet, i int) { p.Forget = i%2 == 1 }},
 	{"utc", FrameUTC, func(g *golden, p *Packet, _ int) { g.utc(p) }},
 	{"samples", FrameSamples, func(g *golden, p *Packet, _ int) { g.samples(p) }},
 	{"quorum", FrameQuorum, func(g *golden, p *Packet, _ int) {
@@ -58,6 +58,13 @@ var goldenFrames = []goldenKind{
 	{"collated", FrameCollated, func(g *golden, p *Packet, i int) { p.Collated = g.collated(1 + i%timed.MaxNodes) }},
 	{"epoch", FrameEpoch, func(g *golden, p *Packet, i int) { p.Epoch = g.epoch(epoch.Phase(i%4), i%60) }},
 	{"members", FrameMembers, func(g *golden, p *Packet, i int) { p.Members = g.members(1 + i%MaxMembers) }},
+	{"labels", FrameLabels, func(g *golden, p *Packet, i int) { p.Labels = g.labels(i % (MaxTags + 1)) }},
+	{"used", FrameInUse | FrameUsed, func(g *golden, p *Packet, i int) {
+		p.InUse = g.boot()
+		for range i {
+			p.Used.Add(g.node())
+		}
+	}},
 	{"broadcast header", FrameBroadcast, func(g *golden, p *Packet, _ int) { p.Broadcast = &broadcast.Packet{Header: g.castHeader()} }},
 	{"broadcast runs", FrameBroadcast, goldenRuns},
 	{"broadcast decisions", FrameBroadcast, goldenDecisions},

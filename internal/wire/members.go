@@ -22,6 +22,19 @@ const MaxMembers = 16
 // address in the form of IPv6.
 const memberFrameLen = 4
 
+// introductionFrames writes the frames by which nodes get to know each other.
+func (w *writer) introductionFrames(p *Packet) {
+	if p.Has(FrameMembers) {
+		w.memberFrame(p.Members)
+	}
+	if p.Has(FrameLabels) {
+		w.labels(p.Labels)
+	}
+	if p.Has(FrameUsed) {
+		w.used(p.Used)
+	}
+}
+
 func (w *writer) memberFrame(members []Member) {
 	w.open(typeMembers, len(members))
 	if len(members) == 0 || len(members) > MaxMembers {

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/wire", map[string]func(testing.TB){
-		"DamageUnseen": damageIsSeen,
+		"LabelsUnchecked": labelsAreChecked,
+		"DamageUnseen":    damageIsSeen,
 	})
 }

@@ -24,7 +24,7 @@ const (
 	FrameRequest                      // Request and Part
 	FrameLine                         // Line
 	FrameReply                        // Reply and Report
-	FrameLeaving                      // the sender leaves for good
+	FrameLeaving                      // Forget: the sender leaves
 	FrameUTC                          // UTC; goes with FrameLine
 	FrameSamples                      // Samples; goes with FrameReply unless the reply is collated
 	FrameQuorum                       // Quorum: what the sender's votes count for
@@ -36,6 +36,8 @@ const (
 	FrameCollated                     // Collated
 	FrameEpoch                        // Epoch
 	FrameMembers                      // Members that the sender hears
+	FrameLabels                       // Labels of the sender
+	FrameUsed                         // Used; goes with FrameInUse
 	FrameBroadcast                    // Broadcast
 	frameEnd
 )
@@ -81,6 +83,12 @@ type Packet struct {
 	Epoch *epoch.State
 	// Members lives as long as Collated.
 	Members []Member
+	// Labels are immutable and may be kept.
+	Labels *Labels
+	// Used are the ids that nodes have whom the sender hears, and its own.
+	Used timed.Set
+	// Forget says that the sender, which leaves, will not come back.
+	Forget bool
 }
 
 // Has reports whether the packet carries any of the given frames.

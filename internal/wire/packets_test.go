@@ -265,7 +265,7 @@ func drawPacket(t *rapid.T) Packet {
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
 			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named"), Voter: rapid.Bool().Draw(t, "say"), Late: rapid.Bool().Draw(t, "late")},
-		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch | FrameMembers),
+		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels),
 	}
 	if rapid.Bool().Draw(t, "collated") {
 		p.Frames |= FrameCollated
@@ -276,6 +276,12 @@ func drawPacket(t *rapid.T) Packet {
 	}
 	if rapid.Bool().Draw(t, "members") {
 		p.Frames, p.Members = p.Frames|FrameMembers, drawMembers(t)
+	}
+	if rapid.Bool().Draw(t, "labels") {
+		p.Frames, p.Labels = p.Frames|FrameLabels, drawLabels(t)
+	}
+	if p.Has(FrameUsed) {
+		p.Used = drawSet(t)
 	}
 	drawPartings(t, &p)
 	if p.Has(FrameRequest) {

@@ -61,7 +61,7 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 	require.Equal(t, e.MaxPacket-127, len(b), "ids up to 127 take a byte less")
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
-		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated|FrameEpoch|FrameMembers), nil, leader.Tree{}
+		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated|FrameEpoch|FrameMembers|FrameLabels|FrameUsed), nil, leader.Tree{}
 		p.Epoch = nil
 		n := 0
 		if p.Part.View != nil {
@@ -78,7 +78,7 @@ func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	holder := timed.Incarnation{Node: 255, Boot: bootOf(255)}
-	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated | FrameEpoch | FrameMembers)
+	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels | FrameUsed)
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: holder, MaxLock: timed.MaxDuration}
 	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big

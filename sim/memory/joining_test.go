@@ -28,7 +28,7 @@ func joinBySeeds(t *testing.T, seed uint64) {
 	count := 3 + r.IntN(20)
 	var nodes []*failaware.Node
 	for id := 1; id <= count; id++ {
-		c := failaware.Config{ID: failaware.NodeID(id), Transport: net.Transport(), Peers: []failaware.Peer{}}
+		c := failaware.Config{ID: failaware.NodeID(id), Name: fmt.Sprint("name ", id), Tags: map[string]string{"id": fmt.Sprint(id)}, Transport: net.Transport(), Peers: []failaware.Peer{}}
 		if id > 1 { // any node of those before, by its id, by its address or as a candidate
 			p := failaware.Peer{ID: failaware.NodeID(1 + r.IntN(id-1))}
 			addr := addressOf(p.ID)
@@ -52,6 +52,10 @@ func joinBySeeds(t *testing.T, seed uint64) {
 	time.Sleep(nodes[0].Bounds().Notice + 2*nodes[0].Bounds().View) // all hear each other, and the locks of other leaders end
 	for _, n := range nodes {
 		require.Len(t, n.Status().Peers, count-1, "node %v knows everybody", n.ID())
+		for _, other := range nodes {
+			require.Equal(t, other.Name(), n.NameOf(other.ID()))
+			require.Equal(t, other.Config().Tags, n.TagsOf(other.ID()))
+		}
 	}
 	requireOneView(t, nodes)
 }

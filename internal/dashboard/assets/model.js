@@ -44,7 +44,7 @@ function ofNode(status) {
   p.nodes.push(own);
   for (const m of status.members) {
     if (m.self || !m.node) continue;
-    p.nodes.push({ id: m.node, name: m.name, known: false, self: false, state: m.alive ? "up" : "silent",
+    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: m.alive ? "up" : "silent",
       leader: m.locked_to, leads: m.leads || m.says_leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
       inView: m.in_view });
     p.links.push(link(m.node, status.node, m, null, "up"));
@@ -54,7 +54,7 @@ function ofNode(status) {
 }
 
 function ofStatus(s) {
-  return { id: s.node, name: s.name, state: s.stopped ? "failed" : s.ready ? "up" : "starting", status: s,
+  return { id: s.node, name: s.name, tags: s.tags, state: s.stopped ? "failed" : s.ready ? "up" : "starting", status: s,
     leads: s.leader.leads, leader: s.leader.up_to_date ? s.leader.leader : 0, upToDate: s.leader.up_to_date,
     leaseLeft: s.leader.at_most_ns, leaseMax: s.timing.lock_time_ns, support: s.leader.support,
     view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date,

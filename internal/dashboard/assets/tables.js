@@ -24,7 +24,8 @@ export function nodes(table, p) {
   const head = ["Node", "State", "Leader", "Lease left ≤", "View", "Clock ±", "Lateness of its loop"];
   const rows = p.nodes.map((n) => {
     const cells = [
-      h("th", { scope: "row" }, h("span", { class: `swatch ${tint(n.id)}` }), ` ${n.id} `, n.name !== `node-${n.id}` ? n.name : "", n.self ? h("small", {}, " this node") : ""),
+      h("th", { scope: "row" }, h("span", { class: `swatch ${tint(n.id)}` }), ` ${n.id} `, n.name !== `node-${n.id}` ? n.name : "", n.self ? h("small", {}, " this node") : "",
+        h("small", {}, Object.entries(n.tags || {}).map(([key, value]) => ` ${key}=${value}`).join(""))),
       h("td", {}, state(n)),
       h("td", {}, n.leads && up(n) ? h("strong", { class: tint(n.id) }, "★ leads") : n.leader && up(n) ? `node ${n.leader}` : "nobody",
         n.known && n.status ? why(n.id, "leader") : null),
