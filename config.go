@@ -13,11 +13,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config configures a node. Only ID is needed; every other zero value
+// Config configures a node. Only ID is needed, or a StateDir; every other zero value
 // is sensible.
 type Config struct {
 	// ID is this node's id, 1 to 255. Every promise rests on ids being unique in the
 	// group; [Config.StateDir] guards against the commonest mistake.
+	//
+	// A node without an ID, which needs a StateDir of its own, chooses one that the members
+	// do not know, and keeps it in StateDir. It must have no Quorum. [Start] then returns when the
+	// members have not refused the id for 2·Expires, or when nobody has answered for 10·Expires.
 	ID NodeID
 	// Name is a label for people, of up to 128 bytes; empty means "node-ID". All nodes of
 	// the group know it, and nothing rests on it.

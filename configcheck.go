@@ -35,9 +35,7 @@ func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(fo
 func (c Config) Validate() (Bounds, error) {
 	c = c.WithDefaults()
 	var errs faults
-	if !c.ID.Valid() {
-		errs.add("ID: a node id from 1 to %d is needed", timed.MaxNodes)
-	}
+	errs = append(errs, c.checkID()...)
 	errs = append(errs, c.checkLabels()...)
 	if len(c.Group) > maxGroup {
 		errs.add("Group: %d bytes are more than %d", len(c.Group), maxGroup)
@@ -138,7 +136,7 @@ func (c Config) checkPeers(peers []Peer) (errs faults) {
 		if err := c.checkPeer(p); err != nil {
 			errs.add("%s: %w", name, err)
 		}
-		if p.ID == c.ID {
+		if p.ID == c.ID && c.ID != NoNode {
 			if err := c.checkOwnEntry(p.Addr); err != nil {
 				errs.add("%s: %w", name, err)
 			}
@@ -150,7 +148,7 @@ func (c Config) checkPeers(peers []Peer) (errs faults) {
 			errs.add("%s: Peers[%d] has the same address", name, j)
 		}
 		ids[p.ID], addrs[p.Addr] = i, i
-		if p.ID != c.ID {
+		if p.ID != c.ID || c.ID == NoNode {
 			others++
 		}
 	}

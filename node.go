@@ -32,22 +32,24 @@ import (
 
 // Node is a running member of a group. All methods are safe for concurrent use.
 type Node struct {
-	cfg     Config
-	bounds  Bounds
-	groups  map[uint64]groupSettings // that misconfigured peers may belong to, by their digests
-	log     hclog.Logger
-	loop    *loop.Loop
-	clock   *hwclock.Clock
-	conn    transport.Conn
-	test    bool           // the transport is for tests
-	ring    *seal.Ring     // that the node starts with; nil without a key file
-	state   *statedir.Dir  // nil without a state directory
-	awake   *awake.Request // nil unless processors are kept from sleeping
-	peers   *peers.Resolver
-	finder  *join.Finder        // nil without Config.Join
-	pollers []*reference.Poller // of the references, in the order of the configuration
-	outputs outputs.Outputs     // of time, to other programs
-	events  *eventring.Ring[event.Event]
+	cfg      Config
+	bounds   Bounds
+	groups   map[uint64]groupSettings // that misconfigured peers may belong to, by their digests
+	log      hclog.Logger
+	loop     *loop.Loop
+	clock    *hwclock.Clock
+	conn     transport.Conn
+	test     bool          // the transport is for tests
+	ring     *seal.Ring    // that the node starts with; nil without a key file
+	state    *statedir.Dir // nil without a state directory
+	claim    *loop.Claim   // nil unless the node chooses its id by itself; so is assigned
+	assigned *statedir.Assigned
+	awake    *awake.Request // nil unless processors are kept from sleeping
+	peers    *peers.Resolver
+	finder   *join.Finder        // nil without Config.Join
+	pollers  []*reference.Poller // of the references, in the order of the configuration
+	outputs  outputs.Outputs     // of time, to other programs
+	events   *eventring.Ring[event.Event]
 
 	timeline TimelineID // that the clock follows; owned by the loop, for its events
 
@@ -156,12 +158,24 @@ var holdAwake = awake.Hold
 // that time cannot be served ([ErrServeTime]), or that processors cannot be kept from
 // sleeping ([ErrAwake]).
 func Start(ctx context.Context, cfg Config) (*Node, error) {
-	bounds, err := cfg.Validate()
-	if err != nil {
+	if _, err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if cfg.ID == NoNode {
+		return startAssigned(ctx, cfg)
+	}
+	return start(ctx, cfg, nil, nil)
+}
+
+// start starts a node with an id: one that it keeps in a, or claims, or else a configured
+// one.
+func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.Claim) (*Node, error) {
+	bounds, err := cfg.Validate()
+	if err != nil {
+		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
 	}
 	cfg = cfg.WithDefaults()
 	if cfg.Transport != nil && cfg.Peers == nil && len(cfg.Join) == 0 {
@@ -170,12 +184,13 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, groups: cfg.likelyGroups(), log: cfg.logger().Named(cfg.Name), done: make(chan struct{}),
+	n := &Node{cfg: cfg, bounds: bounds, groups: cfg.likelyGroups(), log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), claim: claims,
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		close(n.done) // for what already waits for the end
 		return nil, errors.Join(err, n.release())
 	}
+	n.assigned = a
 	n.run()
 	stop := context.AfterFunc(ctx, func() { _ = n.Close() })
 	go func() {
@@ -277,6 +292,9 @@ func (n *Node) finish() {
 	released := n.release()
 	if n.err = n.failure(n.loop.Err()); n.err == nil {
 		n.err = released
+	}
+	if err := n.releaseID(); err != nil {
+		n.err = errors.Join(n.err, err)
 	}
 	n.events.Close()
 	close(n.done)

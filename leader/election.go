@@ -28,6 +28,9 @@ type Config struct {
 	// Starts is the number of starts of this node, or 0 if no lasting storage
 	// counts them.
 	Starts uint64
+	// Tentative says that this node may yet give up its id. It is not ready before
+	// [Election.Settle].
+	Tentative bool
 	Collation
 }
 
@@ -47,8 +50,9 @@ type Election struct {
 	alive timed.Set
 
 	readyAt, quietUntil timed.Instant
-	resigned            bool // leaves for good: no longer a contender
-	yields              bool // has handed over: not a contender until another leads, or until yieldUntil
+	settledAt           timed.Instant // when a tentative incarnation would have been ready
+	resigned            bool          // leaves for good: no longer a contender
+	yields              bool          // has handed over: not a contender until another leads, or until yieldUntil
 	yieldUntil          timed.Instant
 
 	// The vote given.
@@ -107,7 +111,19 @@ func New(cfg Config, now timed.Instant) *Election {
 	// Nodes say that they hear each other only once they are ready. A request
 	// before that would reach no alive peer.
 	e.quietUntil = e.readyAt.Add(e.grace())
+	if cfg.Tentative {
+		e.settledAt, e.readyAt, e.quietUntil = e.readyAt, timed.Never, timed.Never
+	}
 	return e
+}
+
+// Settle says that this node keeps its id. It becomes ready now, or when votes of an
+// earlier process with the id are over.
+func (e *Election) Settle(now timed.Instant) {
+	if e.cfg.Tentative && e.readyAt == timed.Never {
+		e.readyAt = timed.Later(now, e.settledAt)
+		e.quietUntil = e.readyAt.Add(e.grace())
+	}
 }
 
 // SetAlive sets the alive peers. Call it before the handlers of a packet and before

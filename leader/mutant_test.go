@@ -25,6 +25,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NoGraceAfterStall":   listensAfterStall,
 		"LateBlocks":          lateBlocksNothing,
 		"LateForEver":         lateEnds,
+		"ClaimVotes":          tentativeWaits,
 
 		"VoteForOtherQuorum":   oneQuorumSystem,
 		"ObjectorsBlockQuorum": quorumIsEnough,

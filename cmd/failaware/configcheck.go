@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/cli"
 )
 
@@ -46,7 +47,7 @@ nothing and looks up no names.`,
 			}
 			all := guaranteesOf(&c, bounds)
 			return cli.Print(cmd, all, func(w io.Writer) error {
-				fmt.Fprintf(w, "node %v: the settings are sound\n", c.ID)
+				fmt.Fprintf(w, "%s: the settings are sound\n", subject(c.ID))
 				return all.write(w)
 			})
 		},
@@ -54,4 +55,12 @@ nothing and looks up no names.`,
 	flags.register(cmd.Flags())
 	cmd.Flags().StringVar(&file, "config", "", "the file (FAILAWARE_CONFIG)")
 	return cmd
+}
+
+// subject names the node of a configuration.
+func subject(id failaware.NodeID) string {
+	if id == failaware.NoNode {
+		return "a node that chooses its id"
+	}
+	return fmt.Sprintf("node %v", id)
 }

@@ -277,7 +277,7 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 		select {
 		case <-r.node.Done():
 			notifySystemd("STOPPING=1")
-			return r.node.Err()
+			return r.endError(r.node.Err())
 		case <-ctx.Done():
 			return r.depart("interrupted", signals)
 		case <-r.leave:
@@ -290,6 +290,14 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 			return r.depart(s.String(), signals)
 		}
 	}
+}
+
+// endError says what to do about the end of a node.
+func (r *nodeRun) endError(err error) error {
+	if r.cfg.ID == failaware.NoNode && errors.Is(err, failaware.ErrDuplicateID) {
+		return cli.No(fmt.Errorf("%s; started again, the node takes another id", strings.TrimPrefix(err.Error(), "failaware: ")))
+	}
+	return err
 }
 
 // depart leaves the group and prints the outcome.

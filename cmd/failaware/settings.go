@@ -79,7 +79,7 @@ func (s *setting) list() bool {
 // settings are all settings of a node in the order of their application: the preset
 // comes before the constants that replace parts of it.
 var settings = []*setting{
-	{"id", "id", "1-255", "ID", "the node's id; it must be unique in the group", parsed(func(c *nodeConfig) *failaware.NodeID { return &c.ID }, timed.ParseNodeID)},
+	{"id", "id", "1-255", "ID", "the node's id, which must be unique in the group; without it, the node chooses one that is free and keeps it in --state-dir", parsed(func(c *nodeConfig) *failaware.NodeID { return &c.ID }, timed.ParseNodeID)},
 	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
 	{"tags", "tag", kindTag, "Tags", "a word about this node for people and programs, which all members know; can be repeated", addTag},
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},

@@ -28,7 +28,7 @@ func (d *driver) sendTo(p *wire.Packet, to netip.AddrPort, proved bool) {
 		return
 	}
 	bare := wire.Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, State: p.State}
-	d.challenge(&bare, to)
+	d.challenge(&bare, to, p.Header.Destination)
 }
 
 // sendBack answers the packet that is being handled.
@@ -38,12 +38,12 @@ func (d *driver) sendBack(p *wire.Packet) {
 		d.send(p, to)
 		return
 	}
-	d.challenge(p, to)
+	d.challenge(p, to, p.Header.Destination)
 }
 
-// challenge adds a packet to an address that has not shown that it receives, unless it
-// would get more bytes than came from there.
-func (d *driver) challenge(p *wire.Packet, to netip.AddrPort) {
+// challenge adds a packet to an address that has not shown that it receives for a node,
+// unless it would get more bytes than came from there in the name of that node.
+func (d *driver) challenge(p *wire.Packet, to netip.AddrPort, node timed.NodeID) {
 	o := &d.out.challenges
 	if !to.IsValid() {
 		d.count.unresolved++
@@ -59,12 +59,12 @@ func (d *driver) challenge(p *wire.Packet, to netip.AddrPort) {
 		d.count.unencoded++
 		d.unsendable(p, err)
 		return
-	case !d.routes.book.Spend(p.Header.Destination, to, len(b)+d.out.overhead()):
+	case !d.routes.book.Spend(node, to, len(b)+d.out.overhead()):
 		d.count.unproved++
 		return
 	}
 	o.pkts[o.n], o.book = udp.Packet{Buf: b, N: len(b), Addr: to}, &d.routes.book
-	o.to = append(o.to[:o.n], p.Header.Destination)
+	o.to = append(o.to[:o.n], node)
 	o.n++
 }
 

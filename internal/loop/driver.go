@@ -43,6 +43,7 @@ type driver struct {
 	introductions *introduce.Machine // nil between two incarnations
 	introduced    []introduce.Effect // of the call last
 	candidates    *join.Found        // that the introductions know
+	claims        claiming
 
 	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
 	effects []stack.Effect // of the handler called last
@@ -65,6 +66,7 @@ func newDriver(l *Loop) *driver {
 		d.msgs.wait, _ = c.Conn.(shortWait)
 		d.msgs.sends.Restart(d.cfg.Self.Boot)
 	}
+	d.claims.kept = c.Claim != nil && c.Claim.Held
 	d.publish()
 	d.takePeers()
 	return d
@@ -135,6 +137,9 @@ func (d *driver) deadline() timed.Instant {
 		at = timed.Earlier(at, d.routes.hello)
 	}
 	at = timed.Earlier(at, d.introductions.Deadline())
+	if m := d.claims.machine; m != nil {
+		at = timed.Earlier(at, m.Deadline())
+	}
 	return timed.Earlier(at, d.stack.Deadline())
 }
 
@@ -167,6 +172,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	d.maintainRoutes()
 	if d.stack != nil {
 		d.introduce()
+		d.decideClaim()
 	}
 	if why := d.life.Blamed(); why != life.None && !d.life.Over() {
 		d.restart(why, d.clock.now, d.clock.era)

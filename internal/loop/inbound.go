@@ -41,11 +41,12 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		return refused
 	}
 	self, now := d.cfg.Self, d.clock.now
+	proved := d.routes.prove(&h, pkt, self.Boot, now)
 	if h.Source == self.Node && h.Boot != self.Boot {
-		d.count.foreign++ // a rival with this node's id; the peers keep one of the two
+		d.count.foreign++ // the peers keep one of the two
+		d.handleRival(&h, pkt.Addr)
 		return refusedOwnID
 	}
-	proved := d.routes.prove(&h, pkt, self.Boot, now)
 	// Nodes with other settings are learnt as well: they find that out from the
 	// packets sent to them.
 	added, full := d.routes.learn(h.Source, pkt.Addr, proved, now)
@@ -61,6 +62,9 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	}
 	if h.Destination != self.Node {
 		d.count.foreign++
+		if !added {
+			d.answerGreeting(&h, pkt.Addr)
+		}
 		return refusedOther
 	}
 	d.out.origin = pkt.Addr
@@ -71,6 +75,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	// The socket promises received ≤ now, and the stack relies on it.
 	d.perform(handle(now, timed.Earlier(pkt.Received, now), &d.in.packet, d.effects[:0]))
 	kind, delay := d.stack.LastPacket()
+	d.judgeClaim(kind)
 	if kind == datagram.Delivered {
 		d.measure(h.Source, delay)
 	}

@@ -17,6 +17,7 @@ import (
 func (d *driver) begin() {
 	now := d.clock.now
 	d.cfg.Starts = d.l.cfg.State.Incarnation()
+	d.claim()
 	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(time.Now().UnixNano()))
 	d.introductions, d.candidates = introduce.New(d.cfg.Self.Node, d.cfg.Timing.KeepalivePeriod, now), nil
 	d.life.Begin(now)

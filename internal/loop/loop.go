@@ -45,6 +45,7 @@ type Config struct {
 	Clock  *hwclock.Clock
 	Random func() uint64 // of boot ids
 	State  *statedir.Dir // nil: nothing outlives the process
+	Claim  *Claim        // nil: the id is configured, or was kept before
 	Peers  *peers.Resolver
 	Join   *join.Finder // of candidates; nil: there are none
 	Gate   *pause.Gate  // nil except in tests and the demonstration

@@ -33,6 +33,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JoinTrusts":             candidatesAreNoPeers,
 		"JoinForNobody":          greetingsHaveDestinations,
 		"MeetTrusts":             meetsOnly,
+		"ClaimUnwritten":         claimsKeepFirst,
+		"ClaimDeaf":              rivals,
+		"ClaimLateDuel":          rivals,
+		"ClaimBothGiveWay":       rivals,
+		"GreetingUnanswered":     greetingsAreAnswered,
 		"KeysReplayed":           silentlyDrops,
 		"KeysOpenToAll":          silentlyDrops,
 	})

@@ -59,8 +59,9 @@ var below = map[string][]string{
 	// The loop knows values of the stack and nothing of the public API above it.
 	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/epoch",
 		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
-		"internal/admit", "internal/introduce", "internal/join", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
+		"internal/admit", "internal/claim", "internal/introduce", "internal/join", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
 	"internal/admit":              {"timed"},
+	"internal/claim":              {"timed"},
 	"internal/introduce":          {"timed", "internal/wire"},
 	"internal/seal":               {"internal/trust"},
 	"internal/loop/commandqueue":  {},
@@ -80,7 +81,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv", "internal/claim"}
 
 type goPackage struct {
 	ImportPath   string

@@ -34,6 +34,8 @@ type Config struct {
 	Quorum quorum.System
 	Epoch  uint64
 	Starts uint64
+	// Tentative is that of [leader.Config]: see [Stack.Settle].
+	Tentative bool
 	// Sequence is that of [membership.Config].
 	Sequence uint64
 	// Epochs, if not nil, is the last state that was written down of the group's

@@ -225,7 +225,7 @@ func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	s.refusedAt[id] = now
 	a := s.address(now, id)
 	s.datagrams.FillChallengerEcho(&a.Header)
-	a.Frames, a.InUse = wire.FrameInUse, incumbent
+	a.Frames, a.InUse, a.Used = wire.FrameInUse|wire.FrameUsed, incumbent, s.datagrams.Peers().With(s.cfg.Self.Node)
 	s.out = append(s.out, Effect{Kind: SendBack, Peer: id, Packet: a})
 }
 

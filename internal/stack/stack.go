@@ -74,7 +74,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 		epochs:    e,
 		datagrams: datagram.New(datagram.Config{Self: cfg.Self, Timing: cfg.Timing}, now),
 		election: leader.New(leader.Config{Self: cfg.Self, Timing: cfg.Timing, Mode: cfg.Mode,
-			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts,
+			RankBy: cfg.RankBy, Weight: cfg.Weight, Quorum: cfg.Quorum, Epoch: cfg.Epoch, Starts: cfg.Starts, Tentative: cfg.Tentative,
 			Collation: cfg.Collation, Epochs: e.machine}, now),
 		views: membership.New(membership.Config{Self: cfg.Self, Timing: cfg.Timing, Sequence: cfg.Sequence}),
 		clock: clocksync.New(clocksync.Config{Self: cfg.Self, Timing: cfg.Timing, MaxDeviation: cfg.MaxDeviation,
@@ -102,6 +102,12 @@ func (s *Stack) AddPeer(now timed.Instant, id timed.NodeID) { s.datagrams.AddPee
 func (s *Stack) RemovePeer(id timed.NodeID) {
 	s.datagrams.RemovePeer(id)
 	s.election.Forget(id)
+}
+
+// Settle says that this node keeps its id, if the incarnation is tentative.
+func (s *Stack) Settle(now timed.Instant) {
+	s.election.Settle(now)
+	s.due = now
 }
 
 // Sequence returns the largest sequence of a view that the node knows, for its next

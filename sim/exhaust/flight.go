@@ -52,6 +52,9 @@ func (p *press) message(q *wire.Packet, sent int64, clocks []timed.Instant) *mes
 	if !c.Has(wire.FrameInUse) {
 		c.InUse = 0
 	}
+	if !c.Has(wire.FrameUsed) {
+		c.Used = timed.Set{}
+	}
 	if !c.Has(wire.FrameRelease) {
 		c.Release = 0
 	}

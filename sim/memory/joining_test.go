@@ -133,3 +133,21 @@ func TestCandidatesJoinThePartsOfALongPartition(t *testing.T) {
 		requireOneView(t, nodes)
 	})
 }
+
+// A process that comes back at another address is heard there, although the others still
+// remember it at the one before.
+func TestANodeThatMovesJoinsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{})
+		nodes := startJoining(t, net, 3, addressOf(1))
+		time.Sleep(time.Second)
+		requireOneView(t, nodes)
+		require.NoError(t, nodes[2].Close())
+		time.Sleep(5 * time.Second)
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 3, Transport: net.Transport(), Listen: "127.0.0.1:9999", Join: []string{addressOf(1)}})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = n.Close() })
+		time.Sleep(time.Second)
+		requireOneView(t, []*failaware.Node{nodes[0], nodes[1], n})
+	})
+}

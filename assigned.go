@@ -1,0 +1,93 @@
+package failaware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware/internal/claim"
+	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/loop/statedir"
+)
+
+// maxClaims is how many ids a node claims before it gives up. A refusal names the ids in
+// use, so the second claim usually succeeds.
+const maxClaims = 32
+
+// ErrNoID: no id is free, or all that this node chose were refused.
+var ErrNoID = errors.New("failaware: no id for this node was found")
+
+// drawID is for tests to replace.
+var drawID = systemRandom
+
+// checkID checks the id, and what a node without one needs.
+func (c *Config) checkID() (errs faults) {
+	switch {
+	case c.ID.Valid():
+	case c.StateDir == "":
+		errs.add("ID: a node id from 1 to 255 is needed, or a StateDir: a node without an id chooses one that is free, and keeps it there")
+	case c.Quorum != nil || c.JoinQuorum:
+		errs.add("ID: a node id from 1 to 255 is needed: a quorum system counts votes by ids, and two parts of a split group may choose the same one")
+	}
+	return errs
+}
+
+// startAssigned starts a node under the id that it has kept, or under one that nobody
+// refuses.
+func startAssigned(ctx context.Context, cfg Config) (*Node, error) {
+	a, err := statedir.OpenAssigned(cfg.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	n, err := claimID(ctx, cfg, a)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return n, nil
+}
+
+func claimID(ctx context.Context, cfg Config, a *statedir.Assigned) (*Node, error) {
+	if cfg.ID = a.ID(); cfg.ID != NoNode {
+		return start(ctx, cfg, a, &loop.Claim{Held: true})
+	}
+	used := a.Former()
+	for range maxClaims {
+		if cfg.ID = claim.Choose(used, drawID()); cfg.ID == NoNode {
+			break
+		}
+		kept := make(chan struct{})
+		n, err := start(ctx, cfg, a, &loop.Claim{Keep: func() error { return a.Keep(cfg.ID) }, Kept: func() { close(kept) }})
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-kept:
+			return n, nil
+		case <-n.done:
+		}
+		refused, ok := errors.AsType[*loop.RefusedError](n.err)
+		if !ok {
+			return nil, errors.Join(n.err, ctx.Err())
+		}
+		if err := n.state.Discard(); err != nil {
+			return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		}
+		used = used.Union(refused.Used).With(cfg.ID)
+		n.log.Info("the id is in use; this node chooses another one", "id", cfg.ID)
+	}
+	return nil, fmt.Errorf("%w: %d ids are in use, and %d were tried at most", ErrNoID, used.Len(), maxClaims)
+}
+
+// releaseID unlocks the id of a node that has chosen it by itself, unless it is about to
+// choose another one. If the node had to stop because another process has the id, the next
+// one chooses another.
+func (n *Node) releaseID() error {
+	if _, refused := errors.AsType[*loop.RefusedError](n.err); refused || n.assigned == nil {
+		return nil
+	}
+	var err error
+	if errors.Is(n.err, ErrDuplicateID) {
+		err = n.assigned.Forget()
+	}
+	return errors.Join(err, n.assigned.Close())
+}

@@ -1,0 +1,115 @@
+package loop
+
+import (
+	"net/netip"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/claim"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// Claim says that the node has chosen its id by itself. The loop claims it before it takes
+// part.
+type Claim struct {
+	// Held says that an earlier process has claimed the id, and kept it.
+	Held bool
+	// Keep writes down that the node has the id, before it is ready. An error ends the loop.
+	Keep func() error
+	// Kept is called once after that.
+	Kept func()
+}
+
+// RefusedError says that the node must choose another id.
+type RefusedError struct {
+	Used timed.Set // ids that are in use
+}
+
+func (e *RefusedError) Error() string { return "loop: the id is in use" }
+
+// claiming is the state of a loop that has chosen its id by itself.
+type claiming struct {
+	machine  *claim.Machine // nil once the id is kept, and between two incarnations
+	kept     bool
+	answered timed.Instant // when a rival was last answered
+}
+
+// claim begins to claim the id with a new incarnation, if it is not kept yet.
+func (d *driver) claim() {
+	c := d.l.cfg.Claim
+	d.claims.machine, d.cfg.Tentative = nil, c != nil && !d.claims.kept
+	if d.cfg.Tentative {
+		d.claims.machine = claim.New(&d.cfg.Timing, d.clock.now)
+	}
+}
+
+// decideClaim does what the verdict on the claim asks for.
+func (d *driver) decideClaim() {
+	m := d.claims.machine
+	if m == nil || d.stack == nil {
+		return
+	}
+	switch m.HandleTimeout(d.clock.now) {
+	case claim.Refused:
+		used := m.Used()
+		d.fail(&RefusedError{used.Union(d.routes.known)}, false)
+	case claim.Confirmed:
+		if err := d.l.cfg.Claim.Keep(); err != nil {
+			d.fail(err, true)
+			return
+		}
+		d.claims.kept, d.claims.machine = true, nil
+		d.stack.Settle(d.clock.now)
+		d.routes.greet = true // the stack's deadline is another one
+		d.report.after(d.l.cfg.Claim.Kept)
+	}
+}
+
+// judgeClaim notes what a packet to this node says about its claim.
+func (d *driver) judgeClaim(kind datagram.Kind) {
+	m, p := d.claims.machine, &d.in.packet
+	if m == nil || kind != datagram.Delivered && kind != datagram.Accepted || p.Header.Echo.Boot != d.cfg.Self.Boot {
+		return
+	}
+	switch {
+	case !p.Has(wire.FrameInUse):
+		m.NoteAcceptance(d.clock.now)
+	case d.clock.now.Sub(p.Header.Echo.Latest) <= d.cfg.Timing.Expires/2: // it is no late packet
+		m.NoteRefusal(p.Used)
+	}
+}
+
+// handleRival takes an authentic packet of another process with this node's id. A node
+// that claims the id gives it up. Another one answers, so that the sender learns of it;
+// the answer repeats the sender's stamp, and so shows that it is no late packet.
+func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
+	if m := d.claims.machine; m != nil {
+		m.NoteRival()
+		return
+	}
+	now, t := d.clock.now, &d.cfg.Timing
+	live := h.Echo.Boot == d.cfg.Self.Boot && h.Echo.Latest <= now && now.Sub(h.Echo.Latest) <= t.Expires
+	if live && d.claims.kept && d.pub.current.Alive.Empty() && h.Boot < d.cfg.Self.Boot {
+		// Two nodes that have chosen one id in two parts of a network, and know nobody
+		// else who could decide between them.
+		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: h.Boot}, false)
+		return
+	}
+	if now.Sub(d.claims.answered) < t.KeepalivePeriod {
+		return
+	}
+	d.claims.answered = now
+	p := hello(&d.cfg, d.routes.unused(), now)
+	p.Header.Echo = datagram.Echo{Boot: h.Boot, Sent: h.Stamp, Received: now, Latest: h.Stamp, Heard: datagram.NotHeard}
+	d.challenge(&p, from, d.cfg.Self.Node)
+}
+
+// answerGreeting answers a greeting for an unknown node that names an id which this node
+// knows at another address. Its sender is a process that has moved, and nothing else would
+// reach it there, or another one with the same id, which learns so.
+func (d *driver) answerGreeting(h *datagram.Header, from netip.AddrPort) {
+	if d.routes.known.Has(h.Source) && d.routes.to[h.Source].Addr != from {
+		p := hello(&d.cfg, h.Source, d.clock.now)
+		d.challenge(&p, from, h.Source)
+	}
+}

@@ -1,0 +1,131 @@
+package loop
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// newClaiming returns a loop that claims its id, and the world around it.
+func newClaiming(c *Claim) (*Loop, *outside) {
+	l, o := newOutside(nil)
+	l, o.fakeConn = newLoop(func(cfg *Config) {
+		o.fakeConn = cfg.Conn.(*fakeConn)
+		cfg.Conn, cfg.Claim, cfg.Peers = o, c, l.cfg.Peers
+	})
+	step(l, o.fakeConn)
+	return l, o
+}
+
+// An id is written down before the node is ready, and without that it never is.
+func claimsKeepFirst(t testing.TB) {
+	kept := 0
+	var l *Loop
+	l, o := newClaiming(&Claim{Keep: func() error {
+		require.False(t, l.Snapshot().Ready)
+		kept++
+		return nil
+	}, Kept: func() { kept += 10 }})
+	began := o.instant()
+	for !l.Snapshot().Ready {
+		step(l, o.fakeConn)
+	}
+	require.GreaterOrEqual(t, o.instant().Sub(began), 999*time.Millisecond)
+	require.Equal(t, 11, kept)
+
+	broken := errors.New("no space")
+	l, o = newClaiming(&Claim{Keep: func() error { return broken }, Kept: func() { kept++ }})
+	for range 1000 {
+		if l.driver.life.Over() {
+			break
+		}
+		step(l, o.fakeConn)
+	}
+	require.ErrorIs(t, l.driver.failure, broken)
+	require.False(t, l.Snapshot().Ready)
+	require.Equal(t, 11, kept)
+}
+
+func TestIdsAreKeptBeforeTheyCount(t *testing.T) { claimsKeepFirst(t) }
+
+// rival hands the loop a packet of another process with its id.
+func (o *outside) rival(t testing.TB, l *Loop, boot timed.BootID, counter uint64, e datagram.Echo) {
+	d := l.driver
+	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 1, Destination: 200, Boot: boot,
+		Stamp: timed.Instant(l.cfg.Clock.Now()), Echo: e}, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+	b, err := new(wire.Encoder).AppendBefore(nil, &p, nil)
+	require.NoError(t, err)
+	wire.Finish(b, wire.TailSum(nil), p.Header.Stamp, counter)
+	d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(70), Received: o.instant()}}, l.cfg.Clock.Read())
+}
+
+// A node that claims an id gives it up when another process has it. One that has kept it
+// tells the other, with no more than came, and gives way only to a living one with a
+// smaller boot id, while it is alone.
+func rivals(t testing.TB) {
+	l, o := newClaiming(&Claim{Keep: func() error { return nil }, Kept: func() {}})
+	o.rival(t, l, 99, 1, nothing)
+	require.ErrorAs(t, l.driver.failure, new(*RefusedError))
+
+	for _, smaller := range []bool{true, false} {
+		l, o = newClaiming(&Claim{Held: true})
+		o.run(l, time.Second)
+		require.True(t, l.Snapshot().Ready)
+		l.driver.cfg.Self.Boot = 50
+		boot := timed.BootID(60)
+		if smaller {
+			boot = 40
+		}
+		before := o.bytes[at(70)]
+		o.rival(t, l, boot, 1, nothing)
+		o.rival(t, l, boot, 2, nothing)
+		require.Greater(t, o.bytes[at(70)], before, "it is answered")
+		require.Less(t, o.bytes[at(70)], before+250)
+		answer := header(t, o.last[at(70)])
+		require.Equal(t, boot, answer.Echo.Boot, "which shows that the answer is no late packet")
+		late := timed.Instant(l.cfg.Clock.Now() - timed.Instant(time.Minute))
+		o.rival(t, l, boot, 3, datagram.Echo{Boot: 50, Sent: late, Received: late, Latest: late, Heard: datagram.NotHeard})
+		require.NoError(t, l.driver.failure, "a late packet says nothing")
+		now := answer.Stamp
+		o.advance(time.Millisecond)
+		o.rival(t, l, boot, 4, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+		if smaller {
+			require.ErrorAs(t, l.driver.failure, new(*DuplicateIDError))
+		} else {
+			require.NoError(t, l.driver.failure)
+		}
+	}
+}
+
+func TestRivals(t *testing.T) { rivals(t) }
+
+// A greeting for nobody from a known id at another address is answered there, since
+// nothing else would go there; with no more than came.
+func greetingsAreAnswered(t testing.TB) {
+	l, o := newOutside(nil)
+	o.takes(t, l, nil, at(70), 1, nothing)
+	d := l.driver
+	greet := func(counter uint64) int {
+		p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 200, Boot: 78,
+			Stamp: timed.Instant(l.cfg.Clock.Now()), Echo: nothing}, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+		b, err := new(wire.Encoder).AppendBefore(nil, &p, nil)
+		require.NoError(t, err)
+		wire.Finish(b, wire.TailSum(nil), p.Header.Stamp, counter)
+		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(71), Received: o.instant()}}, l.cfg.Clock.Read())
+		return len(b)
+	}
+	came := greet(1)
+	came += greet(2)
+	require.NotZero(t, o.bytes[at(71)])
+	require.LessOrEqual(t, o.bytes[at(71)], came)
+	require.EqualValues(t, 7, header(t, o.last[at(71)]).Destination)
+}
+
+func TestGreetingsOfKnownNodesAreAnswered(t *testing.T) { greetingsAreAnswered(t) }

@@ -1,0 +1,116 @@
+package statedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/timed"
+)
+
+// assignedKind is the kind of record of the file with the id that a node has chosen for
+// itself.
+var assignedKind = durable.Kind{Name: "node-id", Version: 1}
+
+// Assigned is a state directory of a node that chooses its id by itself. Such a node needs
+// a directory of its own: a lock keeps other processes away. It is for one goroutine at a
+// time.
+type Assigned struct {
+	dir  string
+	lock *durable.Lock
+	id   timed.NodeID
+}
+
+// OpenAssigned locks a directory and reads the id that was kept there. The error matches
+// [ErrInUse] or [ErrDamaged], or is the system's.
+func OpenAssigned(dir string) (*Assigned, error) {
+	if err := durable.MakeDir(dir); err != nil {
+		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+	}
+	a := &Assigned{dir: dir}
+	var err error
+	if a.lock, err = durable.TakeLock(filepath.Join(dir, "node-id.lock")); err != nil {
+		if errors.Is(err, durable.ErrLocked) {
+			return nil, fmt.Errorf("%w: a node without a configured id already runs with the state directory %s; each needs a directory of its own", ErrInUse, dir)
+		}
+		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+	}
+	if a.id, err = a.read(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *Assigned) path() string { return filepath.Join(a.dir, "node-id.state") }
+
+func (a *Assigned) read() (timed.NodeID, error) {
+	b, err := durable.Read(a.path(), assignedKind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return timed.NoNode, nil
+	}
+	var id timed.NodeID
+	if err == nil {
+		if id, err = timed.ParseNodeID(strings.TrimSpace(string(b))); err != nil {
+			err = &durable.DamagedError{Path: a.path(), What: "it has no id of a node"}
+		}
+	}
+	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
+		return timed.NoNode, fmt.Errorf("%w: %w; remove the file, and the node takes another id", ErrDamaged, err)
+	}
+	if err != nil {
+		return timed.NoNode, fmt.Errorf("failaware: the state directory: %w", err)
+	}
+	return id, nil
+}
+
+// ID returns the id that is kept, or NoNode.
+func (a *Assigned) ID() timed.NodeID { return a.id }
+
+// Keep writes an id down.
+func (a *Assigned) Keep(id timed.NodeID) error {
+	if err := durable.Write(a.path(), assignedKind, []byte(id.String()+"\n")); err != nil {
+		return fmt.Errorf("failaware: cannot keep the id: %w", err)
+	}
+	a.id = id
+	return nil
+}
+
+// Forget has the next process choose another id. The state of the present one stays, for
+// it may have voted.
+func (a *Assigned) Forget() error {
+	a.id = timed.NoNode
+	if err := os.Remove(a.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("failaware: cannot give up the id: %w", err)
+	}
+	return durable.SyncDir(a.dir)
+}
+
+// Former returns the ids under which nodes have run with the directory.
+func (a *Assigned) Former() (ids timed.Set) {
+	for id := timed.NodeID(1); id != 0; id++ {
+		if _, err := os.Lstat(filepath.Join(a.dir, fmt.Sprintf("node-%v.state", id))); err == nil {
+			ids.Add(id)
+		}
+	}
+	return ids
+}
+
+// Discard removes the state of an id that was refused before the node was ready.
+func (d *Dir) Discard() error {
+	err := d.Close()
+	return errors.Join(err, os.Remove(d.path))
+}
+
+// Close releases the lock. Closing again, or nil, does nothing.
+func (a *Assigned) Close() error {
+	if a == nil {
+		return nil
+	}
+	err := a.lock.Release()
+	a.lock = nil
+	return err
+}
