@@ -61,6 +61,9 @@ func (l *liveness) End() {
 		l.miss("leader reached after %v, view after %v (0: never); bounds %v and %v",
 			time.Duration(l.ledAt), time.Duration(l.viewAt), time.Duration(l.elect), time.Duration(l.view))
 	}
+	if l.viewAt != 0 && l.c.Change == nil {
+		l.endClocks()
+	}
 	l.stable = false
 	if l.c.cast != nil {
 		l.c.cast.Live.end()

@@ -1,0 +1,32 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// endClocks demands that all nodes of a block that has been still follow the clock of
+// their leader when the period ends. A difference that is slewed may be as large as
+// the least that is stepped; the offset is known to the delay of a fast message, either
+// way.
+func (l *liveness) endClocks() {
+	c := l.c
+	most := clocksync.DefaultStepThreshold + 2*c.Timing.FastThreshold
+	for _, b := range l.blocks {
+		for id := range b.All() {
+			n := c.processes[id-1]
+			cl := &c.Claims[n.Index]
+			if n.Stack == nil || !cl.LockedTo.Valid() {
+				continue
+			}
+			r := n.Stack.Clock().Read(n.Clock.Show(c.Now))
+			if r.Timeline.Leader != cl.LockedTo.Node || r.Timeline.Boot != cl.LockedTo.Boot {
+				c.Fail("synchrony", n, "follows the clock %v although it follows %v for long", r.Timeline, cl.LockedTo)
+			} else if r.Holdover || r.Deviation > most {
+				c.Fail("synchrony", n, "has a deviation of %v (holdover %v) from the leader that it follows for long, which is above %v",
+					time.Duration(r.Deviation), r.Holdover, most)
+			}
+		}
+	}
+}
