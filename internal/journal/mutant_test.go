@@ -24,5 +24,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalUnchained":           copiesAreNotMixed,
 		"JournalBatchUnchecked":      noDamageIsSilent,
 		"JournalCutStays":            cutsStay,
+		"JournalGoesOn":              staysFailed,
 	})
 }

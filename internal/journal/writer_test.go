@@ -142,3 +142,30 @@ func TestCloseDoesNotWaitForRoom(t *testing.T) {
 		require.Empty(t, got)
 	})
 }
+
+// After a failed flush or write nobody knows what is on the disk: a journal accepts
+// nothing more, even if the disk works again. A full disk is no such end.
+func TestAFailedJournalStaysFailed(t *testing.T) { staysFailed(t) }
+
+func staysFailed(t testing.TB) {
+	d := disktest.New()
+	j := openOn(t, d)
+	batch := func() *journal.Batch {
+		b := new(journal.Batch)
+		b.Add([]byte("record"))
+		return b
+	}
+	require.NoError(t, j.Append(batch()))
+	d.SetRoom(0)
+	require.ErrorIs(t, j.Append(batch()), journal.ErrFull)
+	d.SetRoom(-1)
+	require.NoError(t, j.Append(batch()))
+	broken := errors.New("input/output error")
+	d.FailSync(broken)
+	require.ErrorIs(t, j.Append(batch()), broken)
+	d.FailSync(nil)
+	require.ErrorIs(t, j.Append(batch()), broken)
+	j.Mark() // writes nothing
+	require.Equal(t, uint64(2), j.Last())
+	require.ErrorIs(t, j.Append(batch()), broken)
+}

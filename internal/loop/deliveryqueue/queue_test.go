@@ -85,4 +85,12 @@ func TestARingShrinksAfterABurst(t *testing.T) {
 	}
 	take(1)
 	require.Len(t, q.ring, 1024)
+
+	// The small ring grows again before it is overwritten.
+	for n := range uint64(3_000) {
+		stage(15_000 + n)
+	}
+	for next < 18_000 {
+		take(100)
+	}
 }

@@ -12,5 +12,6 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop/statedir", map[string]func(testing.TB){
 		"StateForgetsEpoch": halfAStateIsRefused,
 		"EpochWithoutState": halfAStateIsRefused,
+		"EpochUnreadIsNone": unreadable,
 	})
 }

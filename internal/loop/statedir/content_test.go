@@ -1,0 +1,95 @@
+package statedir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/timed"
+)
+
+// The whole content of a state file is checked: nothing may follow it, and no value may
+// be out of its range. The limits themselves are read.
+func TestContentOfTheStateFile(t *testing.T) {
+	for text, good := range map[string]bool{
+		"node 1 incarnations 3 maxlock 0 epoch false views 0\n":                                    true,
+		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0\n", timed.MaxDuration):   true,
+		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0\n", timed.MaxDuration+1): false,
+		"node 1 incarnations 3 maxlock -1 epoch false views 0\n":                                   false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387904\n":                  true,
+		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387905\n":                  false,
+		"node 1 incarnations 18446744073709551615 maxlock 5 epoch false views 0\n":                 false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 0\nmore\n":                              false,
+		"node 1 incarnations 03 maxlock 5 epoch false views 0\n":                                   false,
+		"node 1 incarnations 3 maxlock 5 epoch false\n":                                            false,
+		"node 2 incarnations 3 maxlock 5 epoch false views 0\n":                                    false,
+		"": false,
+	} {
+		dir := t.TempDir()
+		require.NoError(t, durable.Write(filepath.Join(dir, "node-1.state"), recordKind, []byte(text)))
+		d, err := Open(dir, 1, time.Second)
+		if !good {
+			require.ErrorIs(t, err, ErrDamaged, "%q", text)
+			continue
+		}
+		require.NoError(t, err, "%q", text)
+		require.EqualValues(t, 4, d.Incarnation())
+		require.NoError(t, d.Close())
+	}
+}
+
+// A file that cannot be read is no file that is missing: nothing begins without it.
+func TestUnreadableFilesAreRefused(t *testing.T) { unreadable(t) }
+
+func unreadable(t testing.TB) {
+	for _, name := range []string{"node-1.state", "node-1.epoch"} {
+		dir := t.TempDir()
+		if name == "node-1.epoch" { // beside a state
+			d, err := Open(dir, 1, time.Second)
+			require.NoError(t, err)
+			require.NoError(t, d.Close())
+		}
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		d, err := Open(dir, 1, time.Second)
+		if err == nil {
+			_, err = d.ReadEpoch(Configured{Join: true})
+			require.NoError(t, d.Close())
+		}
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, ErrDamaged, name)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Open(file, 1, time.Second)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, ErrInUse)
+}
+
+// What cannot be written is no state: the caller hears of it, and the old state counts.
+func TestUnwrittenStateIsReported(t *testing.T) { unwritten(t) }
+
+func unwritten(t testing.TB) {
+	dir := t.TempDir()
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	state := filepath.Join(dir, "node-1.state")
+	kept, err := os.ReadFile(state)
+	require.NoError(t, err)
+	// A directory in the place of the temporary file, or of the file, fails every write.
+	require.NoError(t, os.Remove(state))
+	require.NoError(t, os.MkdirAll(filepath.Join(state, "in the way"), 0o700))
+	require.Error(t, d.Count())
+	require.Error(t, d.ReserveViews(1<<20))
+	require.Error(t, d.Lower(time.Millisecond))
+	require.EqualValues(t, 1, d.Incarnation())
+	require.NoError(t, os.RemoveAll(state))
+	require.NoError(t, os.WriteFile(state, kept, 0o600))
+	require.NoError(t, d.Count())
+	require.EqualValues(t, 2, d.Incarnation())
+	require.NoError(t, d.Close())
+}
