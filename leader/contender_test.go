@@ -2,6 +2,7 @@ package leader
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,5 +128,45 @@ func TestWithoutAQuorumSystemNobodyLeadsGlobally(t *testing.T) {
 	until, leads := e.LeadingGlobally()
 	require.False(t, leads)
 	require.Zero(t, until)
+	require.Zero(t, e.QuorumID())
 	require.False(t, e.LeadsGlobally(now))
+}
+
+// A reply of an incarnation that is gone does not count, nor does what it said of itself.
+func TestAForgottenIncarnationCountsForNothing(t *testing.T) { forgotten(t) }
+
+func forgotten(t testing.TB) {
+	e, _, now := readyVoter()
+	e.quietUntil = 0
+	alive := timed.SetOf(7, 8)
+	e.NoteState(incarnation(7), &State{MaxLock: timed.LAN().MaxLockTime, Leading: true, Support: 2})
+	e.NoteState(incarnation(8), &State{MaxLock: timed.LAN().MaxLockTime})
+	timeout(e, now, alive)
+	require.True(t, e.open)
+	e.HandleReply(now, incarnation(7), Reply{Number: e.lastRequest, Support: true}, true, nil)
+	e.Forget(7)
+	require.Equal(t, State{}, e.Peer(7))
+	e.HandleReply(now, incarnation(8), Reply{Number: e.lastRequest, Support: true}, true, nil)
+	require.False(t, e.Leads(now), "node 7 has not voted")
+}
+
+// Votes are freed after the longest of all view leases and answers that rest on them, in
+// whatever order these were given.
+func TestVotesAreFreedAfterTheLongestLease(t *testing.T) { longestLease(t) }
+
+func longestLease(t testing.TB) {
+	e, now := leadingAlone()
+	long := now.Add(50 * time.Millisecond)
+	e.NoteGrant(long)
+	e.NoteGrant(now.Add(10 * time.Millisecond))
+	e.Yield(now, nil)
+	require.True(t, e.Releasing())
+	timeout(e, long-1, timed.SetOf(1))
+	require.True(t, e.Releasing())
+	to, _ := e.Locked(long - 1)
+	require.Equal(t, e.cfg.Self, to)
+	timeout(e, long, timed.SetOf(1))
+	require.False(t, e.Releasing())
+	to, _ = e.Locked(long)
+	require.Zero(t, to)
 }

@@ -36,7 +36,10 @@ func (w *World) drawSettings(n *Node) {
 	least, usual := float64(t.LeastLockTime()), float64(t.LockTime)
 	t.LockTime = max(time.Duration(s.LogUniform(least, longestLock*usual)), t.LeastLockTime())
 	t.MaxLockTime = t.LockTime
-	if s.Chance(0.5) {
+	switch {
+	case w.seed%2 == 0: // all give long votes, so that some are much longer than those that they ask for
+		t.MaxLockTime = time.Duration(s.LogUniform(longestLock*usual, longestMaxLock*usual))
+	case s.Chance(0.5):
 		t.MaxLockTime = time.Duration(s.LogUniform(float64(t.LockTime), longestMaxLock*usual))
 	}
 	if t.MaxLockTime < n.longestVote {

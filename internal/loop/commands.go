@@ -58,13 +58,18 @@ func (d *driver) hold(global bool) *Hold {
 	}
 	h := &Hold{By: s.Self, Since: phase.Since, Basis: d.basis()}
 	a := d.stack.Vouch(d.clock.now)
-	if h.Until = a.Local; global {
-		h.Until = a.Global
-	}
-	if h.Until == 0 {
+	if h.Until = endOf(&a, global); h.Until == 0 {
 		return nil
 	}
 	return h
+}
+
+// endOf returns the end of a hold: a global lead may end before the local one.
+func endOf(a *leader.Assurance, global bool) timed.Instant {
+	if global {
+		return a.Global
+	}
+	return a.Local
 }
 
 // namedLeader is the command of [Loop.NamedLeader]. For this node, the stack knows

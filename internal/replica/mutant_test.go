@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/replica", map[string]func(testing.TB){
+		"ReplicaHoldsOfAnyView":   holdersOfTheView,
 		"ReplicaForgetTentative":  tentative,
 		"ReplicaResumeAnything":   piecesOfAnotherSnapshot,
 		"ReplicaQueueFromBegin":   laterSnapshot,

@@ -62,6 +62,31 @@ func (a *account) giveBack(n int) (eased bool) {
 	return eased
 }
 
+// stage stages an item of any kind.
+func (a *account) stage(t *rapid.T) {
+	i := owed{Message, rapid.IntRange(0, 200).Draw(t, "size"), broadcast.Loan{}, a.incarnation}
+	if rapid.Bool().Draw(t, "lent") {
+		i.loan = rapid.SampledFrom(loans).Draw(t, "loan")
+	}
+	if rapid.IntRange(0, 5).Draw(t, "kind") == 0 {
+		i.kind, i.loan = Installed, broadcast.Loan{}
+	}
+	it := a.q.Stage()
+	it.Kind, it.Message.Payload = i.kind, make([]byte, i.size)
+	it.Lend(i.loan)
+	a.staged = append(a.staged, i)
+}
+
+// commit commits what is staged, which wakes a consumer that waits.
+func (a *account) commit(t *rapid.T) {
+	waited := a.q.waiting
+	require.Equal(t, waited && len(a.staged) > 0, a.q.Commit(), "woke")
+	if waited && len(a.staged) > 0 {
+		<-a.q.Ready()
+	}
+	a.items, a.staged = append(a.items, a.staged...), nil
+}
+
 // The queue accounts for every item: what waits, what the application has taken of the
 // present incarnation, and which loans have ended.
 func TestEveryItemIsAccountedFor(t *testing.T) { accountedFor(t) }
@@ -70,27 +95,8 @@ func accountedFor(t rapid.TB) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &account{q: New(1000, false)}
 		t.Repeat(map[string]func(*rapid.T){
-			"stage": func(t *rapid.T) {
-				i := owed{Message, rapid.IntRange(0, 200).Draw(t, "size"), broadcast.Loan{}, a.incarnation}
-				if rapid.Bool().Draw(t, "lent") {
-					i.loan = rapid.SampledFrom(loans).Draw(t, "loan")
-				}
-				if rapid.IntRange(0, 5).Draw(t, "kind") == 0 {
-					i.kind, i.loan = Installed, broadcast.Loan{}
-				}
-				it := a.q.Stage()
-				it.Kind, it.Message.Payload = i.kind, make([]byte, i.size)
-				it.Lend(i.loan)
-				a.staged = append(a.staged, i)
-			},
-			"commit": func(t *rapid.T) {
-				waited := a.q.waiting
-				require.Equal(t, waited && len(a.staged) > 0, a.q.Commit(), "woke")
-				if waited && len(a.staged) > 0 {
-					<-a.q.Ready()
-				}
-				a.items, a.staged = append(a.items, a.staged...), nil
-			},
+			"stage":  a.stage,
+			"commit": a.commit,
 			"borrow": func(t *rapid.T) {
 				most := rapid.IntRange(1, 5).Draw(t, "most")
 				want := a.giveBack(a.lent)
