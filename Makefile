@@ -23,7 +23,8 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
-.PHONY: all demo check test lint unit short plain race mutants fuzz sim sim-check sim-long chaos bench build release clean
+.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench build release clean
+
 
 all: build
 
@@ -73,6 +74,18 @@ mutants:
 	$(PLANT) test -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware-lab
 	$(PLANT) test -timeout 10m -run 'Mutant' ./sim/exhaust
 	$(PLANT) test -timeout 10m -run 'Shrink|Regressions' ./sim
+
+# Thousands of small changes of the code, one at a time: which does no test notice? See
+# docs/internals/mutation.md. SWEEP has flags and packages.
+SWEEP ?= -sample 60 ./timed ./leader/... ./membership ./datagram ./clocksync ./broadcast ./internal/life ./internal/stack \
+	./internal/wire ./internal/seal ./internal/admit ./internal/introduce ./internal/journal ./internal/replica ./internal/loop/...
+sweep:
+	nice -n 10 $(GO) run ./internal/mutant/sweep $(SWEEP)
+
+# The same question to a mutation tool of others, which is slower: one package at a time.
+PKG ?= ./internal/life
+gremlins:
+	nice -n 10 $(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash $(PKG) --workers 1
 
 # The campaigns of set check: a few seeds of each.
 sim-check: build

@@ -48,6 +48,12 @@ func promisesEndWithTheClock(t testing.TB) {
 	require.Zero(t, h.ValidFor(), "it is unknown how much time has passed")
 	require.Zero(t, v.ValidFor())
 	require.Zero(t, Hold{until: 200}.ValidFor())
+
+	h, _, _, _ = promise()
+	h.clock.basis.Era-- // the machine has slept since
+	require.Zero(t, h.ValidFor())
+	h.clock.basis.Era++
+	require.Zero(t, h.ValidFor(), "ever again")
 }
 
 func TestPromisesEndWithTheTrustInTheClock(t *testing.T) { promisesEndWithTheClock(t) }

@@ -170,3 +170,18 @@ func longestLease(t testing.TB) {
 	to, _ = e.Locked(long)
 	require.Zero(t, to)
 }
+
+// Requests and stamps of one instant differ and grow, on a coarse clock too: a reply is to
+// one request, and of two votes of an incarnation one is the later.
+func TestRequestsAndStampsGrow(t *testing.T) { numbersGrow(t) }
+
+func numbersGrow(t testing.TB) {
+	e, _, now := candidate(t, Available)
+	e.SetAlive(timed.Set{})
+	e.request(now, nil)
+	first, stamp := e.LastRequest(), e.stamp(now)
+	e.request(now, nil)
+	require.Greater(t, e.LastRequest(), first)
+	require.Greater(t, e.stamp(now).At, stamp.At)
+	require.Greater(t, e.stamp(now-5).At, stamp.At+1)
+}

@@ -16,6 +16,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SuccessorRemembered":  namedOnce,
 		"CandidateStays":       candidateGivesWay,
 		"UnfitAsks":            shortVotes,
+		"StampsRepeat":         numbersGrow,
+		"RequestsRepeat":       numbersGrow,
 		"YieldForLong":         yieldEnds,
 		"FirstContenderOnly":   passedOver,
 		"DeadLeaderIsHeard":    deadLeader,

@@ -114,3 +114,16 @@ func TestIDsAndMembersAreTexts(t *testing.T) {
 		require.Equal(t, Member{inc(3), id}, m)
 	}
 }
+
+// A proposal whose sequence another one has is made anew above it, and not only one whose
+// sequence is lower.
+func TestAnEqualSequenceOvertakes(t *testing.T) { equalOvertakes(t) }
+
+func equalOvertakes(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2)
+	require.Equal(t, uint64(1), g.leader.Proposal().ID.Sequence)
+	r := Report{Acknowledged: ViewID{Sequence: 1, Leader: 3, Boot: 30}, Sequence: 1}
+	require.Equal(t, []Kind{RequestRound}, kinds(g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)))
+	require.Equal(t, uint64(2), g.leader.Proposal().ID.Sequence)
+}
