@@ -19,6 +19,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/dashboard"
+	"github.com/failaware/failaware/internal/store"
 )
 
 func newNodeCommand() *cobra.Command {
@@ -61,6 +62,7 @@ type nodeRun struct {
 
 	log    hclog.Logger
 	node   *failaware.Node
+	store  *store.Store // nil without --kv
 	server *api.Server
 	token  string        // of an API at a TCP address, and of the page
 	leave  chan struct{} // a client of the API asked the node to leave
@@ -109,6 +111,12 @@ func (r *nodeRun) run(ctx context.Context) error {
 		return r.startError(err)
 	}
 	defer r.node.Close()
+	if err := r.startStore(); err != nil {
+		return err
+	}
+	if r.store != nil {
+		defer r.store.Close()
+	}
 	if listener != nil || pages != nil {
 		r.serve(ctx, listener, pages)
 		defer r.server.Close()
@@ -181,7 +189,7 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 
 // serve serves the API, and the page with the API. Either listener may be nil.
 func (r *nodeRun) serve(ctx context.Context, l, pages net.Listener) {
-	r.server = api.NewServer(r.node)
+	r.server = r.newServer()
 	r.server.Version = cli.Version()
 	r.server.Leave = func() {
 		select {
@@ -248,13 +256,15 @@ type started struct {
 	// Addresses at which other programs get the time.
 	NTP        string `json:"ntp,omitempty"`
 	ClockBound string `json:"clockbound,omitempty"`
+	KV         string `json:"kv,omitempty"` // kind of the key-value store
+	KVDir      string `json:"kv_dir,omitempty"`
 }
 
 // announce prints the node's identity and its guarantees.
 func (r *nodeRun) announce() error {
 	cfg := r.node.Config()
 	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api, Page: r.pageURL(),
-		Bounds: guaranteesOf(&r.cfg, r.bounds), ClockBound: r.cfg.segment.Path}
+		Bounds: guaranteesOf(&r.cfg, r.bounds), ClockBound: r.cfg.segment.Path, KV: r.cfg.kv, KVDir: r.cfg.kvDir}
 	if addr := r.node.NTPAddr(); addr.IsValid() {
 		s.NTP = addr.String()
 	}
@@ -277,7 +287,7 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 		select {
 		case <-r.node.Done():
 			notifySystemd("STOPPING=1")
-			return r.endError(r.node.Err())
+			return r.endError()
 		case <-ctx.Done():
 			return r.depart("interrupted", signals)
 		case <-r.leave:
@@ -290,14 +300,6 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 			return r.depart(s.String(), signals)
 		}
 	}
-}
-
-// endError says what to do about the end of a node.
-func (r *nodeRun) endError(err error) error {
-	if r.cfg.ID == failaware.NoNode && errors.Is(err, failaware.ErrDuplicateID) {
-		return cli.No(fmt.Errorf("%s; started again, the node takes another id", strings.TrimPrefix(err.Error(), "failaware: ")))
-	}
-	return err
 }
 
 // depart leaves the group and prints the outcome.

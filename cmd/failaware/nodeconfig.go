@@ -68,6 +68,7 @@ func apply(values source) (nodeConfig, error) {
 			}
 		}
 	}
+	errs = append(errs, c.takeStore(values)...)
 	if c.broadcast {
 		b := c.cast
 		c.Broadcast = &b

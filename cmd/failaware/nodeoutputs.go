@@ -26,7 +26,8 @@ func (c *nodeConfig) takeOutputs(values source) (errs []error) {
 	return errs
 }
 
-// announceOutputs prints the addresses of the dashboard and of the servers of time.
+// announceOutputs prints the addresses of the dashboard and of the servers of time, and
+// what is kept in the store.
 func (s *started) announceOutputs(out io.Writer) (err error) {
 	if s.Page != "" {
 		_, err = fmt.Fprintf(out, "dashboard at %s\n", s.Page)
@@ -36,6 +37,13 @@ func (s *started) announceOutputs(out io.Writer) (err error) {
 	}
 	if s.ClockBound != "" && err == nil {
 		_, err = fmt.Fprintf(out, "ClockBound segment in %s\n", s.ClockBound)
+	}
+	if s.KV != "" && err == nil {
+		where := "in memory"
+		if s.KVDir != "" {
+			where = "in " + s.KVDir
+		}
+		_, err = fmt.Fprintf(out, "key-value store, %s, %s\n", s.KV, where)
 	}
 	return err
 }

@@ -35,6 +35,8 @@ type nodeConfig struct {
 	cast         failaware.BroadcastConfig // used if broadcast is on
 	ntp          failaware.NTPConfig       // used if it has an address
 	segment      failaware.ClockBoundConfig
+	kv           string // kind of the key-value store, or empty
+	kvDir        string
 }
 
 // setting can be set by a flag, in the environment, or in the file. The variable is
@@ -128,6 +130,9 @@ var settings = []*setting{
 	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
 	{"broadcast.require_quorum", "broadcast-require-quorum", kindBool, "Broadcast.RequireQuorum", "order messages only in views that hold a quorum, as --quorum says", boolean(func(c *nodeConfig) *bool { return &c.cast.RequireQuorum })},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
+
+	{"kv.kind", "kv", "linearizable|partitionable", "", "serve a key-value store, the same kind at all nodes; linearizable needs --quorum, and answers where the quorum is; partitionable goes on in every part of a split group", setStore},
+	{"kv.dir", "kv-dir", "directory", "", "directory that keeps the store; either all nodes have one, or none; linearizable also needs --state-dir (default: in memory only)", text(func(c *nodeConfig) *string { return &c.kvDir })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
 	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "the stratum that the NTP server announces (default 4)", number(func(c *nodeConfig) *uint8 { return &c.ntp.Stratum }, 1, 15)},

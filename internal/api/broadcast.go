@@ -55,6 +55,10 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
+	if s.store != nil {
+		Fail(w, http.StatusConflict, errStore)
+		return
+	}
 	payload, err := io.ReadAll(q.Body)
 	if err != nil {
 		Fail(w, http.StatusBadRequest, err)
@@ -88,6 +92,8 @@ func (s *Server) countSent(payload []byte) {
 	s.sentBytes.Add(uint64(len(payload)))
 }
 
+var errStore = errors.New("the broadcast of this node belongs to its key-value store (--kv)")
+
 var errTooLong = errors.New("the answer took too long")
 
 // broadcastCode returns the status code for the error of a broadcast.
@@ -112,6 +118,8 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 	case s.node.Config().Broadcast == nil:
 		Fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
+	case s.store != nil:
+		Fail(w, http.StatusConflict, errStore)
 	case s.kept == nil:
 		Fail(w, http.StatusConflict, failaware.ErrSendOnly)
 	default:

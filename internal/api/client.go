@@ -60,6 +60,7 @@ func (e *ForgedError) Unwrap() error { return e.Err }
 type StatusError struct {
 	Code int
 	Text string
+	body []byte
 }
 
 func (e *StatusError) Error() string { return e.Text }
@@ -154,7 +155,7 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	if json.Unmarshal(b, &f) != nil || f.Error == "" {
 		f.Error = fmt.Sprintf("the server at %s answers %s", c.addr, res.Status)
 	}
-	return nil, &StatusError{res.StatusCode, f.Error}
+	return nil, &StatusError{res.StatusCode, f.Error, b}
 }
 
 func (c *Client) unreachable(ctx context.Context, err error) error {

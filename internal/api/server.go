@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/why"
 )
 
@@ -58,6 +59,8 @@ type Server struct {
 	kept    *deliveryLog  // nil unless the node has deliveries
 	past    clockHistory
 	causes  *why.Record
+	store   Store    // nil unless the node has one
+	watches *Streams // of the store
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -69,13 +72,18 @@ type Server struct {
 
 // NewServer returns a server for a node. It must be closed. It consumes the node's
 // deliveries, if there are any.
-func NewServer(n *failaware.Node) *Server {
-	s := &Server{node: n, causes: why.NewRecord(n.Config().Timing, n.Bounds())}
+func NewServer(n *failaware.Node) *Server { return NewServerWithStore(n, nil) }
+
+// NewServerWithStore returns a server for a node whose deliveries belong to a key-value
+// store, unless that is nil.
+func NewServerWithStore(n *failaware.Node, store Store) *Server {
+	s := &Server{node: n, store: store, causes: why.NewRecord(n.Config().Timing, n.Bounds())}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.streams = NewStreams(s.ctx)
+	s.streams, s.watches = NewStreams(s.ctx), NewStreams(s.ctx)
+	s.watches.most = MaxWatchers
 	go s.recordCauses()
 	go s.past.fill(s.ctx, n)
-	if b := n.Config().Broadcast; b != nil && !b.SendOnly {
+	if b := n.Config().Broadcast; b != nil && !b.SendOnly && store == nil {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
 	}
@@ -115,6 +123,20 @@ var routes = []route{
 	{http.MethodPost, keysPath + "/reload", (*Server).reloadKeys},
 	{http.MethodPost, "/v1/leave", (*Server).leave},
 	{http.MethodPost, "/v1/log-level", (*Server).logLevel},
+	{http.MethodGet, kvPath + "get", kvRoute((*Server).kvGet)},
+	{http.MethodGet, kvPath + "list", kvRoute((*Server).kvList)},
+	{http.MethodPost, kvPutPath, kvRoute((*Server).kvPut)},
+	{http.MethodPost, kvCasPath, kvRoute((*Server).kvCas)},
+	{http.MethodPost, kvPath + "delete", kvRoute((*Server).kvDelete)},
+	{http.MethodGet, kvPath + "watch", kvRoute((*Server).kvWatch)},
+	{http.MethodGet, kvPath + "lease", kvRoute((*Server).kvLease)},
+	{http.MethodPost, kvPath + "lease/grant", kvRoute((*Server).kvGrant)},
+	{http.MethodPost, kvPath + "lease/renew", kvRoute((*Server).kvRenew)},
+	{http.MethodPost, kvPath + "lease/revoke", kvRoute((*Server).kvRevoke)},
+	{http.MethodGet, kvPath + "conflicts", kvRoute((*Server).kvConflicts)},
+	{http.MethodPost, kvPath + "resolve", kvRoute((*Server).kvResolve)},
+	{http.MethodGet, kvPath + "status", kvRoute((*Server).kvStatus)},
+	{http.MethodPost, kvPath + "bootstrap", kvRoute((*Server).kvBootstrap)},
 	{http.MethodGet, "/metrics", (*Server).metrics},
 	{http.MethodGet, "/healthz", (*Server).healthz},
 	{http.MethodGet, "/readyz", (*Server).readyz},
@@ -133,6 +155,9 @@ func (s *Server) Handler() http.Handler {
 			limit := maxBodyBytes
 			if b := s.node.Config().Broadcast; b != nil && r.path == broadcastPath {
 				limit = b.MaxPayload
+			}
+			if r.path == kvPutPath || r.path == kvCasPath {
+				limit = kv.MaxValueBytes
 			}
 			if body, ok := take(w, q, int64(limit)); ok {
 				q.Body = io.NopCloser(bytes.NewReader(body))

@@ -36,12 +36,17 @@ func startNode(t *testing.T, cfg failaware.Config) *failaware.Node {
 // serveNode serves a node on a unix socket, and returns a client of it.
 func serveNode(t *testing.T, n *failaware.Node) (*Server, *Client) {
 	t.Helper()
+	return serveWith(t, NewServer(n))
+}
+
+// serveWith serves a server on a unix socket.
+func serveWith(t *testing.T, s *Server) (*Server, *Client) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "fa")
 	require.NoError(t, err)
 	path := filepath.Join(dir, "api")
 	l, err := ListenUnix(path)
 	require.NoError(t, err)
-	s := NewServer(n)
 	s.Version = "test"
 	served := make(chan error, 1)
 	go func() { served <- s.serve(l, held(t, s.Handler())) }()

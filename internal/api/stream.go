@@ -17,6 +17,7 @@ import (
 // [NewStreams]. All methods are safe for concurrent use.
 type Streams struct {
 	run  string // distinguishes the runs of the program, whose sequence numbers do not compare
+	most int32
 	beat time.Duration
 	open atomic.Int32
 	ctx  context.Context
@@ -24,7 +25,7 @@ type Streams struct {
 
 // NewStreams returns a value that serves streams until ctx is done.
 func NewStreams(ctx context.Context) *Streams {
-	return &Streams{run: newRun(), beat: heartbeat, ctx: ctx}
+	return &Streams{run: newRun(), most: MaxStreams, beat: heartbeat, ctx: ctx}
 }
 
 // ID returns the id of the event with a sequence number.
@@ -71,9 +72,6 @@ func (s *Streams) Message(seq uint64, kind string, v any) []byte {
 // context is done.
 func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
 	messages func(context.Context, uint64) iter.Seq[[]byte]) {
-	ctx, cancel := context.WithCancel(q.Context())
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
 	seq := last
 	if since := sinceOf(q); since != "" {
 		var err error
@@ -82,8 +80,17 @@ func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
 			return
 		}
 	}
-	feed := messages(ctx, seq)
-	if s.open.Add(1) > MaxStreams {
+	s.stream(w, q, eventID(s.run, seq), func(ctx context.Context) iter.Seq[[]byte] { return messages(ctx, seq) })
+}
+
+// stream answers with a stream of messages. last is the id to resume with for clients that
+// are cut off before the first one.
+func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, messages func(context.Context) iter.Seq[[]byte]) {
+	ctx, cancel := context.WithCancel(q.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	feed := messages(ctx)
+	if s.open.Add(1) > s.most {
 		s.open.Add(-1)
 		Fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
 		return
@@ -94,7 +101,7 @@ func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Failaware-Run", s.run)
-	w.Header().Set("Failaware-Last", eventID(s.run, seq)) // for clients that are cut off before the first event
+	w.Header().Set("Failaware-Last", last)
 	w.WriteHeader(http.StatusOK)
 	if q.Method == http.MethodHead || out.send([]byte(": events\n\n")) != nil {
 		return

@@ -2,8 +2,6 @@ package hwclock
 
 import (
 	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"unsafe"
 
@@ -69,41 +67,21 @@ func findClockGettime() (fn uintptr, ok bool) {
 	if base == 0 {
 		return 0, false
 	}
-	f, err := elf.NewFile(bytes.NewReader(vdsoImage(base)))
-	if err != nil {
-		return 0, false
-	}
-	symbols, err := f.DynamicSymbols()
-	if err != nil {
-		return 0, false
-	}
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD {
-			continue
-		}
-		for _, sym := range symbols {
-			if sym.Name == "__vdso_clock_gettime" && elf.ST_TYPE(sym.Info) == elf.STT_FUNC {
-				return base + uintptr(p.Off) + uintptr(sym.Value-p.Vaddr), true
-			}
-		}
-	}
-	return 0, false
+	offset, ok := vdsoImage(base).function("__vdso_clock_gettime")
+	return base + uintptr(offset), ok
 }
 
 // vdsoImage returns the memory of the vDSO. The table of section headers is its last
 // part, so the ELF header determines its length.
-func vdsoImage(base uintptr) []byte {
+func vdsoImage(base uintptr) image {
 	// The address is the kernel's, outside of everything that Go's collector
 	// manages, so it may be turned into a pointer.
 	start := *(**byte)(unsafe.Pointer(&base))
-	const headerSize, offsetAt, sizeAt, countAt = 64, 0x28, 0x3a, 0x3c
-	header := unsafe.Slice(start, headerSize)
-	if !bytes.HasPrefix(header, []byte(elf.ELFMAG)) {
+	header := image(unsafe.Slice(start, headerBytes))
+	if !bytes.HasPrefix(header, []byte(elfMagic)) {
 		return nil
 	}
-	offset := binary.LittleEndian.Uint64(header[offsetAt:])
-	length := offset +
-		uint64(binary.LittleEndian.Uint16(header[sizeAt:]))*uint64(binary.LittleEndian.Uint16(header[countAt:]))
+	length := header.word(sectionsAt) + header.short(sectionSizeAt)*header.short(sectionCountAt)
 	const sane = 1 << 16
 	if length > sane {
 		return nil

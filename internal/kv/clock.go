@@ -28,15 +28,15 @@ type lease struct {
 // begin lets a lease last for its time from a reading on. A reading without a bound is
 // followed by one that has one.
 func (l *lease) begin(at *clocksync.Reading) {
-	if tells(at) {
+	if Tells(at) {
 		l.timeline, l.end = at.Timeline, at.Latest()+clocksync.Time(l.ttl)
 	} else {
 		l.timeline, l.end = clocksync.TimelineID{}, 0
 	}
 }
 
-// tells reports whether a reading says what time it is.
-func tells(at *clocksync.Reading) bool {
+// Tells reports whether a reading says what time it is, so that a lease can begin.
+func Tells(at *clocksync.Reading) bool {
 	return !at.Timeline.None() && at.Deviation < clocksync.UnknownBound && at.Time > -maxTime && at.Time < maxTime && at.Deviation < time.Duration(maxTime)
 }
 
@@ -45,7 +45,7 @@ const maxTime clocksync.Time = 1 << 61
 
 // advance lets the time pass that a command tells. Leases whose time is surely over end.
 func (s *State) advance(c *Command) {
-	if !tells(&c.At) {
+	if !Tells(&c.At) {
 		return
 	}
 	if earliest := c.At.Earliest(); c.At.Timeline != s.clock.timeline {
@@ -147,7 +147,7 @@ func (s *State) revoke(c *Command) Result {
 // Due reports whether a command with a reading would end a lease, or let one begin its
 // time.
 func (s *State) Due(at clocksync.Reading) bool {
-	if !tells(&at) {
+	if !Tells(&at) {
 		return false
 	}
 	for _, l := range s.leases.all() {

@@ -19,6 +19,9 @@ type Change struct {
 	chain   uint64
 }
 
+// Place returns the place after the whole revision of the change.
+func (c *Change) Place() Place { return Place{c.Revision, uint32(c.chain)} }
+
 // Place is a place in the history of a state.
 type Place struct {
 	Revision uint64

@@ -30,8 +30,9 @@ const (
 	// MaxConflicts and MaxConflictBytes are the limits of the values that are kept for
 	// users because a merger could not tell which write was the last.
 	MaxConflicts, MaxConflictBytes = 1000, 16 << 20
-	// MaxList is the limit of keys in one answer of List.
-	MaxList = 1000
+	// MaxList and MaxListBytes are the limits of keys in one answer of List, and of the
+	// bytes that they count.
+	MaxList, MaxListBytes = 1000, 2 << 20
 
 	maxWriters = 4096 // whose dots are known
 	maxSpans   = 1024 // of dots of one writer

@@ -15,22 +15,24 @@ func (s *State) Kind() Kind { return s.kind }
 func (s *State) Get(key string) *Entry { return s.entry(key) }
 
 // List returns the keys that begin with a prefix and come after a key, in their order: at
-// most limit, and all if limit is 0. more says that there are others.
+// most limit, and of [MaxListBytes] together unless it is one; all if limit is 0. more says
+// that there are others.
 func (s *State) List(prefix, after string, limit int) (entries []*Entry, more bool) {
 	start := prefix
 	if after >= prefix && after != "" {
 		start = after + "\x00"
 	}
+	bytes := 0
 	for key, e := range s.keys.from(start) {
 		switch {
 		case !strings.HasPrefix(key, prefix):
 			return entries, false
 		case e.Deleted:
 			continue
-		case limit > 0 && len(entries) == limit:
+		case limit > 0 && (len(entries) == limit || len(entries) > 0 && bytes+e.bytes() > MaxListBytes):
 			return entries, true
 		}
-		entries = append(entries, e)
+		entries, bytes = append(entries, e), bytes+e.bytes()
 	}
 	return entries, false
 }
@@ -75,6 +77,15 @@ type Summary struct {
 func (s *State) Summary() Summary {
 	return Summary{Keys: s.live, Bytes: s.bytes, Leases: s.leases.n, History: len(s.history.changes),
 		Tombstones: s.tombs, Conflicts: len(s.Conflicts("")), Counts: s.counts}
+}
+
+// Hash returns a number that is the same for equal states.
+func (s *State) Hash() uint64 {
+	h := mix(s.chain, s.revision)
+	for _, n := range []int{s.keys.n, s.bytes, s.leases.n, s.conflicts.n} {
+		h = mix(h, uint64(n))
+	}
+	return mix(h, uint64(s.clock.now))
 }
 
 // Conflicts returns the conflicts of keys that begin with a prefix, oldest first.

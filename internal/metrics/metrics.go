@@ -14,7 +14,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/failaware/failaware"
 )
@@ -46,5 +45,5 @@ func New(ctx context.Context, n *failaware.Node, version string, traffic func() 
 
 // Handler answers scrapes.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return handler{m.registry, make(chan struct{}, mostScrapes)}
 }

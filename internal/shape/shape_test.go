@@ -75,6 +75,7 @@ var below = map[string][]string{
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
+	"internal/store":              {"", "internal/api", "internal/kv", "replicate"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
 	"internal/eventring":          {},
 	"internal/enum":               {},

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// Exit codes of the commands of the store, besides those of all commands.
+const (
+	exitNotFound    cli.ExitCode = 3
+	exitMismatch    cli.ExitCode = 4
+	exitUnavailable cli.ExitCode = 5
+	exitUnknown     cli.ExitCode = 6
+)
+
+func newKVCommand(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "kv", Short: "Read and write the key-value store of the group", Args: cobra.NoArgs,
+		Long: `Read and write the key-value store of a group whose nodes run with --kv. Any node can
+be asked. Each answer says whether it is up to date, and a node that cannot answer says why.
+
+Exit codes: 0 done, 1 no, 2 wrong usage or it can never succeed, 3 there is no such key,
+lease or conflict, 4 the key has another version, 5 not available, and nothing was
+changed, 6 the outcome is unknown.`,
+		Example: `  failaware kv put colour blue
+  failaware kv get colour
+  failaware kv cas colour green --version 1
+  failaware kv watch --current`,
+		RunE: cli.Help,
+	}
+	cmd.AddCommand(newKVGetCommand(g), newKVPutCommand(g), newKVCasCommand(g), newKVDeleteCommand(g), newKVListCommand(g),
+		newKVWatchCommand(g), newKVLeaseCommand(g), newKVConflictsCommand(g), newKVResolveCommand(g), newKVStatusCommand(g),
+		newKVBootstrapCommand(g))
+	return cmd
+}
+
+// askStore asks the store of a node, and prints the answer, which may be that there is none.
+func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query url.Values, body []byte, text func(io.Writer, *T) error) error {
+	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+		if end, limited := ctx.Deadline(); limited { // the node answers before that
+			left := time.Until(end)
+			query.Set("wait", max(time.Millisecond, left-min(left/5, time.Second)).Round(time.Millisecond).String())
+		}
+		var answer T
+		err := c.AskStore(ctx, method, path, query, body, &answer)
+		if err == nil {
+			return cli.Print(cmd, answer, func(w io.Writer) error { return text(w, &answer) })
+		}
+		e, said := errors.AsType[*api.StatusError](err)
+		if said && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict) && cli.FormatOf(cmd) != cli.AsTable {
+			err = errors.Join(err, cli.Print(cmd, answer, nil))
+		}
+		return kvError(method, err)
+	})
+}
+
+// kvError gives an error of the store its exit code.
+func kvError(method string, err error) error {
+	code := cli.ExitNo
+	if e, ok := errors.AsType[*api.StatusError](err); ok {
+		switch e.Code {
+		case http.StatusNotFound:
+			code = exitNotFound
+		case http.StatusConflict:
+			code = exitMismatch
+		case http.StatusServiceUnavailable:
+			code = exitUnavailable
+		case http.StatusGatewayTimeout:
+			code = exitUnknown
+		case http.StatusInsufficientStorage:
+		default:
+			code = cli.ExitWrong
+		}
+	} else if e, ok := errors.AsType[*api.UnreachableError](err); ok {
+		code = exitUnavailable
+		if dial, ok := errors.AsType[*net.OpError](e); method == http.MethodPost && !(ok && dial.Op == "dial") {
+			code = exitUnknown // the node may have had the request
+		}
+	} else if _, ok := errors.AsType[*cli.ExitError](err); ok {
+		return err
+	}
+	return &cli.ExitError{Code: code, Err: err}
+}
+
+// valueOf returns the bytes of a value of an answer.
+func valueOf(text string) ([]byte, error) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errors.New("the value that the node sent is not base64")
+	}
+	return b, nil
+}
+
+// inputValue returns a value from the command line, or the standard input if that is "-".
+func inputValue(cmd *cobra.Command, arg string) ([]byte, error) {
+	if arg != "-" {
+		return []byte(arg), nil
+	}
+	b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), kv.MaxValueBytes+1))
+	if err == nil && len(b) > kv.MaxValueBytes {
+		return nil, cli.Wrong("the standard input is larger than %d bytes", kv.MaxValueBytes)
+	}
+	return b, err
+}
+
+// checkKey refuses a key that no store takes.
+func checkKey(key string) error {
+	if err := kv.CheckKey(key); err != nil {
+		return cli.Wrong("KEY: %w", err)
+	}
+	return nil
+}
+
+// warnStale says on standard error why an answer may be old.
+func warnStale(cmd *cobra.Command, f *api.KVFresh) {
+	switch {
+	case f.Latest:
+	case f.UpToDate && f.Behind == 0:
+		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: as node knows it: others of %v may have written since\n", f.Members)
+	case f.Situation != "at work":
+		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: this may be old: %s\n", f.Situation)
+	default:
+		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: this may be old: the view is not up to date, or %d changes wait\n", f.Behind)
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// localUsage is the help of the flag --local.
+const localUsage = "answer from the state of this node at once; others may be ahead of it"
+
+func newKVGetCommand(g *globals) *cobra.Command {
+	var local bool
+	cmd := &cobra.Command{
+		Use: "get KEY", Short: "Print the value of a key", Args: cli.Args,
+		Long: `Print the value of a key. The answer includes all that was acknowledged before, by any
+node in a linearizable store, and in this part of the group in a partitionable one. If the
+node cannot know that, the exit code is 5. With --local the node answers from its own
+state, and says whether that may be old. With -o json, the answer has the version and the
+freshness.`,
+		Example: "  failaware kv get colour\n  failaware kv get colour --local -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkKey(args[0]); err != nil {
+				return err
+			}
+			query := url.Values{"key": {args[0]}, "local": {strconv.FormatBool(local)}}
+			return askStore(g, cmd, http.MethodGet, "get", query, nil, func(w io.Writer, a *api.KVGet) error {
+				warnStale(cmd, &a.Fresh)
+				b, err := valueOf(a.Value)
+				if err == nil {
+					_, err = w.Write(append(b, '\n'))
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&local, "local", false, localUsage)
+	return cmd
+}
+
+// writeFlags are the flags of commands that write a key.
+type writeFlags struct {
+	version, lease string
+	ttl            time.Duration
+}
+
+func (f *writeFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.lease, "lease", "", "id of the lease that the key ends with")
+	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "let the key end after this time, by a lease of its own")
+}
+
+// query returns the parameters for a key.
+func (f *writeFlags) query(key string) (url.Values, error) {
+	query := url.Values{"key": {key}}
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	if f.version != "" {
+		if _, err := kv.ParseVersion(f.version); err != nil {
+			return nil, cli.Wrong("--version: %w", err)
+		}
+		query.Set("version", f.version)
+	}
+	if f.lease != "" {
+		if _, err := kv.ParseDot(f.lease); err != nil {
+			return nil, cli.Wrong("--lease: %w", err)
+		}
+		query.Set("lease", f.lease)
+	}
+	if f.ttl != 0 {
+		if f.ttl < kv.MinTTL || f.ttl > kv.MaxTTL {
+			return nil, cli.Wrong("--ttl: %w", kv.ErrTTL)
+		}
+		if f.lease != "" {
+			return nil, cli.Wrong("--ttl makes a lease of its own: without --lease")
+		}
+		query.Set("ttl", f.ttl.String())
+	}
+	return query, nil
+}
+
+// write sends a command that writes a key.
+func (f *writeFlags) write(g *globals, cmd *cobra.Command, path string, args []string) error {
+	query, err := f.query(args[0])
+	if err != nil {
+		return err
+	}
+	var body []byte
+	if len(args) > 1 {
+		if body, err = inputValue(cmd, args[1]); err != nil {
+			return err
+		}
+		if len(body) > kv.MaxValueBytes {
+			return cli.Wrong("VALUE: %w", kv.ErrValue)
+		}
+	}
+	return askStore(g, cmd, http.MethodPost, path, query, body, writeText)
+}
+
+// writeText describes a command that was carried out.
+func writeText(w io.Writer, a *api.KVWrite) error {
+	text := "done"
+	if a.Version != "" {
+		text = "version " + a.Version
+	}
+	if a.Lease != "" {
+		text += ", lease " + a.Lease
+	}
+	if a.Transitional {
+		text += fmt.Sprintf("; the view changes, and only nodes that move on with this one have it for sure: %v now", a.Fresh.Members)
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+func newKVPutCommand(g *globals) *cobra.Command {
+	var f writeFlags
+	cmd := &cobra.Command{
+		Use: "put KEY VALUE|-", Short: "Write a key", Args: cli.Args,
+		Long: `Write a key, and print its new version. The value is VALUE, or the standard input if
+that is "-". When the command is done, the value is in the states of the members of the
+view; of a quorum on disks, if the store is linearizable with --kv-dir.`,
+		Example: "  failaware kv put colour blue\n  failaware kv put session/7 \"$(hostname)\" --ttl 10s",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.write(g, cmd, "put", args) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func newKVCasCommand(g *globals) *cobra.Command {
+	var f writeFlags
+	cmd := &cobra.Command{
+		Use: "cas KEY VALUE|-", Short: "Write a key if it has a version", Args: cli.Args,
+		Long: `Write a key if it has the version --version, which "kv get -o json", "kv list" and each
+write print; 0 means that the key must not exist. If it has another version, the exit code
+is 4, and nothing was changed.`,
+		Example: "  failaware kv cas colour green --version 17\n  failaware kv cas lock/a me --version 0 --ttl 10s",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.version == "" {
+				return cli.Wrong("cas needs --version; 0 means that the key must not exist")
+			}
+			return f.write(g, cmd, "cas", args)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&f.version, "version", "", "the version that the key must have")
+	return cmd
+}
+
+func newKVDeleteCommand(g *globals) *cobra.Command {
+	var f writeFlags
+	cmd := &cobra.Command{
+		Use: "delete KEY", Short: "Delete a key", Args: cli.Args,
+		Long:    "Delete a key; with --version, only if it has this version. If there is no such key, the exit code is 3.",
+		Example: "  failaware kv delete colour",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.write(g, cmd, "delete", args) },
+	}
+	cmd.Flags().StringVar(&f.version, "version", "", "the version that the key must have")
+	return cmd
+}
+
+func newKVListCommand(g *globals) *cobra.Command {
+	var local bool
+	var limit int
+	var after string
+	cmd := &cobra.Command{
+		Use: "list [PREFIX]", Short: "Print the keys that begin with a prefix", Args: cli.Args,
+		Long: `Print the keys that begin with PREFIX, in their order, with versions and values. One
+page has at most --limit keys and 2 MiB; the command then says how to go on.`,
+		Example: "  failaware kv list service/\n  failaware kv list service/ --limit 100 --after service/web",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > kv.MaxList {
+				return cli.Wrong("--limit: it is from 1 to %d", kv.MaxList)
+			}
+			query := url.Values{"limit": {strconv.Itoa(limit)}, "after": {after}, "local": {strconv.FormatBool(local)}}
+			query.Set("prefix", strings.Join(args, ""))
+			return askStore(g, cmd, http.MethodGet, "list", query, nil, func(w io.Writer, a *api.KVList) error {
+				warnStale(cmd, &a.Fresh)
+				t := cli.NewTable(w)
+				t.Row("KEY", "VERSION", "VALUE")
+				for i := range a.Items {
+					b, err := valueOf(a.Items[i].Value)
+					if err != nil {
+						return err
+					}
+					t.Row(a.Items[i].Key, a.Items[i].Version, printable(b))
+				}
+				if a.More {
+					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: there are more: --after %q\n", a.Items[len(a.Items)-1].Key)
+				}
+				return t.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&local, "local", false, localUsage)
+	cmd.Flags().IntVar(&limit, "limit", kv.MaxList, "the most keys to print")
+	cmd.Flags().StringVar(&after, "after", "", "begin after this key")
+	return cmd
+}
+
+// longest is how many bytes of a value a table shows.
+const longest = 80
+
+// printable returns a value on one line of a table.
+func printable(b []byte) string {
+	cut := ""
+	if len(b) > longest {
+		b, cut = b[:longest], fmt.Sprintf("… (%d bytes)", len(b))
+		for len(b) > 0 && !utf8.Valid(b) && len(b) > longest-utf8.UTFMax {
+			b = b[:len(b)-1] // half a rune
+		}
+	}
+	if !utf8.Valid(b) || strings.ContainsFunc(string(b), func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Sprintf("%q", b) + cut
+	}
+	return string(b) + cut
+}

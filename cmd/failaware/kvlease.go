@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+func newKVLeaseCommand(g *globals) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "lease", Short: "Make, renew and end leases that keys end with", Args: cobra.NoArgs,
+		Long: `Make, renew and end leases. Keys that are written with --lease are deleted when their
+lease ends: when the group's clock proves that its time has passed since it was renewed
+last. It never ends earlier on that clock. When the group gets another leader, the time
+begins anew.`,
+		Example: `  id=$(failaware kv lease grant 10s -o json | jq -r .lease)
+  failaware kv put service/web/1 10.0.0.7 --lease "$id"
+  failaware kv lease renew "$id"`,
+		RunE: cli.Help,
+	}
+	order := func(name, short, path string) *cobra.Command {
+		return &cobra.Command{Use: name + " ID", Short: short, Args: cli.Args, Example: "  failaware kv lease " + name + " 4ecd4828225a473d.12",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				query, err := leaseQuery(args[0])
+				if err != nil {
+					return err
+				}
+				return askStore(g, cmd, http.MethodPost, path, query, nil, writeText)
+			}}
+	}
+	cmd.AddCommand(newKVGrantCommand(g), order("renew", "Let a lease last for its time again", "lease/renew"),
+		order("revoke", "End a lease, and delete its keys", "lease/revoke"), newKVShowCommand(g))
+	return cmd
+}
+
+func leaseQuery(id string) (url.Values, error) {
+	if _, err := kv.ParseDot(id); err != nil {
+		return nil, cli.Wrong("ID: %w", err)
+	}
+	return url.Values{"lease": {id}}, nil
+}
+
+func newKVGrantCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "grant TTL", Short: "Make a lease that lasts for a time unless it is renewed, and print its id", Args: cli.Args,
+		Example: "  failaware kv lease grant 10s",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := time.ParseDuration(args[0])
+			if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
+				return cli.Wrong("TTL: %q: %w", args[0], kv.ErrTTL)
+			}
+			return askStore(g, cmd, http.MethodPost, "lease/grant", url.Values{"ttl": {d.String()}}, nil, writeText)
+		},
+	}
+}
+
+func newKVShowCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Print the time and the keys of a lease", Args: cli.Args,
+		Example: "  failaware kv lease show 4ecd4828225a473d.12",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, err := leaseQuery(args[0])
+			if err != nil {
+				return err
+			}
+			return askStore(g, cmd, http.MethodGet, "lease", query, nil, func(w io.Writer, a *api.KVLease) error {
+				end := "its time has not begun"
+				if a.Timeline != "" {
+					end = "ends after " + time.Unix(0, a.EndNS).UTC().Format(time.RFC3339Nano) + " of timeline " + a.Timeline
+				}
+				_, err := fmt.Fprintf(w, "lease %s of %v: %s; keys: %s\n", a.Lease, time.Duration(a.TTLNS), end, cli.Dash(strings.Join(a.Keys, " ")))
+				return err
+			})
+		},
+	}
+}

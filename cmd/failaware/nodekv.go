@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/internal/store"
+	"github.com/failaware/failaware/replicate"
+)
+
+func setStore(c *nodeConfig, s string) error {
+	if !slices.Contains(kv.Kinds, s) {
+		return fmt.Errorf("%q is none of %s", s, strings.Join(kv.Kinds, ", "))
+	}
+	c.kv = s
+	return nil
+}
+
+// takeStore turns on what a store needs.
+func (c *nodeConfig) takeStore(values source) (errs []error) {
+	where := func(key string) string { return values[key][len(values[key])-1].origin }
+	if c.kv == "" {
+		if len(values["kv.dir"]) > 0 {
+			errs = append(errs, fmt.Errorf("%s: it needs --kv", where("kv.dir")))
+		}
+		return errs
+	}
+	c.broadcast = true
+	linearizable := c.kv == kv.Linearizable.String()
+	switch {
+	case c.cast.SendOnly:
+		errs = append(errs, fmt.Errorf("%s: a node with --kv takes its deliveries", where("broadcast.send_only")))
+	case linearizable && c.Quorum == nil:
+		errs = append(errs, fmt.Errorf("%s: linearizable: it needs --quorum, the same at all nodes, as in majority:1,2,3", where("kv.kind")))
+	case linearizable && c.kvDir != "" && c.StateDir == "":
+		errs = append(errs, fmt.Errorf("%s: linearizable: it needs --state-dir", where("kv.dir")))
+	case !linearizable && c.cast.RequireQuorum:
+		errs = append(errs, fmt.Errorf("%s: --kv partitionable goes on without a quorum", where("broadcast.require_quorum")))
+	}
+	c.cast.RequireQuorum = linearizable
+	return errs
+}
+
+// startStore starts the store of the node, if it has one.
+func (r *nodeRun) startStore() error {
+	if r.cfg.kv == "" {
+		return nil
+	}
+	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
+	var err error
+	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, OnEvent: r.logStore})
+	if err != nil {
+		return cli.Wrong("--kv: %w", err)
+	}
+	return nil
+}
+
+// logStore logs an event of the state: those that cost an operator something as warnings.
+func (r *nodeRun) logStore(e replicate.Event) {
+	switch e := e.(type) {
+	case replicate.Receiving:
+		return // there are many
+	case replicate.AwaitsMemory, replicate.Hanging, replicate.Discarded, replicate.StateLost, replicate.Stuck, replicate.Corrupt,
+		replicate.Diverged, replicate.Refused:
+		r.log.Warn("store: " + e.String())
+	case replicate.Disk:
+		if e.Err != nil {
+			r.log.Error("store: " + e.String())
+			return
+		}
+		r.log.Info("store: " + e.String())
+	default:
+		r.log.Info("store: " + e.String())
+	}
+}
+
+// newServer returns the server of the node and its store.
+func (r *nodeRun) newServer() *api.Server {
+	if r.store == nil {
+		return api.NewServer(r.node)
+	}
+	return api.NewServerWithStore(r.node, r.store)
+}
+
+// endError returns why the node has ended by itself, and what to do about it.
+func (r *nodeRun) endError() error {
+	if r.store != nil {
+		_ = r.store.Close() // which waits until it has ended
+		if err := r.store.Err(); err != nil && !errors.Is(err, failaware.ErrClosed) {
+			return cli.Wrong("the store has stopped, and the node with it: %w", err)
+		}
+	}
+	err := r.node.Err()
+	if r.cfg.ID == failaware.NoNode && errors.Is(err, failaware.ErrDuplicateID) {
+		return cli.No(fmt.Errorf("%s; started again, the node takes another id", strings.TrimPrefix(err.Error(), "failaware: ")))
+	}
+	return err
+}

@@ -1,0 +1,312 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// loneStore is a store of one node, whose answers a test can make fail.
+type loneStore struct {
+	mu      sync.Mutex
+	state   *kv.State
+	n       uint64
+	changed chan struct{}
+	err     error // of requests that need others
+	now     time.Duration
+}
+
+func newLoneStore() *loneStore {
+	return &loneStore{state: kv.New(kv.Partitionable), changed: make(chan struct{}), now: time.Hour}
+}
+
+func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVFresh, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if latest && s.err != nil {
+		return KVFresh{}, s.err
+	}
+	f(s.state)
+	return KVFresh{Latest: latest, UpToDate: s.err == nil, Members: []int{1}, Situation: atWork}, nil
+}
+
+func (s *loneStore) Submit(_ context.Context, c kv.Command) (Submitted, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return Submitted{}, s.err
+	}
+	s.n++
+	c.Dot = kv.Dot{Writer: 1, Number: s.n}
+	c.At = clocksync.Reading{Time: clocksync.Time(s.now), Timeline: clocksync.TimelineID{Leader: 1}}
+	if err := c.Check(); err != nil {
+		return Submitted{}, err
+	}
+	defer s.ring()
+	return Submitted{Result: s.state.Apply(c.Encode()), Dot: c.Dot, Fresh: KVFresh{Members: []int{1}}}, nil
+}
+
+func (s *loneStore) ring() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *loneStore) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+func (s *loneStore) Bootstrap(context.Context) error { return s.err }
+
+func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage = true, "dir" }
+
+// fail makes requests that need others fail.
+func (s *loneStore) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// later lets time pass.
+func (s *loneStore) later(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now += d
+}
+
+// meet lets a state that was written elsewhere meet this one.
+func (s *loneStore) meet(c kv.Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	other := kv.New(kv.Partitionable)
+	other.Apply(c.Encode())
+	mine := *s.state
+	s.state = kv.New(kv.Partitionable)
+	s.state.Merge([]*kv.State{&mine, other})
+	s.ring()
+}
+
+// serveStore serves a node with a store.
+func serveStore(t *testing.T) (*loneStore, *Client) {
+	t.Helper()
+	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{}})
+	s := newLoneStore()
+	_, c := serveWith(t, NewServerWithStore(n, s))
+	return s, c
+}
+
+// ask sends a request and demands a status.
+func ask[T any](t *testing.T, c *Client, code int, method, path, body string, query ...string) (v T) {
+	t.Helper()
+	q := url.Values{}
+	for i := 0; i < len(query); i += 2 {
+		q.Set(query[i], query[i+1])
+	}
+	err := c.AskStore(t.Context(), method, path, q, []byte(body), &v)
+	got := http.StatusOK
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		got = e.Code
+		require.NotEmpty(t, e.Text)
+	} else {
+		require.NoError(t, err)
+	}
+	require.Equal(t, code, got, "%v", err)
+	return v
+}
+
+func TestKeysOverTheAPI(t *testing.T) {
+	s, c := serveStore(t)
+	w := ask[KVWrite](t, c, 200, "POST", "put", "blue", "key", "colour")
+	require.Equal(t, "done", w.Status)
+	require.Equal(t, w, KVWrite{Status: "done", Key: "colour", Version: w.Version, Revision: 1, Fresh: w.Fresh})
+	g := ask[KVGet](t, c, 200, "GET", "get", "", "key", "colour")
+	require.Equal(t, base64Of([]byte("blue")), g.Value)
+	require.Equal(t, w.Version, g.Version)
+	require.True(t, g.Fresh.Latest)
+	require.False(t, ask[KVGet](t, c, 200, "GET", "get", "", "key", "colour", "local", "true").Fresh.Latest)
+	g = ask[KVGet](t, c, 404, "GET", "get", "", "key", "none")
+	require.False(t, g.Found)
+	require.True(t, g.Fresh.Latest, "that there is no key is an answer, too")
+
+	miss := ask[KVWrite](t, c, 409, "POST", "cas", "red", "key", "colour", "version", "0")
+	require.Equal(t, w.Version, miss.Version)
+	ask[KVWrite](t, c, 409, "POST", "delete", "", "key", "none", "version", "3")
+	next := ask[KVWrite](t, c, 200, "POST", "cas", "red", "key", "colour", "version", w.Version)
+	require.Equal(t, uint64(2), next.Revision)
+	for i := range 5 {
+		ask[KVWrite](t, c, 200, "POST", "put", "", "key", "k"+strconv.Itoa(i))
+	}
+	list := ask[KVList](t, c, 200, "GET", "list", "", "prefix", "k", "limit", "3")
+	require.True(t, list.More)
+	require.Len(t, list.Items, 3)
+	list = ask[KVList](t, c, 200, "GET", "list", "", "prefix", "k", "after", "k2")
+	require.False(t, list.More)
+	require.Equal(t, "k3", list.Items[0].Key)
+	ask[KVWrite](t, c, 200, "POST", "delete", "", "key", "k0")
+	ask[KVWrite](t, c, 404, "POST", "delete", "", "key", "k0")
+	st := ask[KVStatus](t, c, 200, "GET", "status", "")
+	require.Equal(t, 5, st.Keys)
+	require.Equal(t, "partitionable", st.Kind)
+
+	s.fail(failaware.ErrNoQuorum)
+	ask[KVGet](t, c, 503, "GET", "get", "", "key", "colour")
+	ask[KVList](t, c, 503, "GET", "list", "")
+	ask[KVConflicts](t, c, 503, "GET", "conflicts", "")
+	ask[KVWrite](t, c, 503, "POST", "put", "", "key", "colour")
+	ask[Done](t, c, 503, "POST", "bootstrap", "")
+	ask[KVGet](t, c, 200, "GET", "get", "", "key", "colour", "local", "true")
+	s.fail(&failaware.UnknownOutcomeError{Reason: failaware.NotAwaited})
+	ask[KVWrite](t, c, 504, "POST", "put", "", "key", "colour")
+	s.fail(nil)
+	ask[Done](t, c, 200, "POST", "bootstrap", "")
+}
+
+func TestLeasesOverTheAPI(t *testing.T) {
+	s, c := serveStore(t)
+	l := ask[KVWrite](t, c, 200, "POST", "lease/grant", "", "ttl", "10s").Lease
+	own := ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "own", "ttl", "5s").Lease
+	require.NotEmpty(t, own)
+	ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "bound", "lease", l)
+	got := ask[KVLease](t, c, 200, "GET", "lease", "", "lease", l)
+	require.Equal(t, []string{"bound"}, got.Keys)
+	require.Equal(t, int64(10*time.Second), got.TTLNS)
+	require.Equal(t, l, ask[KVGet](t, c, 200, "GET", "get", "", "key", "bound").Lease)
+	s.later(6 * time.Second)
+	ask[KVWrite](t, c, 200, "POST", "lease/renew", "", "lease", l)
+	ask[KVWrite](t, c, 404, "POST", "lease/renew", "", "lease", own)
+	ask[KVWrite](t, c, 404, "POST", "put", "v", "key", "bound", "lease", own)
+	ask[KVLease](t, c, 404, "GET", "lease", "", "lease", own)
+	ask[KVWrite](t, c, 200, "POST", "lease/revoke", "", "lease", l)
+	ask[KVGet](t, c, 404, "GET", "get", "", "key", "bound")
+}
+
+func TestConflictsOverTheAPI(t *testing.T) {
+	s, c := serveStore(t)
+	ask[KVWrite](t, c, 200, "POST", "put", "mine", "key", "a")
+	s.meet(kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 7, Number: 1}, Key: "a", Value: []byte("theirs")})
+	list := ask[KVConflicts](t, c, 200, "GET", "conflicts", "").Conflicts
+	require.Len(t, list, 1)
+	require.Equal(t, base64Of([]byte("theirs")), list[0].Value)
+	require.NotNil(t, list[0].DeviationNS)
+	require.Empty(t, ask[KVConflicts](t, c, 200, "GET", "conflicts", "", "prefix", "b").Conflicts)
+	ask[KVWrite](t, c, 200, "POST", "resolve", "", "key", "a", "id", list[0].ID)
+	ask[KVWrite](t, c, 404, "POST", "resolve", "", "key", "a", "id", list[0].ID)
+}
+
+func TestWrongRequestsToTheStore(t *testing.T) {
+	_, c := serveStore(t)
+	for _, r := range [][]string{
+		{"GET", "get"}, {"GET", "get", "key", "\n"}, {"GET", "get", "key", "a", "local", "x"}, {"GET", "get", "key", "a", "wait", "x"},
+		{"GET", "get", "key", "a", "wait", "1h"}, {"GET", "list", "limit", "0"}, {"GET", "list", "limit", "1001"}, {"POST", "cas", "key", "a"},
+		{"POST", "cas", "key", "a", "version", "x"}, {"POST", "put", "key", "a", "ttl", "1ms"}, {"POST", "put", "key", "a", "lease", "x"},
+		{"POST", "lease/grant"}, {"POST", "lease/renew", "lease", "1"}, {"GET", "lease", "lease", "x"}, {"POST", "resolve", "key", "a", "id", "x"},
+		{"GET", "watch", "since", "x"}, {"GET", "watch", "current", "x"}, {"GET", "conflicts", "local", "x"}, {"POST", "delete"},
+	} {
+		ask[KVWrite](t, c, 400, r[0], r[1], "", r[2:]...)
+	}
+	ask[KVWrite](t, c, 413, "POST", "put", string(make([]byte, kv.MaxValueBytes+1)), "key", "a")
+	ask[KVWrite](t, c, 200, "POST", "put", string(make([]byte, kv.MaxValueBytes)), "key", "a")
+	ask[KVGet](t, c, 200, "GET", "get", "", "key", "a")
+	_, err := c.Broadcast(t.Context(), []byte("x"), nil)
+	require.EqualError(t, err, errStore.Error())
+
+	n := startNode(t, failaware.Config{ID: 2})
+	_, without := serveNode(t, n)
+	ask[KVGet](t, without, 501, "GET", "get", "", "key", "a")
+}
+
+// watched returns the items of a stream up to one of a kind, without those about freshness.
+func watched(t *testing.T, c *Client, last string, r *Resume, query url.Values, during func()) (items []KVChange) {
+	t.Helper()
+	started := func(string) {
+		if during != nil {
+			during()
+		}
+	}
+	err := c.WatchStore(t.Context(), query, r, started, func(k KVChange) error {
+		if k.Kind == "fresh" || k.Kind == "stale" {
+			return nil
+		}
+		items = append(items, k)
+		if k.Kind == last || k.Key == last {
+			r.Last = k.ID
+			return errEnough
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, errEnough)
+	return items
+}
+
+func TestChangesAreWatched(t *testing.T) {
+	s, c := serveStore(t)
+	put := func(key string) { ask[KVWrite](t, c, 200, "POST", "put", "v", "key", key) }
+	put("x/1")
+	put("y")
+	all := watched(t, c, "y", &Resume{Last: "0"}, nil, nil)
+	require.Len(t, all, 2)
+	var r Resume
+	items := watched(t, c, "x/3", &r, url.Values{"prefix": {"x/"}}, func() { put("z"); put("x/2"); put("x/3") })
+	require.Len(t, items, 2, "from now on")
+	put("x/4")
+	items = watched(t, c, "x/4", &r, url.Values{"prefix": {"x/"}}, nil)
+	require.Len(t, items, 1, "after the last item")
+
+	items = watched(t, c, "complete", &Resume{}, url.Values{"prefix": {"x/"}, "current": {"true"}}, nil)
+	require.Len(t, items, 6)
+	require.Equal(t, "reset", items[0].Kind)
+	require.Equal(t, "reset", items[3].ID, "a client that is cut off here begins again")
+	items = watched(t, c, "complete", &Resume{Last: "reset"}, nil, nil)
+	require.Len(t, items, 8)
+
+	// A state that meets this one replaces it.
+	items = watched(t, c, "complete", &r, url.Values{"prefix": {"x/"}}, func() {
+		s.meet(kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 7, Number: 1}, Key: "x/9", Value: []byte("theirs")})
+	})
+	require.Equal(t, "reset", items[0].Kind)
+	require.Contains(t, items[0].Reason, "compacted")
+	require.Len(t, items, 7)
+	err := c.WatchStore(t.Context(), nil, &Resume{Last: "2-00000001"}, nil, nil)
+	require.ErrorContains(t, err, "that revision was compacted: 2-00000001; changes after revision")
+}
+
+// A quiet prefix gets new ids, so that its watcher can be resumed.
+func TestQuietWatchersMakeProgress(t *testing.T) {
+	s, c := serveStore(t)
+	items := watched(t, c, "progress", &Resume{}, url.Values{"prefix": {"x"}}, func() {
+		for range progressEvery {
+			_, err := s.Submit(t.Context(), kv.Command{Op: kv.Put, Key: "y"})
+			require.NoError(t, err)
+		}
+	})
+	require.Len(t, items, 1)
+	require.GreaterOrEqual(t, items[0].Revision, uint64(progressEvery))
+}
+
+// A stream says when the node no longer knows whether it hears of changes.
+func TestWatchersHearThatTheyAreStale(t *testing.T) {
+	s, c := serveStore(t)
+	var kinds []string
+	err := c.WatchStore(t.Context(), nil, &Resume{}, nil, func(k KVChange) error {
+		kinds = append(kinds, k.Kind)
+		if len(kinds) == 1 {
+			s.fail(errEnough)
+			return nil
+		}
+		return errEnough
+	})
+	require.ErrorIs(t, err, errEnough)
+	require.Equal(t, []string{"fresh", "stale"}, kinds)
+}

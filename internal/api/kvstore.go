@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// Store is the key-value store of a node: see package store. Its methods are safe for
+// concurrent use.
+type Store interface {
+	// Read calls f with the state, which f must not change. With latest, the state has all
+	// that was acknowledged before. An error says why the node cannot know that.
+	Read(ctx context.Context, latest bool, f func(*kv.State)) (KVFresh, error)
+	// Submit gives a command its name and its time, and has it applied. The error says why
+	// it was not submitted, or matches [failaware.ErrOutcomeUnknown], or is
+	// [failaware.ErrTooLarge], or that of [kv.Command.Check].
+	Submit(context.Context, kv.Command) (Submitted, error)
+	// Changed returns a channel that is closed when the state changes.
+	Changed() <-chan struct{}
+	// Bootstrap says that the absent nodes know nothing that must be kept.
+	Bootstrap(context.Context) error
+	// Describe fills in what the status says besides the state.
+	Describe(*KVStatus)
+}
+
+// Submitted is the outcome of a command.
+type Submitted struct {
+	kv.Result
+	Dot                   kv.Dot
+	Lasting, Transitional bool
+	Fresh                 KVFresh
+}
+
+// Limits of requests to the store.
+const (
+	// MaxWatchers is the limit of streams of changes.
+	MaxWatchers = 64
+	// defaultPatience is how long a request waits for a node that cannot answer, without
+	// the parameter wait, and mostPatience how long with it.
+	defaultPatience, mostPatience = 3 * time.Second, 25 * time.Second
+)
+
+const (
+	kvPath    = "/v1/kv/"
+	kvPutPath = kvPath + "put"
+	kvCasPath = kvPath + "cas"
+)
+
+var errNoStore = errors.New("this node has no key-value store: it runs without --kv")
+
+// kvRoute is the handler of a path of the store: it gets a context that ends when the
+// request has waited for long enough.
+func kvRoute(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error) func(*Server, http.ResponseWriter, *http.Request) {
+	return func(s *Server, w http.ResponseWriter, q *http.Request) {
+		if s.store == nil {
+			Fail(w, http.StatusNotImplemented, errNoStore)
+			return
+		}
+		patience := defaultPatience
+		if text := q.URL.Query().Get("wait"); text != "" {
+			d, err := time.ParseDuration(text)
+			if err != nil || d <= 0 || d > mostPatience {
+				Fail(w, http.StatusBadRequest, fmt.Errorf("wait %.40q is not a duration up to %v", text, mostPatience))
+				return
+			}
+			patience = d
+		}
+		ctx, cancel := context.WithTimeoutCause(q.Context(), patience, errors.New("no answer in "+patience.String()))
+		defer cancel()
+		if err := handle(s, ctx, w, q); err != nil {
+			Fail(w, kvCode(err), err)
+		}
+	}
+}
+
+// badRequest is an error of a parameter.
+type badRequest struct{ error }
+
+func (e badRequest) Unwrap() error { return e.error }
+
+// kvCode returns the status code of an error.
+func kvCode(err error) int {
+	if _, bad := errors.AsType[badRequest](err); bad {
+		return http.StatusBadRequest
+	}
+	switch {
+	case errors.Is(err, kv.ErrKey), errors.Is(err, kv.ErrTTL):
+		return http.StatusBadRequest
+	case errors.Is(err, kv.ErrValue), errors.Is(err, failaware.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, failaware.ErrOutcomeUnknown):
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusServiceUnavailable
+}
+
+// latest returns whether a request wants the latest state, which is the default.
+func latest(q *http.Request) (bool, error) {
+	local, err := flagOf(q, "local", false)
+	if err != nil {
+		return false, badRequest{err}
+	}
+	return !local, nil
+}
+
+// kvStatus answers from the state of this node, so that it always answers.
+func (s *Server) kvStatus(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	a := KVStatus{MaxKeys: kv.MaxKeys, MaxBytes: kv.MaxBytes, Watchers: int(s.watches.open.Load()), Absent: []int{}}
+	var err error
+	a.Fresh, err = s.store.Read(ctx, false, func(st *kv.State) {
+		sum := st.Summary()
+		a.Kind, a.Revision, a.Oldest, a.Place = st.Kind().String(), st.Place().Revision, st.Oldest(), st.Place().String()
+		a.Keys, a.Bytes, a.Leases, a.Conflicts, a.Tombstones = sum.Keys, sum.Bytes, sum.Leases, sum.Conflicts, sum.Tombstones
+		a.Expired, a.Overtaken, a.Forgotten = sum.Expired, sum.Overtaken, sum.Forgotten
+	})
+	if err != nil {
+		return err
+	}
+	s.store.Describe(&a)
+	Answer(w, http.StatusOK, a)
+	return nil
+}
+
+func (s *Server) kvBootstrap(ctx context.Context, w http.ResponseWriter, _ *http.Request) error {
+	if err := s.store.Bootstrap(ctx); err != nil {
+		return err
+	}
+	Answer(w, http.StatusOK, Done{true})
+	return nil
+}
+
+// kvText returns the text of a value of the state, and none for its zero value.
+func kvText[T interface {
+	comparable
+	fmt.Stringer
+}](v T) string {
+	var none T
+	if v == none {
+		return ""
+	}
+	return v.String()
+}

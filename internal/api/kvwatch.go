@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// freshEvery is the interval at which a stream of changes looks whether what it has told
+// is still up to date.
+const freshEvery = 200 * time.Millisecond
+
+// progressEvery is the number of revisions after which a stream gets a new id although
+// none of its keys has changed.
+const progressEvery = kv.MaxHistory / 10
+
+// fromReset is the id that items before the end of a listing have: who resumes there gets
+// the listing again.
+const fromReset = "reset"
+
+// watch is one stream of changes.
+type watch struct {
+	store  Store
+	prefix string
+	at     kv.Place
+	sent   uint64 // the revision of the last id
+	list   string // why a listing comes next, or empty
+	fresh  bool   // as told last
+	told   bool
+	yield  func([]byte) bool
+}
+
+// kvWatch streams the changes of keys that begin with a prefix: those after a place, or
+// from now on, or after a listing of the present keys.
+func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	listing, err := flagOf(q, "current", false)
+	if err != nil {
+		return badRequest{err}
+	}
+	f := &watch{store: s.store, prefix: q.URL.Query().Get("prefix")}
+	since := sinceOf(q)
+	switch {
+	case listing && since == "" || since == fromReset:
+		f.list = "the present keys follow"
+	case since != "":
+		if f.at, err = kv.ParsePlace(since); err != nil {
+			return badRequest{fmt.Errorf("since: %w", err)}
+		}
+	}
+	var oldest uint64
+	var gone error
+	_, err = s.store.Read(ctx, false, func(st *kv.State) {
+		oldest = st.Oldest()
+		if since == "" {
+			f.at = st.Place()
+		}
+		if f.list == "" {
+			_, gone = st.Since(f.at)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case gone != nil && !errors.Is(gone, kv.ErrAhead): // what is still to come is waited for
+		Fail(w, http.StatusGone, fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest))
+		return nil
+	}
+	f.sent = f.at.Revision
+	start := f.at.String()
+	if f.list != "" {
+		start = fromReset
+	}
+	s.watches.stream(w, q, start, f.messages)
+	return nil
+}
+
+// messages returns the stream until ctx is done.
+func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		f.yield = yield
+		tick := time.NewTicker(freshEvery)
+		defer tick.Stop()
+		for {
+			changed := f.store.Changed()
+			if !f.tell(ctx) {
+				return
+			}
+			select {
+			case <-changed:
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// tell tells all that is new. It returns false at the end of the stream.
+func (f *watch) tell(ctx context.Context) bool {
+	var changes []kv.Change
+	var list []*kv.Entry
+	var place kv.Place
+	fresh, err := f.store.Read(ctx, false, func(st *kv.State) {
+		if f.list == "" {
+			var err error
+			if changes, err = st.Since(f.at); err != nil && !errors.Is(err, kv.ErrAhead) {
+				f.list = "the present keys follow, because " + err.Error()
+			}
+		}
+		if f.list != "" {
+			list, _ = st.List(f.prefix, "", 0)
+		}
+		place = st.Place()
+	})
+	if err != nil {
+		return false
+	}
+	if f.list != "" {
+		if !f.listing(list, place) {
+			return false
+		}
+	} else if !f.changes(changes) {
+		return false
+	}
+	return f.freshness(fresh)
+}
+
+// listing tells the present keys.
+func (f *watch) listing(list []*kv.Entry, place kv.Place) bool {
+	if !f.send(KVChange{ID: fromReset, Kind: "reset", Revision: place.Revision, Reason: f.list}) {
+		return false
+	}
+	for _, e := range list {
+		i := itemOf(e)
+		if !f.send(KVChange{ID: fromReset, Kind: "item", Key: i.Key, Value: i.Value, Version: i.Version, Lease: i.Lease, Revision: e.Version.Revision}) {
+			return false
+		}
+	}
+	f.list, f.at = "", place
+	return f.send(KVChange{ID: place.String(), Kind: "complete", Revision: place.Revision})
+}
+
+// changes tells changes. The id of one continues after its whole revision, so all but the
+// last one of a revision have that of the revision before.
+func (f *watch) changes(list []kv.Change) bool {
+	for i, c := range list {
+		before := f.at
+		if i+1 == len(list) || list[i+1].Revision != c.Revision {
+			f.at = c.Place()
+			before = f.at
+		}
+		if !strings.HasPrefix(c.Key, f.prefix) {
+			continue
+		}
+		k := KVChange{ID: before.String(), Kind: "put", Key: c.Key, Version: c.Version.String(), Revision: c.Revision}
+		switch {
+		case c.Expired:
+			k.Kind = "expire"
+		case c.Deleted:
+			k.Kind = "delete"
+		default:
+			k.Value, k.Lease = base64Of(c.Value), kvText(c.Lease)
+		}
+		if !f.send(k) {
+			return false
+		}
+	}
+	return f.at.Revision < f.sent+progressEvery || f.send(KVChange{ID: f.at.String(), Kind: "progress", Revision: f.at.Revision})
+}
+
+// freshness tells when the state of this node begins or ceases to be that of an up-to-date
+// view.
+func (f *watch) freshness(now KVFresh) bool {
+	if f.told && f.fresh == now.UpToDate {
+		return true
+	}
+	f.told, f.fresh = true, now.UpToDate
+	k := KVChange{ID: f.at.String(), Kind: "stale", Revision: f.at.Revision, Reason: "the view is not up to date"}
+	switch {
+	case now.UpToDate:
+		k.Kind, k.Reason = "fresh", fmt.Sprintf("the view of nodes %v is up to date", now.Members)
+	case now.Situation != atWork:
+		k.Reason = now.Situation
+	}
+	return f.send(k)
+}
+
+// atWork is the situation of a replica that has the state of its view.
+const atWork = "at work"
+
+func (f *watch) send(k KVChange) bool {
+	b, err := json.Marshal(k)
+	if err != nil {
+		return false // a struct of texts and numbers always encodes
+	}
+	f.sent = f.at.Revision
+	return f.yield(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", k.ID, k.Kind, b))
+}

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// submit has a command applied, and answers with its result.
+func (s *Server) submit(ctx context.Context, w http.ResponseWriter, c kv.Command) error {
+	r, err := s.store.Submit(ctx, c)
+	if err != nil {
+		return err
+	}
+	a := KVWrite{Status: r.Status.String(), Key: c.Key, Version: kvText(r.Version), Limit: r.Limit, Revision: r.Revision,
+		Lasting: r.Lasting, Transitional: r.Transitional, Fresh: r.Fresh}
+	code := http.StatusOK
+	switch r.Status {
+	case kv.Done:
+		if c.TTL != 0 {
+			a.Lease = r.Dot.String()
+		}
+	case kv.NotFound:
+		code, a.Error = http.StatusNotFound, fmt.Sprintf("there is no key %q", c.Key)
+		switch {
+		case c.Op == kv.Resolve:
+			a.Error = fmt.Sprintf("the key %q has no conflict %v", c.Key, c.Lease)
+		case c.Lease != (kv.Dot{}):
+			a.Error = noLease(c.Lease)
+		}
+	case kv.Mismatch:
+		code, a.Error = http.StatusConflict, fmt.Sprintf("the key %q has the version %v, and not %v", c.Key, r.Version, c.Version)
+		if r.Version.None() {
+			a.Error = fmt.Sprintf("there is no key %q, and so it has not the version %v", c.Key, c.Version)
+		}
+	case kv.Full:
+		code, a.Error = http.StatusInsufficientStorage, "the store is full: "+r.Limit
+	default:
+		code, a.Error = http.StatusServiceUnavailable, "the store has not taken the command: "+r.Status.String()
+	}
+	Answer(w, code, a)
+	return nil
+}
+
+// written returns the parts of a command that its parameters give: the key, its version,
+// a lease and a time to live.
+func written(q *http.Request, c kv.Command) (kv.Command, error) {
+	var err error
+	if c.Key, err = keyOf(q); err != nil {
+		return c, err
+	}
+	values := q.URL.Query()
+	if text := values.Get("version"); text != "" {
+		c.Match = true
+		if c.Version, err = kv.ParseVersion(text); err != nil {
+			return c, badRequest{fmt.Errorf("version: %w", err)}
+		}
+	}
+	if values.Has("lease") {
+		if c.Lease, err = idOf(q, "lease"); err != nil {
+			return c, err
+		}
+	}
+	if values.Has("ttl") {
+		if c.TTL, err = ttlOf(q); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// ttlOf returns the parameter ttl.
+func ttlOf(q *http.Request) (time.Duration, error) {
+	text := q.URL.Query().Get("ttl")
+	d, err := time.ParseDuration(text)
+	if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
+		return 0, badRequest{fmt.Errorf("ttl %.40q: %w", text, kv.ErrTTL)}
+	}
+	return d, nil
+}
+
+func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	c, err := written(q, kv.Command{Op: kv.Put})
+	if err != nil {
+		return err
+	}
+	if c.Value, err = io.ReadAll(q.Body); err != nil {
+		return badRequest{err}
+	}
+	return s.submit(ctx, w, c)
+}
+
+// kvCas is kvPut with a version.
+func (s *Server) kvCas(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	if !q.URL.Query().Has("version") {
+		return badRequest{errNoVersion}
+	}
+	return s.kvPut(ctx, w, q)
+}
+
+func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	c, err := written(q, kv.Command{Op: kv.Delete})
+	if err != nil {
+		return err
+	}
+	return s.submit(ctx, w, c)
+}
+
+func (s *Server) kvGrant(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	ttl, err := ttlOf(q)
+	if err != nil {
+		return err
+	}
+	return s.submit(ctx, w, kv.Command{Op: kv.Grant, TTL: ttl})
+}
+
+func (s *Server) kvRenew(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	return s.onLease(ctx, w, q, kv.Renew)
+}
+
+func (s *Server) kvRevoke(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	return s.onLease(ctx, w, q, kv.Revoke)
+}
+
+func (s *Server) onLease(ctx context.Context, w http.ResponseWriter, q *http.Request, op kv.Op) error {
+	id, err := idOf(q, "lease")
+	if err != nil {
+		return err
+	}
+	return s.submit(ctx, w, kv.Command{Op: op, Lease: id})
+}
+
+func (s *Server) kvResolve(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	key, err := keyOf(q)
+	if err != nil {
+		return err
+	}
+	id, err := idOf(q, "id")
+	if err != nil {
+		return err
+	}
+	return s.submit(ctx, w, kv.Command{Op: kv.Resolve, Key: key, Lease: id})
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"io"
+	"sync"
+
+	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/replicate"
+)
+
+// application is a state as package replicate calls it.
+type application struct {
+	state *kv.State
+	bell  bell
+}
+
+// Apply implements [replicate.Application].
+func (a *application) Apply(op replicate.Operation) any {
+	r := a.state.Apply(op.Command)
+	a.bell.ring()
+	return r
+}
+
+// Snapshot implements [replicate.Application].
+func (a *application) Snapshot(w io.Writer) error { return a.state.Snapshot(w) }
+
+// Restore implements [replicate.Application].
+func (a *application) Restore(r io.Reader) error {
+	defer a.bell.ring()
+	return a.state.Restore(r)
+}
+
+// Merge implements [replicate.Merger].
+func (a *application) Merge(branches []replicate.Branch) error {
+	defer a.bell.ring()
+	var list []*kv.State
+	for _, b := range branches {
+		s := kv.New(a.state.Kind())
+		if err := s.Restore(b.State); err != nil {
+			return err
+		}
+		list = append(list, s)
+	}
+	a.state.Merge(list)
+	return nil
+}
+
+// Hash implements [replicate.Hasher].
+func (a *application) Hash() uint64 { return a.state.Hash() }
+
+// bell wakes all who wait for a change. It costs little while nobody waits.
+type bell struct {
+	mu   sync.Mutex
+	next chan struct{} // nil while nobody waits
+}
+
+// wait returns a channel that is closed at the next ring.
+func (b *bell) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == nil {
+		b.next = make(chan struct{})
+	}
+	return b.next
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next != nil {
+		close(b.next)
+		b.next = nil
+	}
+}

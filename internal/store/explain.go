@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/replicate"
+)
+
+var errNoClock = errors.New("the clock of this node is not synchronized, which a lease needs")
+
+// unavailable is an error of the replica in the words of the store.
+type unavailable struct {
+	text string
+	err  error
+}
+
+func (e *unavailable) Error() string { return e.text }
+
+func (e *unavailable) Unwrap() error { return e.err }
+
+// explain says why a node cannot answer.
+func (s *Store) explain(err error) error {
+	refused, ok := errors.AsType[*replicate.NotAcceptingError](err)
+	switch {
+	case errors.Is(err, failaware.ErrOutcomeUnknown):
+		return &unavailable{"the outcome is unknown, the command may be carried out or not: " + err.Error(), err}
+	case errors.Is(err, failaware.ErrClosed):
+		return &unavailable{"the node has stopped", err}
+	case !ok:
+		return err
+	}
+	view := s.node.View().View
+	text := "this node cannot answer: " + refused.Situation.String()
+	switch refused.Situation {
+	case replicate.NoView:
+		text = "this node is in no view yet"
+	case replicate.NoQuorum:
+		text = fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Config().Quorum)
+	case replicate.Reporting:
+		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
+	case replicate.Recovering:
+		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
+	case replicate.Working:
+		text = "the view changes or too much waits"
+	}
+	if refused.Err != nil {
+		text += " (" + refused.Err.Error() + ")"
+	}
+	return &unavailable{text, err}
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/replicate"
+)
+
+// hashEvery is after how many ordered messages members compare their states. It is the
+// same at all nodes.
+const hashEvery = 4096
+
+// Config configures a store.
+type Config struct {
+	Kind kv.Kind
+	// Dir, if not empty, is the directory that keeps the state.
+	Dir string
+	// OnEvent is called with the events of the state, if it is not nil. It must not block.
+	OnEvent func(replicate.Event)
+}
+
+// Store is the store of a node. It implements [api.Store].
+type Store struct {
+	cfg     Config
+	node    *failaware.Node
+	replica *replicate.Replica
+	app     *application
+	writer  uint64        // in the dots of this process
+	number  atomic.Uint64 // of its last command
+	cancel  context.CancelFunc
+	ended   sync.WaitGroup
+}
+
+var _ api.Store = (*Store)(nil)
+
+// Start starts the store of a node with broadcast, right after the node has started. A
+// linearizable store needs [failaware.BroadcastConfig.RequireQuorum], and a partitionable
+// one must not have it. The errors are those of [replicate.Start].
+func Start(n *failaware.Node, cfg Config) (*Store, error) {
+	if b := n.Config().Broadcast; b != nil && b.RequireQuorum != (cfg.Kind == kv.Linearizable) {
+		return nil, fmt.Errorf("a store that is %v contradicts Broadcast.RequireQuorum: %v", cfg.Kind, b.RequireQuorum)
+	}
+	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind)}, writer: newWriter()}
+	var err error
+	if s.replica, err = replicate.Start(n, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: cfg.OnEvent}); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.ended.Go(func() { s.endLeases(ctx) })
+	return s, nil
+}
+
+// newWriter draws the name of this process among the writers.
+func newWriter() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return binary.BigEndian.Uint64(b[:]) | 1
+}
+
+// Close stops the store and its node.
+func (s *Store) Close() error {
+	s.cancel()
+	s.ended.Wait()
+	return s.replica.Close()
+}
+
+// Err returns why the store has stopped by itself, and nil otherwise.
+func (s *Store) Err() error { return s.replica.Err() }
+
+// Changed implements [api.Store].
+func (s *Store) Changed() <-chan struct{} { return s.app.bell.wait() }
+
+// Read implements [api.Store].
+func (s *Store) Read(ctx context.Context, latest bool, f func(*kv.State)) (api.KVFresh, error) {
+	look := func() { f(s.app.state) }
+	if !latest {
+		return s.fresh(s.replica.Read(look), false), nil
+	}
+	fresh, err := s.replica.ReadLatest(ctx, look)
+	if err != nil {
+		return api.KVFresh{}, s.explain(err)
+	}
+	return s.fresh(fresh, true), nil
+}
+
+// fresh returns the wire form of the freshness of a read.
+func (s *Store) fresh(f replicate.Freshness, latest bool) api.KVFresh {
+	out := api.KVFresh{Latest: latest, UpToDate: f.UpToDate, AtMostNS: int64(f.AtMost), AsOfNS: int64(f.AsOf), Members: []int{},
+		Situation: f.Situation.String(), Behind: f.Behind}
+	if f.View != nil && !f.View.ID.None() {
+		out.View = f.View.ID.String()
+		for id := range f.View.Set.All() {
+			out.Members = append(out.Members, int(id))
+		}
+	}
+	return out
+}
+
+// Submit implements [api.Store].
+func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error) {
+	c.Dot = kv.Dot{Writer: s.writer, Number: s.number.Add(1)}
+	c.At = s.node.Clock()
+	if err := c.Check(); err != nil {
+		return api.Submitted{}, err
+	}
+	if (c.TTL != 0 || c.Op == kv.Renew) && !kv.Tells(&c.At) {
+		return api.Submitted{}, errNoClock
+	}
+	a, err := s.replica.Submit(ctx, c.Encode())
+	if err != nil {
+		return api.Submitted{}, s.explain(err)
+	}
+	out := api.Submitted{Result: a.Result.(kv.Result), Dot: c.Dot, Lasting: a.Lasting, Transitional: a.Transitional}
+	out.Fresh = s.fresh(s.replica.Read(func() {}), false)
+	return out, nil
+}
+
+// Bootstrap implements [api.Store].
+func (s *Store) Bootstrap(ctx context.Context) error {
+	if err := s.replica.Bootstrap(ctx); err != nil {
+		return s.explain(err)
+	}
+	return nil
+}
+
+// Describe implements [api.Store].
+func (s *Store) Describe(a *api.KVStatus) {
+	p := s.replica.Progress()
+	a.Storage, a.Accepting = s.cfg.Dir, p.Accepting
+	for id := range p.Absent.All() {
+		a.Absent = append(a.Absent, int(id))
+	}
+}

@@ -1,0 +1,280 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/memory"
+)
+
+// group is a group of stores in memory, in virtual time.
+type group struct {
+	t      testing.TB
+	net    *memory.Network
+	stores []*Store
+	bounds failaware.Bounds
+}
+
+func startGroup(t testing.TB, kind kv.Kind, count int, seed uint64) *group {
+	g := &group{t: t, net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})}
+	var all failaware.Set
+	for i := range count {
+		all.Add(failaware.NodeID(i + 1))
+	}
+	q, err := quorum.Majority(all)
+	require.NoError(t, err)
+	for id := range all.All() {
+		cfg := failaware.Config{ID: id, Transport: g.net.Transport(), Broadcast: &failaware.BroadcastConfig{RequireQuorum: kind == kv.Linearizable}}
+		if kind == kv.Linearizable {
+			cfg.Quorum = q
+		}
+		n, err := failaware.Start(context.Background(), cfg)
+		require.NoError(t, err)
+		s, err := Start(n, Config{Kind: kind})
+		require.NoError(t, err)
+		g.stores, g.bounds = append(g.stores, s), n.Bounds()
+	}
+	g.settle()
+	return g
+}
+
+func (g *group) close() {
+	for _, s := range g.stores {
+		require.NoError(g.t, s.Close())
+	}
+}
+
+// settle lets the time of a view and of a clock pass.
+func (g *group) settle() { time.Sleep(g.bounds.Ready + 4*g.bounds.View) }
+
+// within returns a context for one request.
+func within(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), d, errors.New("too late"))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func (g *group) put(i int, key, value string, ttl time.Duration) {
+	r, err := g.stores[i].Submit(within(g.t, 5*time.Second), kv.Command{Op: kv.Put, Key: key, Value: []byte(value), TTL: ttl})
+	require.NoError(g.t, err)
+	require.Equal(g.t, kv.Done, r.Status)
+}
+
+// get returns the latest value of a key, or "-".
+func (g *group) get(i int, key string) string {
+	value := "-"
+	fresh, err := g.stores[i].Read(within(g.t, 5*time.Second), true, func(s *kv.State) {
+		if e := s.Get(key); e != nil {
+			value = string(e.Value)
+		}
+	})
+	require.NoError(g.t, err)
+	require.True(g.t, fresh.Latest && fresh.UpToDate && len(fresh.Members) > 0, "%+v", fresh)
+	return value
+}
+
+func TestAMinorityDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		g.put(0, "a", "1", 0)
+		require.Equal(t, "1", g.get(2, "a"))
+		g.net.Partition([]failaware.NodeID{3})
+		g.settle()
+		g.put(1, "a", "2", 0)
+		_, err := g.stores[2].Read(within(t, time.Second), true, func(*kv.State) { t.Error("it was read") })
+		require.ErrorIs(t, err, failaware.ErrNoQuorum)
+		require.EqualError(t, err, "the view of nodes {3} holds no quorum of majority:1,2,3 (too late)")
+		_, err = g.stores[2].Submit(within(t, time.Second), kv.Command{Op: kv.Put, Key: "a"})
+		require.ErrorIs(t, err, failaware.ErrNoQuorum)
+		var old string
+		fresh, err := g.stores[2].Read(t.Context(), false, func(s *kv.State) { old = string(s.Get("a").Value) })
+		require.NoError(t, err)
+		require.Equal(t, "1", old)
+		require.False(t, fresh.UpToDate, "it says that this may be old")
+		g.net.Heal()
+		g.settle()
+		require.Equal(t, "2", g.get(2, "a"))
+	})
+}
+
+// Each part of a partitionable store goes on. When they meet, later writes stay if the
+// clocks prove it, and what they do not prove is a conflict.
+func TestPartsGoOnAndMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Partitionable, 4, 1)
+		defer g.close()
+		g.put(0, "both", "old", 0)
+		g.put(0, "left", "old", 0)
+		g.net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3, 4})
+		g.settle()
+		g.put(0, "both", "l", 0)
+		g.put(1, "left", "l", 0)
+		g.put(2, "both", "r", 0)
+		require.Equal(t, "l", g.get(1, "both"))
+		require.Equal(t, "r", g.get(3, "both"))
+		g.net.Heal()
+		g.settle()
+		kept := g.get(0, "both")
+		for i := range g.stores {
+			require.Equal(t, kept, g.get(i, "both"))
+			require.Equal(t, "l", g.get(i, "left"))
+			var lost []kv.Conflict
+			_, err := g.stores[i].Read(within(t, time.Second), true, func(s *kv.State) { lost = s.Conflicts("") })
+			require.NoError(t, err)
+			require.Len(t, lost, 1, "nothing compares the clocks of two timelines")
+			require.ElementsMatch(t, []string{"l", "r"}, []string{kept, string(lost[0].Lost.Value)})
+		}
+	})
+}
+
+// Keys end with their leases, also when the node that looks first is gone.
+func TestKeysEndWithTheirLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		begin := time.Now()
+		g.put(0, "a", "1", 2*time.Second)
+		g.put(0, "b", "1", time.Minute)
+		for g.get(1, "a") != "-" {
+			time.Sleep(50 * time.Millisecond)
+		}
+		require.GreaterOrEqual(t, time.Since(begin), 2*time.Second)
+		require.Less(t, time.Since(begin), 3*time.Second)
+		g.net.Partition([]failaware.NodeID{1})
+		g.settle()
+		g.put(2, "c", "1", time.Second)
+		for g.get(1, "c") != "-" {
+			time.Sleep(50 * time.Millisecond)
+		}
+		require.Equal(t, "1", g.get(1, "b"))
+	})
+}
+
+// step is one call of a client: a put, a cas on what it has read, or a read.
+type step struct {
+	write string // empty for a read
+	match bool
+	from  kv.Version
+	saw   string // the value of that version
+}
+
+// outcome is what the client got. A nil one is not known.
+type outcome struct {
+	value   string
+	version kv.Version
+	done    bool
+}
+
+// register is a key with versions, which are those that the store gives.
+var register = porcupine.Model{
+	Init: func() any { return outcome{} },
+	Step: func(state, input, output any) (bool, any) {
+		s, in, out := state.(outcome), input.(step), output.(*outcome)
+		switch {
+		case in.write == "":
+			return out.value == s.value && out.version == s.version, s
+		case out == nil:
+			return true, s
+		case !out.done:
+			return in.match && in.from != s.version, s
+		}
+		return !in.match || in.from == s.version, outcome{value: in.write, version: out.version}
+	},
+}
+
+// call performs one call of a client, and reports false if it has no place in a history.
+func call(s *Store, r *rand.Rand, value string) (in step, out *outcome, ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	read := func(latest bool) (o outcome, err error) {
+		_, err = s.Read(ctx, latest, func(s *kv.State) {
+			if e := s.Get("key"); e != nil {
+				o = outcome{value: string(e.Value), version: e.Version}
+			}
+		})
+		return o, err
+	}
+	if r.IntN(2) == 0 {
+		o, err := read(true)
+		return step{}, &o, err == nil
+	}
+	in = step{write: value, match: r.IntN(2) == 0}
+	c := kv.Command{Op: kv.Put, Key: "key", Value: []byte(value), Match: in.match}
+	if in.match {
+		o, _ := read(false) // perhaps an old one
+		in.from, in.saw, c.Version = o.version, o.value, o.version
+	}
+	a, err := s.Submit(ctx, c)
+	switch {
+	case err == nil:
+		return in, &outcome{version: a.Version, done: a.Status == kv.Done}, true
+	case errors.Is(err, failaware.ErrOutcomeUnknown):
+		return in, nil, true
+	}
+	return in, nil, false
+}
+
+// play has clients write and read one key while the network splits at random.
+func play(t *testing.T, seed uint64) (ok bool, known int) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, seed)
+		defer g.close()
+		h := &history{}
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		stop := make(chan struct{})
+		for i, s := range g.stores {
+			own := rand.New(rand.NewPCG(seed, uint64(i+2)))
+			h.clients.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					begin := h.tick()
+					in, out, fine := call(s, own, fmt.Sprint(i, ".", n))
+					if fine {
+						h.add(i, in, out, begin)
+					}
+					time.Sleep(time.Duration(own.IntN(20)) * time.Millisecond)
+				}
+			})
+		}
+		ids := []failaware.NodeID{1, 2, 3}
+		for range 6 {
+			rnd.Shuffle(3, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			g.net.Partition(slices.Clone(ids[:rnd.IntN(3)]))
+			time.Sleep(time.Duration(rnd.Int64N(int64(3 * g.bounds.View))))
+		}
+		g.net.Heal()
+		g.settle()
+		close(stop)
+		h.clients.Wait()
+		ok, known = h.check()
+	})
+	return ok, known
+}
+
+// One register explains all answers of a linearizable store.
+func TestTheStoreIsLinearizable(t *testing.T) {
+	known := 0
+	for seed := range uint64(4) {
+		ok, n := play(t, seed)
+		require.True(t, ok, "seed %d", seed)
+		known += n
+	}
+	require.Greater(t, known, 200)
+}
