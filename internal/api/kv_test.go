@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -251,7 +252,7 @@ func watched(t *testing.T, c *Client, last string, r *Resume, query url.Values, 
 }
 
 func TestChangesAreWatched(t *testing.T) {
-	s, c := serveStore(t)
+	_, c := serveStore(t)
 	put := func(key string) { ask[KVWrite](t, c, 200, "POST", "put", "v", "key", key) }
 	put("x/1")
 	put("y")
@@ -271,15 +272,65 @@ func TestChangesAreWatched(t *testing.T) {
 	items = watched(t, c, "complete", &Resume{Last: "reset"}, nil, nil)
 	require.Len(t, items, 8)
 
-	// A state that meets this one replaces it.
-	items = watched(t, c, "complete", &r, url.Values{"prefix": {"x/"}}, func() {
-		s.meet(kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 7, Number: 1}, Key: "x/9", Value: []byte("theirs")})
-	})
+	require.Equal(t, []string{"a", "b"}, watchHalves(t))
+}
+
+// A state that meets that of a node replaces it under the watches.
+func TestWatchesHearOfMergers(t *testing.T) {
+	items := afterMeeting(t.Context(), t)
 	require.Equal(t, "reset", items[0].Kind)
 	require.Contains(t, items[0].Reason, "compacted")
-	require.Len(t, items, 7)
-	err := c.WatchStore(t.Context(), nil, &Resume{Last: "2-00000001"}, nil, nil)
-	require.ErrorContains(t, err, "that revision was compacted: 2-00000001; changes after revision")
+	require.Len(t, items, 4)
+	require.Equal(t, "complete", items[3].Kind)
+}
+
+// afterMeeting returns what a watch tells when two states meet, until ctx is done at the
+// latest.
+func afterMeeting(ctx context.Context, t *testing.T) (items []KVChange) {
+	s, c := serveStore(t)
+	ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "x/1")
+	_ = c.WatchStore(ctx, nil, &Resume{}, func(string) {
+		s.meet(kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 7, Number: 1}, Key: "x/9", Value: []byte("theirs")})
+	}, func(k KVChange) error {
+		if k.Kind != "fresh" && k.Kind != "stale" {
+			items = append(items, k)
+		}
+		if k.Kind == "complete" {
+			return errEnough
+		}
+		return nil
+	})
+	err := c.WatchStore(t.Context(), nil, &Resume{Last: "1-00000001"}, nil, nil)
+	require.ErrorContains(t, err, "that revision was compacted: 1-00000001; changes after revision")
+	return items
+}
+
+// watchHalves watches two keys that one command deletes, and is cut off between them. It
+// returns the keys that it has heard of.
+func watchHalves(t *testing.T) (keys []string) {
+	_, c := serveStore(t)
+	l := ask[KVWrite](t, c, 200, "POST", "lease/grant", "", "ttl", "10s").Lease
+	ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "a", "lease", l)
+	w := ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "b", "lease", l)
+	ask[KVWrite](t, c, 200, "POST", "lease/revoke", "", "lease", l)
+	ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "end")
+	r := Resume{Last: strconv.FormatUint(w.Revision, 10)}
+	for heard := ""; heard != "end"; {
+		err := c.WatchStore(t.Context(), nil, &r, nil, func(k KVChange) error {
+			heard = k.Key
+			if k.Kind == "delete" && !slices.Contains(keys, k.Key) {
+				keys = append(keys, k.Key)
+				r.Last = k.ID
+				return errEnough // cut off
+			}
+			if heard == "end" {
+				return errEnough
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, errEnough)
+	}
+	return keys
 }
 
 // A quiet prefix gets new ids, so that its watcher can be resumed.

@@ -127,7 +127,7 @@ func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http
 	if err != nil {
 		return err
 	}
-	var list []kv.Conflict
+	var list []*kv.Conflict
 	a := KVConflicts{Conflicts: []KVConflict{}}
 	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
 		list, a.Forgotten = st.Conflicts(q.URL.Query().Get("prefix")), st.Summary().Forgotten
@@ -137,7 +137,7 @@ func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http
 	}
 	bytes := 0
 	for i := range list {
-		c := &list[i]
+		c := list[i]
 		if bytes += len(c.Lost.Key) + len(c.Lost.Value) + kv.EntryBytes; bytes > kv.MaxListBytes {
 			a.More = i > 0
 			break

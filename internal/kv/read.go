@@ -88,13 +88,14 @@ func (s *State) Hash() uint64 {
 	return mix(h, uint64(s.clock.now))
 }
 
-// Conflicts returns the conflicts of keys that begin with a prefix, oldest first.
-func (s *State) Conflicts(prefix string) (out []Conflict) {
+// Conflicts returns the conflicts of keys that begin with a prefix, oldest first. They must
+// not be changed.
+func (s *State) Conflicts(prefix string) (out []*Conflict) {
 	for _, c := range s.conflicts.all() {
 		if !c.resolved && strings.HasPrefix(c.Lost.Key, prefix) {
-			out = append(out, *c)
+			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b Conflict) int { return a.order(&b) })
+	slices.SortFunc(out, func(a, b *Conflict) int { return a.order(b) })
 	return out
 }

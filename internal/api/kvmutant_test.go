@@ -1,0 +1,27 @@
+//go:build mutants
+
+package api
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
+)
+
+func TestWatchesNoticeKvHalfRevision(t *testing.T) {
+	mutant.Set("KvHalfRevision")
+	defer mutant.Set(mutant.None)
+	require.NotEqual(t, []string{"a", "b"}, watchHalves(t))
+}
+
+func TestWatchesNoticeKvSilentReset(t *testing.T) {
+	mutant.Set("KvSilentReset")
+	defer mutant.Set(mutant.None)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	require.Empty(t, afterMeeting(ctx, t))
+}
