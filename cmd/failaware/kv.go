@@ -129,7 +129,7 @@ func warnStale(cmd *cobra.Command, f *api.KVFresh) {
 	switch {
 	case f.Latest:
 	case f.UpToDate && f.Behind == 0:
-		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: as node knows it: others of %v may have written since\n", f.Members)
+		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: as this node knows it: others of %v may have written since\n", f.Members)
 	case f.Situation != "at work":
 		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: this may be old: %s\n", f.Situation)
 	default:

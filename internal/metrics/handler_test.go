@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+)
+
+// broken is a collector whose metric cannot be collected.
+type broken struct{ desc *prometheus.Desc }
+
+func (b broken) Describe(out chan<- *prometheus.Desc) { out <- b.desc }
+
+func (b broken) Collect(out chan<- prometheus.Metric) {
+	out <- prometheus.NewInvalidMetric(b.desc, errors.New("not now"))
+}
+
+// Scrapes are limited, and one that fails says so instead of a part of the answer.
+func TestScrapesAreLimited(t *testing.T) {
+	scrape := func(h handler) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w
+	}
+	h := handler{prometheus.NewRegistry(), make(chan struct{}, mostScrapes)}
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: "answer", Help: "The answer."})
+	gauge.Set(42)
+	h.registry.MustRegister(gauge)
+	w := scrape(h)
+	require.Equal(t, "text/plain; version=0.0.4; charset=utf-8", w.Header().Get("Content-Type"))
+	require.Equal(t, "# HELP answer The answer.\n# TYPE answer gauge\nanswer 42\n", w.Body.String())
+	for range mostScrapes {
+		h.room <- struct{}{}
+	}
+	require.Equal(t, http.StatusServiceUnavailable, scrape(h).Code)
+	<-h.room
+	require.Equal(t, http.StatusOK, scrape(h).Code, "there is room again")
+	h.registry.MustRegister(broken{prometheus.NewDesc("broken", "It fails.", nil, nil)})
+	w = scrape(h)
+	require.Equal(t, http.StatusInternalServerError, w.Code)
+	require.NotContains(t, w.Body.String(), "answer 42")
+}
