@@ -86,7 +86,7 @@ func (n *Node) releaseID() error {
 		return nil
 	}
 	var err error
-	if errors.Is(n.err, ErrDuplicateID) {
+	if errors.Is(n.err, ErrDuplicateID) || n.forGood.Load() {
 		err = n.assigned.Forget()
 	}
 	return errors.Join(err, n.assigned.Close())

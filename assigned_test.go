@@ -195,7 +195,6 @@ func TestTwoAloneWithOneId(t *testing.T) {
 	})
 }
 
-
 // oneView checks that the nodes, and no others, share a view that is up to date.
 func oneView(t *testing.T, nodes []*failaware.Node) {
 	t.Helper()

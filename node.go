@@ -58,6 +58,7 @@ type Node struct {
 
 	stop    sync.Once
 	closing atomic.Bool
+	forGood atomic.Bool   // the node leaves for good
 	done    chan struct{} // closed when the node has stopped
 	err     error         // why it stopped by itself; written before done is closed
 }
@@ -76,8 +77,18 @@ func (n *Node) Close() error {
 // leaves, waits until nothing binds the others to it, and stops. If ctx is done
 // first, the node stops at once and Leave returns the cause. After Leave the node is
 // stopped in any case.
-func (n *Node) Leave(ctx context.Context) error {
-	n.loop.Leave()
+func (n *Node) Leave(ctx context.Context) error { return n.depart(ctx, false) }
+
+// LeaveForGood is [Node.Leave] for a node that will not come back: the peers that hear of
+// it do not look for it any more and do not list it, until another process with its id
+// sends them something. A node that has chosen its id by itself gives it up.
+func (n *Node) LeaveForGood(ctx context.Context) error { return n.depart(ctx, true) }
+
+func (n *Node) depart(ctx context.Context, forGood bool) error {
+	if forGood {
+		n.forGood.Store(true)
+	}
+	n.loop.Leave(forGood)
 	select {
 	case <-n.done:
 		return n.err

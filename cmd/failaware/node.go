@@ -64,8 +64,8 @@ type nodeRun struct {
 	node   *failaware.Node
 	store  *store.Store // nil without --kv
 	server *api.Server
-	token  string        // of an API at a TCP address, and of the page
-	leave  chan struct{} // a client of the API asked the node to leave
+	token  string    // of an API at a TCP address, and of the page
+	leave  chan bool // a client of the API asked the node to leave, or for good
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
@@ -78,7 +78,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	}
 	r.log = hclog.New(&hclog.LoggerOptions{Name: "failaware", Level: r.cfg.logLevel, Output: r.err, JSONFormat: r.cfg.logJSON})
 	r.cfg.Logger = r.log
-	r.leave = make(chan struct{}, 1)
+	r.leave = make(chan bool, 1)
 	signals, stop := watchSignals()
 	defer stop()
 	listener, err := r.listen()
@@ -191,9 +191,9 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 func (r *nodeRun) serve(ctx context.Context, l, pages net.Listener) {
 	r.server = r.newServer()
 	r.server.Version = cli.Version()
-	r.server.Leave = func() {
+	r.server.Leave = func(forGood bool) {
 		select {
-		case r.leave <- struct{}{}:
+		case r.leave <- forGood:
 		default:
 		}
 	}
@@ -289,21 +289,21 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 			notifySystemd("STOPPING=1")
 			return r.endError()
 		case <-ctx.Done():
-			return r.depart("interrupted", signals)
-		case <-r.leave:
-			return r.depart("asked by the API", signals)
+			return r.depart("interrupted", false, signals)
+		case forGood := <-r.leave:
+			return r.depart("asked by the API", forGood, signals)
 		case s := <-signals:
 			if isReload(s) {
 				r.reload()
 				continue
 			}
-			return r.depart(s.String(), signals)
+			return r.depart(s.String(), false, signals)
 		}
 	}
 }
 
 // depart leaves the group and prints the outcome.
-func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
+func (r *nodeRun) depart(why string, forGood bool, signals <-chan os.Signal) error {
 	notifySystemd("STOPPING=1")
 	led := r.node.Leads()
 	r.log.Info("leaving", "why", why, "leads", led)
@@ -321,8 +321,11 @@ func (r *nodeRun) depart(why string, signals <-chan os.Signal) error {
 			}
 		}
 	}()
-	begin := time.Now()
-	switch err := r.node.Leave(ctx); {
+	begin, leave := time.Now(), r.node.Leave
+	if forGood {
+		leave = r.node.LeaveForGood
+	}
+	switch err := leave(ctx); {
 	case err == nil:
 		how := "left"
 		if led {

@@ -47,7 +47,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait for the answer (default 5s, unless the command says otherwise)")
 	f.StringVar(&g.token, "token-file", "", "file with the token of an http:// address (FAILAWARE_TOKEN_FILE)")
 	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
-		newLeaderCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
+		newLeaderCommand(g), newLeaveCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
 		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newKVCommand(g), newLockCommand(g), newLockGuardCommand(),
 		newKeygenCommand(), newKeysCommand(g), newLogLevelCommand(g), newDemoCommand())
 	return root

@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,9 +40,9 @@ const (
 type Server struct {
 	// Version is the version in /v1/status.
 	Version string
-	// Leave is called by POST /v1/leave after it has answered. If nil, the request
-	// is refused.
-	Leave func()
+	// Leave is called by POST /v1/leave after it has answered; forGood if the node will
+	// not come back. If nil, the request is refused.
+	Leave func(forGood bool)
 	// Pages, if not nil, answers requests for / and for paths below /dashboard/ over
 	// TCP. Its answers are the same for everybody, and need no token.
 	Pages http.Handler
@@ -323,13 +324,21 @@ func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-func (s *Server) leave(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	if s.Leave == nil {
 		Fail(w, http.StatusForbidden, errors.New("this node does not accept the command to leave"))
 		return
 	}
+	forGood := false
+	if text := r.URL.Query().Get("forget"); text != "" {
+		var err error
+		if forGood, err = strconv.ParseBool(text); err != nil {
+			Fail(w, http.StatusBadRequest, fmt.Errorf("forget: %q is neither true nor false", text))
+			return
+		}
+	}
 	Answer(w, http.StatusAccepted, Done{true})
-	s.Leave()
+	s.Leave(forGood)
 }
 
 // healthz reports whether the process answers and the node runs.

@@ -42,8 +42,9 @@ func try(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) err
 	return failed
 }
 
-// Leave has the node leave the group and then end. It does not wait.
-func (l *Loop) Leave() { l.do((*driver).leave) }
+// Leave has the node leave the group and then end. It does not wait. forGood says that it
+// will not come back.
+func (l *Loop) Leave(forGood bool) { l.do(func(d *driver) { d.leave(forGood) }) }
 
 // Resign gives up the lead, in favour of a peer unless to is NoNode, and returns when
 // the packets that say so have left. The error is [ErrNotLeader], [ErrUnknownPeer],

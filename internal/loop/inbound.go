@@ -49,6 +49,9 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	}
 	// Nodes with other settings are learnt as well: they find that out from the
 	// packets sent to them.
+	if d.routes.gone.left(&h) && !d.routes.known.Has(h.Source) {
+		return refusedLeft
+	}
 	added, full := d.routes.learn(h.Source, pkt.Addr, proved, now)
 	if added {
 		d.stack.AddPeer(now, h.Source)

@@ -99,8 +99,12 @@ func (d *driver) judgeRate(v hwclock.Verdict) {
 }
 
 // leave is the command of [Loop.Leave].
-func (d *driver) leave() {
-	if d.stack != nil && !d.life.Leaving() {
+func (d *driver) leave(forGood bool) {
+	switch {
+	case d.stack == nil || d.life.Leaving():
+	case forGood:
+		d.perform(d.stack.LeaveForGood(d.clock.now, d.effects[:0]))
+	default:
 		d.perform(d.stack.Leave(d.clock.now, d.effects[:0]))
 	}
 	d.life.Leave()

@@ -21,7 +21,7 @@ func (d *driver) takeMembers(from netip.AddrPort) {
 	}
 	members := p.Members[:0]
 	for _, m := range p.Members {
-		if d.mayGreet(m.Addr.Addr(), from.Addr()) {
+		if d.mayGreet(m.Addr.Addr(), from.Addr()) && !d.routes.gone.introduced(&m) {
 			members = append(members, m)
 		}
 	}

@@ -38,6 +38,10 @@ func (d *driver) takePeers() {
 // when either is due.
 func (d *driver) maintainRoutes() {
 	r, now := &d.routes, d.clock.now
+	if r.alive != d.pub.current.Alive {
+		r.alive = d.pub.current.Alive
+		d.forgetGone()
+	}
 	if d.stack != nil && now >= r.hello && len(r.strangers) > 0 {
 		r.hello = now.Add(4 * d.cfg.Timing.KeepalivePeriod)
 		d.greetStrangers()

@@ -43,6 +43,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ClaimLateDuel":          rivals,
 		"ClaimBothGiveWay":       rivals,
 		"GreetingUnanswered":     greetingsAreAnswered,
+		"GoneStays":              forgetsGone,
+		"GoneIntroduced":         forgetsGone,
+		"GoneLate":               forgetsGone,
 		"KeysReplayed":           silentlyDrops,
 		"KeysOpenToAll":          silentlyDrops,
 	})

@@ -92,6 +92,9 @@ func (d *driver) note(e *stack.Event) {
 		if !d.routes.leaves(e.Peer, e.Boot) {
 			return
 		}
+		if e.ForGood {
+			d.routes.gone[e.Peer] = e.Boot
+		}
 	}
 	d.report.events = append(d.report.events, *e)
 }

@@ -23,6 +23,7 @@ const (
 	refusedInsecure  = "they come from beyond the loopback interface, and Insecure is off"
 	refusedSettings  = "they have other settings"
 	refusedOwnID     = "they have this node's id"
+	refusedLeft      = "their sender has left for good"
 	refusedOther     = "they are for a node with another id"
 	refusedUnheard   = "none shows yet that their sender hears this node, or another process with its id is still heard"
 	refusedClock     = "its clock and this node's clock contradict the drift bound, or it runs twice"

@@ -24,6 +24,9 @@ type routes struct {
 	refusals refusals
 	book     admit.Book[netip.AddrPort] // of addresses that are not configured
 
+	gone  gone      // peers that have left for good
+	alive timed.Set // when they were last looked through
+
 	greet   bool          // there are new peers, which must be sent something at once
 	hello   timed.Instant // when the next packets to strangers are due
 	cleanup timed.Instant // when learnt peers are looked through
@@ -54,6 +57,9 @@ func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (add
 			continue
 		}
 		listed.Add(id)
+		if r.gone[id] != 0 && !r.known.Has(id) {
+			continue
+		}
 		if !r.known.Has(id) {
 			r.add(id, now)
 			added.Add(id)
@@ -130,6 +136,7 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now ti
 	if r.known.Has(id) || id == r.self {
 		return false, false
 	}
+	r.gone[id] = 0 // it has come back
 	if r.known.Len() >= r.limit {
 		return false, true
 	}

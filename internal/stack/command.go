@@ -27,9 +27,16 @@ func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Eff
 
 // Leave gives up the lead for good and tells all peers that the node leaves. The node
 // keeps answering until [Stack.Left].
-func (s *Stack) Leave(now timed.Instant, out []Effect) []Effect {
+func (s *Stack) Leave(now timed.Instant, out []Effect) []Effect { return s.depart(now, false, out) }
+
+// LeaveForGood is Leave for a node that will not come back: the peers forget it.
+func (s *Stack) LeaveForGood(now timed.Instant, out []Effect) []Effect {
+	return s.depart(now, true, out)
+}
+
+func (s *Stack) depart(now timed.Instant, forGood bool, out []Effect) []Effect {
 	s.begin(now, out)
-	s.leaving = true
+	s.leaving, s.forGood = true, forGood
 	s.electionOut = s.election.Resign(now, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.outbox.keepalives = s.datagrams.Peers()

@@ -55,6 +55,7 @@ type Event struct {
 	Kind     EventKind
 	Peer     timed.NodeID
 	Boot     timed.BootID
+	ForGood  bool // of EventPeerLeaving: Peer will not come back
 	View     *membership.View
 	Previous membership.ViewID
 	Lost     leader.Reason

@@ -71,6 +71,9 @@ func (s *Stack) flush(now timed.Instant) {
 			p.Frames |= b.toOne
 			b.fillOne(p)
 		}
+		if p.Has(wire.FrameLeaving) {
+			p.Forget = s.forGood
+		}
 		if p.Has(wire.FrameQuorum) {
 			p.Quorum = s.election.QuorumID()
 		}

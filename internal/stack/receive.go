@@ -142,7 +142,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 // handleLead takes the frames in which a peer gives up a lead, its votes or its view.
 func (s *Stack) handleLead(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
 	if p.Has(wire.FrameLeaving) {
-		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot})
+		s.notify(Event{Kind: EventPeerLeaving, Peer: from.Node, Boot: from.Boot, ForGood: p.Forget})
 	}
 	if p.Has(wire.FrameRelease) {
 		successor := timed.NoNode

@@ -28,6 +28,7 @@ type Stack struct {
 	leading   bool
 	global    bool // leads globally
 	leaving   bool
+	forGood   bool
 	suspect   bool // this node suspects its own clock
 	// inconsistent: an invariant is broken, and the incarnation must end.
 	inconsistent bool

@@ -151,3 +151,32 @@ func TestANodeThatMovesJoinsAgain(t *testing.T) {
 		requireOneView(t, []*failaware.Node{nodes[0], nodes[1], n})
 	})
 }
+
+// All members forget a node that leaves for good, and do not introduce it to each other
+// again; one that only leaves is expected back.
+func TestNodesThatLeaveForGoodAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{})
+		nodes := startJoining(t, net, 5, addressOf(1))
+		time.Sleep(time.Second)
+		requireOneView(t, nodes)
+		require.NoError(t, nodes[4].Leave(t.Context()))
+		time.Sleep(time.Second)
+		require.Len(t, nodes[0].Status().Peers, 4)
+		require.NoError(t, nodes[3].LeaveForGood(t.Context()))
+		for _, pause := range []time.Duration{time.Second, 30 * time.Second} {
+			time.Sleep(pause)
+			requireOneView(t, nodes[:3])
+			for _, n := range nodes[:3] {
+				for _, p := range n.Status().Peers {
+					require.NotEqual(t, nodes[3].ID(), p.ID)
+				}
+			}
+		}
+		again, err := failaware.Start(t.Context(), failaware.Config{ID: 4, Transport: net.Transport(), Join: []string{addressOf(1)}})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = again.Close() })
+		time.Sleep(time.Second)
+		requireOneView(t, append(nodes[:3:3], again))
+	})
+}
