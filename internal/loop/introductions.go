@@ -98,14 +98,22 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	}
 }
 
-// tellSome introduces this node, members, or both by a keepalive. A packet that says more
-// has no room for them: then the peer is told another time.
+// tellSome introduces this node, members, or both, by a keepalive. A packet that says more
+// has no room for them, as every one of a broadcast: then another one follows it.
 func (d *driver) tellSome(peer timed.NodeID, frames wire.Frames, members []wire.Member) {
 	effects := d.stack.SendKeepalive(d.clock.now, peer, d.effects[:0])
 	for i := range effects {
-		if e := &effects[i]; e.Kind == stack.Send && e.Peer == peer && e.Packet.Frames == 0 {
-			e.Packet.Frames, e.Packet.Members, e.Packet.Labels = frames, members, &d.l.cfg.Labels
+		e := &effects[i]
+		if e.Kind != stack.Send || e.Peer != peer {
+			continue
 		}
+		p := e.Packet
+		if p.Frames != 0 {
+			p = &wire.Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, State: p.State}
+			effects = append(effects, stack.Effect{Kind: stack.Send, Peer: peer, Packet: p})
+		}
+		p.Frames, p.Members, p.Labels = frames, members, &d.l.cfg.Labels
+		break
 	}
 	d.perform(effects)
 }

@@ -3,9 +3,11 @@ package loop
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
 )
@@ -48,3 +50,18 @@ func unprovedAreGreeted(t testing.TB) {
 }
 
 func TestNodesThatHaveShownNothingAreGreeted(t *testing.T) { unprovedAreGreeted(t) }
+
+// Every packet of a node with the broadcast has a frame of it. Its introductions leave all
+// the same.
+func introducesBesideBroadcast(t testing.TB) {
+	l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+	d := l.driver
+	o.takes(t, l, nil, at(70), 1, nothing)
+	d.routes.known.Add(8)
+	d.routes.to[8].Addr, d.routes.to[8].Proved = at(80), true
+	d.tell(7, timed.SetOf(8))
+	o.run(l, time.Millisecond)
+	require.True(t, o.introduced[at(70)])
+}
+
+func TestIntroductionsLeaveBesideTheBroadcast(t *testing.T) { introducesBesideBroadcast(t) }

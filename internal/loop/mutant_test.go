@@ -35,6 +35,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ChallengesShareStamps":  challengesProve,
 		"IntroduceOtherLoopback": whoIsGreeted,
 		"IntroduceKnownOnly":     unprovedAreGreeted,
+		"IntroduceQuietOnly":     introducesBesideBroadcast,
 		"JoinTrusts":             candidatesAreNoPeers,
 		"JoinForNobody":          greetingsHaveDestinations,
 		"MeetTrusts":             meetsOnly,

@@ -21,6 +21,8 @@ type outside struct {
 	*fakeConn
 	bytes map[netip.AddrPort]int
 	last  map[netip.AddrPort][]byte
+	// introduced are the addresses that got unsealed introductions.
+	introduced map[netip.AddrPort]bool
 }
 
 func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
@@ -28,6 +30,10 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 		p := &pkts[i]
 		o.bytes[p.Addr] += p.N + len(p.Tail)
 		o.last[p.Addr] = append(append([]byte(nil), p.Buf[:p.N]...), p.Tail...)
+		var got wire.Packet
+		if new(wire.Decoder).Decode(append([]byte(nil), o.last[p.Addr]...), &got) == nil && got.Has(wire.FrameMembers) {
+			o.introduced[p.Addr] = true
+		}
 	}
 	return len(pkts), nil
 }
@@ -36,7 +42,7 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 func newOutside(ring *seal.Ring, list ...peers.Peer) (*Loop, *outside) {
 	var o *outside
 	l, _ := newLoop(func(cfg *Config) {
-		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}}
+		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}, map[netip.AddrPort]bool{}}
 		cfg.Conn, cfg.Ring = o, ring
 		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, list)
 	})

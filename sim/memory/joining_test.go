@@ -29,6 +29,9 @@ func joinBySeeds(t *testing.T, seed uint64) {
 	var nodes []*failaware.Node
 	for id := 1; id <= count; id++ {
 		c := failaware.Config{ID: failaware.NodeID(id), Name: fmt.Sprint("name ", id), Tags: map[string]string{"id": fmt.Sprint(id)}, Transport: net.Transport(), Peers: []failaware.Peer{}}
+		if seed%2 == 1 {
+			c.Broadcast = &failaware.BroadcastConfig{SendOnly: true}
+		}
 		if id > 1 { // any node of those before, by its id, by its address or as a candidate
 			p := failaware.Peer{ID: failaware.NodeID(1 + r.IntN(id-1))}
 			addr := addressOf(p.ID)
