@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -36,8 +37,8 @@ func newDemoCommand() *cobra.Command {
 views, and whether these are up to date, while you cut and slow links, and pause, crash
 and restart nodes. The demonstration checks all the time that every promise holds.
 
-On a terminal there is a picture, and the key ? explains the others. Without a terminal,
-and with -o json or ndjson, the command prints events for some time (--for). With
+On a terminal there is a picture, and the key ? explains the others. Without a terminal, on
+one that only prints lines (TERM=dumb), and with -o json or ndjson, the command prints events for some time (--for). With
 --script it plays a fixed story, and the exit code is 1 if a step fails.
 
 With --http there is also a page for browsers of this machine, which shows the same and
@@ -129,7 +130,11 @@ func (f *demoFlags) check() error {
 	return f.options.Check()
 }
 
-// onTerminal reports whether there are a keyboard and a screen.
+// onTerminal reports whether there are a keyboard and a screen on which a picture can be
+// drawn.
 func onTerminal(out io.Writer) bool {
-	return out == os.Stdout && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	return out == os.Stdout && !isDumb(os.Getenv("TERM")) && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
+
+// isDumb reports whether a terminal, by the variable TERM, only prints lines.
+func isDumb(name string) bool { return name == "dumb" || strings.HasPrefix(name, "dumb-") }
