@@ -27,3 +27,11 @@ func TestDistanceCountsTypos(t *testing.T) {
 		require.Equal(t, c.want, distance(c.a, c.b), c)
 	}
 }
+
+func TestListsInTheEnvironment(t *testing.T) {
+	t.Setenv("FAILAWARE_PEERS", "2=a:1, 3=b:2")
+	t.Setenv("FAILAWARE_HANDLER", "elected=echo a, b\nlead-lost=true\n")
+	got := environment()
+	require.Equal(t, []raw{{"2=a:1", "FAILAWARE_PEERS"}, {"3=b:2", "FAILAWARE_PEERS"}}, got["peers"])
+	require.Equal(t, []raw{{"elected=echo a, b", "FAILAWARE_HANDLER"}, {"lead-lost=true", "FAILAWARE_HANDLER"}}, got["handlers.commands"])
+}

@@ -110,15 +110,21 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
 		return r.startError(err)
 	}
-	defer r.node.Close()
 	if err := r.startStore(); err != nil {
+		r.node.Close()
 		return err
 	}
+	if listener != nil || pages != nil {
+		r.makeServer(ctx)
+	}
+	handlers := r.startHandlers()
+	defer handlers.Close() // after the node, whose last events it handles
+	defer r.node.Close()
 	if r.store != nil {
 		defer r.store.Close()
 	}
 	if listener != nil || pages != nil {
-		r.serve(ctx, listener, pages)
+		r.serve(listener, pages)
 		defer r.server.Close()
 	}
 	if err := r.announce(); err != nil {
@@ -187,8 +193,8 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 	return l, nil
 }
 
-// serve serves the API, and the page with the API. Either listener may be nil.
-func (r *nodeRun) serve(ctx context.Context, l, pages net.Listener) {
+// makeServer makes the server of the API.
+func (r *nodeRun) makeServer(ctx context.Context) {
 	r.server = r.newServer()
 	r.server.Version = cli.Version()
 	r.server.Leave = func(forGood bool) {
@@ -199,6 +205,10 @@ func (r *nodeRun) serve(ctx context.Context, l, pages net.Listener) {
 	}
 	r.server.Pages = dashboard.Handler(dashboard.Node)
 	r.operate(ctx)
+}
+
+// serve serves the API, and the page with the API. Either listener may be nil.
+func (r *nodeRun) serve(l, pages net.Listener) {
 	tcp := func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
 	serve := r.server.Serve
 	if r.cfg.tcpAPI() {

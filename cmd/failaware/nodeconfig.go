@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/handler"
 )
 
 // configFileEnv is the variable that names the file if --config does not.
@@ -56,7 +57,7 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 
 // apply makes a configuration from values.
 func apply(values source) (nodeConfig, error) {
-	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info}
+	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info, handlerTimeout: handler.DefaultTimeout}
 	c.Timing = failaware.LAN()
 	chosen, err := strconv.Atoi(os.Getenv("GOMAXPROCS"))
 	c.RaiseProcs = err != nil || chosen <= 0 // the same rule as Go's

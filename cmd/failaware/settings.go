@@ -15,6 +15,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/internal/handler"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
@@ -31,12 +32,15 @@ type nodeConfig struct {
 	pprof        bool
 	leaveTimeout time.Duration
 	report       string
-	broadcast    bool
-	cast         failaware.BroadcastConfig // used if broadcast is on
-	ntp          failaware.NTPConfig       // used if it has an address
-	segment      failaware.ClockBoundConfig
-	kv           string // kind of the key-value store, or empty
-	kvDir        string
+	handlers     []handler.Spec
+
+	handlerTimeout time.Duration
+	broadcast      bool
+	cast           failaware.BroadcastConfig // used if broadcast is on
+	ntp            failaware.NTPConfig       // used if it has an address
+	segment        failaware.ClockBoundConfig
+	kv             string // kind of the key-value store, or empty
+	kvDir          string
 }
 
 // setting can be set by a flag, in the environment, or in the file. The variable is
@@ -71,11 +75,22 @@ const (
 
 	kindServer = "HOST[:PORT]"
 	kindPHC    = "DEVICE[:OFFSET[:ERROR]]"
+
+	kindHandler = "EVENTS=COMMAND"
+	kindWebhook = "EVENTS=URL"
 )
 
 // list reports whether the setting is a list of values.
 func (s *setting) list() bool {
-	return slices.Contains([]string{kindPeer, kindTag, kindJoin, kindServer, kindPHC}, s.kind)
+	return slices.Contains([]string{kindPeer, kindTag, kindJoin, kindServer, kindPHC, kindHandler, kindWebhook}, s.kind)
+}
+
+// parts returns the values of a list in a variable of the environment. Commands have
+// spaces and commas, and lines separate them.
+func (s *setting) parts(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r == '\n' || (r == ',' || r == ' ') && s.kind != kindHandler && s.kind != kindWebhook
+	})
 }
 
 // settings are all settings of a node in the order of their application: the preset
@@ -146,6 +161,9 @@ var settings = []*setting{
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"http", "http", "HOST:PORT", "", "serve the dashboard and the API to browsers at this loopback address, besides --api (default off)", text(func(c *nodeConfig) *string { return &c.http })},
 	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"handlers.commands", "handler", kindHandler, "", "run a command of the shell at events: kinds or topics, as in elected,lead-lost=/usr/bin/notify; can be repeated", addHandler(handler.ParseCommand)},
+	{"handlers.webhooks", "webhook", kindWebhook, "", "post events to a URL; can be repeated", addHandler(handler.ParseWebhook)},
+	{"handlers.timeout", "handler-timeout", "duration", "", "how long a command or a webhook may take for one event (default 30s)", positive(func(c *nodeConfig) *time.Duration { return &c.handlerTimeout })},
 	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
 	{"pprof", "pprof", kindBool, "", "answer profiles of the process at /debug/pprof/ of the API", boolean(func(c *nodeConfig) *bool { return &c.pprof })},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
@@ -323,7 +341,7 @@ func environment() source {
 		}
 		parts := []string{v}
 		if s.list() {
-			parts = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+			parts = s.parts(v)
 		}
 		for _, p := range parts {
 			from[s.key] = append(from[s.key], raw{p, s.env()})

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,27 @@ var always = []string{"ready", "restarted", "inconsistent", "packet-unsent", "mi
 // Topics are the topics of the stream of events.
 func Topics() []string { return []string{"views", "leader", "clock", "peers", "broadcast", "all"} }
 
+// kinds are all kinds of events.
+var kinds = []string{"clock-adopted", "clock-falseticker", "clock-fault", "clock-stepped", "clock-truechimer", "clock-utc", "elected", "following",
+	"global-elected", "global-lost", "inconsistent", "lead-lost", "mismatch", "missed", "other-quorum", "packet-unsent", "peer-alive", "peer-cloned",
+	"peer-leaving", "peer-restarted", "peer-silent", "quorum-change", "ready", "restarted", "slow-consumer", "stamp-ahead", "unfit", "view-fresh",
+	"view-installed", "view-stale"}
+
+// Kinds returns all kinds of events.
+func Kinds() []string { return slices.Clone(kinds) }
+
+// KindsOf returns the kinds of events of a topic, or the one kind of that name. There
+// are none for any other name. Unlike in streams, the events that concern all topics
+// are only part of the topic all.
+func KindsOf(name string) (of []string) {
+	for _, kind := range kinds {
+		if kind == name || slices.ContainsFunc(topics[name], func(prefix string) bool { return strings.HasPrefix(kind, prefix) }) {
+			of = append(of, kind)
+		}
+	}
+	return of
+}
+
 // wanted reports whether a kind of event belongs to a topic.
 func wanted(topic, kind string) bool {
 	for _, list := range [][]string{topics[topic], always} {
@@ -69,7 +91,7 @@ func parseEventID(s, run string) (uint64, error) {
 	return seq, nil
 }
 
-// newRun draws the name of this run of the program.
-func newRun() string {
+// NewRun draws the name of a run of the program.
+func NewRun() string {
 	return strconv.FormatUint(uint64(time.Now().UnixNano()), 36)
 }

@@ -6,9 +6,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -87,8 +89,9 @@ func TestTheWireFormOfEvents(t *testing.T) {
 }
 
 func TestEveryKindOfEventHasATopicAndAWireForm(t *testing.T) {
-	types := map[string]bool{}
+	types, seen := map[string]bool{}, map[string]bool{}
 	for _, e := range someEvents() {
+		seen[e.Kind()] = true
 		types[reflect.TypeOf(e).Name()] = true
 		w := EventOf(e, 1, "run")
 		require.Equal(t, "run.9", w.ID)
@@ -104,6 +107,7 @@ func TestEveryKindOfEventHasATopicAndAWireForm(t *testing.T) {
 		}
 		require.Contains(t, []int{1, len(topics)}, in, w.Kind)
 	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(seen)), Kinds())
 	require.Equal(t, eventTypes(t), types, "someEvents must have events of all types")
 }
 
@@ -129,6 +133,14 @@ func eventTypes(t *testing.T) map[string]bool {
 		})
 	}
 	return types
+}
+
+func TestKindsOfTopics(t *testing.T) {
+	require.Equal(t, []string{"view-fresh", "view-installed", "view-stale"}, KindsOf("views"))
+	require.Equal(t, []string{"lead-lost"}, KindsOf("lead-lost"))
+	require.Equal(t, Kinds(), KindsOf("all"))
+	require.Empty(t, KindsOf("lead"))
+	require.Empty(t, KindsOf(""))
 }
 
 func TestEventIDs(t *testing.T) {

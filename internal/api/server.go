@@ -91,6 +91,9 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 	return s
 }
 
+// Run returns the name of this run of the program, which the ids of events begin with.
+func (s *Server) Run() string { return s.streams.run }
+
 const broadcastPath = "/v1/broadcast"
 
 // route is one of the paths.

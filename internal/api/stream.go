@@ -25,7 +25,7 @@ type Streams struct {
 
 // NewStreams returns a value that serves streams until ctx is done.
 func NewStreams(ctx context.Context) *Streams {
-	return &Streams{run: newRun(), most: MaxStreams, beat: heartbeat, ctx: ctx}
+	return &Streams{run: NewRun(), most: MaxStreams, beat: heartbeat, ctx: ctx}
 }
 
 // ID returns the id of the event with a sequence number.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/handler"
+)
+
+// addHandler adds a command or a webhook.
+func addHandler(parse func(string) (handler.Spec, error)) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, text string) error {
+		s, err := parse(text)
+		switch {
+		case err != nil:
+			return err
+		case len(c.handlers) >= handler.MaxSpecs:
+			return fmt.Errorf("there are more than %d handlers and webhooks", handler.MaxSpecs)
+		}
+		c.handlers = append(c.handlers, s)
+		return nil
+	}
+}
+
+// startHandlers starts the handlers with the first event of the node.
+func (r *nodeRun) startHandlers() *handler.Set {
+	cfg := r.node.Config()
+	c := handler.Config{Node: cfg.ID, Name: cfg.Name, Group: cfg.Group, Timeout: r.cfg.handlerTimeout, Close: handler.CloseTime, Log: r.log.Named("handler")}
+	if r.server != nil {
+		c.Run = r.server.Run()
+	} else {
+		c.Run = api.NewRun()
+	}
+	if r.cfg.api != "none" && !r.cfg.tcpAPI() {
+		c.API = r.cfg.api
+	}
+	return handler.Start(c, r.cfg.handlers, func() iter.Seq[event.Event] {
+		return r.node.EventsSince(context.Background(), 0)
+	})
+}
