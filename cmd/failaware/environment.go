@@ -14,7 +14,7 @@ const prefix = "FAILAWARE_"
 // otherVariables are those that set something else than a setting of a node, or tell
 // a command of `failaware lock` about its lead, or a handler about its event.
 var otherVariables = []string{configFileEnv, prefix + "ADDR", prefix + "TOKEN_FILE", prefix + "LEADER", prefix + "EDICT",
-	prefix + "EVENT", prefix + "SEQUENCE", prefix + "DROPPED"}
+	prefix + "CA", prefix + "CERT", prefix + "KEY", prefix + "EVENT", prefix + "SEQUENCE", prefix + "DROPPED"}
 
 // ofService matches variables that Kubernetes sets for a service named failaware.
 var ofService = regexp.MustCompile(`^` + prefix + `(SERVICE|PORT)(_|$)`)

@@ -64,8 +64,9 @@ type nodeRun struct {
 	node   *failaware.Node
 	store  *store.Store // nil without --kv
 	server *api.Server
-	token  string    // of an API at a TCP address, and of the page
-	leave  chan bool // a client of the API asked the node to leave, or for good
+	remote *api.Remote // nil unless the API serves other hosts
+	token  string      // of an API at a TCP address, and of the page
+	leave  chan bool   // a client of the API asked the node to leave, or for good
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
@@ -81,23 +82,10 @@ func (r *nodeRun) run(ctx context.Context) error {
 	r.leave = make(chan bool, 1)
 	signals, stop := watchSignals()
 	defer stop()
-	listener, err := r.listen()
+	open, err := r.open()
+	defer open.close()
 	if err != nil {
 		return err
-	}
-	if listener != nil {
-		defer listener.Close()
-		if r.cfg.tcpAPI() {
-			r.cfg.api = listener.Addr().String() // the system may have chosen the port
-		}
-	}
-	pages, err := r.listenHTTP()
-	if err != nil {
-		return err
-	}
-	if pages != nil {
-		defer pages.Close()
-		r.cfg.http = pages.Addr().String()
 	}
 	if r.cfg.report != "" {
 		rep, err := openReport(r.cfg.report, r.log)
@@ -114,7 +102,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		r.node.Close()
 		return err
 	}
-	if listener != nil || pages != nil {
+	if open.any() {
 		r.makeServer(ctx)
 	}
 	handlers := r.startHandlers()
@@ -123,8 +111,8 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if r.store != nil {
 		defer r.store.Close()
 	}
-	if listener != nil || pages != nil {
-		r.serve(listener, pages)
+	if open.any() {
+		r.serve(open)
 		defer r.server.Close()
 	}
 	if err := r.announce(); err != nil {
@@ -134,6 +122,44 @@ func (r *nodeRun) run(ctx context.Context) error {
 	go r.feedWatchdog(watchdogTime())
 	go r.warnAboutPeers()
 	return r.wait(ctx, signals)
+}
+
+// listeners are the open addresses of the API: the one of this machine, that of the
+// page, and that for other hosts. Each may be nil.
+type listeners struct{ local, pages, remote net.Listener }
+
+func (l *listeners) any() bool { return l.local != nil || l.pages != nil || l.remote != nil }
+
+func (l *listeners) close() {
+	for _, x := range []net.Listener{l.local, l.pages, l.remote} {
+		if x != nil {
+			_ = x.Close()
+		}
+	}
+}
+
+// open opens the addresses of the API, and replaces them in the settings where the
+// system has chosen the port. After an error, some may be open.
+func (r *nodeRun) open() (l listeners, err error) {
+	if l.local, err = r.listen(); err != nil {
+		return l, err
+	}
+	if l.local != nil && r.cfg.tcpAPI() {
+		r.cfg.api = l.local.Addr().String()
+	}
+	if l.pages, err = r.listenHTTP(); err != nil {
+		return l, err
+	}
+	if l.pages != nil {
+		r.cfg.http = l.pages.Addr().String()
+	}
+	if l.remote, err = r.listenRemote(); err != nil {
+		return l, err
+	}
+	if l.remote != nil {
+		r.cfg.remote.listen = l.remote.Addr().String()
+	}
+	return l, nil
 }
 
 // listen opens the API before the node starts: if another node has the socket, this one
@@ -207,8 +233,8 @@ func (r *nodeRun) makeServer(ctx context.Context) {
 	r.operate(ctx)
 }
 
-// serve serves the API, and the page with the API. Either listener may be nil.
-func (r *nodeRun) serve(l, pages net.Listener) {
+// serve serves the API at all addresses.
+func (r *nodeRun) serve(open listeners) {
 	tcp := func(l net.Listener) error { return r.server.ServeTCP(l, r.token) }
 	serve := r.server.Serve
 	if r.cfg.tcpAPI() {
@@ -219,11 +245,15 @@ func (r *nodeRun) serve(l, pages net.Listener) {
 			r.log.Error(what+" is no longer available", "error", err)
 		}
 	}
-	if l != nil {
-		go start(l, serve, "the API")
+	if open.local != nil {
+		go start(open.local, serve, "the API")
 	}
-	if pages != nil {
-		go start(pages, tcp, "the page")
+	if open.pages != nil {
+		go start(open.pages, tcp, "the page")
+	}
+	if open.remote != nil {
+		secure := func(l net.Listener) error { return r.server.ServeRemote(l, r.remote) }
+		go start(open.remote, secure, "the API for other hosts")
 	}
 }
 
@@ -261,7 +291,8 @@ type started struct {
 	Group   string     `json:"group"`
 	Address string     `json:"address"`
 	API     string     `json:"api"`
-	Page    string     `json:"page,omitempty"` // URL of the dashboard
+	Page    string     `json:"page,omitempty"`   // URL of the dashboard
+	Remote  string     `json:"remote,omitempty"` // address of the API for other hosts
 	Bounds  guarantees `json:"bounds"`
 	// Addresses at which other programs get the time.
 	NTP        string `json:"ntp,omitempty"`
@@ -273,7 +304,7 @@ type started struct {
 // announce prints the node's identity and its guarantees.
 func (r *nodeRun) announce() error {
 	cfg := r.node.Config()
-	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api, Page: r.pageURL(),
+	s := started{Node: int(cfg.ID), Name: cfg.Name, Group: cfg.Group, Address: r.node.Addr().String(), API: r.cfg.api, Page: r.pageURL(), Remote: r.cfg.remote.listen,
 		Bounds: guaranteesOf(&r.cfg, r.bounds), ClockBound: r.cfg.segment.Path, KV: r.cfg.kv, KVDir: r.cfg.kvDir}
 	if addr := r.node.NTPAddr(); addr.IsValid() {
 		s.NTP = addr.String()

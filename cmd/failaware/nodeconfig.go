@@ -87,6 +87,9 @@ func apply(values source) (nodeConfig, error) {
 		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "http" })
 		errs = append(errs, fmt.Errorf("%s: %q is not HOST:PORT of a loopback address", origin(settings[i], values, ""), c.http))
 	}
+	if err := c.checkRemote(values); err != nil {
+		errs = append(errs, err)
+	}
 	return c, errors.Join(errs...)
 }
 

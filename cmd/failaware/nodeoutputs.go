@@ -32,6 +32,9 @@ func (s *started) announceOutputs(out io.Writer) (err error) {
 	if s.Page != "" {
 		_, err = fmt.Fprintf(out, "dashboard at %s\n", s.Page)
 	}
+	if s.Remote != "" && err == nil {
+		_, err = fmt.Fprintf(out, "API for other hosts at https://%s\n", s.Remote)
+	}
 	if s.NTP != "" && err == nil {
 		_, err = fmt.Fprintf(out, "NTP server at %s\n", s.NTP)
 	}

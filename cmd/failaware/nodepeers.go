@@ -11,11 +11,12 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// reload reads the keys again, and then the settings, and adopts the list of peers.
+// reload reads the keys and certificates again, and then the settings, and adopts the list of peers.
 func (r *nodeRun) reload() {
 	notifySystemd(reloadingState())
 	defer notifySystemd("READY=1")
 	r.reloadKeys()
+	r.reloadRemote()
 	c, _, err := loadConfig(r.file, r.flags)
 	if err == nil {
 		err = r.node.SetPeers(c.Peers)

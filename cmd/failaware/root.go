@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,10 +43,13 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 		RunE: cli.Help,
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH or http://LOOPBACK:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
+	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH, http://LOOPBACK:PORT or https://HOST:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
 	g.output = cli.RegisterFormat(f)
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait for the answer (default 5s, unless the command says otherwise)")
-	f.StringVar(&g.token, "token-file", "", "file with the token of an http:// address (FAILAWARE_TOKEN_FILE)")
+	f.StringVar(&g.token, "token-file", "", "file with the token of an http:// or https:// address (FAILAWARE_TOKEN_FILE)")
+	f.StringVar(&g.secure.CA, "ca", "", "`file` with the authorities that may have signed the certificate of an https:// address (FAILAWARE_CA; default those of the system)")
+	f.StringVar(&g.secure.Cert, "cert", "", "`file` with a certificate for an https:// address (FAILAWARE_CERT)")
+	f.StringVar(&g.secure.Key, "key", "", "`file` with its key (FAILAWARE_KEY)")
 	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
 		newLeaderCommand(g), newLeaveCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
 		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newKVCommand(g), newLockCommand(g), newLockGuardCommand(),
@@ -59,6 +63,7 @@ type globals struct {
 	output  *cli.Value[cli.Format]
 	timeout time.Duration
 	token   string
+	secure  api.ClientTLS
 }
 
 // defaultTimeout is how long one request may take.
@@ -80,17 +85,25 @@ func (g *globals) client() (*api.Client, error) {
 	if err != nil {
 		return nil, cli.WrongUsage(err)
 	}
-	if token == "" {
-		token = os.Getenv("FAILAWARE_TOKEN_FILE")
-	}
-	if addr.URL == "" || token == "" {
+	if addr.URL == "" {
 		return api.NewClient(addr, ""), nil
 	}
-	secret, err := api.ReadToken(token)
+	secret := ""
+	if token = cmp.Or(token, os.Getenv("FAILAWARE_TOKEN_FILE")); token != "" {
+		if secret, err = api.ReadToken(token); err != nil {
+			return nil, cli.WrongUsage(err)
+		}
+	}
+	if !addr.Secure() {
+		return api.NewClient(addr, secret), nil
+	}
+	files := api.ClientTLS{CA: cmp.Or(g.secure.CA, os.Getenv(prefix+"CA")), Cert: cmp.Or(g.secure.Cert, os.Getenv(prefix+"CERT")),
+		Key: cmp.Or(g.secure.Key, os.Getenv(prefix+"KEY"))}
+	config, err := files.Config()
 	if err != nil {
 		return nil, cli.WrongUsage(err)
 	}
-	return api.NewClient(addr, secret), nil
+	return api.NewSecureClient(addr, secret, config), nil
 }
 
 // within returns a context that ends after --timeout or, if that is not set,

@@ -41,6 +41,8 @@ func TestMain(m *testing.M) {
 //	    Start a time server whose clock is off, and set the variable to its address.
 //	notify-socket FILE
 //	    Listen as systemd does. FILE.log has what it is sent.
+//	certificates
+//	    Write ca.pem, node.pem, node.key, client.pem and client.key.
 //	gone PID
 //	    Wait until a process has ended (Linux).
 //
@@ -51,6 +53,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Commands: map[string]clitest.Command{
 			"audit":         auditCommand,
+			"certificates":  certificates,
 			"gone":          gone,
 			"node":          nodeAgain,
 			"nodes":         nodes,
@@ -175,6 +178,15 @@ func notifySocket(ts *testscript.TestScript, neg bool, args []string) {
 			_, _ = fmt.Fprintf(log, "%s\n", b[:n])
 		}
 	}()
+}
+
+func certificates(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: certificates")
+	}
+	ca := clitest.NewAuthority(clitest.TB(ts), ts.MkAbs("."), "ca")
+	ca.Node("node", time.Hour)
+	ca.Client("client")
 }
 
 func gone(ts *testscript.TestScript, neg bool, args []string) {

@@ -27,6 +27,7 @@ type nodeConfig struct {
 	api          string // socket path, HOST:PORT, or "none"
 	apiToken     string
 	http         string // HOST:PORT of the page and the API, or empty
+	remote       remoteConfig
 	logLevel     hclog.Level
 	logJSON      bool
 	pprof        bool
@@ -161,6 +162,10 @@ var settings = []*setting{
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"http", "http", "HOST:PORT", "", "serve the dashboard and the API to browsers at this loopback address, besides --api (default off)", text(func(c *nodeConfig) *string { return &c.http })},
 	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"api_listen", "api-listen", "HOST:PORT", "", "answer other hosts too, over TLS at this TCP address, if they show a certificate or the token (default off)", text(func(c *nodeConfig) *string { return &c.remote.listen })},
+	{"api_tls_cert", "api-tls-cert", "file", "", "the certificate for --api-listen, with the names that clients use; read again at SIGHUP", text(func(c *nodeConfig) *string { return &c.remote.cert })},
+	{"api_tls_key", "api-tls-key", "file", "", "its key", text(func(c *nodeConfig) *string { return &c.remote.key })},
+	{"api_client_ca", "api-client-ca", "file", "", "the authorities of the certificates of clients; with --api-token clients may also show that", text(func(c *nodeConfig) *string { return &c.remote.authority })},
 	{"handlers.commands", "handler", kindHandler, "", "run a command of the shell at events: kinds or topics, as in elected,lead-lost=/usr/bin/notify; can be repeated", addHandler(handler.ParseCommand)},
 	{"handlers.webhooks", "webhook", kindWebhook, "", "post events to a URL; can be repeated", addHandler(handler.ParseWebhook)},
 	{"handlers.timeout", "handler-timeout", "duration", "", "how long a command or a webhook may take for one event (default 30s)", positive(func(c *nodeConfig) *time.Duration { return &c.handlerTimeout })},

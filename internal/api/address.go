@@ -60,18 +60,21 @@ func makeDefaultDir() error {
 	return trust.Dir(dir)
 }
 
-// ParseAddress reads a path, "unix:PATH", or the URL "http://HOST:PORT" of a
-// loopback address.
+// Secure reports whether it is the address of a node that another host can reach.
+func (a Address) Secure() bool { return strings.HasPrefix(a.URL, "https:") }
+
+// ParseAddress reads a path, "unix:PATH", the URL "http://HOST:PORT" of a loopback
+// address, or "https://HOST:PORT".
 func ParseAddress(s string) (Address, error) {
 	if strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") {
 		u, err := url.Parse(s)
-		if err != nil || u.Scheme != "http" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-			return Address{}, fmt.Errorf("the API address %q is not http://HOST:PORT", s)
+		if err != nil || u.Port() == "" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+			return Address{}, fmt.Errorf("the API address %q is neither http://HOST:PORT nor https://HOST:PORT", s)
 		}
-		if !loopback(u.Hostname()) {
-			return Address{}, fmt.Errorf("the API address %q is not on this machine", s)
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
+			return Address{}, fmt.Errorf("the API address %q is not on this machine: other hosts need https", s)
 		}
-		return Address{URL: "http://" + u.Host}, nil
+		return Address{URL: u.Scheme + "://" + u.Host}, nil
 	}
 	path := strings.TrimPrefix(s, "unix:")
 	path = strings.TrimPrefix(path, "//")

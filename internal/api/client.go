@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,10 +66,12 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Text }
 
-// NewClient returns a client for an address. The token is for URLs; see
-// [Guard].
-func NewClient(addr Address, token string) *Client {
-	transport := &http.Transport{MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second}
+// NewClient returns a client for an address. The token is for URLs.
+func NewClient(addr Address, token string) *Client { return NewSecureClient(addr, token, nil) }
+
+// NewSecureClient is like [NewClient]; secure is for addresses with https.
+func NewSecureClient(addr Address, token string, secure *tls.Config) *Client {
+	transport := &http.Transport{MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second, TLSClientConfig: secure}
 	c := &Client{addr: addr, token: token, prefix: addr.URL, http: &http.Client{Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if addr.Socket != "" {

@@ -21,7 +21,7 @@ import (
 // and web pages can make browsers connect. So every request needs a Host that is a
 // loopback address, and every request but those for [Server.Pages] needs the token.
 func (s *Server) ServeTCP(l net.Listener, token string) error {
-	return s.serve(l, Loopback(s.pages(guard(s.Handler(), token))))
+	return s.serve(l, Loopback(s.pages(guard(s.Handler(), token))), nil)
 }
 
 // Loopback passes on requests that no page of another site can have made. Their Host is

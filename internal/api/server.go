@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -203,9 +204,10 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 }
 
 // Serve answers on a listener until Close. Further calls may serve further listeners.
-func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler()) }
+func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler(), nil) }
 
-func (s *Server) serve(l net.Listener, h http.Handler) error {
+// serve answers with a handler, over TLS if there is a configuration.
+func (s *Server) serve(l net.Listener, h http.Handler, secure *tls.Config) error {
 	srv := newHTTPServer(h)
 	s.mu.Lock()
 	s.running = append(s.running, srv)
@@ -213,7 +215,11 @@ func (s *Server) serve(l net.Listener, h http.Handler) error {
 	if s.ctx.Err() != nil {
 		return l.Close() // Close came first
 	}
-	err := srv.Serve(limit(l))
+	limited := net.Listener(limit(l))
+	if secure != nil {
+		limited = tls.NewListener(limited, secure)
+	}
+	err := srv.Serve(limited)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -49,7 +49,7 @@ func serveWith(t *testing.T, s *Server) (*Server, *Client) {
 	require.NoError(t, err)
 	s.Version = "test"
 	served := make(chan error, 1)
-	go func() { served <- s.serve(l, held(t, s.Handler())) }()
+	go func() { served <- s.serve(l, held(t, s.Handler()), nil) }()
 	t.Cleanup(func() {
 		s.Close()
 		require.NoError(t, <-served)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -17,8 +18,9 @@ const (
 	// MaxConnections is how many authenticated connections a listener keeps: those of
 	// users who may use the unix socket, and those that have shown the token over TCP.
 	MaxConnections = 128
-	// MaxPerUser is how many of them one user may have on a unix socket, other than
-	// root and the user of the node.
+	// MaxPerUser is how many of them one user may have: on a unix socket a user other
+	// than root and the one of the node, and of other hosts one certificate, or one
+	// address that shows the token.
 	MaxPerUser = 32
 	// MaxStrangers is how many connections may be open that have not yet shown the
 	// token. The oldest one is closed when there is one more.
@@ -35,11 +37,12 @@ type slots struct {
 	perUser   int
 	total     int
 	users     map[int]int
+	clients   map[string]int
 	strangers []*slotConn // oldest first
 }
 
 func limit(l net.Listener) *slots {
-	return &slots{Listener: l, most: MaxConnections, perUser: MaxPerUser, users: map[int]int{}}
+	return &slots{Listener: l, most: MaxConnections, perUser: MaxPerUser, users: map[int]int{}, clients: map[string]int{}}
 }
 
 // slotConn is a counted connection.
@@ -47,6 +50,7 @@ type slotConn struct {
 	net.Conn
 	slots    *slots
 	user     int
+	client   string // of another host; empty if it is not known
 	admitted bool
 	closed   bool
 }
@@ -93,9 +97,14 @@ func (s *slots) addStranger(c *slotConn) {
 }
 
 // admit counts a connection as authenticated, if there is room.
-func (s *slots) admit(c *slotConn) bool {
+func (s *slots) admit(c *slotConn) bool { return s.admitAs(c, "") }
+
+func (s *slots) admitAs(c *slotConn, client string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !c.admitted {
+		c.client = client
+	}
 	switch {
 	case c.closed:
 		return false
@@ -105,9 +114,14 @@ func (s *slots) admit(c *slotConn) bool {
 		return false
 	case c.user > 0 && c.user != os.Geteuid() && s.users[c.user] >= s.perUser:
 		return false
+	case c.client != "" && s.clients[c.client] >= s.perUser:
+		return false
 	}
 	c.admitted = true
 	s.total++
+	if c.client != "" {
+		s.clients[c.client]++
+	}
 	if c.user != noUser {
 		s.users[c.user]++
 	}
@@ -134,6 +148,9 @@ func (c *slotConn) Close() error {
 		if s.users[c.user]--; s.users[c.user] <= 0 {
 			delete(s.users, c.user)
 		}
+		if s.clients[c.client]--; s.clients[c.client] <= 0 {
+			delete(s.clients, c.client)
+		}
 	}
 	return err
 }
@@ -147,7 +164,14 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 
 // admitted counts the connection of an authenticated request. It is true for a
 // request that has no counted connection.
-func admitted(q *http.Request) bool {
-	c, ok := q.Context().Value(slotKey{}).(*slotConn)
-	return !ok || c.slots.admit(c)
+func admitted(q *http.Request) bool { return admittedAs(q, "") }
+
+// admittedAs is like admitted, for a client of another host.
+func admittedAs(q *http.Request, client string) bool {
+	x := q.Context().Value(slotKey{})
+	if t, ok := x.(*tls.Conn); ok {
+		x = t.NetConn()
+	}
+	c, ok := x.(*slotConn)
+	return !ok || c.slots.admitAs(c, client)
 }

@@ -1,0 +1,203 @@
+package api
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/failaware/failaware/internal/trust"
+)
+
+// Remote is how the API serves other hosts: over TLS 1.3, and to clients that show a
+// certificate of a certain authority, or the token.
+type Remote struct {
+	Cert, Key string // files of the node's certificate and key, in PEM
+	ClientCA  string // file with the authorities of the clients' certificates; or empty
+	Token     string // or empty
+
+	current atomic.Pointer[credentials]
+}
+
+// credentials are what was read from the files.
+type credentials struct {
+	config *tls.Config
+	leaf   *x509.Certificate
+}
+
+// maxPEM bounds the size of a file with certificates.
+const maxPEM = 1 << 20
+
+// Load reads the files, again if it was called before: connections from then on use
+// them. After an error, the files read before stay in use.
+func (r *Remote) Load() error {
+	if r.ClientCA == "" && r.Token == "" {
+		return errors.New("clients can show neither a certificate nor a token")
+	}
+	certificate, err := loadCertificate(r.Cert, r.Key)
+	if err != nil {
+		return err
+	}
+	if now := time.Now(); now.After(certificate.Leaf.NotAfter) {
+		return fmt.Errorf("the certificate %s has expired at %v", r.Cert, certificate.Leaf.NotAfter)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}
+	if r.ClientCA != "" {
+		if c.ClientCAs, err = loadAuthorities(r.ClientCA); err != nil {
+			return err
+		}
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+		if r.Token != "" {
+			c.ClientAuth = tls.VerifyClientCertIfGiven
+		}
+	}
+	r.current.Store(&credentials{c, certificate.Leaf})
+	return nil
+}
+
+// loadCertificate reads a certificate and its key, which nobody else may read.
+func loadCertificate(cert, key string) (tls.Certificate, error) {
+	chain, err := readPEM("certificate", cert, trust.Public)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	secret, err := readPEM("key", key, trust.Private)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	c, err := tls.X509KeyPair(chain, secret)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("the certificate %s and the key %s: %s", cert, key, strings.TrimPrefix(err.Error(), "tls: "))
+	}
+	return c, nil
+}
+
+func loadAuthorities(path string) (*x509.CertPool, error) {
+	b, err := readPEM("authority", path, trust.Public)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("the authority: %s has no certificate", path)
+	}
+	return pool, nil
+}
+
+func readPEM(what, path string, p trust.Privacy) ([]byte, error) {
+	f, err := trust.Open(path, os.O_RDONLY, 0, p)
+	if err != nil {
+		return nil, fmt.Errorf("the %s: %w", what, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxPEM))
+	if err != nil {
+		return nil, fmt.Errorf("the %s: %w", what, err)
+	}
+	return b, nil
+}
+
+// ServeRemote answers on a TCP listener that other hosts can reach. r was loaded.
+func (s *Server) ServeRemote(l net.Listener, r *Remote) error {
+	secure := &tls.Config{MinVersion: tls.VersionTLS13, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return r.current.Load().config, nil
+	}}
+	return s.serve(l, r.named(s.pages(r.guard(s.Handler()))), secure)
+}
+
+// named passes on requests that no page of another site can have made: their Host is one
+// that the certificate is for, and what may change something does not come from another
+// site. A browser shows the user's certificate to pages of all sites.
+func (r *Remote) named(next http.Handler) http.Handler {
+	same := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		host := q.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		if r.current.Load().leaf.VerifyHostname(strings.Trim(host, "[]")) != nil {
+			Fail(w, http.StatusForbidden, errors.New("the Host is none that the certificate is for"))
+			return
+		}
+		if same.Check(q) != nil {
+			Fail(w, http.StatusForbidden, errors.New("the request comes from another site"))
+			return
+		}
+		next.ServeHTTP(w, q)
+	})
+}
+
+// guard passes on requests of clients with a certificate, which TLS has verified, or
+// with the token.
+func (r *Remote) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		who := r.client(q)
+		switch {
+		case who == "":
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("Connection", "close")
+			Fail(w, http.StatusUnauthorized, errors.New("a certificate or the token is missing or wrong"))
+		case !admittedAs(q, who):
+			w.Header().Set("Connection", "close")
+			Fail(w, http.StatusServiceUnavailable, errTooMany)
+		default:
+			next.ServeHTTP(w, q)
+		}
+	})
+}
+
+// client returns a name of the client, for limits, or "" for a stranger. Clients with
+// the token are told apart by their addresses.
+func (r *Remote) client(q *http.Request) string {
+	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.VerifiedChains) > 0 {
+		leaf := q.TLS.VerifiedChains[0][0]
+		sum := sha256.Sum256(append(append([]byte{}, leaf.RawIssuer...), leaf.RawSubject...))
+		return "certificate " + hex.EncodeToString(sum[:])
+	}
+	want := sha256.Sum256([]byte("Bearer " + r.Token))
+	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
+	if r.Token == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(q.RemoteAddr)
+	if err != nil {
+		host = q.RemoteAddr
+	}
+	return "address " + host
+}
+
+// ClientTLS is how a client trusts and authenticates: files in PEM, each of which may be
+// empty. Without CA, the authorities of the system are trusted.
+type ClientTLS struct{ CA, Cert, Key string }
+
+// Config reads the files.
+func (c ClientTLS) Config() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS13}
+	if (c.Cert == "") != (c.Key == "") {
+		return nil, errors.New("a certificate needs its key, and a key its certificate")
+	}
+	if c.Cert != "" {
+		certificate, err := loadCertificate(c.Cert, c.Key)
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{certificate}
+	}
+	if c.CA != "" {
+		var err error
+		if config.RootCAs, err = loadAuthorities(c.CA); err != nil {
+			return nil, err
+		}
+	}
+	return config, nil
+}

@@ -1,0 +1,218 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/cli/clitest"
+)
+
+// remoteTest is a node that serves other hosts.
+type remoteTest struct {
+	t    *testing.T
+	dir  string // of the certificates
+	r    *Remote
+	addr string
+}
+
+// serveRemote serves a node with the certificate node.pem of the authority ca.pem.
+// Clients have client.pem of the authority users.pem, and stranger.pem of another one.
+func serveRemote(t *testing.T, authority bool, token string) *remoteTest {
+	t.Helper()
+	x := &remoteTest{t: t, dir: t.TempDir()}
+	clitest.NewAuthority(t, x.dir, "ca").Node("node", time.Hour, "node.example")
+	users := clitest.NewAuthority(t, x.dir, "users")
+	users.Client("client")
+	users.Client("second")
+	clitest.NewAuthority(t, x.dir, "others").Client("stranger")
+	x.r = &Remote{Cert: x.file("node.pem"), Key: x.file("node.key"), Token: token}
+	if authority {
+		x.r.ClientCA = x.file("users.pem")
+	}
+	require.NoError(t, x.r.Load())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	x.addr = l.Addr().String()
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	served := make(chan error, 1)
+	go func() { served <- s.ServeRemote(l, x.r) }()
+	t.Cleanup(func() {
+		s.Close()
+		require.NoError(t, <-served)
+	})
+	return x
+}
+
+func (x *remoteTest) file(name string) string { return filepath.Join(x.dir, name) }
+
+// config returns how a client with a certificate, or without one, connects.
+func (x *remoteTest) config(name string) *tls.Config {
+	x.t.Helper()
+	files := ClientTLS{CA: x.file("ca.pem")}
+	if name != "" {
+		files.Cert, files.Key = x.file(name+".pem"), x.file(name+".key")
+	}
+	c, err := files.Config()
+	require.NoError(x.t, err)
+	return c
+}
+
+// ask asks for the leader over a new connection.
+func (x *remoteTest) ask(certificate, token string) error {
+	addr, err := ParseAddress("https://" + x.addr)
+	require.NoError(x.t, err)
+	c := NewSecureClient(addr, token, x.config(certificate))
+	defer c.http.CloseIdleConnections()
+	return c.Get(x.t.Context(), "/v1/leader", &Leader{})
+}
+
+func TestClientsWithCertificates(t *testing.T) {
+	x := serveRemote(t, true, "")
+	require.NoError(t, x.ask("client", ""))
+	require.ErrorContains(t, x.ask("", ""), "certificate required")
+	require.ErrorContains(t, x.ask("", testToken), "certificate required")
+	require.Error(t, x.ask("stranger", ""))
+}
+
+func TestClientsWithTheToken(t *testing.T) {
+	x := serveRemote(t, false, testToken)
+	require.NoError(t, x.ask("", testToken))
+	require.ErrorContains(t, x.ask("", testToken+"x"), "missing or wrong")
+	require.ErrorContains(t, x.ask("", ""), "missing or wrong")
+	require.Error(t, x.ask("client", ""), "the node knows no authority of clients")
+}
+
+func TestClientsWithEither(t *testing.T) {
+	x := serveRemote(t, true, testToken)
+	require.NoError(t, x.ask("client", ""))
+	require.NoError(t, x.ask("", testToken))
+	require.ErrorContains(t, x.ask("", ""), "missing or wrong")
+	require.NoError(t, x.ask("stranger", testToken), "a client keeps to itself a certificate of another authority")
+	require.ErrorContains(t, x.ask("stranger", ""), "missing or wrong")
+}
+
+func TestOtherHostsNeedTheRightTLS(t *testing.T) {
+	x := serveRemote(t, true, "")
+	old := x.config("client")
+	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
+	_, err := tls.Dial("tcp", x.addr, old)
+	require.ErrorContains(t, err, "protocol version")
+	res, err := http.Get("http://" + x.addr + "/v1/leader")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusBadRequest, res.StatusCode)
+
+	// A client trusts no node but those of its authority, by its name.
+	addr, err := ParseAddress("https://" + x.addr)
+	require.NoError(t, err)
+	distrustful := x.config("client")
+	distrustful.RootCAs = nil
+	require.ErrorContains(t, NewSecureClient(addr, "", distrustful).Get(t.Context(), "/v1/leader", &Leader{}), "certificate signed by unknown authority")
+	elsewhere := x.config("client")
+	elsewhere.ServerName = "other.example"
+	require.ErrorContains(t, NewSecureClient(addr, "", elsewhere).Get(t.Context(), "/v1/leader", &Leader{}), "other.example")
+}
+
+// Pages of other sites, in whose name a browser shows the certificate of its user, have
+// another Host or another origin.
+func TestRequestsOfOtherSitesAreRefused(t *testing.T) {
+	x := serveRemote(t, true, "")
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: x.config("client")}}
+	defer client.CloseIdleConnections()
+	for _, c := range []struct {
+		method, host, site string
+		want               int
+	}{
+		{http.MethodGet, "", "", http.StatusOK},
+		{http.MethodGet, "node.example:7443", "", http.StatusOK},
+		{http.MethodGet, "evil.example", "", http.StatusForbidden},
+		{http.MethodPost, "", "cross-site", http.StatusForbidden},
+		{http.MethodPost, "", "same-origin", http.StatusMethodNotAllowed},
+	} {
+		q, err := http.NewRequestWithContext(t.Context(), c.method, "https://"+x.addr+"/v1/leader", nil)
+		require.NoError(t, err)
+		if c.host != "" {
+			q.Host = c.host
+		}
+		if c.site != "" {
+			q.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		res, err := client.Do(q)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, c.want, res.StatusCode, "%+v", c)
+	}
+}
+
+// One client cannot take all connections.
+func TestOneCertificateHasSomeConnections(t *testing.T) {
+	x := serveRemote(t, true, testToken)
+	hold := func(config *tls.Config, token string) int {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		t.Cleanup(client.CloseIdleConnections)
+		q, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://"+x.addr+"/v1/leader", nil)
+		require.NoError(t, err)
+		if token != "" {
+			q.Header.Set("Authorization", "Bearer "+token)
+		}
+		res, err := client.Do(q)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, res.Body) // so that the connection stays
+		require.NoError(t, errors.Join(err, res.Body.Close()))
+		return res.StatusCode
+	}
+	for range MaxPerUser {
+		require.Equal(t, http.StatusOK, hold(x.config("client"), ""))
+	}
+	require.Equal(t, http.StatusServiceUnavailable, hold(x.config("client"), ""))
+	require.Equal(t, http.StatusServiceUnavailable, hold(x.config("client"), testToken), "the certificate counts first")
+	require.Equal(t, http.StatusOK, hold(x.config("second"), ""))
+	require.Equal(t, http.StatusOK, hold(x.config(""), testToken))
+}
+
+func TestCertificatesAreReadAgain(t *testing.T) {
+	x := serveRemote(t, true, "")
+	clitest.NewAuthority(t, x.dir, "ca").Node("node", time.Hour)
+	require.Error(t, x.ask("client", ""), "the node shows the certificate that it has read")
+	require.NoError(t, x.r.Load())
+	require.NoError(t, x.ask("client", ""))
+
+	require.NoError(t, os.WriteFile(x.file("node.key"), []byte("nonsense"), 0o600))
+	require.ErrorContains(t, x.r.Load(), x.file("node.key"))
+	require.NoError(t, x.ask("client", ""), "after a mistake, all stays the same")
+}
+
+func TestBadCertificatesAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	ca := clitest.NewAuthority(t, dir, "ca")
+	ca.Node("node", time.Hour)
+	ca.Node("old", -time.Hour)
+	require.NoError(t, os.WriteFile(file("empty.pem"), nil, 0o600))
+	ca.Node("open", time.Hour)
+	require.NoError(t, os.Chmod(file("open.key"), 0o644))
+	for want, r := range map[string]*Remote{
+		"neither a certificate nor a token":               {Cert: file("node.pem"), Key: file("node.key")},
+		"the certificate: open " + file("none.pem"):       {Cert: file("none.pem"), Key: file("node.key"), Token: testToken},
+		"the key: open " + file("none.key"):               {Cert: file("node.pem"), Key: file("none.key"), Token: testToken},
+		"private key does not match public key":           {Cert: file("node.pem"), Key: file("old.key"), Token: testToken},
+		"the certificate " + file("old.pem"):              {Cert: file("old.pem"), Key: file("old.key"), Token: testToken},
+		"the authority: " + file("empty.pem"):             {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
+		"the key: " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: testToken},
+	} {
+		require.ErrorContains(t, r.Load(), want)
+	}
+	_, err := ClientTLS{Cert: file("node.pem")}.Config()
+	require.ErrorContains(t, err, "a certificate needs its key")
+}
