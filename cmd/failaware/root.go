@@ -54,6 +54,8 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 		newLeaderCommand(g), newLeaveCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
 		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newKVCommand(g), newLockCommand(g), newLockGuardCommand(),
 		newKeygenCommand(), newKeysCommand(g), newLogLevelCommand(g), newDemoCommand())
+	addExamples(root)
+	completeNodes(root, g)
 	return root
 }
 

@@ -169,7 +169,7 @@ var settings = []*setting{
 	{"handlers.commands", "handler", kindHandler, "", "run a command of the shell at events: kinds or topics, as in elected,lead-lost=/usr/bin/notify; can be repeated", addHandler(handler.ParseCommand)},
 	{"handlers.webhooks", "webhook", kindWebhook, "", "post events to a URL; can be repeated", addHandler(handler.ParseWebhook)},
 	{"handlers.timeout", "handler-timeout", "duration", "", "how long a command or a webhook may take for one event (default 30s)", positive(func(c *nodeConfig) *time.Duration { return &c.handlerTimeout })},
-	{"log.level", "log-level", "level", "", "trace, debug, info, warn, error or off (default info)", setLevel},
+	{"log.level", "log-level", "trace|debug|info|warn|error|off", "", "how much is logged (default info)", setLevel},
 	{"pprof", "pprof", kindBool, "", "answer profiles of the process at /debug/pprof/ of the API", boolean(func(c *nodeConfig) *bool { return &c.pprof })},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
 	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},

@@ -6,4 +6,6 @@ import (
 	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-func TestEveryCommandHasHelp(t *testing.T) { clitest.CheckHelp(t, &program) }
+func TestHelp(t *testing.T) { clitest.CheckHelp(t, &program) }
+
+func TestExamples(t *testing.T) { clitest.CheckExamples(t, &program) }

@@ -18,8 +18,10 @@ func newWhyCommand(g *globals) *cobra.Command {
 		Use: "why leader|view|clock|NODE", Short: "Explain why the leader, the view, the clock or a peer is as it is",
 		Long: `Explain the present state by the latest events: what happened, which message or silence
 of which node led to it, and by which rule with which of the settings.`,
-		Example: `  failaware why view     why is the view stale, or who came and left?
-  failaware why 3        why was node 3 dropped?`,
+		Example: `  # why is the view stale, or who came and left?
+  failaware why view
+  # why was node 3 dropped?
+  failaware why 3`,
 		Args: cli.Args, ValidArgs: api.WhySubjects(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkSubject(args[0]); err != nil {

@@ -9,12 +9,21 @@ import (
 )
 
 // completeValues lets shells complete the values of flags and the arguments of a
-// command and its subcommands, where there are a few names to choose from.
+// command and its subcommands, where there are a few names to choose from, and keeps
+// them from offering files elsewhere.
 func completeValues(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if names := alternatives(f.Value.Type()); names != nil {
 			// It fails only for flags that have a function already.
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+			return
+		}
+		switch kind := f.Value.Type(); {
+		case kind == "directory":
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+		case kind != "string" && kind != "file" && !strings.Contains(kind, "PATH"):
+			// No file has a name that is a number, a duration or an address.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions)
 		}
 	})
 	if words := strings.Fields(cmd.Use); len(words) > 1 && len(cmd.ValidArgs) == 0 {

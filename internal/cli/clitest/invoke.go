@@ -68,6 +68,56 @@ func Start(t *testing.T, command string) (cmd *exec.Cmd, out, errors *Buffer) {
 	return cmd, out, errors
 }
 
+// CheckExamples checks that every command of p that does something teaches by examples,
+// and that these are right: each line is a comment or a command of p with flags that
+// exist, perhaps after variables and between others in a pipe.
+func CheckExamples(t *testing.T, p *cli.Program) {
+	t.Helper()
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		groups := cmd.HasSubCommands() && cmd.Args != nil && cmd.Example == ""
+		if cmd.IsAvailableCommand() && cmd.Runnable() && !groups && !strings.Contains(cmd.CommandPath(), " completion") {
+			require.NotEmpty(t, cmd.Example, "%s has no example", cmd.CommandPath())
+		}
+		own := false
+		for line := range strings.Lines(cmd.Example) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			_, after, found := strings.Cut(" "+line, " "+p.Root().Name()+" ")
+			require.True(t, found, "%s: %q does not call it", cmd.CommandPath(), line)
+			after, _, _ = strings.Cut(after, " |")
+			after, _, _ = strings.Cut(after, " &&")
+			root := p.Root()
+			called, args, err := root.Find(words(after))
+			require.NoError(t, err, line)
+			require.NoError(t, called.ParseFlags(args), line)
+			if called.Args != nil {
+				require.NoError(t, called.ValidateArgs(called.Flags().Args()), line)
+			}
+			own = own || called.CommandPath() == cmd.CommandPath()
+		}
+		require.True(t, own || cmd.Example == "" || !cmd.HasParent(), "%s: no example is of it", cmd.CommandPath())
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	walk(p.Root())
+}
+
+// words splits a command line, in which single quotes keep words together.
+func words(line string) (out []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+			continue
+		}
+		out = append(out, strings.Fields(part)...)
+	}
+	return out
+}
+
 // CheckHelp checks that every command of p has help, and that its flags do not
 // contradict those of its parents, which otherwise shows only when the command runs.
 func CheckHelp(t *testing.T, p *cli.Program) {
