@@ -22,6 +22,7 @@ type document struct {
 }
 
 type operation struct {
+	ID         string      `yaml:"operationId"`
 	Summary    string      `yaml:"summary"`
 	Parameters []parameter `yaml:"parameters"`
 	Responses  map[string]struct {
@@ -67,11 +68,15 @@ var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}
 func TestDocumentHasEveryPathAndNoOther(t *testing.T) {
 	d := readDocument(t)
 	require.Len(t, d.Paths, len(routes))
+	ids := map[string]bool{} // what generated clients name the operations
 	for _, r := range routes {
 		op, found := d.Paths[r.path][strings.ToLower(r.method)]
 		require.True(t, found, r.path)
 		require.Len(t, d.Paths[r.path], 1, r.path)
 		require.NotEmpty(t, op.Summary, r.path)
+		require.NotEmpty(t, op.ID, r.path)
+		require.False(t, ids[op.ID], op.ID)
+		ids[op.ID] = true
 		for code, res := range op.Responses {
 			require.NotEmpty(t, res.Description, r.path)
 			for _, content := range res.Content {

@@ -1,0 +1,59 @@
+// Package client asks a node of failaware through its API. Most of it is generated from
+// the API's document, docs/openapi.yaml, which describes every answer; this file has
+// what the document cannot say: how to connect, and how to read streams.
+//
+//	c, err := client.New(client.Unix("/run/failaware/failaware.sock"))
+//	…
+//	answer, err := c.GetLeaderWithResponse(ctx)
+//	if err == nil && answer.JSON200 != nil && answer.JSON200.UpToDate {
+//		fmt.Println("node", answer.JSON200.Leader, "leads")
+//	}
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+)
+
+//go:generate go tool -modfile=tools/go.mod oapi-codegen -config config.yaml -o generated.go ../../docs/openapi.yaml
+
+// Target is a node, and how to reach it. Make one with [Unix] or [URL].
+type Target struct {
+	url, socket, token string
+	secure             *tls.Config
+}
+
+// Unix is the node at a unix socket.
+func Unix(path string) Target { return Target{url: "http://node", socket: path} }
+
+// URL is the node at http://LOOPBACK:PORT, or at https://HOST:PORT if it serves other
+// hosts. token may be empty if secure has a certificate of this client; secure may be
+// nil.
+func URL(url, token string, secure *tls.Config) Target {
+	return Target{url: strings.TrimSuffix(url, "/"), token: token, secure: secure}
+}
+
+// New returns a client. Its methods can be called by many goroutines at a time, and end
+// with their contexts; there are no other limits of time.
+func New(t Target) (*ClientWithResponses, error) {
+	if !strings.HasPrefix(t.url, "http://") && !strings.HasPrefix(t.url, "https://") {
+		return nil, errors.New("failaware: the URL of a node begins with http:// or https://")
+	}
+	transport := &http.Transport{TLSClientConfig: t.secure}
+	if t.socket != "" {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", t.socket)
+		}
+	}
+	authorize := func(_ context.Context, q *http.Request) error {
+		if t.token != "" {
+			q.Header.Set("Authorization", "Bearer "+t.token)
+		}
+		return nil
+	}
+	return NewClientWithResponses(t.url, WithHTTPClient(&http.Client{Transport: transport}), WithRequestEditorFn(authorize))
+}

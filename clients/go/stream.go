@@ -1,0 +1,90 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+)
+
+// maxLine is the longest line of a stream: an item with the largest payload, in base64.
+const maxLine = 96 << 20
+
+// Events returns the events of a node after the one with the id since: "" for new ones,
+// "0" for all that the node keeps. The iterator ends with an error when the stream does;
+// call Events again with the id of the last event to continue. topic may be empty.
+func (c *ClientWithResponses) Events(ctx context.Context, topic StreamEventsParamsTopic, since string) iter.Seq2[Event, error] {
+	params := &StreamEventsParams{}
+	if topic != "" {
+		params.Topic = &topic
+	}
+	if since != "" {
+		params.LastEventID = &since
+	}
+	return stream[Event](func() (*http.Response, error) { return c.StreamEvents(ctx, params) })
+}
+
+// Deliveries is like [ClientWithResponses.Events], for the deliveries of a node with a
+// broadcast and the views among them.
+func (c *ClientWithResponses) Deliveries(ctx context.Context, since string) iter.Seq2[Delivery, error] {
+	params := &StreamDeliveriesParams{}
+	if since != "" {
+		params.LastEventID = &since
+	}
+	return stream[Delivery](func() (*http.Response, error) { return c.StreamDeliveries(ctx, params) })
+}
+
+// stream reads server-sent events, each with one line of data.
+func stream[T any](open func() (*http.Response, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		res, err := open()
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			yield(none, refusal(res))
+			return
+		}
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, maxLine)
+		for lines.Scan() {
+			data, found := cutPrefix(lines.Bytes(), "data: ")
+			if !found {
+				continue
+			}
+			var item T
+			if err := json.Unmarshal(data, &item); err != nil {
+				yield(none, err)
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+		yield(none, errors.Join(errors.New("failaware: the stream has ended"), lines.Err()))
+	}
+}
+
+func cutPrefix(line []byte, prefix string) ([]byte, bool) {
+	if len(line) < len(prefix) || string(line[:len(prefix)]) != prefix {
+		return nil, false
+	}
+	return line[len(prefix):], true
+}
+
+// refusal returns the error of an answer.
+func refusal(res *http.Response) error {
+	var f Failure
+	b, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
+	if json.Unmarshal(b, &f) != nil || f.Error == "" {
+		return fmt.Errorf("failaware: the node answers %s", res.Status)
+	}
+	return fmt.Errorf("failaware: %s", f.Error)
+}
