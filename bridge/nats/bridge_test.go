@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	client "github.com/failaware/failaware/clients/go"
+)
+
+// longEnough ends a test that hangs.
+const longEnough = 2 * time.Minute
+
+// startNATS starts a real server with JetStream; port -1 is any.
+func startNATS(t *testing.T, dir string, port int) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
+	require.NoError(t, err)
+	s.Start()
+	require.True(t, s.ReadyForConnections(longEnough))
+	t.Cleanup(s.Shutdown)
+	return s
+}
+
+// group is some nodes, which are processes.
+type group struct {
+	t       *testing.T
+	program string
+	sockets []string
+	nodes   []*client.ClientWithResponses
+}
+
+func startGroup(t *testing.T, count int) *group {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fa")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	g := &group{t: t, program: filepath.Join(dir, "failaware")}
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", g.program, "./cmd/failaware")
+	build.Dir = "../.."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	peer := ""
+	for id := 1; id <= count; id++ {
+		socket := filepath.Join(dir, fmt.Sprint(id))
+		args := []string{"node", "--id", fmt.Sprint(id), "--group", "a b", "--broadcast", "--api", socket, "--preset", "wan"}
+		if peer != "" {
+			args = append(args, "--peer", peer)
+		}
+		node := exec.Command(g.program, args...)
+		require.NoError(t, node.Start())
+		t.Cleanup(func() {
+			_ = node.Process.Kill()
+			_ = node.Wait()
+		})
+		c, err := client.New(client.Unix(socket))
+		require.NoError(t, err)
+		g.sockets, g.nodes = append(g.sockets, socket), append(g.nodes, c)
+		require.Eventually(t, func() bool {
+			s, err := c.GetStatusWithResponse(t.Context())
+			if err != nil || s.JSON200 == nil {
+				return false
+			}
+			peer = s.JSON200.Address
+			return true
+		}, longEnough, 10*time.Millisecond)
+	}
+	for _, socket := range g.sockets {
+		out, err := exec.Command(g.program, "--addr", socket, "wait", "view", "--members", fmt.Sprint(count), "--timeout", longEnough.String()).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	return g
+}
+
+// send broadcasts messages from a node, and waits until the node delivers them.
+func (g *group) send(node int, texts ...string) {
+	g.t.Helper()
+	wait := true
+	for _, text := range texts {
+		sent, err := g.nodes[node].BroadcastWithBodyWithResponse(g.t.Context(), &client.BroadcastParams{Wait: &wait}, "text/plain", strings.NewReader(text))
+		require.NoError(g.t, err)
+		require.NotNil(g.t, sent.JSON200, string(sent.Body))
+	}
+}
+
+// start starts a bridge of a node, and returns how to end it.
+func (g *group) start(node int, url string) (b *bridge, end func()) {
+	g.t.Helper()
+	conn, err := nats.Connect(url, new(options).natsOptions()...)
+	require.NoError(g.t, err)
+	js, err := jetstream.New(conn)
+	require.NoError(g.t, err)
+	b = &bridge{node: g.nodes[node], js: js, stream: "FAILAWARE", what: parts, log: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithCancel(g.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.run(ctx) }()
+	end = func() {
+		cancel()
+		require.NoError(g.t, <-done)
+		conn.Close()
+	}
+	return b, end
+}
+
+// stored returns the payloads of all messages in the stream, and its subjects.
+func stored(t *testing.T, url string) (messages []string, subjects map[string]int) {
+	t.Helper()
+	conn, err := nats.Connect(url)
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	stream, err := js.Stream(t.Context(), "FAILAWARE")
+	if err != nil {
+		return nil, nil
+	}
+	info, err := stream.Info(t.Context())
+	require.NoError(t, err)
+	subjects = map[string]int{}
+	for seq := info.State.FirstSeq; seq <= info.State.LastSeq && seq > 0; seq++ {
+		m, err := stream.GetMsg(t.Context(), seq)
+		require.NoError(t, err)
+		subjects[m.Subject]++
+		if strings.HasPrefix(m.Subject, "failaware.a_b.messages.") {
+			var d client.Delivery
+			require.NoError(t, json.Unmarshal(m.Data, &d))
+			messages = append(messages, *d.Message)
+		}
+	}
+	return messages, subjects
+}
+
+// delivered returns the messages that a node delivers, in their order.
+func (g *group) delivered(node, count int) (messages []string) {
+	g.t.Helper()
+	for d, err := range g.nodes[node].Deliveries(g.t.Context(), "0") {
+		require.NoError(g.t, err)
+		if d.Kind == "message" {
+			if messages = append(messages, *d.Message); len(messages) == count {
+				break
+			}
+		}
+	}
+	return messages
+}
+
+// Two members have bridges, of which one starts late, one ends and starts again, and NATS
+// restarts. All is in the stream once, and the messages are in the order of deliveries.
+func TestEverythingIsPublishedOnceAndInOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts processes")
+	}
+	store := t.TempDir()
+	s := startNATS(t, store, -1)
+	url := s.ClientURL()
+	g := startGroup(t, 2)
+	_, end := g.start(0, url)
+	g.send(0, "a1", "a2", "a3")
+	second, endSecond := g.start(1, url)
+	g.send(1, "b1", "b2", "b3")
+	end()
+	g.send(0, "a4", "a5")
+
+	port := s.Addr().String()
+	s.Shutdown()
+	s.WaitForShutdown()
+	g.send(1, "b4")
+	var n int
+	_, err := fmt.Sscanf(port[strings.LastIndex(port, ":")+1:], "%d", &n)
+	require.NoError(t, err)
+	startNATS(t, store, n)
+
+	again, endAgain := g.start(0, url)
+	g.send(0, "a6")
+	const all = 10
+	want := g.delivered(0, all)
+	require.Equal(t, want, g.delivered(1, all))
+	var got []string
+	var subjects map[string]int
+	for end := time.Now().Add(longEnough); len(got) < all || second.known.Load() == 0 || again.known.Load() < all-1; time.Sleep(50 * time.Millisecond) {
+		got, subjects = stored(t, url)
+		require.True(t, time.Now().Before(end), "%v of %v, %d known to one bridge and %d to the other", got, want, second.known.Load(), again.known.Load())
+	}
+	require.Equal(t, want, got)
+	views, leaders := 0, 0
+	for subject, count := range subjects {
+		require.Equal(t, 1, count, subject)
+		switch {
+		case strings.HasPrefix(subject, "failaware.a_b.views."):
+			views++
+		case strings.HasPrefix(subject, "failaware.a_b.leader."):
+			leaders++
+		}
+	}
+	require.Positive(t, views)
+	require.Positive(t, leaders)
+	endAgain()
+	endSecond()
+}
+
+func TestBadOptionsAreNamed(t *testing.T) {
+	for want, o := range map[string]options{
+		`-what: "news" is none of views, leader, messages`: {what: "views,news"},
+		"-node: an address with http needs -token-file":    {what: "views", node: "http://127.0.0.1:1"},
+		"-token-file: open /nonexistent":                   {what: "views", node: "http://127.0.0.1:1", token: "/nonexistent"},
+		"-nats nats://127.0.0.1:1: nats: no servers":       {what: "views", node: "/nonexistent", server: "nats://127.0.0.1:1"},
+	} {
+		require.ErrorContains(t, o.main(t.Context()), want)
+	}
+	require.Equal(t, "a_b_c__", token("a.b c*>"))
+}
