@@ -40,6 +40,93 @@ func (e EpochPhase) Valid() bool {
 	}
 }
 
+// Defines values for KVChangeKind.
+const (
+	Complete KVChangeKind = "complete"
+	Delete   KVChangeKind = "delete"
+	Expire   KVChangeKind = "expire"
+	Fresh    KVChangeKind = "fresh"
+	Item     KVChangeKind = "item"
+	Progress KVChangeKind = "progress"
+	Put      KVChangeKind = "put"
+	Reset    KVChangeKind = "reset"
+	Stale    KVChangeKind = "stale"
+)
+
+// Valid indicates whether the value is a known member of the KVChangeKind enum.
+func (e KVChangeKind) Valid() bool {
+	switch e {
+	case Complete:
+		return true
+	case Delete:
+		return true
+	case Expire:
+		return true
+	case Fresh:
+		return true
+	case Item:
+		return true
+	case Progress:
+		return true
+	case Put:
+		return true
+	case Reset:
+		return true
+	case Stale:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KVStatusKind.
+const (
+	Linearizable  KVStatusKind = "linearizable"
+	Partitionable KVStatusKind = "partitionable"
+)
+
+// Valid indicates whether the value is a known member of the KVStatusKind enum.
+func (e KVStatusKind) Valid() bool {
+	switch e {
+	case Linearizable:
+		return true
+	case Partitionable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KVWriteStatus.
+const (
+	KVWriteStatusDone            KVWriteStatus = "done"
+	KVWriteStatusFull            KVWriteStatus = "full"
+	KVWriteStatusInvalid         KVWriteStatus = "invalid"
+	KVWriteStatusNotFound        KVWriteStatus = "not found"
+	KVWriteStatusRepeated        KVWriteStatus = "repeated"
+	KVWriteStatusVersionMismatch KVWriteStatus = "version mismatch"
+)
+
+// Valid indicates whether the value is a known member of the KVWriteStatus enum.
+func (e KVWriteStatus) Valid() bool {
+	switch e {
+	case KVWriteStatusDone:
+		return true
+	case KVWriteStatusFull:
+		return true
+	case KVWriteStatusInvalid:
+		return true
+	case KVWriteStatusNotFound:
+		return true
+	case KVWriteStatusRepeated:
+		return true
+	case KVWriteStatusVersionMismatch:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BroadcastParamsOrder.
 const (
 	Timed     BroadcastParamsOrder = "timed"
@@ -443,6 +530,303 @@ type Join struct {
 	Source  string  `json:"source"`
 }
 
+// KVChange An item of the stream of changes.
+type KVChange struct {
+	// Id For resuming, at any node.
+	Id string `json:"id"`
+
+	// Key The key.
+	Key *string `json:"key,omitempty"`
+
+	// Kind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+	Kind KVChangeKind `json:"kind"`
+
+	// Lease The lease that it ends with.
+	Lease *string `json:"lease,omitempty"`
+
+	// Reason Why.
+	Reason *string `json:"reason,omitempty"`
+
+	// Revision That of the change.
+	Revision int64 `json:"revision"`
+
+	// Value Its value in base64.
+	Value *string `json:"value,omitempty"`
+
+	// Version Its version.
+	Version *string `json:"version,omitempty"`
+}
+
+// KVChangeKind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+type KVChangeKind string
+
+// KVConflict A value that a merger did not choose.
+type KVConflict struct {
+	// Deleted The write that was not chosen was a deletion.
+	Deleted bool `json:"deleted"`
+
+	// DeviationNs The proven error of that time; null if unknown.
+	DeviationNs *int64 `json:"deviation_ns"`
+
+	// Id Names it, together with the key.
+	Id string `json:"id"`
+
+	// KeptVersion The version that was chosen.
+	KeptVersion string `json:"kept_version"`
+
+	// Key The key.
+	Key string `json:"key"`
+
+	// Revision That of the state after the merger.
+	Revision int64 `json:"revision"`
+
+	// TimeNs The time of its write by the clock of the writing node.
+	TimeNs int64 `json:"time_ns"`
+
+	// Value The value in base64.
+	Value string `json:"value"`
+
+	// Version The version that it had.
+	Version string `json:"version"`
+}
+
+// KVConflicts Conflicts.
+type KVConflicts struct {
+	// Conflicts Oldest first.
+	Conflicts []KVConflict `json:"conflicts"`
+
+	// Forgotten How many were dropped because there were too many.
+	Forgotten int64 `json:"forgotten"`
+
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// More There are more than fit into the answer: ask with a prefix, or resolve some.
+	More bool `json:"more"`
+}
+
+// KVFresh How fresh an answer of the store is.
+type KVFresh struct {
+	// AsOfNs The reading of the hardware clock that the answer holds at.
+	AsOfNs int64 `json:"as_of_ns"`
+
+	// AtMostNs How long the view stays up to date after as_of_ns unless it is renewed: an upper bound.
+	AtMostNs int64 `json:"at_most_ns"`
+
+	// Behind How many calls wait for the state.
+	Behind int `json:"behind"`
+
+	// Latest The answer includes all that was acknowledged before the request: by any node in a linearizable store, in this part of the group in a partitionable one.
+	Latest bool `json:"latest"`
+
+	// Members Its nodes.
+	Members []int `json:"members"`
+
+	// Situation That of the state at this node; at work if it has the state of the view.
+	Situation string `json:"situation"`
+
+	// UpToDate The node had the state of its view, which was up to date: no other up-to-date view shares a member with it.
+	UpToDate bool `json:"up_to_date"`
+
+	// View The view.
+	View *string `json:"view,omitempty"`
+}
+
+// KVGet The value of a key.
+type KVGet struct {
+	// Created The revision since which it exists.
+	Created *int64 `json:"created,omitempty"`
+
+	// Error That it does not exist.
+	Error *string `json:"error,omitempty"`
+
+	// Found Whether it exists.
+	Found bool `json:"found"`
+
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// Key The key.
+	Key string `json:"key"`
+
+	// Lease The lease that it ends with.
+	Lease *string `json:"lease,omitempty"`
+
+	// Place The revision with a mark of this line of states; a watch may begin there.
+	Place string `json:"place"`
+
+	// Revision That of the state: it grows with each change.
+	Revision int64 `json:"revision"`
+
+	// Value Its value in base64.
+	Value *string `json:"value,omitempty"`
+
+	// Version Names the write.
+	Version *string `json:"version,omitempty"`
+}
+
+// KVItem A key.
+type KVItem struct {
+	// Created The revision since which the key exists.
+	Created int64 `json:"created"`
+
+	// Key The key.
+	Key string `json:"key"`
+
+	// Lease The lease that it ends with.
+	Lease *string `json:"lease,omitempty"`
+
+	// Value Its value in base64.
+	Value string `json:"value"`
+
+	// Version Names the write; it grows with each write of the key.
+	Version string `json:"version"`
+}
+
+// KVLease A lease.
+type KVLease struct {
+	// EndNs The group time of its timeline after which it ends, unless it is renewed.
+	EndNs *int64 `json:"end_ns,omitempty"`
+
+	// Error That it has ended.
+	Error *string `json:"error,omitempty"`
+
+	// Found Whether it lasts.
+	Found bool `json:"found"`
+
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// Keys The keys that end with it.
+	Keys []string `json:"keys"`
+
+	// Lease Its id.
+	Lease string `json:"lease"`
+
+	// Timeline That timeline; missing until its time has begun.
+	Timeline *string `json:"timeline,omitempty"`
+
+	// TtlNs The time that each renewal gives it.
+	TtlNs *int64 `json:"ttl_ns,omitempty"`
+}
+
+// KVList A page of keys.
+type KVList struct {
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// Items The keys, in their order.
+	Items []KVItem `json:"items"`
+
+	// More There are more: ask again with after.
+	More bool `json:"more"`
+
+	// Place As in KVGet.
+	Place string `json:"place"`
+
+	// Revision That of the state: it grows with each change.
+	Revision int64 `json:"revision"`
+}
+
+// KVStatus What a node knows about the store.
+type KVStatus struct {
+	// Absent Nodes that may know more, for which the view waits.
+	Absent []int `json:"absent"`
+
+	// Accepting The node takes commands.
+	Accepting bool `json:"accepting"`
+
+	// Bytes What they and their values count.
+	Bytes int `json:"bytes"`
+
+	// Conflicts The number of conflicts.
+	Conflicts int `json:"conflicts"`
+
+	// Expired How many keys have ended with their leases.
+	Expired int64 `json:"expired"`
+
+	// Forgotten How many conflicts were dropped because there were too many.
+	Forgotten int64 `json:"forgotten"`
+
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// Keys The number of keys.
+	Keys int `json:"keys"`
+
+	// Kind The kind.
+	Kind KVStatusKind `json:"kind"`
+
+	// Leases The number of leases.
+	Leases int `json:"leases"`
+
+	// MaxBytes The limit of bytes.
+	MaxBytes int `json:"max_bytes"`
+
+	// MaxKeys The limit of keys.
+	MaxKeys int `json:"max_keys"`
+
+	// Oldest Changes after this revision are kept for watches.
+	Oldest int64 `json:"oldest"`
+
+	// Overtaken How many writes gave way, at mergers, to surely later ones.
+	Overtaken int64 `json:"overtaken"`
+
+	// Place As in KVGet.
+	Place string `json:"place"`
+
+	// Revision That of the state: it grows with each change.
+	Revision int64 `json:"revision"`
+
+	// Storage The directory that keeps the state.
+	Storage *string `json:"storage,omitempty"`
+
+	// Tombstones The number of deletions that are remembered.
+	Tombstones int `json:"tombstones"`
+
+	// Watchers The number of streams of changes of this node.
+	Watchers int `json:"watchers"`
+}
+
+// KVStatusKind The kind.
+type KVStatusKind string
+
+// KVWrite The result of a command that the state has taken.
+type KVWrite struct {
+	// Error Why nothing was changed.
+	Error *string `json:"error,omitempty"`
+
+	// Fresh How fresh an answer of the store is.
+	Fresh KVFresh `json:"fresh"`
+
+	// Key The key.
+	Key *string `json:"key,omitempty"`
+
+	// Lasting The command is in the states of all later quorums or, without one, on the disks of all members.
+	Lasting bool `json:"lasting"`
+
+	// Lease The lease that was made.
+	Lease *string `json:"lease,omitempty"`
+
+	// Limit The limit that is reached.
+	Limit *string `json:"limit,omitempty"`
+
+	// Revision That of the state: it grows with each change.
+	Revision int64 `json:"revision"`
+
+	// Status The result.
+	Status KVWriteStatus `json:"status"`
+
+	// Transitional The view ended: only nodes that move on together with this one have the command for sure.
+	Transitional bool `json:"transitional"`
+
+	// Version The version that it has now; missing if it does not exist.
+	Version *string `json:"version,omitempty"`
+}
+
+// KVWriteStatus The result.
+type KVWriteStatus string
+
 // Keys Which keys the node and its peers have. A key itself is never shown.
 type Keys struct {
 	// File Its key file; missing when the node has no keys.
@@ -478,6 +862,9 @@ type Leader struct {
 
 	// Leader The leader: the node itself while it leads, and otherwise the node that its vote is bound to; 0 when there is none.
 	Leader int `json:"leader"`
+
+	// LeaderName The name that the leader gives itself, or node-ID.
+	LeaderName *string `json:"leader_name,omitempty"`
 
 	// Leads The answering node leads its logical partition; no other node in it does.
 	Leads bool `json:"leads"`
@@ -525,6 +912,9 @@ type MemberInfo struct {
 	// LastFastNs How long ago its last fast packet came.
 	LastFastNs *int64 `json:"last_fast_ns"`
 
+	// Late It acted later than scheduling_delay a short while ago, as it reports.
+	Late bool `json:"late"`
+
 	// Leads The answering node supports it as its leader, up to date.
 	Leads bool `json:"leads"`
 
@@ -537,7 +927,7 @@ type MemberInfo struct {
 	// Mismatch The settings that must be the same at every node and differ, with both values. Its packets are ignored because of them.
 	Mismatch *string `json:"mismatch,omitempty"`
 
-	// Name A label; node-ID for peers.
+	// Name A label; node-ID for nodes that have not said their name.
 	Name string `json:"name"`
 
 	// Node 0 when not yet known.
@@ -563,6 +953,9 @@ type MemberInfo struct {
 
 	// Support The number of its supporters, as it reports.
 	Support int `json:"support"`
+
+	// Tags The words that the node says of itself.
+	Tags *map[string]string `json:"tags,omitempty"`
 
 	// Weight Its weight, as it reports.
 	Weight int `json:"weight"`
@@ -719,8 +1112,9 @@ type Status struct {
 	Pid     int          `json:"pid"`
 
 	// Ready The waiting time is over, and the node may vote.
-	Ready   bool `json:"ready"`
-	Stopped bool `json:"stopped"`
+	Ready   bool               `json:"ready"`
+	Stopped bool               `json:"stopped"`
+	Tags    *map[string]string `json:"tags,omitempty"`
 
 	// Timing The constants of the model.
 	Timing  Timing `json:"timing"`
@@ -862,6 +1256,177 @@ type StreamEventsParams struct {
 // StreamEventsParamsTopic defines parameters for StreamEvents.
 type StreamEventsParamsTopic string
 
+// KvBootstrapParams defines parameters for KvBootstrap.
+type KvBootstrapParams struct {
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvCasParams defines parameters for KvCas.
+type KvCasParams struct {
+	// Key The key.
+	Key string `form:"key" json:"key"`
+
+	// Version The version that the key must have; 0 if it must not exist.
+	Version string `form:"version" json:"version"`
+
+	// Ttl The time to live, as 10s.
+	Ttl *string `form:"ttl,omitempty" json:"ttl,omitempty"`
+
+	// Lease The lease that the key ends with.
+	Lease *string `form:"lease,omitempty" json:"lease,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvConflictsParams defines parameters for KvConflicts.
+type KvConflictsParams struct {
+	// Prefix Of keys that begin with it.
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Local Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request.
+	Local *bool `form:"local,omitempty" json:"local,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvDeleteParams defines parameters for KvDelete.
+type KvDeleteParams struct {
+	// Key The key.
+	Key string `form:"key" json:"key"`
+
+	// Version The version that the key must have; 0 if it must not exist.
+	Version *string `form:"version,omitempty" json:"version,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvGetParams defines parameters for KvGet.
+type KvGetParams struct {
+	// Key The key.
+	Key string `form:"key" json:"key"`
+
+	// Local Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request.
+	Local *bool `form:"local,omitempty" json:"local,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvLeaseParams defines parameters for KvLease.
+type KvLeaseParams struct {
+	// Lease The id of the lease.
+	Lease string `form:"lease" json:"lease"`
+
+	// Local Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request.
+	Local *bool `form:"local,omitempty" json:"local,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvLeaseGrantParams defines parameters for KvLeaseGrant.
+type KvLeaseGrantParams struct {
+	// Ttl The time to live, as 10s.
+	Ttl string `form:"ttl" json:"ttl"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvLeaseRenewParams defines parameters for KvLeaseRenew.
+type KvLeaseRenewParams struct {
+	// Lease The id of the lease.
+	Lease string `form:"lease" json:"lease"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvLeaseRevokeParams defines parameters for KvLeaseRevoke.
+type KvLeaseRevokeParams struct {
+	// Lease The id of the lease.
+	Lease string `form:"lease" json:"lease"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvListParams defines parameters for KvList.
+type KvListParams struct {
+	// Prefix All keys without it.
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// After The last key of the page before.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit The most keys of a page, up to 1000, which is the default. A page has at most 2 MiB.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Local Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request.
+	Local *bool `form:"local,omitempty" json:"local,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvPutParams defines parameters for KvPut.
+type KvPutParams struct {
+	// Key The key.
+	Key string `form:"key" json:"key"`
+
+	// Version The version that the key must have; 0 if it must not exist.
+	Version *string `form:"version,omitempty" json:"version,omitempty"`
+
+	// Ttl The time to live, as 10s.
+	Ttl *string `form:"ttl,omitempty" json:"ttl,omitempty"`
+
+	// Lease The lease that the key ends with.
+	Lease *string `form:"lease,omitempty" json:"lease,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvResolveParams defines parameters for KvResolve.
+type KvResolveParams struct {
+	// Key The key.
+	Key string `form:"key" json:"key"`
+
+	// Id The id of the conflict.
+	Id string `form:"id" json:"id"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvStatusParams defines parameters for KvStatus.
+type KvStatusParams struct {
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvWatchParams defines parameters for KvWatch.
+type KvWatchParams struct {
+	// Prefix All keys without it.
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Since The id of the last item seen, or a revision; from now on without it.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Current Whether to begin with the present keys.
+	Current *bool `form:"current,omitempty" json:"current,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Like since, with precedence.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // FindLeaderParams defines parameters for FindLeader.
 type FindLeaderParams struct {
 	// Global Whether it is about the global lead.
@@ -875,6 +1440,12 @@ type HoldLeadParams struct {
 
 	// Token With global: the text to create an edict for.
 	Token *string `form:"token,omitempty" json:"token,omitempty"`
+}
+
+// LeaveParams defines parameters for Leave.
+type LeaveParams struct {
+	// Forget The node will not come back, so the others forget it.
+	Forget *bool `form:"forget,omitempty" json:"forget,omitempty"`
 }
 
 // SetLogLevelParams defines parameters for SetLogLevel.
@@ -1055,6 +1626,80 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/keys/reload (the `ReloadKeys` operationId).
 	ReloadKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// KvBootstrap Says that absent nodes know nothing that must be kept, so that the present ones go on without them
+	//
+	// Corresponds with POST /v1/kv/bootstrap (the `KvBootstrap` operationId).
+	KvBootstrap(ctx context.Context, params *KvBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvCasWithBody Writes a key if it has a version
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/kv/cas (the `KvCas` operationId).
+	KvCasWithBody(ctx context.Context, params *KvCasParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvConflicts The values that mergers did not choose, although nothing proves that they were written earlier
+	//
+	// Corresponds with GET /v1/kv/conflicts (the `KvConflicts` operationId).
+	KvConflicts(ctx context.Context, params *KvConflictsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvDelete Deletes a key
+	//
+	// Corresponds with POST /v1/kv/delete (the `KvDelete` operationId).
+	KvDelete(ctx context.Context, params *KvDeleteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvGet The value of a key
+	//
+	// Corresponds with GET /v1/kv/get (the `KvGet` operationId).
+	KvGet(ctx context.Context, params *KvGetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvLease A lease and its keys
+	//
+	// Corresponds with GET /v1/kv/lease (the `KvLease` operationId).
+	KvLease(ctx context.Context, params *KvLeaseParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvLeaseGrant Makes a lease
+	//
+	// Corresponds with POST /v1/kv/lease/grant (the `KvLeaseGrant` operationId).
+	KvLeaseGrant(ctx context.Context, params *KvLeaseGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvLeaseRenew Lets a lease last for its time again
+	//
+	// Corresponds with POST /v1/kv/lease/renew (the `KvLeaseRenew` operationId).
+	KvLeaseRenew(ctx context.Context, params *KvLeaseRenewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvLeaseRevoke Ends a lease, and deletes its keys
+	//
+	// Corresponds with POST /v1/kv/lease/revoke (the `KvLeaseRevoke` operationId).
+	KvLeaseRevoke(ctx context.Context, params *KvLeaseRevokeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvList The keys that begin with a prefix, in their order
+	//
+	// Corresponds with GET /v1/kv/list (the `KvList` operationId).
+	KvList(ctx context.Context, params *KvListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvPutWithBody Writes a key
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/kv/put (the `KvPut` operationId).
+	KvPutWithBody(ctx context.Context, params *KvPutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvResolve Removes a conflict
+	//
+	// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
+	KvResolve(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvStatus What this node knows about the store
+	//
+	// Corresponds with GET /v1/kv/status (the `KvStatus` operationId).
+	KvStatus(ctx context.Context, params *KvStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvWatch The changes of keys, as server-sent events in their order
+	//
+	// Corresponds with GET /v1/kv/watch (the `KvWatch` operationId).
+	KvWatch(ctx context.Context, params *KvWatchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetLeader The leader
 	//
 	// Corresponds with GET /v1/leader (the `GetLeader` operationId).
@@ -1070,10 +1715,10 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/leader/hold (the `HoldLead` operationId).
 	HoldLead(ctx context.Context, params *HoldLeadParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Leave Leaves the group for good; the process ends
+	// Leave Leaves the group; the process ends
 	//
 	// Corresponds with POST /v1/leave (the `Leave` operationId).
-	Leave(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	Leave(ctx context.Context, params *LeaveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetLogLevel Changes the level of the node's log
 	//
@@ -1338,6 +1983,220 @@ func (c *Client) ReloadKeys(ctx context.Context, reqEditors ...RequestEditorFn) 
 	return c.Client.Do(req)
 }
 
+// KvBootstrap Says that absent nodes know nothing that must be kept, so that the present ones go on without them
+//
+// Corresponds with POST /v1/kv/bootstrap (the `KvBootstrap` operationId).
+func (c *Client) KvBootstrap(ctx context.Context, params *KvBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvBootstrapRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvCasWithBody Writes a key if it has a version
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/kv/cas (the `KvCas` operationId).
+func (c *Client) KvCasWithBody(ctx context.Context, params *KvCasParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvCasRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvConflicts The values that mergers did not choose, although nothing proves that they were written earlier
+//
+// Corresponds with GET /v1/kv/conflicts (the `KvConflicts` operationId).
+func (c *Client) KvConflicts(ctx context.Context, params *KvConflictsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvConflictsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvDelete Deletes a key
+//
+// Corresponds with POST /v1/kv/delete (the `KvDelete` operationId).
+func (c *Client) KvDelete(ctx context.Context, params *KvDeleteParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvDeleteRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvGet The value of a key
+//
+// Corresponds with GET /v1/kv/get (the `KvGet` operationId).
+func (c *Client) KvGet(ctx context.Context, params *KvGetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvGetRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvLease A lease and its keys
+//
+// Corresponds with GET /v1/kv/lease (the `KvLease` operationId).
+func (c *Client) KvLease(ctx context.Context, params *KvLeaseParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvLeaseRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvLeaseGrant Makes a lease
+//
+// Corresponds with POST /v1/kv/lease/grant (the `KvLeaseGrant` operationId).
+func (c *Client) KvLeaseGrant(ctx context.Context, params *KvLeaseGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvLeaseGrantRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvLeaseRenew Lets a lease last for its time again
+//
+// Corresponds with POST /v1/kv/lease/renew (the `KvLeaseRenew` operationId).
+func (c *Client) KvLeaseRenew(ctx context.Context, params *KvLeaseRenewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvLeaseRenewRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvLeaseRevoke Ends a lease, and deletes its keys
+//
+// Corresponds with POST /v1/kv/lease/revoke (the `KvLeaseRevoke` operationId).
+func (c *Client) KvLeaseRevoke(ctx context.Context, params *KvLeaseRevokeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvLeaseRevokeRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvList The keys that begin with a prefix, in their order
+//
+// Corresponds with GET /v1/kv/list (the `KvList` operationId).
+func (c *Client) KvList(ctx context.Context, params *KvListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvListRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvPutWithBody Writes a key
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/kv/put (the `KvPut` operationId).
+func (c *Client) KvPutWithBody(ctx context.Context, params *KvPutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvPutRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvResolve Removes a conflict
+//
+// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
+func (c *Client) KvResolve(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvResolveRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvStatus What this node knows about the store
+//
+// Corresponds with GET /v1/kv/status (the `KvStatus` operationId).
+func (c *Client) KvStatus(ctx context.Context, params *KvStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvStatusRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvWatch The changes of keys, as server-sent events in their order
+//
+// Corresponds with GET /v1/kv/watch (the `KvWatch` operationId).
+func (c *Client) KvWatch(ctx context.Context, params *KvWatchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvWatchRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetLeader The leader
 //
 // Corresponds with GET /v1/leader (the `GetLeader` operationId).
@@ -1383,11 +2242,11 @@ func (c *Client) HoldLead(ctx context.Context, params *HoldLeadParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// Leave Leaves the group for good; the process ends
+// Leave Leaves the group; the process ends
 //
 // Corresponds with POST /v1/leave (the `Leave` operationId).
-func (c *Client) Leave(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewLeaveRequest(c.Server)
+func (c *Client) Leave(ctx context.Context, params *LeaveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLeaveRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2127,6 +2986,1073 @@ func NewReloadKeysRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewKvBootstrapRequest constructs an http.Request for the KvBootstrap method
+func NewKvBootstrapRequest(server string, params *KvBootstrapParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/bootstrap")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvCasRequestWithBody constructs an http.Request for the KvCas method, with any body, and a specified content type
+func NewKvCasRequestWithBody(server string, params *KvCasParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/cas")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Ttl != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.Ttl, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lease != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lease", *params.Lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewKvConflictsRequest constructs an http.Request for the KvConflicts method
+func NewKvConflictsRequest(server string, params *KvConflictsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/conflicts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Local != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "local", *params.Local, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvDeleteRequest constructs an http.Request for the KvDelete method
+func NewKvDeleteRequest(server string, params *KvDeleteParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/delete")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvGetRequest constructs an http.Request for the KvGet method
+func NewKvGetRequest(server string, params *KvGetParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/get")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Local != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "local", *params.Local, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvLeaseRequest constructs an http.Request for the KvLease method
+func NewKvLeaseRequest(server string, params *KvLeaseParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/lease")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lease", params.Lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Local != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "local", *params.Local, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvLeaseGrantRequest constructs an http.Request for the KvLeaseGrant method
+func NewKvLeaseGrantRequest(server string, params *KvLeaseGrantParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/lease/grant")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", params.Ttl, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvLeaseRenewRequest constructs an http.Request for the KvLeaseRenew method
+func NewKvLeaseRenewRequest(server string, params *KvLeaseRenewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/lease/renew")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lease", params.Lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvLeaseRevokeRequest constructs an http.Request for the KvLeaseRevoke method
+func NewKvLeaseRevokeRequest(server string, params *KvLeaseRevokeParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/lease/revoke")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lease", params.Lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvListRequest constructs an http.Request for the KvList method
+func NewKvListRequest(server string, params *KvListParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/list")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Local != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "local", *params.Local, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvPutRequestWithBody constructs an http.Request for the KvPut method, with any body, and a specified content type
+func NewKvPutRequestWithBody(server string, params *KvPutParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/put")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Ttl != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.Ttl, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Lease != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lease", *params.Lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewKvResolveRequest constructs an http.Request for the KvResolve method
+func NewKvResolveRequest(server string, params *KvResolveParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/resolve")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key", params.Key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "id", params.Id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvStatusRequest constructs an http.Request for the KvStatus method
+func NewKvStatusRequest(server string, params *KvStatusParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/status")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvWatchRequest constructs an http.Request for the KvWatch method
+func NewKvWatchRequest(server string, params *KvWatchParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/watch")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Current != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "current", *params.Current, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetLeaderRequest constructs an http.Request for the GetLeader method
 func NewGetLeaderRequest(server string) (*http.Request, error) {
 	var err error
@@ -2275,7 +4201,7 @@ func NewHoldLeadRequest(server string, params *HoldLeadParams) (*http.Request, e
 }
 
 // NewLeaveRequest constructs an http.Request for the Leave method
-func NewLeaveRequest(server string) (*http.Request, error) {
+func NewLeaveRequest(server string, params *LeaveParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -2291,6 +4217,33 @@ func NewLeaveRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Forget != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "forget", *params.Forget, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
@@ -2735,6 +4688,104 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/keys/reload (the `ReloadKeys` operationId).
 	ReloadKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReloadKeysResponse, error)
 
+	// KvBootstrapWithResponse Says that absent nodes know nothing that must be kept, so that the present ones go on without them
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/bootstrap (the `KvBootstrap` operationId).
+	KvBootstrapWithResponse(ctx context.Context, params *KvBootstrapParams, reqEditors ...RequestEditorFn) (*KvBootstrapResponse, error)
+
+	// KvCasWithBodyWithResponse Writes a key if it has a version
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/cas (the `KvCas` operationId).
+	KvCasWithBodyWithResponse(ctx context.Context, params *KvCasParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvCasResponse, error)
+
+	// KvConflictsWithResponse The values that mergers did not choose, although nothing proves that they were written earlier
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/conflicts (the `KvConflicts` operationId).
+	KvConflictsWithResponse(ctx context.Context, params *KvConflictsParams, reqEditors ...RequestEditorFn) (*KvConflictsResponse, error)
+
+	// KvDeleteWithResponse Deletes a key
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/delete (the `KvDelete` operationId).
+	KvDeleteWithResponse(ctx context.Context, params *KvDeleteParams, reqEditors ...RequestEditorFn) (*KvDeleteResponse, error)
+
+	// KvGetWithResponse The value of a key
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/get (the `KvGet` operationId).
+	KvGetWithResponse(ctx context.Context, params *KvGetParams, reqEditors ...RequestEditorFn) (*KvGetResponse, error)
+
+	// KvLeaseWithResponse A lease and its keys
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/lease (the `KvLease` operationId).
+	KvLeaseWithResponse(ctx context.Context, params *KvLeaseParams, reqEditors ...RequestEditorFn) (*KvLeaseResponse, error)
+
+	// KvLeaseGrantWithResponse Makes a lease
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/lease/grant (the `KvLeaseGrant` operationId).
+	KvLeaseGrantWithResponse(ctx context.Context, params *KvLeaseGrantParams, reqEditors ...RequestEditorFn) (*KvLeaseGrantResponse, error)
+
+	// KvLeaseRenewWithResponse Lets a lease last for its time again
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/lease/renew (the `KvLeaseRenew` operationId).
+	KvLeaseRenewWithResponse(ctx context.Context, params *KvLeaseRenewParams, reqEditors ...RequestEditorFn) (*KvLeaseRenewResponse, error)
+
+	// KvLeaseRevokeWithResponse Ends a lease, and deletes its keys
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/lease/revoke (the `KvLeaseRevoke` operationId).
+	KvLeaseRevokeWithResponse(ctx context.Context, params *KvLeaseRevokeParams, reqEditors ...RequestEditorFn) (*KvLeaseRevokeResponse, error)
+
+	// KvListWithResponse The keys that begin with a prefix, in their order
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/list (the `KvList` operationId).
+	KvListWithResponse(ctx context.Context, params *KvListParams, reqEditors ...RequestEditorFn) (*KvListResponse, error)
+
+	// KvPutWithBodyWithResponse Writes a key
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/put (the `KvPut` operationId).
+	KvPutWithBodyWithResponse(ctx context.Context, params *KvPutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvPutResponse, error)
+
+	// KvResolveWithResponse Removes a conflict
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
+	KvResolveWithResponse(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*KvResolveResponse, error)
+
+	// KvStatusWithResponse What this node knows about the store
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/status (the `KvStatus` operationId).
+	KvStatusWithResponse(ctx context.Context, params *KvStatusParams, reqEditors ...RequestEditorFn) (*KvStatusResponse, error)
+
+	// KvWatchWithResponse The changes of keys, as server-sent events in their order
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/kv/watch (the `KvWatch` operationId).
+	KvWatchWithResponse(ctx context.Context, params *KvWatchParams, reqEditors ...RequestEditorFn) (*KvWatchResponse, error)
+
 	// GetLeaderWithResponse The leader
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -2756,12 +4807,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/leader/hold (the `HoldLead` operationId).
 	HoldLeadWithResponse(ctx context.Context, params *HoldLeadParams, reqEditors ...RequestEditorFn) (*HoldLeadResponse, error)
 
-	// LeaveWithResponse Leaves the group for good; the process ends
+	// LeaveWithResponse Leaves the group; the process ends
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/leave (the `Leave` operationId).
-	LeaveWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*LeaveResponse, error)
+	LeaveWithResponse(ctx context.Context, params *LeaveParams, reqEditors ...RequestEditorFn) (*LeaveResponse, error)
 
 	// SetLogLevelWithResponse Changes the level of the node's log
 	//
@@ -3568,6 +5619,1021 @@ func (r ReloadKeysResponse) ContentType() string {
 	return ""
 }
 
+type KvBootstrapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Done
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvBootstrapResponse) GetJSON200() *Done {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvBootstrapResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvBootstrapResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvBootstrapResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvBootstrapResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvBootstrapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvBootstrapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvBootstrapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvCasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+	// JSON507 the response for an HTTP 507 `application/json` response
+	JSON507 *KVWrite
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvCasResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvCasResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvCasResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r KvCasResponse) GetJSON409() *KVWrite {
+	return r.JSON409
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvCasResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvCasResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvCasResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetJSON507 returns the response for an HTTP 507 `application/json` response
+func (r KvCasResponse) GetJSON507() *KVWrite {
+	return r.JSON507
+}
+
+// GetBody returns the raw response body bytes
+func (r KvCasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvCasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvCasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvCasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvConflictsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVConflicts
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvConflictsResponse) GetJSON200() *KVConflicts {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvConflictsResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvConflictsResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvConflictsResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvConflictsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvConflictsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvConflictsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvConflictsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvDeleteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvDeleteResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvDeleteResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvDeleteResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r KvDeleteResponse) GetJSON409() *KVWrite {
+	return r.JSON409
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvDeleteResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvDeleteResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvDeleteResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvDeleteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvDeleteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvDeleteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvDeleteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvGetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVGet
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVGet
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvGetResponse) GetJSON200() *KVGet {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvGetResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvGetResponse) GetJSON404() *KVGet {
+	return r.JSON404
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvGetResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvGetResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvGetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvGetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvGetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvGetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvLeaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVLease
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVLease
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvLeaseResponse) GetJSON200() *KVLease {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvLeaseResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvLeaseResponse) GetJSON404() *KVLease {
+	return r.JSON404
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvLeaseResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvLeaseResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvLeaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvLeaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvLeaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvLeaseGrantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+	// JSON507 the response for an HTTP 507 `application/json` response
+	JSON507 *KVWrite
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetJSON507 returns the response for an HTTP 507 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON507() *KVWrite {
+	return r.JSON507
+}
+
+// GetBody returns the raw response body bytes
+func (r KvLeaseGrantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvLeaseGrantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvLeaseGrantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvLeaseGrantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvLeaseRenewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvLeaseRenewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvLeaseRenewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvLeaseRenewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvLeaseRenewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvLeaseRevokeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvLeaseRevokeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvLeaseRevokeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvLeaseRevokeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvLeaseRevokeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvListResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVList
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvListResponse) GetJSON200() *KVList {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvListResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvListResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvListResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvListResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvListResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvListResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvListResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvPutResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+	// JSON507 the response for an HTTP 507 `application/json` response
+	JSON507 *KVWrite
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvPutResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvPutResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvPutResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r KvPutResponse) GetJSON409() *KVWrite {
+	return r.JSON409
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvPutResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvPutResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvPutResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetJSON507 returns the response for an HTTP 507 `application/json` response
+func (r KvPutResponse) GetJSON507() *KVWrite {
+	return r.JSON507
+}
+
+// GetBody returns the raw response body bytes
+func (r KvPutResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvPutResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvPutResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvPutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvResolveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVWrite
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *KVWrite
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvResolveResponse) GetJSON200() *KVWrite {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvResolveResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r KvResolveResponse) GetJSON404() *KVWrite {
+	return r.JSON404
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvResolveResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvResolveResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvResolveResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvResolveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvResolveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvResolveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvResolveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvStatusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVStatus
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvStatusResponse) GetJSON200() *KVStatus {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvStatusResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvStatusResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvStatusResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvStatusResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvStatusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvStatusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvStatusResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvWatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvWatchResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvWatchResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvWatchResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvWatchResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r KvWatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvWatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvWatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvWatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetLeaderResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3738,6 +6804,8 @@ type LeaveResponse struct {
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Done
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
 	// JSON403 the response for an HTTP 403 `application/json` response
 	JSON403 *Failure
 }
@@ -3745,6 +6813,11 @@ type LeaveResponse struct {
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r LeaveResponse) GetJSON202() *Done {
 	return r.JSON202
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r LeaveResponse) GetJSON400() *Failure {
+	return r.JSON400
 }
 
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
@@ -4326,6 +7399,188 @@ func (c *ClientWithResponses) ReloadKeysWithResponse(ctx context.Context, reqEdi
 	return ParseReloadKeysResponse(rsp)
 }
 
+// KvBootstrapWithResponse Says that absent nodes know nothing that must be kept, so that the present ones go on without them
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/bootstrap (the `KvBootstrap` operationId).
+func (c *ClientWithResponses) KvBootstrapWithResponse(ctx context.Context, params *KvBootstrapParams, reqEditors ...RequestEditorFn) (*KvBootstrapResponse, error) {
+	rsp, err := c.KvBootstrap(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvBootstrapResponse(rsp)
+}
+
+// KvCasWithBodyWithResponse Writes a key if it has a version
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/cas (the `KvCas` operationId).
+func (c *ClientWithResponses) KvCasWithBodyWithResponse(ctx context.Context, params *KvCasParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvCasResponse, error) {
+	rsp, err := c.KvCasWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvCasResponse(rsp)
+}
+
+// KvConflictsWithResponse The values that mergers did not choose, although nothing proves that they were written earlier
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/conflicts (the `KvConflicts` operationId).
+func (c *ClientWithResponses) KvConflictsWithResponse(ctx context.Context, params *KvConflictsParams, reqEditors ...RequestEditorFn) (*KvConflictsResponse, error) {
+	rsp, err := c.KvConflicts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvConflictsResponse(rsp)
+}
+
+// KvDeleteWithResponse Deletes a key
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/delete (the `KvDelete` operationId).
+func (c *ClientWithResponses) KvDeleteWithResponse(ctx context.Context, params *KvDeleteParams, reqEditors ...RequestEditorFn) (*KvDeleteResponse, error) {
+	rsp, err := c.KvDelete(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvDeleteResponse(rsp)
+}
+
+// KvGetWithResponse The value of a key
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/get (the `KvGet` operationId).
+func (c *ClientWithResponses) KvGetWithResponse(ctx context.Context, params *KvGetParams, reqEditors ...RequestEditorFn) (*KvGetResponse, error) {
+	rsp, err := c.KvGet(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvGetResponse(rsp)
+}
+
+// KvLeaseWithResponse A lease and its keys
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/lease (the `KvLease` operationId).
+func (c *ClientWithResponses) KvLeaseWithResponse(ctx context.Context, params *KvLeaseParams, reqEditors ...RequestEditorFn) (*KvLeaseResponse, error) {
+	rsp, err := c.KvLease(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvLeaseResponse(rsp)
+}
+
+// KvLeaseGrantWithResponse Makes a lease
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/lease/grant (the `KvLeaseGrant` operationId).
+func (c *ClientWithResponses) KvLeaseGrantWithResponse(ctx context.Context, params *KvLeaseGrantParams, reqEditors ...RequestEditorFn) (*KvLeaseGrantResponse, error) {
+	rsp, err := c.KvLeaseGrant(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvLeaseGrantResponse(rsp)
+}
+
+// KvLeaseRenewWithResponse Lets a lease last for its time again
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/lease/renew (the `KvLeaseRenew` operationId).
+func (c *ClientWithResponses) KvLeaseRenewWithResponse(ctx context.Context, params *KvLeaseRenewParams, reqEditors ...RequestEditorFn) (*KvLeaseRenewResponse, error) {
+	rsp, err := c.KvLeaseRenew(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvLeaseRenewResponse(rsp)
+}
+
+// KvLeaseRevokeWithResponse Ends a lease, and deletes its keys
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/lease/revoke (the `KvLeaseRevoke` operationId).
+func (c *ClientWithResponses) KvLeaseRevokeWithResponse(ctx context.Context, params *KvLeaseRevokeParams, reqEditors ...RequestEditorFn) (*KvLeaseRevokeResponse, error) {
+	rsp, err := c.KvLeaseRevoke(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvLeaseRevokeResponse(rsp)
+}
+
+// KvListWithResponse The keys that begin with a prefix, in their order
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/list (the `KvList` operationId).
+func (c *ClientWithResponses) KvListWithResponse(ctx context.Context, params *KvListParams, reqEditors ...RequestEditorFn) (*KvListResponse, error) {
+	rsp, err := c.KvList(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvListResponse(rsp)
+}
+
+// KvPutWithBodyWithResponse Writes a key
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/put (the `KvPut` operationId).
+func (c *ClientWithResponses) KvPutWithBodyWithResponse(ctx context.Context, params *KvPutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvPutResponse, error) {
+	rsp, err := c.KvPutWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvPutResponse(rsp)
+}
+
+// KvResolveWithResponse Removes a conflict
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
+func (c *ClientWithResponses) KvResolveWithResponse(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*KvResolveResponse, error) {
+	rsp, err := c.KvResolve(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvResolveResponse(rsp)
+}
+
+// KvStatusWithResponse What this node knows about the store
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/status (the `KvStatus` operationId).
+func (c *ClientWithResponses) KvStatusWithResponse(ctx context.Context, params *KvStatusParams, reqEditors ...RequestEditorFn) (*KvStatusResponse, error) {
+	rsp, err := c.KvStatus(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvStatusResponse(rsp)
+}
+
+// KvWatchWithResponse The changes of keys, as server-sent events in their order
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/kv/watch (the `KvWatch` operationId).
+func (c *ClientWithResponses) KvWatchWithResponse(ctx context.Context, params *KvWatchParams, reqEditors ...RequestEditorFn) (*KvWatchResponse, error) {
+	rsp, err := c.KvWatch(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvWatchResponse(rsp)
+}
+
 // GetLeaderWithResponse The leader
 //
 // Returns a wrapper object for the known response body format(s).
@@ -4365,13 +7620,13 @@ func (c *ClientWithResponses) HoldLeadWithResponse(ctx context.Context, params *
 	return ParseHoldLeadResponse(rsp)
 }
 
-// LeaveWithResponse Leaves the group for good; the process ends
+// LeaveWithResponse Leaves the group; the process ends
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/leave (the `Leave` operationId).
-func (c *ClientWithResponses) LeaveWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*LeaveResponse, error) {
-	rsp, err := c.Leave(ctx, reqEditors...)
+func (c *ClientWithResponses) LeaveWithResponse(ctx context.Context, params *LeaveParams, reqEditors ...RequestEditorFn) (*LeaveResponse, error) {
+	rsp, err := c.Leave(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -4999,6 +8254,811 @@ func ParseReloadKeysResponse(rsp *http.Response) (*ReloadKeysResponse, error) {
 	return response, nil
 }
 
+// ParseKvBootstrapResponse parses an HTTP response from a KvBootstrapWithResponse call
+func ParseKvBootstrapResponse(rsp *http.Response) (*KvBootstrapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvBootstrapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Done
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvCasResponse parses an HTTP response from a KvCasWithResponse call
+func ParseKvCasResponse(rsp *http.Response) (*KvCasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvCasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 507:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON507 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvConflictsResponse parses an HTTP response from a KvConflictsWithResponse call
+func ParseKvConflictsResponse(rsp *http.Response) (*KvConflictsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvConflictsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVConflicts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvDeleteResponse parses an HTTP response from a KvDeleteWithResponse call
+func ParseKvDeleteResponse(rsp *http.Response) (*KvDeleteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvDeleteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvGetResponse parses an HTTP response from a KvGetWithResponse call
+func ParseKvGetResponse(rsp *http.Response) (*KvGetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvGetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVGet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVGet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvLeaseResponse parses an HTTP response from a KvLeaseWithResponse call
+func ParseKvLeaseResponse(rsp *http.Response) (*KvLeaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvLeaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVLease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVLease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvLeaseGrantResponse parses an HTTP response from a KvLeaseGrantWithResponse call
+func ParseKvLeaseGrantResponse(rsp *http.Response) (*KvLeaseGrantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvLeaseGrantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 507:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON507 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvLeaseRenewResponse parses an HTTP response from a KvLeaseRenewWithResponse call
+func ParseKvLeaseRenewResponse(rsp *http.Response) (*KvLeaseRenewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvLeaseRenewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvLeaseRevokeResponse parses an HTTP response from a KvLeaseRevokeWithResponse call
+func ParseKvLeaseRevokeResponse(rsp *http.Response) (*KvLeaseRevokeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvLeaseRevokeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvListResponse parses an HTTP response from a KvListWithResponse call
+func ParseKvListResponse(rsp *http.Response) (*KvListResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvListResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvPutResponse parses an HTTP response from a KvPutWithResponse call
+func ParseKvPutResponse(rsp *http.Response) (*KvPutResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvPutResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 507:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON507 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvResolveResponse parses an HTTP response from a KvResolveWithResponse call
+func ParseKvResolveResponse(rsp *http.Response) (*KvResolveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvResolveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest KVWrite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvStatusResponse parses an HTTP response from a KvStatusWithResponse call
+func ParseKvStatusResponse(rsp *http.Response) (*KvStatusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvStatusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvWatchResponse parses an HTTP response from a KvWatchWithResponse call
+func ParseKvWatchResponse(rsp *http.Response) (*KvWatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvWatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetLeaderResponse parses an HTTP response from a GetLeaderWithResponse call
 func ParseGetLeaderResponse(rsp *http.Response) (*GetLeaderResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -5139,6 +9199,13 @@ func ParseLeaveResponse(rsp *http.Response) (*LeaveResponse, error) {
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Failure

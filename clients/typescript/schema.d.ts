@@ -370,7 +370,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Leaves the group for good; the process ends */
+        /** Leaves the group; the process ends */
         post: operations["leave"];
         delete?: never;
         options?: never;
@@ -389,6 +389,244 @@ export interface paths {
         put?: never;
         /** Changes the level of the node's log */
         post: operations["setLogLevel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The value of a key */
+        get: operations["kvGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The keys that begin with a prefix, in their order */
+        get: operations["kvList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Writes a key */
+        post: operations["kvPut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/cas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Writes a key if it has a version */
+        post: operations["kvCas"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes a key */
+        post: operations["kvDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The changes of keys, as server-sent events in their order */
+        get: operations["kvWatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/lease": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A lease and its keys */
+        get: operations["kvLease"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/lease/grant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a lease */
+        post: operations["kvLeaseGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/lease/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a lease last for its time again */
+        post: operations["kvLeaseRenew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/lease/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a lease, and deletes its keys */
+        post: operations["kvLeaseRevoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The values that mergers did not choose, although nothing proves that they were written earlier */
+        get: operations["kvConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Removes a conflict */
+        post: operations["kvResolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What this node knows about the store */
+        get: operations["kvStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/bootstrap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that absent nodes know nothing that must be kept, so that the present ones go on without them */
+        post: operations["kvBootstrap"];
         delete?: never;
         options?: never;
         head?: never;
@@ -454,6 +692,8 @@ export interface components {
         Leader: {
             /** @description The leader: the node itself while it leads, and otherwise the node that its vote is bound to; 0 when there is none. */
             leader: number;
+            /** @description The name that the leader gives itself, or node-ID. */
+            leader_name?: string;
             /** @description The leader's incarnation. */
             boot?: string;
             /** @description The answering node leads its logical partition; no other node in it does. */
@@ -686,8 +926,12 @@ export interface components {
         MemberInfo: {
             /** @description 0 when not yet known. */
             node: number;
-            /** @description A label; node-ID for peers. */
+            /** @description A label; node-ID for nodes that have not said their name. */
             name: string;
+            /** @description The words that the node says of itself. */
+            tags?: {
+                [key: string]: string;
+            };
             /** @description It is the answering node. */
             self: boolean;
             boot?: string;
@@ -711,6 +955,8 @@ export interface components {
             says_leads: boolean;
             /** @description The hardware clocks of the two contradict the drift bound. */
             clock_fault: boolean;
+            /** @description It acted later than scheduling_delay a short while ago, as it reports. */
+            late: boolean;
             /**
              * Format: int64
              * @description Proven bound of the delay of its last packet.
@@ -746,6 +992,9 @@ export interface components {
             pid: number;
             node: number;
             name: string;
+            tags?: {
+                [key: string]: string;
+            };
             group: string;
             address: string;
             boot: string;
@@ -1106,6 +1355,268 @@ export interface components {
         /** @description Whether all is well, or the reason why not. */
         Health: {
             ok: boolean;
+            reason?: string;
+        };
+        /** @description How fresh an answer of the store is. */
+        KVFresh: {
+            /** @description The answer includes all that was acknowledged before the request: by any node in a linearizable store, in this part of the group in a partitionable one. */
+            latest: boolean;
+            /** @description The node had the state of its view, which was up to date: no other up-to-date view shares a member with it. */
+            up_to_date: boolean;
+            /**
+             * Format: int64
+             * @description How long the view stays up to date after as_of_ns unless it is renewed: an upper bound.
+             */
+            at_most_ns: number;
+            /**
+             * Format: int64
+             * @description The reading of the hardware clock that the answer holds at.
+             */
+            as_of_ns: number;
+            /** @description The view. */
+            view?: string;
+            /** @description Its nodes. */
+            members: number[];
+            /** @description That of the state at this node; at work if it has the state of the view. */
+            situation: string;
+            /** @description How many calls wait for the state. */
+            behind: number;
+        };
+        /** @description A key. */
+        KVItem: {
+            /** @description The key. */
+            key: string;
+            /** @description Its value in base64. */
+            value: string;
+            /** @description Names the write; it grows with each write of the key. */
+            version: string;
+            /**
+             * Format: int64
+             * @description The revision since which the key exists.
+             */
+            created: number;
+            /** @description The lease that it ends with. */
+            lease?: string;
+        };
+        /** @description The value of a key. */
+        KVGet: {
+            /** @description The key. */
+            key: string;
+            /** @description Whether it exists. */
+            found: boolean;
+            /** @description Its value in base64. */
+            value?: string;
+            /** @description Names the write. */
+            version?: string;
+            /**
+             * Format: int64
+             * @description The revision since which it exists.
+             */
+            created?: number;
+            /** @description The lease that it ends with. */
+            lease?: string;
+            /**
+             * Format: int64
+             * @description That of the state: it grows with each change.
+             */
+            revision: number;
+            /** @description The revision with a mark of this line of states; a watch may begin there. */
+            place: string;
+            fresh: components["schemas"]["KVFresh"];
+            /** @description That it does not exist. */
+            error?: string;
+        };
+        /** @description A page of keys. */
+        KVList: {
+            /** @description The keys, in their order. */
+            items: components["schemas"]["KVItem"][];
+            /** @description There are more: ask again with after. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description That of the state: it grows with each change.
+             */
+            revision: number;
+            /** @description As in KVGet. */
+            place: string;
+            fresh: components["schemas"]["KVFresh"];
+        };
+        /** @description The result of a command that the state has taken. */
+        KVWrite: {
+            /**
+             * @description The result.
+             * @enum {string}
+             */
+            status: "done" | "version mismatch" | "not found" | "full" | "repeated" | "invalid";
+            /** @description The key. */
+            key?: string;
+            /** @description The version that it has now; missing if it does not exist. */
+            version?: string;
+            /** @description The lease that was made. */
+            lease?: string;
+            /** @description The limit that is reached. */
+            limit?: string;
+            /**
+             * Format: int64
+             * @description That of the state: it grows with each change.
+             */
+            revision: number;
+            /** @description The command is in the states of all later quorums or, without one, on the disks of all members. */
+            lasting: boolean;
+            /** @description The view ended: only nodes that move on together with this one have the command for sure. */
+            transitional: boolean;
+            fresh: components["schemas"]["KVFresh"];
+            /** @description Why nothing was changed. */
+            error?: string;
+        };
+        /** @description A lease. */
+        KVLease: {
+            /** @description Its id. */
+            lease: string;
+            /** @description Whether it lasts. */
+            found: boolean;
+            /**
+             * Format: int64
+             * @description The time that each renewal gives it.
+             */
+            ttl_ns?: number;
+            /** @description The keys that end with it. */
+            keys: string[];
+            /**
+             * Format: int64
+             * @description The group time of its timeline after which it ends, unless it is renewed.
+             */
+            end_ns?: number;
+            /** @description That timeline; missing until its time has begun. */
+            timeline?: string;
+            fresh: components["schemas"]["KVFresh"];
+            /** @description That it has ended. */
+            error?: string;
+        };
+        /** @description Conflicts. */
+        KVConflicts: {
+            /** @description Oldest first. */
+            conflicts: components["schemas"]["KVConflict"][];
+            /** @description There are more than fit into the answer: ask with a prefix, or resolve some. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description How many were dropped because there were too many.
+             */
+            forgotten: number;
+            fresh: components["schemas"]["KVFresh"];
+        };
+        /** @description A value that a merger did not choose. */
+        KVConflict: {
+            /** @description Names it, together with the key. */
+            id: string;
+            /** @description The key. */
+            key: string;
+            /** @description The value in base64. */
+            value: string;
+            /** @description The write that was not chosen was a deletion. */
+            deleted: boolean;
+            /** @description The version that it had. */
+            version: string;
+            /** @description The version that was chosen. */
+            kept_version: string;
+            /**
+             * Format: int64
+             * @description That of the state after the merger.
+             */
+            revision: number;
+            /**
+             * Format: int64
+             * @description The time of its write by the clock of the writing node.
+             */
+            time_ns: number;
+            /**
+             * Format: int64
+             * @description The proven error of that time; null if unknown.
+             */
+            deviation_ns: number | null;
+        };
+        /** @description What a node knows about the store. */
+        KVStatus: {
+            /**
+             * @description The kind.
+             * @enum {string}
+             */
+            kind: "linearizable" | "partitionable";
+            /** @description The directory that keeps the state. */
+            storage?: string;
+            /** @description The node takes commands. */
+            accepting: boolean;
+            /** @description Nodes that may know more, for which the view waits. */
+            absent: number[];
+            /**
+             * Format: int64
+             * @description That of the state: it grows with each change.
+             */
+            revision: number;
+            /**
+             * Format: int64
+             * @description Changes after this revision are kept for watches.
+             */
+            oldest: number;
+            /** @description As in KVGet. */
+            place: string;
+            /** @description The number of keys. */
+            keys: number;
+            /** @description What they and their values count. */
+            bytes: number;
+            /** @description The number of leases. */
+            leases: number;
+            /** @description The number of conflicts. */
+            conflicts: number;
+            /** @description The number of deletions that are remembered. */
+            tombstones: number;
+            /** @description The number of streams of changes of this node. */
+            watchers: number;
+            /**
+             * Format: int64
+             * @description How many keys have ended with their leases.
+             */
+            expired: number;
+            /**
+             * Format: int64
+             * @description How many writes gave way, at mergers, to surely later ones.
+             */
+            overtaken: number;
+            /**
+             * Format: int64
+             * @description How many conflicts were dropped because there were too many.
+             */
+            forgotten: number;
+            /** @description The limit of keys. */
+            max_keys: number;
+            /** @description The limit of bytes. */
+            max_bytes: number;
+            fresh: components["schemas"]["KVFresh"];
+        };
+        /** @description An item of the stream of changes. */
+        KVChange: {
+            /** @description For resuming, at any node. */
+            id: string;
+            /**
+             * @description A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+             * @enum {string}
+             */
+            kind: "put" | "delete" | "expire" | "reset" | "item" | "complete" | "fresh" | "stale" | "progress";
+            /** @description The key. */
+            key?: string;
+            /** @description Its value in base64. */
+            value?: string;
+            /** @description Its version. */
+            version?: string;
+            /** @description The lease that it ends with. */
+            lease?: string;
+            /**
+             * Format: int64
+             * @description That of the change.
+             */
+            revision: number;
+            /** @description Why. */
             reason?: string;
         };
     };
@@ -1888,7 +2399,10 @@ export interface operations {
     };
     leave: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The node will not come back, so the others forget it. */
+                forget?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1902,6 +2416,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The parameter is neither true nor false. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description This node does not accept the command to leave. */
@@ -1947,6 +2470,971 @@ export interface operations {
             };
             /** @description This node does not change the level of its log. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvGet: {
+        parameters: {
+            query: {
+                /** @description The key. */
+                key: string;
+                /** @description Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request. */
+                local?: boolean;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVGet"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such key. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVGet"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvList: {
+        parameters: {
+            query?: {
+                /** @description All keys without it. */
+                prefix?: string;
+                /** @description The last key of the page before. */
+                after?: string;
+                /** @description The most keys of a page, up to 1000, which is the default. A page has at most 2 MiB. */
+                limit?: number;
+                /** @description Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request. */
+                local?: boolean;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVList"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvPut: {
+        parameters: {
+            query: {
+                /** @description The key. */
+                key: string;
+                /** @description The version that the key must have; 0 if it must not exist. */
+                version?: string;
+                /** @description The time to live, as 10s. */
+                ttl?: string;
+                /** @description The lease that the key ends with. */
+                lease?: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The key is written. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such lease. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The key has another version. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description A limit of the store is reached. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+        };
+    };
+    kvCas: {
+        parameters: {
+            query: {
+                /** @description The key. */
+                key: string;
+                /** @description The version that the key must have; 0 if it must not exist. */
+                version: string;
+                /** @description The time to live, as 10s. */
+                ttl?: string;
+                /** @description The lease that the key ends with. */
+                lease?: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The key is written. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such lease. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The key has another version. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description A limit of the store is reached. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+        };
+    };
+    kvDelete: {
+        parameters: {
+            query: {
+                /** @description The key. */
+                key: string;
+                /** @description The version that the key must have; 0 if it must not exist. */
+                version?: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such key. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The key has another version. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvWatch: {
+        parameters: {
+            query?: {
+                /** @description All keys without it. */
+                prefix?: string;
+                /** @description The id of the last item seen, or a revision; from now on without it. */
+                since?: string;
+                /** @description Whether to begin with the present keys. */
+                current?: boolean;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: {
+                /** @description Like since, with precedence. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. The data of every message is a KVChange. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["KVChange"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description That revision was compacted, or is of another part of the group. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvLease: {
+        parameters: {
+            query: {
+                /** @description The id of the lease. */
+                lease: string;
+                /** @description Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request. */
+                local?: boolean;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lease. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVLease"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such lease. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVLease"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvLeaseGrant: {
+        parameters: {
+            query: {
+                /** @description The time to live, as 10s. */
+                ttl: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lease is made. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description A limit of the store is reached. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+        };
+    };
+    kvLeaseRenew: {
+        parameters: {
+            query: {
+                /** @description The id of the lease. */
+                lease: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It lasts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such lease. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvLeaseRevoke: {
+        parameters: {
+            query: {
+                /** @description The id of the lease. */
+                lease: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such lease. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvConflicts: {
+        parameters: {
+            query?: {
+                /** @description Of keys that begin with it. */
+                prefix?: string;
+                /** @description Whether to answer from the state of this node, which others may be ahead of; without it the answer includes all that was acknowledged before the request. */
+                local?: boolean;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conflicts, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVConflicts"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvResolve: {
+        parameters: {
+            query: {
+                /** @description The key. */
+                key: string;
+                /** @description The id of the conflict. */
+                id: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such conflict. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The command was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvStatus: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVStatus"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvBootstrap: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view does not wait. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node cannot answer; the error says why. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
