@@ -28,6 +28,9 @@ func (c *Checker) publish(n *Process, now timed.Instant, before lease) {
 	if r.any {
 		c.checkPhases(n, &r.published, &next, now, before)
 	}
+	if to := n.Stack.GlobalLeader(now); c.global != nil && next.Globally != to {
+		c.Fail("readers", n, "names node %v as the global leader, but knows of %v", next.Globally, to)
+	}
 	r.published, r.any = next, true
 	c.read(n)
 	if c.looked++; c.looked >= len(c.processes) {
