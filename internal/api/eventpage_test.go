@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = stdflag.Bool("update", false, "write the page that a test compares")
+var updatePage = stdflag.Bool("update-page", false, "write the page that a test compares")
 
 const eventsPage = "../../docs/reference/events.md"
 
@@ -26,7 +26,7 @@ func TestEventsPage(t *testing.T) {
 	kinds := documentedEvents(t)
 	require.NotEmpty(t, kinds)
 	var b strings.Builder
-	b.WriteString("# Events\n\nThis page is generated from package `event` by `go test ./internal/api -run TestEventsPage -update`.\n" +
+	b.WriteString("# Events\n\nThis page is generated from package `event` by `go test ./internal/api -run TestEventsPage -update-page`.\n" +
 		"[Subscriptions](../how-to/events.md) says how to follow events. Every event has `id`, `sequence`, `time`, `node`, `kind` and `text`, and the fields below.\n")
 	for _, topic := range append(Topics(), "") {
 		var list []documentedEvent
@@ -54,12 +54,12 @@ func TestEventsPage(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | `event.%s` | %s | %s |\n", k.kind, k.name, k.doc, k.fields)
 		}
 	}
-	if *update {
+	if *updatePage {
 		require.NoError(t, os.WriteFile(eventsPage, []byte(b.String()), 0o644))
 	}
 	have, err := os.ReadFile(eventsPage)
 	require.NoError(t, err)
-	require.Equal(t, b.String(), string(have), "the page is old: go test ./internal/api -run TestEventsPage -update")
+	require.Equal(t, b.String(), string(have), "the page is old: go test ./internal/api -run TestEventsPage -update-page")
 }
 
 type documentedEvent struct{ kind, name, doc, fields string }
