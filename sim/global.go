@@ -14,13 +14,14 @@ const RandomQuorum = "random"
 type globally struct {
 	system quorum.System
 	rand   random.Stream
-	counts bool // starts are counted, as with a state directory
+	counts bool    // starts are counted, as with a state directory
+	asking float64 // the share of a node's timeouts that ask whether a node leads
 }
 
 // Shares of the actions of nodes.
 const (
 	uncountedWorlds = 0.25 // have no state directories
-	askingTurns     = 0.05 // of a node's timeouts ask a peer whether it leads
+	askingTurns     = 0.05 // of a node's timeouts ask a peer, or the node itself, whether it leads
 	namedResigns    = 0.7  // of resignations name a successor
 )
 
@@ -29,7 +30,7 @@ func newGlobally(seed uint64, opt *Options) *globally {
 	if opt.Quorum == "" {
 		return nil
 	}
-	g := &globally{rand: random.New(seed, random.Quorum)}
+	g := &globally{rand: random.New(seed, random.Quorum), asking: askingTurns}
 	if opt.Quorum == RandomQuorum {
 		g.system = drawQuorum(g.rand, opt.Nodes)
 	} else {
@@ -125,7 +126,7 @@ func (g *globally) configure(n *Node, cfg *stack.Config) {
 // verifies lets a node that just ran ask another now and then whether it leads.
 func (w *World) verifies(n *Node) {
 	g := w.global
-	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(askingTurns) {
+	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(g.asking) {
 		return
 	}
 	to := timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
