@@ -22,9 +22,9 @@ func newKVLeaseCommand(g *globals) *cobra.Command {
 lease ends: when the group's clock proves that its time has passed since it was renewed
 last. It never ends earlier on that clock. When the group gets another leader, the time
 begins anew.`,
-		Example: `  id=$(failaware kv lease grant 10s -o json | jq -r .lease)
-  failaware kv put service/web/1 10.0.0.7 --lease "$id"
-  failaware kv lease renew "$id"`,
+		Example: `  failaware kv lease grant 10s -o json | jq -r .lease
+  failaware kv put session/7 here --lease 4ecd4828225a473d.12
+  failaware kv lease renew 4ecd4828225a473d.12`,
 		RunE: cli.Help,
 	}
 	order := func(name, short, path string) *cobra.Command {

@@ -96,7 +96,7 @@ func CheckExamples(t *testing.T, p *cli.Program) {
 			if called.Args != nil {
 				require.NoError(t, called.ValidateArgs(called.Flags().Args()), line)
 			}
-			own = own || called.CommandPath() == cmd.CommandPath()
+			own = own || called.CommandPath() == cmd.CommandPath() || strings.HasPrefix(called.CommandPath(), cmd.CommandPath()+" ")
 		}
 		require.True(t, own || cmd.Example == "" || !cmd.HasParent(), "%s: no example is of it", cmd.CommandPath())
 		for _, c := range cmd.Commands() {
