@@ -140,7 +140,21 @@ var survivors = map[string]string{
 	"ForgetTimelines":    "not found in the searches that were tried; the test is in package clocksync",
 	"OneTimeline":        "not found in the searches that were tried",
 
-	"SuccessorIgnored": "nobody names a successor",
+	"SuccessorIgnored":    "nobody names a successor",
+	"SuccessorRemembered": "nobody names a successor",
+	"YieldForLong":        "nobody names a successor",
+
+	"CandidateStays":       "costs availability only",
+	"UnfitAsks":            "all nodes have the same settings",
+	"ReadyByLockTime":      "all nodes have the same settings",
+	"ClockUnannounced":     "no check demands that a leader's clock is followed within the depth",
+	"SuspicionRemembered":  "not searched for; the test is in package datagram",
+	"RefusersAccept":       "not searched for; the test is in package datagram",
+	"FirstContenderOnly":   "not searched for; the test is in package leader",
+	"DeadLeaderIsHeard":    "not searched for; the test is in package leader",
+	"ForgottenReplyCounts": "not searched for; the test is in package leader",
+	"GrantShortened":       "not searched for; the test is in package leader",
+	"RequestsRepeat":       "not searched for; the test is in package leader",
 
 	"UTCWithoutAgeing":       "there are no references of UTC",
 	"ForwardedWithoutOffset": "there are no references of UTC",
@@ -179,9 +193,10 @@ var survivors = map[string]string{
 // absent are the beginnings of the names of layers that nodes of the model are
 // without: they do not broadcast, have no quorum system, no files, no restarts that
 // internal/life decides on, too few peers to collate replies, no addresses, no keys, and no
-// loop, and tell no other program the time.
+// loop, answer no readers, and tell no other program the time.
 var absent = []string{"broadcast", "replica", "kv", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions", "admit", "journal", "loop"}
+	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions", "admit", "journal", "loop",
+	"readers", "session"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
 	for _, m := range planted.All() {
