@@ -36,7 +36,7 @@ demo:
 check:
 	@.ci/steps \
 		"lint: format, vet and static analysis: 30 s" \
-		"short: short tests: 1 min" \
+		"short: short tests: 2 min" \
 		"sim-check: small simulated campaigns: 10 s"
 
 # Everything that must hold before a change lands.
@@ -44,10 +44,10 @@ test:
 	@.ci/steps \
 		"lint: format, vet and static analysis: 30 s" \
 		"plain: tests of pure code and of the simulator: 1 min" \
-		"race: tests of code with goroutines: 3 min" \
-		"mutants: planted bugs: 1 min" \
-		"sim: simulated campaigns: 3 min" \
-		"fuzz: fuzzing of every decoder: 1 min"
+		"race: tests of code with goroutines: 6 min" \
+		"mutants: planted bugs: 3 min" \
+		"sim: simulated campaigns: 2 min" \
+		"fuzz: fuzzing of every decoder: 2 min"
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
