@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/fields"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -112,68 +113,28 @@ func encode(m *message) []byte {
 	return b
 }
 
-// reader reads a payload. After the first missing field, all fields are missing.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) take(n int) []byte {
-	if r.bad || len(r.b) < n {
-		r.bad = true
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) flag() bool {
-	b := r.byte()
-	r.bad = r.bad || b > 1
-	return b == 1
-}
-
-func (r *reader) u64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (r *reader) u16() uint16 {
-	if b := r.take(2); b != nil {
-		return binary.BigEndian.Uint16(b)
-	}
-	return 0
-}
+// reader reads a payload.
+type reader struct{ fields.Reader }
 
 func (r *reader) view() (v membership.ViewID) {
-	v.Sequence, v.Leader, v.Boot = r.u64(), timed.NodeID(r.byte()), timed.BootID(r.u64())
+	v.Sequence, v.Leader, v.Boot = r.Uint64(), timed.NodeID(r.Byte()), timed.BootID(r.Uint64())
 	return v
 }
 
 func (r *reader) sum() (s [16]byte) {
-	copy(s[:], r.take(len(s)))
+	copy(s[:], r.Take(len(s)))
 	return s
 }
 
 func (r *reader) name() (n Name) {
-	n.Label, n.View, n.Position = r.sum(), r.view(), r.u64()
+	n.Label, n.View, n.Position = r.sum(), r.view(), r.Uint64()
 	return n
 }
 
 func (r *reader) copies() (cs []copyOf) {
-	for range r.byte() {
-		c := copyOf{r.name(), r.sum(), r.u64()}
-		if r.bad {
+	for range r.Byte() {
+		c := copyOf{r.name(), r.sum(), r.Uint64()}
+		if r.Bad {
 			return nil
 		}
 		cs = append(cs, c)
@@ -182,9 +143,9 @@ func (r *reader) copies() (cs []copyOf) {
 }
 
 func (r *reader) ancestors() (line []Ancestor) {
-	for range r.byte() {
-		a := Ancestor{r.sum(), r.view(), r.u64()}
-		if r.bad {
+	for range r.Byte() {
+		a := Ancestor{r.sum(), r.view(), r.Uint64()}
+		if r.Bad {
 			return nil
 		}
 		line = append(line, a)
@@ -193,9 +154,9 @@ func (r *reader) ancestors() (line []Ancestor) {
 }
 
 func (r *reader) marks() (ms []broadcast.Mark) {
-	for range r.u16() {
-		m := broadcast.Mark{Node: timed.NodeID(r.byte()), Boot: timed.BootID(r.u64()), Sequence: r.u64()}
-		if r.bad {
+	for range r.Uint16() {
+		m := broadcast.Mark{Node: timed.NodeID(r.Byte()), Boot: timed.BootID(r.Uint64()), Sequence: r.Uint64()}
+		if r.Bad {
 			return nil
 		}
 		ms = append(ms, m)
@@ -205,22 +166,22 @@ func (r *reader) marks() (ms []broadcast.Mark) {
 
 // decode reads a payload. The message's body points into it.
 func decode(b []byte, m *message) error {
-	r := reader{b: b}
-	*m = message{kind: kind(r.byte())}
+	r := reader{fields.Reader{Rest: b}}
+	*m = message{kind: kind(r.Byte())}
 	switch m.kind {
 	case kindOp, kindBeside:
-		m.body, r.b = r.b, nil
+		m.body = r.All()
 	case kindReport:
 		p := &m.report
-		p.view, p.standing, p.remembers = r.view(), Standing(r.byte()), r.flag()
-		p.promised = r.u64()
+		p.view, p.standing, p.remembers = r.view(), Standing(r.Byte()), r.Flag()
+		p.promised = r.Uint64()
 		p.label, p.old = r.sum(), r.sum()
-		p.rank, p.end, p.line, p.load = r.u64(), r.name(), r.ancestors(), r.u64()
-		for range r.byte() {
-			p.mates.Add(timed.NodeID(r.byte()))
+		p.rank, p.end, p.line, p.load = r.Uint64(), r.name(), r.ancestors(), r.Uint64()
+		for range r.Byte() {
+			p.mates.Add(timed.NodeID(r.Byte()))
 		}
 		p.base, p.held, p.parts = r.name(), r.copies(), r.copies()
-		r.bad = r.bad || p.standing > Pending
+		r.Bad = r.Bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
 	case kindAsk, kindHolds, kindBootstrap, kindRetry:
@@ -229,19 +190,19 @@ func decode(b []byte, m *message) error {
 	case kindRefuse:
 		m.view, m.name = r.view(), r.name()
 	case kindChunk:
-		m.name, m.digest, m.offset, m.size = r.name(), r.sum(), r.u64(), r.u64()
-		m.body, r.b = r.b, nil
-		r.bad = r.bad || m.offset > m.size || uint64(len(m.body)) > m.size-m.offset
+		m.name, m.digest, m.offset, m.size = r.name(), r.sum(), r.Uint64(), r.Uint64()
+		m.body = r.All()
+		r.Bad = r.Bad || m.offset > m.size || uint64(len(m.body)) > m.size-m.offset
 	case kindGot:
-		m.name, m.digest, m.offset = r.name(), r.sum(), r.u64()
+		m.name, m.digest, m.offset = r.name(), r.sum(), r.Uint64()
 	case kindHash:
-		m.at.View, m.at.Position, m.sum = r.view(), r.u64(), r.u64()
+		m.at.View, m.at.Position, m.sum = r.view(), r.Uint64(), r.Uint64()
 	case kindStored:
-		m.at.View, m.at.Position = r.view(), r.u64()
+		m.at.View, m.at.Position = r.view(), r.Uint64()
 	default:
 		return errMessage
 	}
-	if r.bad || len(r.b) > 0 {
+	if !r.End() {
 		return errMessage
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/fields"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -68,15 +69,15 @@ func AppendPlace(b []byte, p *Place) []byte {
 
 // ParsePlace reads what AppendPlace has appended, and returns what follows it.
 func ParsePlace(b []byte) (p Place, rest []byte, err error) {
-	r := reader{b: b}
+	r := reader{fields.Reader{Rest: b}}
 	n := r.name()
 	p = Place{View: n.View, Position: n.Position}
-	p.Label, p.Rank, p.End, p.Remembers, p.Line = n.Label, r.u64(), r.name(), r.byte() == 1, r.ancestors()
+	p.Label, p.Rank, p.End, p.Remembers, p.Line = n.Label, r.Uint64(), r.name(), r.Byte() == 1, r.ancestors()
 	p.Ordered = r.marks()
-	if r.bad {
+	if r.Bad {
 		return Place{}, nil, errors.New("replica: not a place")
 	}
-	return p, r.b, nil
+	return p, r.Rest, nil
 }
 
 // locate tells the caller which state the application has from here on.

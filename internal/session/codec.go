@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"github.com/failaware/failaware/internal/fields"
 )
 
 // errTable rejects bytes that Append has not written.
@@ -33,24 +35,24 @@ func Parse(l Limits, b []byte) (*Table, error) {
 	if len(b) == 0 {
 		return t, nil
 	}
-	r := reader{b: b}
-	t.uses, t.expired = r.u64(), r.u64()
-	for range r.u32() {
-		s := &session{id: r.id(), opened: r.u64(), used: r.u64(), last: r.u64()}
-		for range r.u32() {
-			k := kept{number: r.u64(), command: r.u64()}
-			k.result = slices.Clone(r.take(int(r.u32())))
-			if r.bad {
+	r := reader{fields.Reader{Rest: b}}
+	t.uses, t.expired = r.Uint64(), r.Uint64()
+	for range r.Uint32() {
+		s := &session{id: r.id(), opened: r.Uint64(), used: r.Uint64(), last: r.Uint64()}
+		for range r.Uint32() {
+			k := kept{number: r.Uint64(), command: r.Uint64()}
+			k.result = slices.Clone(r.Take(int(r.Uint32())))
+			if r.Bad {
 				return nil, errTable
 			}
 			s.kept = append(s.kept, k)
 		}
-		if r.bad {
+		if r.Bad {
 			return nil, errTable
 		}
 		*t.at(s.id) = *s
 	}
-	if r.bad || len(r.b) > 0 {
+	if !r.End() {
 		return nil, errTable
 	}
 	return t, nil

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/binary"
 
+	"github.com/failaware/failaware/internal/fields"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -59,60 +60,26 @@ type op struct {
 
 // parse reads an operation, whose command points into it.
 func parse(b []byte) (o op, ok bool) {
-	r := reader{b: b}
-	o.kind = kind(r.byte())
+	r := reader{fields.Reader{Rest: b}}
+	o.kind = kind(r.Byte())
 	switch o.kind {
 	case plain:
-		o.command, r.b = r.b, nil
+		o.command = r.All()
 	case opens:
 	case uses:
-		o.id, o.number = r.id(), r.u64()
-		o.command, r.b = r.b, nil
+		o.id, o.number = r.id(), r.Uint64()
+		o.command = r.All()
 	case closes:
 		o.id = r.id()
 	default:
 		return o, false
 	}
-	return o, !r.bad && len(r.b) == 0
+	return o, r.End()
 }
 
-// reader reads bytes. After the first missing field, all fields are missing.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) take(n int) []byte {
-	if r.bad || n < 0 || len(r.b) < n {
-		r.bad = true
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) u32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.BigEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (r *reader) u64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
+// reader reads fields.
+type reader struct{ fields.Reader }
 
 func (r *reader) id() ID {
-	return ID{Node: timed.NodeID(r.byte()), Boot: timed.BootID(r.u64()), Sequence: r.u64()}
+	return ID{Node: timed.NodeID(r.Byte()), Boot: timed.BootID(r.Uint64()), Sequence: r.Uint64()}
 }

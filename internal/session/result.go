@@ -1,6 +1,10 @@
 package session
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/failaware/failaware/internal/fields"
+)
 
 // Kinds of results; each encoded result begins with one. No bytes stand for a result that
 // is not kept.
@@ -47,22 +51,22 @@ func encodeResult(result any, most int) []byte {
 
 // decodeResult returns the result of an encoding.
 func decodeResult(b []byte) any {
-	r := reader{b: b}
-	switch r.byte() {
+	r := reader{fields.Reader{Rest: b}}
+	switch r.Byte() {
 	case resultFalse:
 		return false
 	case resultTrue:
 		return true
 	case resultInt:
-		return int(r.u64())
+		return int(r.Uint64())
 	case resultInt64:
-		return int64(r.u64())
+		return int64(r.Uint64())
 	case resultUint64:
-		return r.u64()
+		return r.Uint64()
 	case resultString:
-		return string(r.b)
+		return string(r.Rest)
 	case resultBytes:
-		return append([]byte{}, r.b...)
+		return append([]byte{}, r.Rest...)
 	}
 	return nil
 }

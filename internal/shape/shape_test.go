@@ -26,13 +26,13 @@ var below = map[string][]string{
 	"timed":                 {},
 	"datagram":              {"timed", "internal/enum"},
 	"leader":                {"timed", "datagram", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
-	"leader/edict":          {"timed"},
-	"leader/epoch":          {"timed", "leader/edict", "internal/enum"},
+	"leader/edict":          {"timed", "internal/fields"},
+	"leader/epoch":          {"timed", "leader/edict", "internal/enum", "internal/fields"},
 	"leader/edict/fence":    {"leader/edict", "timed", "internal/durable"},
 	"membership":            {"timed", "datagram", "leader", "internal/enum"},
 	"clocksync":             {"timed", "datagram", "leader", "internal/enum"},
 	"broadcast":             {"timed", "datagram", "leader", "leader/quorum", "membership", "clocksync", "internal/enum"},
-	"internal/replica":      {"timed", "membership", "broadcast", "leader/quorum", "internal/enum"},
+	"internal/replica":      {"timed", "membership", "broadcast", "leader/quorum", "internal/enum", "internal/fields"},
 	"internal/wire":         {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/edict", "leader/epoch"},
 	"internal/stack":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
 	"sim":                   {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/random", "sim/fault", "sim/situation", "sim/internal/check", "sim/internal/hardware", "sim/internal/jsonform", "internal/wire", "internal/stack", "internal/admit", "internal/life", "leader/quorum", "leader/edict", "leader/epoch"},
@@ -71,7 +71,7 @@ var below = map[string][]string{
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"broadcast", "internal/loop/deliveryqueue"},
 	"internal/join":               {"timed"},
-	"internal/session":            {"timed"},
+	"internal/session":            {"timed", "internal/fields"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
@@ -79,10 +79,11 @@ var below = map[string][]string{
 	"internal/journal":            {"internal/durable", "internal/trust"},
 	"internal/eventring":          {},
 	"internal/enum":               {},
+	"internal/fields":             {},
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv", "internal/claim"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv", "internal/claim", "internal/fields"}
 
 type goPackage struct {
 	ImportPath   string

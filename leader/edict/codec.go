@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"strings"
 
+	"github.com/failaware/failaware/internal/fields"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -76,63 +77,28 @@ func Decode(b []byte) (Edict, error) {
 	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(sum) {
 		return Edict{}, malformed("wrong checksum")
 	}
-	r := reader{rest: body[1:]}
-	e := Edict{Epoch: r.uvarint(), Counter: r.uvarint()}
-	copy(e.Digest[:], r.take(len(e.Digest)))
-	n := r.uvarint()
-	if r.bad || n > MaxStamps || int(n)*minStamp > len(r.rest) {
+	r := fields.Reader{Rest: body[1:]}
+	e := Edict{Epoch: r.Uvarint(), Counter: r.Uvarint()}
+	copy(e.Digest[:], r.Take(len(e.Digest)))
+	n := r.Uvarint()
+	if r.Bad || n > MaxStamps || int(n)*minStamp > len(r.Rest) {
 		return Edict{}, malformed("truncated, or a number is not in its shortest form")
 	}
 	e.Stamps = make([]Stamp, n)
 	for i := range e.Stamps {
 		s := &e.Stamps[i]
-		s.Node = timed.NodeID(r.byte())
-		s.Counter = r.uvarint()
-		s.Boot = timed.BootID(r.uint64())
-		s.At = timed.Instant(r.varint())
+		s.Node = timed.NodeID(r.Byte())
+		s.Counter = r.Uvarint()
+		s.Boot = timed.BootID(r.Uint64())
+		s.At = timed.Instant(r.Varint())
 	}
-	if r.bad || len(r.rest) > 0 {
+	if !r.End() {
 		return Edict{}, malformed("wrong length, or a number is not in its shortest form")
 	}
 	if err := e.Validate(); err != nil {
 		return Edict{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return e, nil
-}
-
-// reader decodes numbers. A missing number, or one that is not in its shortest
-// form, sets bad and reads as zero.
-type reader struct {
-	rest []byte
-	bad  bool
-}
-
-func (r *reader) take(n int) []byte {
-	if r.bad || len(r.rest) < n {
-		r.bad = true
-		return make([]byte, n)
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *reader) byte() byte     { return r.take(1)[0] }
-func (r *reader) uint64() uint64 { return binary.BigEndian.Uint64(r.take(8)) }
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 || n > 1 && r.rest[n-1] == 0 {
-		r.bad = true
-		return 0
-	}
-	r.take(n)
-	return v
-}
-
-func (r *reader) varint() int64 {
-	v := r.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
 }
 
 // text is base64url without padding, which is safe in headers, flags and URLs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/failaware/failaware/internal/fields"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -58,13 +59,13 @@ func Decode(b []byte) (State, error) {
 		return s, fmt.Errorf("%w: unknown version", ErrMalformed)
 	}
 	s.Phase, s.Agreed = Phase(b[1]&^agreedBit), b[1]&agreedBit != 0
-	r := reader{rest: b[2:]}
-	s.Epoch = r.uvarint()
+	r := reader{fields.Reader{Rest: b[2:]}}
+	s.Epoch = r.Uvarint()
 	s.System = string(r.bytes(MaxSystem))
 	s.Next = string(r.bytes(MaxSystem))
 	e := r.bytes(edict.MaxSize)
 	dead := r.bytes(timed.MaxNodes)
-	if r.bad || len(r.rest) > 0 {
+	if !r.End() {
 		return s, fmt.Errorf("%w: wrong length, or a number is not in its shortest form", ErrMalformed)
 	}
 	for i, id := range dead {
@@ -85,29 +86,14 @@ func Decode(b []byte) (State, error) {
 	return s, nil
 }
 
-type reader struct {
-	rest []byte
-	bad  bool
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if r.bad || n <= 0 || n > 1 && r.rest[n-1] == 0 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
-}
+// reader reads fields.
+type reader struct{ fields.Reader }
 
 // bytes reads up to most bytes, preceded by their number.
 func (r *reader) bytes(most int) []byte {
-	n := r.uvarint()
-	if r.bad || n > uint64(most) || n > uint64(len(r.rest)) {
-		r.bad = true
-		return nil
+	n := r.Uvarint()
+	if n > uint64(most) {
+		r.Bad = true
 	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
+	return r.Take(int(n))
 }
