@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/timed"
 )
 
 // child is the command of `failaware lock`, with its process group.
@@ -21,7 +22,8 @@ type child struct {
 	gone bool // another process may have its id
 }
 
-func startChild(parent *cobra.Command, path string, args, env []string) (*child, error) {
+// startChild starts a command and its guard, which kills it at until.
+func startChild(parent *cobra.Command, path string, args, env []string, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
 		SysProcAttr: groupOfItsOwn()}, ended: make(chan struct{})}
@@ -32,11 +34,11 @@ func startChild(parent *cobra.Command, path string, args, env []string) (*child,
 	if c.guard, err = startGuard(); err != nil {
 		return nil, fmt.Errorf("the guard: %w", err)
 	}
-	if err := c.cmd.Start(); err != nil {
+	c.guard.until(until)
+	if err := c.guard.start(c.cmd); err != nil {
 		c.guard.dismiss()
 		return nil, err
 	}
-	c.guard.tell(uint64(c.cmd.Process.Pid))
 	go func() {
 		defer close(c.ended)
 		c.collect()

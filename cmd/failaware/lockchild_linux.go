@@ -16,6 +16,12 @@ func groupOfItsOwn() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// dieWithParent has this process killed when lock dies, whichever of its threads becomes
+// the command.
+func dieWithParent() error {
+	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0)
+}
+
 // adopt has the orphans among the descendants of a command become children of this
 // process, wherever they went.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }

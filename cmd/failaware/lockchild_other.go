@@ -4,8 +4,11 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 // There are no process groups: children of a command outlive it.
@@ -23,6 +26,20 @@ func numberOf(os.Signal) int { return 2 }
 func groupOfItsOwn() *syscall.SysProcAttr { return nil }
 
 func sessionOfItsOwn() *syscall.SysProcAttr { return nil }
+
+// start starts the command, and then tells the guard its id.
+func (g *guard) start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	writeNow(g.to, told{toldGroup, uint64(cmd.Process.Pid)}.bytes())
+	return nil
+}
+
+// writeNow may wait for a reader.
+func writeNow(f *os.File, b []byte) { _, _ = f.Write(b) }
+
+func newLockExecCommand() *cobra.Command { return &cobra.Command{Use: "lock-exec", Hidden: true} }
 
 func killGroupOf(id int) {
 	if p, err := os.FindProcess(id); err == nil {

@@ -3,10 +3,11 @@ package main
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,28 @@ import (
 
 // guard is a second process that kills the command of `failaware lock`: when a hold is
 // about to end that lock has not renewed, because it was stopped, and when lock is gone.
-// It has a session of its own, so what stops lock's group does not stop it. Lock writes
-// to its standard input, 8 bytes each: the id of the command's group, and then when the
-// group must be killed, on the hardware clock, after each hold.
+// It has a session of its own, so what stops lock's group does not stop it. What it has
+// to know it reads from its standard input, as told values.
 type guard struct {
 	cmd *exec.Cmd
 	to  *os.File
 }
+
+// told is what a guard is told: first when to kill the command, then, before the command
+// runs, the id of its group, and later how long other holds last.
+type told struct {
+	what  byte
+	value uint64
+}
+
+const (
+	toldUntil = 'u' // value is when the group must be killed, on the hardware clock
+	toldGroup = 'g' // value is the id of the command's process group
+	toldSize  = 1 + 8
+)
+
+// bytes returns what is written. It is short, so pipes carry all of it or nothing.
+func (t told) bytes() []byte { return binary.BigEndian.AppendUint64([]byte{t.what}, t.value) }
 
 // lockGuard is the name of the hidden command that a guard runs.
 const lockGuard = "lock-guard"
@@ -49,13 +65,10 @@ func startGuard() (*guard, error) {
 	return g, nil
 }
 
-// tell writes a number. It does not wait for a guard that is stopped, and a guard that
-// is gone does not read: then lock alone kills the command.
-func (g *guard) tell(x uint64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], x)
-	_ = g.to.SetWriteDeadline(time.Now().Add(time.Millisecond))
-	_, _ = g.to.Write(b[:])
+// until tells the guard when to kill the group. It does not wait for a guard that is
+// stopped, and a guard that is gone does not read: then lock alone kills the command.
+func (g *guard) until(t timed.Instant) {
+	writeNow(g.to, told{toldUntil, uint64(t)}.bytes())
 }
 
 // dismiss ends the guard, when the group has been killed, and before another group can
@@ -83,44 +96,47 @@ func newLockGuardCommand() *cobra.Command {
 	}
 }
 
-// runGuard reads from lock, and kills the group when that is due. It returns when lock is
-// gone.
+// runGuard reads what it is told, and kills the group when that is due. It returns when
+// nobody can tell it more: lock is gone.
 func runGuard(r io.Reader, clock *hwclock.Clock, kill func(group int)) error {
-	told := make(chan uint64)
+	news := make(chan told)
 	go func() {
-		defer close(told)
-		var b [8]byte
+		defer close(news)
+		var b [toldSize]byte
 		for {
 			if _, err := io.ReadFull(r, b[:]); err != nil {
-				return // lock is gone
+				return
 			}
-			told <- binary.BigEndian.Uint64(b[:])
+			news <- told{b[0], binary.BigEndian.Uint64(b[1:])}
 		}
 	}()
-	first, ok := <-told
-	if !ok {
-		return nil // there was no command
-	}
-	group, err := strconv.Atoi(strconv.FormatUint(first, 10))
-	if err != nil || group <= 1 {
-		return errors.New("not a process group")
-	}
+	var group int // 0: no command has started
 	until, timer := timed.Never, time.NewTimer(forever)
 	for {
 		select {
-		case x, ok := <-told:
-			if !ok {
+		case t, ok := <-news:
+			switch {
+			case !ok && group != 0:
 				kill(group)
 				return nil
+			case !ok:
+				return nil
+			case t.what == toldUntil:
+				until = timed.Instant(t.value)
+			case t.value <= 1 || t.value > math.MaxInt32:
+				return fmt.Errorf("%d is not a process group", t.value)
+			default:
+				group = int(t.value)
 			}
-			until = timed.Instant(x)
 		case <-timer.C:
 		}
 		left := until.Sub(clock.Now())
 		if left <= 0 {
-			kill(group)
-			until = timed.Never // lock kills what may come after, when it continues
 			left = forever
+			if group != 0 {
+				kill(group)
+				until = timed.Never // lock kills what may come after, when it continues
+			}
 		}
 		timer.Reset(min(left, forever))
 	}

@@ -2,8 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -11,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
 )
 
-// told returns what a guard reads: numbers, and then what r has.
-func told(r io.Reader, numbers ...uint64) io.Reader {
+// says returns what a guard reads, and then what r has.
+func says(r io.Reader, all ...told) io.Reader {
 	var b []byte
-	for _, x := range numbers {
-		b = binary.BigEndian.AppendUint64(b, x)
+	for _, t := range all {
+		b = append(b, t.bytes()...)
 	}
 	return io.MultiReader(bytes.NewReader(b), r)
 }
@@ -27,23 +29,52 @@ func TestAGuardKillsWhenLockIsGoneOrLate(t *testing.T) {
 	kills := make(chan int, 10)
 	kill := func(group int) { kills <- group }
 	end := strings.NewReader("")
+	past, future := told{toldUntil, uint64(time.Hour)}, told{toldUntil, uint64(2 * time.Hour)}
 
-	require.NoError(t, runGuard(told(end, 77, uint64(2*time.Hour)), clock, kill))
+	require.NoError(t, runGuard(says(end, future, told{toldGroup, 77}), clock, kill))
 	require.Equal(t, 77, <-kills, "lock is gone")
 	require.Empty(t, kills)
 
-	require.NoError(t, runGuard(end, clock, kill))
-	require.Empty(t, kills, "the command was never started")
-	for _, group := range []uint64{0, 1, 1 << 63} {
-		require.Error(t, runGuard(told(end, group), clock, kill))
+	for _, before := range [][]told{nil, {future}, {past}} {
+		require.NoError(t, runGuard(says(end, before...), clock, kill))
+		require.Empty(t, kills, "the command was never started")
+	}
+	for _, group := range []uint64{0, 1, 1 << 31, 1 << 63} {
+		require.Error(t, runGuard(says(end, future, told{toldGroup, group}), clock, kill))
 		require.Empty(t, kills, "every process, or this one's group")
 	}
 
-	lives, lock := io.Pipe()
-	done := make(chan error)
-	go func() { done <- runGuard(told(lives, 78, uint64(time.Hour)), clock, kill) }()
-	require.Equal(t, 78, <-kills, "the hold is over")
-	require.NoError(t, lock.Close())
-	require.Equal(t, 78, <-kills, "lock is gone")
-	require.NoError(t, <-done)
+	for _, order := range [][]told{{past, {toldGroup, 78}}, {{toldGroup, 78}, past}, {future, {toldGroup, 78}, past}} {
+		lives, lock := io.Pipe()
+		done := make(chan error)
+		go func() { done <- runGuard(says(lives, order...), clock, kill) }()
+		require.Equal(t, 78, <-kills, "the hold is over")
+		require.NoError(t, lock.Close())
+		require.Equal(t, 78, <-kills, "lock is gone")
+		require.NoError(t, <-done)
+	}
+}
+
+// A guard that does not read makes lock neither wait nor lose a value that has room.
+func TestWhatAGuardIsToldIsWrittenNowOrNever(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("pipes wait there")
+	}
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { _ = from.Close() }()
+	_ = to.Fd() // makes it wait, as the start of a process does
+	g := &guard{to: to}
+	const more = 1 << 20 // than a pipe holds
+	for i := range more / toldSize {
+		g.until(timed.Instant(i))
+	}
+	require.NoError(t, to.Close())
+	b, err := io.ReadAll(from)
+	require.NoError(t, err)
+	require.Zero(t, len(b)%toldSize, "all of a value or nothing")
+	require.Greater(t, len(b), toldSize)
+	for i := range len(b) / toldSize {
+		require.Equal(t, told{toldUntil, uint64(i)}.bytes(), b[i*toldSize:(i+1)*toldSize])
+	}
 }

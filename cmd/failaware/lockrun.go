@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/timed"
 )
 
 // renewal is the answer to a request for another hold.
@@ -40,7 +41,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	if held.Edict != "" {
 		env = append(env, "FAILAWARE_EDICT="+held.Edict)
 	}
-	c, err := startChild(l.cmd, path, l.args, env)
+	c, err := startChild(l.cmd, path, l.args, env, l.deadline(held))
 	if err != nil {
 		return nil, 0, cli.Wrong("lock: %w", err)
 	}
@@ -49,7 +50,6 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	renewals := make(chan renewal)
 	go l.renew(asking, l.timing, renewals)
 	w := &watch{l: l, child: c, held: held}
-	w.guard()
 	for {
 		timer := time.NewTimer(w.look())
 		select {
@@ -102,15 +102,13 @@ func (w *watch) take(r renewal) {
 		w.lose(fmt.Errorf("node %d lost the lead and leads again", w.l.node))
 	case r.held.Until > w.held.Until:
 		w.held, w.last = r.held, nil
-		w.guard()
+		w.child.guard.until(w.l.deadline(w.held))
 	}
 }
 
-// guard tells the guard when to kill the command if nothing else does: half of the margin
-// later than this process would.
-func (w *watch) guard() {
-	w.child.guard.tell(uint64(w.held.Until.Add(-w.l.timing.margin / 2)))
-}
+// deadline returns when the guard kills the command if nothing else does: half of the
+// margin later than this process would.
+func (l *locking) deadline(h *api.Held) timed.Instant { return h.Until.Add(-l.timing.margin / 2) }
 
 func (w *watch) lose(why error) {
 	if w.lost == nil {

@@ -52,7 +52,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 	f.StringVar(&g.secure.Key, "key", "", "`file` with its key (FAILAWARE_KEY)")
 	root.AddCommand(newNodeCommand(), newConfigCommand(), newStatusCommand(g), newMembersCommand(g),
 		newLeaderCommand(g), newLeaveCommand(g), newViewCommand(g), newClockCommand(g), newWatchCommand(g), newWaitCommand(g), newWhyCommand(g),
-		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newKVCommand(g), newLockCommand(g), newLockGuardCommand(),
+		newBroadcastCommand(g), newDeliveriesCommand(g), newEdictCommand(g), newEpochCommand(g), newKVCommand(g), newLockCommand(g), newLockExecCommand(), newLockGuardCommand(),
 		newKeygenCommand(), newKeysCommand(g), newLogLevelCommand(g), newDemoCommand())
 	addExamples(root)
 	completeNodes(root, g)

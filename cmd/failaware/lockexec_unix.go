@@ -1,0 +1,68 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/cli"
+)
+
+// lockExec is the name of the hidden command that becomes the command of
+// `failaware lock`.
+const lockExec = "lock-exec"
+
+// toGuard is the file descriptor at which lock-exec writes to the guard.
+const toGuard = 3
+
+// start starts this program as lock-exec, which tells the guard its group and then
+// becomes the command. So the guard knows the group before the command runs, even if
+// lock is stopped or killed right now.
+func (g *guard) start(cmd *exec.Cmd) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, cmd.Path}, cmd.Args...)
+	cmd.ExtraFiles = []*os.File{g.to}
+	return cmd.Start()
+}
+
+func newLockExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: lockExec, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			// The signal at the death of lock belongs to the thread that executes.
+			runtime.LockOSThread()
+			if err := dieWithParent(); err != nil {
+				return err
+			}
+			group := told{toldGroup, uint64(os.Getpid())}
+			if _, err := syscall.Write(toGuard, group.bytes()); err != nil {
+				return err
+			}
+			syscall.CloseOnExec(toGuard)
+			err := syscall.Exec(args[0], args[1:], os.Environ())
+			return cli.Wrong("lock: %s: %w", args[0], err)
+		},
+	}
+}
+
+// writeNow writes b unless that would have to wait. Starting a process with f has made f
+// wait.
+func writeNow(f *os.File, b []byte) {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.Control(func(fd uintptr) {
+		if syscall.SetNonblock(int(fd), true) == nil {
+			_, _ = syscall.Write(int(fd), b)
+		}
+	})
+}
