@@ -34,8 +34,8 @@ func (g *guard) start(cmd *exec.Cmd) error {
 }
 
 func newLockExecCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: lockExec, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
+	cmd := &cobra.Command{
+		Use: lockExec, Hidden: true, Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			// The signal at the death of lock belongs to the thread that executes.
 			runtime.LockOSThread()
@@ -51,6 +51,8 @@ func newLockExecCommand() *cobra.Command {
 			return cli.Wrong("lock: %s: %w", args[0], err)
 		},
 	}
+	cmd.Flags().SetInterspersed(false) // the flags after the path are the command's
+	return cmd
 }
 
 // writeNow writes b unless that would have to wait. Starting a process with f has made f
