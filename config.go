@@ -115,7 +115,9 @@ type Config struct {
 
 	// StateDir is a directory for the state that must outlive the process: the longest
 	// time for which this node may have voted, how many incarnations it has had, the
-	// sequences of its views, and a lock against a second process with the same id. Nodes may share a directory. A node
+	// sequences of its views, and a lock against a second process with the same id. It
+	// has the addresses of some members too, so that the next process finds the group
+	// though the nodes of Peers and Join may be gone. Nodes may share a directory. A node
 	// whose state is damaged or in part lost does not start ([ErrDamaged]). Empty means
 	// that nothing is kept.
 	StateDir string

@@ -72,10 +72,11 @@ func (c *Config) joinSources() (list []join.Source) {
 
 // newFinder returns what finds candidates, or nil if there is nowhere to look.
 func (n *Node) newFinder() *join.Finder {
-	if len(n.cfg.Join) == 0 {
+	known := n.readMembers()
+	if len(n.cfg.Join) == 0 && len(known) == 0 {
 		return nil
 	}
-	return join.New(join.Options{Local: n.conn.LocalAddr(), Remote: n.cfg.remote(), Log: n.log,
+	return join.New(join.Options{Local: n.conn.LocalAddr(), Known: known, Remote: n.cfg.remote(), Log: n.log,
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake}, n.cfg.joinSources())
 }
 

@@ -46,7 +46,8 @@ type Node struct {
 	assigned *statedir.Assigned
 	awake    *awake.Request // nil unless processors are kept from sleeping
 	peers    *peers.Resolver
-	finder   *join.Finder        // nil without Config.Join
+	finder   *join.Finder        // nil without Config.Join, and without members that were kept
+	heard    []statedir.Member   // in the state directory; owned by keepMembers
 	pollers  []*reference.Poller // of the references, in the order of the configuration
 	outputs  outputs.Outputs     // of time, to other programs
 	events   *eventring.Ring[event.Event]
@@ -291,6 +292,9 @@ func (n *Node) run() {
 			go n.finder.Run(n.done)
 		}
 		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, n.judgeRate)
+	}
+	if n.state != nil {
+		go n.keepMembers()
 	}
 }
 

@@ -28,6 +28,9 @@ func (p PeerStatus) String() string {
 		fmt.Fprintf(&b, "unknown node at %s", p.Listed)
 	} else {
 		fmt.Fprintf(&b, "node %v", p.ID)
+		if p.Name != "" && p.Name != defaultName(p.ID) {
+			fmt.Fprintf(&b, " (%s)", p.Name)
+		}
 	}
 	switch {
 	case p.Problem != "":

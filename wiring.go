@@ -78,7 +78,7 @@ type sink Node
 
 // header returns the header of the next event.
 func (s *sink) header() event.Header {
-	return event.Header{Sequence: s.events.Last() + 1, Time: time.Now()}
+	return event.Header{Sequence: s.events.Last() + 1, Time: time.Now(), Names: (*Node)(s)}
 }
 
 // Event implements [loop.Sink].

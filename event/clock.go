@@ -59,8 +59,8 @@ type ClockFault struct {
 func (ClockFault) Kind() string { return "clock-fault" }
 
 func (e ClockFault) String() string {
-	return fmt.Sprintf("clock fault: the clocks of this node and of node %v contradict the drift bound (delay bound %s)",
-		e.Peer, boundText(e.Bound))
+	return fmt.Sprintf("clock fault: the clocks of this node and of %s contradict the drift bound (delay bound %s)",
+		e.node(e.Peer), boundText(e.Bound))
 }
 
 // UTCChanged: the knowledge of UTC has changed, and is State from now on. That
@@ -96,7 +96,7 @@ type Falseticker struct {
 func (Falseticker) Kind() string { return "clock-falseticker" }
 
 func (e Falseticker) String() string {
-	return fmt.Sprintf("%s is a falseticker: it is off by %v from what most references say", referenceText(e.Name, e.Source, e.Node), e.Off)
+	return fmt.Sprintf("%s is a falseticker: it is off by %v from what most references say", referenceText(e.Name, e.Source, e.node(e.Node)), e.Off)
 }
 
 // Truechimer: a falseticker agrees with the others again.
@@ -111,12 +111,12 @@ type Truechimer struct {
 func (Truechimer) Kind() string { return "clock-truechimer" }
 
 func (e Truechimer) String() string {
-	return fmt.Sprintf("%s agrees with most references again", referenceText(e.Name, e.Source, e.Node))
+	return fmt.Sprintf("%s agrees with most references again", referenceText(e.Name, e.Source, e.node(e.Node)))
 }
 
-func referenceText(name string, source clocksync.SourceID, node timed.NodeID) string {
+func referenceText(name string, source clocksync.SourceID, node string) string {
 	if name == "" {
 		name = fmt.Sprintf("%016x", uint64(source))
 	}
-	return fmt.Sprintf("reference %s of node %v", name, node)
+	return fmt.Sprintf("reference %s of %s", name, node)
 }

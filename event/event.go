@@ -12,7 +12,6 @@
 package event
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/datagram"
@@ -43,6 +42,14 @@ type Header struct {
 	// Time is the system's wall clock when the node noticed. It is for people: nothing
 	// is decided by it, and it can jump.
 	Time time.Time
+	// Names, if not nil, has the texts of events say what nodes are called.
+	Names Names
+}
+
+// Names knows what nodes are called. A node of package failaware does.
+type Names interface {
+	// NameOf returns the name of a node, or "node-ID" if it is not known.
+	NameOf(id timed.NodeID) string
 }
 
 // Head returns the header.
@@ -60,12 +67,27 @@ func boundText(d time.Duration) string {
 	return brief.Duration(d)
 }
 
+// NodeText names a node by its id and, if it has given itself one, its name, as in
+// "node 2 (db-2)". names may be nil.
+func NodeText(names Names, id timed.NodeID) string {
+	text := "node " + id.String()
+	if names == nil {
+		return text
+	}
+	if name := names.NameOf(id); name != "node-"+id.String() {
+		text += " (" + name + ")"
+	}
+	return text
+}
+
+func (h Header) node(id timed.NodeID) string { return NodeText(h.Names, id) }
+
 // by names a cause, if there is one.
-func by(id timed.NodeID) string {
+func (h Header) by(id timed.NodeID) string {
 	if id == timed.NoNode {
 		return ""
 	}
-	return fmt.Sprintf(" (by node %v)", id)
+	return " (by " + h.node(id) + ")"
 }
 
 // globally returns the word that tells the global lead from the local one.

@@ -14,6 +14,25 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// called knows the names of nodes.
+type called struct{}
+
+func (called) NameOf(id timed.NodeID) string {
+	if id == 2 {
+		return "db-2"
+	}
+	return "node-" + id.String()
+}
+
+// Nodes are named by id, and by name if they have one.
+func TestEventsNameNodes(t *testing.T) {
+	h := event.Header{Names: called{}}
+	require.Equal(t, "this node follows node 2 (db-2)", event.Following{Header: h, Leader: 2}.String())
+	require.Equal(t, "this node follows node 3", event.Following{Header: h, Leader: 3}.String())
+	require.Equal(t, "this node follows node 2", event.Following{Leader: 2}.String())
+	require.Contains(t, event.ViewStale{Header: h, Reason: membership.LeaseExpired, By: 2}.String(), "lease expired (by node 2 (db-2))")
+}
+
 func TestEventsSayWhy(t *testing.T) {
 	v := &membership.View{ID: membership.ViewID{Sequence: 3, Leader: 1, Boot: 1}, Members: []membership.Member{
 		{Incarnation: timed.Incarnation{Node: 1, Boot: 1}, Previous: membership.ViewID{Sequence: 1, Leader: 1, Boot: 1}},

@@ -52,13 +52,13 @@ func (e LeadLost) why() string {
 	case e.Global:
 		// The reasons below are of the local lead.
 	case e.Reason == leader.Outranked:
-		return fmt.Sprintf("node %v outranks it", e.By)
+		return fmt.Sprintf("%s outranks it", e.node(e.By))
 	case e.Reason == leader.LeaseExpired:
 		return "its lease ran out before it was renewed"
 	case e.Reason == leader.ClockFault:
 		return "its clock cannot be trusted"
 	}
-	return fmt.Sprintf("%v%s", e.Reason, by(e.By))
+	return fmt.Sprintf("%v%s", e.Reason, e.by(e.By))
 }
 
 // Following: this node's vote is bound to Leader, or to nobody.
@@ -75,7 +75,7 @@ func (e Following) String() string {
 	if e.Leader == timed.NoNode {
 		return "this node follows nobody"
 	}
-	return fmt.Sprintf("this node follows node %v", e.Leader)
+	return fmt.Sprintf("this node follows %s", e.node(e.Leader))
 }
 
 // Unfit: this node is no candidate, because the votes that its peers grant are too

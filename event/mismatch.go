@@ -21,7 +21,7 @@ type Mismatch struct {
 func (Mismatch) Kind() string { return "mismatch" }
 
 func (e Mismatch) String() string {
-	return fmt.Sprintf("node %v at %s is ignored: %v", e.Peer, e.Addr, e.Differences)
+	return fmt.Sprintf("%s at %s is ignored: %v", e.node(e.Peer), e.Addr, e.Differences)
 }
 
 // Differences are the settings in which a peer differs from this node.

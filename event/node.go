@@ -83,7 +83,7 @@ type StampAhead struct {
 func (StampAhead) Kind() string { return "stamp-ahead" }
 
 func (e StampAhead) String() string {
-	return fmt.Sprintf("a message of node %v was stamped too far ahead of the clocks of view %v, and counts as stamped %v earlier", e.Peer, e.View, e.By)
+	return fmt.Sprintf("a message of %s was stamped too far ahead of the clocks of view %v, and counts as stamped %v earlier", e.node(e.Peer), e.View, e.By)
 }
 
 // PacketUnsent: a packet for Peer was not sent, because it cannot be encoded: it is
@@ -99,7 +99,7 @@ type PacketUnsent struct {
 func (PacketUnsent) Kind() string { return "packet-unsent" }
 
 func (e PacketUnsent) String() string {
-	return fmt.Sprintf("a packet for node %v cannot be sent: %s", e.Peer, e.Reason)
+	return fmt.Sprintf("a packet for %s cannot be sent: %s", e.node(e.Peer), e.Reason)
 }
 
 // Inconsistent: the state of this node broke an invariant. The node has a bug, or its

@@ -19,7 +19,7 @@ type PeerAlive struct {
 func (PeerAlive) Kind() string { return "peer-alive" }
 
 func (e PeerAlive) String() string {
-	return fmt.Sprintf("node %v is alive (delay at most %s)", e.Peer, boundText(e.Bound))
+	return fmt.Sprintf("%s is alive (delay at most %s)", e.node(e.Peer), boundText(e.Bound))
 }
 
 // PeerSilent: Peer is not alive any more for this node.
@@ -38,14 +38,14 @@ func (PeerSilent) Kind() string { return "peer-silent" }
 
 func (e PeerSilent) String() string {
 	if e.Deaf {
-		return fmt.Sprintf("node %v does not hear this node any more, which heard it %s ago (last delay bound %s)",
-			e.Peer, brief.Duration(e.SilentFor), boundText(e.LastBound))
+		return fmt.Sprintf("%s does not hear this node any more, which heard it %s ago (last delay bound %s)",
+			e.node(e.Peer), brief.Duration(e.SilentFor), boundText(e.LastBound))
 	}
 	if e.SilentFor == 0 {
-		return fmt.Sprintf("node %v is not alive any more: it does not hear this node in time, or was restarted", e.Peer)
+		return fmt.Sprintf("%s is not alive any more: it does not hear this node in time, or was restarted", e.node(e.Peer))
 	}
-	return fmt.Sprintf("node %v is silent: its last packet in time came %s ago (last delay bound %s)",
-		e.Peer, brief.Duration(e.SilentFor), boundText(e.LastBound))
+	return fmt.Sprintf("%s is silent: its last packet in time came %s ago (last delay bound %s)",
+		e.node(e.Peer), brief.Duration(e.SilentFor), boundText(e.LastBound))
 }
 
 // PeerRestarted: Peer has a new incarnation.
@@ -59,7 +59,7 @@ type PeerRestarted struct {
 func (PeerRestarted) Kind() string { return "peer-restarted" }
 
 func (e PeerRestarted) String() string {
-	return fmt.Sprintf("node %v was restarted: its boot id is %v", e.Peer, e.Boot)
+	return fmt.Sprintf("%s was restarted: its boot id is %v", e.node(e.Peer), e.Boot)
 }
 
 // PeerCloned: two processes send as one incarnation of Peer, as a virtual machine
@@ -75,7 +75,7 @@ type PeerCloned struct {
 func (PeerCloned) Kind() string { return "peer-cloned" }
 
 func (e PeerCloned) String() string {
-	return fmt.Sprintf("node %v runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.Peer, e.Boot)
+	return fmt.Sprintf("%s runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.node(e.Peer), e.Boot)
 }
 
 // PeerLeaving: Peer leaves the group for good.
@@ -88,4 +88,4 @@ type PeerLeaving struct {
 // Kind returns "peer-leaving".
 func (PeerLeaving) Kind() string { return "peer-leaving" }
 
-func (e PeerLeaving) String() string { return fmt.Sprintf("node %v leaves", e.Peer) }
+func (e PeerLeaving) String() string { return fmt.Sprintf("%s leaves", e.node(e.Peer)) }

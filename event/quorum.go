@@ -20,10 +20,10 @@ func (OtherQuorum) Kind() string { return "other-quorum" }
 
 func (e OtherQuorum) String() string {
 	if e.Digest == 0 {
-		return fmt.Sprintf("node %v has no quorum system: it and this node do not vote for each other", e.Peer)
+		return fmt.Sprintf("%s has no quorum system: it and this node do not vote for each other", e.node(e.Peer))
 	}
-	return fmt.Sprintf("node %v has another quorum system (epoch %d, digest %016x): it and this node do not vote for each other",
-		e.Peer, e.Epoch, e.Digest)
+	return fmt.Sprintf("%s has another quorum system (epoch %d, digest %016x): it and this node do not vote for each other",
+		e.node(e.Peer), e.Epoch, e.Digest)
 }
 
 // QuorumChange: the quorum system is being replaced ([failaware.Node.ChangeQuorum]), or
@@ -72,8 +72,8 @@ func (e QuorumChange) String() string {
 	case QuorumDead:
 		return fmt.Sprintf("this node was declared dead in epoch %d: it votes no more, until %s rules", e.Epoch, e.System)
 	case QuorumConflict:
-		return fmt.Sprintf("node %v knows %s as another quorum system of epoch %d, or successor of it, than this node: "+
-			"a change was forced wrongly, or groups are mixed up", e.Peer, e.System, e.Epoch)
+		return fmt.Sprintf("%s knows %s as another quorum system of epoch %d, or successor of it, than this node: "+
+			"a change was forced wrongly, or groups are mixed up", e.node(e.Peer), e.System, e.Epoch)
 	case QuorumUnordered:
 		return fmt.Sprintf("proposals of epoch %d do not compare: members have lost their state directories", e.Epoch)
 	}

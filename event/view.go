@@ -66,5 +66,5 @@ type ViewStale struct {
 func (ViewStale) Kind() string { return "view-stale" }
 
 func (e ViewStale) String() string {
-	return fmt.Sprintf("view %v is not up to date any more: %v%s", e.View, e.Reason, by(e.By))
+	return fmt.Sprintf("view %v is not up to date any more: %v%s", e.View, e.Reason, e.by(e.By))
 }

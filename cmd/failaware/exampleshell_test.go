@@ -21,7 +21,7 @@ func TestTheShellExample(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, want := range []string{`leader: node \d \(shell-\d\)`, `clock: .*±`, "from node 1: hello from the shell", `the command ended with the lead of node \d`,
-		`node \d is silent`, `(?m)^done$`} {
+		`node \d \(shell-\d\) is silent`, `(?m)^done$`} {
 		require.Regexp(t, want, string(out))
 	}
 }

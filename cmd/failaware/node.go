@@ -19,6 +19,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/dashboard"
+	"github.com/failaware/failaware/internal/handler"
 	"github.com/failaware/failaware/internal/store"
 )
 
@@ -60,13 +61,14 @@ type nodeRun struct {
 	bounds   failaware.Bounds
 	out, err io.Writer
 
-	log    hclog.Logger
-	node   *failaware.Node
-	store  *store.Store // nil without --kv
-	server *api.Server
-	remote *api.Remote // nil unless the API serves other hosts
-	token  string      // of an API at a TCP address, and of the page
-	leave  chan bool   // a client of the API asked the node to leave, or for good
+	log      hclog.Logger
+	node     *failaware.Node
+	store    *store.Store // nil without --kv
+	server   *api.Server
+	handlers *handler.Set // set before the server serves
+	remote   *api.Remote  // nil unless the API serves other hosts
+	token    string       // of an API at a TCP address, and of the page
+	leave    chan bool    // a client of the API asked the node to leave, or for good
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
@@ -105,8 +107,8 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if open.any() {
 		r.makeServer(ctx)
 	}
-	handlers := r.startHandlers()
-	defer handlers.Close() // after the node, whose last events it handles
+	r.handlers = r.startHandlers()
+	defer r.handlers.Close() // after the node, whose last events it handles
 	defer r.node.Close()
 	if r.store != nil {
 		defer r.store.Close()

@@ -16,11 +16,17 @@ import (
 // operate gives the API what operators need: metrics, the level of the log and, if it is
 // turned on, profiles.
 func (r *nodeRun) operate(ctx context.Context) {
-	traffic := func() metrics.Traffic { return metrics.Traffic(r.server.Traffic()) }
-	if r.cfg.Broadcast == nil {
-		traffic = nil
+	from := metrics.Sources{Version: r.server.Version}
+	if r.cfg.Broadcast != nil {
+		from.Traffic = func() metrics.Traffic { return metrics.Traffic(r.server.Traffic()) }
 	}
-	r.server.Metrics = metrics.New(context.WithoutCancel(ctx), r.node, r.server.Version, traffic).Handler()
+	if r.store != nil {
+		from.Store = func() metrics.Store { return metrics.Store(r.store.Counts()) }
+	}
+	if len(r.cfg.handlers) > 0 {
+		from.Handlers = func() metrics.Handlers { return metrics.Handlers(r.handlers.Counts()) }
+	}
+	r.server.Metrics = metrics.New(context.WithoutCancel(ctx), r.node, from).Handler()
 	r.server.SetLevel = func(level string) { r.log.SetLevel(hclog.LevelFromString(level)) }
 	if r.cfg.pprof {
 		r.server.Debug = profiles()

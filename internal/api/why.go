@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
@@ -51,7 +52,8 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 	subject, state := why.Leader, ""
 	switch about {
 	case "leader":
-		state = n.Leader().String()
+		a := n.Leader()
+		state = strings.Replace(a.String(), "node "+a.Leader.String(), event.NodeText(n, a.Leader), 1)
 	case "view":
 		subject, state = why.View, n.View().String()
 	case "clock":

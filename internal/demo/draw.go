@@ -54,8 +54,7 @@ func Draw(m *Model, f *Face, width, height int) *Canvas {
 		}
 		y += links
 	} else if bottom-y >= len(m.Partitions)+6 {
-		drawPartitions(c, m, 1, y)
-		y += len(m.Partitions) + 2
+		y = drawPartitions(c, m, 1, y) + 1
 	}
 	drawLog(c, m, y, bottom)
 	return c
@@ -69,9 +68,6 @@ func drawTitle(c *Canvas, m *Model) {
 	switch {
 	case len(m.Violations) > 0:
 		bar.Tone, state = Bad, "BROKEN: "+m.Violations[0]+" "
-	case c.Width < 60:
-		what = ""
-		fallthrough
 	case c.Width < 100:
 		state = fmt.Sprintf("all holds  %s ", clockText(m.Elapsed))
 	}
@@ -79,6 +75,9 @@ func drawTitle(c *Canvas, m *Model) {
 	bold := bar
 	bold.Bold = true
 	x := c.Put(1, 0, bold, "failaware demo")
+	if x+3+len(what)+2+len(state) > c.Width {
+		what = ""
+	}
 	if len(m.Violations) > 0 {
 		c.PutIn(x+2, 0, c.Width-x-2, bold, state)
 		return

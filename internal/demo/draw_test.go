@@ -81,6 +81,7 @@ func TestPictures(t *testing.T) {
 	}{
 		{"wide", fixedModel(), Face{Selected: []failaware.NodeID{3, 4}, Hint: "3 → 4: slowed down by 6ms"}, 120, 26},
 		{"usual", fixedModel(), Face{}, 80, 24},
+		{"small", fixedModel(), Face{Hint: "the nodes of the selection are cut off from the others"}, 60, 20},
 		{"low", fixedModel(), Face{}, 80, 17},
 		{"narrow", fixedModel(), Face{Hint: "a hint that is longer than there is room for it here"}, 46, 14},
 		{"tiny", fixedModel(), Face{}, 20, 5},

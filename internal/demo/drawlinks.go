@@ -62,8 +62,9 @@ func hearingText(to *NodeModel, h *Hearing) (string, Style) {
 	return text, style
 }
 
-// drawPartitions draws each logical partition as a field of its colour.
-func drawPartitions(c *Canvas, m *Model, x, y int) {
+// drawPartitions draws each logical partition as a field of its colour, and returns the row
+// below.
+func drawPartitions(c *Canvas, m *Model, x, y int) int {
 	heading(c, x, y, "LOGICAL PARTITIONS")
 	for i, p := range m.Partitions {
 		y++
@@ -87,8 +88,10 @@ func drawPartitions(c *Canvas, m *Model, x, y int) {
 		}
 	}
 	if !alone.Empty() {
-		c.Put(x, y+1, Style{Tone: Warn}, fmt.Sprintf("without a leader: %s", ids(alone)))
+		y++
+		c.Put(x, y, Style{Tone: Warn}, fmt.Sprintf("without a leader: %s", ids(alone)))
 	}
+	return y + 1
 }
 
 // partitionView says whether the members of a partition agree on a view.

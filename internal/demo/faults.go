@@ -34,6 +34,7 @@ func Across(some, others failaware.Set) (pairs []Pair) {
 
 // Cut cuts links, or mends them.
 func (w *World) Cut(cut bool, pairs ...Pair) {
+	w.busy.act()
 	for _, p := range pairs {
 		w.relay.Cut(p.From, p.To, cut)
 	}
@@ -41,6 +42,7 @@ func (w *World) Cut(cut bool, pairs ...Pair) {
 
 // Slow slows links down to more than the limit of a fast message, or restores them.
 func (w *World) Slow(slow bool, pairs ...Pair) {
+	w.busy.act()
 	for _, p := range pairs {
 		w.relay.Slow(p.From, p.To, w.slowness(slow))
 	}
@@ -95,6 +97,7 @@ func (w *World) setPaused(id failaware.NodeID, paused bool) bool {
 		return false
 	}
 	m.paused, m.since = paused, time.Now()
+	w.busy.act()
 	return true
 }
 
@@ -107,6 +110,7 @@ func (w *World) Crash(id failaware.NodeID) bool {
 	if l == nil {
 		return false
 	}
+	w.busy.act()
 	l.kill()
 	return true
 }
@@ -117,6 +121,7 @@ func (w *World) Resign(id failaware.NodeID) error {
 	if n == nil {
 		return fmt.Errorf("node %v does not run", id)
 	}
+	w.busy.act()
 	ctx, cancel := context.WithTimeout(w.ctx, time.Second)
 	defer cancel()
 	return n.Resign(ctx)

@@ -25,6 +25,7 @@ type World struct {
 	journal *journal
 	history *history
 	watch   *watch
+	busy    *busyness
 	talk    bool
 
 	doing   sync.Mutex // one fault at a time
@@ -93,7 +94,7 @@ func NewWorld(o Options) (*World, error) {
 		return nil, fmt.Errorf("cannot open the relay between the nodes: %w", err)
 	}
 	w := &World{preset: o.Preset, timing: timing, bounds: bounds, began: time.Now(), relay: relay, journal: newJournal(),
-		history: newHistory(), talk: o.Talk}
+		history: newHistory(), talk: o.Talk, busy: &busyness{window: bounds.Notice + bounds.Depose}}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	for id := range o.Nodes {
 		w.members = append(w.members, &member{id: failaware.NodeID(id + 1), since: w.began})
@@ -163,11 +164,13 @@ func (w *World) Start(id failaware.NodeID) error {
 	m := w.members[id-1]
 	m.life, m.paused, m.since = l, false, time.Now()
 	w.mu.Unlock()
+	w.busy.act()
 	w.tasks.Go(func() {
 		for e := range node.EventsSince(w.ctx, 0) {
 			w.journal.event(time.Since(w.began), id, e)
 			w.history.add(happening{at: e.Head().Time, node: id, event: e})
 			l.causes.Note(e)
+			w.busy.note(e)
 		}
 	})
 	if w.talk {
@@ -238,12 +241,13 @@ func (w *World) sample(ctx context.Context) {
 	defer tick.Stop()
 	var asking [MaxNodes + 1]atomic.Bool
 	for {
+		w.blameMachine()
 		for _, p := range w.places() {
 			if l := p.life; l != nil && !p.paused && !asking[p.id].Swap(true) {
 				w.tasks.Go(func() {
 					defer asking[p.id].Store(false)
 					if s := l.node.Status(); s.Age >= 0 {
-						l.last.Store(&s)
+						w.busy.served(late(l.last.Swap(&s), &s))
 					}
 				})
 			}

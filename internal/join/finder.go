@@ -25,6 +25,9 @@ type Options struct {
 	// Local is the address of the node's socket: only candidates of its address family
 	// can be reached.
 	Local netip.AddrPort
+	// Known are addresses at which there were members earlier. They are candidates after
+	// all others.
+	Known []netip.AddrPort
 	// Remote allows addresses other than loopback.
 	Remote bool
 	// Alive returns the peers that the node hears. Names are looked up more often while
@@ -75,6 +78,7 @@ func New(opt Options, sources []Source) *Finder {
 		}
 		f.sources = append(f.sources, x)
 	}
+	f.opt.Known, _ = f.usable(opt.Known)
 	f.publish()
 	return f
 }
@@ -90,14 +94,18 @@ func (f *Finder) Found() *Found {
 // publish makes a new list of candidates. The caller holds mu, or is alone.
 func (f *Finder) publish() {
 	found := &Found{}
-	for _, s := range f.sources {
-		found.Sources = append(found.Sources, Status{s.Text, s.addrs, s.problem})
-		for _, a := range s.addrs {
+	add := func(addrs []netip.AddrPort) {
+		for _, a := range addrs {
 			if len(found.Addrs) < MaxAddresses && !slices.Contains(found.Addrs, a) {
 				found.Addrs = append(found.Addrs, a)
 			}
 		}
 	}
+	for _, s := range f.sources {
+		found.Sources = append(found.Sources, Status{s.Text, s.addrs, s.problem})
+		add(s.addrs)
+	}
+	add(f.opt.Known)
 	f.found.Store(found)
 }
 

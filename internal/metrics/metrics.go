@@ -26,17 +26,38 @@ type Traffic struct {
 	Delivered, DeliveredBytes uint64
 }
 
+// Store says what a store of keys and values has done since its start, and what it holds.
+type Store struct {
+	Accepting                      bool // operations are taken
+	Behind                         int  // operations that are delivered and not applied yet
+	Keys, Bytes, Leases, Conflicts int
+	Applied                        uint64            // operations, of all nodes
+	Submitted, Failed              uint64            // by this node: with a result, and without
+	Events                         map[string]uint64 // of the replicated state, by their kinds
+}
+
+// Handlers says what became of the events for commands and webhooks.
+type Handlers struct{ Handled, Failed, Dropped uint64 }
+
+// Sources tell what the node itself does not know. A function that is nil tells nothing.
+type Sources struct {
+	Version  string // of the program
+	Traffic  func() Traffic
+	Store    func() Store
+	Handlers func() Handlers
+}
+
 // Metrics are those of one node.
 type Metrics struct {
 	registry *prometheus.Registry
 }
 
-// New returns the metrics of a node of a program's version. It consumes the node's events
-// until the node stops or ctx is done. traffic may be nil.
-func New(ctx context.Context, n *failaware.Node, version string, traffic func() Traffic) *Metrics {
+// New returns the metrics of a node. It consumes the node's events until the node stops or
+// ctx is done.
+func New(ctx context.Context, n *failaware.Node, from Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	events := newEvents()
-	m.registry.MustRegister(&state{node: n, version: version, traffic: traffic}, collectors.NewGoCollector(),
+	m.registry.MustRegister(&state{n, from}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(events.all()...)
 	go events.follow(n.EventsSince(ctx, 0))

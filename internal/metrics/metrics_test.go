@@ -55,7 +55,11 @@ func value(text, series string) string {
 func TestANodeIsScraped(t *testing.T) {
 	one := startNode(t, 1)
 	two := startNode(t, 2, one)
-	m := New(t.Context(), one, "v1", func() Traffic { return Traffic{Sent: 3, DeliveredBytes: 9} })
+	m := New(t.Context(), one, Sources{Version: "v1", Traffic: func() Traffic { return Traffic{Sent: 3, DeliveredBytes: 9} },
+		Store: func() Store {
+			return Store{Accepting: true, Keys: 4, Applied: 7, Failed: 2, Events: map[string]uint64{"merged": 5}}
+		},
+		Handlers: func() Handlers { return Handlers{Handled: 8, Dropped: 6} }})
 	text := ""
 	require.Eventually(t, func() bool {
 		text = scrape(t, m.Handler())
@@ -66,6 +70,13 @@ func TestANodeIsScraped(t *testing.T) {
 		`failaware_node_info{group="default",name="node-1",node="1",version="v1"}`: `1`,
 		`failaware_broadcast_messages_total{direction="sent"}`:                     `3`,
 		`failaware_broadcast_bytes_total{direction="delivered"}`:                   `9`,
+		`failaware_store_accepting`:                                                `1`,
+		`failaware_store_items{item="keys"}`:                                       `4`,
+		`failaware_store_applied_total`:                                            `7`,
+		`failaware_store_submitted_total{outcome="failed"}`:                        `2`,
+		`failaware_store_events_total{kind="merged"}`:                              `5`,
+		`failaware_handler_events_total{outcome="handled"}`:                        `8`,
+		`failaware_handler_events_total{outcome="dropped"}`:                        `6`,
 		`failaware_loop_answered`:                                                  `1`,
 		`failaware_peers`:                                                          `1`,
 		`failaware_dropped_packets_total{reason="damaged"}`:                        `0`,
@@ -167,7 +178,7 @@ func BenchmarkScrape(b *testing.B) {
 	for id := failaware.NodeID(2); id <= 17; id++ {
 		startNode(b, id, n)
 	}
-	h := New(b.Context(), n, "v1", nil).Handler()
+	h := New(b.Context(), n, Sources{}).Handler()
 	require.Eventually(b, func() bool { return value(scrape(b, h), "failaware_peers") == "16" }, time.Minute, 10*time.Millisecond)
 	for b.Loop() {
 		scrape(b, h)

@@ -14,9 +14,8 @@ import (
 
 // state collects the state of a node when it is scraped.
 type state struct {
-	node    *failaware.Node
-	version string
-	traffic func() Traffic
+	node *failaware.Node
+	Sources
 }
 
 // desc describes a metric.
@@ -61,6 +60,16 @@ var (
 	descOther      = desc("other_total", "Further counters of the status.", "counter")
 	descMessages   = desc("broadcast_messages_total", "Messages that were sent by this program and delivered to it.", "direction")
 	descMessageLen = desc("broadcast_bytes_total", "Bytes of the payloads of those messages.", "direction")
+
+	descAccepting   = desc("store_accepting", "Whether the store takes operations.")
+	descBehind      = desc("store_behind", "Operations that are delivered to the store and not applied yet.")
+	descHeld        = desc("store_items", "What the store holds.", "item")
+	descStoreBytes  = desc("store_bytes", "Bytes of the keys and values of the store.")
+	descApplied     = desc("store_applied_total", "Operations of all nodes that the store has applied.")
+	descSubmitted   = desc("store_submitted_total", "Operations that this node submitted: those that have a result, and those that have none.", "outcome")
+	descStoreEvents = desc("store_events_total", "Events of the replicated state.", "kind")
+
+	descHandled = desc("handler_events_total", "Events for commands and webhooks, by what became of them.", "outcome")
 )
 
 // Describe implements [prometheus.Collector].
@@ -68,7 +77,7 @@ func (s *state) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descInfo, descReady, descIncarnation, descAnswered, descLeads, descLeader, descLease, descFresh,
 		descMembers, descViewLease, descSynced, descExternal, descDeviation, descUTC, descPeers, descPeerAlive, descPeerDelay, descPackets,
 		descDelays, descLateness, descLatenessMax, descLate, descMoved, descBytes, descDropped, descErrors, descUnsent, descCast, descOther,
-		descMessages, descMessageLen} {
+		descMessages, descMessageLen, descAccepting, descBehind, descHeld, descStoreBytes, descApplied, descSubmitted, descStoreEvents, descHandled} {
 		out <- d
 	}
 }
@@ -113,7 +122,7 @@ func (out sink) durations(d *prometheus.Desc, h *histogram.Durations) {
 func (s *state) Collect(to chan<- prometheus.Metric) {
 	out := sink(to)
 	x := s.node.Status()
-	out.gauge(descInfo, 1, s.version, x.ID.String(), x.Name, x.Group)
+	out.gauge(descInfo, 1, s.Version, x.ID.String(), x.Name, x.Group)
 	out.yes(descLeads, x.Leader.Leads)
 	leader := failaware.NoNode
 	if x.Leader.UpToDate {
@@ -132,16 +141,42 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	out.yes(descExternal, x.Clock.Status == clocksync.External)
 	out.bound(descDeviation, x.Clock.Deviation, clocksync.UnknownBound)
 	out.bound(descUTC, x.Clock.UTCBound, clocksync.UnknownBound)
-	if s.traffic != nil {
-		t := s.traffic()
+	out.sources(&s.Sources)
+	out.yes(descAnswered, x.Age >= 0)
+	if x.Age >= 0 {
+		out.loop(&x)
+	}
+}
+
+// sources collects what the node itself does not know.
+func (out sink) sources(from *Sources) {
+	if from.Traffic != nil {
+		t := from.Traffic()
 		out.count(descMessages, t.Sent, "sent")
 		out.count(descMessages, t.Delivered, "delivered")
 		out.count(descMessageLen, t.SentBytes, "sent")
 		out.count(descMessageLen, t.DeliveredBytes, "delivered")
 	}
-	out.yes(descAnswered, x.Age >= 0)
-	if x.Age >= 0 {
-		out.loop(&x)
+	if from.Handlers != nil {
+		h := from.Handlers()
+		out.count(descHandled, h.Handled, "handled")
+		out.count(descHandled, h.Failed, "failed")
+		out.count(descHandled, h.Dropped, "dropped")
+	}
+	if from.Store != nil {
+		x := from.Store()
+		out.yes(descAccepting, x.Accepting)
+		out.gauge(descBehind, float64(x.Behind))
+		out.gauge(descHeld, float64(x.Keys), "keys")
+		out.gauge(descHeld, float64(x.Leases), "leases")
+		out.gauge(descHeld, float64(x.Conflicts), "conflicts")
+		out.gauge(descStoreBytes, float64(x.Bytes))
+		out.count(descApplied, x.Applied)
+		out.count(descSubmitted, x.Submitted, "done")
+		out.count(descSubmitted, x.Failed, "failed")
+		for kind, n := range x.Events {
+			out.count(descStoreEvents, n, kind)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
@@ -10,13 +11,15 @@ import (
 
 // application is a state as package replicate calls it.
 type application struct {
-	state *kv.State
-	bell  bell
+	state   *kv.State
+	bell    bell
+	applied atomic.Uint64
 }
 
 // Apply implements [replicate.Application].
 func (a *application) Apply(op replicate.Operation) any {
 	r := a.state.Apply(op.Command)
+	a.applied.Add(1)
 	a.bell.ring()
 	return r
 }

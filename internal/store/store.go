@@ -35,6 +35,7 @@ type Store struct {
 	app     *application
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
+	counted counted
 	cancel  context.CancelFunc
 	ended   sync.WaitGroup
 }
@@ -50,7 +51,7 @@ func Start(n *failaware.Node, cfg Config) (*Store, error) {
 	}
 	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind)}, writer: newWriter()}
 	var err error
-	if s.replica, err = replicate.Start(n, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: cfg.OnEvent}); err != nil {
+	if s.replica, err = replicate.Start(n, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -117,8 +118,10 @@ func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error)
 	}
 	a, err := s.replica.Submit(ctx, c.Encode())
 	if err != nil {
+		s.counted.failed.Add(1)
 		return api.Submitted{}, s.explain(err)
 	}
+	s.counted.submitted.Add(1)
 	out := api.Submitted{Result: a.Result.(kv.Result), Dot: c.Dot, Lasting: a.Lasting, Transitional: a.Transitional}
 	out.Fresh = s.fresh(s.replica.Read(func() {}), false)
 	return out, nil

@@ -21,6 +21,34 @@ func TestOneSeedIsEnough(t *testing.T) {
 	}
 }
 
+// A node that is started again finds the members that it had heard, though its seed is gone.
+func TestMembersAreFoundAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 1})
+		dir := t.TempDir()
+		start := func(id failaware.NodeID) *failaware.Node {
+			c := failaware.Config{ID: id, Transport: net.Transport(), Peers: []failaware.Peer{}, StateDir: dir}
+			if id > 1 {
+				c.Join = []string{addressOf(1)}
+			}
+			n, err := failaware.Start(t.Context(), c)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = n.Close() })
+			return n
+		}
+		seed, _, restarted := start(1), start(2), start(3)
+		time.Sleep(10 * time.Second)
+		require.Len(t, restarted.Status().Peers, 2)
+		require.NoError(t, seed.Close())
+		require.NoError(t, restarted.Close())
+		restarted = start(3)
+		require.Empty(t, restarted.Status().Peers, "it hears nobody yet")
+		time.Sleep(10 * time.Second)
+		require.Equal(t, "{2 3}", restarted.View().View.Set.String())
+		require.True(t, restarted.View().UpToDate)
+	})
+}
+
 func joinBySeeds(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	net := memory.New(memory.Options{Seed: seed})

@@ -13,5 +13,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StateForgetsEpoch": halfAStateIsRefused,
 		"EpochWithoutState": halfAStateIsRefused,
 		"EpochUnreadIsNone": unreadable,
+		"MembersOfAnother":  members,
 	})
 }

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/failaware/failaware/replicate"
+)
+
+// Counts says what a store has done since its start, and what it holds.
+type Counts struct {
+	Accepting                      bool // operations are taken
+	Behind                         int  // operations that are delivered and not applied yet
+	Keys, Bytes, Leases, Conflicts int
+	Applied                        uint64            // operations, of all nodes
+	Submitted, Failed              uint64            // by this node: with a result, and without
+	Events                         map[string]uint64 // by the names of their types in package replicate, as in "startedover"
+}
+
+// counted is what a store counts.
+type counted struct {
+	submitted, failed atomic.Uint64
+
+	mu     sync.Mutex
+	events map[string]uint64
+}
+
+// noteEvent counts an event, and hands it on.
+func (s *Store) noteEvent(e replicate.Event) {
+	c := &s.counted
+	c.mu.Lock()
+	if c.events == nil {
+		c.events = map[string]uint64{}
+	}
+	c.events[strings.ToLower(reflect.TypeOf(e).Name())]++
+	c.mu.Unlock()
+	if s.cfg.OnEvent != nil {
+		s.cfg.OnEvent(e)
+	}
+}
+
+// Counts returns the counts. It waits while an operation is being applied.
+func (s *Store) Counts() Counts {
+	p := s.replica.Progress()
+	c := Counts{Accepting: p.Accepting, Behind: p.Behind, Applied: s.app.applied.Load(),
+		Submitted: s.counted.submitted.Load(), Failed: s.counted.failed.Load()}
+	s.replica.Read(func() {
+		sum := s.app.state.Summary()
+		c.Keys, c.Bytes, c.Leases, c.Conflicts = sum.Keys, sum.Bytes, sum.Leases, sum.Conflicts
+	})
+	s.counted.mu.Lock()
+	defer s.counted.mu.Unlock()
+	c.Events = maps.Clone(s.counted.events)
+	return c
+}
