@@ -88,14 +88,14 @@ func TestNodesChooseIds(t *testing.T) {
 // Many nodes choose at once and one after the other, on a network that loses packets. Two
 // never share an id in one view, and in the end all have their own.
 func TestChosenIdsAreUniqueInAView(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 2))
 				c := newChoosing(t, seed, 0, 1)
 				c.net.Loss(0.1)
-				nodes := c.startAll(0, 3+r.IntN(10))
-				for range 3 + r.IntN(5) {
+				nodes := c.startAll(0, 3+r.IntN(6))
+				for range 2 + r.IntN(4) {
 					n, err := c.start(len(nodes))
 					require.NoError(t, err)
 					nodes = append(nodes, n)

@@ -209,12 +209,12 @@ func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 	for _, system := range systems {
 		t.Run(system, func(t *testing.T) {
 			known := 0
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				ok, n := playNumbers(t, seed, system, false)
 				require.True(t, ok, "seed %d", seed)
 				known += n
 			}
-			require.Greater(t, known, 200, "too few answers to tell anything")
+			require.Greater(t, known, 100, "too few answers to tell anything")
 		})
 	}
 }
