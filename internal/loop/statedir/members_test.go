@@ -32,7 +32,7 @@ func members(t testing.TB) {
 	require.Equal(t, list[:MaxMembers], kept)
 	for text, want := range map[string]string{
 		"2 192.0.2.1:7000\n300 192.0.2.1:7000\n": "line 2 is no member",
-		"2\n": "line 1 is no member", "2 host:7000\n": "line 1 is no member",
+		"2\n":                                    "line 1 is no member", "2 host:7000\n": "line 1 is no member",
 	} {
 		require.NoError(t, durable.Write(d.membersPath(), membersKind, []byte(text)))
 		_, err = d.ReadMembers()
