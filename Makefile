@@ -23,7 +23,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
-.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench build release clean
+.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench peers build release clean
 
 
 all: build
@@ -122,6 +122,14 @@ bench: build
 	bin/failaware-lab bench idle --nodes 8
 	bin/failaware-lab bench broadcast --nodes 3,5
 	bin/failaware-lab bench collation
+
+# Other systems on the same work in the same run; see docs/reference/benchmarks.md. It takes
+# 20 minutes, with PEERS=--quick about 4.
+PEERS ?=
+peers:
+	@mkdir -p bin
+	$(GO) -C bench/peers build -o ../../bin/peers .
+	bin/peers --out bin/peers.json --svg bin/peers.svg $(PEERS)
 
 build:
 	@mkdir -p bin

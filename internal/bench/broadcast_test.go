@@ -111,7 +111,7 @@ func TestBroadcastSumsUpAtTheSlowestMember(t *testing.T) {
 		{Elapsed: 2 * time.Second, CPU: 200 * time.Millisecond, Messages: 100, Bytes: 1000, Overflow: 3,
 			Traces: []castTrace{{1, 1, 10, 19}}},
 	})
-	require.Equal(t, CastLoad{Messages: 50, Bytes: 500, PerMessage: 8 * time.Millisecond, Cores: 0.4, Latency: summarize([]time.Duration{9}),
+	require.Equal(t, CastLoad{Messages: 50, Bytes: 500, PerMessage: 8 * time.Millisecond, Cores: 0.4, Latency: Summarize([]time.Duration{9}),
 		Missing: 1, Views: 1, Overflow: 3}, l)
 }
 
@@ -121,7 +121,7 @@ func TestBroadcastAims(t *testing.T) {
 	saturated := CastLoad{Messages: 300e3, Bytes: 300e6}
 	r := BroadcastResult{Cells: []BroadcastCell{
 		{Members: 3, Senders: 1, Size: 64, Atomicity: "weak", Saturated: CastLoad{Messages: 600e3},
-			Slow: CastLoad{Latency: summarize([]time.Duration{time.Millisecond})}},
+			Slow: CastLoad{Latency: Summarize([]time.Duration{time.Millisecond})}},
 		{Members: 3, Senders: 1, Size: 1024, Atomicity: "weak", Saturated: saturated, Floors: floors.against(&saturated)},
 	}}
 	r.aim()

@@ -102,7 +102,7 @@ func sumUpTraces(members [][]castTrace) (latency Summary, missing int) {
 		}
 		all = append(all, w.took)
 	}
-	return summarize(all), missing
+	return Summarize(all), missing
 }
 
 // castAims are aims for a machine of two cores: messages or bytes per second at

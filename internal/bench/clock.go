@@ -89,8 +89,8 @@ func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.First, r.Later, r.Close = summarize(t.first), summarize(t.later), summarize(t.close)
-	r.Error, r.Margin = summarize(t.err), summarize(t.margin)
+	r.First, r.Later, r.Close = Summarize(t.first), Summarize(t.later), Summarize(t.close)
+	r.Error, r.Margin = Summarize(t.err), Summarize(t.margin)
 	r.Aims = []Aim{
 		aim("deviation p99 in the first second", micros(r.First.P99), micros(closeAim), "µs"),
 		aim("deviation p99 after the first second", micros(r.Later.P99), micros(closeAim), "µs"),

@@ -90,7 +90,7 @@ func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 		}
 		last = r
 	}
-	now = summarize(took)
+	now = Summarize(took)
 	took = took[:0]
 	before := c.clock.Read().Now
 	for range calls {
@@ -98,7 +98,7 @@ func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 		took = append(took, after.Sub(before))
 		before = after
 	}
-	return now, summarize(took)
+	return now, Summarize(took)
 }
 
 // truth derives group time from the leader's own samples.

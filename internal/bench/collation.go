@@ -84,7 +84,7 @@ func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, err
 				return nil, fmt.Errorf("bench: %d nodes: %w", n, err)
 			}
 			*c.cost = CollationCost{Received: m.Received, Sent: m.Sent, CPU: micros(m.Receive), Answers: m.Answers,
-				Group: m.Group, Round: summarize(m.Times), Elections: summarize(m.Elections)}
+				Group: m.Group, Round: Summarize(m.Times), Elections: Summarize(m.Elections)}
 		}
 		r.Sizes = append(r.Sizes, size)
 	}

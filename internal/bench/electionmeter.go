@@ -56,7 +56,7 @@ func (m *electionMeter) measure() (*ElectionSize, error) {
 		return nil, err
 	}
 	s := &m.size
-	s.Election, s.Floor, s.First = summarize(m.rounds), summarize(m.floors), summarize(m.firsts)
+	s.Election, s.Floor, s.First = Summarize(m.rounds), Summarize(m.floors), Summarize(m.firsts)
 	s.Distribution = histogram(m.rounds)
 	s.CollatedPackets = float64(m.collated) / float64(max(len(m.rounds), 1))
 	if s.Floor.Mean > 0 {

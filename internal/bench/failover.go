@@ -57,7 +57,7 @@ type crashTimes struct {
 }
 
 func (c *crashTimes) summary() Crashes {
-	return Crashes{summarize(c.elected), summarize(c.view), summarize(c.leaderless), summarize(c.stale), c.failed}
+	return Crashes{Summarize(c.elected), Summarize(c.view), Summarize(c.leaderless), Summarize(c.stale), c.failed}
 }
 
 // Failover crashes nodes of a group, leader and follower in turn, and measures how the

@@ -15,7 +15,7 @@ func TestHistogramCountsEverySample(t *testing.T) {
 		samples = append(samples, 50*time.Microsecond+time.Duration(i)*time.Microsecond)
 	}
 	samples = append(samples, time.Second, 2*time.Second) // stragglers do not stretch the bins
-	summarize(samples)
+	Summarize(samples)
 	h := histogram(samples)
 	sum := h.Beyond
 	for _, n := range h.Counts {
@@ -40,7 +40,7 @@ func results() (*ElectionResult, *SplitResult) {
 	}
 	e := &ElectionResult{Head: new(Setup).head(ElectionKind)}
 	for n := 1; n <= 4; n++ {
-		s := ElectionSize{Nodes: n, Election: summarize(spread(n, time.Microsecond))}
+		s := ElectionSize{Nodes: n, Election: Summarize(spread(n, time.Microsecond))}
 		s.Distribution = histogram(spread(n, time.Microsecond))
 		if n > 1 {
 			s.Floor = s.Election
@@ -51,7 +51,7 @@ func results() (*ElectionResult, *SplitResult) {
 		e.Sizes = append(e.Sizes, s)
 	}
 	p := &SplitResult{Head: (&Setup{Preset: "local"}).head(SplitKind), Nodes: 8, Halves: [2]int{4, 4}}
-	p.Notice, p.NoticeDistribution = summarize(spread(20, time.Millisecond)), histogram(spread(20, time.Millisecond))
+	p.Notice, p.NoticeDistribution = Summarize(spread(20, time.Millisecond)), histogram(spread(20, time.Millisecond))
 	p.Elected, p.ElectedDistribution = p.Notice, p.NoticeDistribution
 	return e, p
 }

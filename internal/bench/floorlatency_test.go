@@ -58,7 +58,7 @@ func TestFloorLatencyIsThatOfTheSlowestMember(t *testing.T) {
 		{Traces: []castTrace{{1, 0, 10, 15}, {1, 0, 20, 21}}},
 		{Traces: []castTrace{{1, 0, 10, 18}}},
 	})
-	require.Equal(t, FloorLatency{Members: 3, Size: 100, Packet: 1000, Senders: 1, Latency: summarize([]time.Duration{8}), Missing: 1}, l)
+	require.Equal(t, FloorLatency{Members: 3, Size: 100, Packet: 1000, Senders: 1, Latency: Summarize([]time.Duration{8}), Missing: 1}, l)
 }
 
 // A message of two packets has arrived with the second, and counts if it was sent

@@ -24,8 +24,8 @@ func (m Machine) String() string {
 		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
 }
 
-// machine describes this machine.
-func machine() Machine {
+// ThisMachine describes this machine.
+func ThisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel: firstLine("/proc/sys/kernel/osrelease")}
 	m.Load, _, _ = strings.Cut(firstLine("/proc/loadavg"), " ")

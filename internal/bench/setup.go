@@ -35,7 +35,7 @@ func (s *Setup) progress(format string, args ...any) {
 // head returns the beginning of a result. It describes the machine before the benchmark
 // loads it.
 func (s *Setup) head(kind Kind) Head {
-	return Head{Kind: kind, Machine: machine(), Preset: s.Preset, Keys: s.Keys}
+	return Head{Kind: kind, Machine: ThisMachine(), Preset: s.Preset, Keys: s.Keys}
 }
 
 // startGroup starts a group of whole nodes as processes. change, if not nil, is called

@@ -79,10 +79,10 @@ func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Notice, r.Elected = summarize(t.notice), summarize(t.elected)
+	r.Notice, r.Elected = Summarize(t.notice), Summarize(t.elected)
 	r.NoticeDistribution, r.ElectedDistribution = histogram(t.notice), histogram(t.elected)
-	r.HalvesFresh, r.Merged = summarize(t.halves), summarize(t.merged)
-	r.StaleSplit, r.StaleMerge, r.CutSkew = summarize(t.staleSplit), summarize(t.staleMerge), summarize(t.skew)
+	r.HalvesFresh, r.Merged = Summarize(t.halves), Summarize(t.merged)
+	r.StaleSplit, r.StaleMerge, r.CutSkew = Summarize(t.staleSplit), Summarize(t.staleMerge), Summarize(t.skew)
 	if opt.Timing == timed.LAN() && r.Merged.Count > 0 {
 		r.Aims = []Aim{aimMillis("notice, p50", r.Notice.P50, 150*time.Millisecond),
 			aimMillis("merge, p50", r.Merged.P50, 250*time.Millisecond)}

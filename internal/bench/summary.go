@@ -13,9 +13,9 @@ type Summary struct {
 	Min, Mean, P50, P99, P999, Max time.Duration
 }
 
-// summarize sorts the samples, and returns their summary. A percentile is the smallest
+// Summarize sorts the samples, and returns their summary. A percentile is the smallest
 // sample that the given share of all does not exceed.
-func summarize(samples []time.Duration) Summary {
+func Summarize(samples []time.Duration) Summary {
 	if len(samples) == 0 {
 		return Summary{}
 	}

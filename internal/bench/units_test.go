@@ -16,9 +16,9 @@ func TestSummary(t *testing.T) {
 	for i := range 1000 {
 		samples = append(samples, time.Duration(1000-i))
 	}
-	require.Equal(t, Summary{Count: 1000, Min: 1, Mean: 500, P50: 500, P99: 990, P999: 999, Max: 1000}, summarize(samples))
-	require.Equal(t, Summary{Count: 1, Min: 7, Mean: 7, P50: 7, P99: 7, P999: 7, Max: 7}, summarize([]time.Duration{7}))
-	require.Zero(t, summarize(nil))
+	require.Equal(t, Summary{Count: 1000, Min: 1, Mean: 500, P50: 500, P99: 990, P999: 999, Max: 1000}, Summarize(samples))
+	require.Equal(t, Summary{Count: 1, Min: 7, Mean: 7, P50: 7, P99: 7, P999: 7, Max: 7}, Summarize([]time.Duration{7}))
+	require.Zero(t, Summarize(nil))
 }
 
 // told returns a timeline of two nodes from the instants at which each became fresh or
@@ -69,7 +69,7 @@ func TestTruthLiesBetweenTheLeadersSamples(t *testing.T) {
 }
 
 func TestSummariesTravelToTheNanosecond(t *testing.T) {
-	want := summarize([]time.Duration{1, 146, 1234567, 98765432101, 7})
+	want := Summarize([]time.Duration{1, 146, 1234567, 98765432101, 7})
 	b, err := json.Marshal(want)
 	require.NoError(t, err)
 	var got Summary
