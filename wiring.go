@@ -54,7 +54,10 @@ func (c *Config) socket() (o udp.Options) {
 	o.MaxPacket = c.largestPacket()
 	if c.Broadcast != nil {
 		o.ReceiveBuffer = receiveBuffer
+		return o
 	}
+	offset, bit := wire.QuietMark()
+	o.Quiet = &udp.Quiet{Offset: offset, Mask: bit}
 	return o
 }
 

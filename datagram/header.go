@@ -15,6 +15,12 @@ type Header struct {
 	Counter     uint64        // grows with every packet of the incarnation
 	Stamp       timed.Instant // the sender's clock when the packet left
 	Echo        Echo
+	// Quiet says that the packet has no news: its receiver need not wake up for it, and
+	// handles it before anything else that it does.
+	Quiet bool
+	// Patient says of a request that replies without news may be quiet, because its
+	// sender looks for them soon.
+	Patient bool
 }
 
 // Echo reports the packets of a destination that the sender has received.

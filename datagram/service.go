@@ -106,7 +106,7 @@ func (s *Service) classify(received timed.Instant, h *Header) (Kind, Delay) {
 		d = Delay{Bound: Unknown} // its stamp may be from before the fault
 	}
 	learnt = c.learnBest(Pair{h.Stamp, received}, later, rho) || learnt
-	c.latest, c.lastSeen = timed.Later(c.latest, h.Stamp), received
+	c.latest, c.lastSeen = timed.Later(c.latest, h.Stamp), timed.Later(c.lastSeen, received)
 	if s.disproved(received, c, d, learnt) {
 		return s.distrust(received, p, h.Source), Delay{Bound: d.Bound}
 	}

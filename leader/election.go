@@ -64,6 +64,7 @@ type Election struct {
 	lastRequest timed.Instant
 	lockTime    time.Duration // that lastRequest asked for
 	open        bool          // the round is not decided yet
+	periodic    bool          // it began because it was time, and not because of news
 	alarm       timed.Instant // when it is decided at the latest
 	nextRequest timed.Instant
 	target      timed.Set // peers that were alive when it began
@@ -239,6 +240,15 @@ func (e *Election) NoteGrantsDropped() {
 
 // Releasing reports whether votes are about to be given back.
 func (e *Election) Releasing() bool { return e.releasing }
+
+// Open reports whether the present round is not decided yet.
+func (e *Election) Open() bool { return e.open }
+
+// Renews reports whether the present round renews a lease at rest: the leader has asked its
+// support set and nobody else, and it was time to.
+func (e *Election) Renews(now timed.Instant) bool {
+	return e.open && e.periodic && e.Leads(now) && e.support == e.target.With(e.cfg.Self.Node) && e.cfg.Collation.Above == 0
+}
 
 // RequestSoon makes the next round due at once.
 func (e *Election) RequestSoon() { e.nextRequest = 0 }

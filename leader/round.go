@@ -16,6 +16,7 @@ func (e *Election) request(now timed.Instant, out []Effect) []Effect {
 			out = append(out, Effect{Kind: Unfit})
 		}
 	}
+	e.periodic = e.nextRequest != 0
 	e.nextRequest = now.Add(e.cfg.Timing.ElectionPeriod)
 	if !fit && !e.leading {
 		return out

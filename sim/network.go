@@ -104,6 +104,8 @@ func (w *World) deliver(e event) {
 	n := w.nodes[e.node()]
 	f := w.slots[e.arg]
 	switch {
+	case w.sleepsThrough(n, e.arg):
+		return
 	case n.stalledUntil > w.now && w.opt.Bare:
 		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
 		return
@@ -123,6 +125,10 @@ func (w *World) deliver(e event) {
 		return
 	}
 	now := n.tick(w.now)
+	if !w.readQuiet(n, now) {
+		w.lose(n, []waiting{{slot: e.arg}})
+		return
+	}
 	w.receive(n, waiting{e.arg, w.now, now}, now, true)
 }
 

@@ -23,6 +23,7 @@ type Node struct {
 	clockBroken  bool          // the clock has left ρ
 	stalledUntil int64
 	socket       []waiting
+	quiet        []waiting // packets that it sleeps through
 	slow         int64   // largest extra scheduling delay
 	sendErrors   float64 // probability that all packets of a turn are lost
 	counter      uint64

@@ -57,6 +57,7 @@ func (w *World) readSocket(n *Node) {
 		w.check.Sometimes(situation.SocketBatch)
 	}
 	now, boot := n.tick(w.now), n.proc.Boot
+	batch = n.withQuiet(batch)
 	for i, p := range batch {
 		p.received = timed.Earlier(p.received, now)
 		w.receive(n, p, now, i == len(batch)-1)
@@ -70,7 +71,8 @@ func (w *World) readSocket(n *Node) {
 // emptySocket loses the packets that wait for a process that ends.
 func (w *World) emptySocket(n *Node) {
 	w.lose(n, n.socket)
-	n.socket = n.socket[:0]
+	w.lose(n, n.quiet)
+	n.socket, n.quiet = n.socket[:0], n.quiet[:0]
 }
 
 func (w *World) lose(n *Node, packets []waiting) {

@@ -33,6 +33,9 @@ func (w *World) wake(e event) {
 		w.arm(n, 0)
 		return
 	}
+	if !w.readQuiet(n, now) {
+		return
+	}
 	w.events++
 	w.count.Timeouts++
 	w.mix(uint64(w.now) ^ uint64(e.node())<<56)

@@ -23,6 +23,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LateLeaderDrops":  lateLeader,
 		"LateUnnoticed":    lateNodeSaysSo,
 		"LateUntold":       lateNodeSaysSo,
+		"QuietHurried":     hurriedRequest,
+		"QuietLate":        quietIsNotLate,
+		"QuietNews":        quietTellsNothing,
+		"QuietSlow":        slowReplies,
+		"QuietStranger":    comesAlive,
+		"QuietUngathered":  gathers,
 		"RelayedOfAnyBoot": otherBoot,
 		"TimersInTheBatch": batchBeforeTimers,
 	})

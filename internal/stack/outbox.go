@@ -61,6 +61,10 @@ func (s *Stack) flush(now timed.Instant) {
 	if s.broadcast != nil {
 		s.fillBroadcast(now)
 	}
+	patient := s.patient(now)
+	if patient {
+		s.rest.gather = now.Add(s.cfg.Timing.FastThreshold)
+	}
 	for id := to.Next(0); id != 0; id = to.Next(id) {
 		p := s.address(now, id)
 		s.datagrams.FillEcho(now, &p.Header)
@@ -83,6 +87,8 @@ func (s *Stack) flush(now timed.Instant) {
 		if p.Frames&^wire.FrameBroadcast == 0 {
 			s.piggyback(p)
 		}
+		s.rest.refresh(&p.State, s.alive)
+		p.Header.Patient, p.Header.Quiet = patient, s.quiet(id, p)
 		s.datagrams.NoteSent(now, id)
 		s.out = append(s.out, Effect{Kind: Send, Peer: id, Packet: p})
 	}
@@ -122,6 +128,7 @@ func (s *Stack) address(now timed.Instant, id timed.NodeID) *wire.Packet {
 	h.Version, h.Suite, h.KeyID, h.Group = wire.Version, 0, 0, s.cfg.Group
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
+	h.Quiet, h.Patient = false, false
 	p.MaxDrift, p.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
 	s.election.FillState(now, &p.State)
 	return p

@@ -32,7 +32,9 @@ func (s *Stack) HandleBatched(now, received timed.Instant, p *wire.Packet, out [
 // take handles a packet.
 func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 	s.lastPacket = s.lastPacket[:0]
-	s.noteLateness(now, received)
+	if !p.Header.Quiet { // a quiet packet wakes nobody
+		s.noteLateness(now, received)
+	}
 	if !s.forThisNode(p) {
 		return
 	}
@@ -124,7 +126,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.handleRequest(now, received, from, p, d, alive)
 	}
 	if p.Has(wire.FrameReply) {
-		s.handleReply(now, from, p, d)
+		s.handleReply(now, received, from, p, d)
 	} else if p.Has(wire.FrameSamples) {
 		s.handleSamples(now, from.Node, &p.Samples)
 	}
@@ -171,6 +173,9 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 	if s.outbox.toOne&wire.FrameReply == 0 {
 		return
 	}
+	if p.Header.Patient {
+		s.rest.asker = from.Node
+	}
 	if s.outbox.reply.Support {
 		if s.partCounts(&p.Part) {
 			s.viewsOut = s.views.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.viewsOut[:0])
@@ -191,7 +196,7 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 }
 
 // handleReply takes a vote or a refusal, with its report about views.
-func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
+func (s *Stack) handleReply(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
 	p.Reply.Stamp = leader.VoteStamp{}
 	if p.Has(wire.FrameStamp) {
 		p.Reply.Stamp = p.Stamp
@@ -202,6 +207,7 @@ func (s *Stack) handleReply(now timed.Instant, from timed.Incarnation, p *wire.P
 		s.views.NoteSequence(p.Report.Sequence)
 		return
 	}
+	s.rest.latest = max(s.rest.latest, received.Sub(p.Reply.Number))
 	// The report comes first: the round that this reply wins may commit on it.
 	s.viewsOut = s.views.HandleReport(now, from, &p.Report, p.Reply.Support, s, s.viewsOut[:0])
 	s.performViews()

@@ -38,6 +38,7 @@ type Stack struct {
 	out            []Effect
 	outbox         outbox
 	relay          relay
+	rest           rest
 	packets        packetPool        // packets of this turn, unless NewPacket is set
 	events         []Event           // events of this turn
 	deferBroadcast bool              // the broadcast waits for HandleTimeout
@@ -139,6 +140,7 @@ func (s *Stack) begin(now timed.Instant, out []Effect) {
 		s.broadcastOut, s.deferBroadcast = s.broadcastOut[:0], false
 	}
 	s.outbox.begin()
+	s.rest.asker = timed.NoNode
 	if now.Sub(s.lastTurn) > s.cfg.Timing.Expires {
 		s.election.NoteStall(now) // silence proves nothing about the peers
 	}
@@ -203,6 +205,7 @@ func (s *Stack) dueAfter(now, due timed.Instant) timed.Instant {
 	due = timed.Earlier(due, s.epochs.due())
 	due = timed.Earlier(due, s.views.Deadline())
 	due = timed.Earlier(due, s.relay.due())
+	due = timed.Earlier(due, s.gatherAt(now))
 	due = timed.Earlier(due, s.datagrams.Deadline())
 	if !s.ready {
 		due = timed.Earlier(due, s.election.ReadyAt())

@@ -52,6 +52,10 @@ type Options struct {
 	// NoSendOffload sends every packet as a message of its own, and
 	// NoReceiveOffload receives every packet as one.
 	NoSendOffload, NoReceiveOffload bool
+	// Quiet, if not nil, marks packets that need not wake the reader. ReadBatch returns
+	// them, where the system can tell them apart, when something else ends its wait. It
+	// then returns packets in the order of Received.
+	Quiet *Quiet
 	// TooLong, if not nil, is called by WriteBatch for each packet that was not
 	// sent because it is too long for the interface (EMSGSIZE), with the address
 	// and the length in bytes. It must not call WriteBatch. The limit of the path
@@ -149,6 +153,14 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 	if len(pkts) == 0 {
 		return 0, errors.New("udp: ReadBatch without room for a packet")
 	}
+	if n, err = c.read(pkts, deadline); err == nil {
+		n, err = c.takeQuiet(pkts, n)
+	}
+	return n, c.readError(err)
+}
+
+// read reads packets that are not quiet.
+func (c *Conn) read(pkts []Packet, deadline timed.Instant) (n int, err error) {
 	expects := c.expects
 	c.waited, c.expects = false, 0
 	defer c.signals.hasten(timed.Never)
@@ -160,7 +172,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 	if n == 0 && err == nil && expects > 0 {
 		n, err = c.spin(pkts, timed.Earlier(deadline, c.clock.Now().Add(expects)))
 	}
-	for n == 0 && err == nil {
+	for n == 0 && err == nil && !c.sock.quietLeft() {
 		if c.takeWake() {
 			return 0, nil
 		}
@@ -171,7 +183,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 		c.waited = true
 		n, err = c.wait(pkts, now, deadline)
 	}
-	return n, c.readError(err)
+	return n, err
 }
 
 func (c *Conn) readError(err error) error {

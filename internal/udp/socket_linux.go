@@ -18,6 +18,7 @@ type socket struct {
 	file   *os.File
 	raw    syscall.RawConn
 	waiter *waiter
+	quiet  *quietSocket // nil: there is none
 	in     receiver
 	out    sender
 	count  *counters
@@ -73,6 +74,10 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 	_, sendBuffer := s.buffers()
 	s.in.init(&opts, coalesced, stamps, count)
 	s.out.init(&opts, family, sendBuffer, !opts.NoSendOffload && unknown == nil, count)
+	if opts.Quiet != nil {
+		// Without a second socket quiet packets wake the reader, and nothing else changes.
+		s.quiet, _ = newQuietSocket(fd, family, local, clock, &opts, count)
+	}
 	return s, local, nil
 }
 
@@ -200,6 +205,7 @@ func (s *socket) close() error {
 	if s.waiter != nil {
 		s.waiter.close()
 	}
+	s.quiet.close()
 	s.in.stamps.close()
 	return s.file.Close()
 }

@@ -49,6 +49,11 @@ func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters
 // poll finds nothing, because there is no portable way to read without waiting.
 func (s *socket) poll([]Packet) (n int, err error) { return 0, nil }
 
+// readQuiet finds nothing: quiet packets come with the others.
+func (s *socket) readQuiet([]Packet) (n int, err error) { return 0, nil }
+
+func (s *socket) quietLeft() bool { return false }
+
 // unarmed as the expiry of the read deadline means that the deadline must be set before
 // the next wait.
 const unarmed timed.Instant = math.MinInt64

@@ -15,6 +15,8 @@ type Counter struct {
 //
 //   - received_packets, received_bytes: delivered by ReadBatch.
 //   - received_coalesced: those of them that shared a message of the kernel.
+//   - received_quiet: those of them that waited for something else to wake the
+//     reader, on Linux.
 //   - received_truncated: longer than Options.MaxPacket, dropped.
 //   - received_overflow: messages of the kernel, of one packet or several, that
 //     it dropped because the socket's receive buffer was full; learnt with a
@@ -83,7 +85,7 @@ func (e *errorCounters) appendTo(s Stats, direction string) Stats {
 
 type counters struct {
 	receivedPackets, receivedBytes atomic.Uint64
-	coalesced                      atomic.Uint64
+	coalesced, quiet               atomic.Uint64
 	truncated, overflow, steps     atomic.Uint64
 	sentPackets, sentBytes         atomic.Uint64
 	together, refused              atomic.Uint64
@@ -91,11 +93,12 @@ type counters struct {
 }
 
 func (c *counters) stats() Stats {
-	s := make(Stats, 0, 10+2*len(c.receiveErrors))
+	s := make(Stats, 0, 11+2*len(c.receiveErrors))
 	s = append(s,
 		Counter{"received_packets", c.receivedPackets.Load()},
 		Counter{"received_bytes", c.receivedBytes.Load()},
 		Counter{"received_coalesced", c.coalesced.Load()},
+		Counter{"received_quiet", c.quiet.Load()},
 		Counter{"received_truncated", c.truncated.Load()},
 		Counter{"received_overflow", c.overflow.Load()},
 		Counter{"clock_steps", c.steps.Load()},

@@ -47,7 +47,7 @@ func checksum(b []byte, tail uint64) uint64 {
 // b is shorter than an encoded packet without frames.
 func Finish(b []byte, tail uint64, stamp timed.Instant, counter uint64) {
 	finish(b, stamp, counter)
-	if b[offSuite] == SuiteNone {
+	if suiteOf(b) == SuiteNone {
 		_ = b[HeaderSize+checksumSize-1]
 		putChecksum(b, tail)
 	}
@@ -56,7 +56,7 @@ func Finish(b []byte, tail uint64, stamp timed.Instant, counter uint64) {
 // FinishWhole is [Finish] for a packet that has its tail within b, or none.
 func FinishWhole(b []byte, stamp timed.Instant, counter uint64) {
 	finish(b, stamp, counter)
-	if b[offSuite] == SuiteNone {
+	if suiteOf(b) == SuiteNone {
 		putWholeChecksum(b)
 	}
 }

@@ -150,7 +150,7 @@ const (
 	goldenPacket = 1 << 18
 )
 
-// TestBytesOnTheWireNeverChange pins the bytes of version 3 of the wire format.
+// TestBytesOnTheWireNeverChange pins the bytes of version 4 of the wire format.
 // testdata holds one digest of the packets of each kind. A digest that differs
 // means that this build and older ones no longer understand each other.
 func TestBytesOnTheWireNeverChange(t *testing.T) {

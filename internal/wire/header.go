@@ -10,7 +10,7 @@ import (
 
 // Layout of the clear header: fixed fields, big endian, without padding.
 //
-//	 0  magic "FA"    2  version     3  suite
+//	 0  magic "FA"    2  version     3  suite, and the bits quiet and patient
 //	 4  key id        8  group      16  source   17  destination
 //	18  boot id      26  counter    34  stamp
 //	42  echo: boot id   50  sent   58  received   66  latest   74  heard
@@ -40,8 +40,9 @@ const (
 
 // Version is the version of the wire format that this package speaks. Version 1 had
 // no checksum. In version 2 the reports of a view change did not say what their senders
-// had sent, decisions cut no stamps, and the checksum was CRC-32C.
-const Version = 3
+// had sent, decisions cut no stamps, and the checksum was CRC-32C. In version 3 no packet
+// was quiet.
+const Version = 4
 
 const magic = 'F'<<8 | 'A'
 
@@ -52,6 +53,31 @@ const (
 	SuiteSharing    = 2 // the same, with shared frames that are sealed apart
 	suiteEnd        = 3
 )
+
+// Bits in the byte of the suite.
+const (
+	quietBit   = 0x80
+	patientBit = 0x40
+	suiteBits  = 0x3f
+)
+
+// QuietMark says where a packet shows that it is quiet: a bit of the byte at an offset.
+func QuietMark() (offset int, bit byte) { return offSuite, quietBit }
+
+// suiteOf returns how the body of an encoded packet is sealed.
+func suiteOf(b []byte) uint8 { return b[offSuite] & suiteBits }
+
+// suiteByte returns the suite and the bits beside it.
+func suiteByte(h *datagram.Header) byte {
+	b := h.Suite
+	if h.Quiet {
+		b |= quietBit
+	}
+	if h.Patient {
+		b |= patientBit
+	}
+	return b
+}
 
 // Errors of [ParseHeader]. They are fixed values, because junk must cost nothing.
 // Compare them with == or errors.Is.
@@ -75,7 +101,7 @@ var ErrChecksum = errors.New("wire: the checksum is wrong: the packet was damage
 // AppendHeader appends the encoded header to b. It checks nothing: [ParseHeader]
 // does. It allocates only to grow b.
 func AppendHeader(b []byte, h *datagram.Header) []byte {
-	b = append(b, 'F', 'A', h.Version, h.Suite)
+	b = append(b, 'F', 'A', h.Version, suiteByte(h))
 	b = binary.BigEndian.AppendUint32(b, h.KeyID)
 	b = binary.BigEndian.AppendUint64(b, h.Group)
 	b = append(b, byte(h.Source), byte(h.Destination))
@@ -105,7 +131,9 @@ func ParseHeader(b []byte) (h datagram.Header, rest []byte, err error) {
 	}
 	h = datagram.Header{
 		Version:     b[offVersion],
-		Suite:       b[offSuite],
+		Suite:       suiteOf(b),
+		Quiet:       b[offSuite]&quietBit != 0,
+		Patient:     b[offSuite]&patientBit != 0,
 		KeyID:       binary.BigEndian.Uint32(b[offKeyID:]),
 		Group:       binary.BigEndian.Uint64(b[offGroup:]),
 		Source:      timed.NodeID(b[offSource]),

@@ -63,7 +63,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	if d.Fast {
-		c.heard[c.pair(n, p)] = f.Received
+		c.heard[c.pair(n, p)] = max(c.heard[c.pair(n, p)], f.Received)
 	}
 	if n.Stack.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)

@@ -1,0 +1,120 @@
+package udp
+
+import (
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// withQuiet returns a reader that sleeps through packets whose second byte is odd, and a
+// sender.
+func withQuiet(t *testing.T) (reader, sender *Conn) {
+	reader = listen(t, "127.0.0.1:0", Options{Quiet: &Quiet{Offset: 1, Mask: 1}})
+	if reader.sock.quiet == nil {
+		t.Skip("the kernel cannot tell packets apart")
+	}
+	return reader, listen(t, "127.0.0.1:0", Options{})
+}
+
+func write(t *testing.T, from *Conn, pkts ...Packet) {
+	t.Helper()
+	sent, err := from.WriteBatch(pkts)
+	require.NoError(t, err)
+	require.Equal(t, len(pkts), sent)
+}
+
+func TestAQuietPacketDoesNotEndAWait(t *testing.T) {
+	r, s := withQuiet(t)
+	write(t, s, packetTo(r.LocalAddr(), "a1"))
+	sent := testClock().Now()
+	deadline := sent.Add(20 * time.Millisecond)
+	in := room(4)
+	n, err := r.ReadBatch(in, deadline)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "a1", string(in[0].Buf))
+	require.GreaterOrEqual(t, testClock().Now(), deadline)
+	require.LessOrEqual(t, in[0].Received, sent, "the kernel says when it came")
+	require.EqualValues(t, 1, r.Stats().Get("received_quiet"))
+}
+
+func TestQuietPacketsComeInTheOrderOfReceipt(t *testing.T) {
+	r, s := withQuiet(t)
+	for _, payload := range []string{"a1", "b2", "c3", "d4", "e", ""} {
+		write(t, s, packetTo(r.LocalAddr(), payload))
+	}
+	in, got := room(8), []string{}
+	n, err := r.ReadBatch(in, timed.Never)
+	require.NoError(t, err)
+	for i, p := range in[:n] {
+		got = append(got, string(p.Buf))
+		require.True(t, i == 0 || in[i-1].Received <= p.Received)
+	}
+	require.ElementsMatch(t, []string{"a1", "b2", "c3", "d4", "e", ""}, got)
+}
+
+func TestALongPacketIsNotQuiet(t *testing.T) {
+	r, s := withQuiet(t)
+	write(t, s, packetTo(r.LocalAddr(), strings.Repeat("1", quietSize+1)))
+	in := room(1)
+	n, err := r.ReadBatch(in, timed.Never)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, quietSize+1, in[0].N)
+	require.Zero(t, r.Stats().Get("received_quiet"))
+}
+
+// Quiet packets for which there was no room come with the next calls, which do not wait.
+func TestMoreQuietPacketsThanRoom(t *testing.T) {
+	r, s := withQuiet(t)
+	const all = receiveBuffers + 10
+	for range all {
+		write(t, s, packetTo(r.LocalAddr(), "a1"))
+	}
+	r.Wake()
+	got, deadline := 0, testClock().Now().Add(time.Hour)
+	for _, size := range []int{5, 1, 2 * receiveBuffers} {
+		n, err := r.ReadBatch(room(size), deadline)
+		require.NoError(t, err)
+		got += n
+	}
+	require.Equal(t, 5+1+receiveBuffers, got)
+	n, err := r.ReadBatch(room(all), deadline)
+	require.NoError(t, err)
+	require.Equal(t, all-got, n)
+}
+
+// Two sockets share the address, and yet nobody else gets it.
+func TestAnAddressWithQuietPacketsIsTaken(t *testing.T) {
+	r, _ := withQuiet(t)
+	for _, o := range []Options{{}, {Quiet: &Quiet{Mask: 1}}} {
+		_, err := Listen(r.LocalAddr().String(), testClock(), o)
+		require.ErrorIs(t, err, syscall.EADDRINUSE)
+	}
+}
+
+func TestQuietPacketsComeOverBothFamilies(t *testing.T) {
+	r := listen(t, ":0", Options{Quiet: &Quiet{Offset: 1, Mask: 1}})
+	if r.sock.quiet == nil {
+		t.Skip("the kernel cannot tell packets apart")
+	}
+	s := listen(t, ":0", Options{})
+	write(t, s, packetTo(addrAt("127.0.0.1", r), "a1"))
+	write(t, s, packetTo(addrAt("127.0.0.1", r), "b2"))
+	in := room(4)
+	n, err := r.ReadBatch(in, timed.Never)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.EqualValues(t, 1, r.Stats().Get("received_quiet"))
+	require.True(t, in[0].Addr.Addr().Is4())
+}
+
+func addrAt(ip string, c *Conn) netip.AddrPort {
+	return netip.AddrPortFrom(netip.MustParseAddr(ip), c.LocalAddr().Port())
+}

@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// A quiet packet does not wake its receiver, as in package udp: it waits until something
+// else does, and is then handled before it.
+
+// sleepsThrough leaves a quiet packet until the node does something else.
+func (w *World) sleepsThrough(n *Node, slot int32) bool {
+	if !w.slots[slot].packet.Header.Quiet || !n.proc.Up || w.opt.Bare || w.meter != nil || w.post != nil {
+		return false
+	}
+	n.quiet = append(n.quiet, waiting{slot, w.now, n.proc.Clock.Show(w.now)})
+	return true
+}
+
+// withQuiet returns the packets of a batch and the quiet ones, in the order in which they
+// came.
+func (n *Node) withQuiet(batch []waiting) []waiting {
+	if len(n.quiet) == 0 {
+		return batch
+	}
+	all := slices.Concat(n.quiet, batch)
+	n.quiet = n.quiet[:0]
+	slices.SortStableFunc(all, func(a, b waiting) int { return cmp.Compare(a.arrived, b.arrived) })
+	return all
+}
+
+// readQuiet hands the quiet packets to a node that has been woken at now. It reports
+// whether the node may go on.
+func (w *World) readQuiet(n *Node, now timed.Instant) bool {
+	batch, boot := n.quiet, n.proc.Boot
+	n.quiet = batch[:0]
+	for i, p := range batch {
+		p.received = timed.Earlier(p.received, now)
+		w.receive(n, p, now, false)
+		if !n.proc.Up || n.proc.Upset || n.proc.Boot != boot {
+			w.lose(n, batch[i+1:])
+			return false
+		}
+	}
+	return true
+}
