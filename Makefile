@@ -23,7 +23,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
-.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench peers build release clean
+.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench peers build site release clean
 
 
 all: build
@@ -134,6 +134,11 @@ peers:
 build:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/...
+
+# The documents as a site with a search, in bin/site. It needs npm.
+site:
+	npm --prefix site ci --no-audit --no-fund
+	npm --prefix site run -s build
 
 # What users download, for all systems, in bin/release; see docs/start/install.md.
 release:
