@@ -24,8 +24,8 @@ type Node struct {
 	stalledUntil int64
 	socket       []waiting
 	quiet        []waiting // packets that it sleeps through
-	slow         int64   // largest extra scheduling delay
-	sendErrors   float64 // probability that all packets of a turn are lost
+	slow         int64     // largest extra scheduling delay
+	sendErrors   float64   // probability that all packets of a turn are lost
 	counter      uint64
 	wakeAt       int64
 	wakeTicket   int32
