@@ -99,6 +99,15 @@ func (c *child) saw(leader int, members []int) {
 	c.reports.put(report{View: &view{At: now(), Leader: leader, Members: members}})
 }
 
+// ready says that a client has what it needs, by a view of all.
+func (c *child) ready() {
+	all := []int{}
+	for i := range c.job.Hosts {
+		all = append(all, i+1)
+	}
+	c.saw(0, all)
+}
+
 const (
 	// askEvery is how often a worker asks whether its member leads.
 	askEvery = 100 * time.Microsecond
@@ -228,6 +237,9 @@ func (c *child) send(r *run) error {
 	}
 }
 
+// afterFailure is how long a caller waits after an operation that failed.
+const afterFailure = 10 * time.Millisecond
+
 // store has callers store values, each the next one when the last one is acknowledged.
 func (c *child) store(r *run) (*count, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.End-now())+drain)
@@ -235,7 +247,6 @@ func (c *child) store(r *run) (*count, error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	out := &count{Took: time.Duration(r.End - r.Measured)}
-	var failed error
 	for range r.Callers {
 		all.Go(func() {
 			value, begin := make([]byte, r.Size), r.Begin
@@ -249,14 +260,14 @@ func (c *child) store(r *run) (*count, error) {
 				took := time.Duration(now() - at)
 				mu.Lock()
 				if err != nil {
-					failed = errors.Join(failed, err)
+					out.Failed, out.Why = out.Failed+1, err.Error()
 				} else if done := at + int64(took); done >= r.Measured && done < r.End {
 					out.Messages++
 					out.Waits = append(out.Waits, took)
 				}
 				mu.Unlock()
 				if err != nil {
-					return
+					time.Sleep(afterFailure)
 				}
 				if r.Rate > 0 {
 					until(begin + int64(float64(n)/r.Rate*float64(time.Second)))
@@ -272,5 +283,5 @@ func (c *child) store(r *run) (*count, error) {
 		}
 		out.Waits = out.Waits[:len(out.Waits)/every]
 	}
-	return out, failed
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/failaware/failaware/internal/bench"
 	"github.com/failaware/failaware/internal/figure"
@@ -16,12 +17,12 @@ func (r *Result) draw(w io.Writer) error {
 		p := figure.BarPanel{Title: title}
 		for _, name := range order {
 			value, text := of(name)
-			colour := 2
-			if name == order[0] {
-				colour = 1
-			}
 			if text == "" {
-				text = "–"
+				continue // the system does not do this, or was skipped
+			}
+			colour := 2
+			if strings.HasPrefix(name, order[0]) {
+				colour = 1
 			}
 			p.Bars = append(p.Bars, figure.Bar{Name: name, Value: value, Text: text, Colour: colour})
 		}

@@ -279,15 +279,31 @@ func (g *group) agreed(without int) (leader, views bool) {
 // whole says, under the lock, whether all nodes agree on what the system has.
 func (g *group) whole() bool {
 	leader, views := g.agreed(0)
-	needsViews := g.sys.views || g.sys.name == "NATS JetStream" && g.use == forMessages
-	return (leader || !g.sys.leads) && (views || !needsViews)
+	return (leader || !g.sys.leads) && (views || !g.sys.views && g.sys.readies != g.use)
+}
+
+const (
+	// wholeWait is how long a group may take to agree, and settleWait how long without one
+	// of its members.
+	wholeWait  = 60 * time.Second
+	settleWait = 30 * time.Second
+)
+
+// latest returns, under the lock, when a node but one has learnt something last.
+func (g *group) latest(without int) (at int64) {
+	for _, n := range g.nodes {
+		if n.id != without {
+			at = max(at, n.view.At)
+		}
+	}
+	return at
 }
 
 // untilWhole waits for the group to be whole, and to stay so for a while.
 func (g *group) untilWhole() error {
-	const patience, calm = 60 * time.Second, 300 * time.Millisecond
+	const calm = 300 * time.Millisecond
 	for {
-		if err := g.wait(patience, g.whole); err != nil {
+		if err := g.wait(wholeWait, g.whole); err != nil {
 			return fmt.Errorf("the nodes did not agree: %w: %s", err, g.describe())
 		}
 		g.mu.Lock()

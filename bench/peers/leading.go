@@ -21,6 +21,8 @@ type Leading struct {
 	// is none, until all others know the next leader, and agree on a view without it.
 	Leader *bench.Summary `json:"next_leader,omitempty"`
 	View   *bench.Summary `json:"next_view,omitempty"`
+	// Merge is the time from the healing of a cut until all agree again.
+	Merge  *bench.Summary `json:"merge,omitempty"`
 	Failed int            `json:"rounds_failed,omitempty"`
 	// Hog is what spinning threads did.
 	Hog *Hog `json:"hog,omitempty"`
@@ -29,6 +31,8 @@ type Leading struct {
 	// Stop and Cut are what leaders believed.
 	Stop *Belief `json:"stopped,omitempty"`
 	Cut  *Belief `json:"cut_off,omitempty"`
+
+	crashes times
 }
 
 // Hog is what a group did beside threads that compute.
@@ -43,9 +47,11 @@ type Hog struct {
 
 // Idle is what one member takes, the mean of all.
 type Idle struct {
-	CPU      float64 `json:"cpu_percent_of_a_core"`
-	Most     float64 `json:"cpu_percent_of_the_busiest"`
-	Resident float64 `json:"resident_mib"`
+	CPU  float64 `json:"cpu_percent_of_a_core"`
+	Most float64 `json:"cpu_percent_of_the_busiest"`
+	// Resident is memory without the program's code: libraries run in one program here,
+	// which links all of them.
+	Resident float64 `json:"resident_anonymous_mib"`
 }
 
 // Belief is for how long two nodes believed to lead, at most, over some faults.
@@ -59,10 +65,56 @@ type Belief struct {
 
 // failover kills leaders.
 func (g *group) failover(o *options, out *Leading) error {
-	var leaders, views []time.Duration
-	const least = 3
+	return g.repeat(o, o.rounds, func(round, victim int) error {
+		leader, view, err := g.settled(victim, g.crash(victim))
+		if err != nil {
+			out.Failed++
+		}
+		out.crashes.add(leader, view)
+		o.progress("%s, round %d: leader %v, view %v", o.name(g), round, leader.Round(100*time.Microsecond), view.Round(100*time.Microsecond))
+		out.Leader, out.View = out.crashes.summaries()
+		return g.restart(victim)
+	})
+}
+
+// split cuts leaders off, and heals the network when the others have gone on.
+func (g *group) split(o *options, out *Leading) error {
+	if g.net.name == "" {
+		return nil
+	}
+	var merges []time.Duration
+	err := g.repeat(o, o.splits, func(round, victim int) error {
+		at := now()
+		if err := g.net.cut(victim); err != nil {
+			return err
+		}
+		_, _, err := g.settled(victim, at)
+		time.Sleep(time.Second) // a short cut is a lost packet to some
+		healed := now()
+		if err := g.net.heal(victim); err != nil {
+			return err
+		}
+		if err != nil {
+			out.Failed++
+			return nil
+		}
+		if err := g.wait(wholeWait, g.whole); err != nil {
+			return err
+		}
+		merges = append(merges, time.Duration(g.latest(0)-healed))
+		o.progress("%s, split %d: whole again after %v", o.name(g), round, merges[len(merges)-1].Round(100*time.Microsecond))
+		return nil
+	})
+	out.Merge = summarize(merges)
+	return err
+}
+
+// repeat has something happen to leaders, or to any members if there are none: some times,
+// or as often as there is time for.
+func (g *group) repeat(o *options, times int, happen func(round, victim int) error) error {
+	const least = 2
 	stopAt := time.Now().Add(o.part)
-	for round := 0; round < o.rounds && (round < least || time.Now().Before(stopAt)); round++ {
+	for round := 1; round <= times && (round <= least || time.Now().Before(stopAt)); round++ {
 		if err := g.untilWhole(); err != nil {
 			return err
 		}
@@ -71,57 +123,53 @@ func (g *group) failover(o *options, out *Leading) error {
 		if !g.sys.leads {
 			victim = 1 + rand.N(g.count())
 		}
-		leader, view, err := g.failOne(victim)
-		if err != nil {
-			out.Failed++
-		}
-		if g.sys.leads && leader > 0 {
-			leaders = append(leaders, leader)
-		}
-		if g.sys.views && view > 0 {
-			views = append(views, view)
-		}
-		if err := g.restart(victim); err != nil {
+		if err := happen(round, victim); err != nil {
 			return err
 		}
-		o.progress("%s, round %d: leader %v, view %v", o.name(g), round+1, leader.Round(100*time.Microsecond), view.Round(100*time.Microsecond))
-	}
-	if g.sys.leads {
-		out.Leader = summarize(leaders)
-	}
-	if g.sys.views {
-		out.View = summarize(views)
 	}
 	return g.untilWhole()
 }
 
+// times are those of all rounds.
+type times struct{ leaders, views []time.Duration }
+
+func (t *times) add(leader, view time.Duration) {
+	if leader > 0 {
+		t.leaders = append(t.leaders, leader)
+	}
+	if view > 0 {
+		t.views = append(t.views, view)
+	}
+}
+
+func (t *times) summaries() (leader, view *bench.Summary) {
+	return summarize(t.leaders), summarize(t.views)
+}
+
+// summarize returns nil if there is nothing.
 func summarize(list []time.Duration) *bench.Summary {
+	if len(list) == 0 {
+		return nil
+	}
 	s := bench.Summarize(list)
 	return &s
 }
 
-// failOne kills a member, and returns after which times the others agreed.
-func (g *group) failOne(victim int) (leader, view time.Duration, err error) {
-	at := g.crash(victim)
-	var led, viewed int64
-	err = g.wait(30*time.Second, func() bool {
-		l, v := g.agreed(victim)
-		latest := int64(0)
-		for _, n := range g.nodes {
-			if n.id != victim {
-				latest = max(latest, n.view.At)
-			}
+// settled returns after which times all others agree on a leader, and on a view, without a
+// node that is gone since an instant.
+func (g *group) settled(without int, since int64) (leader, view time.Duration, err error) {
+	err = g.wait(settleWait, func() bool {
+		l, v := g.agreed(without)
+		took := time.Duration(g.latest(without) - since)
+		if g.sys.leads && l && leader == 0 {
+			leader = took
 		}
-		if l && led == 0 {
-			led = latest
+		if g.sys.views && v && view == 0 {
+			view = took
 		}
-		if v && viewed == 0 {
-			viewed = latest
-		}
-		return (led != 0 || !g.sys.leads) && (viewed != 0 || !g.sys.views)
+		return (leader != 0 || !g.sys.leads) && (view != 0 || !g.sys.views)
 	})
-	since := func(t int64) time.Duration { return max(time.Duration(t-at), 0) }
-	return since(led), since(viewed), err
+	return leader, view, err
 }
 
 // beside counts changes beside threads that compute.
@@ -173,10 +221,19 @@ func (g *group) idle(o *options, out *Leading) error {
 	return nil
 }
 
+// fault is how long a leader is stopped or cut off: until another one leads for a while. It
+// is 0 if that takes too long.
+func (g *group) fault() time.Duration {
+	if g.tight {
+		return g.sys.faults[1]
+	}
+	return g.sys.faults[0]
+}
+
 // believe stops leaders and cuts them off, while all nodes ask all the time whether they
 // lead.
 func (g *group) believe(o *options, out *Leading) (err error) {
-	if !g.sys.elects {
+	if g.fault() == 0 {
 		return nil
 	}
 	if _, err := g.askAll(func(int) command { return command{Do: doCampaign} }, time.Minute); err != nil {
@@ -192,7 +249,8 @@ func (g *group) believe(o *options, out *Leading) (err error) {
 // faults has a fault happen to leaders again and again.
 func (g *group) faults(o *options, what string, fault func(o *options, id int) (int64, error)) (*Belief, error) {
 	b := &Belief{}
-	for range o.faults {
+	stopAt := time.Now().Add(o.part)
+	for round := 0; round < o.faults && (round == 0 || time.Now().Before(stopAt)); round++ {
 		if _, err := g.beliefs(); err != nil {
 			return nil, err
 		}
@@ -258,7 +316,7 @@ func (g *group) stopped(o *options, id int) (int64, error) {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return 0, os.NewSyscallError("kill", err)
 	}
-	time.Sleep(g.sys.fault)
+	time.Sleep(g.fault())
 	return at, p.Signal(syscall.SIGCONT)
 }
 
@@ -268,7 +326,7 @@ func (g *group) cutOff(o *options, id int) (int64, error) {
 	if err := g.net.cut(id); err != nil {
 		return 0, err
 	}
-	time.Sleep(g.sys.fault)
+	time.Sleep(g.fault())
 	return at, g.net.heal(id)
 }
 

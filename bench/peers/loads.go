@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -32,6 +33,8 @@ type Stored struct {
 	Saturated float64       `json:"operations_per_second"`
 	Busy      bench.Summary `json:"latency_at_saturation"`
 	Slow      bench.Summary `json:"latency_at_100_per_second"`
+	Failed    int           `json:"failed,omitempty"` // operations, at saturation by so many callers
+	Why       string        `json:"failed_because,omitempty"`
 }
 
 const slowRate = 100 // messages or operations a second
@@ -125,7 +128,9 @@ func (g *group) stored(o *options) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Slow, _ = acknowledged(counts)
+	if s.Slow, _ = acknowledged(counts); s.Slow.Count == 0 {
+		return nil, errors.New("nothing was acknowledged: " + counts[r.Sender-1].Why)
+	}
 	r.Rate = 0
 	for _, callers := range o.callers {
 		r.Callers, r.Sender = callers, g.leader()
@@ -139,7 +144,12 @@ func (g *group) stored(o *options) (*Stored, error) {
 		busy, rate := acknowledged(counts)
 		o.progress("%s, %d callers: %.0f durable operations/s, p50 %v", o.name(g), callers, rate, busy.P50.Round(10*time.Microsecond))
 		if rate > s.Saturated {
-			s.Saturated, s.Busy, s.Callers = rate, busy, callers
+			s.Saturated, s.Busy, s.Callers, s.Failed = rate, busy, callers, 0
+			for _, c := range counts {
+				if c.Failed > 0 {
+					s.Failed, s.Why = s.Failed+c.Failed, c.Why
+				}
+			}
 		}
 	}
 	o.progress("%s: at %d/s p50 %v, p99 %v", o.name(g), slowRate, s.Slow.P50.Round(10*time.Microsecond), s.Slow.P99.Round(10*time.Microsecond))

@@ -24,8 +24,9 @@ type options struct {
 	only            []string
 	parts           []string
 	dir             string
-	rounds          int           // crashes, as many as part allows
-	part            time.Duration // for the crashes of one group
+	rounds          int // crashes, as many as part allows
+	splits          int
+	part            time.Duration // for the crashes, the splits, and the faults of one kind
 	hog             time.Duration
 	idle            time.Duration
 	settle          time.Duration // after it
@@ -41,17 +42,17 @@ type options struct {
 
 // barely, quickly and wholly are the sizes of a run.
 func quickly() options {
-	return options{rounds: 5, part: 8 * time.Second, hog: 3 * time.Second, idle: 2 * time.Second, settle: 300 * time.Millisecond, faults: 2,
+	return options{rounds: 5, splits: 2, part: 8 * time.Second, hog: 3 * time.Second, idle: 2 * time.Second, settle: 300 * time.Millisecond, faults: 2,
 		slow: time.Second, saturated: time.Second, rest: time.Second, sizes: sizes, callers: []int{768}}
 }
 
 func barely() options {
-	return options{rounds: 1, hog: time.Second, idle: time.Second, settle: 100 * time.Millisecond, faults: 1,
+	return options{rounds: 1, splits: 1, hog: time.Second, idle: time.Second, settle: 100 * time.Millisecond, faults: 1,
 		slow: 200 * time.Millisecond, saturated: 200 * time.Millisecond, sizes: sizes[:1], callers: []int{48}}
 }
 
 func wholly() options {
-	return options{rounds: 30, part: 20 * time.Second, hog: 10 * time.Second, idle: 10 * time.Second, settle: 500 * time.Millisecond, faults: 8,
+	return options{rounds: 30, splits: 8, part: 15 * time.Second, hog: 8 * time.Second, idle: 8 * time.Second, settle: 500 * time.Millisecond, faults: 8,
 		slow: 3 * time.Second, saturated: 2 * time.Second, rest: 2 * time.Second, sizes: sizes, callers: []int{192, 768, 3072}, defaults: true}
 }
 

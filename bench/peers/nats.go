@@ -46,11 +46,7 @@ func (m *natsClient) subscribe() {
 			_, err = m.js.Subscribe("peers", func(msg *nats.Msg) { m.c.deliver(msg.Data) }, nats.OrderedConsumer(), nats.DeliverNew())
 		}
 		if err == nil {
-			all := []int{}
-			for i := range m.c.job.Hosts {
-				all = append(all, i+1)
-			}
-			m.c.saw(0, all) // the node is ready
+			m.c.ready()
 			return
 		}
 		time.Sleep(200 * time.Millisecond)

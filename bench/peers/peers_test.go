@@ -79,7 +79,7 @@ func TestLeadersAreReadFromTheLogOfNATS(t *testing.T) {
 }
 
 func TestANodeThatSeesNoLeaderForAWhileIsAGapAndNoChange(t *testing.T) {
-	g := &group{sys: systems["hashicorp/raft"], changed: make(chan struct{})}
+	g := &group{sys: systems["hashicorp/raft"], use: forLeading, changed: make(chan struct{})}
 	for id := 1; id <= 3; id++ {
 		g.nodes = append(g.nodes, &node{id: id})
 	}

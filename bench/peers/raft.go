@@ -25,8 +25,10 @@ func startRaft(c *child) (member, error) {
 	cfg := raft.DefaultConfig()
 	cfg.LocalID, cfg.LogOutput = raft.ServerID(strconv.Itoa(j.ID)), io.Discard
 	if j.Tight {
-		cfg.HeartbeatTimeout, cfg.ElectionTimeout, cfg.LeaderLeaseTimeout = raftTight, raftTight, raftTight
-		cfg.CommitTimeout, cfg.MaxAppendEntries = time.Millisecond, 1024
+		if j.Use == forLeading {
+			cfg.HeartbeatTimeout, cfg.ElectionTimeout, cfg.LeaderLeaseTimeout = raftTight, raftTight, raftTight
+		}
+		cfg.CommitTimeout, cfg.MaxAppendEntries, cfg.BatchApplyCh = time.Millisecond, 1024, true
 	}
 	var servers []raft.Server
 	for i, host := range j.Hosts {

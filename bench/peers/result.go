@@ -86,6 +86,9 @@ func (s *system) tights(o *options) []bool {
 }
 
 func (r *Result) lead(o *options, s *system, n *network) error {
+	if !s.leads && !s.views {
+		return nil
+	}
 	for _, tight := range s.tights(o) {
 		if err := r.leadOne(o, s, n, tight); err != nil {
 			return err
@@ -105,11 +108,7 @@ func (r *Result) leadOne(o *options, s *system, n *network, tight bool) error {
 		l.Settings = s.settings[1]
 	}
 	r.Leading = append(r.Leading, l)
-	steps := []func(*options, *Leading) error{g.idle, g.beside, g.failover}
-	if tight { // with the defaults a leader is replaced so late that a fault would take minutes
-		steps = append(steps, g.believe)
-	}
-	for _, step := range steps {
+	for _, step := range []func(*options, *Leading) error{g.idle, g.beside, g.failover, g.believe, g.split} {
 		if err := step(o, l); err != nil {
 			return err
 		}
@@ -118,6 +117,9 @@ func (r *Result) leadOne(o *options, s *system, n *network, tight bool) error {
 }
 
 func (r *Result) send(o *options, s *system, n *network) error {
+	if len(s.flavours) == 0 {
+		return nil
+	}
 	tights := []bool{false}
 	if s.paced {
 		tights = s.tights(o)
@@ -147,7 +149,7 @@ func (r *Result) keep(o *options, s *system, n *network) error {
 	if !s.stores {
 		return nil
 	}
-	g, err := startGroup(s, false, forStoring, n, o.dir, o.nodes)
+	g, err := startGroup(s, s.paced, forStoring, n, o.dir, o.nodes)
 	if err != nil {
 		return err
 	}

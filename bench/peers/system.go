@@ -24,15 +24,15 @@ type system struct {
 	module  string // of Go, for the version
 
 	leads, views bool // the system has leaders, and views of members
-	elects       bool // a process can be told to lead
+	readies      use  // clients say when they are ready for this
 	apart        bool // it needs a namespace for each node
 	flavours     []string
-	paced        bool // messages are as fast as the settings
+	paced        bool // loads are as fast as the settings
 	anySender    bool // durable operations are taken at each node
 	stores       bool
-	settings     [2]string     // what the defaults and the tightest settings are
-	storing      string        // how clients of durable operations reach it
-	fault        time.Duration // how long a leader is stopped: until another one leads
+	settings     [2]string        // what the defaults and the tightest settings are
+	storing      string           // how clients of durable operations reach it
+	faults       [2]time.Duration // how long leaders are stopped: until another one leads; 0: not
 }
 
 // logReader finds leaders in what a daemon prints. ok says that the line has news; leader
@@ -45,25 +45,27 @@ type logReader interface {
 var systems = map[string]*system{}
 
 // order is that of the tables.
-var order = []string{"failaware", "hashicorp/raft", "etcd", "NATS JetStream", "memberlist", "corosync"}
+var order = []string{"failaware", "failaware kv", "hashicorp/raft", "etcd", "NATS JetStream", "memberlist", "corosync"}
 
 func init() {
 	for _, s := range []*system{
-		{name: "failaware", member: startOurs, leads: true, views: true, elects: true, stores: true, anySender: true,
+		{name: "failaware", member: startOurs, leads: true, views: true, stores: true, anySender: true,
 			flavours: []string{"weak", "strict"}, module: "github.com/failaware/failaware",
 			settings: [2]string{"timing LAN", "timing Local"},
-			storing:  "in the node's process (replicate, Storage, RequireQuorum)", fault: 500 * time.Millisecond},
-		{name: "hashicorp/raft", member: startRaft, leads: true, elects: true, stores: true,
+			storing:  "in the node's process (replicate, Storage, RequireQuorum)", faults: [2]time.Duration{time.Second, 500 * time.Millisecond}},
+		{name: "failaware kv", member: startKVClient, daemon: kvServer, program: "failaware", readies: forStoring, stores: true, anySender: true,
+			settings: [2]string{"timing LAN", ""}, storing: "over HTTP to the node beside them"},
+		{name: "hashicorp/raft", member: startRaft, leads: true, stores: true,
 			flavours: []string{"applied"}, paced: true, module: "github.com/hashicorp/raft",
 			settings: [2]string{"DefaultConfig: timeouts of 1 s, lease 0.5 s, CommitTimeout 50 ms",
-				fmt.Sprintf("timeouts and lease of %v, CommitTimeout 1 ms, MaxAppendEntries 1024", raftTight)},
-			storing: "in the leader's process (raft-wal)", fault: 500 * time.Millisecond},
+				fmt.Sprintf("timeouts and lease of %v; under load only CommitTimeout 1 ms, MaxAppendEntries 1024, BatchApplyCh", raftTight)},
+			storing: "in the leader's process (raft-wal)", faults: [2]time.Duration{5 * time.Second, 500 * time.Millisecond}},
 		{name: "etcd", member: startEtcdClient, daemon: etcdServer, newLog: newEtcdLog, program: "etcd", version: "--version", pkg: "etcd-server",
-			leads: true, elects: true, stores: true, anySender: true, flavours: []string{"put and watch"},
+			leads: true, stores: true, anySender: true, flavours: []string{"put and watch"},
 			settings: [2]string{"heartbeat 100 ms, election 1 s; sessions of 60 s", "heartbeat 10 ms, election 100 ms; sessions of 1 s"},
-			storing:  "over gRPC to the server beside them", fault: 5 * time.Second},
+			storing:  "over gRPC to the server beside them", faults: [2]time.Duration{0, 5 * time.Second}},
 		{name: "NATS JetStream", member: startNATSClient, daemon: natsServer, newLog: newNATSLog, program: "nats-server", version: "--version", pkg: "nats-server",
-			leads: true, flavours: []string{"stream in memory, 3 replicas"},
+			leads: true, readies: forMessages, flavours: []string{"stream in memory, 3 replicas"},
 			settings: [2]string{"election after 4 to 9 s, which no setting changes", ""}},
 		{name: "memberlist", member: startMemberlist, views: true, flavours: []string{"gossip, no order"}, paced: true, module: "github.com/hashicorp/memberlist",
 			settings: [2]string{"DefaultLANConfig", "probes every 50 ms for 20 ms, suspicion and gossip as short as they go"}},
@@ -84,6 +86,9 @@ func (s *system) missing(n *network) string {
 		return ""
 	}
 	if _, err := exec.LookPath(s.program); err != nil {
+		if s.pkg == "" {
+			return "the program " + s.program + " is missing (make build, and PATH)"
+		}
 		return fmt.Sprintf("the program %s is missing (Debian: apt-get install %s)", s.program, s.pkg)
 	}
 	if s.apart && loadCPG() != nil {
@@ -94,8 +99,11 @@ func (s *system) missing(n *network) string {
 
 // versionOf returns the version that a system tells.
 func (s *system) versionOf() string {
-	if s.program == "" {
+	switch {
+	case s.module != "":
 		return moduleVersion(s.module)
+	case s.version == "":
+		return "this version"
 	}
 	text, err := exec.Command(s.program, s.version).CombinedOutput()
 	if err != nil {

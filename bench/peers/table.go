@@ -51,16 +51,19 @@ func table(b *strings.Builder, rows [][]string) {
 }
 
 func (r *Result) leadingTable(b *strings.Builder) {
-	rows := [][]string{{"system", "settings", "crash → next leader, p50 / p99", "→ new view, p50 / p99", "beside 4 spinning threads", "idle: % of a core", "MiB",
+	rows := [][]string{{"system", "settings", "crash → next leader, p50 / p99", "→ new view, p50 / p99", "healed → whole, p50", "beside 4 spinning threads", "idle: % of a core", "own memory, MiB",
 		"two lead after SIGSTOP", "after a cut"}}
 	for _, l := range r.Leading {
 		name := l.System
-		row := []string{name, l.Settings, pair(l.Leader), pair(l.View), "–", "–", "–", l.Stop.text(), l.Cut.text()}
+		row := []string{name, l.Settings, pair(l.Leader), pair(l.View), "–", "–", "–", "–", l.Stop.text(), l.Cut.text()}
+		if l.Merge != nil {
+			row[4] = show(l.Merge.P50)
+		}
 		if l.Hog != nil {
-			row[4] = fmt.Sprintf("%d changes, %d gaps in %g s", l.Hog.Changes, l.Hog.Gaps, l.Hog.Seconds)
+			row[5] = fmt.Sprintf("%d changes, %d gaps in %g s", l.Hog.Changes, l.Hog.Gaps, l.Hog.Seconds)
 		}
 		if l.Idle != nil {
-			row[5], row[6] = fmt.Sprintf("%.2f", l.Idle.CPU), fmt.Sprintf("%.0f", l.Idle.Resident)
+			row[6], row[7] = fmt.Sprintf("%.2f", l.Idle.CPU), fmt.Sprintf("%.0f", l.Idle.Resident)
 		}
 		rows = append(rows, row)
 	}
@@ -74,6 +77,9 @@ func (b *Belief) text() string {
 	}
 	if b.Answers == 0 {
 		return "never"
+	}
+	if b.Answers == 1 {
+		return "one wrong answer"
 	}
 	return fmt.Sprintf("%s, %d wrong answers", show(b.Both), b.Answers)
 }
@@ -154,7 +160,11 @@ func rate(perSecond float64) string {
 func (r *Result) storedTable(b *strings.Builder) {
 	rows := [][]string{{"durable operations, 64 B, fsync", "clients", "/s at saturation", "callers", "p50 / p99 there", "at 100/s, p50 / p99"}}
 	for _, s := range slices.Clone(r.Stored) {
-		rows = append(rows, []string{s.System, s.Clients, rate(s.Saturated), fmt.Sprint(s.Callers), pair(&s.Busy), pair(&s.Slow)})
+		saturated := rate(s.Saturated)
+		if s.Failed > 0 {
+			saturated += fmt.Sprintf(", %d failed", s.Failed)
+		}
+		rows = append(rows, []string{s.System, s.Clients, saturated, fmt.Sprint(s.Callers), pair(&s.Busy), pair(&s.Slow)})
 	}
 	table(b, rows)
 }

@@ -11,7 +11,7 @@ import (
 // used is what a process has used.
 type used struct {
 	cpu      time.Duration
-	resident int64 // bytes, now
+	resident int64 // bytes of its own, now: without the program's code, which all share
 }
 
 // usage returns what each member has used: the daemon if there is one.
@@ -48,7 +48,7 @@ func usageOf(pid int) (u used, err error) {
 		return u, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			var kib int64
 			if _, err := fmt.Sscan(rest, &kib); err != nil {
 				return u, err

@@ -86,6 +86,8 @@ type count struct {
 	Messages uint64          // that its application had, or operations acknowledged
 	Took     time.Duration   // for that
 	Waits    []time.Duration // of acknowledged operations
+	Failed   int             // operations
+	Why      string          // the last of them did
 	Traces   []trace
 }
 

@@ -71,7 +71,7 @@ printed with the seed and the faults.`,
 		r, err := chaos.Run(ctx, opt)
 		return printChaos(cmd, r, err)
 	}
-	cmd.AddCommand(chaosBesideCommand(), chaosMemberCommand(), chaosHogCommand())
+	cmd.AddCommand(chaosMemberCommand(), chaosHogCommand())
 	return cmd
 }
 
@@ -85,43 +85,6 @@ func launchChaos(cmd *cobra.Command, opt *chaos.Options) error {
 	opt.Hog = func() *exec.Cmd { return exec.Command(self, "chaos", chaosHog) }
 	opt.Progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "chaos: "+format+"\n", args...) }
 	return nil
-}
-
-func chaosBesideCommand() *cobra.Command {
-	var opt chaos.BesideOptions
-	preset := cli.NewValue("lan", "preset", timed.Preset)
-	cmd := &cobra.Command{
-		Use:   "beside-etcd",
-		Short: "How long two believe to lead, beside elections of etcd",
-		Long: `Stop the process that leads, and cut its machine off, in turn, and measure when
-another one leads, and for how long two processes that run believe to lead. The same
-faults happen to the global leader of five nodes, and to candidates of etcd's elections
-(etcdctl elect) at three servers. It takes five minutes, because the sessions of etcdctl
-live for one.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opt.Preset = preset.Text
-			if err := opt.Check(); err != nil {
-				return cli.WrongUsage(err)
-			}
-			if err := launchChaos(cmd, &opt.Options); err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd)
-			defer stop()
-			r, err := chaos.Beside(ctx, opt)
-			if err != nil {
-				return err
-			}
-			return cli.Print(cmd, r, r.Text)
-		},
-	}
-	f := cmd.Flags()
-	f.IntVar(&opt.Nodes, "nodes", 5, "how many nodes of ours")
-	f.IntVar(&opt.Trials, "trials", 5, "how often each fault happens; for etcd, how many elections it happens to")
-	f.StringVar(&opt.Programs, "programs", "/usr/bin", "the directory of etcd and etcdctl")
-	f.Var(preset, "preset", "timing of our nodes: local, lan or wan")
-	return cmd
 }
 
 // printChaos prints the result of a run, and returns an error if promises were broken.

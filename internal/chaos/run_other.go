@@ -12,6 +12,3 @@ func Missing() string { return "chaos runs need Linux" }
 
 // Run fails: chaos runs need Linux.
 func Run(context.Context, Options) (*Result, error) { return nil, errors.New(Missing()) }
-
-// Beside fails: chaos runs need Linux.
-func Beside(context.Context, BesideOptions) (*BesideResult, error) { return nil, errors.New(Missing()) }

@@ -53,14 +53,6 @@ func TestTwoGlobalLeadersAreSeen(t *testing.T) {
 	require.NotEmpty(t, rules(forged(ended, []Record{global(500, 1)})), "one lead, however seldom it was asked for")
 }
 
-func TestBeliefsAreMeasured(t *testing.T) {
-	h := forged([]Record{global(0, 1), global(50, 1)}, []Record{global(30, 1), global(90, 1)})
-	require.Equal(t, 20*ms-2000, int64(h.LongestOverlap("g")))
-	require.Equal(t, 30*ms+1000, h.NextLeader("g", 1, 10*ms))
-	require.Zero(t, h.NextLeader("g", 2, 60*ms))
-	require.Zero(t, forged([]Record{global(0, 1), global(50, 1)}, []Record{global(51, 1)}).LongestOverlap("g"))
-}
-
 func TestAContextThatOutlivesTheLeadIsSeen(t *testing.T) {
 	context := func(t int64) Record { return at(t, Record{Kind: Context, Boot: 7, Number: 1}) }
 	require.Empty(t, rules(forged([]Record{context(0), context(40)}, []Record{global(41, 1)})))
