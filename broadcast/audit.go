@@ -18,6 +18,9 @@ type audit struct {
 // such a state must end its incarnation. Call it at the end of each turn: some invariants
 // compare the state with that of the last call.
 func (s *Service) Audit() string {
+	if s == nil {
+		return "" // the node has no broadcast
+	}
 	last := s.audit
 	s.audit = audit{position: s.position, own: s.own, stable: s.stable, floor: s.floor}
 	if s.view != nil {

@@ -23,5 +23,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ContradictedSample":   samplesOfOneSource,
 		"CurvesAsLines":        curvesAreNoLines,
 		"FalsetickersSteer":    falsetickersDoNotSteer,
+		"DisputesSteer":        falsetickersDoNotSteer,
+		"BendAtTheWrongEnd":    bendsAreForeseen,
 	})
 }

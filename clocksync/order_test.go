@@ -21,6 +21,8 @@ func TestEarliestAndLatest(t *testing.T) {
 	require.False(t, r.After(990))
 	require.True(t, r.Before(1011))
 	require.False(t, r.Before(1010))
+	exact := reading(1000, 0, 0)
+	require.Equal(t, [2]Time{1000, 1000}, [2]Time{exact.Earliest(), exact.Latest()})
 	r.Deviation = UnknownBound
 	require.False(t, r.After(math.MinInt64+1), "nothing is known")
 	require.False(t, r.Before(math.MaxInt64))
@@ -53,4 +55,23 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, Unordered, got)
 	_, err = Order(Reading{}, Reading{})
 	require.ErrorIs(t, err, ErrTimelineChanged, "no timeline at all")
+}
+
+// A bound is shown with four digits or more, and never less than it is.
+func TestShownBoundsRoundUp(t *testing.T) {
+	for d, want := range map[time.Duration]time.Duration{9_999: 9_999, 10_000: 10_000, 10_001: 10_010, 99_999: 100_000, 123_456: 123_500,
+		UnknownBound: UnknownBound} {
+		require.Equal(t, want, roundUp(d))
+	}
+}
+
+// A line of any rate is exact, however long it runs.
+func TestAdvanceDoesNotOverflow(t *testing.T) {
+	const most = 1<<43 - 1
+	for _, ppb := range []int64{1<<20 - 1, -1 << 20, 1 << 20, MaxSlewLimit, -MaxSlewLimit, 1 << 30} {
+		for _, d := range []time.Duration{most, most + 1, 1 << 50} {
+			want := float64(d) * (1 + float64(ppb)/1e9)
+			require.InDelta(t, want, float64(advance(d, ppb)), 4)
+		}
+	}
 }

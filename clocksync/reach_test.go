@@ -15,6 +15,10 @@ import (
 func TestTimesOutOfReachAreIgnored(t *testing.T) { reachIsKept(t) }
 
 func reachIsKept(t testing.TB) {
+	for at, want := range map[Time]bool{reach: true, reach + 1: false, -reach: true, -reach - 1: false} {
+		require.Equal(t, want, at.reachable())
+		require.Equal(t, want, at.clamp() == at)
+	}
 	const years = timed.Instant(10 * 365 * 24 * time.Hour)
 	leader := timed.Incarnation{Node: 2, Boot: 20}
 	for name, play := range map[string]func(c *Sync){

@@ -124,7 +124,8 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	} else {
 		out = c.compare(now, out)
 	}
-	if r := t.of(s.Source); fresh && r != nil && !r.wrong {
+	// In a dispute, nobody knows whether the sample is right.
+	if r := t.of(s.Source); fresh && r != nil && !r.wrong && c.snap.utc.state != UTCDisputed {
 		t.steer.add(s.Source, i)
 	}
 	return out

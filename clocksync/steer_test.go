@@ -147,6 +147,21 @@ func falsetickersDoNotSteer(t testing.TB) {
 	require.Equal(t, External, c.Read(at).Status)
 	later := at.Add(10 * time.Second)
 	require.InDelta(t, float64(wall+Time(later.Sub(start))), float64(c.sources.steer.at(later)), float64(100*time.Microsecond))
+	require.Contains(t, kinds(says(c, 2, later, -10*time.Second, time.Millisecond, NoLeap)), UTCChanged)
+	require.False(t, c.sources.steer.ready(later), "in a dispute, nobody knows which samples were right")
+	require.Empty(t, c.Steer(later, nil))
+}
+
+// A node that does not lead bends nothing.
+func TestFollowersDoNotSteer(t *testing.T) {
+	c := utcLeader()
+	says(c, 1, start, 20*time.Millisecond, time.Millisecond, NoLeap)
+	_, line := leader(t, 2, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	before := *c
+	require.Empty(t, c.Steer(start, nil))
+	require.Equal(t, before.snap, c.snap)
+	require.Equal(t, before.line, c.line)
 }
 
 // While the rate of a clock changes, old samples do not count. While it does not, all
@@ -155,24 +170,30 @@ func TestCurvesAreNoLines(t *testing.T) { curvesAreNoLines(t) }
 
 func curvesAreNoLines(t testing.TB) {
 	r := rand.New(rand.NewPCG(1, 1))
-	guess := func(curve float64) (s steering, off float64) {
+	guess := func(curve, rate float64) (s steering, off float64) {
 		var at timed.Instant
 		var truth float64
 		for k := range 200 {
 			at = start.Add(time.Duration(k) * 16 * time.Second)
-			truth = 0.5 * curve * math.Pow(16*float64(k), 2)
+			truth = 0.5*curve*math.Pow(16*float64(k), 2) + rate*16*float64(k)
 			half := 200 * time.Microsecond
 			noise := r.NormFloat64() * 50e3
 			utc := wall + Time(at.Sub(start)) + Time(truth*1e9+noise)
 			s.add(1, interval{at, utc - Time(half), utc + Time(half)})
+			again := s
+			again.fit(at)
+			require.Equal(t, again, s, "the line is that of the samples which count")
 		}
 		return s, math.Abs(float64(s.at(at)-wall-Time(at.Sub(start))) - truth*1e9)
 	}
-	s, off := guess(0)
-	require.GreaterOrEqual(t, s.n, observations*3/4)
-	require.Less(t, off, 50e3)
-	s, off = guess(5e-8) // 60 ppm in 20 minutes
+	for _, rate := range []float64{0, 5e-5} {
+		s, off := guess(0, rate)
+		require.GreaterOrEqual(t, s.n, observations*3/4)
+		require.Less(t, off, 50e3)
+	}
+	s, off := guess(5e-8, 0) // 60 ppm in 20 minutes
 	require.Less(t, s.n, observations/2)
+	require.Greater(t, s.n, leastFit, "no more are removed than show a curve")
 	require.Less(t, off, 500e3, "all samples would be off by 2 ms")
 }
 

@@ -92,6 +92,30 @@ func (f *follower) hear(t *rapid.T, g *groupTime) {
 	require.Equal(t, g.Timeline, f.c.Read(h).Timeline)
 }
 
+// Wherever in its interval the leader's clock is, the bound holds around the bend of its line.
+func TestBendsAreForeseenFromBothEnds(t *testing.T) { bendsAreForeseen(t) }
+
+func bendsAreForeseen(t testing.TB) {
+	const width = 2 * time.Millisecond
+	cfg := config(1)
+	cfg.Timing.MaxDrift = 1 // so that no other bound hides a wrong one
+	for _, off := range []time.Duration{0, width} {
+		for _, next := range []int64{-DefaultMaxSlew, DefaultMaxSlew} {
+			for _, ahead := range []time.Duration{-time.Millisecond, 10 * time.Millisecond} {
+				f := New(cfg, start, wall)
+				g := Line{Timeline: TimelineID{2, 2, 1}, Base: start.Add(-time.Second), Shown: wall, Rate: -next, Bend: start.Add(ahead), Next: next,
+					Until: start.Add(time.Second)}
+				f.HandleLine(start, &g, -off, width-off, nil) // the leader's clock shows the same
+				for _, later := range []time.Duration{0, 9 * time.Millisecond, 10 * time.Millisecond, 12 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond} {
+					at := start.Add(later)
+					require.LessOrEqual(t, f.snap.middleAt(at).Sub(g.At(at)).Abs(), f.snap.width(at, later))
+					require.LessOrEqual(t, f.snap.width(at, later), width/2+width*4*DefaultMaxSlew/1e9, "and it is not wide")
+				}
+			}
+		}
+	}
+}
+
 // The rates of hardware clocks: |dt/dH − 1| ≤ 100 ppm, and so dH/dt is a little more than
 // 1 − 100 ppm.
 var drawRate = rapid.OneOf(rapid.Just(int64(-99_990)), rapid.Just(int64(99_990)), rapid.Int64Range(-99_990, 99_990))

@@ -97,7 +97,8 @@ func heldReadings(t testing.TB) {
 	for _, w := range []struct {
 		by   time.Duration
 		want Status
-	}{{0, External}, {DefaultMaxDeviation / 8, External}, {DefaultMaxDeviation / 2, Internal}, {DefaultMaxDeviation + 1, Unsynchronized}} {
+	}{{0, External}, {DefaultMaxDeviation / 8, External}, {DefaultMaxDeviation / 2, Internal},
+		{DefaultMaxDeviation, Internal}, {DefaultMaxDeviation + 1, Unsynchronized}} {
 		r := s.Read(start)
 		require.Equal(t, External, r.Status)
 		r.Deviation, r.UTCBound = r.Deviation+w.by, r.UTCBound+w.by
@@ -156,6 +157,8 @@ func leapSecond(t testing.TB) {
 	after := start.Add(time.Hour + LeapMargin + time.Minute)
 	sample(after, before+Time(after.Sub(start))-Time(time.Second), NoLeap)
 	require.InDelta(t, float64(time.Second), float64(c.Read(after).UTCBound), 1e7, "UTC has one more second, and the bound covers it")
+	require.Len(t, c.References(after), 1)
+	require.Equal(t, 1, c.sources.steer.n, "samples of before the leap second count no more")
 	out := c.Steer(after, nil)
 	require.Equal(t, []Kind{Stepped}, kinds(out))
 	require.Equal(t, External, c.Read(after).Status)
@@ -246,6 +249,54 @@ func TestFollowersForwardNewSamplesAndRepeatThem(t *testing.T) {
 	for forward(start.Add(forwardEvery), other) {
 	}
 	require.Equal(t, map[SourceID]int{1: 2, 2: 2, 3: 2}, told, "another leader knows nothing")
+}
+
+// One reference that has nothing new does not keep back the others.
+func TestForwardPassesOverOldSamples(t *testing.T) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	to := timed.Incarnation{Node: 2, Boot: 2}
+	for range forwardTimes {
+		require.NotEmpty(t, c.Forward(start, to, nil))
+	}
+	says(c, 2, start, 0, time.Millisecond, NoLeap)
+	c.sources.next = 1 // the first is next
+	out := c.Forward(start, to, nil)
+	require.Len(t, out, 1)
+	require.EqualValues(t, 2, out[0].Samples.Samples()[0].Source)
+}
+
+// A follower does not judge a reference by a sample that does not count any more.
+func TestOldSamplesAreNoFalsetickers(t *testing.T) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	says(c, 1, start, 10*time.Second, time.Millisecond, NoLeap)
+	at := start.Add(SampleLife + 1)
+	utc := wall + Time(at.Sub(start))
+	require.Equal(t, []Kind{UTCChanged}, kinds(c.HandleUTC(at, &UTC{State: UTCKnown, At: at, Low: utc, High: utc}, 0, 0, nil)))
+}
+
+func TestAnnouncementsOfUTCAreChecked(t *testing.T) {
+	for _, u := range []UTC{{State: UTCUnknown}, {State: UTCDisputed}, {State: UTCKnown}, {State: UTCKnown, Leap: LeapDelete}} {
+		require.True(t, u.Valid(), "%+v", u)
+	}
+	for _, u := range []UTC{{State: UTCDisputed + 1}, {State: UTCDisputed, At: 1}, {State: UTCUnknown, High: 1}, {State: UTCKnown, At: -1},
+		{State: UTCKnown, Low: 1}, {State: UTCKnown, Leap: LeapDelete + 1}, {State: UTCKnown, High: maxTime}, {State: UTCKnown, Low: -maxTime}} {
+		require.False(t, u.Valid(), "%+v", u)
+	}
+}
+
+// The status is External as long as the bound is at most the configured one.
+func TestTheLargestErrorIsExternal(t *testing.T) {
+	for want, more := range map[Status]time.Duration{External: 0, Internal: 1} {
+		c := utcLeader()
+		says(c, 1, start, 0, DefaultMaxUTCError-rounding+more, NoLeap)
+		require.Equal(t, DefaultMaxUTCError+more, c.Read(start).UTCBound)
+		require.Equal(t, want, c.Read(start).Status)
+	}
 }
 
 func TestForeignUTCIsRefused(t *testing.T) {

@@ -34,9 +34,5 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 // follows returns the largest absolute rate of the middle. The difference between its two
 // rates is too small to tell them apart.
 func (s *Snapshot) follows() int64 {
-	rate := max(s.rate, -s.rate)
-	if s.bend != 0 {
-		rate = max(rate, s.next, -s.next)
-	}
-	return rate
+	return max(s.rate, -s.rate, s.next, -s.next) // without a bend, next is 0
 }

@@ -34,7 +34,7 @@ func checks(t testing.TB) {
 	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
 	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
 	for why, ofClock := range map[Reason]bool{None: false, Suspended: true, ClockBackwards: true, ClockRate: true,
-		PeersContradict: true, Overrun: false, Inconsistent: true} {
+		PeersContradict: true, Overrun: false, Inconsistent: true, LateState: false} {
 		require.Equal(t, ofClock, why.Discredits(), "%d", why)
 	}
 }
@@ -113,15 +113,20 @@ func quickRestartsBackOff(t testing.TB) {
 	}
 	require.Equal(t, maxBackoff, last)
 	m.Begin(now)
-	m.Restart(now, Suspended)
-	require.Equal(t, now, m.BeginAt(false))
-	m.Begin(now)
-	m.Restart(now, Overrun)
-	m.Begin(now)
-	now = now.Add(longLife + 1)
-	m.Restart(now, Overrun)
-	require.Equal(t, now, m.BeginAt(false))
-	require.Equal(t, 23, m.Incarnations())
+	for i, end := range []struct {
+		after time.Duration
+		why   Reason
+		quick bool
+	}{
+		{0, Suspended, true}, {0, Overrun, true}, {longLife, Overrun, false}, {longLife + 1, Overrun, true}, {0, Overrun, true}, {0, Overrun, false},
+	} {
+		now = now.Add(end.after)
+		m.Restart(now, end.why)
+		require.Equal(t, end.quick, m.BeginAt(false) == now, "%d", i)
+		now = m.BeginAt(false)
+		m.Begin(now)
+	}
+	require.Equal(t, 27, m.Incarnations())
 	m.Begin(now)
 	require.Equal(t, None, m.Waiting())
 }

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"cmp"
+
 	"github.com/failaware/failaware/timed"
 )
 
@@ -18,31 +20,17 @@ func (s *Stack) audit(now timed.Instant) {
 
 // broken returns the first broken invariant, in words, or "".
 func (s *Stack) broken(now timed.Instant) string {
-	if why := s.datagrams.Audit(); why != "" {
-		return why
-	}
-	if why := s.election.Audit(now); why != "" {
-		return why
-	}
-	if why := s.views.Audit(now); why != "" {
-		return why
-	}
+	return cmp.Or(s.datagrams.Audit(), s.election.Audit(now), s.views.Audit(now), s.outlasts(now), s.clock.Audit(now),
+		s.broadcast.Audit(), s.epochs.machine.Audit())
+}
+
+// outlasts compares the lease of the view with the vote that it rests on.
+func (s *Stack) outlasts(now timed.Instant) string {
 	if until := s.views.ValidUntil(); now < until {
 		to, locked := s.election.Locked(now)
 		if id := s.views.View().ID; to.Node != id.Leader || to.Boot != id.Boot || locked < until {
 			return "a view that outlasts the vote for its leader"
 		}
-	}
-	if why := s.clock.Audit(now); why != "" {
-		return why
-	}
-	if s.broadcast != nil {
-		if why := s.broadcast.Audit(); why != "" {
-			return why
-		}
-	}
-	if s.epochs.machine != nil {
-		return s.epochs.machine.Audit()
 	}
 	return ""
 }

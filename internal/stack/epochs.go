@@ -50,14 +50,9 @@ func newEpochs(cfg *Config, now timed.Instant) epochs {
 	return e
 }
 
-// update copies the machine's state if it has changed. Packets and readers keep the old
-// copy.
+// update copies the machine's state. Packets and readers keep the old copy.
 func (e *epochs) update() {
 	s := e.machine.State()
-	if p := e.state; p != nil && p.Epoch == s.Epoch && p.System == s.System && p.Phase == s.Phase && p.Next == s.Next &&
-		p.Agreed == s.Agreed && p.Dead == s.Dead && p.Edict.Equal(&s.Edict) {
-		return
-	}
 	e.state = &s
 }
 
@@ -105,7 +100,9 @@ func (s *Stack) Force(now timed.Instant, next string, dead timed.Set, out []Effe
 // turn, after they have been written.
 func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 	s.epochs.out = effects[:0]
-	s.epochs.update()
+	if len(effects) > 0 { // without, nothing has changed
+		s.epochs.update()
+	}
 	for i := range effects {
 		e := &effects[i]
 		switch e.Kind {

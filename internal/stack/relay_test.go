@@ -108,7 +108,8 @@ func otherBoot(t testing.TB) {
 	w := collating(t, 7)
 	p := w.catch(t, 1)
 	i := slices.IndexFunc(p.Collated.Replies, func(r wire.Relayed) bool { return r.Voter.Node != p.Header.Source })
-	v := &p.Collated.Replies[i]
+	p.Collated.Replies[0], p.Collated.Replies[i] = p.Collated.Replies[i], p.Collated.Replies[0]
+	v := &p.Collated.Replies[0]
 	v.Voter.Boot++
 	w.nodes[0].HandlePacket(w.now, w.now, p, nil)
 	vote, ok := w.nodes[0].Election().Vote(v.Voter.Node)

@@ -42,7 +42,14 @@ func TestEncodingRoundTrip(t *testing.T) {
 		p, err := Parse(e.String())
 		require.NoError(t, err)
 		require.True(t, e.Equal(&p))
-		require.True(t, e.Equal(new(e.Clone())))
+		c := e.Clone()
+		require.True(t, e.Equal(&c))
+		c.Stamps[0].At++
+		require.False(t, e.Equal(&c))
+		d.Digest[0]++
+		require.False(t, e.Equal(&d))
+		require.Equal(t, len(e.Stamps), e.Voters().Len())
+		require.True(t, e.Voters().Has(e.Stamps[0].Node))
 		var j struct{ E *Edict }
 		j.E = &e
 		text, err := json.Marshal(j)
@@ -119,6 +126,9 @@ func TestDecodeRefusesInvalidEdicts(t *testing.T) {
 	many[1+1+2+len(e.Digest)] = 200
 	_, err = Decode(sealed(many))
 	require.ErrorContains(t, err, "truncated")
+	at := 1 + 1 + 2 + len(e.Digest)
+	_, err = Decode(sealed(slices.Concat(b[:at], binary.AppendUvarint(nil, 1<<62), b[at+1:])))
+	require.ErrorContains(t, err, "truncated", "as many stamps as no memory holds")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -1,6 +1,7 @@
 package edict
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/failaware/failaware/timed"
@@ -100,7 +101,7 @@ func Compare(a, b Edict) Order { return Relate(&a, &b).Order }
 // other, a store that believed the wrong one could obey a former leader.
 func Relate(a, b *Edict) Relation {
 	if a.Epoch != b.Epoch {
-		return Relation{Order: orderOf(a.Epoch < b.Epoch)}
+		return Relation{Order: orderOf(a.Epoch, b.Epoch)}
 	}
 	var first Relation // by the first voter with ordered votes
 	common, equal := false, timed.NoNode
@@ -132,8 +133,6 @@ func Relate(a, b *Edict) Relation {
 	switch {
 	case first.Order != Incomparable && equal == timed.NoNode:
 		return first
-	case first.Order != Incomparable:
-		return Relation{Reason: Contradiction, Voter: equal, Other: first.Voter}
 	case equal != timed.NoNode:
 		return sameRound(a, b, equal)
 	case common:
@@ -142,8 +141,9 @@ func Relate(a, b *Edict) Relation {
 	return Relation{Reason: NoCommonVoter}
 }
 
-func orderOf(before bool) Order {
-	if before {
+// orderOf orders what differs.
+func orderOf[T cmp.Ordered](x, y T) Order {
+	if x < y {
 		return Before
 	}
 	return After
@@ -158,13 +158,13 @@ func relateStamps(s, t *Stamp) (order Order, contradicts bool) {
 	case s.Boot == t.Boot && s.At == t.At:
 		return Same, false
 	case s.Boot == t.Boot:
-		return orderOf(s.At < t.At), false
+		return orderOf(s.At, t.At), false
 	case s.Counter == t.Counter:
 		return Incomparable, false
 	case s.Counter == 0 || t.Counter == 0:
 		return Incomparable, false // 0 means not counted
 	}
-	return orderOf(s.Counter < t.Counter), false
+	return orderOf(s.Counter, t.Counter), false
 }
 
 // sameRound orders two edicts that carry the same vote of one voter.
@@ -179,7 +179,7 @@ func sameRound(a, b *Edict, voter timed.NodeID) Relation {
 	}
 	switch {
 	case a.Counter != b.Counter:
-		return Relation{Order: orderOf(a.Counter < b.Counter)}
+		return Relation{Order: orderOf(a.Counter, b.Counter)}
 	case a.Digest != b.Digest:
 		return Relation{Reason: Contradiction}
 	}

@@ -108,7 +108,7 @@ func asCreated(t testing.TB) {
 					require.Equal(t, Incomparable, r.Order)
 					require.NotEqual(t, Contradiction, r.Reason)
 				default:
-					require.Equal(t, orderOf(i < j), r.Order, "%+v\n%+v", all[i], all[j])
+					require.Equal(t, orderOf(i, j), r.Order, "%+v\n%+v", all[i], all[j])
 				}
 			}
 		}

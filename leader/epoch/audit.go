@@ -10,6 +10,9 @@ type audit struct {
 // such a state must end its incarnation. Call it at the end of each turn: the invariants
 // compare the state with that of the last call.
 func (m *Machine) Audit() string {
+	if m == nil {
+		return "" // the quorum system is not replaced
+	}
 	last := m.audit
 	m.audit = audit{m.state.Epoch, m.state.Phase}
 	switch {

@@ -63,6 +63,7 @@ func TestDecodeRefusesImpossibleStates(t *testing.T) {
 	for name, change := range map[string]func(*State){
 		"no epoch":         func(s *State) { s.Epoch = 0 },
 		"no system":        func(s *State) { s.System = "" },
+		"system of none":   func(s *State) { *s = State{System: "majority 1"} },
 		"long system":      func(s *State) { s.System = strings.Repeat("x", MaxSystem+1) },
 		"long successor":   func(s *State) { s.Next = strings.Repeat("x", MaxSystem+1) },
 		"no successor":     func(s *State) { s.Next = "" },

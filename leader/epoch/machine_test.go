@@ -65,6 +65,8 @@ func TestNewChecksItsArguments(t *testing.T) {
 		"Counter":              func(c *Config, _ *State) { c.Counter = 0 },
 		"Parse":                func(c *Config, _ *State) { c.Parse = nil },
 		"must be above 0":      func(c *Config, _ *State) { c.Retry = 0 },
+		"IdlePeriod":           func(c *Config, _ *State) { c.IdlePeriod = 0 },
+		"Period, IdlePeriod":   func(c *Config, _ *State) { c.Period = 0 },
 		"never persisted":      func(_ *Config, s *State) { s.Phase, s.Next, s.Agreed = Chosen, three, true },
 		"has no quorum system": func(_ *Config, s *State) { s.System = "" },
 		"it is no majority":    func(_ *Config, s *State) { s.System = "all" },
@@ -240,6 +242,11 @@ func TestForce(t *testing.T) {
 	require.Equal(t, Wedged, m.State().Phase)
 	_, err = m.Force(2000, "majority 2", timed.SetOf(3), nil)
 	require.ErrorIs(t, err, ErrUnderWay)
+	bound := machine(t, 1, first())
+	require.NotEmpty(t, bound.HandleReport(900, inc(2), &State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}, nil))
+	require.Equal(t, Chosen, bound.State().Phase)
+	_, err = bound.Force(950, "majority 2", timed.SetOf(3), nil)
+	require.ErrorIs(t, err, ErrUnderWay, "nor does one that is chosen")
 	out, err = m.Force(2100, "majority 1", timed.SetOf(2, 3), nil)
 	require.NoError(t, err)
 	require.True(t, told(out, Entered), "the other survivor died too")
@@ -251,6 +258,67 @@ func TestForce(t *testing.T) {
 	require.Equal(t, Wedged, alive.State().Phase, "it stops nevertheless")
 	_, err = machine(t, 4, State{}).Force(0, three, timed.SetOf(1), nil)
 	require.ErrorIs(t, err, ErrSystem)
+}
+
+// A voter that no vote binds wedges as soon as it knows the successor. One that knows it as
+// forced takes it for agreed once it learns so, and then a quorum ends the epoch.
+func TestKnownSuccessorIsAgreedLater(t *testing.T) {
+	m := machine(t, 1, first())
+	forced := State{Epoch: 1, System: three, Phase: Wedged, Next: "majority 1,2", Dead: timed.SetOf(2, 3)}
+	m.NoteVote(inc(2), 1010, 1090)
+	m.HandleReport(1089, inc(3), &forced, nil)
+	require.Equal(t, Chosen, m.State().Phase)
+	agreed := forced
+	agreed.Phase, agreed.Agreed, agreed.Dead = Chosen, true, timed.SetOf(3)
+	m.HandleReport(1089, inc(2), &agreed, nil)
+	require.True(t, m.State().Agreed)
+	agreed.Phase = Wedged
+	m.HandleReport(1089, inc(2), &agreed, nil)
+	require.EqualValues(t, 2, m.State().Epoch, "nodes 2 and 3 are a quorum")
+
+	m = machine(t, 2, State{Epoch: 1, System: three})
+	m.NoteVote(inc(1), 1010, 1090)
+	agreed.Phase = Chosen
+	m.HandleReport(1090, inc(1), &agreed, nil)
+	require.Equal(t, Wedged, m.State().Phase)
+}
+
+// A leader that leads anew proposes at once under its new votes.
+func TestNewLeadProposesAtOnce(t *testing.T) {
+	m := machine(t, 1, first())
+	win := func(number timed.Instant) []Effect {
+		m.NoteVote(inc(1), number, number+80)
+		m.NoteReply(inc(2), number, nil)
+		return m.HandleWon(number, number, []edict.Stamp{stamp(1, number), stamp(2, number)}, nil)
+	}
+	win(1010)
+	require.NoError(t, m.Propose("majority 1,2"))
+	require.True(t, told(win(1011), Proposed))
+	require.False(t, told(win(1012), Proposed))
+	m.NoteLost()
+	require.True(t, told(win(1013), Proposed))
+}
+
+// A voter whose vote came before its first report proves nothing about what it has noted.
+func TestRoundWithoutReportProposesNothing(t *testing.T) {
+	m := machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
+	m.HandleWon(1010, 1010, stamps, nil)
+	require.NoError(t, m.Propose("majority 1,2"))
+	require.Empty(t, m.HandleWon(1010, 1010, stamps, nil))
+}
+
+// A vote of the epoch before is none of the present one.
+func TestVotesEndWithTheirEpoch(t *testing.T) {
+	m := machine(t, 2, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	m.HandleReport(1020, inc(1), &State{Epoch: 2, System: three}, nil)
+	late := proposal(2, "majority 1,2", stamp(1, 1), stamp(2, 1010))
+	require.Empty(t, m.HandleReport(1030, inc(1), &late, nil))
+	m.NoteVote(inc(1), 1040, 1120)
+	now := proposal(2, "majority 1,2", stamp(1, 1), stamp(2, 1040))
+	require.NotEmpty(t, m.HandleReport(1050, inc(1), &now, nil))
 }
 
 // A group of one that crashed between wedging and entering recovers alone.

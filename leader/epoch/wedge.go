@@ -22,8 +22,8 @@ func (m *Machine) learn(now timed.Instant, from timed.NodeID, s *State, out []Ef
 	if m.state.Phase >= Chosen && m.state.Next != s.Next {
 		return m.notifyConflict(from, s.Next, out)
 	}
-	known := m.state.Phase >= Chosen
-	if known && (m.state.Agreed || !s.Agreed) && s.Dead.Subset(m.state.Dead) {
+	known := m.state.Phase >= Chosen // if not, s says that it is agreed, or who is dead
+	if (m.state.Agreed || !s.Agreed) && s.Dead.Subset(m.state.Dead) {
 		return out
 	}
 	if !known {
@@ -93,7 +93,7 @@ func (m *Machine) enterNext(now timed.Instant, out []Effect) []Effect {
 	for i := range m.wedges {
 		w := &m.wedges[i]
 		agreed := w.agreed && m.system.IsQuorum(w.by)
-		forced := !w.dead.Empty() && m.system.Members().Minus(w.dead).Subset(w.by)
+		forced := m.system.Members().Minus(w.dead).Subset(w.by)
 		if agreed || forced {
 			return m.enter(now, m.state.Epoch+1, w.next, out)
 		}

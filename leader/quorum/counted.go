@@ -68,8 +68,7 @@ func Weighted(votes ...Votes) (System, error) {
 }
 
 func (w *weighted) IsQuorum(s timed.Set) bool {
-	sum := uint32(0)
-	s = s.Intersect(w.members)
+	sum := uint32(0) // nodes that are no members weigh 0
 	for id := s.Next(0); id != 0; id = s.Next(id) {
 		sum += uint32(w.weight[id])
 	}

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,6 +198,7 @@ func TestErrors(t *testing.T) {
 		"weighted:1=0":                 "the weight of node 1 is 0",
 		"weighted:1=65536":             `the weight "65536" of node 1 is not a number from 1 to 65535`,
 		"grid:1,2/2,3":                 "node 2 is in two rows of the grid",
+		"weighted:x=1":                 `node id "x" is not a number`,
 		"grid:1,2//3":                  `node id "" is not a number`,
 		"explicit:1,2/3,4":             "the quorums {1 2} and {3 4} have no node in common",
 		strings.Repeat("1", MaxText+1): "more than 65536",
@@ -213,6 +215,8 @@ func TestErrors(t *testing.T) {
 	require.Error(t, err)
 	_, err = Grid()
 	require.Error(t, err)
+	_, err = Explicit(slices.Repeat([]timed.Set{timed.SetOf(1)}, MaxQuorums)...)
+	require.NoError(t, err)
 	_, err = Explicit(timed.SetOf(1), timed.Set{})
 	require.ErrorContains(t, err, "is empty")
 }
