@@ -26,18 +26,18 @@ func newChaosCommand() *cobra.Command {
 	var opt chaos.Options
 	preset := cli.NewValue("lan", "preset", timed.Preset)
 	minutes := 3.0
-	missing, judge := false, ""
+	missing, judge, kinds := false, "", []string{}
 	cmd := &cobra.Command{
 		Use:   "chaos",
 		Short: "Run real nodes through faults of network, machine and disks, judged from outside",
 		Long: `Run a group of real nodes, each in a network namespace of its own, through random
 faults: cut and one-way links, lost, late, reordered, repeated, replayed and damaged
-packets, forbidden sends, killed, stopped and starved processes, full, empty and torn
-disks, and keys that change meanwhile. The group heals after each episode of faults.
+packets, forbidden sends, killed, stopped and starved processes, full, frozen, empty and
+torn disks, and keys that change meanwhile. The group heals after each episode of faults.
 
 Programs around the nodes write down what they answer, with the clock of the machine
 before and after, and a checker of its own holds all of it against each other. It needs
-root, and the programs ip and nft. Exit code 1 says that there was a violation; it is
+root, and the programs ip, nft, mkfs.ext4 and fsfreeze. Exit code 1 says that there was a violation; it is
 printed with the seed and the faults.`,
 		Args: cobra.NoArgs,
 	}
@@ -47,6 +47,7 @@ printed with the seed and the faults.`,
 	f.IntVar(&opt.Nodes, "nodes", 5, "how many nodes")
 	f.IntVar(&opt.First, "first", 0, "the number of the first episode")
 	f.IntVar(&opt.Only, "episodes", 0, "how many episodes to play at most; 0: as many as there is time for")
+	f.StringSliceVar(&kinds, "kinds", nil, "the only kinds of faults; empty: all")
 	f.StringVar(&opt.Dir, "dir", "", "a directory for logs and disks; a temporary one if empty")
 	f.BoolVar(&missing, "missing", false, "only say what this machine lacks for the run, if anything")
 	f.StringVar(&judge, "judge", "", "only judge the logs of an earlier run, in this directory, again")
@@ -56,6 +57,9 @@ printed with the seed and the faults.`,
 			return cli.PrintLine(cmd, map[string]string{"missing": chaos.Missing()}, chaos.Missing())
 		}
 		opt.Preset, opt.For = preset.Text, time.Duration(minutes*float64(time.Minute))
+		for _, k := range kinds {
+			opt.Kinds = append(opt.Kinds, chaos.Kind(k))
+		}
 		if err := opt.Check(); err != nil {
 			return cli.WrongUsage(err)
 		}

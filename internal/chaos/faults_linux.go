@@ -1,17 +1,12 @@
 package chaos
 
 import (
-	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
-
-	"github.com/failaware/failaware/internal/chaos/member"
 )
 
 // begin begins a fault.
@@ -23,7 +18,7 @@ func (r *runner) begin(f *Fault) error {
 		r.signal(f, syscall.SIGSTOP)
 	case Storm:
 		r.storms.Go(func() { r.storm(f) })
-	case Kill, KillAll, Wipe, Tear:
+	case Kill, KillAll, Wipe, Tear, Halve:
 		for _, n := range r.of(f) {
 			r.kill(n)
 		}
@@ -36,6 +31,10 @@ func (r *runner) begin(f *Fault) error {
 				return err
 			}
 		}
+	case Freeze:
+		return freeze(r.of(f))
+	case Doom:
+		return freeze(r.others(f))
 	case Rotate:
 		r.keys.rotate(r)
 	}
@@ -55,7 +54,11 @@ func (r *runner) end(f *Fault) error {
 				return err
 			}
 		}
-	case Kill, KillAll, Wipe, Tear:
+	case Freeze:
+		thaw(r.of(f))
+	case Doom:
+		return r.doom(f)
+	case Kill, KillAll, Wipe, Tear, Halve:
 		for _, n := range r.of(f) {
 			if err := r.restore(f.Kind, n); err != nil {
 				return err
@@ -74,6 +77,46 @@ func (r *runner) of(f *Fault) (list []*node) {
 		list = append(list, r.nodes[number])
 	}
 	return list
+}
+
+// others returns the nodes that are not those of a fault.
+func (r *runner) others(f *Fault) (list []*node) {
+	for _, n := range r.nodes[1:] {
+		if !slices.Contains(f.Nodes, n.number) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+func freeze(nodes []*node) error {
+	for _, n := range nodes {
+		if err := n.disk.freeze(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func thaw(nodes []*node) {
+	for _, n := range nodes {
+		n.disk.thaw()
+	}
+}
+
+// doom kills all nodes while only those of the fault can write, and those lose their disks:
+// what only they had written is gone, and must not have been acknowledged.
+func (r *runner) doom(f *Fault) error {
+	var killed sync.WaitGroup
+	for _, n := range r.nodes[1:] {
+		killed.Go(func() { r.kill(n) })
+	}
+	killed.Wait()
+	thaw(r.others(f))
+	for _, n := range r.of(f) {
+		n.lost = true
+	}
+	return nil // the others start when the group heals
 }
 
 // kill kills the process of a node, if it runs.
@@ -124,79 +167,4 @@ func (r *runner) starve(f *Fault) error {
 	}
 	go func() { _ = cmd.Wait() }() // it ends by itself
 	return nil
-}
-
-// restore prepares the disk of a node that was killed, and starts it.
-func (r *runner) restore(k Kind, n *node) error {
-	if !n.process.Load().ended() {
-		return nil // another fault has started it
-	}
-	switch k {
-	case Wipe:
-		if err := n.wipe(); err != nil {
-			return err
-		}
-	case Tear:
-		if err := n.tear(r.Seed); err != nil {
-			return err
-		}
-	}
-	return r.start(n)
-}
-
-// wipe removes all that a node has on its disk.
-func (n *node) wipe() error {
-	return errors.Join(os.RemoveAll(member.NodeDir(n.disk.dir)), os.RemoveAll(member.StoreDir(n.disk.dir)))
-}
-
-// tear removes one of the files of the registers: a log or a snapshot.
-func (n *node) tear(seed uint64) error {
-	paths, err := filepath.Glob(filepath.Join(member.StoreDir(n.disk.dir), "*-*"))
-	if err != nil || len(paths) == 0 {
-		return err
-	}
-	sort.Strings(paths)
-	n.torn = true
-	return os.RemoveAll(paths[(seed+uint64(n.started))%uint64(len(paths))])
-}
-
-// startAll starts all nodes that are down, and waits until each sees its groups. A node
-// that is refused because a file is missing begins with an empty disk.
-func (r *runner) startAll() error {
-	for _, n := range r.nodes[1:] {
-		for n.process.Load().sees() == nil {
-			if n.process.Load().ended() {
-				r.explain(n)
-				if n.torn {
-					r.result.Refusals++
-					n.torn = false
-					if err := n.wipe(); err != nil {
-						return err
-					}
-				}
-				if err := r.start(n); err != nil {
-					return err
-				}
-			}
-			select {
-			case <-n.process.Load().over:
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-		n.torn = false
-	}
-	return nil
-}
-
-// explain notes why a process ended by itself, unless the faults explain it.
-func (r *runner) explain(n *node) {
-	why := n.process.Load().why()
-	if why == "" || n.torn {
-		return
-	}
-	if n.full && strings.Contains(why, "cannot write the state") { // of the node, which it must not forget
-		r.progress("node %d, whose disk was full, ended: %s", n.number, why)
-		return
-	}
-	r.harmed("a node goes on", "node %d, process %d, ended by itself: %s", n.number, n.started, why)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
@@ -39,7 +38,7 @@ func Missing() string {
 	if os.Geteuid() != 0 {
 		return "network namespaces need root"
 	}
-	for _, program := range []string{"ip", "nft"} {
+	for _, program := range []string{"ip", "nft", "mkfs.ext4", "fsfreeze"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return "the program " + program + " is missing"
 		}
@@ -53,6 +52,9 @@ func Missing() string {
 		err = run("add table inet chaos", "ip", "netns", "exec", h.hub(), "nft", "-f", "-")
 	}
 	h.remove()
+	if err == nil {
+		err = tryDisk()
+	}
 	if err != nil {
 		return err.Error()
 	}
@@ -110,45 +112,4 @@ func (h *hosts) remove() {
 // command returns a command that runs in the namespace of a node.
 func (h *hosts) command(node int, program string, args ...string) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", h.of(node), program}, args...)...)
-}
-
-// disk is the small file system of a node.
-type disk struct{ dir string }
-
-// diskSize is the size of a node's disk. The files of the registers are 64 MiB at first.
-const diskSize = "200m"
-
-func newDisk(dir string) (disk, error) {
-	d := disk{dir}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return d, err
-	}
-	return d, run("", "mount", "-t", "tmpfs", "-o", "mode=0700,size="+diskSize, "none", dir)
-}
-
-func (d disk) remove() { _ = run("", "umount", "-l", d.dir) } // the directory is temporary
-
-// filler is the file that fills a disk.
-func (d disk) filler() string { return filepath.Join(d.dir, "filler") }
-
-// fill takes all room.
-func (d disk) fill() error {
-	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 16
-		}
-	}
-	return nil
-}
-
-func (d disk) empty() error {
-	if err := os.Remove(d.filler()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -69,7 +69,7 @@ func (k *keyring) install(r *runner, number int) error {
 		return err
 	}
 	for limit := time.Now().Add(rotationWait); ; time.Sleep(10 * time.Millisecond) {
-		_, err := r.nodes[number].process.Load().ask(member.DoReload)
+		_, err := r.nodes[number].process.Load().ask(member.Command{Do: member.DoReload})
 		switch {
 		case err == nil, errors.Is(err, errEnded): // a process that starts reads the file
 			return nil

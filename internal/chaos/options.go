@@ -20,7 +20,9 @@ type Options struct {
 	First  int // the number of the first episode
 	// Only, if not 0, is how many episodes are played at most.
 	Only int
-	Dir  string // for logs and disks; empty means a temporary one
+	// Kinds, if not empty, are the only kinds of faults.
+	Kinds []Kind
+	Dir   string // for logs and disks; empty means a temporary one
 	// Launch makes the command that serves a member, and Hog one that computes.
 	Launch, Hog func() *exec.Cmd
 	// Progress, if not nil, is called with messages about the progress.
@@ -35,7 +37,7 @@ func (o *Options) Check() error {
 	case o.For < 0 || o.For > 24*time.Hour:
 		return fmt.Errorf("--minutes: it must be at most a day")
 	}
-	return nil
+	return CheckKinds(o.Kinds)
 }
 
 // shown is how many violations of one rule are printed.
@@ -46,6 +48,7 @@ type Result struct {
 	Seed     uint64         `json:"seed"`
 	Nodes    int            `json:"nodes"`
 	Preset   string         `json:"preset"`
+	Kinds    []Kind         `json:"kinds,omitempty"`
 	First    int            `json:"first_episode"`
 	Played   []Episode      `json:"episodes"`
 	Took     time.Duration  `json:"took_ns"`
@@ -70,7 +73,9 @@ func Judge(o Options, logs string) (*Result, error) {
 
 // limits are what runs are held to.
 func limits(p timed.Timing) oracle.Limits {
-	return oracle.Limits{Lateness: p.SchedulingDelay / 2, Slack: 500 * time.Millisecond, Goroutines: 20, Files: 10, Resident: 64 << 20}
+	return oracle.Limits{Lateness: p.SchedulingDelay / 2, Slack: 500 * time.Millisecond,
+		Most:    oracle.Use{Goroutines: 20, Files: 10, Live: 32 << 20, Resident: 64 << 20},
+		Settled: oracle.Use{Goroutines: 5, Files: 3, Live: 4 << 20, Resident: 16 << 20}}
 }
 
 // Text writes the result for people.
@@ -111,12 +116,23 @@ func (r *Result) Text(w io.Writer) error {
 		p.line("violations: %s", list(broken))
 	}
 	if len(r.Violations) > 0 {
-		p.line("again: failaware-lab chaos --seed %d --nodes %d --preset %s --first %d --episodes %d", r.Seed, r.Nodes, r.Preset, r.First, len(r.Played))
+		p.line("again: failaware-lab chaos --seed %d --nodes %d --preset %s --first %d --episodes %d%s", r.Seed, r.Nodes, r.Preset, r.First, len(r.Played), r.kinds())
 		for _, e := range r.Played {
 			p.line("%v", e)
 		}
 	}
 	return p.err
+}
+
+// kinds returns the flag for the kinds of faults.
+func (r *Result) kinds() (flag string) {
+	for i, k := range r.Kinds {
+		if flag += ","; i == 0 {
+			flag = " --kinds "
+		}
+		flag += string(k)
+	}
+	return flag
 }
 
 // printer writes lines until the first error.

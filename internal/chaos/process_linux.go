@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ type process struct {
 	in   io.WriteCloser
 	put  *json.Encoder
 	over chan struct{} // closed when it has ended
+	dead atomic.Bool   // it was killed: it ends once its disk lets it
 
 	mu      sync.Mutex
 	number  int
@@ -27,11 +29,13 @@ type process struct {
 	status  *member.Status
 	failed  string
 	changed func()
+	fence   func(member.Report)
 }
 
-// startProcess starts a member. changed is called after each of its reports.
-func startProcess(cmd *exec.Cmd, cfg member.Config, changed func()) (*process, error) {
-	p := &process{cmd: cmd, over: make(chan struct{}), waiting: map[int]chan member.Report{}, changed: changed}
+// startProcess starts a member. changed is called after each of its reports, and fence
+// with each of its edicts.
+func startProcess(cmd *exec.Cmd, cfg member.Config, changed func(), fence func(member.Report)) (*process, error) {
+	p := &process{cmd: cmd, over: make(chan struct{}), waiting: map[int]chan member.Report{}, changed: changed, fence: fence}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the run is for the harness
 	var err error
@@ -60,6 +64,10 @@ func (p *process) read(out io.Reader) {
 		var r member.Report
 		if lines.Decode(&r) != nil {
 			break
+		}
+		if r.Edict != "" {
+			p.fence(r)
+			continue
 		}
 		p.take(r)
 		p.changed()
@@ -91,13 +99,13 @@ const answerWait = 30 * time.Second
 var errEnded = errors.New("the process has ended")
 
 // ask sends a command and waits for the answer.
-func (p *process) ask(do string) (member.Report, error) {
+func (p *process) ask(c member.Command) (member.Report, error) {
 	answer := make(chan member.Report, 1)
 	p.mu.Lock()
 	p.number++
-	number := p.number
-	p.waiting[number] = answer
-	err := p.put.Encode(member.Command{Number: number, Do: do})
+	c.Number = p.number
+	p.waiting[c.Number] = answer
+	err := p.put.Encode(c)
 	p.mu.Unlock()
 	if err != nil {
 		return member.Report{}, errEnded
@@ -105,13 +113,13 @@ func (p *process) ask(do string) (member.Report, error) {
 	select {
 	case r := <-answer:
 		if r.Err != "" {
-			return r, fmt.Errorf("%s: %s", do, r.Err)
+			return r, fmt.Errorf("%s: %s", c.Do, r.Err)
 		}
 		return r, nil
 	case <-p.over:
 		return member.Report{}, errEnded
 	case <-time.After(answerWait):
-		return member.Report{}, fmt.Errorf("%s: no answer in %v", do, answerWait)
+		return member.Report{}, fmt.Errorf("%s: no answer in %v", c.Do, answerWait)
 	}
 }
 
@@ -119,7 +127,7 @@ func (p *process) ask(do string) (member.Report, error) {
 func (p *process) sees() *member.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended() {
+	if p.dead.Load() || p.ended() {
 		return nil
 	}
 	return p.status
@@ -143,10 +151,17 @@ func (p *process) ended() bool {
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) } // an ended one hears nothing
 
+// killWait is how long the end of a killed process may take, unless its disk is frozen.
+const killWait = time.Second
+
 // kill kills the process and waits for its end.
 func (p *process) kill() {
+	p.dead.Store(true)
 	_ = p.cmd.Process.Kill()
-	<-p.over
+	select {
+	case <-p.over:
+	case <-time.After(killWait):
+	}
 }
 
 // close lets the process end by itself, if it does so soon.

@@ -26,13 +26,14 @@ type runner struct {
 	hosts   *hosts
 	net     *network
 	keys    *keyring
-	nodes   []*node // by number; the first is nil
-	heals   *os.File
+	nodes   []*node  // by number; the first is nil
+	heals   *os.File // the log of the harness, guarded by mu
+	store   store
 	result  *Result
 	late    lateness
 	changed chan struct{} // has room for one: something was reported
 	harm    []oracle.Violation
-	mu      sync.Mutex     // guards harm
+	mu      sync.Mutex     // guards harm and heals
 	storms  sync.WaitGroup // that last
 }
 
@@ -42,8 +43,10 @@ type node struct {
 	process atomic.Pointer[process] // the latest one; it may have ended
 	started int
 	disk    disk
-	torn    bool // a file is missing: the start may be refused
-	full    bool // its disk was full in this episode
+	torn    string // a file that is missing: the start may be refused
+	must    bool   // it must be
+	lost    bool   // its disk is: it starts in another epoch
+	full    bool   // its disk was full in this episode
 }
 
 // Run plays a schedule and has the oracle judge. The error is about the machine or the
@@ -61,7 +64,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &runner{Options: o, timing: timing, bounds: bounds, nodes: make([]*node, o.Nodes+1), changed: make(chan struct{}, 1),
-		result: &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, First: o.First}}
+		result: &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, Kinds: o.Kinds, First: o.First}}
 	began := time.Now()
 	err = r.play(ctx)
 	r.tearDown()
@@ -113,6 +116,9 @@ func (r *runner) setUp() (err error) {
 	if r.heals, err = os.Create(filepath.Join(r.logs(), oracle.Name(0, 0))); err != nil {
 		return err
 	}
+	if err := r.openStore(); err != nil {
+		return err
+	}
 	if r.hosts, err = newHosts(r.Nodes); err != nil {
 		return err
 	}
@@ -148,6 +154,7 @@ func (r *runner) tearDown() {
 		}
 	}
 	all.Wait()
+	r.store.close()
 	for _, n := range r.nodes {
 		if n != nil {
 			n.disk.remove()
@@ -164,6 +171,7 @@ func (r *runner) tearDown() {
 		r.hosts.remove()
 	}
 	r.late.stop()
+	_ = r.heals.Close() // each record was written by one call
 }
 
 func (r *runner) keyFile(number int) string {
@@ -180,7 +188,7 @@ func (r *runner) start(n *node) error {
 		cfg.Peers = append(cfg.Peers, r.hosts.addr(i))
 	}
 	launch := r.Launch()
-	p, err := startProcess(r.hosts.command(n.number, launch.Path, launch.Args[1:]...), cfg, r.wake)
+	p, err := startProcess(r.hosts.command(n.number, launch.Path, launch.Args[1:]...), cfg, r.wake, r.store.ask)
 	if err == nil {
 		n.process.Store(p)
 	}
@@ -202,7 +210,7 @@ func (r *runner) play(ctx context.Context) error {
 	if err := r.heal(ctx); err != nil {
 		return fmt.Errorf("at the start: %w", err)
 	}
-	s := Schedule{r.Seed, r.Nodes}
+	s := Schedule{r.Seed, r.Nodes, r.Kinds}
 	until := time.Now().Add(r.For)
 	for number := r.First; time.Now().Before(until) && (r.Only == 0 || number < r.First+r.Only); number++ {
 		e := s.Episode(number)
@@ -215,7 +223,8 @@ func (r *runner) play(ctx context.Context) error {
 			return fmt.Errorf("%v: %w", e, err)
 		}
 	}
-	return r.finish()
+	r.finish()
+	return nil
 }
 
 // episode begins and ends the faults of an episode.
@@ -260,7 +269,7 @@ func (r *runner) heal(ctx context.Context) error {
 	if err := r.keys.wait(); err != nil {
 		r.harmed("keys rotate", "%v", err)
 	}
-	if err := r.startAll(); err != nil {
+	if err := r.startAll(ctx); err != nil {
 		return err
 	}
 	from := member.Now()
@@ -273,10 +282,7 @@ func (r *runner) heal(ctx context.Context) error {
 		text = r.await(ctx, r.working)
 	}
 	h := oracle.Record{Kind: oracle.Heal, From: from, To: to, Bound: int64(r.bounds.View + r.bounds.Rejoin), Late: int64(late), Text: text}
-	b, err := json.Marshal(h)
-	if err == nil {
-		_, err = r.heals.Write(append(b, '\n'))
-	}
+	r.write(h)
 	for _, n := range r.nodes[1:] {
 		n.full = false
 	}
@@ -290,7 +296,20 @@ func (r *runner) heal(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return err
+	return nil
+}
+
+// write writes a record of the harness.
+func (r *runner) write(record oracle.Record) {
+	b, err := json.Marshal(record)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		_, err = r.heals.Write(append(b, '\n'))
+	}
+	if err != nil {
+		r.harm = append(r.harm, oracle.Violation{Rule: "the harness writes its log", Text: err.Error()})
+	}
 }
 
 // await waits until what holds, and returns what is missing in the end.
@@ -323,8 +342,8 @@ func (r *runner) together() string {
 			return fmt.Sprintf("node %d is in the views %q of %d and %q of %d, node 1 in %q and %q", n.number, s.ViewA, s.SizeA, s.ViewB, s.SizeB, first.ViewA, first.ViewB)
 		case s.Leader == "" || s.Leader != first.Leader:
 			return fmt.Sprintf("node %d follows %q, node 1 %q", n.number, s.Leader, first.Leader)
-		case s.Global == 0 || s.Global != first.Global:
-			return fmt.Sprintf("node %d has the global leader %d, node 1 has %d", n.number, s.Global, first.Global)
+		case s.Global[0] == 0 || s.Global[1] == 0 || s.Global != first.Global:
+			return fmt.Sprintf("node %d has the global leaders %d, node 1 has %d", n.number, s.Global, first.Global)
 		}
 	}
 	return ""
@@ -346,7 +365,7 @@ func (r *runner) askAll(do string) (late time.Duration) {
 	var mu sync.Mutex
 	for _, n := range r.nodes[1:] {
 		all.Go(func() {
-			a, err := n.process.Load().ask(do)
+			a, err := n.process.Load().ask(member.Command{Do: do})
 			if err != nil && !errors.Is(err, errEnded) {
 				r.harmed("a member answers", "node %d: %v", n.number, err)
 			}
@@ -360,9 +379,9 @@ func (r *runner) askAll(do string) (late time.Duration) {
 }
 
 // finish has the members rest, and write down the state that they have in the end.
-func (r *runner) finish() error {
+func (r *runner) finish() {
 	r.askAll(member.DoQuiet)
 	time.Sleep(2 * time.Second) // for the operations under way
 	r.askAll(member.DoState)
-	return r.heals.Close()
+	r.askAll(member.DoProfile)
 }

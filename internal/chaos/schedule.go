@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,13 +24,16 @@ const (
 	KillAll Kind = "kill-all" // of all nodes
 	Starve  Kind = "starve"   // other programs compute on all processors
 	Full    Kind = "full"     // the disks of Nodes are full
+	Freeze  Kind = "freeze"   // the disks of Nodes do nothing
+	Doom    Kind = "doom"     // Freeze of all others' disks, KillAll, and then Wipe of Nodes
 	Wipe    Kind = "wipe"     // Kill, and the disk is empty at the start
 	Tear    Kind = "tear"     // Kill, and a file of the registers is missing at the start
+	Halve   Kind = "halve"    // Kill, and a file of the state directory is missing at the start
 	Rotate  Kind = "rotate"   // another key, in three steps at all nodes
 )
 
 // mains are the kinds of which every episode has one, in turn.
-var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Wipe, Tear, Rotate}
+var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate}
 
 // extras are the kinds of which an episode may have more.
 var extras = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid}
@@ -71,30 +75,56 @@ func (e Episode) String() string {
 	return fmt.Sprintf("episode %d: %s", e.Number, strings.Join(texts, "; "))
 }
 
-// Schedule has the faults of a run. It follows from the seed and the number of nodes, and
-// that of a longer run begins with that of a shorter one.
+// Schedule has the faults of a run. It follows from the fields, and that of a longer run
+// begins with that of a shorter one.
 type Schedule struct {
 	Seed  uint64
 	Nodes int
+	Kinds []Kind // the only kinds of faults; empty means all
 }
 
-// sparing is how many rounds through the kinds have two that kill all nodes. In the
-// others the last node is never killed, nor is its disk touched, so that it grows old: what
-// it uses must not grow.
-const sparing = 16
+// only returns those of the kinds that the schedule may have.
+func (s Schedule) only(kinds []Kind) []Kind {
+	if len(s.Kinds) == 0 {
+		return kinds
+	}
+	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !slices.Contains(s.Kinds, k) })
+}
+
+// CheckKinds returns an error that names the first kind that there is not.
+func CheckKinds(kinds []Kind) error {
+	for _, k := range kinds {
+		if !slices.Contains(mains, k) {
+			return fmt.Errorf("--kinds: there is no kind %q of faults, only %v", k, mains)
+		}
+	}
+	return nil
+}
+
+// Of sparing rounds through the kinds, killing kill all nodes. In the others the last node
+// is never killed, nor is its disk touched, so that it grows old: what it uses must not
+// grow.
+const (
+	sparing = 32
+	killing = 4
+)
 
 // Episode returns an episode of the schedule, counted from 0.
 func (s Schedule) Episode(number int) Episode {
 	// All rounds through the kinds have orders of their own.
+	mains, extras := s.only(mains), s.only(extras)
 	round, place := number/len(mains), number%len(mains)
 	order := rand.New(rand.NewPCG(s.Seed, uint64(round))).Perm(len(mains))
 	d := draw{rand.New(rand.NewPCG(s.Seed, 1<<32+uint64(number))), s.Nodes}
 	main := d.fault(mains[order[place]])
-	if main.Kind == KillAll && round%sparing >= 2 {
+	switch spare := round%sparing >= killing; {
+	case spare && main.Kind == KillAll:
 		main.Kind, main.Nodes = Kill, d.mortal(d.nodes)
+	case spare && main.Kind == Doom:
+		main.Kind = Freeze
 	}
 	e := Episode{Number: number, Faults: []Fault{main}}
-	for range d.rnd.IntN(4) {
+	for range d.rnd.IntN(4) * min(1, len(extras)) {
 		e.Faults = append(e.Faults, d.fault(extras[d.rnd.IntN(len(extras))]))
 	}
 	return e
@@ -154,7 +184,13 @@ func (d draw) fault(k Kind) Fault {
 		f.Nodes, _ = d.some(d.nodes)
 	case Kill:
 		f.Nodes = d.mortal(1 + d.rnd.IntN(d.nodes-1))
-	case Full, Wipe, Tear: // what was acknowledged lasts on the others' disks
+	case Freeze:
+		f.Nodes, _ = d.some(d.nodes)
+		f.For = d.between(20*time.Millisecond, 2500*time.Millisecond)
+	case Doom:
+		f.Nodes = d.mortal(1)
+		f.For = d.between(20*time.Millisecond, 500*time.Millisecond)
+	case Full, Wipe, Tear, Halve: // what was acknowledged lasts on the others' disks
 		f.Nodes = d.mortal(1)
 	case Starve:
 		f.For = d.between(200*time.Millisecond, 1500*time.Millisecond)

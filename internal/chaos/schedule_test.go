@@ -9,35 +9,46 @@ import (
 
 func TestASeedGivesTheSameFaults(t *testing.T) {
 	for number := range 50 {
-		require.Equal(t, Schedule{7, 5}.Episode(number), Schedule{7, 5}.Episode(number))
+		require.Equal(t, Schedule{7, 5, nil}.Episode(number), Schedule{7, 5, nil}.Episode(number))
 	}
-	require.NotEqual(t, Schedule{7, 5}.Episode(0).String()+Schedule{7, 5}.Episode(1).String(), Schedule{8, 5}.Episode(0).String()+Schedule{8, 5}.Episode(1).String())
+	require.NotEqual(t, Schedule{7, 5, nil}.Episode(0).String()+Schedule{7, 5, nil}.Episode(1).String(), Schedule{8, 5, nil}.Episode(0).String()+Schedule{8, 5, nil}.Episode(1).String())
 }
 
 // Each round of episodes has all kinds of faults, and what was acknowledged stays on the
 // disks of a quorum: one disk at a time is lost or full.
 func TestEpisodesAreSound(t *testing.T) {
 	for _, nodes := range []int{3, 5} {
-		for round := range 20 {
+		for round := range 2 * killing {
 			seen := map[Kind]bool{}
 			for place := range mains {
-				e := Schedule{1, nodes}.Episode(round*len(mains) + place)
+				e := Schedule{1, nodes, nil}.Episode(round*len(mains) + place)
 				disks := 0
 				for _, f := range e.Faults {
 					seen[f.Kind] = true
 					requireSound(t, f, nodes)
 					switch f.Kind {
-					case Full, Wipe, Tear:
+					case Full, Wipe, Tear, Halve, Doom:
 						disks++
 					}
 				}
 				require.LessOrEqual(t, disks, 1, "%v", e)
 			}
 			for _, k := range mains {
-				require.True(t, seen[k] || k == KillAll && round%sparing >= 2, "%v is missing in round %d", k, round)
+				require.True(t, seen[k] || (k == KillAll || k == Doom) && round%sparing >= killing, "%v is missing in round %d", k, round)
 			}
 		}
 	}
+}
+
+func TestASchedulesKindsCanBeChosen(t *testing.T) {
+	for number := range 20 {
+		for _, f := range (Schedule{1, 5, []Kind{Wipe, Kill}}).Episode(number).Faults {
+			require.Contains(t, []Kind{Wipe, Kill}, f.Kind)
+		}
+	}
+	require.Len(t, Schedule{1, 5, []Kind{Wipe}}.Episode(0).Faults, 1, "there are no extras of it")
+	require.NoError(t, CheckKinds([]Kind{Wipe, Kill}))
+	require.ErrorContains(t, CheckKinds([]Kind{Wipe, "flood"}), `"flood"`)
 }
 
 func requireSound(t *testing.T, f Fault, nodes int) {
@@ -53,7 +64,7 @@ func requireSound(t *testing.T, f Fault, nodes int) {
 		}
 	}
 	switch f.Kind {
-	case Kill, Full, Wipe, Tear:
+	case Kill, Full, Wipe, Tear, Halve, Doom:
 		require.NotEmpty(t, f.Nodes)
 		require.NotContains(t, f.Nodes, nodes, "the last node is spared: %v", f)
 	}

@@ -18,6 +18,9 @@ const (
 	keyFor       = 5 * time.Second // how long a register is used
 	keysAtOnce   = 4
 	largestMore  = 10_000 // bytes by which operations are longer than they must be: disks fill up
+	// firstRead is where the numbers of reads begin. Those of writes have no gaps: the
+	// states keep them.
+	firstRead = 1 << 30
 )
 
 // client writes and reads registers. Each is used for a while only, so that the search for
@@ -31,10 +34,13 @@ func (m *member) client(ctx context.Context) {
 }
 
 func (m *member) operate(ctx context.Context) {
-	call := oracle.Record{Kind: oracle.Call, Group: GroupA, Number: m.number.Add(1), From: Now()}
+	call := oracle.Record{Kind: oracle.Call, Group: GroupA, From: Now()}
 	call.To = call.From
 	call.Key = fmt.Sprintf("%d.%d", call.From/int64(keyFor), rand.IntN(keysAtOnce))
 	if rand.IntN(2) == 0 {
+		call.Number = firstRead + m.reads.Add(1)
+	} else {
+		call.Number = m.writes.Add(1)
 		call.Write = uint64(m.cfg.Node)<<48 | uint64(m.cfg.Process)<<32 | call.Number
 	}
 	m.log.write(call)

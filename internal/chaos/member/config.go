@@ -12,8 +12,8 @@ import (
 
 // Names of the two groups.
 const (
-	GroupA = "a" // with a quorum system, and registers
-	GroupB = "b" // with messages
+	GroupA = "a" // whose broadcast requires a quorum, with registers
+	GroupB = "b" // with messages, edicts and epochs
 )
 
 // Config is the first line that a member reads.
@@ -61,18 +61,24 @@ func (c *Config) configs() (a, b failaware.Config, err error) {
 	if a, err = c.nodeConfig(GroupA, portA); err != nil {
 		return a, b, err
 	}
-	var all failaware.Set
-	for i := range c.Peers {
-		all.Add(failaware.NodeID(i + 1))
-	}
-	if a.Quorum, err = quorum.Majority(all); err != nil {
+	if a.Quorum, err = quorum.Majority(allNodes(len(c.Peers))); err != nil {
 		return a, b, err
 	}
-	a.Broadcast.RequireQuorum, a.StateDir = true, NodeDir(c.State)
+	b.Quorum = a.Quorum
+	a.Broadcast.RequireQuorum, a.StateDir, b.StateDir = true, NodeDir(c.State), EpochDir(c.State)
 	return a, b, nil
 }
 
-// NodeDir and StoreDir are the directories of a member's node and of its registers, in the
-// directory that lasts.
-func NodeDir(state string) string  { return filepath.Join(state, "node") }
+// allNodes returns the nodes from 1 to n.
+func allNodes(n int) (all failaware.Set) {
+	for i := range n {
+		all.Add(failaware.NodeID(i + 1))
+	}
+	return all
+}
+
+// NodeDir, EpochDir and StoreDir are the directories of a member's nodes of group a and b,
+// and of its registers, in the directory that lasts.
+func NodeDir(state string) string  { return filepath.Join(state, "node-a") }
+func EpochDir(state string) string { return filepath.Join(state, "node-b") }
 func StoreDir(state string) string { return filepath.Join(state, "store") }

@@ -3,6 +3,7 @@ package member
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -30,15 +31,35 @@ func (m *member) lead(ctx context.Context) {
 // holdEvery is how often holds are asked for. Each one makes the next leader wait.
 const holdEvery = 150 * time.Millisecond
 
+// handOverOne is of how many holds one is followed by a hand-over, which must wait for its
+// end.
+const handOverOne = 8
+
 // hold asks both nodes for promises while they lead.
 func (m *member) hold(ctx context.Context) {
 	for rest(ctx, holdEvery) {
+		held := false
 		if m.a.LeadsGlobally() {
 			m.holdOne(ctx, oracle.Hold, GroupA, m.a.HoldGlobally)
+			held = true
 		}
 		if m.b.Leads() {
 			m.holdOne(ctx, oracle.HoldLocal, GroupB, m.b.Hold)
+			held = true
 		}
+		if held && rand.IntN(handOverOne) == 0 && !m.quiet.Load() {
+			m.handOver(ctx)
+		}
+	}
+}
+
+// handOver gives up the leads, in favour of any node.
+func (m *member) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, oneWait)
+	defer cancel()
+	to := failaware.NodeID(1 + rand.IntN(len(m.cfg.Peers)))
+	for _, n := range []*failaware.Node{m.a, m.b} {
+		_ = n.HandOver(ctx, to) // it does not lead any more, or is itself meant
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +24,9 @@ type member struct {
 	store *replicate.Replica
 	state *registers
 
-	quiet  atomic.Bool // clients and senders rest
-	number atomic.Uint64
+	quiet  atomic.Bool   // clients and senders rest
+	writes atomic.Uint64 // of the clients
+	reads  atomic.Uint64
 	late   atomic.Int64 // the worst lateness of the poller since the last sample
 
 	out sync.Mutex
@@ -41,6 +40,9 @@ type Report struct {
 	Late   int64  `json:",omitempty"` // answer to Sample
 	// Status, if not nil, is what the member sees of its groups now.
 	Status *Status `json:",omitempty"`
+	// Edict, if not empty, is for the fence, with its payload.
+	Edict   string `json:",omitempty"`
+	Payload string `json:",omitempty"`
 	// Failed says why the program ends by itself.
 	Failed string `json:",omitempty"`
 }
@@ -49,15 +51,16 @@ type Report struct {
 type Status struct {
 	ViewA, ViewB string // up-to-date views, or ""
 	SizeA, SizeB int    // how many members these have
-	Global       int    // who leads group a globally, or 0
+	Global       [2]int // who leads groups a and b globally, or 0
 	Leader       string // who leads group b, backed by a vote, or ""
 	Working      bool   // it has the registers
 }
 
 // Command is a line that a member reads.
 type Command struct {
-	Number int
-	Do     string
+	Number  int
+	Do      string
+	Without int `json:",omitempty"` // the node that is no member of the next epoch, or 0
 }
 
 // Commands.
@@ -67,6 +70,10 @@ const (
 	DoLoad   = "load"   // continue it
 	DoState  = "state"  // write the state of the registers down
 	DoSample = "sample" // write down what the process uses
+	// DoProfile writes a profile of the heap. DoEpoch has the global leader begin an epoch
+	// in which all nodes but Without are members.
+	DoProfile = "profile"
+	DoEpoch   = "epoch"
 )
 
 // Serve runs a member, from the lines of in, until in ends or a node stops by itself.
@@ -119,7 +126,7 @@ func (m *member) run(lines *json.Decoder) error {
 	if err := m.start(ctx); err != nil {
 		return err
 	}
-	for _, f := range []func(context.Context){m.poll, m.receive, m.send, m.client, m.client, m.lead, m.hold,
+	for _, f := range []func(context.Context){m.poll, m.receive, m.send, m.client, m.client, m.lead, m.hold, m.decide,
 		func(ctx context.Context) { m.events(ctx, GroupA, m.a) }, func(ctx context.Context) { m.events(ctx, GroupB, m.b) }} {
 		work.Go(func() { f(ctx) })
 	}
@@ -171,32 +178,15 @@ func (m *member) perform(ctx context.Context, c *Command, r *Report) error {
 		})
 		return err
 	case DoSample:
-		time.Sleep(3 * pollEvery) // what the poller saw before is not late, and it looks again
-		r.Late = m.late.Swap(0)
-		runtime.GC()
-		now := Now()
-		m.log.write(oracle.Record{Kind: oracle.Sample, From: now, To: now, Goroutines: runtime.NumGoroutine(),
-			Files: count("/proc/self/fd"), Resident: resident(), Late: r.Late})
+		m.sample(r)
+	case DoProfile:
+		return m.profile()
+	case DoEpoch:
+		return m.change(ctx, failaware.NodeID(c.Without))
 	default:
 		return fmt.Errorf("no such command: %q", c.Do)
 	}
 	return nil
-}
-
-// count returns how many entries a directory has.
-func count(dir string) int {
-	list, _ := os.ReadDir(dir)
-	return len(list)
-}
-
-// resident returns how many bytes of memory the process has.
-func resident() int64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	var size, pages int64
-	if err == nil {
-		_, _ = fmt.Sscan(string(b), &size, &pages)
-	}
-	return pages * int64(os.Getpagesize())
 }
 
 // rest waits for a random time around d. It reports whether ctx goes on.

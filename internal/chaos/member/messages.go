@@ -71,6 +71,7 @@ func (m *member) receive(ctx context.Context) {
 		case nil:
 			r.Kind, r.ID, r.Text = oracle.Deliver, message(d.ID), textOf(d.Payload)
 			r.Position, r.Order = d.Position, orderNames[d.Order]
+			r.Time, r.Deviation = int64(d.Stamp), int64(d.Deviation)
 			r.Strict, r.Weakened = d.Atomicity == failaware.StrictAtomicity, d.Transitional
 		case failaware.ViewChange:
 			r.Kind, r.Previous = oracle.Change, c.Previous.String()

@@ -34,8 +34,8 @@ func (m *member) poll(ctx context.Context) {
 	var told Status
 	for ctx.Err() == nil {
 		s := Status{}
-		s.Global, _ = a.ask()
-		_, s.Leader = b.ask()
+		s.Global[0], _ = a.ask()
+		s.Global[1], s.Leader = b.ask()
 		s.ViewA, s.SizeA = a.view.key, len(a.view.latest.Set)
 		s.ViewB, s.SizeB = b.view.key, len(b.view.latest.Set)
 		s.Working = m.store.Progress().Situation == replicate.Working

@@ -54,6 +54,20 @@ func TestDifferencesOfThoseWhoMoveTogetherAreSeen(t *testing.T) {
 	require.Empty(t, rules(forged([]Record{sent(1), changeTo("v"), given(1), changeTo("w")}, []Record{changeTo("v"), changeTo("x")})), "they part")
 }
 
+func TestTimedMessagesOutOfOrderAreSeen(t *testing.T) {
+	stamp := func(t int64) func(*Record) {
+		return func(r *Record) { r.Order, r.Time = Timed, t }
+	}
+	judge := func(first, second int64, other ...Record) []string {
+		return rules(forged([]Record{sent(1), sent(2), changeTo("v"), given(1, stamp(first)), given(2, stamp(second))}, append([]Record{changeTo("v")}, other...)))
+	}
+	require.Empty(t, judge(5, 6))
+	require.Empty(t, judge(5, 5), "of one sender")
+	require.Equal(t, []string{"timed messages are in the order of their stamps"}, judge(6, 5))
+	require.Empty(t, judge(5, 6, given(1, stamp(5))))
+	require.Equal(t, []string{"a message has one stamp in a view"}, judge(5, 6, given(1, stamp(4))))
+}
+
 func TestAStrictMessageThatAMemberLacksIsSeen(t *testing.T) {
 	strict := func(r *Record) { r.Strict = true }
 	parted := func(second ...Record) []string {

@@ -13,10 +13,9 @@ type Limits struct {
 	// Slack is added to the bound of a healing, for the time that it takes to end the faults
 	// and to see the end of the healing.
 	Slack time.Duration
-	// Goroutines and Files are how many a process may have gained between two calm
-	// moments, and Resident how many bytes.
-	Goroutines, Files int
-	Resident          int64
+	// Most is what a process may have gained between two calm moments, and Settled what
+	// one may have gained that was old enough, by its slope.
+	Most, Settled Use
 }
 
 // Verdict is the judgement of a run.
@@ -39,6 +38,8 @@ func Judge(h *History, limits Limits) *Verdict {
 		v.add(h.views(g))
 		v.add(h.clocks(g))
 		v.add(h.messages(g))
+		v.add(h.edicts(g))
+		v.add(h.fence(g))
 	}
 	wrong, explained, undecided := h.registers()
 	v.add(wrong)

@@ -48,6 +48,7 @@ func (h *History) messages(group string) (out []Violation) {
 	}
 	out = append(out, placed(all)...)
 	out = append(out, together(all)...)
+	out = append(out, stamped(all)...)
 	return append(out, strict(all)...)
 }
 

@@ -32,7 +32,7 @@ func forged(logs ...[]Record) *History {
 }
 
 func rules(h *History) (names []string) {
-	for _, v := range Judge(h, Limits{Goroutines: 5, Files: 5, Resident: 1000}).Violations {
+	for _, v := range Judge(h, Limits{Most: Use{5, 5, 500, 1000}, Settled: Use{2, 2, 200, 400}}).Violations {
 		names = append(names, v.Rule)
 	}
 	return names
@@ -118,15 +118,36 @@ func TestWrongClocksAreSeen(t *testing.T) {
 	require.Equal(t, []string{"a clock does not run backwards on a timeline"}, rules(forged([]Record{clock(0, 5000*ms, ms), clock(10, 4999*ms, 20*ms)})))
 }
 
+func sample(t int64, u Use) Record {
+	return at(t, Record{Kind: Sample, Goroutines: u.Goroutines, Files: u.Files, Live: u.Live, Resident: u.Resident})
+}
+
 func TestGrowthAndEventsAreSeen(t *testing.T) {
-	sample := func(t int64, goroutines, files int, resident int64) Record {
-		return at(t, Record{Kind: Sample, Goroutines: goroutines, Files: files, Resident: resident})
-	}
-	require.Empty(t, rules(forged([]Record{sample(0, 1, 1, 1), sample(1, 20, 20, 2000), sample(2, 25, 25, 3000)})))
-	for _, last := range []Record{sample(2, 26, 20, 2000), sample(2, 20, 26, 2000), sample(2, 20, 20, 3001)} {
-		require.Equal(t, []string{"nothing grows"}, rules(forged([]Record{sample(0, 1, 1, 1), sample(1, 20, 20, 2000), last})))
+	first := []Record{sample(0, Use{1, 1, 1, 1}), sample(1, Use{20, 20, 1000, 2000})}
+	require.Empty(t, rules(forged(append(first, sample(2, Use{25, 25, 1500, 3000})))))
+	for _, last := range []Use{{26, 20, 1000, 2000}, {20, 26, 1000, 2000}, {20, 20, 1501, 2000}, {20, 20, 1000, 3001}} {
+		require.Equal(t, []string{"nothing grows"}, rules(forged(append(first, sample(2, last)))))
 	}
 	require.Equal(t, []string{"nodes report no fault of their own"}, rules(forged([]Record{at(0, Record{Kind: Event, Text: "inconsistent"})})))
+}
+
+// A process may grow for five minutes. Afterwards its slope counts, and not the noise.
+func TestTheSlopeOfOldProcessesIsJudged(t *testing.T) {
+	minutes := func(n int64, of func(minute int64) Use) (list []Record) {
+		for i := range n + 1 {
+			list = append(list, sample(i*60_000, of(i)))
+		}
+		return list
+	}
+	flat := func(i int64) Use { return Use{Live: 450 + 40*(i%2), Resident: 90 * min(i, 5)} }
+	require.Empty(t, rules(forged(minutes(30, flat))))
+	v := Judge(forged(minutes(30, flat)), Limits{Most: Use{Live: 1000, Resident: 1000}, Settled: Use{Live: 200}})
+	require.Equal(t, 25*time.Minute, v.Growth[0].Settled)
+	require.InDelta(t, 0, v.Growth[0].Slope.Live, 5)
+	require.Zero(t, v.Growth[0].Slope.Resident)
+	rising := func(i int64) Use { return Use{Live: 16 * i} }
+	require.Equal(t, []string{"nothing grows"}, rules(forged(minutes(20, rising))))
+	require.Empty(t, rules(forged(minutes(9, rising))), "too young")
 }
 
 func TestHealingsAreJudged(t *testing.T) {

@@ -29,6 +29,10 @@ const (
 	Restart = "restart"
 	// Lost: the own messages of ID up to Number have no known outcome.
 	Lost = "lost"
+	// Edict: an edict or a timestamp of the epoch Epoch, with the counter Number. Obeyed:
+	// a fence obeyed the edict Text, with the outcome Done, or did not.
+	Edict  = "edict"
+	Obeyed = "obeyed"
 	// Call: a client begins the operation Number. Return: it has ended.
 	Call   = "call"
 	Return = "return"
@@ -63,6 +67,7 @@ type Record struct {
 	Sequence uint64   `json:"sequence,omitempty"`
 	Members  []string `json:"members,omitempty"` // incarnations, with the views that they came from
 
+	// Time is group time: a reading, or the stamp of a message.
 	Timeline  string `json:"timeline,omitempty"`
 	Time      int64  `json:"time,omitempty"`
 	Deviation int64  `json:"deviation,omitempty"`
@@ -75,6 +80,9 @@ type Record struct {
 	Strict   bool     `json:"strict,omitempty"`
 	Weakened bool     `json:"weakened,omitempty"` // the delivery is transitional
 
+	Epoch  uint64  `json:"epoch,omitempty"`
+	Stamps []Stamp `json:"stamps,omitempty"` // in the order of nodes
+
 	Key     string `json:"key,omitempty"`
 	Write   uint64 `json:"write,omitempty"` // 0: the operation reads
 	Result  uint64 `json:"result,omitempty"`
@@ -85,9 +93,10 @@ type Record struct {
 
 	Goroutines int   `json:"goroutines,omitempty"`
 	Files      int   `json:"files,omitempty"`
-	Resident   int64 `json:"resident,omitempty"`
-	Late       int64 `json:"late,omitempty"`  // the worst lateness of the machine, in nanoseconds
-	Bound      int64 `json:"bound,omitempty"` // of a healing
+	Live       int64 `json:"live,omitempty"`     // bytes of the heap after a collection
+	Resident   int64 `json:"resident,omitempty"` // bytes of memory, without those of files
+	Late       int64 `json:"late,omitempty"`     // the worst lateness of the machine, in nanoseconds
+	Bound      int64 `json:"bound,omitempty"`    // of a healing
 }
 
 // Outcomes of operations.
@@ -109,6 +118,14 @@ type Message struct {
 	Boot     uint64 `json:"b"`
 	Class    int    `json:"c"`
 	Sequence uint64 `json:"n"`
+}
+
+// Stamp is a vote that an edict rests on.
+type Stamp struct {
+	Node        int    `json:"v"`
+	Incarnation uint64 `json:"i"`
+	Boot        uint64 `json:"b"`
+	At          int64  `json:"t"` // on the voter's clock
 }
 
 // Log has what one process wrote, in the order of writing.

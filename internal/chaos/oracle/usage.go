@@ -5,41 +5,19 @@ import (
 	"time"
 )
 
-// Healing is how long a group took to be whole after the end of all faults.
-type Healing struct {
-	Took, Bound, Late time.Duration
-	Text              string // what was missing, if it never was whole
-}
-
-// judgeHeals holds each healing against its bound. A group that never became whole is a
-// violation on any machine.
-func (v *Verdict) judgeHeals(h *History, limits *Limits) {
-	for _, l := range h.Logs {
-		for i := range l.Records {
-			r := &l.Records[i]
-			if r.Kind != Heal {
-				continue
-			}
-			one := Healing{Took: time.Duration(r.To - r.From), Bound: time.Duration(r.Bound), Late: time.Duration(r.Late), Text: r.Text}
-			v.Heals = append(v.Heals, one)
-			switch {
-			case one.Text != "":
-				v.add([]Violation{{"a healed group becomes whole", fmt.Sprintf("not in %v: %s", one.Took, one.Text)}})
-			case one.Took <= one.Bound+limits.Slack:
-			case one.Late > limits.Lateness:
-				v.Excused++
-			default:
-				v.add([]Violation{{"a healed group is whole in time", fmt.Sprintf("it took %v, the bound is %v, and the machine was at most %v late", one.Took, one.Bound, one.Late)}})
-			}
-		}
-	}
-}
-
-// Use is what a process uses at one moment.
+// Use is what a process uses at one moment, or its growth.
 type Use struct {
 	Goroutines int
 	Files      int   // open ones
-	Resident   int64 // bytes of memory
+	Live       int64 // bytes of the heap after a collection
+	Resident   int64 // bytes of memory, without those of files
+}
+
+const mib = 1 << 20
+
+// exceeds reports whether a growth is more than a limit in anything.
+func (u Use) exceeds(l Use) bool {
+	return u.Goroutines > l.Goroutines || u.Files > l.Files || u.Live > l.Live || u.Resident > l.Resident
 }
 
 // Growth is what a process used at its second calm moment, and For later at its last one. At
@@ -48,19 +26,32 @@ type Growth struct {
 	Node, Process int
 	For           time.Duration
 	First, Last   Use
+	// Settled is for how long the process was looked at after its first five minutes, and
+	// Slope its growth of that time: that of the straight line closest to the samples. Both
+	// are zero without five minutes more.
+	Settled time.Duration
+	Slope   Use
 }
 
 func (g Growth) String() string {
-	const mib = 1 << 20
-	return fmt.Sprintf("node %d, process %d, in %v: goroutines %d to %d, files %d to %d, memory %d to %d MiB", g.Node, g.Process,
-		g.For.Round(time.Second), g.First.Goroutines, g.Last.Goroutines, g.First.Files, g.Last.Files, g.First.Resident/mib, g.Last.Resident/mib)
+	text := fmt.Sprintf("node %d, process %d, in %v: goroutines %d to %d, files %d to %d, live heap %.1f to %.1f MiB, memory %.1f to %.1f MiB", g.Node, g.Process,
+		g.For.Round(time.Second), g.First.Goroutines, g.Last.Goroutines, g.First.Files, g.Last.Files,
+		float64(g.First.Live)/mib, float64(g.Last.Live)/mib, float64(g.First.Resident)/mib, float64(g.Last.Resident)/mib)
+	if g.Settled > 0 {
+		hours := g.Settled.Hours()
+		text += fmt.Sprintf("; in an hour, by the slope of the last %v: goroutines %+.1f, files %+.1f, live heap %+.2f MiB, memory %+.2f MiB", g.Settled.Round(time.Second),
+			float64(g.Slope.Goroutines)/hours, float64(g.Slope.Files)/hours, float64(g.Slope.Live)/mib/hours, float64(g.Slope.Resident)/mib/hours)
+	}
+	return text
 }
 
-// exceeds reports whether the process has grown by more than the limits allow.
-func (g Growth) exceeds(l *Limits) bool {
-	return g.Last.Goroutines-g.First.Goroutines > l.Goroutines || g.Last.Files-g.First.Files > l.Files ||
-		g.Last.Resident-g.First.Resident > l.Resident
+// minus returns the growth from another use to this one.
+func (u Use) minus(o Use) Use {
+	return Use{u.Goroutines - o.Goroutines, u.Files - o.Files, u.Live - o.Live, u.Resident - o.Resident}
 }
+
+// use returns what a sample says.
+func (r *Record) use() Use { return Use{r.Goroutines, r.Files, r.Live, r.Resident} }
 
 // judgeGrowth compares what processes used at calm moments.
 func (v *Verdict) judgeGrowth(h *History, limits *Limits) {
@@ -75,10 +66,50 @@ func (v *Verdict) judgeGrowth(h *History, limits *Limits) {
 			continue
 		}
 		a, b := samples[1], samples[len(samples)-1]
-		g := Growth{l.Node, l.Process, time.Duration(b.From - a.From), Use{a.Goroutines, a.Files, a.Resident}, Use{b.Goroutines, b.Files, b.Resident}}
+		g := Growth{Node: l.Node, Process: l.Process, For: time.Duration(b.From - a.From), First: a.use(), Last: b.use()}
+		g.settle(samples)
 		v.Growth = append(v.Growth, g)
-		if g.exceeds(limits) {
+		if g.Last.minus(g.First).exceeds(limits.Most) || g.Slope.exceeds(limits.Settled) {
 			v.add([]Violation{{"nothing grows", g.String()}})
 		}
 	}
+}
+
+// settling is how long a process may take to reach its size, and how long it is looked
+// at afterwards at least.
+const settling = 5 * time.Minute
+
+// settle finds the slopes after the settling.
+func (g *Growth) settle(samples []*Record) {
+	from := samples[0].From
+	for len(samples) > 0 && samples[0].From < from+int64(settling) {
+		samples = samples[1:]
+	}
+	if len(samples) < 3 || samples[len(samples)-1].From-samples[0].From < int64(settling) {
+		return
+	}
+	g.Settled = time.Duration(samples[len(samples)-1].From - samples[0].From)
+	slope := func(of func(Use) float64) float64 { return rise(samples, of) * float64(g.Settled) }
+	g.Slope = Use{
+		Goroutines: int(slope(func(u Use) float64 { return float64(u.Goroutines) })),
+		Files:      int(slope(func(u Use) float64 { return float64(u.Files) })),
+		Live:       int64(slope(func(u Use) float64 { return float64(u.Live) })),
+		Resident:   int64(slope(func(u Use) float64 { return float64(u.Resident) })),
+	}
+}
+
+// rise returns by how much something grows in a nanosecond, by least squares.
+func rise(samples []*Record, of func(Use) float64) float64 {
+	n, times, values := float64(len(samples)), 0.0, 0.0
+	for _, s := range samples {
+		times += float64(s.From-samples[0].From) / n
+		values += of(s.use()) / n
+	}
+	products, squares := 0.0, 0.0
+	for _, s := range samples {
+		t := float64(s.From-samples[0].From) - times
+		products += t * (of(s.use()) - values)
+		squares += t * t
+	}
+	return products / squares
 }

@@ -1,0 +1,146 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/failaware/failaware/internal/chaos/member"
+)
+
+// restore prepares the disk of a node that was killed, and starts it, unless it has lost
+// its disk.
+func (r *runner) restore(k Kind, n *node) (err error) {
+	if !n.process.Load().ended() || n.lost {
+		return nil // another fault has started it
+	}
+	switch k {
+	case Wipe:
+		n.lost = true
+		return nil
+	case Tear:
+		n.torn, err = n.remove(filepath.Join(member.StoreDir(n.disk.dir), "*-*"), r.Seed)
+	case Halve:
+		n.torn, err = n.remove(filepath.Join(member.EpochDir(n.disk.dir), "node-*.[es]*"), r.Seed)
+		n.must = n.torn != ""
+	}
+	if err != nil {
+		return err
+	}
+	return r.start(n)
+}
+
+// wipe removes all that a node has on its disk.
+func (n *node) wipe() error {
+	return errors.Join(os.RemoveAll(member.NodeDir(n.disk.dir)), os.RemoveAll(member.EpochDir(n.disk.dir)), os.RemoveAll(member.StoreDir(n.disk.dir)))
+}
+
+// remove removes one of the files of a pattern, and returns which.
+func (n *node) remove(pattern string, seed uint64) (string, error) {
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		return "", err
+	}
+	sort.Strings(paths)
+	path := paths[(seed+uint64(n.started))%uint64(len(paths))]
+	return path, os.RemoveAll(path)
+}
+
+// startAll starts all nodes that are down, and waits until each sees its groups. One that
+// has lost its disk starts last, in an epoch of the others: it counts its incarnations
+// anew, and its votes in an earlier epoch would seem to be earlier ones.
+func (r *runner) startAll(ctx context.Context) error {
+	var lost []*node
+	for _, n := range r.nodes[1:] {
+		if err := r.startOne(n); err != nil {
+			return err
+		}
+		if n.lost {
+			lost = append(lost, n)
+		}
+	}
+	for _, n := range lost {
+		r.change(ctx, n.number)
+		n.lost = false
+		if err := n.wipe(); err != nil {
+			return err
+		}
+		if err := r.start(n); err != nil {
+			return err
+		}
+		if err := r.startOne(n); err != nil {
+			return err
+		}
+		r.change(ctx, 0)
+	}
+	return nil
+}
+
+// startOne starts a node until it sees its groups, or is refused.
+func (r *runner) startOne(n *node) error {
+	for n.process.Load().sees() == nil && !n.lost {
+		if n.process.Load().ended() {
+			if r.explain(n); n.lost {
+				break
+			}
+			if err := r.start(n); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-n.process.Load().over:
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if n.must && !n.lost {
+		r.harmed("a node without half of its state does not start", "node %d, process %d, without %s", n.number, n.started, n.torn)
+	}
+	n.torn, n.must = "", false
+	return nil
+}
+
+// change has the global leader begin an epoch of all nodes but one.
+func (r *runner) change(ctx context.Context, without int) {
+	missing := r.await(ctx, func() string {
+		missing := "no node leads globally"
+		for _, n := range r.nodes[1:] {
+			p := n.process.Load()
+			if s := p.sees(); s == nil || s.Global[1] != n.number {
+				continue
+			}
+			_, err := p.ask(member.Command{Do: member.DoEpoch, Without: without})
+			if err == nil {
+				return ""
+			}
+			missing = fmt.Sprintf("node %d: %v", n.number, err)
+		}
+		return missing
+	})
+	if missing != "" {
+		r.harmed("a quorum begins another epoch", "without node %d: %s", without, missing)
+	}
+}
+
+// explain notes why a process ended by itself, unless the faults explain it.
+func (r *runner) explain(n *node) {
+	why := n.process.Load().why()
+	switch {
+	case why == "":
+	case n.torn != "":
+		n.lost = true
+		r.result.Refusals++
+		r.progress("node %d was refused: %s", n.number, why)
+		if !strings.Contains(why, filepath.Dir(n.torn)) || n.must && !strings.Contains(why, n.torn) {
+			r.harmed("an error names the file", "node %d, process %d, without %s: %s", n.number, n.started, n.torn, why)
+		}
+	case n.full && strings.Contains(why, "cannot write the state"): // of the node, which it must not forget
+		r.progress("node %d, whose disk was full, ended: %s", n.number, why)
+	default:
+		r.harmed("a node goes on", "node %d, process %d, ended by itself: %s", n.number, n.started, why)
+	}
+}

@@ -1,0 +1,62 @@
+package member
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/chaos/oracle"
+	"github.com/failaware/failaware/leader/edict"
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+const (
+	decideEvery = 20 * time.Millisecond
+	// underWay is how long an edict may be under way to the fence, at most: several leads.
+	underWay = 300 * time.Millisecond
+)
+
+// decide makes edicts and timestamps in turn while this node leads globally. Some edicts
+// go to the fence of the harness, after a while.
+func (m *member) decide(ctx context.Context) {
+	for number := uint64(1); rest(ctx, decideEvery); number++ {
+		r := oracle.Record{Kind: oracle.Edict, Group: GroupB, Text: m.text(number), From: Now()}
+		e, err := m.edict(number, r.Text)
+		r.To = Now()
+		if err != nil {
+			continue // it does not lead
+		}
+		r.Epoch, r.Number = e.Epoch, e.Counter
+		for _, s := range e.Stamps {
+			r.Stamps = append(r.Stamps, oracle.Stamp{Node: int(s.Node), Incarnation: s.Counter, Boot: uint64(s.Boot), At: int64(s.At)})
+		}
+		m.log.write(r)
+		if number%4 == 0 {
+			time.AfterFunc(rand.N(underWay), func() { m.print(Report{Edict: e.String(), Payload: r.Text}) })
+		}
+	}
+}
+
+// edict makes an edict, or a timestamp: an edict without a payload.
+func (m *member) edict(number uint64, payload string) (edict.Edict, error) {
+	if number%2 == 0 {
+		return m.b.Edict([]byte(payload))
+	}
+	t, err := m.b.Timestamp()
+	if err != nil {
+		return edict.Edict{}, err
+	}
+	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Stamps: t.Quorum.Stamps}, nil
+}
+
+// change begins an epoch in which all nodes but one are members, unless it is that of now.
+func (m *member) change(ctx context.Context, without failaware.NodeID) error {
+	all := allNodes(len(m.cfg.Peers))
+	all.Remove(without)
+	next, err := quorum.Majority(all)
+	if err != nil || m.b.Epoch().System == next.String() {
+		return err
+	}
+	return m.b.ChangeQuorum(ctx, next)
+}
