@@ -24,6 +24,7 @@ type Node struct {
 	stalledUntil int64
 	socket       []waiting
 	quiet        []waiting // packets that it sleeps through
+	merged       []waiting // with those of a batch
 	slow         int64     // largest extra scheduling delay
 	sendErrors   float64   // probability that all packets of a turn are lost
 	counter      uint64
@@ -71,7 +72,7 @@ func (w *World) addNode(id timed.NodeID, index int) *Node {
 
 // addProcess makes room for a process that does not run yet.
 func (w *World) addProcess(id timed.NodeID, index int) *Node {
-	n := &Node{w: w, proc: check.Process{Index: index, ID: id}, wakeAt: hardware.Forever}
+	n := &Node{w: w, proc: check.Process{Index: index, ID: id}, wakeAt: hardware.Forever, quiet: make([]waiting, 0, 4*w.opt.Nodes)}
 	w.nodes = append(w.nodes, n)
 	for i := range w.links {
 		w.links[i] = append(w.links[i], link{})

@@ -25,8 +25,8 @@ func (n *Node) withQuiet(batch []waiting) []waiting {
 	if len(n.quiet) == 0 {
 		return batch
 	}
-	all := slices.Concat(n.quiet, batch)
-	n.quiet = n.quiet[:0]
+	all := append(append(n.merged[:0], n.quiet...), batch...)
+	n.quiet, n.merged = n.quiet[:0], all
 	slices.SortStableFunc(all, func(a, b waiting) int { return cmp.Compare(a.arrived, b.arrived) })
 	return all
 }
