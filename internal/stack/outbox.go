@@ -110,12 +110,9 @@ func (s *Stack) destinations(now timed.Instant) timed.Set {
 		}
 	}
 	// Send due keepalives together with packets that leave anyway: peers then wake up
-	// once for the packets of all nodes, and not once for each. Without peers the time
-	// of the next keepalive must pass too, or it stays due for ever.
-	if to != peers || peers.Empty() {
-		to = to.Union(s.datagrams.KeepalivesDue(now, !to.Empty()))
-	}
-	return to
+	// once for the packets of all nodes, and not once for each. Packets to all put off the
+	// next keepalive as well, or a leader would wake up between its rounds for nothing.
+	return to.Union(s.datagrams.KeepalivesDue(now, !to.Empty()))
 }
 
 // address returns a packet to be filled for a peer, with the fields of every packet.
