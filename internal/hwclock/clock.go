@@ -28,6 +28,7 @@ type Reading struct {
 // Make one with [New].
 type Clock struct {
 	src  source
+	read func() (raw, monotonic, boottime int64) // of src
 	era  atomic.Pointer[era]
 	last atomic.Int64 // the latest stamp given out
 }
@@ -44,7 +45,7 @@ func New() (*Clock, error) {
 }
 
 func newClock(src source) *Clock {
-	c := &Clock{src: src}
+	c := &Clock{src: src, read: together(src)}
 	c.era.Store(newEra(0, compose(src).asleep))
 	c.last.Store(math.MinInt64)
 	return c
@@ -63,8 +64,11 @@ func newClock(src source) *Clock {
 func (c *Clock) Read() Reading {
 	for { // again only after a suspend during the reading
 		e := c.era.Load()
-		now := compose(c.src)
-		if e.slept(now) {
+		now, ok := c.awake(e)
+		if !ok {
+			now = compose(c.src)
+		}
+		if !ok && e.slept(now) {
 			next := newEra(e.number+1, now.asleep)
 			if c.era.CompareAndSwap(e, next) {
 				return Reading{Now: now.now, Asleep: now.asleep, Era: next.number}
@@ -76,6 +80,15 @@ func (c *Clock) Read() Reading {
 			return Reading{Now: now.now, Asleep: asleep, Era: e.number}
 		}
 	}
+}
+
+// awake reads the clocks once, in the order of compose. It succeeds if D is at most slack
+// above the smallest one of the era. Then the machine has not slept, and nothing needs the
+// second RAW, which bounds by how much D may be too large: H is at least its true value at
+// the reading of RAW, and at most that at the reading of BOOTTIME.
+func (c *Clock) awake(e *era) (now composed, ok bool) {
+	r, m, b := c.read()
+	return composed{now: timed.Instant(r + b - m), asleep: time.Duration(b - m)}, b-m-int64(slack) <= e.floor.Load()
 }
 
 // Now returns H, as [Clock.Read] does.

@@ -15,7 +15,7 @@
 // [Clock.Read].
 //
 // On amd64 the clocks are read through the code that the kernel maps into
-// every process (the vDSO), about 0.1 µs for all four readings. On other
+// every process (the vDSO), less than 0.1 µs for the three readings. On other
 // processors, and where that code cannot be used, they are system calls.
 //
 // # Other systems

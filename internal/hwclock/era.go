@@ -18,6 +18,9 @@ type era struct {
 	floor  atomic.Int64 // the smallest D seen in this era, in nanoseconds
 }
 
+// slack is how much longer than the smallest D of an era a D may be that proves no sleep.
+const slack = time.Microsecond
+
 func newEra(number uint32, asleep time.Duration) *era {
 	e := &era{number: number}
 	e.floor.Store(int64(asleep))
@@ -42,7 +45,7 @@ func (e *era) lower(asleep time.Duration) time.Duration {
 // slept reports whether a reading proves that the machine was suspended in this
 // era. D may be too large by the time between MONOTONIC and BOOTTIME, which
 // is at most the gap on RAW; one tenth more covers the fastest slewing
-// (83,333 ppm), and the microsecond covers rounding.
+// (83,333 ppm), and slack covers rounding.
 func (e *era) slept(c composed) bool {
-	return c.asleep-c.gap-c.gap/10-time.Microsecond > time.Duration(e.floor.Load())
+	return c.asleep-c.gap-c.gap/10-slack > time.Duration(e.floor.Load())
 }

@@ -17,6 +17,18 @@ func TestReadingRAWLastIsNoticed(t *testing.T) {
 	require.Error(t, checkClock(2, 2000), "on a busy machine")
 }
 
+func TestAnUnseenSleepIsNoticed(t *testing.T) {
+	mutant.Set("SleepUnseen")
+	t.Cleanup(func() { mutant.Set(mutant.None) })
+	noticed := 0
+	for seed := range uint64(60) {
+		if checkClock(seed, 2000) != nil {
+			noticed++
+		}
+	}
+	require.Positive(t, noticed)
+}
+
 func TestAWatchThatEndsIsNoticed(t *testing.T) {
 	mutant.Set("WatchEndsOnError")
 	t.Cleanup(func() { mutant.Set(mutant.None) })

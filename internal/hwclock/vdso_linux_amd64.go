@@ -27,6 +27,21 @@ func (v vdso) read(id int32) int64 {
 	return ts.Nano()
 }
 
+// three reads RAW, MONOTONIC and BOOTTIME, in this order.
+func (v vdso) three() (raw, monotonic, boottime int64) {
+	var ts [3]unix.Timespec
+	if errno := callThree(v.clockGettime, &ts); errno != 0 {
+		panic(fmt.Sprintf("hwclock: a clock became unreadable: %v", unix.Errno(-errno)))
+	}
+	return ts[0].Nano(), ts[1].Nano(), ts[2].Nano()
+}
+
+// callThree calls fn for the clocks that three reads, and returns its first result that is
+// not zero.
+//
+//go:noescape
+func callThree(fn uintptr, ts *[3]unix.Timespec) int32
+
 // callClockGettime calls fn(id, ts) by the C calling convention and returns its
 // result: zero or a negative error number.
 //
