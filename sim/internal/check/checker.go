@@ -51,6 +51,7 @@ type Checker struct {
 
 	Claims  []Claims
 	views   map[membership.ViewID]*membership.View
+	latest  [timed.MaxNodes + 1]*membership.View // that was committed last, by member
 	lines   map[clocksync.TimelineID]*timeline
 	onLine  []*timeline       // of each node, to spare the map
 	reading clocksync.Reading // of the turn under way

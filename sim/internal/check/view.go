@@ -14,6 +14,7 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 	if old, ok := c.views[v.ID]; !ok {
 		c.views[v.ID] = v
 		c.merged(v)
+		c.succeed(n, v)
 	} else if !slices.Equal(old.Members, v.Members) {
 		c.Fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
 		return
@@ -29,6 +30,30 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 	c.seen[n.Index] = v.ID
 	c.Live.changed()
 	c.came(v, previous)
+}
+
+// succeed notes a view that has just been committed. From now on no view that shares a
+// member with it and was committed before may be up to date: M4, and what reads by lease
+// rest on.
+func (c *Checker) succeed(n *Process, v *membership.View) {
+	for id := range v.Set.All() {
+		c.latest[id] = v
+	}
+	for i := range c.processes {
+		if c.Fresh(i) {
+			c.checkLatest(n, c.Claims[i].View)
+		}
+	}
+}
+
+// checkLatest demands that an up-to-date view is the last one of each of its members.
+func (c *Checker) checkLatest(n *Process, v *membership.View) {
+	for id := range v.Set.All() {
+		if next := c.latest[id]; next != nil && next.ID != v.ID && c.shareMember(next, v) {
+			c.Fail("M4", n, "view %v of %v is up to date although view %v of %v has been committed since", v.ID, v.Set, next.ID, next.Set)
+			return
+		}
+	}
 }
 
 // merged counts how many views a new one brings together.
@@ -70,6 +95,7 @@ func (c *Checker) checkView(n *Process) {
 		return
 	}
 	v := c.Claims[n.Index].View
+	c.checkLatest(n, v)
 	for i, m := range c.processes {
 		if i == n.Index || !c.Fresh(i) {
 			continue
