@@ -114,8 +114,31 @@ func (p *place) get() (*replicate.Replica, *number) {
 	return p.r, p.app
 }
 
+// way is a way to read.
+type way int
+
+const (
+	latest way = iota // ReadLatest
+	leased            // ReadLeased
+	either            // one of these two
+	local             // Read
+)
+
+// read reads in a way.
+func (w way) read(ctx context.Context, r *replicate.Replica, rnd *rand.Rand, f func()) (err error) {
+	switch {
+	case w == local:
+		r.Read(f)
+	case w == leased || w == either && rnd.IntN(2) == 0:
+		_, err = r.ReadLeased(ctx, f)
+	default:
+		_, err = r.ReadLatest(ctx, f)
+	}
+	return err
+}
+
 // client writes and reads at a node until the context ends.
-func (h *history) client(ctx context.Context, id int, at *place, local bool, rnd *rand.Rand) {
+func (h *history) client(ctx context.Context, id int, at *place, by way, rnd *rand.Rand) {
 	for ctx.Err() == nil {
 		r, app := at.get()
 		one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
@@ -131,14 +154,7 @@ func (h *history) client(ctx context.Context, id int, at *place, local bool, rnd
 			}
 		} else {
 			var out step
-			read := func() { out.result = app.value }
-			var err error
-			if local {
-				r.Read(read)
-			} else {
-				_, err = r.ReadLatest(one, read)
-			}
-			if err == nil {
+			if by.read(one, r, rnd, func() { out.result = app.value }) == nil {
 				h.add(id, step{}, &out, call, h.tick())
 			}
 		}
@@ -154,7 +170,7 @@ var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "we
 // playNumbers has five clients of five nodes write and read, while the network is
 // split in random ways and loses packets, and nodes restart without a state. It returns whether one number
 // explains all answers, and how many answers there were.
-func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool, known int) {
+func playNumbers(t *testing.T, seed uint64, system string, by way) (ok bool, known int) {
 	q, err := quorum.Parse(system)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +196,7 @@ func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool,
 			defer func() { _ = p.r.Close() }()
 			bounds = p.r.Node().Bounds()
 			own := rand.New(rand.NewPCG(seed, uint64(id)))
-			clients.Go(func() { h.client(ctx, i, p, local, own) })
+			clients.Go(func() { h.client(ctx, i, p, by, own) })
 		}
 		restarted := -1
 		time.Sleep(bounds.Ready + bounds.View)
@@ -203,14 +219,14 @@ func playNumbers(t *testing.T, seed uint64, system string, local bool) (ok bool,
 	return ok, known
 }
 
-// With a quorum, Submit and ReadLatest are linearizable over the whole group, whatever
-// the quorum system is.
+// With a quorum, Submit, ReadLatest and ReadLeased are linearizable over the whole group,
+// whatever the quorum system is.
 func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 	for _, system := range systems {
 		t.Run(system, func(t *testing.T) {
 			known := 0
-			for seed := range uint64(2) {
-				ok, n := playNumbers(t, seed, system, false)
+			for seed, by := range []way{leased, either} {
+				ok, n := playNumbers(t, uint64(seed), system, by)
 				require.True(t, ok, "seed %d", seed)
 				known += n
 			}
@@ -222,7 +238,7 @@ func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 // The check sees the difference: reads that ask nobody are not linearizable.
 func TestLocalReadsAreNotLinearizable(t *testing.T) {
 	for seed := range uint64(20) {
-		if ok, _ := playNumbers(t, seed, systems[0], true); !ok {
+		if ok, _ := playNumbers(t, seed, systems[0], local); !ok {
 			return
 		}
 	}

@@ -20,7 +20,7 @@ func notLinearizable(t *testing.T, id string) {
 	defer mutant.Set(mutant.None)
 	const worlds = 200 // five times what is needed
 	for seed := range uint64(worlds) {
-		if ok, _ := playNumbers(t, seed, systems[0], false); !ok {
+		if ok, _ := playNumbers(t, seed, systems[0], latest); !ok {
 			t.Logf("noticed by seed %d", seed)
 			return
 		}
@@ -32,7 +32,16 @@ func TestLinearizabilityNoticesUnconfirmed(t *testing.T) {
 	notLinearizable(t, "ReplicaUnconfirmed")
 }
 
-func TestLinearizabilityNoticesAnyBarrier(t *testing.T) { notLinearizable(t, "ReplicaAnyBarrier") }
+func TestLinearizabilityNoticesAnyBarrier(t *testing.T) {
+	notLinearizable(t, "ReplicaAnyBarrier")
+}
+
+func TestLeasesNoticeReadStale(t *testing.T) {
+	mutant.Set("ReadStale")
+	defer mutant.Set(mutant.None)
+	_, stale := staleReads(t)
+	require.NotZero(t, stale)
+}
 
 // All reads that returned must have read: a verdict can come before its caller waits for it.
 func TestReadsNoticeReplicaUnread(t *testing.T) {

@@ -66,6 +66,27 @@ func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 	return fresh, err
 }
 
+// ReadLeased is [Replica.ReadLatest] without a message where the lease of the view allows
+// it. The state has every operation that had been reported as applied by [Replica.Submit],
+// or by any with StrictAtomicity, before ReadLeased was called, and what ReadLatest and
+// ReadLeased had shown to anybody. With RequireQuorum, all of them are linearizable over
+// the whole group. Unlike ReadLatest this rests on clocks: all of the group keep MaxDrift.
+//
+// The caller calls f, between two calls of the application. It waits until this node has
+// delivered what it has acknowledged to others, and what f saw is known to last; the view
+// must then be up to date. This takes a fraction of a microsecond while nobody writes. If
+// the view ends, or operations of another atomicity were the last ones, or nothing has been submitted
+// in the view so far, ReadLeased continues as ReadLatest, with its errors: then f is called
+// once more, and the last call counts.
+func (r *Replica) ReadLeased(ctx context.Context, f func()) (Freshness, error) {
+	if view, ok := r.engine.ReadDelivered(ctx, r.reach, f); ok {
+		if v := r.node.View(); v.UpToDate && v.View.ID == view {
+			return Freshness{UpToDate: true, AtMost: v.AtMost, AsOf: v.AsOf, View: v.View, Situation: Working}, nil
+		}
+	}
+	return r.ReadLatest(ctx, f)
+}
+
 // fresh reports on a read that began when the replica was as it was before.
 func (r *Replica) fresh(before Progress) Freshness {
 	after, v := r.Progress(), r.node.View()

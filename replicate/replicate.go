@@ -80,8 +80,9 @@ type Config struct {
 type Replica struct {
 	node   *failaware.Node
 	engine *engine.Engine
-	lasts  bool // operations may come to last
-	stored bool // on disks
+	reach  func() (broadcast.Reach, bool) // of the node
+	lasts  bool                           // operations may come to last
+	stored bool                           // on disks
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error // written before done is closed
@@ -174,7 +175,7 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		}
 	}
 	d.Keep()
-	return &Replica{node: n, engine: e, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
+	return &Replica{node: n, engine: e, reach: d.Reach, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
 }
 
 // machine returns the configuration of the machine.

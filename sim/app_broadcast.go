@@ -92,6 +92,15 @@ func (n *Node) RecallOrdered(marks []broadcast.Mark) {
 	}
 }
 
+// Reach returns how far the node's broadcast is, with everything that it has acknowledged
+// so far.
+func (n *Node) Reach() (r broadcast.Reach) {
+	if n.w.cast != nil && n.hasStack() {
+		r = n.proc.Stack.BroadcastState().Reach()
+	}
+	return r
+}
+
 // errNoBroadcast is the answer in a world without a broadcast.
 var errNoBroadcast = errors.New("sim: needs the option Broadcast")
 

@@ -15,6 +15,9 @@ type Deliveries struct {
 	// earlier process, before it calls Keep: none of them may come again. The error is that
 	// of a node that has stopped.
 	RecallOrdered func(marks []broadcast.Mark) error
+	// Reach says how far the broadcast is: at least as far as the node has told others. ok
+	// is false if that is just changing. It takes no lock.
+	Reach func() (r broadcast.Reach, ok bool)
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.
 	Wake func()

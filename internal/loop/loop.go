@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/seqlock"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/wire"
@@ -76,6 +77,7 @@ type Loop struct {
 	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
 	commands   commandqueue.Queue[func(*driver)]
 	snapshot   atomic.Pointer[Snapshot]
+	reach      seqlock.Numbers                                 // of the broadcast, published with the snapshot
 	labels     [timed.MaxNodes + 1]atomic.Pointer[wire.Labels] // of peers, as they said last
 	closing    *atomic.Bool
 	driver     *driver

@@ -3,8 +3,11 @@ package loop
 import (
 	"sync/atomic"
 
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/seqlock"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -49,10 +52,35 @@ func (p *Phase) end(why *Lost) {
 	close(p.Over)
 }
 
+// publishReach makes known how far the broadcast is, before a packet acknowledges it and
+// before the deliveries reach their consumer.
+func (d *driver) publishReach() {
+	if d.msgs == nil {
+		return
+	}
+	var r broadcast.Reach
+	if d.stack != nil {
+		r = d.stack.BroadcastState().Reach()
+	}
+	if r != d.pub.reach {
+		d.pub.reach = r
+		d.l.reach.Store(&[seqlock.Size]uint64{r.View.Sequence, uint64(r.View.Leader), uint64(r.View.Boot), r.Have, r.Delivered, r.Position})
+	}
+}
+
+// Reach returns how far the broadcast is: at least as far as this node has told others.
+// ok is false if that is just changing.
+func (l *Loop) Reach() (r broadcast.Reach, ok bool) {
+	n, ok := l.reach.Load()
+	id := membership.ViewID{Sequence: n[0], Leader: timed.NodeID(n[1]), Boot: timed.BootID(n[2])}
+	return broadcast.Reach{View: id, Have: n[3], Delivered: n[4], Position: n[5]}, ok
+}
+
 // publication is the current snapshot, and how leads have ended since it was
 // published.
 type publication struct {
 	current    *Snapshot
+	reach      broadcast.Reach
 	lost       *Lost
 	lostGlobal *Lost
 }
@@ -60,6 +88,7 @@ type publication struct {
 // publish makes the state of the loop the one that readers answer from, if it has
 // changed.
 func (d *driver) publish() {
+	d.publishReach()
 	p, prev := &d.pub, d.pub.current
 	var state stack.Snapshot
 	switch {

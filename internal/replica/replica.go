@@ -58,6 +58,8 @@ type Replica struct {
 	stuck      []service     // snapshots that none of the members that have the state could make
 	refusals   int           // of this node
 	retryAt    timed.Instant // when this node offers again to make snapshots
+	seen       uint64        // the position of the last delivery in the order
+	whole      uint64        // one more than that of the last that all members have, as lasts demands
 	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
 	ready      timed.Set     // members that hold all inputs of the merge
 	saidReady  bool
@@ -199,6 +201,7 @@ func (m *Replica) leave(next *membership.View) {
 func (m *Replica) begin(v *membership.View) {
 	m.view, m.phase, m.declared, m.before, m.overflowed = v, idle, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
+	m.seen, m.whole = 0, 0
 	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
@@ -238,6 +241,7 @@ func (m *Replica) begin(v *membership.View) {
 // HandleDelivery takes one delivery of the view. Its payload is kept.
 func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []Effect) []Effect {
 	return m.turn(now, out, func() {
+		m.see(&d)
 		var msg message
 		from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
 		if err := decode(d.Payload, &msg); err != nil || m.view == nil || !m.view.Has(from) ||

@@ -59,7 +59,7 @@ var below = map[string][]string{
 	// The loop knows values of the stack and nothing of the public API above it.
 	"internal/loop": {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "internal/stack", "leader/epoch",
 		"internal/life", "internal/loop/commandqueue", "internal/loop/deliveryqueue", "internal/loop/sendqueue", "internal/loop/statedir",
-		"internal/admit", "internal/claim", "internal/introduce", "internal/join", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/transport", "internal/udp"},
+		"internal/admit", "internal/claim", "internal/introduce", "internal/join", "internal/histogram", "internal/hwclock", "internal/pause", "internal/peers", "internal/seal", "internal/seqlock", "internal/transport", "internal/udp"},
 	"internal/admit":              {"timed"},
 	"internal/claim":              {"timed"},
 	"internal/introduce":          {"timed", "internal/wire"},
@@ -73,7 +73,7 @@ var below = map[string][]string{
 	"internal/join":               {"timed"},
 	"internal/session":            {"timed", "internal/fields"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
-	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue"},
+	"replicate/internal/engine":   {"", "timed", "membership", "clocksync", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue", "internal/seqlock"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
 	"internal/store":              {"", "internal/api", "internal/kv", "replicate"},
 	"internal/journal":            {"internal/durable", "internal/trust"},

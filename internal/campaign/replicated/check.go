@@ -18,6 +18,7 @@ type check struct {
 	inputsOf  map[membership.ViewID][]replica.Branch
 	moves     map[[2]membership.ViewID]move
 	lasting   []opID                     // what members were told to last, in the order of being told
+	lasts     map[opID]bool              // the same as a set
 	forgiven  int                        // how many of these may be gone, because more members forgot them than a quorum can spare
 	begun     map[membership.ViewID]bool // views that went on without a quorum that remembers
 }
@@ -30,7 +31,7 @@ type move struct {
 
 func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
-		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{}}
+		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{}, lasts: map[opID]bool{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {

@@ -67,6 +67,7 @@ func (s *run) talk(m *member) {
 		if s.rand.Chance(0.2) {
 			s.readBarrier(m)
 		}
+		s.readLeased(m)
 		s.talk(m)
 	})
 }

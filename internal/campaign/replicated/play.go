@@ -51,6 +51,7 @@ const (
 	Diverged    = "two ways to write a state differed"
 	Lasted      = "an operation was known to last"
 	Passed      = "a barrier was passed"
+	Leased      = "a state was read by lease"
 	Skipped     = "an operation was skipped"
 	Begun       = "too few remembered, and nobody was absent"
 	Waited      = "a quorum waited for members that remember"

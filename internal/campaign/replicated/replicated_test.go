@@ -38,6 +38,7 @@ func TestStatesOfAQuorumLastAndNeverMerge(t *testing.T) {
 	require.Zero(t, reached[Merged])
 	require.NotZero(t, reached[Restored])
 	require.NotZero(t, reached[Passed])
+	require.NotZero(t, reached[Leased])
 	require.Greater(t, reached[Lasted], reached[Operated]/10)
 }
 

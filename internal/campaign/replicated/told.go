@@ -61,7 +61,7 @@ func (c *check) decides(m *member, e *replica.Effect) {
 // allLast notes that all that a member has lasts.
 func (c *check) allLast(p *told) {
 	for id := range p.unsure {
-		c.lasts(id)
+		c.last(id)
 	}
 	clear(p.unsure)
 }
@@ -76,7 +76,7 @@ func (c *check) held(p *told, e *replica.Effect) {
 		}
 		for _, id := range h.ids {
 			if e.Lasting {
-				c.lasts(id)
+				c.last(id)
 				delete(p.unsure, id)
 			} else {
 				p.unsure[id] = true
@@ -99,7 +99,7 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 	switch {
 	case e.Kind == replica.Skip:
 	case e.Lasting:
-		c.lasts(id)
+		c.last(id)
 	case m.disk != nil && !e.Delivery.Transitional && e.Delivery.Atomicity == broadcast.StrictAtomicity:
 		m.told.held = append(m.told.held, heldOp{[]opID{id}, e.At})
 	default:
@@ -107,9 +107,10 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 	}
 }
 
-// lasts notes that a member knows that an operation lasts.
-func (c *check) lasts(id opID) {
+// last notes that a member knows that an operation lasts.
+func (c *check) last(id opID) {
 	c.lasting = append(c.lasting, id)
+	c.lasts[id] = true
 	c.s.w.Sometimes(Lasted)
 }
 

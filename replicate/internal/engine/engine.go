@@ -78,6 +78,7 @@ type Engine struct {
 	earlier replica.Earlier // the state that the last incarnation has left
 	store   *Store          // nil if the state is in memory only
 	held    []held          // verdicts that wait for the disks, owned by perform
+	extent  extent          // of the state, for readers
 
 	Outcomes Outcomes
 

@@ -120,6 +120,7 @@ func (i *incarnation) returned(res result) []replica.Effect {
 
 // distribute gives each effect to the goroutine that performs it.
 func (i *incarnation) distribute(out []replica.Effect) {
+	i.extent.publish(i.machine.Extent(), callsIn(out))
 	for _, e := range out {
 		switch e.Kind {
 		case replica.Broadcast:
@@ -133,6 +134,16 @@ func (i *incarnation) distribute(out []replica.Effect) {
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting(), Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
 	i.setStatus(s)
+}
+
+// callsIn returns how many effects are calls of the application.
+func callsIn(out []replica.Effect) (n int) {
+	for i := range out {
+		if k := out[i].Kind; k != replica.Broadcast && k != replica.Notify {
+			n++
+		}
+	}
+	return n
 }
 
 // send broadcasts the messages of the machine, in its order.

@@ -5,6 +5,9 @@ package engine
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
@@ -17,4 +20,16 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsTruncated": places,
 		"StoreFullEnds":           snapshotWaits,
 	})
+}
+
+func TestReadingsNoticeReadUnapplied(t *testing.T)   { readWrongly(t, "ReadUnapplied") }
+func TestReadingsNoticeReadUndelivered(t *testing.T) { readWrongly(t, "ReadUndelivered") }
+func TestReadingsNoticeReadUnsure(t *testing.T)      { readWrongly(t, "ReadUnsure") }
+func TestReadingsNoticeReadMovesOn(t *testing.T)     { readWrongly(t, "ReadMovesOn") }
+
+// readWrongly wants the readings to go wrong without a rule.
+func readWrongly(t *testing.T, id string) {
+	mutant.Set(id)
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, readings(t))
 }

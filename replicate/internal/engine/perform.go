@@ -41,6 +41,7 @@ func (e *Engine) perform(ctx context.Context) error {
 			return err
 		}
 		e.calling.Store(0)
+		e.extent.performed()
 	}
 }
 

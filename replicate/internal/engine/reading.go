@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+)
+
+// reading is a read in a view that sends nothing.
+type reading struct {
+	*Engine
+	reach    func() (broadcast.Reach, bool)
+	view     membership.ViewID
+	have     uint64 // the decision through which the state must be
+	placed   bool   // position is known
+	position uint64 // of the last delivery that this takes
+	counted  bool   // calls is known
+	calls    uint64 // that this takes
+	last     uint64 // the position of the last operation that f may have seen
+}
+
+// ReadDelivered calls f while the application is not being changed, with a state that
+// contains everything in its view that this node had acknowledged to others when
+// ReadDelivered was called. It sends nothing, and waits for deliveries if it must; it
+// allocates only then. ok says that the node had the state of the view until the end, and
+// that all that f saw is sure ([replica.Extent]). Otherwise f was perhaps called. reach is
+// that of package attach.
+func (e *Engine) ReadDelivered(ctx context.Context, reach func() (broadcast.Reach, bool), f func()) (view membership.ViewID, ok bool) {
+	x, ok := reach()
+	r := reading{Engine: e, reach: reach, view: x.View, have: x.Have}
+	if !ok || !r.await(ctx, r.isApplied) {
+		return r.view, false
+	}
+	e.Read(f)
+	now, _, ok := e.extent.load(r.view)
+	r.last = now.Last
+	return r.view, ok && r.await(ctx, r.isSure)
+}
+
+// isApplied reports whether the state contains what it must, or that the view is over. Each
+// step keeps its goal, which others would move on while they write.
+func (r *reading) isApplied() (yes, over bool) {
+	now, calls, ok := r.extent.load(r.view)
+	if !ok {
+		return false, true
+	}
+	if !r.placed {
+		x, ok := r.reach()
+		r.placed, r.position = ok && x.View == r.view && x.Delivered >= r.have, x.Position
+	}
+	if r.placed && !r.counted {
+		r.counted, r.calls = now.Seen >= r.position, calls
+	}
+	return r.counted && r.extent.done.Load() >= r.calls, false
+}
+
+// isSure reports whether all that was read is sure, or that the view is over.
+func (r *reading) isSure() (yes, over bool) {
+	now, _, ok := r.extent.load(r.view)
+	return ok && now.Sure > r.last, !ok
+}
+
+// patience is how long a reader waits before it looks again without news: a turn of the
+// node without deliveries makes none.
+const patience = time.Millisecond
+
+// await waits until check says yes, and reports whether it does. A call of the application
+// would wait for its own end.
+func (r *reading) await(ctx context.Context, check func() (yes, over bool)) bool {
+	if yes, over := check(); yes || over || r.Inside() {
+		return yes
+	}
+	x := &r.extent
+	x.waiting.Add(1)
+	defer x.waiting.Add(-1)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		news := x.news()
+		if yes, over := check(); yes || over {
+			return yes
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			timer.Reset(patience)
+		case <-ctx.Done():
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+)
+
+var strict = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+
+// reader is a member whose broadcast is as far as a test says.
+type reader struct {
+	*member
+	mu    sync.Mutex
+	ahead uint64 // decisions that are acknowledged, and not delivered
+	seen  []string
+}
+
+// reach implements the reach of package attach.
+func (r *reader) reach() (broadcast.Reach, bool) {
+	g := r.group
+	g.hub.mu.Lock()
+	defer g.hub.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return broadcast.Reach{View: g.view.ID, Have: g.position + r.ahead, Delivered: g.position, Position: g.position}, true
+}
+
+func (r *reader) setAhead(n uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ahead = n
+}
+
+// begin begins a read. The channel gets whether it succeeded.
+func (r *reader) begin(ctx context.Context) <-chan bool {
+	done := make(chan bool, 1)
+	go func() {
+		_, ok := r.ReadDelivered(ctx, r.reach, func() { r.seen = slices.Clone(r.app.list) })
+		done <- ok
+	}()
+	synctest.Wait()
+	return done
+}
+
+func (r *reader) say(t testing.TB, op string, opt broadcast.Options) {
+	require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendOp(nil, []byte(op)), opt))
+}
+
+// lone returns a reader at a lone member, whose application waits for the gate when it gets
+// a message that is no operation.
+func lone(t *testing.T, app Application, gate chan struct{}) *reader {
+	r := &reader{member: &member{group: new(hub).join(1)}}
+	r.app, _ = app.(*words)
+	var err error
+	r.Engine, err = New(replica.Config{}, r.group, app, nil, func(broadcast.Delivery) { <-gate }, nil)
+	require.NoError(t, err)
+	go func() { _ = r.Run(t.Context()) }()
+	return r
+}
+
+// readings plays reads of a lone member that must wait, and some that must not. It returns
+// what went wrong first.
+func readings(t *testing.T) (wrong string) {
+	synctest.Test(t, func(t *testing.T) {
+		check := func(ok bool, what string) {
+			if !ok && wrong == "" {
+				wrong = what
+			}
+		}
+		gate := make(chan struct{})
+		r := lone(t, &words{}, gate)
+		waits := func(done <-chan bool, what string) {
+			time.Sleep(time.Second)
+			check(len(done) == 0, what+": does not wait")
+		}
+		h := r.group.hub
+		h.view(r.group)
+		synctest.Wait()
+		r.say(t, "one", strict)
+		check(<-r.begin(t.Context()) && slices.Equal(r.seen, []string{"one"}), "at rest")
+
+		require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBeside(nil, nil), strict))
+		r.say(t, "two", strict)
+		synctest.Wait()
+		late := r.begin(t.Context())
+		waits(late, "the application is behind")
+		close(gate)
+		check(<-late && slices.Equal(r.seen, []string{"one", "two"}), "the application was behind")
+
+		r.setAhead(1)
+		late = r.begin(t.Context())
+		waits(late, "not all that is acknowledged is delivered")
+		r.setAhead(0)
+		r.say(t, "three", strict)
+		check(<-late && slices.Equal(r.seen, []string{"one", "two", "three"}), "all is delivered")
+
+		r.say(t, "four", total)
+		synctest.Wait()
+		late = r.begin(t.Context())
+		waits(late, "other members may not have what was read")
+		require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
+		check(<-late, "all members have what was read")
+
+		r.setAhead(5)
+		late = r.begin(t.Context())
+		for range 6 {
+			r.say(t, "more", strict)
+			time.Sleep(time.Second)
+		}
+		check(len(late) == 1 && <-late, "others write all the time")
+
+		late = r.begin(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		given := r.begin(ctx)
+		cancel()
+		check(!<-given, "the caller gave up")
+		h.view(r.group)
+		check(!<-late, "the view has ended")
+	})
+	return wrong
+}
+
+func TestReadsWaitForWhatIsAcknowledged(t *testing.T) { require.Empty(t, readings(t)) }
+
+// inside is an application that reads itself.
+type inside struct {
+	*words
+	read func() bool
+}
+
+func (i *inside) Apply(op broadcast.Delivery) any {
+	if i.read() {
+		i.list = append(i.list, "itself")
+	}
+	return i.words.Apply(op)
+}
+
+func TestAReadInsideTheApplicationDoesNotWaitForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := &inside{words: &words{}}
+		r := lone(t, app, nil)
+		app.read = func() bool {
+			_, ok := r.ReadDelivered(t.Context(), r.reach, func() {})
+			return ok
+		}
+		r.group.hub.view(r.group)
+		synctest.Wait()
+		r.say(t, "one", strict)
+		synctest.Wait()
+		require.Equal(t, []string{"one"}, app.list)
+	})
+}
