@@ -1,6 +1,9 @@
 package oracle
 
-import "fmt"
+import (
+	"fmt"
+	"sort"
+)
 
 // leads returns the claims of nodes to lead globally: answers, and contexts for the work of a
 // leader.
@@ -31,20 +34,17 @@ func (h *History) globalLeaders(group string) (out []Violation) {
 // or their own.
 func (h *History) supports(group string) (out []Violation) {
 	perNode := map[int][]phase{}
-	leads := h.phases(group, Lead, false, func(l *Log, r *Record) (string, string) {
-		return who(l.Node, r.Boot), fmt.Sprintf("leads since %d with the support of %v", r.Since, r.Set)
-	})
-	for _, p := range leads {
-		for _, id := range p.set {
-			perNode[id] = append(perNode[id], p)
-		}
-	}
 	for _, l := range h.Logs {
-		own := &History{Logs: []*Log{l}}
-		perNode[l.Node] = append(perNode[l.Node], own.phases(group, Follow, false, func(l *Log, r *Record) (string, string) {
-			return r.Leader, fmt.Sprintf("node %d says that it supports it", l.Node)
-		})...)
-		own.each(group, HoldLocal, func(_ *Log, r *Record) {
+		own := &History{Logs: []*Log{l.leadsAndFollows()}}
+		for _, p := range own.phases(group, leadOrFollow, false, supported) {
+			if len(p.set) == 0 {
+				perNode[l.Node] = append(perNode[l.Node], p)
+			}
+			for _, id := range p.set {
+				perNode[id] = append(perNode[id], p)
+			}
+		}
+		(&History{Logs: []*Log{l}}).each(group, HoldLocal, func(_ *Log, r *Record) {
 			perNode[l.Node] = append(perNode[l.Node], phase{who: who(l.Node, r.Boot), key: "holds the lead", begin: r.To, last: r.Until})
 		})
 	}
@@ -57,6 +57,32 @@ func (h *History) supports(group string) (out []Violation) {
 		})
 	}
 	return append(out, h.selfSupport(group)...)
+}
+
+// leadOrFollow is the kind of the records of leadsAndFollows.
+const leadOrFollow = "lead or follow"
+
+// leadsAndFollows returns the answers about the lead in the order of time. A node that
+// hands over may follow the same leader again before its last answer would have ended: its
+// own lead is between the two.
+func (l *Log) leadsAndFollows() *Log {
+	out := &Log{Node: l.Node, Process: l.Process}
+	for _, r := range l.Records {
+		if r.Kind == Lead || r.Kind == Follow {
+			r.Kind = leadOrFollow
+			out.Records = append(out.Records, r)
+		}
+	}
+	sort.SliceStable(out.Records, func(i, j int) bool { return out.Records[i].From < out.Records[j].From })
+	return out
+}
+
+// supported says whom an answer about the lead supports.
+func supported(l *Log, r *Record) (string, string) {
+	if r.Leader != "" {
+		return r.Leader, fmt.Sprintf("node %d says that it supports it", l.Node)
+	}
+	return who(l.Node, r.Boot), fmt.Sprintf("leads since %d with the support of %v", r.Since, r.Set)
 }
 
 // selfSupport finds leaders that do not support themselves.

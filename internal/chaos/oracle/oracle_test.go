@@ -86,6 +86,11 @@ func TestSupportOfTwoIsSeen(t *testing.T) {
 	third[2] = []Record{follow(20, who(2, 7))}
 	require.Equal(t, []string{"a node supports one leader at a time"}, rules(forged(third...)))
 	require.Empty(t, rules(forged([]Record{lead(0, 1, 3), lead(200, 1, 3)}, []Record{lead(100, 2, 3)})), "the lease may have lapsed between")
+	handed := []Record{follow(0, who(2, 7)), lead(20, 1, 3), lead(40, 1, 3), follow(50, who(2, 7))}
+	require.Empty(t, rules(forged(handed, []Record{lead(0, 2, 1), lead(10, 2, 1)})), "it followed, led, and handed over")
+	handed[0], handed[1] = handed[1], handed[0]
+	require.Empty(t, rules(forged(handed)), "answers are written down a little late")
+	require.NotEmpty(t, rules(forged(handed, []Record{lead(30, 2, 1)})))
 	require.Equal(t, []string{"a leader supports itself"}, rules(forged([]Record{lead(0, 2)})))
 }
 
