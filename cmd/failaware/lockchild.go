@@ -15,6 +15,7 @@ import (
 // child is the command of `failaware lock`, with its process group.
 type child struct {
 	cmd   *exec.Cmd
+	all   cgroup // has its descendants, where there are control groups
 	guard *guard
 	ended chan struct{} // closed after its end, when its group is killed
 
@@ -26,17 +27,13 @@ type child struct {
 func startChild(parent *cobra.Command, path string, args, env []string, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
-		SysProcAttr: groupOfItsOwn()}, ended: make(chan struct{})}
-	if err := adopt(); err != nil {
-		return nil, err
+		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), ended: make(chan struct{})}
+	err := adopt()
+	if err == nil {
+		err = c.start(until)
 	}
-	var err error
-	if c.guard, err = startGuard(); err != nil {
-		return nil, fmt.Errorf("the guard: %w", err)
-	}
-	c.guard.until(until)
-	if err := c.guard.start(c.cmd); err != nil {
-		c.guard.dismiss()
+	if err != nil {
+		c.all.remove()
 		return nil, err
 	}
 	go func() {
@@ -44,6 +41,19 @@ func startChild(parent *cobra.Command, path string, args, env []string, until ti
 		c.collect()
 	}()
 	return c, nil
+}
+
+// start starts the guard and then the command.
+func (c *child) start(until timed.Instant) (err error) {
+	if c.guard, err = startGuard(c.all); err != nil {
+		return fmt.Errorf("the guard: %w", err)
+	}
+	c.guard.until(until)
+	if err := c.guard.start(c.cmd, c.all); err != nil {
+		c.guard.dismiss()
+		return err
+	}
+	return nil
 }
 
 // do does something to the group unless it is gone.
@@ -55,7 +65,7 @@ func (c *child) do(f func(*os.Process)) {
 	}
 }
 
-func (c *child) kill()              { c.do(killGroup) }
+func (c *child) kill()              { c.do(func(p *os.Process) { c.all.kill(); killGroup(p) }) }
 func (c *child) terminate()         { c.do(terminateGroup) }
 func (c *child) signal(s os.Signal) { c.do(func(p *os.Process) { signalGroup(p, s) }) }
 

@@ -28,7 +28,7 @@ func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) 
 
 // collect waits until the command ends, and kills the rest of its group before it
 // collects the command: until then no other process has its id. Then it kills those of
-// its descendants that have left the group.
+// its descendants that have left the group, with the control group if there is one.
 func (c *child) collect() {
 	for errors.Is(unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
@@ -38,7 +38,9 @@ func (c *child) collect() {
 	c.guard.dismiss()
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
+	c.all.kill()
 	killOrphans()
+	c.all.remove()
 }
 
 // orphanPatience is how long orphans are killed: their death can bring others to this

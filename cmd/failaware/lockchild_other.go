@@ -28,7 +28,7 @@ func groupOfItsOwn() *syscall.SysProcAttr { return nil }
 func sessionOfItsOwn() *syscall.SysProcAttr { return nil }
 
 // start starts the command, and then tells the guard its id.
-func (g *guard) start(cmd *exec.Cmd) error {
+func (g *guard) start(cmd *exec.Cmd, _ cgroup) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}

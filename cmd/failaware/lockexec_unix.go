@@ -20,28 +20,30 @@ const lockExec = "lock-exec"
 // toGuard is the file descriptor at which lock-exec writes to the guard.
 const toGuard = 3
 
-// start starts this program as lock-exec, which tells the guard its group and then
-// becomes the command. So the guard knows the group before the command runs, even if
-// lock is stopped or killed right now.
-func (g *guard) start(cmd *exec.Cmd) error {
+// start starts this program as lock-exec, which joins the control group, tells the guard
+// its process group, and then becomes the command. So the guard knows the group before the
+// command runs, even if lock is stopped or killed right now.
+func (g *guard) start(cmd *exec.Cmd, all cgroup) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, cmd.Path}, cmd.Args...)
+	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, string(all), cmd.Path}, cmd.Args...)
 	cmd.ExtraFiles = []*os.File{g.to}
 	return cmd.Start()
 }
 
 func newLockExecCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: lockExec, Hidden: true, Args: cobra.MinimumNArgs(2),
+		Use: lockExec, Hidden: true, Args: cobra.MinimumNArgs(3),
 		RunE: func(_ *cobra.Command, args []string) error {
 			// The signal at the death of lock belongs to the thread that executes.
 			runtime.LockOSThread()
 			if err := dieWithParent(); err != nil {
 				return err
 			}
+			cgroup(args[0]).join()
+			args = args[1:]
 			group := told{toldGroup, uint64(os.Getpid())}
 			if _, err := syscall.Write(toGuard, group.bytes()); err != nil {
 				return err

@@ -45,13 +45,13 @@ func (t told) bytes() []byte { return binary.BigEndian.AppendUint64([]byte{t.wha
 // lockGuard is the name of the hidden command that a guard runs.
 const lockGuard = "lock-guard"
 
-// startGuard starts a guard of a command that is about to start.
-func startGuard() (*guard, error) {
+// startGuard starts a guard of a command that is about to start, with a control group.
+func startGuard(all cgroup) (*guard, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{cmd: &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard}, Env: os.Environ(), SysProcAttr: sessionOfItsOwn()}}
+	g := &guard{cmd: &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(all)}, Env: os.Environ(), SysProcAttr: sessionOfItsOwn()}}
 	from, to, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -81,13 +81,18 @@ func (g *guard) dismiss() {
 
 func newLockGuardCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: lockGuard, Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: lockGuard, Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			clock, err := hwclock.New()
 			if err != nil {
 				return err
 			}
-			err = runGuard(cmd.InOrStdin(), clock, killGroupOf)
+			all := cgroup(args[0])
+			err = runGuard(cmd.InOrStdin(), clock, func(group int) {
+				all.kill()
+				killGroupOf(group)
+			})
+			all.remove() // lock is gone
 			if err != nil {
 				return cli.No(err)
 			}

@@ -62,8 +62,15 @@ func TestScripts(t *testing.T) {
 			"reference":     reference,
 			"unanswered":    unanswered,
 		},
-		Conditions: map[string]func() bool{"awake": canKeepAwake, "multicast": hasMulticast},
+		Conditions: map[string]func() bool{"awake": canKeepAwake, "multicast": hasMulticast, "cgroup": hasCgroups},
 	}.Run(t)
+}
+
+// hasCgroups reports whether this process may make control groups.
+func hasCgroups() bool {
+	g := newCgroup()
+	g.remove()
+	return g != ""
 }
 
 func nodes(ts *testscript.TestScript, neg bool, args []string) {
