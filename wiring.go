@@ -3,7 +3,6 @@ package failaware
 import (
 	"time"
 
-	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/serve"
 	"github.com/failaware/failaware/event"
@@ -128,7 +127,4 @@ func (c *Config) outputs() (o outputs.Config) {
 }
 
 // utc is the answer that other programs get.
-func (n *Node) utc() serve.Answer {
-	r := n.Clock()
-	return serve.Answer{Time: r.Time, Bound: r.UTCBound, External: r.Status == clocksync.External, Leap: r.Leap}
-}
+func (n *Node) utc() serve.Answer { return serve.Of(n.Clock()) }

@@ -100,7 +100,8 @@ func (n *Node) Clock() clocksync.Reading {
 	if !n.hasStack() {
 		return clocksync.Reading{Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound}
 	}
-	return n.proc.Stack.Clock().Read(n.Instant())
+	s := n.proc.Stack.Snapshot(n.Instant())
+	return s.Reading(n.Instant(), !n.proc.Upset)
 }
 
 // Random returns a random number in [0, below), from the seed's stream for

@@ -29,7 +29,11 @@ func (r *Reader) Now() (Interval, error) {
 	}
 	// Reading REALTIME first makes a delay between the two reads widen the bounds.
 	realtime := r.clocks.realtime()
-	i, err := rec.at(realtime, r.clocks.coarse())
+	return rec.interval(realtime, r.clocks.coarse())
+}
+
+func (r *record) interval(realtime, coarse int64) (Interval, error) {
+	i, err := r.at(realtime, coarse)
 	if err != nil {
 		return Interval{}, err
 	}

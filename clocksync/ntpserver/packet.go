@@ -114,6 +114,20 @@ func (id *identity) answer(p *protocol.Packet, r *request, a serve.Answer, waite
 	return synchronized
 }
 
+// Respond returns the packet in which a server answers a request that arrived at most
+// waited ago, with the estimate a; nil if the request is not valid. Simulated worlds ask
+// as clients do.
+func Respond(request []byte, a serve.Answer, waited time.Duration) []byte {
+	r, o := parse(request)
+	if o != answered {
+		return nil
+	}
+	var p protocol.Packet
+	(&identity{stratum: 1}).answer(&p, &r, a, waited)
+	b, _ := p.Bytes() // fixed-size fields are always written
+	return b
+}
+
 // kiss sets p to the answer to a client that sends too many requests.
 func (id *identity) kiss(p *protocol.Packet, r *request) {
 	*p = protocol.Packet{Settings: settings(leapAlarm, r.version), Poll: max(clampPoll(r.poll), kissPoll), Precision: id.precision,

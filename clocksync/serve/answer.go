@@ -22,6 +22,11 @@ type Answer struct {
 	Leap clocksync.Leap
 }
 
+// Of returns the answer that a reading of group time gives.
+func Of(r clocksync.Reading) Answer {
+	return Answer{Time: r.Time, Bound: r.UTCBound, External: r.Status == clocksync.External, Leap: r.Leap}
+}
+
 // Known reports whether there is a bound.
 func (a Answer) Known() bool { return a.Bound >= 0 && a.Bound != clocksync.UnknownBound }
 

@@ -134,6 +134,17 @@ func TestNodesBroadcast(t *testing.T) {
 	require.Equal(t, 3*300*5, w.bytes)
 }
 
+// A message is due at once.
+func TestMessagesAreDueAtOnce(t *testing.T) {
+	w := newWired(2, &broadcast.Config{})
+	w.pass(time.Second)
+	s := w.nodes[0]
+	require.Greater(t, s.Deadline(), w.now)
+	_, err := s.Broadcast(w.now, []byte("x"), broadcast.Options{})
+	require.NoError(t, err)
+	require.LessOrEqual(t, s.Deadline(), w.now)
+}
+
 // Packets of a node without broadcast have no broadcast frames.
 func TestNoBroadcastNoFrames(t *testing.T) {
 	w := newWired(2, nil)

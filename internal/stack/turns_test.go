@@ -73,12 +73,19 @@ func TestPacketsThatAreNotForThisNode(t *testing.T) {
 		{"an answer to another incarnation", func(p *wire.Packet) { p.Frames |= wire.FrameInUse }, &s.Dropped.Unknown},
 	} {
 		before, q := s.Dropped, p
+		s.begin(c.now, nil)
 		x.change(&q)
 		require.Equal(t, x.count == nil, s.forThisNode(&q), x.name)
 		if x.count != nil {
 			*x.count--
 		}
 		require.Equal(t, before, s.Dropped, x.name)
+		if x.count == &s.Dropped.Mismatch {
+			require.Len(t, s.out, 1, x.name)
+			require.Equal(t, EventMismatch, s.out[0].Event.Kind)
+		} else {
+			require.Empty(t, s.out, x.name)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func Decode(b []byte) (Edict, error) {
 	e := Edict{Epoch: r.Uvarint(), Counter: r.Uvarint()}
 	copy(e.Digest[:], r.Take(len(e.Digest)))
 	n := r.Uvarint()
-	if r.Bad || n > uint64(len(r.Rest)/minStamp) {
+	if n > uint64(len(r.Rest)/minStamp) {
 		return Edict{}, malformed("truncated, or a number is not in its shortest form")
 	}
 	e.Stamps = make([]Stamp, n)

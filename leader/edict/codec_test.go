@@ -83,6 +83,12 @@ func TestDecodeDetectsDamage(t *testing.T) {
 	}
 	_, err := Decode(append(bytes.Clone(good), 0))
 	require.ErrorIs(t, err, ErrMalformed)
+	least := Edict{Stamps: []Stamp{{Node: 1, Boot: 1}}}
+	require.Len(t, Append(nil, &least), MinSize)
+	_, err = Decode(Append(nil, &least))
+	require.NoError(t, err)
+	_, err = Parse(strings.Repeat("A", MaxText+1))
+	require.ErrorContains(t, err, "characters, more than")
 	_, err = Decode(make([]byte, MaxSize+1))
 	require.ErrorContains(t, err, "more than")
 	for _, s := range []string{"", "AQ==", e.String() + "=", e.String() + "\n", e.String()[:40] + "\r\n" + e.String()[40:], " " + e.String(),

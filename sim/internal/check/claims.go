@@ -29,12 +29,14 @@ type Claims struct {
 	leader    timed.Incarnation // of the view
 	members   timed.Set         // of the view: places of the processes whose present incarnations it has
 
-	proposal  *membership.View
-	staleView membership.ViewID // the view that became stale last
-	bound     int64             // of a process that crashed: until when its vote binds
-	timeline  clocksync.TimelineID
-	shown     clocksync.Time                          // at the last turn
-	left      map[clocksync.TimelineID]clocksync.Time // the last time shown on each timeline that was left
+	proposal   *membership.View
+	staleView  membership.ViewID // the view that became stale last
+	bound      int64             // of a process that crashed: until when its vote binds
+	timeline   clocksync.TimelineID
+	shown      clocksync.Time                          // at the last turn
+	told       bool                                    // the last event about its leads said that one has begun
+	toldGlobal bool                                    // the same for global leads
+	left       map[clocksync.TimelineID]clocksync.Time // the last time shown on each timeline that was left
 }
 
 // Leads reports whether the process with an index leads.

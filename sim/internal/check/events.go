@@ -20,9 +20,11 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	case stack.EventElected:
 		c.Counts.Elections++
 		c.LeadChanges++
+		c.turns(n, &c.Claims[n.Index].told, true)
 		c.Live.changed()
 	case stack.EventLeadLost:
 		c.LeadChanges++
+		c.turns(n, &c.Claims[n.Index].told, false)
 		c.lost(n, e.Lost)
 		c.Live.changed()
 	case stack.EventViewStale:
@@ -52,6 +54,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.utcEvent(n, e)
 	case stack.EventGlobalElected, stack.EventGlobalLost:
 		c.Live.changed()
+		c.turns(n, &c.Claims[n.Index].toldGlobal, e.Kind == stack.EventGlobalElected)
 		if e.Kind == stack.EventGlobalLost {
 			c.checkStable(n, e)
 		}
@@ -66,6 +69,14 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		return life.Inconsistent
 	}
 	return life.None
+}
+
+// turns demands that the events about the beginning and the end of leads come in turns.
+func (c *Checker) turns(n *Process, told *bool, leads bool) {
+	if *told == leads {
+		c.Fail("readers", n, "says twice that it leads: %v", leads)
+	}
+	*told = leads
 }
 
 // clockEvent checks an event about a clock.
