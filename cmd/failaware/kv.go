@@ -52,7 +52,8 @@ func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query 
 	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 		if end, limited := ctx.Deadline(); limited { // the node answers before that
 			left := time.Until(end)
-			query.Set("wait", max(time.Millisecond, left-min(left/5, time.Second)).Round(time.Millisecond).String())
+			wait := min(left-min(left/5, time.Second), api.MostPatience)
+			query.Set("wait", max(time.Millisecond, wait).Round(time.Millisecond).String())
 		}
 		var answer T
 		err := c.AskStore(ctx, method, path, query, body, &answer)

@@ -41,9 +41,9 @@ type Submitted struct {
 const (
 	// MaxWatchers is the limit of streams of changes.
 	MaxWatchers = 64
-	// defaultPatience is how long a request waits for a node that cannot answer, without
-	// the parameter wait, and mostPatience how long with it.
-	defaultPatience, mostPatience = 3 * time.Second, 25 * time.Second
+	// MostPatience is how long a request can wait for a node that cannot answer, by its
+	// parameter wait, and defaultPatience how long it waits without.
+	MostPatience, defaultPatience = 25 * time.Second, 3 * time.Second
 )
 
 const (
@@ -65,8 +65,8 @@ func kvRoute(handle func(*Server, context.Context, http.ResponseWriter, *http.Re
 		patience := defaultPatience
 		if text := q.URL.Query().Get("wait"); text != "" {
 			d, err := time.ParseDuration(text)
-			if err != nil || d <= 0 || d > mostPatience {
-				Fail(w, http.StatusBadRequest, fmt.Errorf("wait %.40q is not a duration up to %v", text, mostPatience))
+			if err != nil || d <= 0 || d > MostPatience {
+				Fail(w, http.StatusBadRequest, fmt.Errorf("wait %.40q is not a duration up to %v", text, MostPatience))
 				return
 			}
 			patience = d
