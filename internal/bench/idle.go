@@ -84,11 +84,12 @@ func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
 	}
 	switch opt.Timing {
 	case timed.Local():
-		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 2, "% of a core"))
+		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 1, "% of a core"),
+			aim("CPU per node, worst", r.Worst.CPU, 2, "% of a core"))
 	case timed.LAN():
-		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 0.7, "% of a core"))
+		r.Aims = append(r.Aims, aim("CPU per node, mean", r.Mean.CPU, 0.25, "% of a core"))
 	}
-	r.Aims = append(r.Aims, aim("resident memory per node, worst", r.Worst.Resident, 20, "MiB"))
+	r.Aims = append(r.Aims, aim("resident memory per node, worst", r.Worst.Resident, 15, "MiB"))
 	return r, nil
 }
 
