@@ -268,6 +268,18 @@ func TestForwardPassesOverOldSamples(t *testing.T) {
 	require.EqualValues(t, 2, out[0].Samples.Samples()[0].Source)
 }
 
+// A follower knows at once that its own reference contradicts what the leader knows.
+func TestAFollowerNamesItsFalseticker(t *testing.T) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	c.HandleUTC(start, &UTC{State: UTCKnown, At: start, Low: wall, High: wall}, 0, 0, nil)
+	require.Equal(t, []Kind{Falseticker}, kinds(says(c, 1, start, 10*time.Second, time.Millisecond, NoLeap)))
+	at := start.Add(time.Minute)
+	says(c, 1, at, 10*time.Second, time.Millisecond, NoLeap)
+	require.Zero(t, c.References(at)[0].Age, "the last sample counts")
+}
+
 // A follower does not judge a reference by a sample that does not count any more.
 func TestOldSamplesAreNoFalsetickers(t *testing.T) {
 	_, line := leader(t, 2, wall)

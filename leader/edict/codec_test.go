@@ -46,6 +46,11 @@ func TestEncodingRoundTrip(t *testing.T) {
 		require.True(t, e.Equal(&c))
 		c.Stamps[0].At++
 		require.False(t, e.Equal(&c))
+		for i := range 3 {
+			o := e
+			o.Epoch, o.Counter = o.Epoch+uint64(i&1), o.Counter+uint64(i>>1)
+			require.Equal(t, i == 0, e.Equal(&o))
+		}
 		d.Digest[0]++
 		require.False(t, e.Equal(&d))
 		require.Equal(t, len(e.Stamps), e.Voters().Len())

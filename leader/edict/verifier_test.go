@@ -86,6 +86,9 @@ func TestVerifierLimits(t *testing.T) {
 	_, err := v.Accept("n", &Edict{}, Digest{})
 	require.ErrorIs(t, err, ErrMalformed)
 	require.ErrorIs(t, v.Remember("n", &Edict{}), ErrMalformed)
+	longest := strings.Repeat("x", MaxName)
+	require.NoError(t, v.Remember(longest, &e))
+	v.Forget(longest)
 	for i := range MaxNames {
 		require.NoError(t, v.Remember(fmt.Sprint(i), &e))
 	}

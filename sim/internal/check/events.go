@@ -55,9 +55,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	case stack.EventGlobalElected, stack.EventGlobalLost:
 		c.Live.changed()
 		c.turns(n, &c.Claims[n.Index].toldGlobal, e.Kind == stack.EventGlobalElected)
-		if e.Kind == stack.EventGlobalLost {
-			c.checkStable(n, e)
-		}
+		c.checkStable(n, e)
 	case stack.EventVerified:
 		c.verified(n, e)
 	case stack.EventEpoch:
