@@ -114,4 +114,7 @@ func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	require.Equal(t, timed.SetOf(4), r.silent(timed.Instant(2*time.Minute), time.Minute), "listed peers stay")
 	r.remove(4)
 	require.Equal(t, timed.NodeID(255), r.unused())
+	require.True(t, r.leaves(2, 7))
+	require.False(t, r.leaves(2, 7), "it says so in every packet")
+	require.True(t, r.leaves(2, 8))
 }

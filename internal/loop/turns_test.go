@@ -1,0 +1,95 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// While packets keep coming, timers wait for them, but no longer than a keepalive period.
+func TestTimersWaitForPacketsNotForEver(t *testing.T) {
+	l, c := newTestLoop(t)
+	d := l.driver
+	d.turn(nil, l.cfg.Clock.Read())
+	now := c.instant()
+	d.clock.now, d.routes.greet = now, false
+	require.Greater(t, d.stack.Deadline(), now)
+	for age, want := range map[time.Duration]bool{0: false, d.cfg.Timing.KeepalivePeriod - 1: false, d.cfg.Timing.KeepalivePeriod: true} {
+		d.clock.served = now.Add(-age)
+		require.Equal(t, want, d.due(false), age)
+		require.True(t, d.due(true))
+	}
+}
+
+// No answer rests on a clock that shows less than in a turn before, or is not trusted.
+func TestTrustInAReading(t *testing.T) {
+	trust := NewTrust(10)
+	for at, want := range map[timed.Instant]bool{9: false, 10: true, 11: true} {
+		r, ok := trust.Read(func() hwclock.Reading { return hwclock.Reading{Now: at} })
+		require.Equal(t, want, ok)
+		require.Equal(t, at, r.Now)
+	}
+	trust.Lose()
+	_, ok := trust.Read(func() hwclock.Reading { return hwclock.Reading{Now: 11} })
+	require.False(t, ok)
+}
+
+// A phase ends with the lead, with the leader that the node follows, and with the era of the
+// clock.
+func TestPhases(t *testing.T) {
+	self, other := timed.Incarnation{Node: 1, Boot: 1}, timed.Incarnation{Node: 2, Boot: 2}
+	follows := func(who timed.Incarnation, era uint32) *Snapshot {
+		return &Snapshot{Snapshot: stack.Snapshot{Self: self, Following: who}, Era: era}
+	}
+	leads := func(era uint32) *Snapshot {
+		return &Snapshot{Snapshot: stack.Snapshot{Self: self, Following: self, Leading: true, Expiration: 100, Global: true, GlobalUntil: 100}, Era: era}
+	}
+	p := publication{}
+	publish := func(s *Snapshot) (phase, global *Phase) {
+		s.Phase, s.GlobalPhase = p.phaseOf(s, 50), p.globalPhaseOf(s, 50)
+		p.current = s
+		return s.Phase, s.GlobalPhase
+	}
+	first, none := publish(follows(other, 1))
+	require.Equal(t, other, first.Leader)
+	again, still := publish(follows(other, 2))
+	require.Same(t, first, again)
+	require.Same(t, none, still)
+	candidate, _ := publish(follows(self, 2))
+	require.Zero(t, candidate.Leader, "its own vote makes no leader")
+	lead, global := publish(leads(2))
+	require.True(t, lead.Leads && global.Leads)
+	same, sameGlobal := publish(leads(2))
+	require.Same(t, lead, same)
+	require.Same(t, global, sameGlobal)
+	slept, sleptGlobal := publish(leads(3))
+	require.NotSame(t, lead, slept)
+	require.NotSame(t, global, sleptGlobal)
+	p.lost, p.lostGlobal = &Lost{}, &Lost{}
+	next, nextGlobal := publish(leads(3))
+	require.NotSame(t, slept, next, "it led twice in one turn")
+	require.NotSame(t, sleptGlobal, nextGlobal)
+}
+
+// The application learns that messages of its own were ordered in another part of the group.
+func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
+	l, _ := newTestLoop(t)
+	d := l.driver
+	d.deliver(&broadcast.Effect{Kind: broadcast.Elsewhere, Class: broadcast.ClassOrdered, From: 3, Through: 5, View: d.stack.Membership().View()})
+	d.commitMessages()
+	var last deliveryqueue.Item
+	for items, _, _ := l.Deliveries().Borrow(10); len(items) > 0; items, _, _ = l.Deliveries().Borrow(10) {
+		last = items[len(items)-1]
+	}
+	require.Equal(t, deliveryqueue.Lost, last.Kind)
+	require.EqualValues(t, 3, last.Change.From)
+	require.EqualValues(t, 5, last.Message.Sequence)
+	require.Equal(t, d.cfg.Self.Boot, last.Message.Boot)
+}
