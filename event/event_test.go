@@ -47,7 +47,7 @@ func TestEventsSayWhy(t *testing.T) {
 		event.LeadLost{Reason: leader.Outranked, By: 4}:                                                  "node 4 outranks it",
 		event.LeadLost{Reason: leader.LeaseExpired}:                                                      "ran out before it was renewed",
 		event.LeadLost{Reason: leader.Resigned}:                                                          "resigned",
-		event.LeadLost{Reason: leader.ClockFault}:                                                        "clock cannot be trusted",
+		event.LeadLost{Reason: leader.Distrusted}:                                                        "its incarnation has ended",
 		event.LeadLost{Reason: leader.RoundFailed, By: 2}:                                                "round failed (by node 2)",
 		event.Elected{Global: true}:                                                                      "leads globally",
 		event.LeadLost{Global: true, Reason: leader.NoQuorum}:                                            "no quorum has renewed",

@@ -55,8 +55,8 @@ func (e LeadLost) why() string {
 		return fmt.Sprintf("%s outranks it", e.node(e.By))
 	case e.Reason == leader.LeaseExpired:
 		return "its lease ran out before it was renewed"
-	case e.Reason == leader.ClockFault:
-		return "its clock cannot be trusted"
+	case e.Reason == leader.Distrusted:
+		return "its incarnation has ended, and a new one begins"
 	}
 	return fmt.Sprintf("%v%s", e.Reason, e.by(e.By))
 }

@@ -84,8 +84,8 @@ const (
 	RoundFailed
 	// Resigned: the application asked for it, or the node leaves.
 	Resigned
-	// ClockFault: the local hardware clock cannot be trusted.
-	ClockFault
+	// Distrusted: the incarnation has ended, as when its clock cannot be trusted.
+	Distrusted
 	// NoQuorum: no quorum has renewed the global lease.
 	NoQuorum
 )
@@ -100,8 +100,8 @@ func (r Reason) String() string {
 		return "round failed"
 	case Resigned:
 		return "resigned"
-	case ClockFault:
-		return "clock fault"
+	case Distrusted:
+		return "incarnation ended"
 	case NoQuorum:
 		return "no quorum"
 	}

@@ -59,8 +59,8 @@ const (
 	LeadEnded
 	// LeaderResigned: the leader said that it gives up the view.
 	LeaderResigned
-	// ClockFault: the local hardware clock cannot be trusted.
-	ClockFault
+	// Distrusted: the incarnation has ended, as when its clock cannot be trusted.
+	Distrusted
 )
 
 func (r Reason) String() string {
@@ -73,8 +73,8 @@ func (r Reason) String() string {
 		return "lead ended"
 	case LeaderResigned:
 		return "leader resigned"
-	case ClockFault:
-		return "clock fault"
+	case Distrusted:
+		return "incarnation ended"
 	}
 	return "none"
 }

@@ -117,7 +117,7 @@ func (s *Service) NoteSequence(sequence uint64) {
 	}
 }
 
-// Distrust drops the lease because the local clock cannot be trusted.
+// Distrust drops the lease because the incarnation has ended.
 func (s *Service) Distrust(now timed.Instant, out []Effect) []Effect {
-	return s.drop(ClockFault, s.cfg.Self.Node, out)
+	return s.drop(Distrusted, s.cfg.Self.Node, out)
 }

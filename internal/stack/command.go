@@ -55,7 +55,7 @@ func (s *Stack) Left(now timed.Instant) bool {
 // has what the broadcast owes to its application.
 func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	s.electionOut = s.election.Abdicate(now, leader.ClockFault, s.electionOut[:0])
+	s.electionOut = s.election.Abdicate(now, leader.Distrusted, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.viewsOut = s.views.Distrust(now, s.viewsOut[:0])
 	s.performViews()

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate"
@@ -25,7 +26,7 @@ func (s *Store) explain(err error) error {
 	refused, ok := errors.AsType[*replicate.NotAcceptingError](err)
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
-		return &unavailable{"the outcome is unknown, the command may be carried out or not: " + err.Error(), err}
+		return &unavailable{"the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: "), err}
 	case errors.Is(err, failaware.ErrClosed):
 		return &unavailable{"the node has stopped", err}
 	case !ok:
