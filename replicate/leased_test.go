@@ -20,6 +20,8 @@ func TestReadsByLeaseSendNothing(t *testing.T) {
 		all := inMemory(t, memory.New(memory.Options{Seed: 3}), failaware.BroadcastConfig{RequireQuorum: true}, replicate.Config{}, applications(3, 0)...)
 		b := all[0].Node().Bounds()
 		time.Sleep(b.Ready + b.View)
+		_, err := all[2].ReadLeased(within(t, time.Second), func() {}) // nothing was submitted yet
+		require.NoError(t, err)
 		first := submit(t, all[0], "first")
 		for range 100 {
 			submit(t, all[1], "other")

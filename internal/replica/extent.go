@@ -14,6 +14,9 @@ type Extent struct {
 	// Sure is one more than the position through which the state is part of the states of
 	// all later quorums; without a Quorum, of all members of the view. 0: nothing is.
 	Sure uint64
+	// Whole is what Sure becomes once the disks that must have it do, with Stored, and Sure
+	// otherwise.
+	Whole uint64
 }
 
 // Extent returns what the state contains once the application has performed all calls so
@@ -22,7 +25,7 @@ func (m *Replica) Extent() Extent {
 	if !m.Current() {
 		return Extent{}
 	}
-	e := Extent{View: m.view.ID, Seen: m.seen, Last: m.last, Sure: m.whole}
+	e := Extent{View: m.view.ID, Seen: m.seen, Last: m.last, Sure: m.whole, Whole: m.whole}
 	if m.cfg.Stored {
 		e.Sure = min(e.Sure, m.lastsTo)
 	}

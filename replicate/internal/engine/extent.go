@@ -29,7 +29,7 @@ func (x *extent) publish(e replica.Extent, calls int) {
 		return
 	}
 	x.last, x.calls = e, x.calls+uint64(calls)
-	x.numbers.Store(&[seqlock.Size]uint64{e.View.Sequence, uint64(e.View.Leader), uint64(e.View.Boot), e.Seen, e.Last, e.Sure, x.calls})
+	x.numbers.Store(&[seqlock.Size]uint64{e.View.Sequence, uint64(e.View.Leader), uint64(e.View.Boot), e.Seen, e.Last, e.Sure, e.Whole, x.calls})
 	x.wake()
 }
 
@@ -38,8 +38,8 @@ func (x *extent) publish(e replica.Extent, calls int) {
 func (x *extent) load(view membership.ViewID) (e replica.Extent, calls uint64, ok bool) {
 	n, ok := x.numbers.Load()
 	e = replica.Extent{View: membership.ViewID{Sequence: n[0], Leader: timed.NodeID(n[1]), Boot: timed.BootID(n[2])},
-		Seen: n[3], Last: n[4], Sure: n[5]}
-	return e, n[6], ok && e.View == view && !view.None()
+		Seen: n[3], Last: n[4], Sure: n[5], Whole: n[6]}
+	return e, n[7], ok && e.View == view && !view.None()
 }
 
 // performed notes the end of a call.

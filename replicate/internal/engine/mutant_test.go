@@ -27,6 +27,8 @@ func TestReadingsNoticeReadUndelivered(t *testing.T) { readWrongly(t, "ReadUndel
 func TestReadingsNoticeReadUnsure(t *testing.T)      { readWrongly(t, "ReadUnsure") }
 func TestReadingsNoticeReadMovesOn(t *testing.T)     { readWrongly(t, "ReadMovesOn") }
 
+func TestReadingsNoticeReadWaitsForNothing(t *testing.T) { readWrongly(t, "ReadWaitsForNothing") }
+
 // readWrongly wants the readings to go wrong without a rule.
 func readWrongly(t *testing.T, id string) {
 	mutant.Set(id)

@@ -56,10 +56,16 @@ func (r *reading) isApplied() (yes, over bool) {
 	return r.counted && r.extent.done.Load() >= r.calls, false
 }
 
-// isSure reports whether all that was read is sure, or that the view is over.
+// isSure reports whether all that was read is sure, or that the view is over or nothing
+// that is under way will make it so.
 func (r *reading) isSure() (yes, over bool) {
 	now, _, ok := r.extent.load(r.view)
-	return ok && now.Sure > r.last, !ok
+	if !ok || now.Sure > r.last {
+		return ok, !ok
+	}
+	x, ok := r.reach()
+	idle := ok && x.View == r.view && x.Delivered == x.Have && now.Seen >= x.Position
+	return false, idle && now.Whole <= r.last
 }
 
 // patience is how long a reader waits before it looks again without news: a turn of the

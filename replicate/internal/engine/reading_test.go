@@ -19,9 +19,10 @@ var strict = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast
 // reader is a member whose broadcast is as far as a test says.
 type reader struct {
 	*member
-	mu    sync.Mutex
-	ahead uint64 // decisions that are acknowledged, and not delivered
-	seen  []string
+	mu     sync.Mutex
+	ahead  uint64 // decisions that are acknowledged, and not delivered
+	seen   []string
+	onRead func()
 }
 
 // reach implements the reach of package attach.
@@ -44,7 +45,7 @@ func (r *reader) setAhead(n uint64) {
 func (r *reader) begin(ctx context.Context) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
-		_, ok := r.ReadDelivered(ctx, r.reach, func() { r.seen = slices.Clone(r.app.list) })
+		_, ok := r.ReadDelivered(ctx, r.reach, func() { r.seen = slices.Clone(r.app.list); r.onRead() })
 		done <- ok
 	}()
 	synctest.Wait()
@@ -58,7 +59,7 @@ func (r *reader) say(t testing.TB, op string, opt broadcast.Options) {
 // lone returns a reader at a lone member, whose application waits for the gate when it gets
 // a message that is no operation.
 func lone(t *testing.T, app Application, gate chan struct{}) *reader {
-	r := &reader{member: &member{group: new(hub).join(1)}}
+	r := &reader{member: &member{group: new(hub).join(1)}, onRead: func() {}}
 	r.app, _ = app.(*words)
 	var err error
 	r.Engine, err = New(replica.Config{}, r.group, app, nil, func(broadcast.Delivery) { <-gate }, nil)
@@ -105,10 +106,16 @@ func readings(t *testing.T) (wrong string) {
 
 		r.say(t, "four", total)
 		synctest.Wait()
+		began := time.Now()
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		check(!<-r.begin(soon) && time.Since(began) == 0, "other members may not have what was read, and nothing is under way")
+		cancel()
+		r.onRead = func() { r.setAhead(1) }
 		late = r.begin(t.Context())
 		waits(late, "other members may not have what was read")
 		require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
 		check(<-late, "all members have what was read")
+		r.onRead = func() {}
 
 		r.setAhead(5)
 		late = r.begin(t.Context())
