@@ -26,8 +26,10 @@ func setStore(c *nodeConfig, s string) error {
 func (c *nodeConfig) takeStore(values source) (errs []error) {
 	where := func(key string) string { return values[key][len(values[key])-1].origin }
 	if c.kv == "" {
-		if len(values["kv.dir"]) > 0 {
-			errs = append(errs, fmt.Errorf("%s: it needs --kv", where("kv.dir")))
+		for _, key := range []string{"kv.dir", "kv.leased_reads"} {
+			if len(values[key]) > 0 {
+				errs = append(errs, fmt.Errorf("%s: it needs --kv", where(key)))
+			}
 		}
 		return errs
 	}
@@ -54,7 +56,7 @@ func (r *nodeRun) startStore() error {
 	}
 	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
 	var err error
-	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, OnEvent: r.logStore})
+	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, OnEvent: r.logStore})
 	if err != nil {
 		return cli.Wrong("--kv: %w", err)
 	}

@@ -42,6 +42,7 @@ type nodeConfig struct {
 	segment        failaware.ClockBoundConfig
 	kv             string // kind of the key-value store, or empty
 	kvDir          string
+	kvLeased       bool
 }
 
 // setting can be set by a flag, in the environment, or in the file. The variable is
@@ -149,6 +150,7 @@ var settings = []*setting{
 
 	{"kv.kind", "kv", "linearizable|partitionable", "", "serve a key-value store, the same kind at all nodes; linearizable needs --quorum, and answers where the quorum is; partitionable goes on in every part of a split group", setStore},
 	{"kv.dir", "kv-dir", "directory", "", "directory that keeps the store; either all nodes have one, or none; linearizable also needs --state-dir (default: in memory only)", text(func(c *nodeConfig) *string { return &c.kvDir })},
+	{"kv.leased_reads", "kv-leased-reads", kindBool, "", "answer reads of the store by the lease of the view, without a message to the others, as long as all clocks keep max-drift-ppb", boolean(func(c *nodeConfig) *bool { return &c.kvLeased })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
 	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "the stratum that the NTP server announces (default 4)", number(func(c *nodeConfig) *uint8 { return &c.ntp.Stratum }, 1, 15)},

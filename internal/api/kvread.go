@@ -92,9 +92,10 @@ func (s *Server) kvLease(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	a := KVLease{Lease: id.String(), Keys: []string{}}
+	var a KVLease
 	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
 		var l kv.Lease
+		a = KVLease{Lease: id.String(), Keys: []string{}}
 		if l, a.Found = st.Lease(id); a.Found {
 			a.TTLNS, a.EndNS, a.Timeline = int64(l.TTL), int64(l.End), timelineText(l.Timeline)
 			a.Keys = append(a.Keys, l.Keys...)

@@ -14,7 +14,8 @@ import (
 // Store is the key-value store of a node: see package store. Its methods are safe for
 // concurrent use.
 type Store interface {
-	// Read calls f with the state, which f must not change. With latest, the state has all
+	// Read calls f with the state, which f must not change; perhaps twice, and then the
+	// last call counts. With latest, the state has all
 	// that was acknowledged before. An error says why the node cannot know that.
 	Read(ctx context.Context, latest bool, f func(*kv.State)) (KVFresh, error)
 	// Submit gives a command its name and its time, and has it applied. The error says why

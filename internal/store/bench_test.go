@@ -79,6 +79,8 @@ func BenchmarkStore(b *testing.B) {
 				b.Run(fmt.Sprintf("put/%d", callers), func(b *testing.B) { measure(b, callers, put) })
 				b.Run(fmt.Sprintf("get/%d", callers), func(b *testing.B) { measure(b, callers, read(true)) })
 			}
+			s.cfg.LeasedReads = true
+			b.Run("leased", func(b *testing.B) { measure(b, 1, read(true)) })
 			b.Run("local", func(b *testing.B) { measure(b, 1, read(false)) })
 		})
 	}

@@ -34,16 +34,7 @@ func (h *history) add(client int, in step, out *outcome, begin int64) {
 // known. A write of an unknown outcome had its effect, at any time after its call, if a
 // read saw its value, which no other write has. Otherwise it explains nothing.
 func (h *history) check() (ok bool, known int) {
-	seen := map[string]kv.Version{}
-	for _, op := range h.ops {
-		in := op.Input.(step)
-		if out := op.Output.(*outcome); out != nil && in.write == "" {
-			seen[out.value] = out.version
-		}
-		if in.match {
-			seen[in.saw] = in.from
-		}
-	}
+	seen := h.seen()
 	var ops []porcupine.Operation
 	for _, op := range h.ops {
 		if op.Output.(*outcome) != nil {
@@ -61,6 +52,28 @@ func (h *history) check() (ok bool, known int) {
 		ops = withoutMisses(ops)
 	}
 	return porcupine.CheckOperations(register, ops), known
+}
+
+// seen returns the values that were in the register, with their versions: those that were
+// read, and those that a cas has replaced. What a cas saw that missed may be of a state
+// that has given way, since it reads locally.
+func (h *history) seen() map[string]kv.Version {
+	seen := map[string]kv.Version{}
+	for _, op := range h.ops {
+		if out := op.Output.(*outcome); out != nil && op.Input.(step).write == "" {
+			seen[out.value] = out.version
+		}
+	}
+	for before := -1; before < len(seen); {
+		before = len(seen)
+		for _, op := range h.ops {
+			in, out := op.Input.(step), op.Output.(*outcome)
+			if _, read := seen[in.write]; in.match && (read || out != nil && out.done) {
+				seen[in.saw] = in.from
+			}
+		}
+	}
+	return seen
 }
 
 // withoutMisses returns a history without the calls that changed nothing and saw nothing.

@@ -23,6 +23,9 @@ type Config struct {
 	Kind kv.Kind
 	// Dir, if not empty, is the directory that keeps the state.
 	Dir string
+	// LeasedReads has reads of the latest state send no message where the lease of the
+	// view allows it ([replicate.Replica.ReadLeased]).
+	LeasedReads bool
 	// OnEvent is called with the events of the state, if it is not nil. It must not block.
 	OnEvent func(replicate.Event)
 }
@@ -86,7 +89,11 @@ func (s *Store) Read(ctx context.Context, latest bool, f func(*kv.State)) (api.K
 	if !latest {
 		return s.fresh(s.replica.Read(look), false), nil
 	}
-	fresh, err := s.replica.ReadLatest(ctx, look)
+	read := s.replica.ReadLatest
+	if s.cfg.LeasedReads {
+		read = s.replica.ReadLeased
+	}
+	fresh, err := read(ctx, look)
 	if err != nil {
 		return api.KVFresh{}, s.explain(err)
 	}

@@ -28,6 +28,10 @@ type group struct {
 }
 
 func startGroup(t testing.TB, kind kv.Kind, count int, seed uint64) *group {
+	return startWith(t, Config{Kind: kind}, count, seed)
+}
+
+func startWith(t testing.TB, c Config, count int, seed uint64) *group {
 	g := &group{t: t, net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})}
 	var all failaware.Set
 	for i := range count {
@@ -36,13 +40,13 @@ func startGroup(t testing.TB, kind kv.Kind, count int, seed uint64) *group {
 	q, err := quorum.Majority(all)
 	require.NoError(t, err)
 	for id := range all.All() {
-		cfg := failaware.Config{ID: id, Transport: g.net.Transport(), Broadcast: &failaware.BroadcastConfig{RequireQuorum: kind == kv.Linearizable}}
-		if kind == kv.Linearizable {
+		cfg := failaware.Config{ID: id, Transport: g.net.Transport(), Broadcast: &failaware.BroadcastConfig{RequireQuorum: c.Kind == kv.Linearizable}}
+		if c.Kind == kv.Linearizable {
 			cfg.Quorum = q
 		}
 		n, err := failaware.Start(context.Background(), cfg)
 		require.NoError(t, err)
-		s, err := Start(n, Config{Kind: kind})
+		s, err := Start(n, c)
 		require.NoError(t, err)
 		g.stores, g.bounds = append(g.stores, s), n.Bounds()
 	}
@@ -241,10 +245,11 @@ func call(s *Store, r *rand.Rand, value string) (in step, out *outcome, ok bool)
 	return in, nil, false
 }
 
-// play has clients write and read one key while the network splits at random.
+// play has clients write and read one key while the network splits at random. Half of the
+// seeds read by lease.
 func play(t *testing.T, seed uint64) (ok bool, known int) {
 	synctest.Test(t, func(t *testing.T) {
-		g := startGroup(t, kv.Linearizable, 3, seed)
+		g := startWith(t, Config{Kind: kv.Linearizable, LeasedReads: seed%2 == 1}, 3, seed)
 		defer g.close()
 		h := &history{}
 		rnd := rand.New(rand.NewPCG(seed, 1))
