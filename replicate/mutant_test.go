@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
 )
 
 // notLinearizable wants some world to show that a rule is missing.
@@ -34,6 +35,12 @@ func TestLinearizabilityNoticesUnconfirmed(t *testing.T) {
 
 func TestLinearizabilityNoticesAnyBarrier(t *testing.T) {
 	notLinearizable(t, "ReplicaAnyBarrier")
+}
+
+func TestStorageNoticesStateOfUnknownViews(t *testing.T) {
+	mutant.Set("StateOfUnknownViews")
+	defer mutant.Set(mutant.None)
+	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, err error) { require.NoError(t, err, "noticed") })
 }
 
 func TestLeasesNoticeReadStale(t *testing.T) {

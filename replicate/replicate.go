@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
@@ -115,7 +116,7 @@ type Replica struct {
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
 // [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
 // a method. That of a Storage matches [failaware.ErrDamaged], and names the file and the
-// offset; [failaware.ErrInUse]; or is the system's. The node goes on, and the application
+// offset, or the file of the StateDir that is lost; [failaware.ErrInUse]; or is the system's. The node goes on, and the application
 // must not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
@@ -163,6 +164,12 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		if store, err = engine.OpenStore(cfg.Storage, a); err != nil {
 			return nil, nil, err
 		}
+		if c.Quorum != nil {
+			err = checkViews(n.Config(), cfg.Storage, store.View(), d.Views())
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, store.Close())
+		}
 	}
 	e, err := engine.New(c, stream, a, store, beside, event)
 	if err != nil {
@@ -176,6 +183,18 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	}
 	d.Keep()
 	return &Replica{node: n, engine: e, reach: d.Reach, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
+}
+
+// checkViews returns an error if a state on a disk is from a view that the state directory
+// does not know of. The sequences of later views would not grow, by which states are
+// compared: an older state could replace a newer one.
+func checkViews(c failaware.Config, storage string, have failaware.ViewID, known uint64) error {
+	if have.Sequence <= known {
+		return nil
+	}
+	return fmt.Errorf("replicate: Storage: %w: %s has a state of view %v, but %s knows no view after sequence %d: it was lost, or is older; restore it. "+
+		"If that is impossible, move both away, and the node begins with the state of the others",
+		failaware.ErrDamaged, storage, have, filepath.Join(c.StateDir, fmt.Sprintf("node-%v.state", c.ID)), known)
 }
 
 // machine returns the configuration of the machine.

@@ -113,6 +113,46 @@ func TestADamagedStateIsRefused(t *testing.T) {
 	})
 }
 
+// withoutStateDirectory has a node of a quorum lose its state directory, and returns what
+// the replica says that starts with the Storage alone, and the path of the lost file. Then
+// check goes on.
+func withoutStateDirectory(t *testing.T, check func(t *testing.T, net *memory.Network, dir, lost string, err error)) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 9}), t.TempDir()
+		all := onDisks(t, net, dir, true, 1, 2, 3)
+		require.True(t, submit(t, all[0], "precious").Lasting)
+		closeAll(t, all)
+		lost := filepath.Join(dir, "node", "node-1.state")
+		require.NoError(t, os.Remove(lost))
+		require.NoError(t, os.Remove(filepath.Join(dir, "node", "node-1.epoch")))
+
+		majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+		require.NoError(t, err)
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), StateDir: filepath.Join(dir, "node"), Quorum: majority,
+			Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
+		require.NoError(t, err)
+		r, err := replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
+		if err == nil {
+			require.NoError(t, r.Close())
+		}
+		require.NoError(t, n.Close())
+		check(t, net, dir, lost, err)
+	})
+}
+
+// Half of what a node must remember is not enough: the sequences of views would begin anew.
+func TestAStateWithoutItsStateDirectoryIsRefused(t *testing.T) {
+	withoutStateDirectory(t, func(t *testing.T, net *memory.Network, dir, lost string, err error) {
+		require.ErrorIs(t, err, failaware.ErrDamaged)
+		require.ErrorContains(t, err, lost)
+		require.ErrorContains(t, err, filepath.Join(dir, "state1"))
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "state1")))
+		all := onDisks(t, net, dir, true, 1, 2, 3)
+		require.Equal(t, []string{"precious"}, all[0].latest(t))
+		closeAll(t, all)
+	})
+}
+
 // In quorums, states are compared by sequences of views, which a state directory keeps.
 func TestStorageInQuorumsNeedsAStateDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

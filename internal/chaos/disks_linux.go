@@ -26,7 +26,7 @@ func (r *runner) restore(k Kind, n *node) (err error) {
 	case Tear:
 		n.torn, err = n.remove(filepath.Join(member.StoreDir(n.disk.dir), "*-*"), r.Seed)
 	case Halve:
-		n.torn, err = n.remove(filepath.Join(member.EpochDir(n.disk.dir), "node-*.[es]*"), r.Seed)
+		n.torn, err = n.remove(filepath.Join(n.disk.dir, "node-[ab]", "node-*.[es]*"), r.Seed)
 		n.must = n.torn != ""
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
 )
 
 // leastLog is how many bytes of operations are logged before a snapshot is made, unless
@@ -68,6 +69,14 @@ func OpenStore(dir string, app Application) (*Store, error) {
 		return nil, classify(errors.Join(err, j.Close()))
 	}
 	return s, nil
+}
+
+// View returns the view of the state on the disk, which is none if there is no state.
+func (s *Store) View() membership.ViewID {
+	if s == nil {
+		return membership.ViewID{}
+	}
+	return s.place.View
 }
 
 // classify returns an error in terms of the library.
