@@ -99,7 +99,7 @@ func (g *group) split(o *options, out *Leading) error {
 			return nil
 		}
 		if err := g.wait(wholeWait, g.whole); err != nil {
-			return err
+			return fmt.Errorf("after a cut was healed, whole again within %v: %w: %s", wholeWait, err, g.describe())
 		}
 		merges = append(merges, time.Duration(g.latest(0)-healed))
 		o.progress("%s, split %d: whole again after %v", o.name(g), round, merges[len(merges)-1].Round(100*time.Microsecond))

@@ -38,6 +38,7 @@ type options struct {
 	defaults        bool  // measure default settings too
 	began           time.Time
 	out             io.Writer // progress
+	keep            func(*Result) error
 }
 
 // barely, quickly and wholly are the sizes of a run.
@@ -52,8 +53,8 @@ func barely() options {
 }
 
 func wholly() options {
-	return options{rounds: 30, splits: 8, part: 15 * time.Second, hog: 8 * time.Second, idle: 8 * time.Second, settle: 500 * time.Millisecond, faults: 8,
-		slow: 3 * time.Second, saturated: 2 * time.Second, rest: 2 * time.Second, sizes: sizes, callers: []int{192, 768, 3072}, defaults: true}
+	return options{rounds: 30, splits: 8, part: 10 * time.Second, hog: 8 * time.Second, idle: 8 * time.Second, settle: 500 * time.Millisecond, faults: 8,
+		slow: 2 * time.Second, saturated: 2 * time.Second, rest: time.Second, sizes: sizes, callers: []int{192, 768, 3072}, defaults: true}
 }
 
 func (o *options) progress(format string, args ...any) {
@@ -126,19 +127,19 @@ func compare(args []string, out, progress io.Writer) error {
 	if err := o.check(f.Args()); err != nil {
 		return err
 	}
+	o.keep = func(r *Result) error { // after each part, since the next one may be interrupted
+		var err error
+		if *file != "" {
+			err = save(*file, func(w io.Writer) error { return encode(w, r) })
+		}
+		if *svg != "" {
+			err = errors.Join(err, save(*svg, r.draw))
+		}
+		return err
+	}
 	r, err := o.run()
 	if err != nil {
 		return err
-	}
-	if *file != "" {
-		if err := save(*file, func(w io.Writer) error { return encode(w, r) }); err != nil {
-			return err
-		}
-	}
-	if *svg != "" {
-		if err := save(*svg, r.draw); err != nil {
-			return err
-		}
 	}
 	if err := r.markdown(out); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -137,4 +138,47 @@ func TestASystemWhoseProgramIsMissingSaysWhichPackageHasIt(t *testing.T) {
 	require.Contains(t, systems["etcd"].missing(&network{}), "apt-get install etcd-server")
 	require.Contains(t, systems["corosync"].missing(&network{}), "root")
 	require.Empty(t, systems["failaware"].missing(&network{}))
+}
+
+// published is the run that the documentation is about.
+func published(t *testing.T) *Result {
+	r, err := load("../../docs/figures/peers.json")
+	require.NoError(t, err)
+	return r
+}
+
+func TestTheDocumentationShowsThePublishedRun(t *testing.T) {
+	r := published(t)
+	var text, svg bytes.Buffer
+	require.NoError(t, r.markdown(&text))
+	page, err := os.ReadFile("../../docs/reference/benchmarks.md")
+	require.NoError(t, err)
+	require.True(t, strings.Contains(string(page), strings.TrimSpace(text.String())), "put this into docs/reference/benchmarks.md:\n\n%s", &text)
+	require.NoError(t, r.draw(&svg))
+	picture, err := os.ReadFile("../../docs/figures/peers.svg")
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(svg.Bytes(), picture), "docs/figures/peers.svg: run peers draw again")
+}
+
+func TestTheTableOfTheReadmeIsOfThePublishedRun(t *testing.T) {
+	r := published(t)
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	for what, of := range map[string]func(name string) string{
+		"after a crash, next leader (memberlist, corosync: view), p50, shortest settings": func(name string) string {
+			l := r.tightest(name)
+			if l.Leader != nil {
+				return show(l.Leader.P50)
+			}
+			return show(l.View.P50)
+		},
+		"64 B to 3 members, p50 at 100 a second": func(name string) string { return show(r.message(name, 64).Slow.P50) },
+		"the same, a second at most":             func(name string) string { return rate(r.message(name, 64).Saturated) },
+	} {
+		row := "| " + what
+		for _, name := range []string{"failaware", "etcd", "memberlist", "corosync"} {
+			row += " | " + of(name)
+		}
+		require.Contains(t, string(readme), row+" | – |\n")
+	}
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,7 +37,21 @@ type Result struct {
 func (o *options) run() (*Result, error) {
 	n, why := newNetwork(o.nodes)
 	defer n.remove()
-	r := &Result{Date: o.began.UTC().Format(time.DateOnly), Machine: bench.ThisMachine(), Network: n.String(), Disk: fileSystem(o.dir), Nodes: o.nodes,
+	where := fileSystem(o.dir)
+	var err error
+	if o.dir, err = os.MkdirTemp(o.dir, "peers-*"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(o.dir)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-stop
+		n.remove()
+		_ = os.RemoveAll(o.dir)
+		os.Exit(130) // children end with this process
+	}()
+	r := &Result{Date: o.began.UTC().Format(time.DateOnly), Machine: bench.ThisMachine(), Network: n.String(), Disk: where, Nodes: o.nodes,
 		Versions: map[string]string{}, Skipped: map[string]string{}}
 	if why != "" {
 		r.Notes = append(r.Notes, "no node is cut off: "+why)
@@ -64,9 +81,12 @@ func (o *options) run() (*Result, error) {
 				failed = errors.Join(failed, err)
 				r.broken = r.broken || name == order[0]
 			}
+			r.Took = time.Since(o.began).Round(time.Second).String()
+			if err := o.keep(r); err != nil {
+				return nil, err
+			}
 		}
 	}
-	r.Took = time.Since(o.began).Round(time.Second).String()
 	if len(r.Leading)+len(r.Messages)+len(r.Stored) == 0 {
 		return nil, errors.Join(errors.New("nothing was measured"), failed)
 	}

@@ -24,6 +24,10 @@ func (r *Result) markdown(w io.Writer) error {
 	r.leadingTable(&b)
 	r.messageTable(&b)
 	r.storedTable(&b)
+	for _, a := range r.aims() {
+		fmt.Fprintf(&b, "* %s\n", &a)
+	}
+	b.WriteString("\n")
 	for _, name := range order {
 		if why := r.Skipped[name]; why != "" {
 			fmt.Fprintf(&b, "%s was skipped: %s.\n\n", name, why)
@@ -51,11 +55,12 @@ func table(b *strings.Builder, rows [][]string) {
 }
 
 func (r *Result) leadingTable(b *strings.Builder) {
-	rows := [][]string{{"system", "settings", "crash → next leader, p50 / p99", "→ new view, p50 / p99", "healed → whole, p50", "beside 4 spinning threads", "idle: % of a core", "own memory, MiB",
-		"two lead after SIGSTOP", "after a cut"}}
+	rows := [][]string{{"system", "settings", "crash → next leader, p50 / p99", "→ new view, p50 / p99", "cut, healed → whole, p50", "beside 4 spinning threads",
+		"idle, % of a core", "own memory, MiB"}}
+	beliefs := [][]string{{"system", "settings", "stopped: another leads after, at most", "two lead", "cut off: another leads after, at most", "two lead"}}
+	var settings []string
 	for _, l := range r.Leading {
-		name := l.System
-		row := []string{name, l.Settings, pair(l.Leader), pair(l.View), "–", "–", "–", "–", l.Stop.text(), l.Cut.text()}
+		row := []string{l.System, settingName(l.Tight), pair(l.Leader), pair(l.View), "–", "–", "–", "–"}
 		if l.Merge != nil {
 			row[4] = show(l.Merge.P50)
 		}
@@ -66,15 +71,26 @@ func (r *Result) leadingTable(b *strings.Builder) {
 			row[6], row[7] = fmt.Sprintf("%.2f", l.Idle.CPU), fmt.Sprintf("%.0f", l.Idle.Resident)
 		}
 		rows = append(rows, row)
+		if l.Stop != nil {
+			beliefs = append(beliefs, append([]string{l.System, settingName(l.Tight)}, append(l.Stop.cells(), l.Cut.cells()...)...))
+		}
+		settings = append(settings, fmt.Sprintf("* %s, %s: %s\n", l.System, settingName(l.Tight), l.Settings))
 	}
 	table(b, rows)
+	table(b, beliefs)
+	b.WriteString(strings.Join(settings, "") + "\n")
+}
+
+// cells say after what time another node led, and for how long two did.
+func (b *Belief) cells() []string {
+	if b == nil {
+		return []string{"–", "–"}
+	}
+	return []string{show(b.Next), b.text() + fmt.Sprintf(" (%d faults)", b.Faults)}
 }
 
 // text says for how long two led.
 func (b *Belief) text() string {
-	if b == nil {
-		return "–"
-	}
 	if b.Answers == 0 {
 		return "never"
 	}
