@@ -68,41 +68,31 @@ func TestReadsByLeaseEndWithIt(t *testing.T) {
 	require.Zero(t, stale)
 }
 
-// BenchmarkReadLeased reads a node's state by lease, and in the order of the group.
+// BenchmarkReadLeased reads the state of a lone node by lease, with the clock of the
+// machine, by one goroutine and by as many as there are processors.
 func BenchmarkReadLeased(b *testing.B) {
-	net := memory.New(memory.Options{Seed: 5})
-	all := inMemory(b, net, failaware.BroadcastConfig{RequireQuorum: true}, replicate.Config{}, applications(3, 0)...)
-	for !all[0].Progress().Accepting {
+	h := start(b, failaware.Config{ID: 1, Listen: "127.0.0.1:0", Timing: failaware.WAN(), Quorum: majority(b, 1),
+		Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}}, replicate.Config{}, &words{})
+	for !h.Progress().Accepting {
 		time.Sleep(time.Millisecond)
 	}
-	submit(b, all[0], "word")
-	seen := 0
-	look := func() { seen = len(all[0].app.list) }
-	b.Run("leased", func(b *testing.B) {
+	submit(b, h, "word")
+	b.Run("one", func(b *testing.B) {
 		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := all[0].ReadLeased(b.Context(), look); err != nil {
-				b.Fatal(err)
-			}
+		seen := 0
+		for look := func() { seen = len(h.app.list) }; b.Loop(); {
+			_, _ = h.ReadLeased(b.Context(), look)
 		}
+		require.Equal(b, 1, seen)
 	})
-	b.Run("parallel", func(b *testing.B) {
+	b.Run("all", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
-			n := 0
-			own := func() { n = len(all[0].app.list) }
-			for pb.Next() {
-				_, _ = all[0].ReadLeased(b.Context(), own)
+			seen := 0
+			for look := func() { seen = len(h.app.list) }; pb.Next(); {
+				_, _ = h.ReadLeased(b.Context(), look)
 			}
-			_ = n
+			_ = seen
 		})
 	})
-	b.Run("latest", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := all[0].ReadLatest(b.Context(), look); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	require.Equal(b, 1, seen)
 }

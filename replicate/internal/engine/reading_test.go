@@ -68,6 +68,22 @@ func lone(t *testing.T, app Application, gate chan struct{}) *reader {
 	return r
 }
 
+// unsure plays reads of what other members may not have.
+func (r *reader) unsure(t *testing.T, check func(bool, string), waits func(<-chan bool, string)) {
+	r.say(t, "four", total)
+	synctest.Wait()
+	began := time.Now()
+	soon, cancel := context.WithTimeout(t.Context(), time.Second)
+	check(!<-r.begin(soon) && time.Since(began) == 0, "other members may not have what was read, and nothing is under way")
+	cancel()
+	r.onRead = func() { r.setAhead(1) }
+	late := r.begin(t.Context())
+	waits(late, "other members may not have what was read")
+	require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
+	check(<-late, "all members have what was read")
+	r.onRead = func() {}
+}
+
 // readings plays reads of a lone member that must wait, and some that must not. It returns
 // what went wrong first.
 func readings(t *testing.T) (wrong string) {
@@ -104,18 +120,7 @@ func readings(t *testing.T) (wrong string) {
 		r.say(t, "three", strict)
 		check(<-late && slices.Equal(r.seen, []string{"one", "two", "three"}), "all is delivered")
 
-		r.say(t, "four", total)
-		synctest.Wait()
-		began := time.Now()
-		soon, cancel := context.WithTimeout(t.Context(), time.Second)
-		check(!<-r.begin(soon) && time.Since(began) == 0, "other members may not have what was read, and nothing is under way")
-		cancel()
-		r.onRead = func() { r.setAhead(1) }
-		late = r.begin(t.Context())
-		waits(late, "other members may not have what was read")
-		require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
-		check(<-late, "all members have what was read")
-		r.onRead = func() {}
+		r.unsure(t, check, waits)
 
 		r.setAhead(5)
 		late = r.begin(t.Context())
