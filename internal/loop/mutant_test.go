@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ViewsUnwritten":           noUnwrittenView,
 		"QuestionsOutliveTheClock": noInstantOutlives,
 		"ChangeToNobody":           changeToNobody,
+		"LoopReceivesLate":         countWhenTheyCame,
 		"ClaimsOfTheDead":          nothingClaimedBetween,
 		"KeepTrust":                endsOfIncarnations,
 		"LifeGoesOnInconsistent":   endsOfIncarnations,

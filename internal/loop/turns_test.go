@@ -7,9 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -92,4 +95,24 @@ func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
 	require.EqualValues(t, 3, last.Change.From)
 	require.EqualValues(t, 5, last.Message.Sequence)
 	require.Equal(t, d.cfg.Self.Boot, last.Message.Boot)
+}
+
+// Delays count until the packet came, not until the loop looked at it.
+func TestPacketsCountFromWhenTheyCame(t *testing.T) { countWhenTheyCame(t) }
+
+func countWhenTheyCame(t testing.TB) {
+	var bounds []time.Duration
+	for _, waited := range []time.Duration{0, 3 * time.Millisecond} {
+		l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+		d := l.driver
+		sent := o.instant()
+		o.advance(5 * time.Millisecond)
+		now := o.instant()
+		b := sealedPacket(t, l, nil, 1, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: sent, Received: now, Latest: sent, Heard: datagram.NotHeard})
+		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(70), Received: now.Add(-waited)}}, l.cfg.Clock.Read())
+		kind, delay := d.stack.LastPacket()
+		require.Equal(t, datagram.Accepted, kind)
+		bounds = append(bounds, delay.Bound)
+	}
+	require.InDelta(t, 3*time.Millisecond, bounds[0]-bounds[1], float64(10*time.Microsecond))
 }
