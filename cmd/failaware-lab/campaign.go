@@ -22,7 +22,7 @@ func newCampaignCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  cli.Help,
 	}
-	cmd.AddCommand(newCampaignListCommand(), newCampaignRunCommand())
+	cmd.AddCommand(newCampaignListCommand(), newCampaignRunCommand(), newCampaignMergeCommand())
 	return cmd
 }
 
@@ -78,6 +78,7 @@ func count(n uint64) string {
 type campaignFlags struct {
 	set           *cli.Value[campaign.Set]
 	seeds, first  uint64
+	shard         uint64
 	time          time.Duration
 	jobs          int
 	shrink        bool
@@ -99,6 +100,7 @@ The sets check and test run a number of seeds of each campaign, and set long sta
 seeds for the time of --time, of which each campaign gets a share.`,
 		Example: `  failaware-lab campaign run --set check
   failaware-lab campaign run rough broadcast-rough --seeds 1000
+  failaware-lab campaign run --set long --time 1h --shard 7 -o json >7.json
   failaware-lab campaign run --set long --time 8h --first-seed 1000000 --shrink`,
 		RunE: f.run,
 	}
@@ -106,6 +108,7 @@ seeds for the time of --time, of which each campaign gets a share.`,
 	fl.Var(f.set, "set", "the campaigns and seeds of this set: check, test, long or all")
 	fl.Uint64Var(&f.seeds, "seeds", 0, "how many seeds of each campaign to run (default: those of the set)")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first seed of each campaign")
+	fl.Uint64Var(&f.shard, "shard", 0, "run the seeds that follow those of so many other shards, of --seeds seeds each or, with --time alone, of a billion")
 	fl.DurationVar(&f.time, "time", 0, "time for starting new seeds, in all campaigns together")
 	fl.IntVar(&f.jobs, "jobs", runtime.NumCPU(), "number of seeds that run in parallel")
 	fl.BoolVar(&f.shrink, "shrink", false, "search for the smallest case that breaks the same promise, and write it to a file case-SEED.json")
@@ -129,6 +132,8 @@ func (f *campaignFlags) rows(args []string) (rows []campaign.Campaign, err error
 		return nil, fmt.Errorf("--jobs: %d is outside [1, %d]", f.jobs, sim.MaxJobs)
 	case f.first < 1:
 		return nil, errors.New("--first-seed: must be at least 1")
+	case f.shard > maxShard:
+		return nil, fmt.Errorf("--shard: %d is above %d", f.shard, maxShard)
 	case f.time < 0:
 		return nil, fmt.Errorf("--time: %v is below 0", f.time)
 	case f.set.Value == campaign.Long && f.time == 0 && f.seeds == 0:

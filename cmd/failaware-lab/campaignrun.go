@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,8 +72,10 @@ func (r *campaignRun) run(ctx context.Context) error {
 // one runs one campaign.
 func (r *campaignRun) one(ctx context.Context, row *campaign.Campaign, label string, share time.Duration) error {
 	f := r.flags
+	seeds := r.seeds(row)
+	first := f.first + f.shard*cmp.Or(seeds, shardSeeds)
 	s := simRun{label: label, opt: row.Options, out: io.Discard, err: r.err, report: r.report,
-		flags: &simFlags{row: row, first: f.first, seeds: r.seeds(row), time: share, jobs: f.jobs, quiet: f.quiet, shrink: f.shrink && row.Play == nil,
+		flags: &simFlags{row: row, first: first, seeds: seeds, time: share, jobs: f.jobs, quiet: f.quiet, shrink: f.shrink && row.Play == nil,
 			given: func(flag string) bool { return flag == "seeds" }}}
 	problem, err := s.perform(ctx)
 	if err != nil {
