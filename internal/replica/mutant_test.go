@@ -33,6 +33,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePlaceWithoutPosition":   placeInTheMiddle,
 		"StorePositionsSkipped":       positionsInTheMiddle,
 		"StoreBaseForgotten":          positionsOfOthers,
+		"StoreUnsettledUnplaced":      placeOfAnUnsettledView,
 		"StoreTentativeIsNewer":       tentativeIsOlder,
 		"ReplicaForgetEarlier":        aloneKeeps,
 		"ReplicaEarlierUnnamed":       earlierIsABranch,

@@ -67,6 +67,28 @@ func positionsOfOthers(t testing.TB) {
 
 func TestAPlaceHasThePositionsOfAbsentSenders(t *testing.T) { positionsOfOthers(t) }
 
+// placeOfAnUnsettledView has a member apply operations of a view that did not settle, while
+// others go on in the view before.
+func placeOfAnUnsettledView(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.hold = func(from int, p []byte) bool { return kind(p[0]) == kindReport && from == 2 }
+	w.install(0, 2)
+	for range 9 {
+		w.op(0, "b")
+		w.op(1, "c")
+	}
+	require.Equal(t, "a", w.nodes[0].app, "the view has not settled")
+	w.install(0)
+	require.Equal(t, "abbbbbbbbb", w.nodes[0].app)
+	for _, states := range w.named {
+		require.Len(t, states, 1, "one name for two states")
+	}
+}
+
+func TestOperationsOfAnUnsettledViewHaveAPlaceThere(t *testing.T) { placeOfAnUnsettledView(t) }
+
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
