@@ -200,6 +200,7 @@ func TestErrors(t *testing.T) {
 		"grid:1,2/2,3":                 "node 2 is in two rows of the grid",
 		"weighted:x=1":                 `node id "x" is not a number`,
 		"grid:1,2//3":                  `node id "" is not a number`,
+		"explicit:1,2/x":               `node id "x" is not a number`,
 		"explicit:1,2/3,4":             "the quorums {1 2} and {3 4} have no node in common",
 		strings.Repeat("1", MaxText+1): "more than 65536",
 		"explicit:" + strings.Repeat("1/", MaxQuorums) + "1": "the list has 1025 quorums, more than 1024",
