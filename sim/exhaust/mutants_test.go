@@ -177,6 +177,17 @@ var survivors = map[string]string{
 	"AuditForgetsVotes": "audits do not compare states that are loaded",
 	"AuditForgetsViews": "audits do not compare states that are loaded",
 
+	"DisputesSteer":     "there are no references of UTC",
+	"BendAtTheWrongEnd": "there are no references of UTC",
+	"SleepUnseen":       "not in the stack: internal/hwclock",
+	"GlobalLostTwice":   "there is no quorum system",
+	"QuietNews":         "quiet packets wake their receivers",
+	"QuietStranger":     "quiet packets wake their receivers",
+	"QuietHurried":      "quiet packets wake their receivers",
+	"QuietSlow":         "quiet packets wake their receivers",
+	"QuietUngathered":   "quiet packets wake their receivers",
+	"QuietLate":         "quiet packets wake their receivers",
+
 	"TwinsUnseen":           "packets have no counters",
 	"TimersInTheBatch":      "packets do not wait in sockets",
 	"LateUnnoticed":         "costs availability only",
@@ -195,7 +206,7 @@ var survivors = map[string]string{
 // internal/life decides on, too few peers to collate replies, no addresses, no keys, and no
 // loop, answer no readers, and tell no other program the time.
 var absent = []string{"broadcast", "replica", "kv", "library", "leader global", "leader stamps", "leader verify", "epoch", "edict", "fence",
-	"durable", "life", "program", "collation", "ntpserver", "clockbound", "introductions", "admit", "journal", "loop",
+	"durable", "life", "program", "collation", "ntpserver", "clockbound", "serve", "introductions", "admit", "journal", "loop",
 	"readers", "session"}
 
 func TestEveryMutantIsAccountedFor(t *testing.T) {
