@@ -48,6 +48,10 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 // held up.
 const receiveBuffer = 4 << 20
 
+// quietOneIn has one in so many quiet packets wake the node: fewer than a receive buffer of
+// the usual size holds, and so many that the group at rest hardly wakes up for them.
+const quietOneIn = 64
+
 // socket returns the options of the node's socket.
 func (c *Config) socket() (o udp.Options) {
 	o.MaxPacket = c.largestPacket()
@@ -56,7 +60,7 @@ func (c *Config) socket() (o udp.Options) {
 		return o
 	}
 	offset, bit := wire.QuietMark()
-	o.Quiet = &udp.Quiet{Offset: offset, Mask: bit}
+	o.Quiet = &udp.Quiet{Offset: offset, Mask: bit, OneIn: quietOneIn}
 	return o
 }
 

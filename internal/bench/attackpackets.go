@@ -48,6 +48,13 @@ var hostile = []hostileKind{
 		binary.BigEndian.PutUint64(b[at+18:], rand.Uint64()|1)
 		return b
 	}},
+	{"quiet", func(p *packets, b []byte) []byte { // which wait until something else wakes the node
+		at := len(b)
+		b = noise(append(b, p.overheard()[:wire.HeaderSize]...), 50+rand.IntN(300)) // of one size, they would come as one message
+		offset, bit := wire.QuietMark()
+		b[at+offset] |= bit
+		return b
+	}},
 	{"not sealed", (*packets).open},
 	{"another key", (*packets).otherKey},
 }

@@ -153,7 +153,7 @@ func (c *Conn) ReadBatch(pkts []Packet, deadline timed.Instant) (n int, err erro
 	if len(pkts) == 0 {
 		return 0, errors.New("udp: ReadBatch without room for a packet")
 	}
-	if n, err = c.read(pkts, deadline); err == nil {
+	if n, err = c.read(c.beside(pkts), deadline); err == nil {
 		n, err = c.takeQuiet(pkts, n)
 	}
 	return n, c.readError(err)

@@ -10,6 +10,18 @@ import (
 type Quiet struct {
 	Offset int
 	Mask   byte
+	// OneIn, if not 0, has one of so many quiet packets, at random, wake the reader all the
+	// same: it then reads a flood of them before they fill the buffer.
+	OneIn int
+}
+
+// beside returns the room for the packets that are not quiet. Quiet packets that came
+// before them must find room beside them, however many there are.
+func (c *Conn) beside(pkts []Packet) []Packet {
+	if !c.sock.hasQuiet() {
+		return pkts
+	}
+	return pkts[:(len(pkts)+1)/2]
 }
 
 // takeQuiet reads the quiet packets that have come besides the n packets of pkts, and

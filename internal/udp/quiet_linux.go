@@ -74,18 +74,29 @@ func newQuietSocket(fd, family int, local netip.AddrPort, clock *hwclock.Clock, 
 	return q, nil
 }
 
+// randomNumber is where programs of the kernel's packet filter load a random number.
+const randomNumber = 0xfffff000 + 56 // SKF_AD_OFF + SKF_AD_RANDOM
+
 // quietFilter is a program of the kernel's packet filter. It returns the socket that gets
-// a packet: 1 for a quiet one, and 0 for all others. A packet that is too short for the
-// load ends the program with 0.
+// a packet: 1 for a quiet one, and 0 for all others and for one in mark.OneIn. A packet that
+// is too short for the load ends the program with 0.
 func quietFilter(mark *Quiet) []unix.SockFilter {
-	return []unix.SockFilter{
+	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_LEN},
-		{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, Jt: 3, K: quietSize},
+		{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, Jf: 1, K: quietSize},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: uint32(mark.Offset)},
-		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: uint32(mark.Mask)},
-		{Code: unix.BPF_RET | unix.BPF_K, K: 1},
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jt: 1, K: uint32(mark.Mask)},
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
 	}
+	if mark.OneIn > 0 {
+		filter = append(filter,
+			unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: randomNumber},
+			unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_MOD | unix.BPF_K, K: uint32(mark.OneIn)},
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: 0},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0})
+	}
+	return append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 1})
 }
 
 // read reads packets without waiting.
@@ -120,6 +131,9 @@ func (s *socket) readQuiet(pkts []Packet) (n int, err error) {
 	}
 	return s.quiet.read(pkts)
 }
+
+// hasQuiet reports whether quiet packets come apart from the others.
+func (s *socket) hasQuiet() bool { return s.quiet != nil }
 
 // quietLeft reports whether there may be quiet packets that there was no room for.
 func (s *socket) quietLeft() bool { return s.quiet != nil && s.quiet.more }

@@ -59,6 +59,35 @@ func TestQuietPacketsComeInTheOrderOfReceipt(t *testing.T) {
 	require.ElementsMatch(t, []string{"a1", "b2", "c3", "d4", "e", ""}, got)
 }
 
+// A batch that packets could fill has room for the quiet ones that came before them.
+func TestQuietPacketsHaveRoomBesideOthers(t *testing.T) {
+	r, s := withQuiet(t)
+	write(t, s, packetTo(r.LocalAddr(), "a1"))
+	for range 40 {
+		write(t, s, packetTo(r.LocalAddr(), "b2"))
+	}
+	in := room(8)
+	n, err := r.ReadBatch(in, timed.Never)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Equal(t, "a1", string(in[0].Buf))
+}
+
+// A flood of quiet packets ends a wait.
+func TestManyQuietPacketsEndAWait(t *testing.T) {
+	r := listen(t, "127.0.0.1:0", Options{Quiet: &Quiet{Offset: 1, Mask: 1, OneIn: 4}})
+	if r.sock.quiet == nil {
+		t.Skip("the kernel cannot tell packets apart")
+	}
+	s := listen(t, "127.0.0.1:0", Options{NoSendOffload: true})
+	for range 200 {
+		write(t, s, packetTo(r.LocalAddr(), "a1"))
+	}
+	n, err := r.ReadBatch(room(8), timed.Never)
+	require.NoError(t, err)
+	require.Positive(t, n)
+}
+
 func TestALongPacketIsNotQuiet(t *testing.T) {
 	r, s := withQuiet(t)
 	write(t, s, packetTo(r.LocalAddr(), strings.Repeat("1", quietSize+1)))

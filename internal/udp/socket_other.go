@@ -54,6 +54,8 @@ func (s *socket) readQuiet([]Packet) (n int, err error) { return 0, nil }
 
 func (s *socket) quietLeft() bool { return false }
 
+func (s *socket) hasQuiet() bool { return false }
+
 // unarmed as the expiry of the read deadline means that the deadline must be set before
 // the next wait.
 const unarmed timed.Instant = math.MinInt64
