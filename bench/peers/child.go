@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/failaware/failaware/internal/jsonlines"
 )
 
 // member is a node of a system within a child process, or a client of one beside it.
@@ -39,7 +41,7 @@ func (unable) store(context.Context, []byte) error { return errNotOffered }
 type child struct {
 	job     job
 	member  member
-	reports *lines
+	reports *jsonlines.Writer
 
 	mu      sync.Mutex
 	number  uint32 // of the run
@@ -50,14 +52,14 @@ type child struct {
 
 // serve does the job that it reads from in, until that ends.
 func serve(in io.Reader, out io.Writer) error {
-	c := &child{reports: newLines(out)}
+	c := &child{reports: jsonlines.NewWriter(out)}
 	commands := json.NewDecoder(in)
 	if err := commands.Decode(&c.job); err != nil {
 		return err
 	}
 	var err error
 	if c.member, err = systems[c.job.System].member(c); err != nil {
-		c.reports.put(report{Fatal: err.Error()})
+		c.reports.Put(report{Fatal: err.Error()})
 		return err
 	}
 	for {
@@ -91,12 +93,12 @@ func (c *child) do(cmd command) {
 	if err != nil {
 		r.Err = err.Error()
 	}
-	c.reports.put(r)
+	c.reports.Put(r)
 }
 
 // saw reports what the member knows now.
 func (c *child) saw(leader int, members []int) {
-	c.reports.put(report{View: &view{At: now(), Leader: leader, Members: members}})
+	c.reports.Put(report{View: &view{At: now(), Leader: leader, Members: members}})
 }
 
 // ready says that a client has what it needs, by a view of all.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/failaware/failaware/internal/jsonlines"
 )
 
 // group is the processes of a system: at each node a child, and a daemon beside it if the
@@ -51,12 +53,10 @@ type node struct {
 type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	put  *lines
+	put  *jsonlines.Writer
 	over chan struct{} // closed when it has ended
 
-	mu      sync.Mutex
-	number  int
-	waiting map[int]chan report
+	answers jsonlines.Answers[report]
 }
 
 // startGroup starts a group, and waits for it to be whole.
@@ -91,7 +91,7 @@ func (g *group) count() int { return len(g.nodes) }
 
 // start starts a command where a node lives. It ends with this process.
 func (g *group) start(id int, args []string, out func(io.Reader), errs func(io.Reader)) (*process, error) {
-	p := &process{cmd: g.net.command(id, args...), over: make(chan struct{}), waiting: map[int]chan report{}}
+	p := &process{cmd: g.net.command(id, args...), over: make(chan struct{})}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	var stdout, stderr io.ReadCloser
 	var err error
@@ -107,7 +107,7 @@ func (g *group) start(id int, args []string, out func(io.Reader), errs func(io.R
 	if err = p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.put = newLines(p.in)
+	p.put = jsonlines.NewWriter(p.in)
 	var read sync.WaitGroup
 	read.Go(func() { out(stdout) })
 	read.Go(func() { errs(stderr) })
@@ -164,7 +164,7 @@ func (g *group) startChild(id int) error {
 	for i := range g.nodes {
 		j.Hosts = append(j.Hosts, g.net.host(i+1))
 	}
-	p.put.put(j)
+	p.put.Put(j)
 	return nil
 }
 
@@ -191,12 +191,7 @@ func (g *group) read(n *node, p *process, r io.Reader) {
 			g.mu.Unlock()
 			g.saw(n.id, func(*view) {})
 		default:
-			p.mu.Lock()
-			if w := p.waiting[got.Number]; w != nil {
-				w <- got
-				delete(p.waiting, got.Number)
-			}
-			p.mu.Unlock()
+			p.answers.Take(got.Number, got)
 		}
 	}
 }
@@ -367,13 +362,9 @@ func (g *group) restart(id int) error {
 
 // ask sends a command to a child, and returns a function that waits for the answer.
 func (p *process) ask(c command, patience time.Duration) func() (report, error) {
-	answer := make(chan report, 1)
-	p.mu.Lock()
-	p.number++
-	c.Number = p.number
-	p.waiting[c.Number] = answer
-	p.mu.Unlock()
-	p.put.put(c)
+	number, answer := p.answers.Expect()
+	c.Number = number
+	p.put.Put(c)
 	return func() (report, error) {
 		select {
 		case r := <-answer:

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -108,18 +105,3 @@ func now() int64 {
 
 // until sleeps until an instant.
 func until(at int64) { time.Sleep(time.Duration(at - now())) }
-
-// lines writes one JSON object a line, for any number of goroutines.
-type lines struct {
-	mu  sync.Mutex
-	enc *json.Encoder
-}
-
-func newLines(w io.Writer) *lines { return &lines{enc: json.NewEncoder(w)} }
-
-// put writes a line. A reader that has gone ends this process soon.
-func (l *lines) put(v any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_ = l.enc.Encode(v)
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/jsonlines"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -227,12 +228,12 @@ func (b *bare) send(stamped bool) {
 }
 
 // serveBare is a follower in a process of its own.
-func serveBare(j *job, commands *json.Decoder, reports *lines) error {
+func serveBare(j *job, commands *json.Decoder, reports *jsonlines.Writer) error {
 	b, err := newBare(j)
 	if err != nil {
 		return err
 	}
-	reports.put(report{Addr: b.conn.LocalAddr().String()})
+	reports.Put(report{Addr: b.conn.LocalAddr().String()})
 	var cmd command
 	if err := commands.Decode(&cmd); err != nil {
 		_ = b.conn.Close()

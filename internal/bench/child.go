@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/failaware/failaware/internal/jsonlines"
 )
 
 // Launcher makes the command that runs [Serve] in a process of its own, with
@@ -20,13 +22,13 @@ type Launcher func() *exec.Cmd
 type child struct {
 	in   io.WriteCloser
 	cmd  *exec.Cmd // nil: a goroutine
-	put  *lines
+	put  *jsonlines.Writer
 	over chan struct{} // closed when the child has ended, and its last report was handled
 
-	mu      sync.Mutex
-	number  int
-	waiting map[int]chan *reply
-	fatal   string
+	answers jsonlines.Answers[*reply]
+
+	mu    sync.Mutex
+	fatal string
 }
 
 // answerWait is how long a child may take to answer, in addition to the time of the
@@ -38,7 +40,7 @@ var errChildEnded = errors.New("a child process ended")
 // start starts a child and gives it its job. One goroutine calls handle with all
 // reports except answers.
 func (l Launcher) start(j *job, handle func(*report)) (*child, error) {
-	c := &child{over: make(chan struct{}), waiting: make(map[int]chan *reply)}
+	c := &child{over: make(chan struct{})}
 	var out io.ReadCloser
 	if l == nil {
 		childIn, in := io.Pipe()
@@ -63,8 +65,8 @@ func (l Launcher) start(j *job, handle func(*report)) (*child, error) {
 			return nil, fmt.Errorf("bench: starting a child process: %w", err)
 		}
 	}
-	c.put = newLines(c.in)
-	c.put.put(j)
+	c.put = jsonlines.NewWriter(c.in)
+	c.put.Put(j)
 	go c.read(out, handle)
 	return c, nil
 }
@@ -80,12 +82,7 @@ func (c *child) read(out io.Reader, handle func(*report)) {
 		}
 		switch {
 		case r.Reply != nil:
-			c.mu.Lock()
-			if w := c.waiting[r.Reply.Number]; w != nil {
-				w <- r.Reply
-				delete(c.waiting, r.Reply.Number)
-			}
-			c.mu.Unlock()
+			c.answers.Take(r.Reply.Number, r.Reply)
 			continue
 		case r.Fatal != "":
 			c.mu.Lock()
@@ -100,17 +97,13 @@ func (c *child) read(out io.Reader, handle func(*report)) {
 }
 
 // tell sends a command that needs no answer.
-func (c *child) tell(cmd command) { c.put.put(cmd) }
+func (c *child) tell(cmd command) { c.put.Put(cmd) }
 
 // ask sends a command and returns a function that waits for the answer.
 func (c *child) ask(cmd command) func() (*reply, error) {
-	answer := make(chan *reply, 1)
-	c.mu.Lock()
-	c.number++
-	cmd.Number = c.number
-	c.waiting[cmd.Number] = answer
-	c.mu.Unlock()
-	c.put.put(cmd)
+	number, answer := c.answers.Expect()
+	cmd.Number = number
+	c.put.Put(cmd)
 	return func() (*reply, error) {
 		select {
 		case r := <-answer:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/jsonlines"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
 )
@@ -103,7 +104,7 @@ type floorPeer struct {
 }
 
 // serveFloor is the job of a child.
-func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
+func serveFloor(j *job, commands *json.Decoder, reports *jsonlines.Writer) error {
 	clock, err := hwclock.New()
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
 	}
 	defer conn.Close()
 	f := &floorChild{self: j.ID, clock: clock, conn: conn, in: make([]udp.Packet, 4*floorBatch)}
-	reports.put(report{Addr: conn.LocalAddr().String()})
+	reports.Put(report{Addr: conn.LocalAddr().String()})
 	for {
 		var cmd command
 		if err := commands.Decode(&cmd); err != nil {
@@ -135,7 +136,7 @@ func serveFloor(j *job, commands *json.Decoder, reports *lines) error {
 		}
 		count := f.count
 		r.Floor = &count
-		reports.put(report{Reply: r})
+		reports.Put(report{Reply: r})
 	}
 }
 

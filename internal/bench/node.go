@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/jsonlines"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,7 +18,7 @@ import (
 type nodeChild struct {
 	node    *failaware.Node
 	clock   *hwclock.Clock
-	reports *lines
+	reports *jsonlines.Writer
 	expects chan timed.Set // the nodes that should support the next leader
 	cast    *castChild     // nil: no broadcast
 	flood   *floodChild    // nil: no flood
@@ -25,7 +26,7 @@ type nodeChild struct {
 
 // serveNode runs a node as the node command does, with room for its loop beside
 // other goroutines.
-func serveNode(j *job, commands *json.Decoder, reports *lines) error {
+func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error {
 	clock, err := hwclock.New()
 	if err != nil {
 		return err
@@ -56,12 +57,12 @@ func serveNode(j *job, commands *json.Decoder, reports *lines) error {
 			go c.flood.receive(ctx)
 		}
 	}
-	reports.put(report{Addr: node.Addr().String()})
+	reports.Put(report{Addr: node.Addr().String()})
 	go c.watch(ctx)
 	go func() {
 		<-node.Done()
 		if err := node.Err(); err != nil {
-			reports.put(report{Fatal: err.Error()})
+			reports.Put(report{Fatal: err.Error()})
 		}
 	}()
 	for {
@@ -114,7 +115,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	case doClock:
 		go func() {
 			r.Samples = c.sampleClock(time.Duration(cmd.Millis)*time.Millisecond, time.Duration(cmd.Micros)*time.Microsecond)
-			c.reports.put(report{Reply: r})
+			c.reports.Put(report{Reply: r})
 		}()
 		return
 	case doCast:
@@ -123,7 +124,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 			if r.Cast, err = c.cast.run(ctx, cmd.Cast); err != nil {
 				r.Err = err.Error()
 			}
-			c.reports.put(report{Reply: r})
+			c.reports.Put(report{Reply: r})
 		}()
 		return
 	case doFlood:
@@ -144,7 +145,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 		r.Err = err.Error()
 	}
 	if cmd.Number != 0 {
-		c.reports.put(report{Reply: r})
+		c.reports.Put(report{Reply: r})
 	}
 }
 
@@ -164,7 +165,7 @@ func (c *nodeChild) watch(ctx context.Context) {
 			alive.Remove(e.Peer)
 		}
 		s := c.look(e.Kind(), idSet{alive})
-		c.reports.put(report{State: &s})
+		c.reports.Put(report{State: &s})
 		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support.Set) {
 			c.watchSupport(s, expect)
 		}
@@ -178,7 +179,7 @@ func (c *nodeChild) watchSupport(s state, expect timed.Set) {
 		time.Sleep(200 * time.Microsecond)
 		before := s.Support
 		if s = c.look("support", s.Alive); s.Support != before {
-			c.reports.put(report{State: &s})
+			c.reports.Put(report{State: &s})
 		}
 	}
 }

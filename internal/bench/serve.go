@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/failaware/failaware/internal/jsonlines"
 )
 
 // Serve is a child: it does the job that it reads from in, reports to out, and
 // returns when in ends.
 func Serve(in io.Reader, out io.Writer) error {
-	commands, reports := json.NewDecoder(in), newLines(out)
+	commands, reports := json.NewDecoder(in), jsonlines.NewWriter(out)
 	var j job
 	err := commands.Decode(&j)
 	if err == nil {
@@ -27,6 +29,6 @@ func Serve(in io.Reader, out io.Writer) error {
 	if err == io.EOF {
 		return nil
 	}
-	reports.put(report{Fatal: err.Error()})
+	reports.Put(report{Fatal: err.Error()})
 	return fmt.Errorf("bench: %w", err)
 }

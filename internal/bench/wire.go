@@ -2,8 +2,6 @@ package bench
 
 import (
 	"encoding/json"
-	"io"
-	"sync"
 
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -107,21 +105,6 @@ type reply struct {
 	Floor   *floorCount   `json:",omitempty"`
 	Cast    *castCount    `json:",omitempty"`
 	History *history      `json:",omitempty"`
-}
-
-// lines writes one JSON object a line, for any number of goroutines.
-type lines struct {
-	mu  sync.Mutex
-	enc *json.Encoder
-}
-
-func newLines(w io.Writer) *lines { return &lines{enc: json.NewEncoder(w)} }
-
-// put writes a line. A parent that no longer reads will soon end its children.
-func (l *lines) put(v any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_ = l.enc.Encode(v)
 }
 
 // idSet is a set that travels as the list of its ids.

@@ -13,19 +13,20 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/chaos/member"
+	"github.com/failaware/failaware/internal/jsonlines"
 )
 
 // process is a running member.
 type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	put  *json.Encoder
+	put  *jsonlines.Writer
 	over chan struct{} // closed when it has ended
 	dead atomic.Bool   // it was killed: it ends once its disk lets it
 
+	answers jsonlines.Answers[member.Report]
+
 	mu      sync.Mutex
-	number  int
-	waiting map[int]chan member.Report
 	status  *member.Status
 	failed  string
 	changed func()
@@ -35,7 +36,7 @@ type process struct {
 // startProcess starts a member. changed is called after each of its reports, and fence
 // with each of its edicts.
 func startProcess(cmd *exec.Cmd, cfg member.Config, changed func(), fence func(member.Report)) (*process, error) {
-	p := &process{cmd: cmd, over: make(chan struct{}), waiting: map[int]chan member.Report{}, changed: changed, fence: fence}
+	p := &process{cmd: cmd, over: make(chan struct{}), changed: changed, fence: fence}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the run is for the harness
 	var err error
@@ -49,8 +50,8 @@ func startProcess(cmd *exec.Cmd, cfg member.Config, changed func(), fence func(m
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.put = json.NewEncoder(p.in)
-	if err := p.put.Encode(cfg); err != nil {
+	p.put = jsonlines.NewWriter(p.in)
+	if err := p.put.Put(cfg); err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	go p.read(out)
@@ -86,10 +87,7 @@ func (p *process) take(r member.Report) {
 	case r.Failed != "":
 		p.failed = r.Failed
 	default:
-		if w := p.waiting[r.Answer]; w != nil {
-			w <- r
-			delete(p.waiting, r.Answer)
-		}
+		p.answers.Take(r.Answer, r)
 	}
 }
 
@@ -100,14 +98,9 @@ var errEnded = errors.New("the process has ended")
 
 // ask sends a command and waits for the answer.
 func (p *process) ask(c member.Command) (member.Report, error) {
-	answer := make(chan member.Report, 1)
-	p.mu.Lock()
-	p.number++
-	c.Number = p.number
-	p.waiting[c.Number] = answer
-	err := p.put.Encode(c)
-	p.mu.Unlock()
-	if err != nil {
+	number, answer := p.answers.Expect()
+	c.Number = number
+	if p.put.Put(c) != nil {
 		return member.Report{}, errEnded
 	}
 	select {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/chaos/oracle"
+	"github.com/failaware/failaware/internal/jsonlines"
 	"github.com/failaware/failaware/replicate"
 )
 
@@ -29,8 +30,7 @@ type member struct {
 	reads  atomic.Uint64
 	late   atomic.Int64 // the worst lateness of the poller since the last sample
 
-	out sync.Mutex
-	to  *json.Encoder
+	to *jsonlines.Writer
 }
 
 // Report is a line that a member prints.
@@ -78,7 +78,7 @@ const (
 
 // Serve runs a member, from the lines of in, until in ends or a node stops by itself.
 func Serve(in io.Reader, out io.Writer) error {
-	m := &member{to: json.NewEncoder(out)}
+	m := &member{to: jsonlines.NewWriter(out)}
 	lines := json.NewDecoder(in)
 	err := lines.Decode(&m.cfg)
 	if err == nil {
@@ -91,11 +91,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func (m *member) print(r Report) {
-	m.out.Lock()
-	defer m.out.Unlock()
-	_ = m.to.Encode(r) // without a reader the program is about to end
-}
+func (m *member) print(r Report) { _ = m.to.Put(r) }
 
 // start starts the nodes.
 func (m *member) start(ctx context.Context) (err error) {
