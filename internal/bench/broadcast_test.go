@@ -59,7 +59,7 @@ func TestBroadcast(t *testing.T) {
 			require.Positive(t, l.Latency.Count)
 			require.Positive(t, l.Latency.Min, "no message arrives before it is sent")
 		}
-		require.Less(t, c.Slow.Messages, 2.0*castSlow)
+		require.Less(t, c.Slow.Messages, 10.0*castSlow, "a sender that a busy machine held up catches up")
 		require.Equal(t, 64, c.Floors.Plain.Packet)
 		require.Equal(t, 64, c.Floors.Offload.Packet)
 		require.Zero(t, c.Floors.Plain.Together)

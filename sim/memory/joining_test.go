@@ -49,6 +49,17 @@ func TestMembersAreFoundAgain(t *testing.T) {
 	})
 }
 
+func knowEachOther(nodes []*failaware.Node) bool {
+	for _, n := range nodes {
+		for _, other := range nodes {
+			if len(n.Status().Peers) != len(nodes)-1 || n.NameOf(other.ID()) != other.Name() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func joinBySeeds(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	net := memory.New(memory.Options{Seed: seed})
@@ -78,7 +89,9 @@ func joinBySeeds(t *testing.T, seed uint64) {
 		nodes = append(nodes, n)
 		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
 	}
-	time.Sleep(20 * time.Second)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && !knowEachOther(nodes); {
+		time.Sleep(100 * time.Millisecond)
+	}
 	net.Loss(0)
 	time.Sleep(nodes[0].Bounds().Notice + 2*nodes[0].Bounds().View) // all hear each other, and the locks of other leaders end
 	for _, n := range nodes {
