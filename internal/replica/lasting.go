@@ -11,7 +11,8 @@ import (
 // rank when a quorum has said, in the order, that it has the state: then every later quorum
 // includes a member that has promised the rank, and its view gets a larger one. A view that
 // ends before leaves the state as old as it was, because other members may not have seen
-// it settled, and settle another view of the same rank.
+// it settled, and settle another view of the same rank. The sequence of the view is no rank,
+// because sequences begin at 1 again when the incarnations of all members end together.
 //
 // With Stored the rank is the sequence of the view. A state directory has it before the
 // member takes part in the view, so that later views have larger ones, over processes.
