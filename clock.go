@@ -17,7 +17,7 @@ import (
 // not allocate; it is safe for concurrent use.
 //
 // The clock is slewed, and never runs backwards within a timeline. It steps only
-// when a event.ClockStepped event says so, onto another timeline.
+// onto another timeline, and an event.ClockStepped says so.
 func (n *Node) Clock() Reading { return clockFrom(n.loop.Snapshot, n.clock.Read) }
 
 func clockFrom(load func() *loop.Snapshot, read func() hwclock.Reading) Reading {

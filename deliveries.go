@@ -104,9 +104,9 @@ func (n *Node) Receive(ctx context.Context, into []Delivery) (int, error) {
 const receiveBatch = 64
 
 // Deliveries returns an iterator over the deliveries, as [Node.Receive] gives them.
-// A payload is borrowed until the next item, and that of the last one as those of
-// Receive; [Delivery.Clone] keeps one. The iteration ends with an error, as those of
-// Receive, and an empty item. Items that were not iterated over are left for the
+// A payload is borrowed until the next item, and that of the last item until the next
+// call of Deliveries or Receive; [Delivery.Clone] keeps one. The iteration ends with an
+// empty item and an error of Receive. Items that were not iterated over are left for the
 // next consumer, even if the body of the loop panics.
 func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 	return func(yield func(Delivery, error) bool) {

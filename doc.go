@@ -38,6 +38,16 @@
 // [github.com/failaware/failaware/sim] plays the decisions of your program in thousands
 // of hostile worlds.
 //
+// # Words
+//
+// A logical partition is a leader with the nodes that support it: their votes bind them
+// to it for a time. A split network has several. A view is a list of members on which
+// all of them have agreed; while a lease lasts it is up to date, and no other up-to-date
+// view has one of these members. Group time is the clock that a leader and its followers
+// share. It belongs to a timeline; when leaders change, so does the timeline. An
+// incarnation is one life of a node: a restart, a suspend or a clock that cannot be
+// trusted begins another one, and nothing of the former counts.
+//
 // # Answers and promises
 //
 // An answer holds when the clock was read, in the call. Its AtMost is an upper bound on

@@ -21,7 +21,7 @@ func (n *Node) Events(ctx context.Context) iter.Seq[event.Event] {
 	return n.EventsSince(ctx, n.events.Last())
 }
 
-// EventsSince is as [Node.Events], from the first event on that has a larger
+// EventsSince is like [Node.Events], from the first event on that has a larger
 // sequence number than seq and is still kept; 0 asks for all that are kept. A number
 // that this process has not reached yet comes from another one, and counts as 0.
 func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event] {

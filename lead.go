@@ -26,7 +26,7 @@ func (n *Node) LeadGlobally(ctx context.Context) (context.Context, context.Cance
 }
 
 // LeaderContext returns a context that is done before this node's lease can end: at
-// the latest [Timing.SchedulingDelay] before the lease runs out without having been
+// the latest Timing.SchedulingDelay before the lease runs out without having been
 // renewed, and at once when the lead is given up. Its cause is then a
 // [*NotLeaderError], which matches [ErrNotLeader]. It is also done when ctx is, and
 // when the node stops ([ErrClosed]). It stands for one uninterrupted lead: after
@@ -47,7 +47,7 @@ func (n *Node) LeaderContext(ctx context.Context) (context.Context, context.Canc
 	return n.leaderContext(ctx, false)
 }
 
-// GlobalLeaderContext is as [Node.LeaderContext] for the global lead: the context
+// GlobalLeaderContext is like [Node.LeaderContext], for the global lead: the context
 // is done before this node's global lease can end. Its cause is then a
 // [*NotLeaderError] with Global set. It lasts over changes of the local lead's
 // support, as long as a quorum renews the lease.

@@ -65,7 +65,7 @@ type Node struct {
 }
 
 // Close stops the node at once, as a crash would: the peers find out by its
-// silence, within [Bounds.Elect] and [Bounds.View]. When Close returns, no answer
+// silence, within Bounds.Elect and Bounds.View. When Close returns, no answer
 // says that the node leads, the address and the state directory are free, and
 // processors may sleep. Closing a stopped node does nothing. The error is always nil.
 func (n *Node) Close() error {
@@ -157,7 +157,7 @@ var machineClock = sync.OnceValues(hwclock.New)
 var holdAwake = awake.Hold
 
 // Start starts a node. It returns at once; the node takes part as soon as its
-// waiting time is over ([Bounds.Ready], and see [event.Ready]). The node runs until
+// waiting time is over (Bounds.Ready, and see [event.Ready]). The node runs until
 // [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
 // stops by itself ([Node.Err]).
 //

@@ -66,7 +66,7 @@ type Verification struct {
 // trusted any more. By may step down earlier. Each call reads the hardware clock.
 func (v Verification) ValidFor() time.Duration { return v.clock.left(v.local) }
 
-// GlobalValidFor is as ValidFor for the global lead: no node but By leads globally.
+// GlobalValidFor is like ValidFor, for the global lead: no node but By leads globally.
 func (v Verification) GlobalValidFor() time.Duration { return v.clock.left(v.global) }
 
 // String says what the answer promises from now on.
@@ -135,7 +135,7 @@ func (r Refusal) String() string {
 }
 
 // Hold returns a promise that no other node leads the logical partition for some time,
-// at most [Timing.LockTime]: no other node leads with the support of this node or of
+// at most Timing.LockTime: no other node leads with the support of this node or of
 // its supporters. It is for programs that act for the leader and cannot look at its
 // answers at every step, such as other processes; within the process, [Node.LeaderContext]
 // costs nothing.
@@ -145,7 +145,7 @@ func (r Refusal) String() string {
 // of ctx. It is safe for concurrent use, and costs a turn of the node's loop.
 func (n *Node) Hold(ctx context.Context) (Hold, error) { return n.hold(ctx, false) }
 
-// HoldGlobally is as [Node.Hold] for the global lead: no other node of the group leads
+// HoldGlobally is like [Node.Hold], for the global lead: no other node of the group leads
 // globally. The error of a node that does not lead globally is a [*NotLeaderError]
 // with Global set.
 func (n *Node) HoldGlobally(ctx context.Context) (Hold, error) { return n.hold(ctx, true) }
@@ -180,7 +180,7 @@ func (n *Node) FindLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, false)
 }
 
-// FindGlobalLeader is as [Node.FindLeader] for the node that leads globally.
+// FindGlobalLeader is like [Node.FindLeader], for the node that leads globally.
 func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, true)
 }

@@ -119,7 +119,7 @@ func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer
 // It is safe for concurrent use.
 func (n *Node) Edict(payload []byte) (edict.Edict, error) { return n.EdictOf(edict.Sum(payload)) }
 
-// EdictOf is as [Node.Edict] for the digest of a payload.
+// EdictOf is like [Node.Edict], for the digest of a payload.
 func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
 	t, err := n.Timestamp()
 	if err != nil {

@@ -53,7 +53,7 @@ type Sync struct {
 }
 
 // New returns the clock of an incarnation that starts at now, when the wall clock shows
-// wall. The first timeline starts there, or in the year 2097 if that is later.
+// wall. The first timeline starts there; a wall clock after the year 2097 counts as 2097.
 func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	return &Sync{cfg: cfg, audit: audit{shown: wall.clamp()}, snap: Snapshot{
 		base: now, shown: wall.clamp(), slewEnd: now,

@@ -56,7 +56,7 @@ func (s *Service) RemovePeer(id timed.NodeID) {
 func (s *Service) Peers() timed.Set { return s.known }
 
 // SetReady says that this node may vote. Until then its echoes say that it hears no
-// peer, so that no peer counts on it (model: "Ready").
+// peer, so that no peer counts on it.
 func (s *Service) SetReady() { s.ready = true }
 
 // HandlePacket takes the header of a packet received when the local clock showed

@@ -9,6 +9,17 @@
 //			fmt.Println(e.View.Set, "are in the group:", e)
 //		}
 //	}
+//
+// By subject:
+//
+//   - this node: [Ready], [Restarted], [Inconsistent], [Unfit], [PacketUnsent], [Missed];
+//   - its peers: [PeerAlive], [PeerSilent], [PeerRestarted], [PeerCloned], [PeerLeaving],
+//     [Mismatch], [OtherQuorum];
+//   - leaders: [Following], [Elected], [LeadLost], [QuorumChange];
+//   - views: [ViewInstalled], [ViewFresh], [ViewStale];
+//   - clocks: [ClockAdopted], [ClockStepped], [ClockFault], [UTCChanged], [Falseticker],
+//     [Truechimer];
+//   - the broadcast: [SlowConsumer], [StampAhead].
 package event
 
 import (

@@ -53,7 +53,7 @@ const (
 
 // SlowConsumer: the application takes its deliveries too slowly, and this node has
 // stopped acknowledging messages; if that lasts for another
-// [failaware.BroadcastConfig.SlowAfter], the incarnation ends ([Overrun]).
+// BroadcastConfig.SlowAfter, the incarnation ends ([Overrun]).
 type SlowConsumer struct {
 	Header
 	View    membership.ViewID `api:"view"`

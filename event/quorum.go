@@ -26,7 +26,7 @@ func (e OtherQuorum) String() string {
 		e.node(e.Peer), e.Epoch, e.Digest)
 }
 
-// QuorumChange: the quorum system is being replaced ([failaware.Node.ChangeQuorum]), or
+// QuorumChange: the quorum system is being replaced (Node.ChangeQuorum of package failaware), or
 // something is wrong about that.
 type QuorumChange struct {
 	Header

@@ -142,7 +142,8 @@ func (e *Election) grace() time.Duration {
 	return t.MaxDrift.Upper(t.KeepalivePeriod + t.SchedulingDelay + 2*t.OneWayTimeout)
 }
 
-// Ready reports whether the incarnation may vote and request (model, "Ready").
+// Ready reports whether the incarnation may vote and request: no vote of an
+// earlier one can still bind.
 func (e *Election) Ready(now timed.Instant) bool { return now >= e.readyAt }
 
 // ReadyAt returns when the incarnation may vote.

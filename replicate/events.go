@@ -9,8 +9,9 @@ import (
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
-// Event is something that happened to the replicated state. It is one of the types of
-// this package that are made of a view and more; a type switch tells them apart.
+// Event is something that happened to the replicated state: [AwaitsMemory], [Begun],
+// [Settled], [Receiving], [Restored] and others of this package. A type switch tells them
+// apart.
 type Event interface {
 	// String says what happened, in plain English.
 	String() string

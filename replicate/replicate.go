@@ -232,7 +232,7 @@ func (r *Replica) Done() <-chan struct{} { return r.done }
 
 // Err returns nil while the replica runs, after Close, and when the node has stopped
 // ([failaware.Node.Err]). Otherwise it returns why the replica stopped by itself: an
-// error of Restore or Merge.
+// error of Restore or Merge, or of the [Config.Storage].
 func (r *Replica) Err() error {
 	select {
 	case <-r.done:

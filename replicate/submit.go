@@ -24,10 +24,10 @@ type Applied struct {
 	// Transitional says that the view ended before the operation's atomicity was
 	// reached: it is in the state of the members that move on together with this node.
 	Transitional bool
-	// Lasting says, with RequireQuorum, that the operation is in the states of all later
-	// quorums, unless so many processes end before they have the state again, or lose the
-	// disks of their [Config.Storage], that no quorum remembers it. The event [Begun]
-	// tells of that. With Storage and without RequireQuorum it says that the operation is
+	// Lasting says that the operation is kept. With RequireQuorum it is in the states of
+	// all later quorums, as long as a quorum remembers it: a process that starts again has
+	// forgotten it until it has the state, unless its [Config.Storage] has it. The event
+	// [Begun] says that no quorum remembered. With Storage and without RequireQuorum it is
 	// on the disks of all members of the view.
 	Lasting bool
 	// Stamp is the group time of submission, wrong by at most Deviation, which is

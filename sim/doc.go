@@ -6,4 +6,17 @@
 // clock of its own that drifts within ρ; links lose, delay and cut; processes
 // stall, crash and restart. A run is determined by its seed and [Options], and
 // two runs of the same give the same [Result.Hash].
+//
+// # Testing an application
+//
+// An [App] has the handlers that a process of yours runs on a node, and the promises that
+// must hold between all of them. [Test] plays it in many worlds:
+//
+//	func TestOneWorker(t *testing.T) {
+//		sim.Test(t, sim.Campaign{Options: sim.Options{Nodes: 5, App: service}})
+//	}
+//
+// A run that breaks a promise is made smaller ([Shrink]), kept as a file ([Case]), and
+// played first from then on. To script a single world, make one by [New], and let time
+// pass by [World.Run].
 package sim
