@@ -13,11 +13,10 @@ import (
 	"github.com/failaware/failaware/internal/session"
 )
 
-// adapter is an application as the engine calls it: snapshots are slices there. Its state
-// is the sessions with the application's state behind them.
+// adapter is an application as the engine calls it. Its state is the sessions with the
+// application's state behind them.
 type adapter struct {
 	app      Application
-	most     int // bytes of a snapshot
 	sessions *session.Table
 	delivery broadcast.Delivery       // that is applied
 	command  func(command []byte) any // applies its command, without an allocation for each
@@ -25,8 +24,8 @@ type adapter struct {
 
 var limits = session.Limits{Sessions: MaxSessions, Window: SessionWindow, Bytes: SessionResults}
 
-func newAdapter(app Application, most int) *adapter {
-	a := &adapter{app: app, most: most, sessions: session.NewTable(limits)}
+func newAdapter(app Application) *adapter {
+	a := &adapter{app: app, sessions: session.NewTable(limits)}
 	a.command = func(command []byte) any {
 		d := &a.delivery
 		return a.app.Apply(Operation{ID: d.ID, Command: command, Stamp: d.Stamp, Deviation: d.Deviation})
@@ -40,19 +39,6 @@ func (a *adapter) Apply(d broadcast.Delivery) any {
 	defer func() { a.delivery = broadcast.Delivery{} }() // let go of the payload
 	return a.sessions.Apply(session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}, d.Payload, a.command)
 }
-
-// Snapshot implements [engine.Application].
-func (a *adapter) Snapshot() ([]byte, error) {
-	w := bounded{most: a.most}
-	err := a.Save(&w)
-	if w.tooLarge {
-		err = ErrSnapshotTooLarge
-	}
-	return w.Bytes(), err
-}
-
-// Restore implements [engine.Application].
-func (a *adapter) Restore(state []byte) error { return a.Load(bytes.NewReader(state)) }
 
 // Save implements [engine.Application].
 func (a *adapter) Save(w io.Writer) error {
@@ -89,7 +75,7 @@ func (a *adapter) Merge(branches []replica.Branch) error {
 	list := make([]Branch, len(branches))
 	tables := make([]*session.Table, len(branches))
 	for i, b := range branches {
-		r := bytes.NewReader(b.State)
+		r := b.State.Reader()
 		var err error
 		if tables[i], err = readSessions(r); err != nil {
 			return err

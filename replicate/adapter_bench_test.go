@@ -17,7 +17,7 @@ func (c *counter) Restore(io.Reader) error  { return nil }
 
 // Sessions cost an operation without one nothing but a byte.
 func BenchmarkApply(b *testing.B) {
-	a := newAdapter(&counter{}, 1)
+	a := newAdapter(&counter{})
 	command := make([]byte, 64)
 	b.Run("plain", func(b *testing.B) {
 		d := broadcast.Delivery{Payload: session.AppendPlain(nil, command)}

@@ -1,7 +1,6 @@
 package replicate
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,20 +77,4 @@ func checkApplication(app Application, c *replica.Config) error {
 		return fmt.Errorf("replicate: invalid Config: %w", engine.ErrNoHasher)
 	}
 	return nil
-}
-
-// bounded is a buffer that takes no more than most bytes.
-type bounded struct {
-	bytes.Buffer
-	most     int
-	tooLarge bool
-}
-
-// Write implements [io.Writer].
-func (b *bounded) Write(p []byte) (int, error) {
-	if len(p) > b.most-b.Len() {
-		b.tooLarge = true
-		return 0, ErrSnapshotTooLarge
-	}
-	return b.Buffer.Write(p)
 }

@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,15 @@ const (
 // Config configures a replica. Zero values stand for the defaults. Limits are those
 // of this node; HashEvery must be the same at all nodes of the group.
 type Config struct {
-	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 256 MiB.
+	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 2 GiB, less a
+	// byte.
 	MaxSnapshot int
+	// SnapshotMemory is how many bytes of a snapshot that is transferred are kept in
+	// memory. A larger one is in a file. Zero means 8 MiB.
+	SnapshotMemory int
+	// Spool is the directory of these files, which go with the process. It must have room
+	// for two snapshots. Empty means Storage, or without one that for temporary files.
+	Spool string
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
 	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is
 	// less.
@@ -157,7 +165,12 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		beside = func(d broadcast.Delivery) { cfg.OnMessage(messageOf(&d)) }
 	}
 	stream := engine.NewStream(n, d)
-	a := newAdapter(app, c.WithDefaults().MaxSnapshot)
+	if cfg.SnapshotMemory < 0 {
+		return nil, nil, fmt.Errorf("replicate: invalid Config: SnapshotMemory: %d is negative", cfg.SnapshotMemory)
+	}
+	spool := engine.NewSpool(cmp.Or(cfg.Spool, cfg.Storage), cmp.Or(cfg.SnapshotMemory, defaultMemory))
+	c.NewBytes = spool.NewBytes
+	a := newAdapter(app)
 	var store *engine.Store
 	if cfg.Storage != "" {
 		var err error
@@ -170,6 +183,9 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		if err != nil {
 			return nil, nil, errors.Join(err, store.Close())
 		}
+	}
+	if err := spool.Check(); err != nil {
+		return nil, nil, errors.Join(err, store.Close())
 	}
 	e, err := engine.New(c, stream, a, store, beside, event)
 	if err != nil {
@@ -196,6 +212,9 @@ func checkViews(c failaware.Config, storage string, have failaware.ViewID, known
 		"If that is impossible, move both away, and the node begins with the state of the others",
 		failaware.ErrDamaged, storage, have, filepath.Join(c.StateDir, fmt.Sprintf("node-%v.state", c.ID)), known)
 }
+
+// defaultMemory is the default of Config.SnapshotMemory.
+const defaultMemory = 8 << 20
 
 // machine returns the configuration of the machine.
 func (cfg *Config) machine(n *failaware.Node) replica.Config {

@@ -190,7 +190,7 @@ func uneven() []Campaign {
 func states() []Campaign {
 	return []Campaign{
 		{Name: "state", Purpose: "replicated state", Play: replicated.Options{}.Play, Check: 15, Test: 200, Long: 1,
-			Reach: []string{replicated.Merged, replicated.Restored, replicated.Passed, replicated.Refused, replicated.Continued, replicated.Together}},
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.Passed, replicated.Refused, replicated.Cramped, replicated.Continued, replicated.Together}},
 		{Name: "state-timed", Purpose: "replicated state, some operations Timed", Play: replicated.Options{Timed: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Merged}},
 		{Name: "state-tight", Purpose: "replicated state, little room", Play: replicated.Options{Tight: true}.Play, Check: 15, Test: 200, Long: 1,

@@ -80,7 +80,7 @@ func appendAncestors(b []byte, line []Ancestor) []byte {
 // encode returns a message's payload.
 func encode(m *message) []byte {
 	u64 := binary.BigEndian.AppendUint64
-	b := make([]byte, 1, ChunkOverhead+len(m.body))
+	b := make([]byte, 1, ChunkOverhead)
 	b[0] = byte(m.kind)
 	switch m.kind {
 	case kindReport:
@@ -105,6 +105,9 @@ func encode(m *message) []byte {
 		b = append(u64(u64(b, m.offset), m.size), m.body...)
 	case kindGot:
 		b = u64(append(appendName(b, m.name), m.digest[:]...), m.offset)
+		if m.rewind && m.offset > 0 { // wire version 4 has no such byte
+			b = append(b, flag(true))
+		}
 	case kindHash:
 		b = u64(u64(appendView(b, m.at.View), m.at.Position), m.sum)
 	case kindStored:
@@ -195,6 +198,7 @@ func decode(b []byte, m *message) error {
 		r.Bad = r.Bad || m.offset > m.size || uint64(len(m.body)) > m.size-m.offset
 	case kindGot:
 		m.name, m.digest, m.offset = r.name(), r.sum(), r.Uint64()
+		m.rewind = m.offset == 0 || len(r.Rest) > 0 && r.Flag()
 	case kindHash:
 		m.at.View, m.at.Position, m.sum = r.view(), r.Uint64(), r.Uint64()
 	case kindStored:

@@ -50,6 +50,11 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 			}
 		}
 	}
+	for _, offset := range []uint64{0, 3} {
+		var got message
+		require.NoError(t, decode(encode(&message{kind: kindGot, offset: offset, rewind: true}), &got))
+		require.True(t, got.rewind)
+	}
 	require.Error(t, decode(nil, new(message)))
 	require.Error(t, decode(encode(&message{kind: kindChunk, offset: 5, size: 4}), new(message)))
 	require.Error(t, decode(append(encode(&messages[3]), 0), new(message)))

@@ -18,6 +18,8 @@ type Config struct {
 	MaxPayload int
 	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted.
 	MaxSnapshot int
+	// NewBytes returns room for the bytes of one snapshot. The default is Memory.
+	NewBytes func() Bytes
 	// ChunkBytes is how many bytes of a snapshot travel in one message. Together
 	// with ChunkOverhead they must fit into MaxPayload.
 	ChunkBytes int
@@ -45,7 +47,7 @@ type Config struct {
 
 // Defaults.
 const (
-	DefaultMaxSnapshot = 256 << 20
+	DefaultMaxSnapshot = 1<<31 - 1
 	DefaultChunkBytes  = 16 << 10
 	DefaultRate        = 64 << 20
 	DefaultWindow      = 1 << 20
@@ -99,6 +101,9 @@ func (c Config) WithDefaults() Config {
 	def(&c.Rate, DefaultRate)
 	def(&c.Window, max(DefaultWindow, c.ChunkBytes))
 	def(&c.MaxQueued, DefaultMaxQueued)
+	if c.NewBytes == nil {
+		c.NewBytes = func() Bytes { return new(Memory) }
+	}
 	return c
 }
 

@@ -70,7 +70,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		}
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
-		m.view, m.phase, m.retryAt = nil, idle, timed.Never
+		m.view, m.phase, m.retryAt, m.resumeAt = nil, idle, timed.Never, timed.Never
 	})
 }
 

@@ -13,14 +13,14 @@ import (
 type Kind uint8
 
 const (
-	// Broadcast: broadcast Payload with Options, after all earlier payloads. Wait
+	// Broadcast: broadcast the Message with Options, after all earlier ones. Wait
 	// while the window is full. Drop a payload that the broadcast refuses because
 	// there is no quorum.
 	Broadcast Kind = iota + 1
 	// Apply: the application applies Delivery, which no longer has its envelope.
 	Apply
 	// Snapshot: the application makes a snapshot of its state as it is between the
-	// calls before and after this one. The bytes or the error go to HandleSnapshot
+	// calls before and after this one. The snapshot or the error goes to HandleSnapshot
 	// with Name.
 	Snapshot
 	// Restore: the application replaces its state by the snapshot State, named Name.
@@ -65,9 +65,10 @@ type Effect struct {
 	Kind     Kind
 	Options  broadcast.Options
 	Payload  []byte
+	Piece    *Piece // Message puts it behind the Payload
 	Delivery broadcast.Delivery
 	Name     Name
-	State    []byte
+	State    *Content
 	Branches []Branch
 	// At, of Apply and Barrier, is the position of the last operation until then, 0 if
 	// the view had none.
@@ -84,7 +85,7 @@ type Effect struct {
 type Branch struct {
 	Label   Label
 	Members timed.Set // members that had this state
-	State   []byte    // its snapshot from before the first message of the view
+	State   *Content  // its snapshot from before the first message of the view
 }
 
 // Point is a position in the order of a view.

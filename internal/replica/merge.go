@@ -5,7 +5,7 @@ import "github.com/failaware/failaware/timed"
 // input returns the snapshot of a branch, if this node has all of it. Members of the
 // branch too use the very bytes that the branch's source sends. So all members merge
 // the same bytes even if an application encodes equal states differently.
-func (m *Replica) input(b *branch) ([]byte, Digest, bool) {
+func (m *Replica) input(b *branch) (*Content, Digest, bool) {
 	n := Name{Label: b.label}
 	i := m.serviceOf(n)
 	if i < 0 {

@@ -79,12 +79,13 @@ type report struct {
 // message is any message of this package.
 type message struct {
 	kind   kind
-	body   []byte // kindOp, kindBeside: the payload; kindChunk: the piece
+	body   []byte // kindOp, kindBeside: the payload; kindChunk: the piece, unless it is Effect.Piece
 	report report
 	view   membership.ViewID
 	name   Name
 	digest Digest
 	offset uint64 // of the piece; kindGot: bytes received
+	rewind bool   // kindGot: the pieces behind must come again, as they must behind 0
 	size   uint64 // of the whole
 	at     Point
 	sum    uint64

@@ -26,6 +26,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaPromiseForgotten":     ranksGrow,
 		"ReplicaRefuseForEver":        refusalEnds,
 		"ReplicaDigestUnchecked":      damagedComesAgain,
+		"ReplicaContinueTooFar":       transferFromAnother,
+		"ReplicaPieceLost":            roomComesLate,
 		"ReplicaHoldersOfAnotherView": lastingNeedsAQuorum,
 		"ReplicaForgetfulCounts":      forgetfulQuorum,
 		"ReplicaWaitingRemembers":     newcomerCounts,

@@ -11,16 +11,17 @@ type incoming struct {
 	name   Name
 	digest Digest
 	size   uint64
-	data   []byte
+	data   *Content
 	from   timed.NodeID // the sender of the last piece
 	said   uint64       // bytes acknowledged
 	told   uint64       // reported progress, in tenths
 	wanted bool         // in some settled view
 	again  bool         // repeat the acknowledgement
 	seen   bool         // its source continues it in this view
+	failed bool         // a piece could not be kept
 }
 
-func (p *incoming) whole() bool { return uint64(len(p.data)) == p.size }
+func (p *incoming) whole() bool { return p.data.size == p.size }
 
 // wants reports whether this node needs a snapshot from others. Until the view is
 // settled it may need any, because pieces can overtake the last report.
@@ -74,16 +75,13 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 		if c.offset > 0 {
 			return
 		}
-		p = &incoming{name: c.name, digest: c.digest, size: c.size}
+		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: NewContent(m.cfg.NewBytes())}
 		m.incoming = append(m.incoming, p)
 	}
 	p.seen = true
-	have, end := uint64(len(p.data)), c.offset+uint64(len(c.body))
-	if c.offset > have || c.size != p.size {
+	have, end := p.data.size, c.offset+uint64(len(c.body))
+	if c.offset > have || c.size != p.size || end > have && !m.store(p, c.body[have-c.offset:]) {
 		return
-	}
-	if end > have {
-		p.data = append(p.data, c.body[have-c.offset:]...)
 	}
 	// The sender ignores acknowledgements before its view is settled, so a repeated
 	// piece is acknowledged again.
@@ -92,13 +90,46 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	m.proceed(p)
 }
 
+// store adds bytes to a received part. If they cannot be kept, their sender comes back to
+// them later.
+func (m *Replica) store(p *incoming, b []byte) bool {
+	_, err := p.data.Write(b)
+	if failed := err != nil; failed != p.failed {
+		p.failed = failed
+		m.notify(Event{Kind: EventDisk, Err: err})
+	}
+	if err != nil {
+		m.resumeAt = timed.Earlier(m.resumeAt, m.now.Add(retryAfter))
+	}
+	return err == nil
+}
+
+// resume asks for the pieces that could not be kept.
+func (m *Replica) resume() {
+	if m.now < m.resumeAt {
+		return
+	}
+	m.resumeAt = timed.Never
+	for _, p := range m.incoming {
+		if p.failed {
+			m.rewind(p)
+		}
+	}
+}
+
+// rewind has the sender of a snapshot go on behind the received part.
+func (m *Replica) rewind(p *incoming) {
+	p.said = p.data.size
+	m.say(free, message{kind: kindGot, name: p.name, digest: p.digest, offset: p.said, rewind: true})
+}
+
 // proceed acknowledges the received part, and uses the snapshot once it is whole.
 func (m *Replica) proceed(p *incoming) {
 	if m.phase == reporting || !m.wants(p.name) {
 		return
 	}
 	p.wanted = true
-	got := uint64(len(p.data))
+	got := p.data.size
 	if p.again || got > p.said && (p.whole() || got-p.said >= uint64(m.cfg.Window)/4) {
 		m.say(free, message{kind: kindGot, name: p.name, digest: p.digest, offset: got})
 		p.said, p.again = got, false
@@ -110,14 +141,14 @@ func (m *Replica) proceed(p *incoming) {
 	if !p.whole() {
 		return
 	}
-	if DigestOf(p.data) != p.digest {
+	if p.data.Digest() != p.digest {
 		m.notify(Event{Kind: EventCorrupt, Member: p.from, Name: p.name})
 		if m.phase == settled {
 			m.startOver()
 			return
 		}
-		p.data, p.said, p.told = nil, 0, 0
-		m.say(free, message{kind: kindGot, name: p.name, digest: p.digest}) // its source begins again
+		p.data, p.told = NewContent(m.cfg.NewBytes()), 0
+		m.rewind(p)
 		return
 	}
 	if m.phase == merging {
@@ -166,7 +197,7 @@ type Progress struct {
 func (m *Replica) Progress() (p Progress, waits bool) {
 	for _, in := range m.incoming {
 		if m.wants(in.name) {
-			p.From, p.Bytes, p.Total = in.from, p.Bytes+uint64(len(in.data)), p.Total+in.size
+			p.From, p.Bytes, p.Total = in.from, p.Bytes+in.data.size, p.Total+in.size
 		}
 	}
 	if m.phase == merging && len(m.incoming) > 1 {

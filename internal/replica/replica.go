@@ -58,6 +58,7 @@ type Replica struct {
 	stuck      []service     // snapshots that none of the members that have the state could make
 	refusals   int           // of this node
 	retryAt    timed.Instant // when this node offers again to make snapshots
+	resumeAt   timed.Instant // when this node asks again for pieces that it could not keep
 	seen       uint64        // the position of the last delivery in the order
 	whole      uint64        // one more than that of the last that all members have, as lasts demands
 	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
@@ -98,7 +99,7 @@ type branch struct {
 // one, or the initial state. That state competes with those of others, as a discarded one
 // does. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
+	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -206,7 +207,7 @@ func (m *Replica) begin(v *membership.View) {
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
-	m.stuck, m.refusals, m.retryAt = nil, 0, timed.Never
+	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
 	m.stored, m.lastsTo = make([]uint64, len(v.Members)), 0
@@ -223,11 +224,11 @@ func (m *Replica) begin(v *membership.View) {
 	most := m.cfg.copies()
 	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]
-		r.held = append(r.held, copyOf{h.name, h.digest, uint64(len(h.state))})
+		r.held = append(r.held, copyOf{h.name, h.digest, h.state.size})
 	}
 	for _, p := range m.incoming {
 		p.again, p.seen = true, false
-		c := copyOf{p.name, p.digest, uint64(len(p.data))}
+		c := copyOf{p.name, p.digest, p.data.size}
 		switch {
 		case len(r.parts) < most:
 			r.parts = append(r.parts, c)
@@ -361,15 +362,19 @@ func (m *Replica) takeBefore() []broadcast.Delivery {
 
 // HandleTimeout does the work that has become due.
 func (m *Replica) HandleTimeout(now timed.Instant, out []Effect) []Effect {
-	return m.turn(now, out, m.retry)
+	return m.turn(now, out, func() {
+		m.retry()
+		m.resume()
+	})
 }
 
 // Deadline returns when HandleTimeout is next due.
 func (m *Replica) Deadline() timed.Instant {
+	due := timed.Earlier(m.retryAt, m.resumeAt)
 	for _, s := range m.streams {
 		if m.mayFlow(s) {
-			return timed.Earlier(m.nextAt, m.retryAt)
+			return timed.Earlier(m.nextAt, due)
 		}
 	}
-	return m.retryAt
+	return due
 }

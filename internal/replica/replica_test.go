@@ -104,7 +104,10 @@ func interrupted(w *world, text string) {
 	w.run(100 * time.Millisecond)
 }
 
-func TestATransferGoesOnFromAnotherMember(t *testing.T) {
+func TestATransferGoesOnFromAnotherMember(t *testing.T) { transferFromAnother(t) }
+
+// transferFromAnother has the source of a transfer leave in the middle.
+func transferFromAnother(t testing.TB) {
 	text := strings.Repeat("abcd", 2500)
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000})
 	interrupted(w, text)
@@ -126,8 +129,8 @@ func piecesOfAnotherSnapshot(t testing.TB) {
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000})
 	interrupted(w, strings.Repeat("abcd", 2500))
 	h := &w.nodes[1].r.held[0]
-	h.state = []byte(strings.Repeat("dcba", 2500))
-	h.digest = DigestOf(h.state)
+	h.state = ContentOf([]byte(strings.Repeat("dcba", 2500)))
+	h.digest = h.state.Digest()
 	w.nodes[0].view = nil
 	w.install(1, 2)
 	w.run(2 * time.Second)
@@ -206,7 +209,7 @@ func earlyPiece(t testing.TB) {
 	require.Len(t, late, 1)
 	state := []byte("whole")
 	c := message{kind: kindChunk, name: Name{Label: w.nodes[0].r.label, View: v.ID, Position: w.nodes[0].position + 1},
-		digest: DigestOf(state), size: 5, body: state}
+		digest: ContentOf(state).Digest(), size: 5, body: state}
 	w.deliver(0, Effect{Kind: Broadcast, Options: free, Payload: encode(&c)})
 	require.False(t, w.nodes[1].r.Current())
 	w.hold = nil

@@ -14,7 +14,7 @@ const burst = 10 * time.Millisecond
 type held struct {
 	name   Name
 	digest Digest
-	state  []byte
+	state  *Content
 }
 
 // stream is this node's transfer of one snapshot. A standby stream starts if the source
@@ -73,7 +73,7 @@ func (m *Replica) fill(st *stream, h held) {
 
 // confirmed returns the number of bytes that all receivers have acknowledged.
 func (s *stream) confirmed() uint64 {
-	low := uint64(len(s.from.state))
+	low := s.from.state.size
 	for i := range s.receivers {
 		low = min(low, s.receivers[i].got)
 	}
@@ -94,8 +94,7 @@ func (m *Replica) mayFlow(s *stream) bool {
 	if s.standby || s.from == nil || len(s.receivers) == 0 {
 		return false
 	}
-	size := uint64(len(s.from.state))
-	if s.next == size && s.begun {
+	if s.next == s.from.state.size && s.begun {
 		return false
 	}
 	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window)
@@ -106,9 +105,9 @@ func (m *Replica) pump() {
 	for _, s := range m.streams {
 		for m.mayFlow(s) && m.nextAt <= m.now {
 			state := s.from.state
-			end := min(uint64(len(state)), s.next+uint64(m.cfg.ChunkBytes))
-			m.say(free, message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next,
-				size: uint64(len(state)), body: state[s.next:end]})
+			end := min(state.size, s.next+uint64(m.cfg.ChunkBytes))
+			m.emit(Effect{Kind: Broadcast, Options: free, Piece: &Piece{state, s.next, int(end - s.next)},
+				Payload: encode(&message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next, size: state.size})})
 			took := time.Duration(float64(end-s.next+ChunkOverhead) / float64(m.cfg.Rate) * float64(time.Second))
 			m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)
 			s.next, s.begun = end, true
@@ -128,11 +127,11 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 			if r.id != from {
 				continue
 			}
-			if r.got = max(r.got, msg.offset); msg.offset == 0 && len(s.from.state) > 0 {
-				r.got, s.next = 0, 0 // what came was damaged
+			if r.got = max(r.got, msg.offset); msg.rewind {
+				r.got, s.next = msg.offset, min(s.next, msg.offset)
 			}
 		}
-		s.next = max(s.next, min(s.confirmed(), uint64(len(s.from.state))))
+		s.next = max(s.next, s.confirmed())
 		if m.phase == settled && s.begun && s.complete() {
 			m.streams = append(m.streams[:i:i], m.streams[i+1:]...)
 			m.letGo(s.name)
@@ -144,7 +143,7 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 // complete reports whether all receivers have the whole snapshot. An acknowledgement of
 // an empty snapshot looks like none, so empty snapshots are kept until the next view.
 func (s *stream) complete() bool {
-	return len(s.from.state) > 0 && s.confirmed() == uint64(len(s.from.state))
+	return s.from.state.size > 0 && s.confirmed() == s.from.state.size
 }
 
 // letGo drops a snapshot of this node.
@@ -157,9 +156,9 @@ func (m *Replica) letGo(n Name) {
 	}
 }
 
-// HandleSnapshot takes the snapshot that a Snapshot effect asked for, with its
-// DigestOf, or the error that prevented it. The bytes are kept and must not be changed.
-func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest Digest, err error, out []Effect) []Effect {
+// HandleSnapshot takes the snapshot that a Snapshot effect asked for, or the error that
+// prevented it. The snapshot must not be changed any more.
+func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state *Content, err error, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		for i := range m.asked {
 			if m.asked[i] == n {
@@ -171,14 +170,14 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state []byte, digest
 		if st == nil {
 			return // the view that needed it is over
 		}
-		if err == nil && len(state) > m.cfg.MaxSnapshot {
+		if err == nil && state.size > uint64(m.cfg.MaxSnapshot) {
 			err = ErrSnapshotTooLarge
 		}
 		if err != nil {
 			m.refuse(n, err)
 			return
 		}
-		h := held{n, digest, state}
+		h := held{n, state.Digest(), state}
 		m.held = append(m.held, h)
 		m.fill(st, h)
 		m.checkInputs()

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -135,7 +136,7 @@ func (w *world) perform(i int, out []Effect) {
 				w.answer(i)
 			}
 		case Restore:
-			n.app, n.named = string(e.State), false
+			n.app, n.named = text(e.State), false
 		case Locate:
 			if n.named = e.Place != nil; n.named {
 				n.place = *e.Place
@@ -146,7 +147,7 @@ func (w *world) perform(i int, out []Effect) {
 		case Merge:
 			n.app, n.named = "(", false
 			for _, b := range e.Branches {
-				n.app += string(b.State) + "|"
+				n.app += text(b.State) + "|"
 			}
 			n.app += ")"
 		case Hash:
@@ -164,6 +165,15 @@ func (w *world) perform(i int, out []Effect) {
 			w.deliver(i, e)
 		}
 	}
+}
+
+// text returns a snapshot.
+func text(c *Content) string {
+	b, err := io.ReadAll(c.Reader())
+	if err != nil {
+		panic(err) // it is in memory
+	}
+	return string(b)
 }
 
 // name notes the name of a node's state.
@@ -193,18 +203,21 @@ func (w *world) cover(n *node) {
 func (w *world) answer(i int) {
 	n := w.nodes[i]
 	for len(n.asked) > 0 {
-		name, state := n.asked[0], []byte(n.states[0])
+		name, state := n.asked[0], ContentOf([]byte(n.states[0]))
 		n.asked, n.states = n.asked[1:], n.states[1:]
 		err := error(nil)
 		if n.refuses {
 			err = errors.New("not now")
 		}
-		w.perform(i, n.r.HandleSnapshot(w.now, name, state, DigestOf(state), err, nil))
+		w.perform(i, n.r.HandleSnapshot(w.now, name, state, err, nil))
 	}
 }
 
 func (w *world) deliver(i int, e Effect) {
 	n := w.nodes[i]
+	if e.Piece != nil {
+		e.Payload, _ = e.Message() // it is in memory
+	}
 	if kind(e.Payload[0]) == kindChunk {
 		n.chunks += len(e.Payload)
 	}

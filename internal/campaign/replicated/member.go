@@ -180,7 +180,10 @@ func (s *run) send(m *member, after time.Duration) {
 		m.sending = false
 		for len(m.sendQueue) > 0 {
 			e := &m.sendQueue[0]
-			_, err := m.n.Broadcast(e.Payload, e.Options)
+			payload, err := e.Message()
+			if err == nil {
+				_, err = m.n.Broadcast(payload, e.Options)
+			}
 			if errors.Is(err, broadcast.ErrWindowFull) || errors.Is(err, sim.ErrNotRunning) {
 				s.send(m, time.Millisecond)
 				return
@@ -226,15 +229,16 @@ func (s *run) call(m *member, e *replica.Effect) {
 		b := m.app.snapshot()
 		if s.rand.Chance(s.load.refuse) && !s.done {
 			s.w.Sometimes(Refused)
-			s.perform(m, m.replica.HandleSnapshot(now, e.Name, nil, replica.Digest{}, errors.New("not now"), nil))
+			s.perform(m, m.replica.HandleSnapshot(now, e.Name, nil, errors.New("not now"), nil))
 			return
 		}
 		s.check.snapshot(m, e.Name, b)
-		s.perform(m, m.replica.HandleSnapshot(now, e.Name, b, replica.DigestOf(b), nil, nil))
+		s.perform(m, m.replica.HandleSnapshot(now, e.Name, replica.ContentOf(b), nil, nil))
 	case replica.Restore:
 		s.w.Sometimes(Restored)
-		s.check.snapshot(m, e.Name, e.State)
-		m.app.restore(e.State)
+		b := bytesOf(e.State)
+		s.check.snapshot(m, e.Name, b)
+		m.app.restore(b)
 	case replica.Merge:
 		s.w.Sometimes(Merged)
 		s.check.inputs(m, e)

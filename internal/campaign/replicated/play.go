@@ -62,6 +62,7 @@ const (
 	Failed      = "a disk failed"
 	Repeated    = "an attempt had been applied before"
 	Expired     = "a session had expired"
+	Cramped     = "there was no room for a piece of a snapshot"
 )
 
 // run is one seed under way.
@@ -82,6 +83,7 @@ type run struct {
 func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 	s := &run{opt: o, rand: random.New(seed, random.Apps<<8)}
 	s.load = drawLoad(s.rand, o)
+	s.load.replica.NewBytes = s.newSpool(seed).newBytes
 	s.members = make([]*member, s.load.nodes)
 	s.disks = make([]*disk, s.load.nodes)
 	s.check = newCheck(s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/fnv"
+	"io"
 	"maps"
 	"slices"
 
@@ -138,16 +139,26 @@ func (s *state) merge(branches []replica.Branch) {
 	var tables []*session.Table
 	h := fnv.New64a()
 	for _, b := range branches {
-		o := s.parse(b.State)
+		snapshot := bytesOf(b.State)
+		o := s.parse(snapshot)
 		maps.Copy(all, o.ops)
 		maps.Copy(once, o.once)
 		tables = append(tables, o.sessions)
-		h.Write(b.State)
+		h.Write(snapshot)
 	}
 	s.ops, s.history = all, h.Sum64()
 	if s.limits != nil {
 		s.once, s.sessions = once, session.Merge(*s.limits, tables)
 	}
+}
+
+// bytesOf returns a snapshot.
+func bytesOf(c *replica.Content) []byte {
+	b, err := io.ReadAll(c.Reader())
+	if err != nil {
+		panic(err) // it is in memory
+	}
+	return b
 }
 
 // parse returns the state of a snapshot.

@@ -34,7 +34,7 @@ func (c *check) decides(m *member, e *replica.Effect) {
 	p := &m.told
 	switch e.Kind {
 	case replica.Restore:
-		p.has = m.app.parse(e.State).ops
+		p.has = m.app.parse(bytesOf(e.State)).ops
 		clear(p.unsure)
 	case replica.Apply:
 		p.has[opID(e.Delivery.Payload[:16])] = true

@@ -27,12 +27,9 @@ import (
 // Application is the state that is replicated: see [replicate.Application].
 type Application interface {
 	Apply(op broadcast.Delivery) (result any)
-	Snapshot() ([]byte, error)
-	Restore(state []byte) error
-	Merge(branches []replica.Branch) error
-	// Save and Load are Snapshot and Restore for a disk.
 	Save(w io.Writer) error
 	Load(r io.Reader) error
+	Merge(branches []replica.Branch) error
 }
 
 // Hasher is an [Application] whose state can be hashed.
@@ -111,8 +108,9 @@ func New(cfg replica.Config, group Group, app Application, store *Store, beside 
 	if _, ok := app.(Hasher); cfg.HashEvery > 0 && !ok {
 		return nil, ErrNoHasher
 	}
+	cfg = cfg.WithDefaults()
 	cfg.Stored = store != nil
-	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.WithDefaults().MaxQueued, (*call).weight),
+	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.MaxQueued, (*call).weight),
 		earlier: store.Earlier(), store: store, changed: make(chan struct{}), event: event, beside: beside}, nil
 }
 

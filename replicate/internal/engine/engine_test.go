@@ -32,25 +32,28 @@ func (w *words) Apply(op broadcast.Delivery) any {
 	w.list = append(w.list, string(op.Payload))
 	return nil
 }
-func (w *words) Snapshot() ([]byte, error) { return []byte(strings.Join(w.list, " ")), nil }
 func (w *words) Save(to io.Writer) error {
-	b, _ := w.Snapshot()
-	_, err := to.Write(b)
+	_, err := io.WriteString(to, strings.Join(w.list, " "))
 	return err
 }
 func (w *words) Load(r io.Reader) error {
+	list, err := wordsIn(r)
+	w.list = list
+	return errors.Join(err, w.fail)
+}
+func wordsIn(r io.Reader) ([]string, error) {
 	b, err := io.ReadAll(r)
-	return errors.Join(err, w.Restore(b))
+	return strings.Fields(string(b)), err
 }
 func (w *words) Hash() uint64 { return uint64(len(w.list)) }
-func (w *words) Restore(b []byte) error {
-	w.list = strings.Fields(string(b))
-	return w.fail
-}
 func (w *words) Merge(bs []replica.Branch) error {
 	var all []string
 	for _, b := range bs {
-		all = append(all, strings.Fields(string(b.State))...)
+		list, err := wordsIn(b.State.Reader())
+		if err != nil {
+			return err
+		}
+		all = append(all, list...)
 	}
 	slices.Sort(all)
 	w.list = slices.Compact(all)

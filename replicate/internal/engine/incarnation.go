@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -115,7 +116,7 @@ func (i *incarnation) returned(res result) []replica.Effect {
 	if res.effect.Kind == replica.Hash {
 		return i.machine.HandleHash(i.now(), res.effect.At, res.hash, nil)
 	}
-	return i.machine.HandleSnapshot(i.now(), res.effect.Name, res.state, res.digest, res.err, nil)
+	return i.machine.HandleSnapshot(i.now(), res.effect.Name, res.state, res.err, nil)
 }
 
 // distribute gives each effect to the goroutine that performs it.
@@ -153,7 +154,11 @@ func (i *incarnation) send(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = i.group.Broadcast(ctx, e.Payload, e.Options)
+		payload, err := e.Message()
+		if err != nil {
+			return fmt.Errorf("replicate: a snapshot: %w", err)
+		}
+		err = i.group.Broadcast(ctx, payload, e.Options)
 		if err != nil && !errors.Is(err, broadcast.ErrNoQuorum) {
 			return err
 		}

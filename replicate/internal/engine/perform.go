@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,8 +23,7 @@ func (c *call) weight() int { return len(c.Delivery.Payload) + replica.PerDelive
 // result is the result of a call of the application.
 type result struct {
 	effect replica.Effect
-	state  []byte
-	digest replica.Digest
+	state  *replica.Content
 	hash   uint64
 	err    error
 }
@@ -53,9 +54,7 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 	res := result{effect: c.Effect}
 	switch c.Kind {
 	case replica.Snapshot:
-		if res.state, res.err = e.app.Snapshot(); res.err == nil {
-			res.digest = replica.DigestOf(res.state)
-		}
+		res.state, res.err = e.snapshot()
 	case replica.Hash:
 		res.hash = e.app.(Hasher).Hash()
 	}
@@ -151,11 +150,47 @@ func (e *Engine) last(c *call) {
 	e.held = slices.Delete(e.held, 0, k)
 }
 
-func (e *Engine) restore(state []byte) error {
+// snapshot returns the state of the application.
+func (e *Engine) snapshot() (*replica.Content, error) {
+	c := replica.NewContent(e.cfg.NewBytes())
+	w := &limited{most: e.cfg.MaxSnapshot, w: bufio.NewWriterSize(c, writerBytes)}
+	err := e.app.Save(w)
+	if err == nil || w.err != nil {
+		// The application need not pass on why it could not write.
+		err = errors.Join(w.err, w.w.Flush())
+	}
+	return c, err
+}
+
+// writerBytes is the size of the writes of a snapshot.
+const writerBytes = 64 << 10
+
+// limited is a snapshot that takes no more than most bytes.
+type limited struct {
+	w    *bufio.Writer
+	most int
+	err  error
+}
+
+// Write implements [io.Writer].
+func (l *limited) Write(p []byte) (n int, err error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	if len(p) > l.most {
+		l.err = replica.ErrSnapshotTooLarge
+		return 0, l.err
+	}
+	l.most -= len(p)
+	n, l.err = l.w.Write(p)
+	return n, l.err
+}
+
+func (e *Engine) restore(state *replica.Content) error {
 	e.appMu.lock()
 	defer e.appMu.unlock()
 	e.restores++
-	return e.app.Restore(state)
+	return e.app.Load(state.Reader())
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {

@@ -1,0 +1,97 @@
+package replica
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"hash"
+	"io"
+)
+
+// Bytes keeps the bytes of one snapshot, in memory or in a file.
+type Bytes interface {
+	io.ReaderAt
+	// Append adds bytes at the end. After an error there are as many as before.
+	Append(p []byte) error
+}
+
+// Memory is Bytes in memory.
+type Memory []byte
+
+// Append implements [Bytes].
+func (m *Memory) Append(p []byte) error {
+	*m = append(*m, p...)
+	return nil
+}
+
+// ReadAt implements [io.ReaderAt].
+func (m *Memory) ReadAt(p []byte, off int64) (n int, err error) {
+	if n = copy(p, (*m)[min(off, int64(len(*m))):]); n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Content is a snapshot, or the part of one that is here. It is written by one goroutine,
+// and can then be read by several.
+type Content struct {
+	bytes Bytes
+	size  uint64
+	sum   hash.Hash
+}
+
+// NewContent returns an empty snapshot.
+func NewContent(b Bytes) *Content { return &Content{bytes: b, sum: sha256.New()} }
+
+// ContentOf returns a snapshot in memory.
+func ContentOf(state []byte) *Content {
+	c := NewContent(new(Memory))
+	_, _ = c.Write(state) // memory takes all
+	return c
+}
+
+// Write implements [io.Writer].
+func (c *Content) Write(p []byte) (int, error) {
+	if err := c.bytes.Append(p); err != nil {
+		return 0, err
+	}
+	c.sum.Write(p)
+	c.size += uint64(len(p))
+	return len(p), nil
+}
+
+// Size returns the number of bytes.
+func (c *Content) Size() uint64 { return c.size }
+
+// Digest returns the digest of the bytes.
+func (c *Content) Digest() (d Digest) {
+	copy(d[:], c.sum.Sum(nil))
+	return d
+}
+
+// readerBytes is the size of the reads of a Content.
+const readerBytes = 64 << 10
+
+// Reader reads all bytes.
+func (c *Content) Reader() io.Reader {
+	return bufio.NewReaderSize(io.NewSectionReader(c.bytes, 0, int64(c.size)), readerBytes)
+}
+
+// Piece is a part of a snapshot that travels in one message.
+type Piece struct {
+	from   *Content
+	offset uint64
+	size   int
+}
+
+// Message returns the payload of a Broadcast with the piece of a snapshot that belongs
+// behind it. The error is that of the Bytes.
+func (e *Effect) Message() ([]byte, error) {
+	p := e.Piece
+	if p == nil {
+		return e.Payload, nil
+	}
+	b := append(make([]byte, 0, len(e.Payload)+p.size), e.Payload...)
+	b = b[:len(e.Payload)+p.size]
+	_, err := io.ReadFull(io.NewSectionReader(p.from.bytes, int64(p.offset), int64(p.size)), b[len(e.Payload):])
+	return b, err
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// Spool keeps the snapshots that are transferred: small ones in memory, and larger ones in
+// files, which go with the process.
+type Spool struct {
+	dir    string
+	memory int
+}
+
+// NewSpool returns a spool that keeps up to memory bytes of each snapshot in memory, and
+// larger ones in dir.
+func NewSpool(dir string, memory int) *Spool { return &Spool{dir, memory} }
+
+// Check returns why there can be no files.
+func (s *Spool) Check() error {
+	f, err := s.create()
+	if err == nil {
+		discard(f)
+	}
+	return err
+}
+
+// create creates a file. Where the system allows it, the file has no name, so that nothing
+// is left when the process is killed.
+func (s *Spool) create() (*os.File, error) {
+	f, err := os.CreateTemp(s.dir, "failaware-snapshot-*")
+	if err != nil {
+		return nil, fmt.Errorf("replicate: Spool: %w", err)
+	}
+	_ = os.Remove(f.Name()) // or discard does
+	return f, nil
+}
+
+// discard ends a file.
+func discard(f *os.File) {
+	_ = f.Close() // what it has is not needed
+	_ = os.Remove(f.Name())
+}
+
+// NewBytes returns room for a snapshot.
+func (s *Spool) NewBytes() replica.Bytes { return &spooled{spool: s} }
+
+// spooled is the bytes of a snapshot.
+type spooled struct {
+	spool  *Spool
+	memory replica.Memory
+	file   *os.File // nil: they are in memory
+	size   int64    // of the file
+}
+
+// Append implements [replica.Bytes].
+func (b *spooled) Append(p []byte) error {
+	if b.file == nil && len(b.memory)+len(p) <= b.spool.memory {
+		return b.memory.Append(p)
+	}
+	if b.file == nil {
+		if err := b.spill(); err != nil {
+			return err
+		}
+	}
+	n, err := b.file.WriteAt(p, b.size)
+	if err != nil {
+		return fmt.Errorf("replicate: Spool: %w", err)
+	}
+	b.size += int64(n)
+	return nil
+}
+
+// spill moves the bytes from the memory to a file.
+func (b *spooled) spill() error {
+	f, err := b.spool.create()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b.memory); err != nil {
+		discard(f)
+		return fmt.Errorf("replicate: Spool: %w", err)
+	}
+	b.file, b.size, b.memory = f, int64(len(b.memory)), nil
+	runtime.AddCleanup(b, discard, f) // a snapshot has several readers, and the last is not known
+	return nil
+}
+
+// ReadAt implements [io.ReaderAt].
+func (b *spooled) ReadAt(p []byte, off int64) (int, error) {
+	if b.file == nil {
+		return b.memory.ReadAt(p, off)
+	}
+	return b.file.ReadAt(p, off)
+}
