@@ -14,6 +14,29 @@
 // periodically and after every change. Reports may be lost, repeated, late and out of
 // order, because everything in them stays true.
 //
+// # Why this is safe
+//
+// One successor. Let N be chosen under the edict E, and let a later round have the
+// edict E'. The quorum that noted (N, E) and the voters of E' share a voter v. If v
+// noted (N, E) before it voted for E', its vote reports a proposal with an edict of at
+// least E. If v voted first, it can no longer note E, because a voter notes no proposal
+// that rests on a vote from before its latest vote for another node; unless both rounds
+// are of one leader, which has noted E before all others. So the leader of E' finds N
+// or a later proposal, and by induction over the edicts each later proposal is N.
+//
+// One epoch. A leader's lease ends before its votes cease to bind, and a node that is
+// bound by a vote does not wedge. Once a quorum has wedged, every quorum of the epoch
+// has a member that is bound to no node and never will be: the last lease is over. The
+// next epoch begins after that.
+//
+// Progress. While a quorum of the old epoch is connected, its leader proposes, and all
+// members learn the successor and wedge. When fewer than a quorum remain unwedged, the
+// reports of the wedged members tell the others the successor. A leader whose proposal
+// is not noted by a quorum in time proposes again under its latest round.
+//
+// Reported facts are on the disk. Members need one: edicts of voters that restart
+// without it do not compare, and a member that lost it has forgotten that it wedged.
+//
 // # Driving a machine
 //
 // Requests for votes name the candidate's epoch and the digest of its quorum system.
