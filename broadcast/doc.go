@@ -13,7 +13,7 @@
 // order the same messages differently; docs/internals/broadcast.md says how this differs from
 // extended virtual synchrony as published.
 //
-// [Service] is a pure machine for one goroutine. A small message costs one entry in a ring
-// and one copy of its bytes at each node. All other work is done once for each packet or
-// decision.
+// Programs use package failaware, whose nodes run one [Service] each, a pure machine for
+// one goroutine. A small message costs one entry in a ring and one copy of its bytes at
+// each node. All other work is done once for each packet or decision.
 package broadcast

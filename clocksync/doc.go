@@ -11,6 +11,7 @@
 // evidence, so readings lose their status by themselves when nothing is heard: the loss
 // of the leader is holdover, not an error.
 //
-// [Sync] is a pure machine for one goroutine. Any goroutine may read a [Snapshot] of it.
-// The machine has no deadline: it acts only on calls.
+// Programs use package failaware, whose nodes run one [Sync] each, a pure machine for one
+// goroutine that acts only on calls. The clock answers with a [Reading], and [Order]
+// compares two. Any goroutine may read a [Snapshot].
 package clocksync

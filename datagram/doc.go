@@ -20,8 +20,9 @@
 //
 // # The machine
 //
-// [Service] is a pure machine for one goroutine. Time is an argument, and nothing
-// here blocks, locks, logs, or reads a clock. A packet carries everything that one
+// Programs use package failaware, whose nodes run one [Service] each. It is a pure
+// machine for one goroutine: time is an argument, and nothing here blocks, locks, logs,
+// or reads a clock. A packet carries everything that one
 // turn of a node's loop says to one destination: a clear [Header], and a body of
 // frames that belongs to the layers above.
 package datagram

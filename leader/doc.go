@@ -17,7 +17,8 @@
 // SO and LS imply that logical partitions never overlap and have exactly one
 // leader each.
 //
-// [Election] is a pure machine for one goroutine. Section numbers in the comments
-// are those of "A Highly Available Local Leader Election Service"; the page
+// Programs use package failaware, whose nodes run one [Election] each, a pure machine
+// for one goroutine. [timed.Bounds] says what a Δ-partition is. Section numbers in the
+// comments are those of "A Highly Available Local Leader Election Service"; the page
 // docs/internals/papers.md goes through its claims.
 package leader

@@ -9,7 +9,7 @@
 //   - M3 view ids grow at each incarnation;
 //   - M4 exclusion: at any real time, the up-to-date views of any two nodes are
 //     the same view or have no member in common;
-//   - M5 timeliness: in a Δ-partition that is stable for long enough all
+//   - M5 timeliness: in a Δ-partition ([timed.Bounds]) that is stable for long enough all
 //     members have the same up-to-date view, and it is the whole partition;
 //   - M6 second chance: one lost or late message never excludes a member;
 //   - M7 fail-awareness: "up to date" is a local predicate, which is true for no
@@ -20,5 +20,6 @@
 // the view when it hears of the commit (member.go). From then on the leader renews the
 // view's lease with every request.
 //
-// [Service] is a pure machine for one goroutine.
+// Programs use package failaware, whose nodes run one [Service] each, a pure machine for
+// one goroutine. Their answers and events have a [View].
 package membership

@@ -7,7 +7,8 @@
 //	…
 //	a, err := r.Submit(ctx, command)             // applied here, and by every member of the view
 //	fresh := r.Read(func() { … })                // some state, and whether it is up to date
-//	fresh, err = r.ReadLatest(ctx, func() { … }) // all that was submitted before
+//	fresh, err = r.ReadLatest(ctx, func() { … }) // all that was applied before, by a message
+//	fresh, err = r.ReadLeased(ctx, func() { … }) // the same by a lease, which rests on clocks
 //
 //	s, err := r.OpenSession(ctx)
 //	a, err = s.Submit(ctx, s.Next(), command)    // applied once, however often it is submitted

@@ -59,9 +59,9 @@ func (id *SessionID) UnmarshalText(text []byte) error {
 	return (*failaware.MessageID)(id).UnmarshalText(text)
 }
 
-// Session is a session of clients' operations, each of which has a number and is applied
-// once, however often and wherever it is submitted. What a session remembers is part of
-// the replicated state: it is in snapshots, on disks, and in merged states.
+// Session has operations applied once: the client numbers them, and submits one again,
+// anywhere, until it knows the outcome. What a session remembers is part of the replicated
+// state: it is in snapshots, on disks, and in merged states.
 //
 // A result is kept for further attempts if it is nil, a bool, int, int64, uint64, string or
 // []byte, and has less than [SessionResults] bytes.
