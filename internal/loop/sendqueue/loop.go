@@ -2,7 +2,6 @@ package sendqueue
 
 import (
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -31,7 +30,7 @@ func (q *Queue) Refill(class broadcast.Class, from slabs) bool {
 
 // HandOver hands the next message of a class to the broadcast, if that takes it,
 // and returns its weight. There must be one.
-func (q *Queue) HandOver(class broadcast.Class, now timed.Instant, s *stack.Stack) (weight int, err error) {
+func (q *Queue) HandOver(class broadcast.Class, now timed.Instant, s machine) (weight int, err error) {
 	c := &q.classes[class]
 	m := &c.out.messages[c.next]
 	if m.slab == (broadcast.Slab{}) {

@@ -71,13 +71,17 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 		return w, id
 	}
 	one, first := send(broadcast.TotalOrder)
+	_, err := q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}, nil, true)
+	require.NoError(t, err, "nobody waits for this one")
 	two, second := send(broadcast.TotalOrder)
 	other, _ := send(broadcast.Unordered)
 	require.Equal(t, broadcast.ID{Sender: 1, Boot: 7, Class: broadcast.ClassOrdered, Sequence: 1}, first)
-	require.Equal(t, uint64(2), second.Sequence)
+	require.Equal(t, uint64(3), second.Sequence)
 	require.True(t, q.Awaited(broadcast.ClassOrdered) && q.Awaited(broadcast.ClassUnordered))
 	q.Resolve([]Outcome{{Message: broadcast.Delivery{ID: first, Position: 5}}})
 	require.Equal(t, uint64(5), (<-one.Result).Message.Position)
+	q.Resolve([]Outcome{{Message: broadcast.Delivery{ID: broadcast.ID{Class: broadcast.ClassOrdered, Sequence: 2}}}})
+	require.Empty(t, two.Result)
 	q.Resolve([]Outcome{{Message: broadcast.Delivery{ID: second}, Lost: OrderedElsewhere}})
 	require.Equal(t, OrderedElsewhere, (<-two.Result).Lost)
 	require.False(t, q.Awaited(broadcast.ClassOrdered))
@@ -86,7 +90,7 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	last, _ := send(broadcast.Unordered)
 	q.Stop()
 	require.Equal(t, NodeStopped, (<-last.Result).Lost)
-	_, err := q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
+	_, err = q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.ErrorIs(t, err, ErrClosed)
 }
 

@@ -1,6 +1,9 @@
 package sendqueue
 
-import "github.com/failaware/failaware/broadcast"
+import (
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
+)
 
 // classSlabs is how many slabs callers have in a class after the loop has looked:
 // enough for small messages until it looks again, and the rest of one slab. Of large
@@ -19,4 +22,11 @@ type slab struct {
 // slabs is where slabs come from: the broadcast.
 type slabs interface {
 	TakeSlab() (broadcast.Slab, []byte)
+}
+
+// machine is where messages go: the layers of the node with the broadcast.
+type machine interface {
+	Broadcast(now timed.Instant, payload []byte, opt broadcast.Options) (broadcast.ID, error)
+	BroadcastSlab(now timed.Instant, b broadcast.Slab, off, n int, opt broadcast.Options) (broadcast.ID, error)
+	CloseSlab(broadcast.Slab)
 }
