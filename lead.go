@@ -185,8 +185,10 @@ func (c *leaderContext) check() time.Duration {
 		return 0
 	}
 	s, now, ok := current(c.load, c.read)
-	if phase, until := s.Lease(c.global); ok && c.phase != nil && phase == c.phase && now.Add(c.margin) < until {
-		return until.Sub(now) - c.margin
+	if ok {
+		if left := s.Lasts(c.phase, c.global, now, c.margin); left > 0 {
+			return left
+		}
 	}
 	c.cancel(c.why())
 	return 0

@@ -10,6 +10,13 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop", map[string]func(testing.TB){
+		"SendBeforePublish":    usersLook,
+		"EventsBeforePublish":  usersLook,
+		"ContextWithoutMargin": usersLook,
+		"ContextOfAnyLead":     usersLook,
+		"TrustLostLate":        usersLook,
+		"ResignsAtOnce":        usersLook,
+
 		"AnswerToOlderQuestions":   answersReach,
 		"HoldOfTheLocalLease":      holdsEnd,
 		"RestartUncounted":         eachIsCounted,

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/seqlock"
@@ -162,4 +163,13 @@ func (s *Snapshot) Lease(global bool) (p *Phase, until timed.Instant) {
 		return s.Phase, s.Expiration
 	}
 	return s.Phase, 0
+}
+
+// Lasts returns how much longer a lead lasts for users that need a margin before its end;
+// zero once it is over. p is the phase of the lead, or nil.
+func (s *Snapshot) Lasts(p *Phase, global bool, now timed.Instant, margin time.Duration) time.Duration {
+	if phase, until := s.Lease(global); p != nil && phase == p {
+		return max(until.Sub(now)-margin, 0)
+	}
+	return 0
 }

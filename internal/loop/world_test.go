@@ -1,0 +1,227 @@
+package loop
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// world is a group of loops in simulated time. The simulator of package sim runs stacks: what
+// a loop adds to them, the order of publishing, sending and reporting, and how long a lead
+// lasts for its users, shows only here. Everything is in one goroutine, and the seed alone
+// says what happens.
+type world struct {
+	t      testing.TB
+	random *rand.Rand
+	now    int64 // true time
+	nodes  []*inhabitant
+	way    []onTheWay
+	cut    map[[2]timed.NodeID]bool
+	uses   []*use
+	ends   map[string]int // how often each thing was seen
+}
+
+// onTheWay is a packet that arrives at a time.
+type onTheWay struct {
+	at   int64
+	to   *inhabitant
+	data udp.Packet
+}
+
+// inhabitant is a loop of the world, with its clock and its connection.
+type inhabitant struct {
+	*fakeConn
+	w         *world
+	l         *Loop
+	id        timed.NodeID
+	drift     int64 // in parts per billion
+	next      int64 // when it takes a turn
+	arrived   []udp.Packet
+	decoder   wire.Decoder
+	packet    wire.Packet
+	before    *Snapshot     // published before the turn
+	leadUntil timed.Instant // of the lease after the last turn; 0 without one
+	global    timed.Instant // the same for the global lease
+	ended     int           // local leads
+	endGlobal int           // global leads
+}
+
+// use is what a user of a node does during a lead, until the end of its context.
+type use struct {
+	of     *inhabitant
+	phase  *Phase
+	global bool
+	lead   int  // how many leads had ended before it began
+	seldom bool // it looks seldom, and may miss that the node did not lead for a while
+}
+
+func at7(id timed.NodeID) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 7000+uint16(id))
+}
+
+func newWorld(t testing.TB, seed uint64, count int) *world {
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}}
+	var all timed.Set
+	var list []peers.Peer
+	for id := range timed.NodeID(count) {
+		all.Add(id + 1)
+		list = append(list, peers.Peer{ID: id + 1, Addr: at7(id + 1).String()})
+	}
+	system, err := quorum.Majority(all)
+	require.NoError(t, err)
+	for id := range all.All() {
+		n := &inhabitant{w: w, id: id, drift: w.random.Int64N(180_001) - 90_000, next: w.now + w.random.Int64N(int64(10*time.Millisecond))}
+		n.l, _ = newLoop(func(cfg *Config) {
+			n.fakeConn = cfg.Conn.(*fakeConn)
+			n.local = at7(id)
+			cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Stack.Quorum, cfg.Stack.Epoch = id, nil, system, 1
+			cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock = n, n, w.random.Uint64, hwclock.Of(n.show)
+			cfg.Peers = peers.NewResolver(peers.Options{Self: id, Changed: func() {}}, list)
+		})
+		w.nodes = append(w.nodes, n)
+	}
+	return w
+}
+
+// show is the hardware clock.
+func (n *inhabitant) show() int64 {
+	return int64(n.id)*1e12 + n.w.now + n.w.now/1e9*n.drift + n.w.now%1e9*n.drift/1e9
+}
+
+// WriteBatch sends packets, each of which is held against what is published.
+func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
+	w := n.w
+	n.written += len(pkts)
+	for i := range pkts {
+		b := append(append([]byte(nil), pkts[i].Buf[:pkts[i].N]...), pkts[i].Tail...)
+		require.NoError(w.t, n.decoder.Decode(append([]byte(nil), b...), &n.packet))
+		n.publishedBeforeSent(&n.packet)
+		to := timed.NodeID(pkts[i].Addr.Port() - 7000)
+		if w.cut[[2]timed.NodeID{n.id, to}] || w.random.IntN(50) == 0 {
+			continue
+		}
+		delay := int64(100*time.Microsecond) + w.random.Int64N(int64(2*time.Millisecond))
+		w.way = append(w.way, onTheWay{w.now + delay, w.nodes[to-1], udp.Packet{Buf: b, N: len(b), Addr: n.local}})
+	}
+	return len(pkts), nil
+}
+
+func (n *inhabitant) Wake() { n.next = min(n.next, n.w.now) }
+
+// over reports whether a lead that was published before the turn is over for its users.
+func over(p *Phase) bool {
+	select {
+	case <-p.Over:
+		return true
+	default:
+		return !p.Leads
+	}
+}
+
+// publishedBeforeSent demands that readers know what others are about to learn: that a
+// lead, or the lease of a view, has been given up.
+func (n *inhabitant) publishedBeforeSent(p *wire.Packet) {
+	t, s, now := n.w.t, n.l.Snapshot(), timed.Instant(n.show())
+	if !p.State.Leading || p.Has(wire.FrameRelease) {
+		require.True(t, over(n.before.Phase), "node %v tells others first that it gives up its lead", n.id)
+	}
+	if !p.State.Global {
+		require.True(t, over(n.before.GlobalPhase), "node %v tells others first that it gives up its global lead", n.id)
+	}
+	if !s.UpToDate(now) {
+		return
+	}
+	if p.Has(wire.FrameReply) {
+		require.LessOrEqual(t, p.Report.Acknowledged.Sequence, s.View.ID.Sequence, "node %v has acknowledged another view", n.id)
+	}
+	if p.Has(wire.FrameDropped) {
+		require.NotEqual(t, s.View.ID, p.Dropped, "node %v has dropped its view", n.id)
+	}
+	if p.Has(wire.FrameResign) {
+		require.NotEqual(t, s.View.ID, p.Resign, "node %v has given up its view", n.id)
+	}
+}
+
+// run lets the world go on for a while.
+func (w *world) run(d time.Duration, strikes bool) {
+	for end := w.now + int64(d); w.now < end; {
+		next := end
+		for _, n := range w.nodes {
+			next = min(next, n.next)
+		}
+		for i := range w.way {
+			next = min(next, w.way[i].at)
+		}
+		w.now = max(w.now, next)
+		w.arrive()
+		for _, n := range w.nodes {
+			if n.next <= w.now {
+				n.turn()
+			}
+		}
+		if strikes && w.random.IntN(300) == 0 {
+			w.strike()
+		}
+		w.check()
+	}
+}
+
+// arrive hands out the packets that have arrived.
+func (w *world) arrive() {
+	left := w.way[:0]
+	for _, p := range w.way {
+		if p.at > w.now {
+			left = append(left, p)
+			continue
+		}
+		p.data.Received = timed.Instant(p.to.show())
+		p.to.arrived = append(p.to.arrived, p.data)
+		p.to.next = min(p.to.next, w.now+w.random.Int64N(int64(time.Millisecond)))
+	}
+	w.way = left
+}
+
+// turn has the loop take a turn.
+func (n *inhabitant) turn() {
+	d := n.l.driver
+	n.before = n.l.Snapshot()
+	n.noteLeads()
+	pkts := n.arrived
+	n.arrived = nil
+	d.turn(pkts, n.l.cfg.Clock.Read())
+	n.noteLeads()
+	n.leadUntil, n.global = 0, 0
+	if d.stack != nil {
+		if until, leads := d.stack.Election().Leading(); leads {
+			n.leadUntil = until
+		}
+		if until, leads := d.stack.Election().LeadingGlobally(); leads {
+			n.global = until
+		}
+	}
+	left := d.deadline().Sub(timed.Instant(n.show()))
+	n.next = n.w.now + max(int64(left)+int64(left)/5000+1, 1000)
+}
+
+// noteLeads counts the leads that time has ended.
+func (n *inhabitant) noteLeads() {
+	now := timed.Instant(n.show())
+	if n.leadUntil != 0 && now >= n.leadUntil {
+		n.ended, n.leadUntil = n.ended+1, 0
+	}
+	if n.global != 0 && now >= n.global {
+		n.endGlobal, n.global = n.endGlobal+1, 0
+	}
+}
+
+func (w *world) String() string { return time.Duration(w.now).String() }

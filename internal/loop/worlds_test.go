@@ -1,0 +1,157 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/timed"
+)
+
+// Event implements [Sink]: an event is news to nobody who reads the snapshot.
+func (n *inhabitant) Event(e *stack.Event) {
+	w, s := n.w, n.l.Snapshot()
+	switch e.Kind {
+	case stack.EventElected:
+		require.NotSame(w.t, n.before.Phase, s.Phase, "node %v tells first that it was elected", n.id)
+		w.ends["elected"]++
+	case stack.EventLeadLost:
+		require.True(w.t, over(n.before.Phase), "node %v tells first that its lead is over", n.id)
+		n.ended, n.leadUntil = n.ended+1, 0
+		if e.Lost == leader.Distrusted {
+			require.True(w.t, n.before.Trust.Lost(), "node %v tells that it distrusts its clock, and still trusts it", n.id)
+			w.ends["distrusted"]++
+		}
+	case stack.EventGlobalLost:
+		require.True(w.t, over(n.before.GlobalPhase), "node %v tells first that its global lead is over", n.id)
+		n.endGlobal, n.global = n.endGlobal+1, 0
+	case stack.EventViewInstalled:
+		require.GreaterOrEqual(w.t, s.View.ID.Sequence, e.View.ID.Sequence, "node %v tells first of its view", n.id)
+	}
+}
+
+// Restarted implements [Sink].
+func (n *inhabitant) Restarted(why life.Reason, _, _ timed.BootID) {
+	require.Equal(n.w.t, why.Discredits(), n.before.Trust.Lost())
+}
+
+// check looks at all nodes as their users do, and holds it against the truth.
+func (w *world) check() {
+	kept := w.uses[:0]
+	for _, u := range w.uses {
+		if u.seldom && w.random.IntN(1000) > 0 || u.lasts() {
+			kept = append(kept, u)
+		} else {
+			w.ends["contexts ended"]++
+		}
+	}
+	w.uses = kept
+	n := w.nodes[w.random.IntN(len(w.nodes))]
+	global := w.random.IntN(2) == 0
+	phase, _ := n.l.Snapshot().Lease(global)
+	u := &use{of: n, phase: phase, global: global, lead: n.ended, seldom: w.random.IntN(4) == 0}
+	if global {
+		u.lead = n.endGlobal
+	}
+	if len(w.uses) < 20 && u.lasts() {
+		w.uses = append(w.uses, u)
+	}
+}
+
+// lasts reports whether the context lasts, as the façade does, and demands that the lead
+// does: that it is the same lead, that it lasts for the margin, and that no other node
+// leads.
+func (u *use) lasts() bool {
+	n, w := u.of, u.of.w
+	s, now, margin := n.l.Snapshot(), timed.Instant(n.show()), n.l.cfg.Stack.Timing.SchedulingDelay
+	if s.Trust.Lost() || s.Lasts(u.phase, u.global, now, margin) == 0 {
+		return false
+	}
+	n.noteLeads()
+	until, ended := n.leadUntil, n.ended
+	if u.global {
+		until, ended = n.global, n.endGlobal
+	}
+	require.Equal(w.t, u.lead, ended, "%v: a context of node %v is of a lead that is over", w, n.id)
+	require.Greater(w.t, until, now.Add(margin), "%v: a context of node %v ends after its lead", w, n.id)
+	for _, m := range w.nodes {
+		if other := timed.Instant(m.show()); m != n && m.l.driver.stack != nil {
+			e := m.l.driver.stack.Election()
+			require.False(w.t, u.global && e.LeadsGlobally(other), "%v: nodes %v and %v lead globally", w, n.id, m.id)
+			require.False(w.t, e.Leads(other) && e.Support().Intersects(s.Support), "%v: nodes %v and %v lead the same nodes", w, n.id, m.id)
+		}
+	}
+	return true
+}
+
+// strike cuts or mends links, stops a node, ends its trust in its clock, or has it resign.
+func (w *world) strike() {
+	n := w.nodes[w.random.IntN(len(w.nodes))]
+	m := w.nodes[w.random.IntN(len(w.nodes))]
+	switch w.random.IntN(8) {
+	case 0:
+		w.cut[[2]timed.NodeID{n.id, m.id}] = true
+	case 1:
+		for _, x := range w.nodes {
+			w.cut[[2]timed.NodeID{n.id, x.id}], w.cut[[2]timed.NodeID{x.id, n.id}] = true, true
+		}
+	case 2, 3:
+		clear(w.cut)
+	case 4:
+		n.next = w.now + w.random.Int64N(int64(300*time.Millisecond))
+	case 5:
+		n.l.do(func(d *driver) { d.judgeRate(hwclock.RateFaulty) })
+		n.l.do(func(d *driver) { d.judgeRate(hwclock.RateFine) })
+	default:
+		for _, x := range w.nodes {
+			if x.leadUntil != 0 {
+				n = x
+			}
+		}
+		to := timed.NoNode
+		if m != n && w.random.IntN(2) == 0 {
+			to = m.id
+		}
+		n.l.do(func(d *driver) {
+			written := n.written
+			d.resign(to, func(err error) {
+				if err == nil {
+					require.True(w.t, over(n.before.Phase), "node %v has resigned, and leads", n.id)
+					require.Greater(w.t, n.written, written, "node %v has resigned, and nobody hears of it", n.id)
+					w.ends["resigned"]++
+				}
+			})
+		})
+	}
+}
+
+// usersLook plays worlds of loops.
+func usersLook(t testing.TB) {
+	seen := map[string]int{}
+	for seed := range uint64(4) {
+		w := newWorld(t, seed+1, 3+int(seed%3))
+		w.run(8*time.Second, true)
+		clear(w.cut)
+		w.run(time.Second, false)
+		led := 0
+		for _, n := range w.nodes {
+			if n.l.Snapshot().Lead(timed.Instant(n.show())).Leads {
+				led++
+			}
+		}
+		require.Equal(t, 1, led, "seed %d: one leader in the end", seed+1)
+		for what, n := range w.ends {
+			seen[what] += n
+		}
+	}
+	for _, what := range []string{"elected", "distrusted", "contexts ended", "resigned"} {
+		require.NotZero(t, seen[what], what)
+	}
+}
+
+func TestUsersAreToldTheTruthInAllWorlds(t *testing.T) { usersLook(t) }
