@@ -240,6 +240,20 @@ func TestAQueueDoesAsItsAccountSays(t *testing.T) {
 	})
 }
 
+// sender returns a function that has a goroutine send a message that fills its class. done
+// and last count the calls that returned in each class, and have the last error.
+func sender(q *Queue, done *[2]int, last *[2]error) func(context.Context, broadcast.Order) {
+	return func(ctx context.Context, order broadcast.Order) {
+		c := order.Class()
+		go func() {
+			_, err := q.Send(ctx, make([]byte, classBytes), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, nil, false)
+			done[c]++
+			last[c] = err
+		}()
+		synctest.Wait()
+	}
+}
+
 // Callers that find no room wait for it. They are woken for room, for a refusal, and at
 // the end, and one that gives up leaves its room to the next.
 func TestCallersWaitForRoom(t *testing.T) {
@@ -249,15 +263,7 @@ func TestCallersWaitForRoom(t *testing.T) {
 		r := newReceiver()
 		var done [2]int
 		var last [2]error
-		send := func(ctx context.Context, order broadcast.Order) {
-			c := order.Class()
-			go func() {
-				_, err := q.Send(ctx, make([]byte, classBytes), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, nil, false)
-				done[c]++
-				last[c] = err
-			}()
-			synctest.Wait()
-		}
+		send := sender(q, &done, &last)
 		take := func(c broadcast.Class) {
 			r.room = 1
 			require.True(t, q.Refill(c, r))
