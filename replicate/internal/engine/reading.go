@@ -8,6 +8,21 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
+// A read without a message, at node m in the quorate view V, notes the last decision that m
+// may have acknowledged, which the loop publishes before a packet says so (Reach.Have). It
+// waits until the state has everything through it, reads, waits until all that it saw is
+// sure, and then V must be up to date.
+//
+// Reads are linearizable, with Submit of lasting operations. Let Submit return before the
+// read begins. All members of the view W had acknowledged the message that made the operation
+// last. If W is V, the state has it, by the wait for Have. If W is later, it was
+// committed before V is found up to date; V and W are quorate and share a member, and from the
+// commit of W on no earlier view that shares a member with it is up to date anywhere. If W
+// is earlier, V began with the operation. The same holds for what an earlier read has shown,
+// because it was sure. A Submit or ReadLatest that begins after a read in V is ordered behind
+// all that the read saw: in V, or in a later view, since an earlier one would need the
+// acknowledgement of a member that has left it. So writers wait for nothing more.
+
 // reading is a read in a view that sends nothing.
 type reading struct {
 	*Engine
