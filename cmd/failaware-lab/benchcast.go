@@ -80,6 +80,36 @@ func benchBroadcastCommand() *cobra.Command {
 	return benchCommand(cmd, &opt, "lan", bench.Broadcast)
 }
 
+func benchLatencyCommand() *cobra.Command {
+	opt := bench.LatencyOptions{Setup: bench.Setup{Limit: benchLimit}}
+	cmd := &cobra.Command{
+		Use:   "latency",
+		Short: "Where the time of a message goes, at 100 messages per second, against the raw sockets",
+		Long: `Measure the stages of messages from one sender in total order, with a process per
+node. The way of a message is followed backwards from the last application that gets it:
+  call     from the call of Broadcast until the sender's system call
+  send     from there until the receiver's kernel has the packet
+  wake     from there until the receiver's loop has read it
+  turn     from there until it sends the next packet that the message waits for
+  deliver  or, after the last packet: until the application has the message
+Their sum is the latency; send, wake and turn are those of all packets that follow each
+other. The floor is the time from the system call that sends a datagram of the message's
+size until all receivers have read it. It needs Linux.`,
+	}
+	atomicities := cli.NewValue("weak,strict", "list", cli.ListOf(castAtomicity))
+	var seconds float64
+	f := cmd.Flags()
+	f.IntVar(&opt.Nodes, "nodes", 3, "how many nodes")
+	f.IntVar(&opt.Size, "size", 64, "size of the messages in bytes")
+	f.Var(atomicities, "atomicity", "atomicities: weak, strong, strict")
+	f.BoolVar(&opt.Awake, "awake", false, "keep processors from sleeping, as node --awake does")
+	f.Float64Var(&seconds, "seconds", 3, "how long each measurement takes")
+	cmd.PreRun = func(*cobra.Command, []string) {
+		opt.Atomicities, opt.For = atomicities.Value, time.Duration(seconds*float64(time.Second))
+	}
+	return benchCommand(cmd, &opt, "lan", bench.Latency)
+}
+
 func benchOutageCommand() *cobra.Command {
 	opt := bench.OutageOptions{Setup: bench.Setup{Limit: benchLimit}}
 	cmd := &cobra.Command{

@@ -49,13 +49,7 @@ func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun,
 
 // runCast has all nodes take part in a run that is measured for some time.
 func (g *group) runCast(r castRun, length time.Duration) (CastLoad, error) {
-	const untilAllKnow = 50 * time.Millisecond
-	r.Begin = g.clock.Now().Add(untilAllKnow)
-	r.Measured = r.Begin.Add(length / 10)
-	r.End = r.Measured.Add(length)
-	answers, err := g.askAll(g.all, func(timed.NodeID) command {
-		return command{Do: doCast, Cast: &r, Millis: int((r.End.Sub(g.clock.Now()) + castDrain).Milliseconds())}
-	})
+	answers, err := g.askCast(&r, length)
 	if err != nil {
 		return CastLoad{}, err
 	}
@@ -64,4 +58,15 @@ func (g *group) runCast(r castRun, length time.Duration) (CastLoad, error) {
 		counts = append(counts, answers[id].Cast)
 	}
 	return sumUpCast(counts), nil
+}
+
+// askCast has all nodes take part in a run, and returns their answers.
+func (g *group) askCast(r *castRun, length time.Duration) (map[timed.NodeID]*reply, error) {
+	const untilAllKnow = 50 * time.Millisecond
+	r.Begin = g.clock.Now().Add(untilAllKnow)
+	r.Measured = r.Begin.Add(length / 10)
+	r.End = r.Measured.Add(length)
+	return g.askAll(g.all, func(timed.NodeID) command {
+		return command{Do: doCast, Cast: r, Millis: int((r.End.Sub(g.clock.Now()) + castDrain).Milliseconds())}
+	})
 }

@@ -16,8 +16,9 @@ import (
 
 // castSetup makes a node a broadcasting one.
 type castSetup struct {
-	Packet int // Config.MaxPacket
-	Procs  int // GOMAXPROCS
+	Packet int  // Config.MaxPacket
+	Procs  int  // GOMAXPROCS
+	Marks  bool // its socket has marks
 }
 
 // castRun is a run in which all children take part at the same time. They send from
@@ -43,6 +44,7 @@ type castCount struct {
 	Overflow uint64 // messages of the kernel lost to a full socket buffer
 	Procs    int    // GOMAXPROCS
 	Traces   []castTrace
+	Marks    []mark `json:",omitempty"`
 }
 
 // castTrace is the way of one message: the instant of the call of Broadcast, and the
@@ -73,6 +75,7 @@ const (
 type castChild struct {
 	node  *failaware.Node
 	clock *hwclock.Clock
+	marks *marks // nil: none
 
 	mu     sync.Mutex
 	number uint32 // of the run
@@ -128,6 +131,9 @@ func (c *castChild) run(ctx context.Context, r *castRun) (*castCount, error) {
 	c.mu.Lock()
 	c.number, c.count = r.Number, castCount{Traces: make([]castTrace, 0, castTraces)}
 	c.mu.Unlock()
+	if c.marks != nil {
+		c.marks.begin()
+	}
 	sent := make(chan error, 1)
 	if r.Senders.Has(c.node.ID()) {
 		go func() { sent <- c.send(ctx, r) }()
@@ -153,7 +159,11 @@ func (c *castChild) run(ctx context.Context, r *castRun) (*castCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.number = 0
-	return &castCount{Elapsed: stop.Sub(start), CPU: after.CPU - before.CPU, Messages: last.Messages - first.Messages,
+	var marked []mark
+	if c.marks != nil {
+		marked = c.marks.end()
+	}
+	return &castCount{Marks: marked, Elapsed: stop.Sub(start), CPU: after.CPU - before.CPU, Messages: last.Messages - first.Messages,
 		Bytes: last.Bytes - first.Bytes, Views: last.Views - first.Views,
 		Overflow: nodeCounter(c.node, "received_overflow") - overflow, Traces: c.count.Traces,
 		Procs: runtime.GOMAXPROCS(0)}, nil

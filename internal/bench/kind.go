@@ -11,6 +11,7 @@ const (
 	ClockKind     Kind = "clock"
 	IdleKind      Kind = "idle"
 	BroadcastKind Kind = "broadcast"
+	LatencyKind   Kind = "latency"
 	OutageKind    Kind = "outage"
 	CollationKind Kind = "collation"
 	AttackBench   Kind = "attack"

@@ -35,11 +35,16 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 	defer cancel()
 	cfg := failaware.Config{ID: j.ID, Group: j.Group, Listen: j.Listen, Peers: peersOf(j.Peers), Timing: j.Timing,
 		RaiseProcs: true}
+	var marked *marks
 	if j.Cast != nil {
 		cfg.MaxPacket, cfg.Broadcast = j.Cast.Packet, &failaware.BroadcastConfig{}
 		if j.Cast.Procs > 0 {
 			cfg.RaiseProcs = false
 			runtime.GOMAXPROCS(j.Cast.Procs)
+		}
+		if j.Cast.Marks {
+			marked = &marks{clock: clock}
+			cfg.Transport, cfg.Listen = marked, ""
 		}
 	}
 	node, err := startWith(ctx, cfg, j.Key)
@@ -49,7 +54,7 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 	defer node.Close()
 	c := &nodeChild{node: node, clock: clock, reports: reports, expects: make(chan timed.Set, 1)}
 	if j.Cast != nil {
-		c.cast = &castChild{node: node, clock: clock}
+		c.cast = &castChild{node: node, clock: clock, marks: marked}
 		if j.Flood == nil {
 			go c.cast.receive(ctx)
 		} else {
