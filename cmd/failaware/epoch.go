@@ -34,7 +34,7 @@ func epochText(e *api.Epoch) string {
 	case e.Static && e.Quorum == "":
 		return "the node has no quorum system"
 	case e.Static:
-		return fmt.Sprintf("epoch %d: %s, which cannot be replaced here: the node has no state directory", e.Epoch, e.Quorum)
+		return fmt.Sprintf("epoch %d: %s, which cannot be replaced: that needs a state directory, and no broadcast that requires quorums, as that of --kv linearizable does", e.Epoch, e.Quorum)
 	case e.Epoch == 0:
 		return "the node has not heard of an epoch yet"
 	case len(e.Dead) > 0:

@@ -11,10 +11,10 @@ import (
 func TestEpochTexts(t *testing.T) {
 	for want, e := range map[string]api.Epoch{
 		"the node has no quorum system": {Static: true},
-		"epoch 1: majority:1, which cannot be replaced here: the node has no state directory": {Epoch: 1, Quorum: "majority:1", Static: true},
-		"the node has not heard of an epoch yet":                                              {},
-		"epoch 2: majority:1":                                                                 {Epoch: 2, Quorum: "majority:1"},
-		"epoch 2: majority:1; noted: majority:2":                                              {Epoch: 2, Quorum: "majority:1", Phase: "noted", Next: "majority:2"},
+		"epoch 1: majority:1, which cannot be replaced: that needs a state directory, and no broadcast that requires quorums, as that of --kv linearizable does": {Epoch: 1, Quorum: "majority:1", Static: true},
+		"the node has not heard of an epoch yet": {},
+		"epoch 2: majority:1":                    {Epoch: 2, Quorum: "majority:1"},
+		"epoch 2: majority:1; noted: majority:2": {Epoch: 2, Quorum: "majority:1", Phase: "noted", Next: "majority:2"},
 		"epoch 2: majority:1,2; wedged: majority:2, forced, with [1] declared dead": {Epoch: 2, Quorum: "majority:1,2", Phase: "wedged", Next: "majority:2",
 			Dead: []int{1}},
 	} {
