@@ -17,7 +17,7 @@ func (w *World) clone(n *Node) {
 	w.check.Cloned = true
 	now := n.proc.Clock.Show(w.now)
 	c.proc.Clock = hardware.New(w.now, now, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift)).Rounded(w.opt.Resolution)
-	c.timing = n.timing
+	c.timing, c.newest = n.timing, n.newest
 	c.proc.Boot, c.last, c.counter, c.restarted = n.proc.Boot, now, n.counter, w.now
 	c.proc.Up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
 	c.proc.Stack = twinOf(n.proc.Stack)

@@ -49,7 +49,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 	if w.meter != nil {
 		w.meter.leaves(n, &f.packet)
 	}
-	f.packet.Header.Counter = n.counter
+	f.packet.Header.Counter = wire.FirstCounter(n.newest) + n.counter
 	f.sent, f.from, f.payload = w.now, int32(n.proc.Index), nil
 	if w.cargo != nil && e.Peer == w.cargoTo {
 		f.payload, w.cargo = w.cargo, nil
@@ -143,7 +143,7 @@ func (w *World) receive(n *Node, p waiting, now timed.Instant, last bool) {
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
-	if w.post != nil && !w.post.admits(n, f) {
+	if h.Version > n.newest || w.post != nil && !w.post.admits(n, f) {
 		w.drop(p.slot)
 		return
 	}

@@ -35,6 +35,7 @@ type Node struct {
 
 	life        life.Machine     // of the process
 	timing      timed.Timing     // of the process
+	newest      uint8            // version of the wire format that the process speaks
 	longestVote time.Duration    // in the machine's state directory
 	processes   uint64           // that were started
 	sequence    uint64           // of views, there too
@@ -111,6 +112,7 @@ func (w *World) incarnate(n *Node) {
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
 		Sequence:      n.sequence,
+		Newest:        n.newest,
 	}
 	cfg.MaxUTCError, cfg.MinReferences = clocksync.DefaultMaxUTCError, clocksync.DefaultMinReferences
 	if w.cast != nil {

@@ -54,7 +54,8 @@ type Options struct {
 	// process.
 	Epochs bool
 	// Unequal gives each process its own LockTime and MaxLockTime, drawn anew when it
-	// starts: up to three and four times those of Timing, and less than both.
+	// starts: up to three and four times those of Timing, and less than both. One process in
+	// three is of a build that does not speak the newest version of the wire format.
 	Unequal bool
 	// Shared adds random faults that strike all nodes at once: all processes are slow or
 	// stopped, all machines suspended, all clocks bent alike.

@@ -28,9 +28,12 @@ func (o *Options) slowest() timed.Timing {
 
 // drawSettings draws the settings of a process that starts. Equal worlds draw none.
 func (w *World) drawSettings(n *Node) {
-	n.timing = w.opt.Timing
+	n.timing, n.newest = w.opt.Timing, wire.Version
 	if !w.opt.Unequal {
 		return
+	}
+	if (w.seed+uint64(n.proc.Index)+n.processes)%3 == 0 {
+		n.newest = wire.Oldest
 	}
 	s, t := w.settings, &n.timing
 	least, usual := float64(t.LeastLockTime()), float64(t.LockTime)
@@ -50,8 +53,12 @@ func (w *World) drawSettings(n *Node) {
 // newSettings returns the random numbers of the settings of processes.
 func newSettings(seed uint64) random.Stream { return random.New(seed, random.Settings) }
 
-// lookRequest counts the requests that ask for less than their node is set to.
-func (w *World) lookRequest(n *Node, p *wire.Packet) {
+// lookUnequal counts the packets in an older version than their node speaks, and the
+// requests that ask for less than it is set to.
+func (w *World) lookUnequal(n *Node, p *wire.Packet) {
+	if p.Header.Version < n.newest {
+		w.check.Sometimes(situation.OlderVersion)
+	}
 	if p.Has(wire.FrameRequest) && p.Request.LockTime < n.timing.LockTime {
 		w.check.Sometimes(situation.LockCut)
 	}

@@ -146,7 +146,7 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 // checkSent lets the checks see a packet that a node sends, even if it is lost at once.
 func (w *World) checkSent(n *Node, p *wire.Packet) {
 	if w.opt.Unequal {
-		w.lookRequest(n, p)
+		w.lookUnequal(n, p)
 	}
 	if w.external != nil && p.Has(wire.FrameLine) {
 		w.check.Announces(p.Line.Until)

@@ -99,7 +99,7 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 		return
 	}
 	d.claims.answered = now
-	p := hello(&d.cfg, d.routes.unused(), now)
+	p := hello(&d.cfg, h.Version, d.routes.unused(), now)
 	p.Header.Echo = datagram.Echo{Boot: h.Boot, Sent: h.Stamp, Received: now, Latest: h.Stamp, Heard: datagram.NotHeard}
 	d.challenge(&p, from, d.cfg.Self.Node)
 }
@@ -109,7 +109,7 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 // reach it there, or another one with the same id, which learns so.
 func (d *driver) answerGreeting(h *datagram.Header, from netip.AddrPort) {
 	if d.routes.known.Has(h.Source) && d.routes.to[h.Source].Addr != from {
-		p := hello(&d.cfg, h.Source, d.clock.now)
+		p := hello(&d.cfg, h.Version, h.Source, d.clock.now)
 		d.challenge(&p, from, h.Source)
 	}
 }

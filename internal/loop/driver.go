@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -59,6 +60,7 @@ func newDriver(l *Loop) *driver {
 	d.routes.self, d.routes.limit = d.cfg.Self.Node, c.MaxPeers
 	d.in.pkts = make([]udp.Packet, batch)
 	d.out.encoder.MaxPacket, d.out.bulk, d.out.random = c.MaxPacket, d.cfg.Broadcast != nil, c.Random
+	d.out.counter = wire.FirstCounter(wire.Version)
 	d.takeRing(c.Ring)
 	d.cfg.Self.Boot, d.cfg.Sequence = newBoot(c.Random), c.State.Views()
 	if d.cfg.Broadcast != nil {

@@ -28,7 +28,7 @@ func (d *driver) receive(pkts []udp.Packet) {
 			return
 		}
 		why := d.handle(&pkts[i], i == len(pkts)-1)
-		d.routes.refuse(pkts[i].Addr, why, d.clock.now)
+		d.routes.refuse(pkts[i].Addr, why, wire.VersionOf(pkts[i].Buf[:pkts[i].N]), d.clock.now)
 	}
 }
 

@@ -66,12 +66,13 @@ func (d *driver) introduce() {
 	}
 }
 
-// greetAt sends a bare packet to an address at which a node may be. It goes there twice:
-// the answer has no more bytes than came, and may be longer than one packet.
+// greetAt sends bare packets to an address at which a node may be, which is of any build: one
+// in the newest version of the wire format and one in the oldest. Most builds speak both,
+// and the answer has no more bytes than came, which may be more than one packet has.
 func (d *driver) greetAt(id timed.NodeID, addr netip.AddrPort) {
-	p := hello(&d.cfg, id, d.clock.now)
-	d.stack.Election().FillState(d.clock.now, &p.State)
-	for range 2 {
+	for _, version := range [...]uint8{wire.Version, wire.Oldest} {
+		p := hello(&d.cfg, version, id, d.clock.now)
+		d.stack.Election().FillState(d.clock.now, &p.State)
 		_ = d.out.add(&p, addr, &d.count)
 	}
 }

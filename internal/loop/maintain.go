@@ -83,11 +83,11 @@ func (d *driver) greetStrangers() {
 	}
 }
 
-// hello returns the packet to a node whose id is not known.
-func hello(cfg *stack.Config, to timed.NodeID, now timed.Instant) wire.Packet {
+// hello returns the packet, in a version of the wire format, to a node whose id is not known.
+func hello(cfg *stack.Config, version uint8, to timed.NodeID, now timed.Instant) wire.Packet {
 	return wire.Packet{
 		MaxDrift: cfg.Timing.MaxDrift, FastThreshold: cfg.Timing.FastThreshold,
-		Header: datagram.Header{Version: wire.Version, Group: cfg.Group, Source: cfg.Self.Node,
+		Header: datagram.Header{Version: version, Group: cfg.Group, Source: cfg.Self.Node,
 			Destination: to, Boot: cfg.Self.Boot, Stamp: now, Echo: datagram.Echo{Heard: datagram.NotHeard}},
 	}
 }

@@ -114,12 +114,12 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 		return p
 	}
 	for why, change := range map[string]func([]byte){
-		refusedVersion:   func(b []byte) { b[2]++ },
-		refusedMalformed: func(b []byte) { b[0]++ },
-		refusedDamaged:   func(b []byte) { b[len(b)-1]++ },
-		refusedSettings:  func(b []byte) { b[8]++ },
-		refusedSealed:    func(b []byte) { b[3]++ },
-		refusedUnheard:   func([]byte) {},
+		refusedVersion + ": 5, and not 3 to 4": func(b []byte) { b[2]++ },
+		refusedMalformed:                       func(b []byte) { b[0]++ },
+		refusedDamaged:                         func(b []byte) { b[len(b)-1]++ },
+		refusedSettings:                        func(b []byte) { b[8]++ },
+		refusedSealed:                          func(b []byte) { b[3]++ },
+		refusedUnheard:                         func([]byte) {},
 	} {
 		d.turn([]udp.Packet{packet(change)}, l.cfg.Clock.Read())
 		require.Equal(t, why, d.status().Peers[0].Refused)
@@ -130,8 +130,8 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	c.advance(mismatchPeriod + 1)
 	step(l, c)
 	require.Empty(t, d.status().Peers[0].Refused)
-	d.routes.refuse(oddAddr, refusedOther, d.clock.now)
+	d.routes.refuse(oddAddr, refusedOther, 0, d.clock.now)
 	require.Equal(t, refusedOther, d.status().Peers[0].Refused)
-	d.routes.refuse(oddAddr, refusalOf(datagram.Delivered), d.clock.now)
+	d.routes.refuse(oddAddr, refusalOf(datagram.Delivered), 0, d.clock.now)
 	require.Empty(t, d.status().Peers[0].Refused)
 }

@@ -1,17 +1,19 @@
 package loop
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
 // The reasons why packets do not count, for people.
 const (
-	refusedVersion   = "they have another version of the wire format"
+	refusedVersion   = "they have another version of the wire format than this node speaks"
 	refusedMalformed = "they are not of this protocol, or are malformed"
 	refusedDamaged   = "they are damaged on their way"
 	refusedSealed    = "they are sealed, and this node has no keys"
@@ -35,24 +37,25 @@ const (
 type refusals map[netip.AddrPort]refusal
 
 type refusal struct {
-	why string
-	at  timed.Instant
+	why     string
+	at      timed.Instant
+	version uint8 // of the packet, if it is why
 }
 
 // refuse notes that a packet from an address did not count, or, if why is empty, that it did.
-func (r *routes) refuse(from netip.AddrPort, why string, now timed.Instant) {
+func (r *routes) refuse(from netip.AddrPort, why string, version uint8, now timed.Instant) {
 	_, known := r.refusals[from]
 	switch {
 	case why == "" && known:
 		delete(r.refusals, from)
 	case why == "":
 	case known:
-		r.refusals[from] = refusal{why, now}
+		r.refusals[from] = refusal{why, now, version}
 	case r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == from }):
 		if r.refusals == nil {
 			r.refusals = refusals{}
 		}
-		r.refusals[from] = refusal{why, now}
+		r.refusals[from] = refusal{why, now, version}
 	}
 }
 
@@ -60,6 +63,9 @@ func (r *routes) refuse(from netip.AddrPort, why string, now timed.Instant) {
 // has come lately.
 func (r *routes) refused(e *peers.Entry, now timed.Instant) string {
 	if x, ok := r.refusals[e.Addr]; ok && now.Sub(x.at) <= mismatchPeriod {
+		if x.why == refusedVersion {
+			return fmt.Sprintf("%s: %d, and not %d to %d", x.why, x.version, wire.Oldest, wire.Version)
+		}
 		return x.why
 	}
 	return ""

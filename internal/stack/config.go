@@ -36,6 +36,8 @@ type Config struct {
 	Starts uint64
 	// Tentative is that of [leader.Config]: see [Stack.Settle].
 	Tentative bool
+	// Newest is the newest version of the wire format that the node speaks; 0: of all.
+	Newest uint8
 	// Sequence is that of [membership.Config].
 	Sequence uint64
 	// Epochs, if not nil, is the last state that was written down of the group's

@@ -88,7 +88,10 @@ func (s *Stack) flush(now timed.Instant) {
 			s.piggyback(p)
 		}
 		s.rest.refresh(&p.State, s.alive)
-		p.Header.Patient, p.Header.Quiet = patient, s.quiet(id, p)
+		quiet := s.quiet(id, p)
+		if p.Header.Version >= wire.WithQuiet {
+			p.Header.Patient, p.Header.Quiet = patient, quiet
+		}
 		s.datagrams.NoteSent(now, id)
 		s.out = append(s.out, Effect{Kind: Send, Peer: id, Packet: p})
 	}
@@ -122,7 +125,7 @@ func (s *Stack) destinations(now timed.Instant) timed.Set {
 func (s *Stack) address(now timed.Instant, id timed.NodeID) *wire.Packet {
 	p := s.newPacket()
 	h := &p.Header
-	h.Version, h.Suite, h.KeyID, h.Group = wire.Version, 0, 0, s.cfg.Group
+	h.Version, h.Suite, h.KeyID, h.Group = s.versions.to(now, id), 0, 0, s.cfg.Group
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
 	h.Quiet, h.Patient = false, false

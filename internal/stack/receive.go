@@ -41,6 +41,7 @@ func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 	s.lastPacket = s.datagrams.HandlePacket(received, &p.Header, s.lastPacket)
 	e := &s.lastPacket[0]
 	from, d := e.From, e.Delay
+	s.versions.note(received, &p.Header, e.Kind == datagram.Delivered || e.Kind == datagram.Accepted)
 	switch e.Kind {
 	case datagram.Dropped:
 		s.Dropped.Unknown++

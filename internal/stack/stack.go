@@ -16,6 +16,7 @@ type Stack struct {
 	cfg       Config
 	datagrams *datagram.Service
 	election  *leader.Election
+	versions  versions
 	views     *membership.Service
 	clock     *clocksync.Sync
 	broadcast *broadcast.Service // nil without broadcast
@@ -84,6 +85,9 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 			MaxUTCError: cfg.MaxUTCError, MinReferences: cfg.MinReferences}, now, wall),
 		lastTurn: now,
 		due:      now,
+	}
+	if s.versions.newest, s.versions.while = cfg.Newest, cfg.Timing.Expires; cfg.Newest == 0 {
+		s.versions.newest = wire.Version
 	}
 	if cfg.Broadcast != nil {
 		c := *cfg.Broadcast

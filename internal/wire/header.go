@@ -12,7 +12,8 @@ import (
 //
 //	 0  magic "FA"    2  version     3  suite, and the bits quiet and patient
 //	 4  key id        8  group      16  source   17  destination
-//	18  boot id      26  counter    34  stamp
+//	18  boot id      26  counter, whose highest byte is the newest version of the sender
+//	34  stamp
 //	42  echo: boot id   50  sent   58  received   66  latest   74  heard
 //	82  body: checksum and frames, or salt, sealed frames and tag (package seal)
 //
@@ -38,11 +39,37 @@ const (
 	HeaderSize = 82
 )
 
-// Version is the version of the wire format that this package speaks. Version 1 had
-// no checksum. In version 2 the reports of a view change did not say what their senders
-// had sent, decisions cut no stamps, and the checksum was CRC-32C. In version 3 no packet
-// was quiet.
-const Version = 4
+// Version is the newest version of the wire format that this package speaks, and Oldest
+// the oldest one. Version 1 had no checksum. In version 2 the reports of a view change did
+// not say what their senders had sent, decisions cut no stamps, and the checksum was
+// CRC-32C. In version 3 no packet was quiet or patient; all else is as in version 4.
+const (
+	Version = 4
+	Oldest  = 3
+)
+
+// WithQuiet is the first version in which packets may be quiet or patient.
+const WithQuiet = 4
+
+// newestAt is how many bits the counter of a packet has below the newest version of its
+// sender. Builds that speak one version only count from 0, and read all of it as a number.
+const newestAt = 56
+
+// FirstCounter returns where the counter of a node begins that speaks versions up to newest.
+func FirstCounter(newest uint8) uint64 { return uint64(newest) << newestAt }
+
+// NewestOf returns the newest version that the sender of a packet speaks, as far as the
+// packet tells.
+func NewestOf(h *datagram.Header) uint8 { return max(h.Version, uint8(h.Counter>>newestAt)) }
+
+// VersionOf returns the version of an encoded packet, of any that this package does not
+// speak either, or 0 if there is none.
+func VersionOf(b []byte) uint8 {
+	if len(b) <= offVersion {
+		return 0
+	}
+	return b[offVersion]
+}
 
 const magic = 'F'<<8 | 'A'
 
@@ -126,7 +153,7 @@ func ParseHeader(b []byte) (h datagram.Header, rest []byte, err error) {
 	switch {
 	case binary.BigEndian.Uint16(b) != magic:
 		return datagram.Header{}, nil, ErrMagic
-	case b[offVersion] != Version:
+	case !spoken(b[offVersion]):
 		return datagram.Header{}, nil, ErrVersion
 	}
 	h = datagram.Header{
@@ -155,6 +182,9 @@ func ParseHeader(b []byte) (h datagram.Header, rest []byte, err error) {
 	return h, b[HeaderSize:], nil
 }
 
+// spoken reports whether this package speaks a version.
+func spoken(version uint8) bool { return Oldest <= version && version <= Version }
+
 func instantAt(b []byte, at int) timed.Instant {
 	return timed.Instant(binary.BigEndian.Uint64(b[at:]))
 }
@@ -162,9 +192,9 @@ func instantAt(b []byte, at int) timed.Instant {
 // checkHeader returns an error if a field of the header is out of range.
 func checkHeader(h *datagram.Header) error {
 	switch {
-	case h.Version != Version:
+	case !spoken(h.Version):
 		return ErrVersion
-	case h.Suite >= suiteEnd:
+	case h.Suite >= suiteEnd, (h.Quiet || h.Patient) && h.Version < WithQuiet:
 		return ErrSuite
 	case h.Suite == SuiteNone && h.KeyID != 0:
 		return ErrKeyID

@@ -77,7 +77,9 @@ func TestEveryWrongHeaderHasItsError(t *testing.T) {
 		err    error
 	}{
 		"version 0":                 {func(h *datagram.Header) { h.Version = 0 }, ErrVersion},
-		"the version before":        {func(h *datagram.Header) { h.Version = Version - 1 }, ErrVersion},
+		"a version too old":         {func(h *datagram.Header) { h.Version = Oldest - 1 }, ErrVersion},
+		"quiet in version 3":        {func(h *datagram.Header) { h.Version, h.Quiet = 3, true }, ErrSuite},
+		"patient in version 3":      {func(h *datagram.Header) { h.Version, h.Patient = 3, true }, ErrSuite},
 		"the next version":          {func(h *datagram.Header) { h.Version = Version + 1 }, ErrVersion},
 		"unknown suite":             {func(h *datagram.Header) { h.Suite = 3 }, ErrSuite},
 		"key of an unsealed packet": {func(h *datagram.Header) { h.Suite = SuiteNone }, ErrKeyID},
@@ -174,4 +176,31 @@ func BenchmarkHeader(b *testing.B) {
 			_, _, _ = ParseHeader(junk)
 		}
 	})
+}
+
+// A packet of version 3 is one of version 4 that is neither quiet nor patient, with
+// another number.
+func TestVersion3(t *testing.T) {
+	h := sampleHeader()
+	newer := AppendHeader(nil, &h)
+	h.Version = 3
+	older := AppendHeader(nil, &h)
+	require.Equal(t, uint8(3), older[offVersion])
+	older[offVersion] = 4
+	require.Equal(t, newer, older)
+	older[offVersion] = 3
+	got, _, err := ParseHeader(older)
+	require.NoError(t, err)
+	require.Equal(t, h, got)
+}
+
+// The counter tells what its sender speaks. That of a build which says nothing begins at 0.
+func TestTheCounterHasTheNewestVersion(t *testing.T) {
+	for _, c := range []struct {
+		version uint8
+		counter uint64
+		newest  uint8
+	}{{3, 77, 3}, {4, 77, 4}, {3, FirstCounter(4) + 77, 4}, {4, FirstCounter(3), 4}, {4, FirstCounter(9), 9}} {
+		require.Equal(t, c.newest, NewestOf(&datagram.Header{Version: c.version, Counter: c.counter}))
+	}
 }

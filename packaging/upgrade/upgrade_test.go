@@ -51,7 +51,7 @@ func TestRollingUpgrade(t *testing.T) {
 		for _, n := range l.g.nodes {
 			var a answers
 			require.NoError(t, n.ask(t.Context(), "GET", "/v1/status", "", &a))
-			require.Zero(t, a.Counters["dropped_version"], "both builds speak one version of the wire format")
+			require.Zero(t, a.Counters["dropped_version"], "this build speaks the version of the former one")
 			require.Zero(t, a.Counters["dropped_malformed"])
 		}
 	}

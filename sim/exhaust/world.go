@@ -6,6 +6,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -215,5 +216,6 @@ func (w *world) incarnate(id timed.NodeID, boots uint8, tick int64, wall clocksy
 		Group: 1, Timing: w.opt.Timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
 		StepThreshold: clocksync.DefaultStepThreshold,
+		Newest:        wire.Oldest,
 	}, peers, w.show(id, tick), wall)
 }

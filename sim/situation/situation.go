@@ -46,6 +46,7 @@ const (
 	SocketBatch                        // several packets waited for a process that was stopped
 	LockLowered                        // a process started that gives shorter votes than one before it
 	LockCut                            // a request asked for less than its node is set to
+	OlderVersion                       // a packet went in an older version than its sender speaks
 	AllSuspended                       // all machines slept at once
 	EqualReadings                      // a clock showed the same in two turns
 

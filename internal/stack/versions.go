@@ -1,0 +1,59 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// versions decides in which version of the wire format each peer is spoken to: the newest
+// that both speak. Packets of a peer tell which it speaks.
+type versions struct {
+	newest uint8         // that this node speaks
+	while  time.Duration // for which a peer speaks as it did when it was last heard
+	of     [timed.MaxNodes + 1]spoken
+}
+
+// spoken is what the packets of a peer tell.
+type spoken struct {
+	boot   timed.BootID // their incarnation
+	newest uint8        // that it speaks
+	heard  timed.Instant
+	tries  uint8 // packets to the peer while it was not heard
+}
+
+// note takes the header of an authentic packet, and whether its incarnation is accepted.
+// Another incarnation may be of another build. One that is not accepted counts only if no
+// other is heard: it may be dead, and its packet late.
+func (v *versions) note(received timed.Instant, h *datagram.Header, accepted bool) {
+	x := &v.of[h.Source]
+	if x.boot != h.Boot {
+		if !accepted && x.boot != 0 && received.Sub(x.heard) <= v.while {
+			return
+		}
+		*x = spoken{boot: h.Boot}
+	}
+	x.newest, x.heard, x.tries = max(x.newest, wire.NewestOf(h)), received, 0
+}
+
+// to returns the version of a packet to a peer. One that was not heard for a while may
+// have been replaced by any build. It gets the version that it spoke and another one in turn,
+// so that a build that speaks either learns of this node.
+func (v *versions) to(now timed.Instant, id timed.NodeID) uint8 {
+	x, version := &v.of[id], v.newest
+	if x.boot != 0 {
+		if version = min(version, x.newest); now.Sub(x.heard) <= v.while {
+			return version
+		}
+	}
+	x.tries++
+	switch {
+	case x.tries%2 == 1:
+		return version
+	case version == wire.Oldest:
+		return v.newest
+	}
+	return wire.Oldest
+}
