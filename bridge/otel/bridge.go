@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	client "github.com/failaware/failaware/clients/go"
+)
+
+// retryAfter is how long a bridge waits before it asks the node again.
+const retryAfter = 500 * time.Millisecond
+
+// bridge tells a collector what one node delivers.
+type bridge struct {
+	node   *client.ClientWithResponses
+	tracer trace.Tracer
+	share  share
+	log    *slog.Logger
+
+	group string
+	self  int
+	told  atomic.Uint64 // deliveries
+}
+
+// identify asks the node who it is.
+func (b *bridge) identify(ctx context.Context) error {
+	status, err := b.node.GetStatusWithResponse(ctx)
+	if err != nil {
+		return fmt.Errorf("the node: %w", err)
+	}
+	if status.JSON200 == nil {
+		return fmt.Errorf("the node answers %s", status.Status())
+	}
+	b.group, b.self = status.JSON200.Group, status.JSON200.Node
+	return nil
+}
+
+// run tells deliveries until ctx is done. It begins with new ones, also when it has lost the
+// node for a while: nobody knows when the others were delivered.
+func (b *bridge) run(ctx context.Context) {
+	b.log.Info("telling", "node", b.self, "group", b.group)
+	for ctx.Err() == nil {
+		for d, err := range b.node.Deliveries(ctx, "") {
+			if err != nil {
+				if ctx.Err() == nil {
+					b.log.Warn("the node's deliveries end; the bridge connects again", "error", err)
+				}
+				break
+			}
+			b.tell(ctx, &d)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// tell makes the spans of a delivery.
+func (b *bridge) tell(ctx context.Context, d *client.Delivery) {
+	switch {
+	case d.Kind == "missed":
+		b.log.Warn("the bridge was too slow for some items of the node", "count", value(d.Count))
+	case d.Kind == "message" && d.Message != nil && b.share.has(digest(b.group, *d.Message)):
+		clock, err := b.node.GetClockWithResponse(ctx)
+		if err != nil || clock.JSON200 == nil {
+			b.log.Warn("the node does not tell its time, so a delivery is left out", "error", err)
+			return
+		}
+		c := clock.JSON200
+		record(b.tracer, b.group, d, reading{time.Unix(0, c.TimeNs), c.DeviationNs, c.UpToDate})
+		b.told.Add(1)
+	}
+}
