@@ -115,7 +115,7 @@ func init() {
 	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
 		n := node.(*Node)
 		q, err := n.consume()
-		return attach.Deliveries{Queue: q, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.Views, Wake: n.loop.Wake}, err
+		return attach.Deliveries{Queue: q, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Wake: n.loop.Wake}, err
 	}
 }
 

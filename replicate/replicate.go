@@ -202,8 +202,8 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 }
 
 // checkViews returns an error if a state on a disk is from a view that the state directory
-// does not know of. The sequences of later views would not grow, by which states are
-// compared: an older state could replace a newer one.
+// did not know of when the node started. The sequences of later views would not grow, by
+// which states are compared: an older state could replace a newer one.
 func checkViews(c failaware.Config, storage string, have failaware.ViewID, known uint64) error {
 	if have.Sequence <= known {
 		return nil

@@ -131,6 +131,7 @@ func withoutStateDirectory(t *testing.T, check func(t *testing.T, net *memory.Ne
 		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), StateDir: filepath.Join(dir, "node"), Quorum: majority,
 			Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
 		require.NoError(t, err)
+		time.Sleep(n.Bounds().Rejoin + n.Bounds().View) // its own view has a sequence now, which the new directory knows
 		r, err := replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
 		if err == nil {
 			require.NoError(t, r.Close())

@@ -18,8 +18,8 @@ type Deliveries struct {
 	// Reach says how far the broadcast is: at least as far as the node has told others. ok
 	// is false if that is just changing. It takes no lock.
 	Reach func() (r broadcast.Reach, ok bool)
-	// Views returns the largest sequence of views that the state directory knows; 0 without
-	// one.
+	// Views returns the largest sequence of views that the state directory knew when the
+	// node started; 0 without one.
 	Views func() uint64
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.

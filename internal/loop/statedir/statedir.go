@@ -33,6 +33,8 @@ type Dir struct {
 	// earlier is the lock time that the file had when this process began, or the
 	// configured one if that is longer.
 	earlier time.Duration
+	// former is the largest sequence of views that the file had when this process began.
+	former uint64
 
 	mu     sync.Mutex
 	lock   *durable.Lock // nil once closed
@@ -69,7 +71,7 @@ func (d *Dir) begin(maxLock time.Duration) error {
 	if r.HasEpoch, err = d.checkHalves(known, r.HasEpoch); err != nil {
 		return err
 	}
-	d.earlier = max(r.MaxLock, maxLock)
+	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
 	return d.write(record{r.Incarnations + 1, d.earlier, r.HasEpoch, r.Views})
 }
 
@@ -166,6 +168,15 @@ func (d *Dir) Views() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stored.Views
+}
+
+// FormerViews returns the largest sequence that views may have which earlier processes
+// of the node have taken part in; 0 for nil.
+func (d *Dir) FormerViews() uint64 {
+	if d == nil {
+		return 0
+	}
+	return d.former
 }
 
 // reserved is for how many changes of views one write is enough.

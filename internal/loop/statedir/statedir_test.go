@@ -197,6 +197,7 @@ func TestSequencesOfViewsGrow(t *testing.T) {
 	require.Zero(t, d.Views())
 	require.NoError(t, d.ReserveViews(5))
 	require.EqualValues(t, 5+reserved, d.Views())
+	require.Zero(t, d.FormerViews(), "of this process")
 	before, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, d.ReserveViews(5+reserved))
@@ -208,8 +209,10 @@ func TestSequencesOfViewsGrow(t *testing.T) {
 	d, err = Open(dir, 1, time.Second)
 	require.NoError(t, err)
 	require.EqualValues(t, 5+reserved, d.Views())
+	require.EqualValues(t, 5+reserved, d.FormerViews())
 	require.NoError(t, d.Close())
 	var none *Dir
 	require.NoError(t, none.ReserveViews(1))
 	require.Zero(t, none.Views())
+	require.Zero(t, none.FormerViews())
 }
