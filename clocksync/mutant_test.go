@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "clocksync", map[string]func(testing.TB){
+		"PromiseToTheLatest":   promiseEndsEarly,
 		"HoldoverWithoutSlew":  readingsHold,
 		"LineOutOfReach":       reachIsKept,
 		"LinePromiseShortened": bendsKeepPromises,

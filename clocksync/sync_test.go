@@ -185,3 +185,16 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	truth := a.Shown + Time(4*time.Millisecond)
 	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
 }
+
+// The leader's promise ends, by this clock, when the leader's clock may have reached its end.
+func promiseEndsEarly(t testing.TB) {
+	_, line := leader(t, 1, wall)
+	f := New(config(2), start, wall)
+	const width = 2 * time.Millisecond
+	line.Until = start.Add(10 * time.Millisecond)
+	f.HandleLine(start, &line, -width, width, nil)
+	require.False(t, f.Read(start.Add(8*time.Millisecond-10*time.Microsecond)).Holdover)
+	require.True(t, f.Read(start.Add(8*time.Millisecond+1)).Holdover)
+}
+
+func TestThePromiseEndsAtItsEarliestEnd(t *testing.T) { promiseEndsEarly(t) }

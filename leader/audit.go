@@ -30,6 +30,20 @@ func (e *Election) Audit(now timed.Instant) string {
 	case !e.leading && e.global != nil && now < e.global.until:
 		return "a global lease without a local one"
 	}
+	return e.auditEpochs()
+}
+
+// auditEpochs returns an invariant that is broken where quorum systems are replaced, or "".
+func (e *Election) auditEpochs() string {
+	g, m := e.global, e.cfg.Epochs
+	switch {
+	case m == nil:
+		return ""
+	case g.asked != g.id && !g.counted.Empty():
+		return "a vote that was asked for in another epoch, and counts in a quorum"
+	case m.Leads() && !g.held:
+		return "a leader of an epoch without a global lease"
+	}
 	return ""
 }
 

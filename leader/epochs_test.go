@@ -60,6 +60,37 @@ func TestARoundBelongsToTheEpochOfItsBeginning(t *testing.T) {
 	require.Len(t, q.Stamps, 2, "those of members")
 }
 
+// The end of an epoch, or of the lead, ends what rests on it: votes that were counted before
+// do not count, and nothing more is proposed.
+func endsWithTheEpoch(t testing.TB) {
+	for name, end := range map[string]func(*Election, timed.Instant){
+		"another epoch": func(e *Election, now timed.Instant) {
+			e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+			e.HandleEpoch(now, nil)
+		},
+		"no lead": func(e *Election, now timed.Instant) { e.Abdicate(now, Resigned, nil) },
+	} {
+		e, alive, now := changing(t)
+		supported(e, now, 2, alive)
+		if name == "no lead" {
+			supported(e, now, 3, alive)
+			require.True(t, e.LeadsGlobally(now))
+			stamps, _ := e.QuorumStamp(now)
+			e.Epochs().HandleWon(now, e.LastRequest(), stamps.Stamps, nil)
+			require.NoError(t, e.Epochs().Propose("majority:1,2"))
+		}
+		require.Empty(t, e.Audit(now), name)
+		end(e, now)
+		require.Empty(t, e.Audit(now), name)
+		require.ErrorIs(t, e.Epochs().Propose("majority:1,2,4"), epoch.ErrNotLeader, name)
+		e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest()}, true, nil)
+		e.HandleTimeout(e.Deadline(), nil)
+		require.False(t, e.LeadsGlobally(now), name)
+	}
+}
+
+func TestWhatEndsWithTheEpoch(t *testing.T) { endsWithTheEpoch(t) }
+
 func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
 	for _, c := range []struct {
 		id    QuorumID

@@ -12,6 +12,8 @@ import (
 // not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
+		"EpochLeadsOn":         endsWithTheEpoch,
+		"EpochVotesStay":       endsWithTheEpoch,
 		"AuditForgetsVotes":    audits,
 		"SuccessorRemembered":  namedOnce,
 		"CandidateStays":       candidateGivesWay,

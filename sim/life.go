@@ -92,6 +92,7 @@ func (w *World) reincarnate(n *Node) bool {
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
 	w.after(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
+	w.check.EndsTold(&n.proc)
 	if w.cast != nil && n.keeps {
 		n.ordered = n.proc.Stack.BroadcastState().Ordered()
 	}

@@ -145,6 +145,9 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 
 // checkSent lets the checks see a packet that a node sends, even if it is lost at once.
 func (w *World) checkSent(n *Node, p *wire.Packet) {
+	if p.Header.Quiet && p.Frames&^(wire.FrameReply|wire.FrameStamp) != 0 {
+		w.check.Fail("quiet", &n.proc, "has its peers sleep through news: frames %b", p.Frames)
+	}
 	if w.opt.Unequal {
 		w.lookUnequal(n, p)
 	}

@@ -41,7 +41,11 @@ func (p *phc) poll(context.Context) (Sample, error) {
 	case before.Era != after.Era:
 		return Sample{}, errSuspended
 	}
-	device := r.Ts[0][1] // Ts[0] is system time, device time, system time
+	return p.sample(r.Ts[0][1], before, after) // Ts[0] is system time, device time, system time
+}
+
+// sample returns the sample of a reading of the device between two of the hardware clock.
+func (p *phc) sample(device unix.PtpClockTime, before, after hwclock.Reading) (Sample, error) {
 	now := clocksync.Time(device.Sec)*1e9 + clocksync.Time(device.Nsec) - clocksync.Time(p.cfg.Offset)
 	distance := cmp.Or(p.cfg.Error, DefaultPHCError)
 	out := Sample{Era: after.Era, Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}

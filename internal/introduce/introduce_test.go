@@ -123,3 +123,14 @@ func bounded(t testing.TB) {
 }
 
 func TestGreetingsAreBounded(t *testing.T) { bounded(t) }
+
+// A member that others have heard at several addresses is greeted at each: only one of them
+// may be of use here.
+func atEach(t testing.TB) {
+	m := New(1, period, start)
+	elsewhere := wire.Member{Node: 2, Addr: address(9)}
+	m.HandleMembers(start, append(members(2, 2), elsewhere, elsewhere), timed.Set{})
+	require.Equal(t, map[netip.AddrPort]int{address(2): 1, address(9): 1}, greetings(run(m, start, period)))
+}
+
+func TestAMemberIsGreetedAtEachAddress(t *testing.T) { atEach(t) }

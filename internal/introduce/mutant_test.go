@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/introduce", map[string]func(testing.TB){
+		"IntroduceAtOne":     atEach,
 		"IntroduceOnce":      tellsNewcomers,
 		"IntroduceFirst":     gossips,
 		"IntroduceForEver":   greets,

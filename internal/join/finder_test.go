@@ -246,3 +246,17 @@ func freePort(t *testing.T) string {
 	_, port, _ := net.SplitHostPort(c.LocalAddr().String())
 	return port
 }
+
+// Members of an earlier time are candidates after all others, and put out none of them.
+func TestFormerMembersComeLast(t *testing.T) {
+	var known []netip.AddrPort
+	for port := range uint16(MaxAddresses) {
+		known = append(known, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.9"), 7001+port))
+	}
+	configured := netip.MustParseAddrPort("127.0.0.1:7000")
+	f := New(Options{Local: configured, Known: known}, []Source{{Text: configured.String(), Addr: configured}})
+	found := f.Found().Addrs
+	require.Len(t, found, MaxAddresses)
+	require.Equal(t, configured, found[0])
+	require.Equal(t, known[:MaxAddresses-1], found[1:])
+}

@@ -10,6 +10,14 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop", map[string]func(testing.TB){
+		"DoneFirst":            endsAreHeardLast,
+		"PhaseEndsFirst":       endsAreHeardLast,
+		"SampleOfAnyEra":       samplesOfAnotherEra,
+		"BlamedGoesOn":         takesNoMore,
+		"LockLoweredAtBegin":   longVotesStay,
+		"SaltOnce":             saltsDiffer,
+		"KeysForgedKept":       silentlyDrops,
+		"KeysForgetPackets":    silentlyDrops,
 		"SendBeforePublish":    usersLook,
 		"EventsBeforePublish":  usersLook,
 		"ContextWithoutMargin": usersLook,

@@ -182,12 +182,18 @@ func silentlyDrops(t testing.TB) {
 	require.Equal(t, uint64(8*len(good)+2), c.version+c.malformed+c.foreign+c.unsealed+c.key+c.forged+c.limited)
 	require.NotZero(t, c.forged)
 	require.Zero(t, c.limited)
+	h, _, err := wire.ParseHeader(good)
+	require.NoError(t, err)
+	require.False(t, d.opening.opener.Knows(originOf(&h), h.Counter), "nothing authentic has come of that process")
 
 	take(good)
 	require.Equal(t, timed.SetOf(7), d.routes.known, "the packet itself counts")
 	before := *c
 	take(good)
 	require.Equal(t, before.replayed+1, c.replayed)
+	d.takeRing(r)
+	take(good)
+	require.Equal(t, before.replayed+2, c.replayed, "what has come counts over a change of the keys")
 }
 
 func TestSilentlyDrops(t *testing.T) { silentlyDrops(t) }

@@ -158,5 +158,8 @@ func (s *Stack) wonEpoch(now timed.Instant, e *leader.Effect) {
 	if s.epochs.machine == nil || e.Stamps == nil || e.Stamps.Epoch != s.epochs.state.Epoch {
 		return
 	}
+	if !s.election.LeadsGlobally(now) {
+		return // the lease was over when the last vote came, and the machine has heard that it is lost
+	}
 	s.performEpochs(now, s.epochs.machine.HandleWon(now, e.Number, e.Stamps.Stamps, s.epochs.out[:0]))
 }

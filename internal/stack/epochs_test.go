@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
@@ -33,3 +34,45 @@ func TestAStaticQuorumSystemIsNotReplaced(t *testing.T) {
 	require.ErrorIs(t, err, ErrStatic)
 	require.Nil(t, s.Epoch())
 }
+
+// A node that has restarted stops voting only when no vote of an earlier incarnation binds
+// it: an administrator who forces a change at once does not hurry it.
+func wedgesLater(t testing.TB) {
+	timing := timed.LAN()
+	s := New(Config{Self: incarnationOf(1), Timing: timing, Starts: 2, Epochs: &epoch.State{Epoch: 1, System: "majority:1,2"}}, timed.SetOf(2), 1, 0)
+	_, err := s.Force(1, "majority:1", timed.SetOf(2), nil)
+	require.NoError(t, err)
+	ready := timed.Instant(1).Add(timing.ReadyTime())
+	for now := s.Deadline(); now < ready; now = timed.Later(now+1, s.Deadline()) {
+		s.HandleTimeout(now, nil)
+		require.Equal(t, epoch.Chosen, s.Epoch().Phase, "%v before it is ready", ready.Sub(now))
+	}
+	s.HandleTimeout(ready, nil)
+	require.Equal(t, uint64(2), s.Epoch().Epoch)
+}
+
+func TestANodeThatIsNotReadyDoesNotWedge(t *testing.T) { wedgesLater(t) }
+
+// A round that is won when its lease is over already, because the node was stopped meanwhile,
+// makes no leader: nothing more is proposed.
+func wonTooLate(t testing.TB) {
+	c := newCluster(3, leader.Stable)
+	for i, s := range c.stacks {
+		c.stacks[i] = New(Config{Self: s.Self(), Timing: timed.LAN(), Starts: 1, Epochs: &epoch.State{Epoch: 1, System: "majority:1"}},
+			timed.SetOf(1, 2, 3).Without(s.Self().Node), c.now, 0)
+	}
+	s := c.stacks[0]
+	for c.leader() != s {
+		c.step(nil)
+	}
+	for !s.Election().Open() {
+		c.step(nil)
+	}
+	c.now = c.now.Add(timed.LAN().Expires / 2 * 3)
+	c.take(s.HandleTimeout(c.now, nil))
+	require.False(t, s.LeadsGlobally(c.now))
+	require.ErrorIs(t, s.Propose("majority:2,3"), epoch.ErrNotLeader)
+	require.False(t, s.inconsistent)
+}
+
+func TestARoundIsWonTooLate(t *testing.T) { wonTooLate(t) }

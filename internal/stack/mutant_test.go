@@ -25,6 +25,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LateUntold":        lateNodeSaysSo,
 		"QuietHurried":      hurriedRequest,
 		"QuietLate":         quietIsNotLate,
+		"EpochWonTooLate":   wonTooLate,
+		"EpochWedgesAtOnce": wedgesLater,
 		"QuietNews":         quietTellsNothing,
 		"QuietSlow":         slowReplies,
 		"QuietStranger":     comesAlive,

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader/edict", map[string]func(testing.TB){
+		"EdictHeldAliased":      keepsCopies,
 		"EdictFirstVoter":       contradictions,
 		"EdictClockAcrossBoots": asCreated,
 		"EdictZeroCounts":       asCreated,

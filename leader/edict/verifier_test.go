@@ -120,3 +120,23 @@ func TestVerifierCopiesEdicts(t *testing.T) {
 	held, _ := v.Latest("n")
 	require.True(t, held.Equal(&good))
 }
+
+// A verifier keeps its own copy of an edict: its caller may use the memory again.
+func keepsCopies(t testing.TB) {
+	first, second := sample(3), sample(3)
+	for i := range second.Stamps {
+		second.Stamps[i].At++
+	}
+	var v Verifier
+	for _, e := range []Edict{first, second} {
+		_, err := v.Accept("a", &e, e.Digest)
+		require.NoError(t, err)
+	}
+	want := second.Clone()
+	second.Stamps[0].At = -1
+	got, ok := v.Latest("a")
+	require.True(t, ok)
+	require.True(t, want.Equal(&got))
+}
+
+func TestAVerifierKeepsCopies(t *testing.T) { keepsCopies(t) }

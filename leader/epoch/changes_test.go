@@ -136,3 +136,25 @@ func TestForcedSuccessorRulesAlone(t *testing.T) {
 	require.NotZero(t, events[Entered])
 	require.NotZero(t, events[Conflict], "two administrators never contradict each other")
 }
+
+// A member that has wedged, and hears of another reason to, writes that down before it says
+// so: otherwise others would count on what it forgets when it restarts.
+func reasonsAreWritten(t testing.TB) {
+	for _, first := range []State{{Agreed: true}, {Dead: timed.SetOf(3)}} {
+		first.Epoch, first.System, first.Phase, first.Next = 1, "majority 1,2,3", Wedged, "majority 1,2"
+		m, err := New(Config{Self: timed.Incarnation{Node: 1, Boot: 1}, Counter: 1, Parse: parseMajority, Period: 1, IdlePeriod: 1, Retry: 1}, first, 5)
+		require.NoError(t, err)
+		other := first
+		other.Phase, other.Agreed, other.Dead = Chosen, !first.Agreed, timed.Set{}
+		if !other.Agreed {
+			other.Dead = timed.SetOf(3)
+		}
+		out := m.HandleReport(5, timed.Incarnation{Node: 2, Boot: 1}, &other, nil)
+		require.NotEmpty(t, out)
+		require.Equal(t, Persist, out[0].Kind)
+		require.True(t, out[0].State.Agreed)
+		require.Equal(t, timed.SetOf(3), out[0].State.Dead)
+	}
+}
+
+func TestReasonsToWedgeAreWritten(t *testing.T) { reasonsAreWritten(t) }

@@ -180,6 +180,9 @@ func (m *Machine) handleNoted(now timed.Instant, id timed.NodeID, out []Effect) 
 	return m.enterNext(now, out)
 }
 
+// Leads reports whether this node leads its epoch, as far as it was told.
+func (m *Machine) Leads() bool { return m.leading }
+
 // NoteLost records that this node no longer leads its epoch.
 func (m *Machine) NoteLost() {
 	m.leading, m.own, m.wanted = false, false, ""

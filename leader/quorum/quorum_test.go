@@ -186,6 +186,18 @@ func TestTextIsCanonical(t *testing.T) {
 	})
 }
 
+// Systems of different kinds with the same nodes have different digests: votes in one of them
+// do not count in another.
+func TestDigestsTellKindsApart(t *testing.T) {
+	seen := map[uint64]string{}
+	for _, text := range []string{"majority:1,2,3", "explicit:1,2,3", "grid:1,2,3", "weighted:1=1,2=1,3=1"} {
+		s, err := Parse(text)
+		require.NoError(t, err)
+		require.Empty(t, seen[s.Digest()], text)
+		seen[s.Digest()] = text
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             `"" is not like majority:1,2,3`,

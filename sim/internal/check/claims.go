@@ -36,6 +36,7 @@ type Claims struct {
 	shown      clocksync.Time                          // at the last turn
 	told       bool                                    // the last event about its leads said that one has begun
 	toldGlobal bool                                    // the same for global leads
+	toldFresh  bool                                    // the same for leases of views
 	left       map[clocksync.TimelineID]clocksync.Time // the last time shown on each timeline that was left
 }
 

@@ -124,6 +124,9 @@ func (c *Checker) checkAlive(n, p *Process) {
 
 // adopted records the timeline of a node.
 func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
+	if to, _ := n.Stack.Election().Locked(n.Clock.Show(c.Now)); id.Leader != n.ID && (to.Node != id.Leader || to.Boot != id.Boot) && !n.Upset {
+		c.Fail("timeline", n, "adopts %v, and supports %v", id, to)
+	}
 	if t := c.lines[id]; t != nil {
 		c.onLine[n.Index] = t
 		return

@@ -27,15 +27,8 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.turns(n, &c.Claims[n.Index].told, false)
 		c.lost(n, e.Lost)
 		c.Live.changed()
-	case stack.EventViewStale:
-		c.Stale++
-		c.Claims[n.Index].staleView = e.View.ID
-		c.Sometimes(situation.ViewStale)
-		c.Live.changed()
-	case stack.EventViewFresh:
-		if c.Claims[n.Index].staleView == e.View.ID {
-			c.Sometimes(situation.StaleAndFresh)
-		}
+	case stack.EventViewStale, stack.EventViewFresh:
+		c.leaseEvent(n, e)
 	case stack.EventPeerSilent:
 		if e.Deaf {
 			c.Sometimes(situation.DeafPeer)
@@ -69,12 +62,36 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	return life.None
 }
 
-// turns demands that the events about the beginning and the end of leads come in turns.
-func (c *Checker) turns(n *Process, told *bool, leads bool) {
-	if *told == leads {
-		c.Fail("readers", n, "says twice that it leads: %v", leads)
+// leaseEvent handles the beginning or the end of the lease of a view.
+func (c *Checker) leaseEvent(n *Process, e *stack.Event) {
+	cl := &c.Claims[n.Index]
+	c.turns(n, &cl.toldFresh, e.Kind == stack.EventViewFresh)
+	switch {
+	case e.Kind == stack.EventViewStale:
+		c.Stale++
+		cl.staleView = e.View.ID
+		c.Sometimes(situation.ViewStale)
+		c.Live.changed()
+	case cl.staleView == e.View.ID:
+		c.Sometimes(situation.StaleAndFresh)
 	}
-	*told = leads
+}
+
+// turns demands that the events about the beginning and the end of leads, and of the leases
+// of views, come in turns.
+func (c *Checker) turns(n *Process, told *bool, begins bool) {
+	if *told == begins {
+		c.Fail("readers", n, "says twice that a lead or the lease of a view begins: %v", begins)
+	}
+	*told = begins
+}
+
+// EndsTold demands that an incarnation that has ended by itself has told the ends of all that
+// it has told the beginning of.
+func (c *Checker) EndsTold(n *Process) {
+	if cl := &c.Claims[n.Index]; cl.told || cl.toldGlobal || cl.toldFresh {
+		c.Fail("readers", n, "ends, and has not told the end of its lead (%v, globally %v) or of the lease of its view (%v)", cl.told, cl.toldGlobal, cl.toldFresh)
+	}
 }
 
 // clockEvent checks an event about a clock.
