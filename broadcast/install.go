@@ -45,6 +45,7 @@ func (s *Service) finish(v *membership.View, b *Branch, out []Effect) []Effect {
 	s.deliverOrdered(true)
 	for len(s.deferred.heap) > 0 {
 		s.deliverDeferred(s.have, true)
+		s.deliveries[len(s.deliveries)-1].Flushed = true
 	}
 	for i := range s.members {
 		s.deliverUnordered(i, s.members[i].stream(ClassUnordered).reach, true)

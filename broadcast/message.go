@@ -112,8 +112,12 @@ type Delivery struct {
 	// the same order. Another branch of the group may order it anew, at another
 	// place.
 	Transitional bool
-	// Position counts the ordered messages of the view from 1, alike at all members.
-	// It is 0 for Unordered messages.
+	// Flushed: the view has ended before the stamp of the message could be compared with
+	// all others. Members that do not move together may deliver other messages at this
+	// Position and the later ones.
+	Flushed bool
+	// Position counts the ordered messages of the view from 1, alike at all members up to
+	// the first that is Flushed. It is 0 for Unordered messages.
 	Position uint64
 	// Stamp is the group time of sending, with an error of at most Deviation, which is
 	// [clocksync.UnknownBound] if the sender's clock was not synchronized.

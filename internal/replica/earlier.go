@@ -86,11 +86,11 @@ func (m *Replica) keep() {
 func (m *Replica) Earlier() Earlier { return m.old }
 
 // placed notes the position of an operation. All members deliver the same up to there if
-// they deliver as much, even those that end: transitional Timed messages are the first
-// whose place depends on how much a member has of the view.
+// they deliver as much, even those that end: flushed messages are the first whose place
+// depends on how much a member has of the view.
 func (m *Replica) placed(d *broadcast.Delivery) {
 	m.last = d.Position
-	m.flushed = m.flushed || d.Transitional && d.Order == broadcast.TimedOrder
+	m.flushed = m.flushed || d.Flushed
 	if !m.flushed {
 		m.reached = d.Position
 	}

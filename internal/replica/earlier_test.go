@@ -119,7 +119,7 @@ func flushedIsNoPrefix(t testing.TB) {
 	w.renew(1, 1)
 	n := w.nodes[0]
 	d := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: n.inc.Boot, Class: broadcast.ClassOrdered, Sequence: 98},
-		Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Position: n.position + 1, Payload: AppendOp(nil, []byte("t"))}
+		Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Flushed: true, Position: n.position + 1, Payload: AppendOp(nil, []byte("t"))}
 	w.perform(0, n.r.HandleDelivery(w.now, d, nil))
 	w.install(0)
 	w.install(0, 1)

@@ -41,6 +41,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaEarlierUnnamed":       earlierIsABranch,
 		"ReplicaAnyPositionIncludes":  earlierIsABranch,
 		"ReplicaFlushedIncludes":      flushedIsNoPrefix,
+		"ReplicaFlushedNamed":         flushedIsNamed,
+		"ReplicaPlaceTooLate":         anyHistory,
+		"ReplicaHoldsEndlessly":       anyHistory,
+		"ReplicaAnyDigestGot":         gotOfAnother,
+		"ReplicaRankOfTheLast":        rankOfAnyMember,
+		"StoreOwnDiskCounts":          ownDiskSaysSo,
 		"ReplicaEarlierIsABranch":     sharedEnds,
 		"ReplicaAnyPositionIsNewest":  sharedEnds,
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
 )
 
@@ -54,6 +55,7 @@ const (
 	bySuccession = iota + 1
 	byMerge
 	byEnd
+	byFlush
 )
 
 func appendView(b []byte, v membership.ViewID) []byte {
@@ -80,6 +82,13 @@ func (l Label) successor(view, next membership.ViewID) Label {
 func (n Name) label() Label {
 	b := append([]byte{byEnd}, n.Label[:]...)
 	return labelOf(binary.BigEndian.AppendUint64(appendView(b, n.View), n.Position))
+}
+
+// flushed returns the label of the state that a name names, with one more operation.
+func (n Name) flushed(id broadcast.ID) Label {
+	end := n.label()
+	b := appendView(append([]byte{byFlush}, end[:]...), membership.ViewID{Sequence: id.Sequence, Leader: id.Sender, Boot: id.Boot})
+	return labelOf(b)
 }
 
 // mergedLabel returns the label of the merged state of a view.

@@ -23,9 +23,16 @@ type Place struct {
 	Ordered []broadcast.Mark
 }
 
-// Advance moves the place behind an operation that the application has applied.
+// Advance moves the place behind an operation that the application has applied. Other
+// members may have another operation at the position of one that is Flushed, so the state
+// is then named by its operations and by no position.
 func (p *Place) Advance(d *broadcast.Delivery) {
-	p.Position = d.Position
+	if at := (Name{p.Label, p.View, p.Position}); d.Flushed {
+		p.Line = appendLine(slices.Clone(p.Line), Ancestor{at.Label, at.View, at.Position})
+		p.Label, p.End, p.Position = at.flushed(d.ID), Name{}, 0
+	} else {
+		p.Position = d.Position
+	}
 	p.Ordered = broadcast.AddMark(p.Ordered, markOf(d))
 }
 

@@ -330,7 +330,7 @@ func refusalEnds(t testing.TB) {
 		}
 		require.InDelta(t, 2, refusals, 1, "at first after a second, and then after two")
 		w.nodes[1].refuses = false
-		w.run(2 * time.Second)
+		w.run(4 * time.Second) // it waits so long after its third refusal
 		want := "ab"
 		if branches {
 			want = "(a|c|)b"

@@ -23,6 +23,8 @@ type world struct {
 	named map[Label]map[string]bool // with Stored: states that had a name
 	ops   map[rune]broadcast.Mark   // operations of one letter
 	again []string                  // with Stored: states with operations that could be ordered again
+	sent  []func()                  // deliveries of messages that were broadcast
+	busy  bool                      // effects are being performed, or messages delivered
 }
 
 type node struct {
@@ -107,9 +109,11 @@ func (w *world) install(is ...int) *membership.View {
 		n.view, n.position, n.ordered = v, 0, slices.Clone(base)
 		outs[k] = n.r.HandleInstalled(w.now, v, base, nil)
 	}
-	for k, i := range is {
-		w.perform(i, outs[k])
-	}
+	w.inTurn(func() {
+		for k, i := range is {
+			w.perform(i, outs[k])
+		}
+	})
 	return v
 }
 
@@ -160,11 +164,30 @@ func (w *world) perform(i int, out []Effect) {
 			n.events = append(n.events, e.Event)
 		}
 	}
-	for _, e := range out {
-		if e.Kind == Broadcast {
-			w.deliver(i, e)
+	w.inTurn(func() {
+		for _, e := range out {
+			if e.Kind == Broadcast {
+				w.sent = append(w.sent, func() { w.deliver(i, e) })
+			}
 		}
+	})
+}
+
+// inTurn runs f, and then delivers what was broadcast, unless f is a part of that: the
+// effects of one message are performed before the next is delivered.
+func (w *world) inTurn(f func()) {
+	outer := !w.busy
+	w.busy = true
+	f()
+	if !outer {
+		return
 	}
+	for len(w.sent) > 0 {
+		next := w.sent[0]
+		w.sent = w.sent[1:]
+		next()
+	}
+	w.busy = false
 }
 
 // text returns a snapshot.

@@ -26,7 +26,10 @@ var errRecord = errors.New("replicate: a record of the journal is of another ver
 func appendApply(b []byte, d *broadcast.Delivery) []byte {
 	u64 := binary.BigEndian.AppendUint64
 	b = append(b, recordApply, byte(d.Sender), byte(d.Class), byte(d.Order), byte(d.Atomicity), 0)
-	if d.Transitional {
+	switch {
+	case d.Flushed:
+		b[len(b)-1] = 2
+	case d.Transitional:
 		b[len(b)-1] = 1
 	}
 	b = u64(u64(u64(b, uint64(d.Boot)), d.ID.Sequence), d.Position)
@@ -45,7 +48,7 @@ func parseApply(b []byte) (d broadcast.Delivery, err error) {
 	d = broadcast.Delivery{
 		ID:           broadcast.ID{Sender: timed.NodeID(b[1]), Boot: timed.BootID(u64(0)), Class: broadcast.Class(b[2]), Sequence: u64(1)},
 		Options:      broadcast.Options{Order: broadcast.Order(b[3]), Atomicity: broadcast.Atomicity(b[4])},
-		Transitional: b[5] == 1, Position: u64(2), Stamp: clocksync.Time(u64(3)), Deviation: time.Duration(u64(4)),
+		Transitional: b[5] > 0, Flushed: b[5] == 2, Position: u64(2), Stamp: clocksync.Time(u64(3)), Deviation: time.Duration(u64(4)),
 	}
 	d.Payload = append([]byte(nil), b[applyBytes:]...) // the application may keep it
 	return d, nil

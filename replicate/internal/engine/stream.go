@@ -112,7 +112,7 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		switch it.Kind {
 		case deliveryqueue.Message:
 			m := it.Message
-			return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional,
+			return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional, Flushed: m.Flushed,
 				Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: append([]byte(nil), m.Payload...)}}, nil
 		case deliveryqueue.Installed:
 			return Item{View: it.View, Base: it.Change.Base}, nil

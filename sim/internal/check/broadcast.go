@@ -23,11 +23,8 @@ type Broadcasts struct {
 	// each view that has begun since it took anything.
 	limit [2]int
 	Count int // messages broadcast
-	// timedInUse is true once a message had timed order. Then the messages left over at
-	// the end of a view may have another order than in the members that go on in it.
-	timedInUse bool
-	quorum     quorum.System // nil: messages are ordered in every view
-	drift      timed.Drift
+	quorum quorum.System // nil: messages are ordered in every view
+	drift  timed.Drift
 
 	nodes map[timed.Incarnation]*member
 	Sent  map[broadcast.ID]*sentMessage
@@ -58,6 +55,7 @@ type member struct {
 	dead      bool
 	view      *membership.View
 	position  uint64
+	flushed   bool // a delivery of the present view was
 	sequence  map[stream]uint64
 	delivered map[broadcast.ID]bool
 	inView    []broadcast.ID // delivered in the present view
@@ -127,7 +125,6 @@ func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload [
 	}
 	n := c.nodes[inc]
 	m := &sentMessage{Payload: bytes.Clone(payload), opt: opt, At: at, timeline: timeline, first: n.own[id.Class] + 1}
-	c.timedInUse = c.timedInUse || opt.Order == broadcast.TimedOrder
 	c.Sent[id], c.Count = m, c.Count+1
 	n.mine, n.own[id.Class] = append(n.mine, id), id.Sequence
 	return m
@@ -168,7 +165,7 @@ func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 		c.leave(n, v)
 	}
 	c.begins(n, v)
-	n.view, n.position, n.inView, n.regular, n.next = v, 0, nil, 0, nil
+	n.view, n.position, n.flushed, n.inView, n.regular, n.next = v, 0, false, nil, 0, nil
 	n.lastTimed = broadcast.Delivery{}
 	if c.views[v.ID] == nil {
 		c.views[v.ID] = &viewLog{members: v.Members, moves: map[membership.ViewID]move{}}
@@ -294,8 +291,8 @@ func (c *Broadcasts) checkOrder(n *member, v *viewLog, d *broadcast.Delivery) {
 	if d.Position != n.position {
 		c.fail("order", n.inc.Node, "delivers %v at position %d after %d", d.ID, d.Position, n.position-1)
 	}
-	if d.Transitional && c.timedInUse {
-		return
+	if n.flushed = n.flushed || d.Flushed; n.flushed {
+		return // members that do not move together may have another order
 	}
 	switch p := int(d.Position); {
 	case p == len(v.sequence)+1:
