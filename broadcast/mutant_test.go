@@ -117,3 +117,12 @@ func TestEndlessClaimsAreNoticed(t *testing.T) {
 func TestStrongOfTheViewIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastStrongOfTheView", func() bool { return strongNeedsAQuorum(t) })
 }
+
+// A campaign does not fill both windows of a member at once.
+func TestSharesOfEachClassAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastShareOfEachClass", sharesOnce)
+}
+
+func TestEndlessAnswersAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastAnswerEndlessly", answersInBounds)
+}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/clocksync"
 )
 
 var (
@@ -140,3 +142,45 @@ func TestNoSizesStarveOthers(t *testing.T) {
 		}
 	})
 }
+
+// sharesOnce reports whether the second class gets no more than its lane while the first,
+// which was never refused, has most of the share.
+func sharesOnce() bool {
+	g := newTrio(4, Config{})
+	g.drop = func(int, int, *Packet) bool { return true }
+	s := g.nodes[0]
+	for s.stream(ClassUnordered).bytes < s.share()*4/5 {
+		if _, err := g.cast(0, make([]byte, 200), unordered); err != nil {
+			return false
+		}
+	}
+	for err := error(nil); err == nil; {
+		_, err = g.cast(0, make([]byte, 200), total)
+	}
+	return s.stream(ClassOrdered).bytes <= s.share()/lanes
+}
+
+func TestTheWindowIsOneForBothClasses(t *testing.T) { require.True(t, sharesOnce()) }
+
+// answersInBounds reports whether a member that asks for all that another has sent, in many
+// requests, gets no more in one turn than fits the bound and one packet for each request.
+func answersInBounds() bool {
+	g := newTrio(2, Config{})
+	g.drop = func(int, int, *Packet) bool { return true }
+	s := g.nodes[0]
+	for err := error(nil); err == nil; {
+		_, err = g.cast(0, make([]byte, 900), total)
+	}
+	w := Want{Sender: 1, Boot: s.cfg.Self.Boot, Class: ClassOrdered, From: 1, To: s.own[ClassOrdered]}
+	bytes := 0
+	p := &Packet{Wants: []Want{w, w}}
+	out := s.HandlePacket(g.now, incarnation(1), p, nil)
+	for _, e := range s.answer(clocksync.Reading{}, out) {
+		for i := range e.Packet.Runs {
+			bytes += len(e.Packet.Runs[i].Payload)
+		}
+	}
+	return bytes > answerBytes/2 && bytes <= answerBytes+2*DefaultPacketBytes
+}
+
+func TestAnswersAreBounded(t *testing.T) { require.True(t, answersInBounds()) }
