@@ -192,3 +192,15 @@ func afterCrash(t testing.TB) {
 }
 
 func TestAfterACrashThereIsOneRecord(t *testing.T) { afterCrash(t) }
+
+// crashLeavesMore has a crash leave a longer file that was being written.
+func crashLeavesMore(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "record")
+	require.NoError(t, os.WriteFile(path+next, bytes.Repeat([]byte("x"), 1000), fileMode))
+	require.NoError(t, Write(path, kind, []byte("short")))
+	b, err := Read(path, kind)
+	require.NoError(t, err)
+	require.Equal(t, "short", string(b))
+}
+
+func TestWhatACrashHasLeftIsNoPartOfARecord(t *testing.T) { crashLeavesMore(t) }

@@ -12,5 +12,6 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/durable", map[string]func(testing.TB){
 		"DurableRenameUnsynced": afterCrash,
 		"DurableDirUnsynced":    afterCrash,
+		"DurableKeepsTheRest":   crashLeavesMore,
 	})
 }

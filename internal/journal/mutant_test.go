@@ -25,5 +25,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalBatchUnchecked":      noDamageIsSilent,
 		"JournalCutStays":            cutsStay,
 		"JournalGoesOn":              staysFailed,
+		"JournalDropsTooMuch":        snapshotsAnywhere,
 	})
 }

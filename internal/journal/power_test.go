@@ -203,3 +203,31 @@ func TestNothingDurableIsLostWithThePower(t *testing.T) {
 	require.Greater(t, records, int(seeds)*10)
 	require.Greater(t, cuts, int(seeds)/4)
 }
+
+// snapshotsAnywhere makes a snapshot at every record, so also at the last but one of a
+// file, and requires that all records are still there.
+func snapshotsAnywhere(t testing.TB) {
+	var all []string
+	for n := range 30 {
+		all = append(all, fmt.Sprintf("%d\n", n))
+	}
+	for n := 1; n <= len(all); n++ {
+		d := disktest.New()
+		j, err := journal.OpenOn(d, journal.Options{Segment: 256})
+		require.NoError(t, err)
+		for _, r := range all {
+			var b journal.Batch
+			b.Add([]byte(r))
+			require.NoError(t, j.Append(&b))
+		}
+		require.NoError(t, writeSnapshot(j, all[:n]))
+		require.NoError(t, j.Close())
+		j, err = journal.OpenOn(d, journal.Options{Segment: 256})
+		require.NoError(t, err, "a snapshot of %d", n)
+		got, err := content(j)
+		require.NoError(t, err)
+		require.Equal(t, all, got)
+	}
+}
+
+func TestASnapshotRemovesNoOtherRecords(t *testing.T) { snapshotsAnywhere(t) }

@@ -20,5 +20,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionAnyCommand":    anotherCommandIsRefused,
 		"SessionResultsGrow":   resultsAreBounded,
 		"SessionExpiresNewest": expire,
+
+		"SessionRetryForgotten": retriesAreUses,
+		"SessionCountsBack":     countsOn,
 	})
 }

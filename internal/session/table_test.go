@@ -230,3 +230,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// retriesAreUses has a caller repeat an operation, because it has no answer yet.
+func retriesAreUses(t testing.TB) {
+	l := newLog(small)
+	a, b := l.open(), l.open()
+	l.use(a, 1, "a")
+	l.use(b, 1, "b")
+	require.True(t, l.use(a, 1, "a").Repeated)
+	for range small.Sessions - 1 {
+		l.open()
+	}
+	require.True(t, l.use(a, 1, "a").Repeated, "it was used later than the other")
+	require.Equal(t, ErrExpired, l.use(b, 1, "b").Err)
+}
+
+func TestARetryIsAUseOfItsSession(t *testing.T) { retriesAreUses(t) }
+
+// countsOn merges a branch in which much has happened with one in which little has. A
+// session that is opened then is newer than what has expired in either.
+func countsOn(t testing.TB) {
+	little, much := newLog(small), newLog(small)
+	little.open()
+	for range 2 * small.Sessions {
+		much.open()
+	}
+	for _, branches := range [][]*Table{{little.Table, much.Table}, {much.Table, little.Table}} {
+		l := &log{Table: Merge(small, branches), ops: 100}
+		s := l.find(l.open())
+		require.NotNil(t, s)
+		require.Greater(t, s.opened, l.expired)
+	}
+}
+
+func TestAMergedStateCountsOn(t *testing.T) { countsOn(t) }

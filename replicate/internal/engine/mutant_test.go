@@ -19,6 +19,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsLate":      places,
 		"StorePositionsTruncated": places,
 		"StoreFullEnds":           snapshotWaits,
+		"StoreEarlyRecord":        storedInTurn,
+		"VerdictUnstored":         verdictsWait,
+		"VerdictOfAnyView":        verdictsWait,
 	})
 }
 

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+)
+
+func point(view, position uint64) replica.Point {
+	return replica.Point{View: membership.ViewID{Sequence: view, Leader: 1, Boot: 1}, Position: position}
+}
+
+// verdictsWait has an engine with a disk apply an own operation. Its verdict waits until
+// disks have it in the view in which it was applied.
+func verdictsWait(t testing.TB) {
+	e := &Engine{store: &Store{}}
+	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+	waits := map[uint64]*Wait{}
+	for _, n := range []uint64{3, 4} {
+		waits[n] = e.Outcomes.Sent(e.Outcomes.Sending(), messageID(n), nil, nil)
+		c := call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(n), Options: strict, Position: n}, At: point(7, n)}}
+		e.settle(&c, Verdict{Result: n})
+	}
+	lasts := func(at replica.Point, lasting bool) {
+		e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: at, Lasting: lasting}})
+	}
+	lasts(point(7, 2), true)
+	lasts(point(8, 9), true)
+	require.Empty(t, waits[3].Verdict, "no disk is known to have it")
+	lasts(point(7, 3), true)
+	require.Len(t, waits[3].Verdict, 1)
+	require.True(t, (<-waits[3].Verdict).Lasting)
+	require.Empty(t, waits[4].Verdict)
+	lasts(replica.Point{}, false)
+	require.Len(t, waits[4].Verdict, 1, "nothing more will be said")
+	require.False(t, (<-waits[4].Verdict).Lasting)
+}
+
+func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
+
+// storedInTurn has a writer report records one after the other.
+func storedInTurn(t testing.TB) {
+	s := &Store{changed: make(chan struct{}), news: make(chan struct{}, 1)}
+	for n := range uint64(3) {
+		s.marks = append(s.marks, mark{n + 1, point(7, 10*n)})
+	}
+	for n := range uint64(3) {
+		s.onDurable(n + 1)
+		at, _ := s.take()
+		require.Equal(t, point(7, 10*n), at)
+	}
+}
+
+func TestADiskHasWhatItsWriterHasFlushed(t *testing.T) { storedInTurn(t) }
+
+// The record of an operation says all that the place of the state depends on.
+func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
+	for _, d := range []broadcast.Delivery{
+		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}, Position: 6, Stamp: 7, Deviation: 8, Payload: []byte("a")},
+		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Position: 6, Payload: []byte("b")},
+		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Flushed: true, Position: 6, Payload: []byte("c")},
+	} {
+		got, err := parseApply(appendApply(nil, &d))
+		require.NoError(t, err)
+		require.Equal(t, d, got)
+	}
+}
