@@ -2,6 +2,7 @@ package durable
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +73,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	require.Contains(t, damaged(t, path, good, Kind{"other", 3}).What, `it holds "test" and not "other"`)
 	require.Contains(t, damaged(t, path, good, Kind{"test", 4}).What, "version 3, and only 4")
 	require.Contains(t, damaged(t, path, good[:len(good)-1], kind).What, "26 bytes of content, and says that there are 27")
+	require.Contains(t, damaged(t, path, append(bytes.Clone(good[:len(good)-1]), 'x'), kind).What, "its checksum is wrong")
 	require.Contains(t, damaged(t, path, make([]byte, MaxSize+2<<10), kind).What, "larger than")
 }
 
@@ -189,6 +191,64 @@ func afterCrash(t testing.TB) {
 			require.Equal(t, string(newFile), string(kept))
 		}
 	})
+}
+
+// once is a disk of which one call fails, and those after it succeed.
+type once struct {
+	*forgetful
+	calls, failing int
+}
+
+func (d *once) fails() error {
+	if d.calls++; d.calls == d.failing {
+		return fs.ErrInvalid
+	}
+	return nil
+}
+
+func (d *once) create(path string) (file, error) {
+	f, err := d.forgetful.create(path)
+	return onceFile{d, f}, errors.Join(err, d.fails())
+}
+
+func (d *once) rename(from, to string) error {
+	return errors.Join(d.fails(), d.forgetful.rename(from, to))
+}
+
+func (d *once) syncDir(dir string) error { return errors.Join(d.fails(), d.forgetful.syncDir(dir)) }
+
+type onceFile struct {
+	disk *once
+	file
+}
+
+func (f onceFile) Write(b []byte) (int, error) {
+	if err := f.disk.fails(); err != nil {
+		return 0, err
+	}
+	return f.file.Write(b)
+}
+
+func (f onceFile) Sync() error  { return errors.Join(f.disk.fails(), f.file.Sync()) }
+func (f onceFile) Close() error { return errors.Join(f.disk.fails(), f.file.Close()) }
+
+// No error is forgotten, whatever succeeds after it, and a file that could not be written
+// takes no name.
+func TestEveryFailureOfAWriteIsTold(t *testing.T) {
+	const path = "dir/record"
+	for failing := 1; ; failing++ {
+		d := &once{newForgetful(path, []byte("old"), 100), 0, failing}
+		err := write(d, path, []byte("new"))
+		if d.calls < failing {
+			require.NoError(t, err)
+			require.Equal(t, 7, failing, "six calls may fail")
+			return
+		}
+		require.ErrorIs(t, err, fs.ErrInvalid)
+		if failing <= 4 {
+			require.Equal(t, "old", string(d.names[len(d.names)-1][path].bytes), "call %d", failing)
+		}
+	}
 }
 
 func TestAfterACrashThereIsOneRecord(t *testing.T) { afterCrash(t) }

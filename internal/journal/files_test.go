@@ -150,3 +150,31 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.NoError(t, j.Close())
 }
+
+// journalsAreNotMixed puts the log of one journal beside the snapshot of another, as a
+// mistake with a backup does. The numbers of the records fit.
+func journalsAreNotMixed(t testing.TB) {
+	dir := t.TempDir()
+	var logs [2]string
+	for i := range logs {
+		one := filepath.Join(dir, fmt.Sprint(i))
+		j, err := journal.Open(one, journal.Options{})
+		require.NoError(t, err)
+		var b journal.Batch
+		b.Add([]byte(fmt.Sprintf("%d\n", i)))
+		require.NoError(t, j.Append(&b))
+		require.NoError(t, writeSnapshot(j, []string{fmt.Sprintf("%d\n", i)}))
+		require.NoError(t, j.Close())
+		names, err := filepath.Glob(filepath.Join(one, "log-*"))
+		require.NoError(t, err)
+		require.Len(t, names, 1)
+		logs[i] = names[0]
+	}
+	require.NoError(t, os.Rename(logs[1], logs[0]))
+	_, err := journal.Open(filepath.Join(dir, "0"), journal.Options{})
+	var damaged *journal.DamagedError
+	require.ErrorAs(t, err, &damaged)
+	require.ErrorContains(t, err, "another journal")
+}
+
+func TestJournalsAreNotMixed(t *testing.T) { journalsAreNotMixed(t) }

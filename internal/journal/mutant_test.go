@@ -26,5 +26,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalCutStays":            cutsStay,
 		"JournalGoesOn":              staysFailed,
 		"JournalDropsTooMuch":        snapshotsAnywhere,
+		"JournalOfAnother":           journalsAreNotMixed,
 	})
 }

@@ -97,6 +97,18 @@ func TestOpenRefusesDamagedFile(t *testing.T) {
 	open(t, path)
 }
 
+func TestOpenTellsWhyItFails(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Open(filepath.Join(dir, "none", "fence"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NotErrorIs(t, err, ErrInUse)
+	path := filepath.Join(dir, "fence")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	_, err = Open(path)
+	require.Error(t, err, "there is no file to read")
+	require.NotErrorIs(t, err, ErrDamaged)
+}
+
 // recordedFirst requires that an edict is on disk when it is obeyed.
 func recordedFirst(t testing.TB) {
 	path := filepath.Join(t.TempDir(), "fence")
