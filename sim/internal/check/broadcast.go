@@ -21,8 +21,8 @@ type Broadcasts struct {
 	Live broadcastLiveness
 	// limit is how many bytes may wait for an application, and how many more for
 	// each view that has begun since it took anything.
-	limit [2]int
-	Count int // messages broadcast
+	limit  [2]int
+	Count  int           // messages broadcast
 	quorum quorum.System // nil: messages are ordered in every view
 	drift  timed.Drift
 
