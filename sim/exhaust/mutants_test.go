@@ -189,6 +189,11 @@ var survivors = map[string]string{
 	"QuietLate":         "quiet packets wake their receivers",
 	"QuietStays":        "quiet packets wake their receivers",
 
+	"VersionsNewest":        "all nodes are of one build",
+	"VersionsForEver":       "all nodes are of one build",
+	"VersionsGreetNew":      "all nodes are of one build",
+	"VersionsQuiet":         "all nodes are of one build",
+	"VersionsOfTheDead":     "all nodes are of one build",
 	"TwinsUnseen":           "packets have no counters",
 	"TimersInTheBatch":      "packets do not wait in sockets",
 	"LateUnnoticed":         "costs availability only",
