@@ -194,7 +194,7 @@ func states() []Campaign {
 		{Name: "state-timed", Purpose: "replicated state, some operations Timed", Play: replicated.Options{Timed: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Merged}},
 		{Name: "state-tight", Purpose: "replicated state, little room", Play: replicated.Options{Tight: true}.Play, Check: 15, Test: 200, Long: 1,
-			Reach: []string{replicated.StartedOver}},
+			Reach: []string{replicated.StartedOver, replicated.Reused}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
 		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,

@@ -100,7 +100,9 @@ func encode(m *message) []byte {
 		b = appendView(b, m.view)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
-	case kindChunk:
+	case kindBlocks:
+		b = append(b, m.body...)
+	case kindChunk, kindSame:
 		b = append(appendName(b, m.name), m.digest[:]...)
 		b = append(u64(u64(b, m.offset), m.size), m.body...)
 	case kindGot:
@@ -172,7 +174,7 @@ func decode(b []byte, m *message) error {
 	r := reader{fields.Reader{Rest: b}}
 	*m = message{kind: kind(r.Byte())}
 	switch m.kind {
-	case kindOp, kindBeside:
+	case kindOp, kindBeside, kindBlocks:
 		m.body = r.All()
 	case kindReport:
 		p := &m.report
@@ -192,10 +194,10 @@ func decode(b []byte, m *message) error {
 	case kindBarrier:
 	case kindRefuse:
 		m.view, m.name = r.view(), r.name()
-	case kindChunk:
+	case kindChunk, kindSame:
 		m.name, m.digest, m.offset, m.size = r.name(), r.sum(), r.Uint64(), r.Uint64()
 		m.body = r.All()
-		r.Bad = r.Bad || m.offset > m.size || uint64(len(m.body)) > m.size-m.offset
+		r.Bad = r.Bad || m.offset > m.size || m.kind == kindChunk && uint64(len(m.body)) > m.size-m.offset
 	case kindGot:
 		m.name, m.digest, m.offset = r.name(), r.sum(), r.Uint64()
 		m.rewind = m.offset == 0 || len(r.Rest) > 0 && r.Flag()

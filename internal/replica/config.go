@@ -20,6 +20,8 @@ type Config struct {
 	MaxSnapshot int
 	// NewBytes returns room for the bytes of one snapshot. The default is Memory.
 	NewBytes func() Bytes
+	// BlockBytes is the size of the blocks of a snapshot, about.
+	BlockBytes int
 	// ChunkBytes is how many bytes of a snapshot travel in one message. Together
 	// with ChunkOverhead they must fit into MaxPayload.
 	ChunkBytes int
@@ -48,6 +50,7 @@ type Config struct {
 // Defaults.
 const (
 	DefaultMaxSnapshot = 1<<31 - 1
+	DefaultBlockBytes  = 64 << 10
 	DefaultChunkBytes  = 16 << 10
 	DefaultRate        = 64 << 20
 	DefaultWindow      = 1 << 20
@@ -97,6 +100,7 @@ func (c Config) WithDefaults() Config {
 	}
 	def(&c.MaxPayload, broadcast.DefaultMaxPayload)
 	def(&c.MaxSnapshot, DefaultMaxSnapshot)
+	def(&c.BlockBytes, DefaultBlockBytes)
 	def(&c.ChunkBytes, DefaultChunkBytes)
 	def(&c.Rate, DefaultRate)
 	def(&c.Window, max(DefaultWindow, c.ChunkBytes))

@@ -37,16 +37,15 @@ type Content struct {
 	bytes Bytes
 	size  uint64
 	sum   hash.Hash
+
+	blocks []block
+	cutter cutter
+	named  []int // the blocks in the order of their names, once somebody asks
 }
 
 // NewContent returns an empty snapshot.
-func NewContent(b Bytes) *Content { return &Content{bytes: b, sum: sha256.New()} }
-
-// ContentOf returns a snapshot in memory.
-func ContentOf(state []byte) *Content {
-	c := NewContent(new(Memory))
-	_, _ = c.Write(state) // memory takes all
-	return c
+func (c *Config) NewContent() *Content {
+	return &Content{bytes: c.NewBytes(), sum: sha256.New(), cutter: cutter{size: c.BlockBytes}}
 }
 
 // Write implements [io.Writer].
@@ -55,7 +54,13 @@ func (c *Content) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	c.sum.Write(p)
-	c.size += uint64(len(p))
+	for at := 0; at < len(p); {
+		n, id, ends := c.cutter.cut(p[at:])
+		at += n
+		if c.size += uint64(n); ends {
+			c.blocks = append(c.blocks, block{id, c.size})
+		}
+	}
 	return len(p), nil
 }
 

@@ -83,7 +83,7 @@ func (m *Replica) merge() {
 	}
 	m.label, m.end = mergedLabel(m.view.ID, m.branches), Name{}
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
-	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil, nil
+	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
 	m.locate(0)
 	m.drain()
 	m.checkStored()

@@ -24,6 +24,8 @@ const (
 	kindHash           // a hash of the state
 	kindBeside         // a message of the application that is no operation, in any order
 	kindStored         // a member has the state at a position on its disk
+	kindBlocks         // names the blocks that a member has of an earlier transfer
+	kindSame           // a piece of a snapshot that all receivers have, as names of blocks
 )
 
 // Markers decide something at their position in the order, for all members that deliver

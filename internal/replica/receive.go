@@ -75,17 +75,24 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 		if c.offset > 0 {
 			return
 		}
-		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: NewContent(m.cfg.NewBytes())}
+		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: m.cfg.NewContent()}
 		m.incoming = append(m.incoming, p)
 	}
 	p.seen = true
 	have, end := p.data.size, c.offset+uint64(len(c.body))
-	if c.offset > have || c.size != p.size || end > have && !m.store(p, c.body[have-c.offset:]) {
+	switch {
+	case c.offset > have || c.size != p.size:
+		return
+	case c.kind == kindSame:
+		if !m.takeSame(p, c) {
+			return
+		}
+	case end > have && !m.store(p, c.body[have-c.offset:]):
 		return
 	}
 	// The sender ignores acknowledgements before its view is settled, so a repeated
 	// piece is acknowledged again.
-	p.again = p.again || end <= have
+	p.again = p.again || p.data.size == have
 	p.from = from
 	m.proceed(p)
 }
@@ -147,7 +154,7 @@ func (m *Replica) proceed(p *incoming) {
 			m.startOver()
 			return
 		}
-		p.data, p.told = NewContent(m.cfg.NewBytes()), 0
+		p.data, p.told = m.cfg.NewContent(), 0
 		m.rewind(p)
 		return
 	}
@@ -162,7 +169,7 @@ func (m *Replica) proceed(p *incoming) {
 func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
-	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Earlier{}, nil
+	m.standing, m.base, m.old, m.incoming, m.spare = Holder, Name{}, Earlier{}, nil, nil
 	m.remembers = true
 	m.sayHolds()
 	for _, d := range m.takeBefore() {
@@ -182,8 +189,10 @@ func (m *Replica) restore(p *incoming) {
 func (m *Replica) startOver() {
 	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
 	m.skipQueue()
-	m.base, m.incoming, m.overflowed = Name{}, nil, true
+	m.shed(func(*incoming) bool { return true })
+	m.base, m.overflowed = Name{}, true
 	m.say(marker, message{kind: kindAsk, view: m.view.ID})
+	m.announce()
 }
 
 // Progress says how far the transfer of state to this node has come.

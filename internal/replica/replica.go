@@ -39,6 +39,7 @@ type Replica struct {
 	held      []held
 	asked     []Name // snapshots requested from the application
 	incoming  []*incoming
+	spare     *Content // of a transfer that came to nothing
 
 	// Of the view.
 	view       *membership.View
@@ -67,7 +68,9 @@ type Replica struct {
 	inputs     Digest   // digest of this node's inputs of the merge
 	claims     []Digest // the same of all members
 	streams    []*stream
+	has        [][]uint64    // by member: the blocks that it has announced
 	nextAt     timed.Instant // when the rate allows the next chunk
+	pace       pace
 	checks     []check
 	stored     []uint64 // by member: one more than the position that its disk has
 	lastsTo    uint64   // one more than the position through which the state lasts
@@ -202,14 +205,15 @@ func (m *Replica) leave(next *membership.View) {
 func (m *Replica) begin(v *membership.View) {
 	m.view, m.phase, m.declared, m.before, m.overflowed = v, idle, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
-	m.seen, m.whole = 0, 0
+	m.seen, m.whole, m.pace = 0, 0, pace{}
 	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
 	// A snapshot that came before its need was known is sent again if it is needed.
-	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return !p.wanted })
+	m.shed(func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
+	m.has = make([][]uint64, len(v.Members))
 	m.stored, m.lastsTo = make([]uint64, len(v.Members)), 0
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
@@ -270,7 +274,9 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeHolds(d.Sender, msg.view)
 		case kindBarrier:
 			m.takeBarrier(d)
-		case kindChunk:
+		case kindBlocks:
+			m.takeBlocks(d.Sender, &msg)
+		case kindChunk, kindSame:
 			m.takeChunk(d.Sender, &msg)
 		case kindGot:
 			m.takeGot(d.Sender, &msg)
@@ -373,7 +379,7 @@ func (m *Replica) Deadline() timed.Instant {
 	due := timed.Earlier(m.retryAt, m.resumeAt)
 	for _, s := range m.streams {
 		if m.mayFlow(s) {
-			return timed.Earlier(m.nextAt, due)
+			return timed.Earlier(timed.Later(m.nextAt, m.pace.due()), due)
 		}
 	}
 	return due

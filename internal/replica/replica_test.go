@@ -129,7 +129,7 @@ func piecesOfAnotherSnapshot(t testing.TB) {
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000})
 	interrupted(w, strings.Repeat("abcd", 2500))
 	h := &w.nodes[1].r.held[0]
-	h.state = ContentOf([]byte(strings.Repeat("dcba", 2500)))
+	h.state = w.content(strings.Repeat("dcba", 2500))
 	h.digest = h.state.Digest()
 	w.nodes[0].view = nil
 	w.install(1, 2)
@@ -209,7 +209,7 @@ func earlyPiece(t testing.TB) {
 	require.Len(t, late, 1)
 	state := []byte("whole")
 	c := message{kind: kindChunk, name: Name{Label: w.nodes[0].r.label, View: v.ID, Position: w.nodes[0].position + 1},
-		digest: ContentOf(state).Digest(), size: 5, body: state}
+		digest: w.content(string(state)).Digest(), size: 5, body: state}
 	w.deliver(0, Effect{Kind: Broadcast, Options: free, Payload: encode(&c)})
 	require.False(t, w.nodes[1].r.Current())
 	w.hold = nil

@@ -100,19 +100,43 @@ func (m *Replica) mayFlow(s *stream) bool {
 	return s.next-min(s.next, s.confirmed()) < uint64(m.cfg.Window)
 }
 
-// pump sends the chunks that window and rate allow.
+// pump sends the chunks that window, rate and pace allow.
 func (m *Replica) pump() {
 	for _, s := range m.streams {
-		for m.mayFlow(s) && m.nextAt <= m.now {
-			state := s.from.state
-			end := min(state.size, s.next+uint64(m.cfg.ChunkBytes))
-			m.emit(Effect{Kind: Broadcast, Options: free, Piece: &Piece{state, s.next, int(end - s.next)},
-				Payload: encode(&message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next, size: state.size})})
-			took := time.Duration(float64(end-s.next+ChunkOverhead) / float64(m.cfg.Rate) * float64(time.Second))
-			m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)
-			s.next, s.begun = end, true
+		for m.mayFlow(s) && m.nextAt <= m.now && m.pace.turn(m.now, m.seen, m.cfg.Window, m.confirmed()) {
+			m.sendChunk(s)
 		}
 	}
+}
+
+// confirmed reports whether the receivers have all that was sent, except for what they need
+// not acknowledge.
+func (m *Replica) confirmed() bool {
+	for _, s := range m.streams {
+		if !s.standby && s.from != nil && s.next-min(s.next, s.confirmed()) >= uint64(m.cfg.Window)/4 {
+			return false
+		}
+	}
+	return true
+}
+
+// sendChunk sends the next chunk of a stream.
+func (m *Replica) sendChunk(s *stream) {
+	state := s.from.state
+	msg := message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next, size: state.size}
+	ids, end := m.same(s)
+	bytes := len(ids) + ChunkOverhead
+	if len(ids) > 0 {
+		msg.kind, msg.body = kindSame, ids
+		m.say(free, msg)
+	} else {
+		bytes += int(end - s.next)
+		m.emit(Effect{Kind: Broadcast, Options: free, Piece: &Piece{state, s.next, int(end - s.next)}, Payload: encode(&msg)})
+	}
+	took := time.Duration(float64(bytes) / float64(m.cfg.Rate) * float64(time.Second))
+	m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)
+	m.pace.left -= bytes
+	s.next, s.begun = end, true
 }
 
 // takeGot notes how much of a snapshot a receiver has. A snapshot that all receivers
@@ -129,6 +153,7 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 			}
 			if r.got = max(r.got, msg.offset); msg.rewind {
 				r.got, s.next = msg.offset, min(s.next, msg.offset)
+				m.has[m.view.Set.Rank(from)] = nil // it may lack one of its blocks
 			}
 		}
 		s.next = max(s.next, s.confirmed())
@@ -214,7 +239,8 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
 		m.base, m.overflowed = n, false
 		m.skipQueue()
-		m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool { return p.name != n })
+		m.shed(func(p *incoming) bool { return p.name != n })
+		m.announce()
 		for _, p := range m.incoming {
 			m.proceed(p)
 		}

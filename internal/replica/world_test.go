@@ -190,6 +190,15 @@ func (w *world) inTurn(f func()) {
 	w.busy = false
 }
 
+// content returns a snapshot.
+func (w *world) content(text string) *Content {
+	cfg := w.cfg.WithDefaults()
+	cfg.NewBytes = func() Bytes { return new(Memory) }
+	c := cfg.NewContent()
+	_, _ = c.Write([]byte(text)) // memory takes all
+	return c
+}
+
 // text returns a snapshot.
 func text(c *Content) string {
 	b, err := io.ReadAll(c.Reader())
@@ -226,7 +235,7 @@ func (w *world) cover(n *node) {
 func (w *world) answer(i int) {
 	n := w.nodes[i]
 	for len(n.asked) > 0 {
-		name, state := n.asked[0], ContentOf([]byte(n.states[0]))
+		name, state := n.asked[0], w.content(n.states[0])
 		n.asked, n.states = n.asked[1:], n.states[1:]
 		err := error(nil)
 		if n.refuses {

@@ -36,7 +36,7 @@ func drawLoad(r random.Stream, o Options) (l load) {
 	c.Rate = int(r.LogUniform(100_000, 20_000_000))
 	c.Window = max(c.ChunkBytes*int(r.Between(1, 8)), 1000)
 	c.MaxQueued = int(r.LogUniform(5_000, 1_000_000))
-	c.HashEvery = 3
+	c.HashEvery, c.BlockBytes = 3, 128
 	l.pace = r.LogUniform(5, 150)
 	if o.Tight {
 		c.ChunkBytes, c.Rate, c.MaxQueued, c.Window = 100, 80_000, 1200, 400

@@ -38,6 +38,9 @@ type member struct {
 	told   told
 }
 
+// blocksReused begins the messages that name blocks instead of sending them.
+const blocksReused = 16
+
 // runs reports whether the incarnation still runs.
 func (m *member) runs() bool { return m.n.Up() && m.n.Incarnation() == m.inc }
 
@@ -150,6 +153,9 @@ func (s *run) perform(m *member, out []replica.Effect) {
 	for i := range out {
 		switch e := &out[i]; e.Kind {
 		case replica.Broadcast:
+			if e.Payload[0] == blocksReused {
+				s.w.Sometimes(Reused)
+			}
 			m.sendQueue = append(m.sendQueue, *e)
 			s.send(m, 0)
 		case replica.Notify:
@@ -233,7 +239,9 @@ func (s *run) call(m *member, e *replica.Effect) {
 			return
 		}
 		s.check.snapshot(m, e.Name, b)
-		s.perform(m, m.replica.HandleSnapshot(now, e.Name, replica.ContentOf(b), nil, nil))
+		c := s.load.replica.NewContent()
+		_, err := c.Write(b)
+		s.perform(m, m.replica.HandleSnapshot(now, e.Name, c, err, nil))
 	case replica.Restore:
 		s.w.Sometimes(Restored)
 		b := bytesOf(e.State)

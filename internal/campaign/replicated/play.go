@@ -63,6 +63,7 @@ const (
 	Repeated    = "an attempt had been applied before"
 	Expired     = "a session had expired"
 	Cramped     = "there was no room for a piece of a snapshot"
+	Reused      = "blocks of an earlier transfer were used"
 )
 
 // run is one seed under way.

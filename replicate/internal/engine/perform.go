@@ -152,7 +152,7 @@ func (e *Engine) last(c *call) {
 
 // snapshot returns the state of the application.
 func (e *Engine) snapshot() (*replica.Content, error) {
-	c := replica.NewContent(e.cfg.NewBytes())
+	c := e.cfg.NewContent()
 	w := &limited{most: e.cfg.MaxSnapshot, w: bufio.NewWriterSize(c, writerBytes)}
 	err := e.app.Save(w)
 	if err == nil || w.err != nil {

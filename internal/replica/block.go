@@ -1,0 +1,189 @@
+package replica
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/crc64"
+	"io"
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// A snapshot that is made after some operations has most bytes in common with the one
+// before, perhaps at other offsets. So it is cut into blocks where its content says so,
+// and a transfer that begins again does not send the blocks that the receiver has from an
+// attempt that came to nothing. The digest of the whole says whether all were right.
+
+// block is a part of a snapshot up to end, named by its checksum.
+type block struct{ id, end uint64 }
+
+// cutter cuts a snapshot into blocks.
+type cutter struct {
+	size int // of a block on average, without least
+	roll uint64
+	sum  uint64
+	fill int // bytes of the open block
+}
+
+var (
+	sums = crc64.MakeTable(crc64.ECMA)
+	gear = func() (g [256]uint64) {
+		for i := range g {
+			x := uint64(i+1) * 0x9e3779b97f4a7c15
+			x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+			x = (x ^ x>>27) * 0x94d049bb133111eb
+			g[i] = x ^ x>>31
+		}
+		return g
+	}()
+)
+
+// cut adds bytes to the open block, up to its end, and returns how many, and the name of
+// the block if this was its end.
+func (c *cutter) cut(p []byte) (n int, id uint64, ends bool) {
+	least, most := c.size/4, c.size*4
+	n = min(len(p), max(0, least-c.fill))
+	for n < len(p) && !ends {
+		c.roll = c.roll<<1 + gear[p[n]]
+		n++
+		ends = c.roll%uint64(c.size) == 0 || c.fill+n >= most
+	}
+	c.sum = crc64.Update(c.sum, sums, p[:n])
+	c.fill += n
+	if id = c.sum; ends {
+		*c = cutter{size: c.size}
+	}
+	return n, id, ends
+}
+
+// begin returns where a block begins.
+func (c *Content) begin(i int) uint64 {
+	if i == 0 {
+		return 0
+	}
+	return c.blocks[i-1].end
+}
+
+// blockFrom returns the first block that begins at an offset or behind it.
+func (c *Content) blockFrom(offset uint64) int {
+	if offset == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(c.blocks, offset, func(b block, to uint64) int {
+		if b.end < to {
+			return -1
+		}
+		return 1
+	})
+	return i + 1
+}
+
+// read returns the bytes of the block with a name, if there is one.
+func (c *Content) read(id uint64) ([]byte, bool) {
+	if c == nil {
+		return nil, false
+	}
+	if c.named == nil {
+		c.named = make([]int, len(c.blocks))
+		for i := range c.named {
+			c.named[i] = i
+		}
+		slices.SortFunc(c.named, func(i, j int) int { return cmp.Compare(c.blocks[i].id, c.blocks[j].id) })
+	}
+	at, ok := slices.BinarySearchFunc(c.named, id, func(i int, id uint64) int { return cmp.Compare(c.blocks[i].id, id) })
+	if !ok {
+		return nil, false
+	}
+	i := c.named[at]
+	b := make([]byte, c.blocks[i].end-c.begin(i))
+	_, err := io.ReadFull(io.NewSectionReader(c.bytes, int64(c.begin(i)), int64(len(b))), b)
+	return b, err == nil
+}
+
+// mostBlocks is how many blocks of a member are remembered.
+const mostBlocks = 1 << 17
+
+// shed drops parts of snapshots. The largest of them is a spare, from which blocks are
+// taken.
+func (m *Replica) shed(drop func(*incoming) bool) {
+	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool {
+		if drop(p) && (m.spare == nil || p.data.size >= m.spare.size) {
+			m.spare = p.data
+		}
+		return drop(p)
+	})
+}
+
+// announce tells the others which blocks this node has in its spare.
+func (m *Replica) announce() {
+	if m.spare == nil {
+		return
+	}
+	for blocks := range slices.Chunk(m.spare.blocks, m.cfg.ChunkBytes/8) {
+		var body []byte
+		for _, b := range blocks {
+			body = binary.BigEndian.AppendUint64(body, b.id)
+		}
+		m.say(free, message{kind: kindBlocks, body: body})
+	}
+}
+
+// takeBlocks notes which blocks a member has.
+func (m *Replica) takeBlocks(from timed.NodeID, c *message) {
+	has := &m.has[m.view.Set.Rank(from)]
+	for b := c.body; len(b) >= 8 && len(*has) < mostBlocks; b = b[8:] {
+		*has = append(*has, binary.BigEndian.Uint64(b))
+	}
+	slices.Sort(*has)
+}
+
+// common reports whether all receivers of a stream have a block.
+func (m *Replica) common(s *stream, id uint64) bool {
+	for i := range s.receivers {
+		if _, ok := slices.BinarySearch(m.has[m.view.Set.Rank(s.receivers[i].id)], id); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// same returns the names of the next blocks of a stream if all receivers have them, and
+// where they end; otherwise where the next piece ends.
+func (m *Replica) same(s *stream) (ids []byte, end uint64) {
+	state := s.from.state
+	i := state.blockFrom(s.next)
+	end = s.next
+	for j := i; j < len(state.blocks) && state.begin(i) == s.next && end-s.next < uint64(m.cfg.Window)/4 && m.common(s, state.blocks[j].id); j++ {
+		ids, end = binary.BigEndian.AppendUint64(ids, state.blocks[j].id), state.blocks[j].end
+	}
+	if len(ids) > 0 {
+		return ids, end
+	}
+	end = min(state.size, s.next+uint64(m.cfg.ChunkBytes))
+	for ; i < len(state.blocks) && state.begin(i) < end; i++ {
+		if state.begin(i) > s.next && m.common(s, state.blocks[i].id) {
+			end = state.begin(i)
+		}
+	}
+	return nil, end
+}
+
+// takeSame takes the blocks that the next bytes of a snapshot are. If one is not here, its
+// source goes on with bytes.
+func (m *Replica) takeSame(p *incoming, c *message) bool {
+	offset := c.offset
+	for ids := c.body; len(ids) >= 8; ids = ids[8:] {
+		b, ok := m.spare.read(binary.BigEndian.Uint64(ids))
+		if !ok || uint64(len(b)) > p.size-offset {
+			m.rewind(p)
+			return false
+		}
+		end := offset + uint64(len(b))
+		if have := p.data.size; end > have && !m.store(p, b[have-offset:]) {
+			return false
+		}
+		offset = end
+	}
+	return true
+}
