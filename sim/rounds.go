@@ -19,9 +19,6 @@ type Rounds struct {
 	Count     int             // renewals of the leader's lease that were measured
 	Times     []time.Duration // of each, in true time: from its request until it was won
 	Elections []time.Duration // from a leader's crash until all others support another
-	Views     []time.Duration // from the crash until all others hold an up-to-date view of them
-	Returns   []time.Duration // from the start of the node that crashed until all hold one of all
-	Start     time.Duration   // from the start of all nodes until they hold one of all
 	Received  float64         // packets that reached the leader, per renewal
 	Sent      float64         // packets that the leader sent, per renewal
 	Group     float64         // packets that all nodes sent, per renewal
@@ -88,11 +85,6 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 		return nil, err
 	}
 	r := new(Rounds)
-	began := w.now
-	if err := w.viewed(ctx); err != nil {
-		return r, err
-	}
-	r.Start = time.Duration(w.now - began)
 	head, err := w.whole(ctx)
 	if err != nil {
 		return r, err
@@ -107,16 +99,7 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 			return r, err
 		}
 		r.Elections = append(r.Elections, time.Duration(w.now-began))
-		if err := w.viewed(ctx); err != nil {
-			return r, err
-		}
-		r.Views = append(r.Views, time.Duration(w.now-began))
-		began = w.now
 		w.restart(head)
-		if err := w.viewed(ctx); err != nil {
-			return r, err
-		}
-		r.Returns = append(r.Returns, time.Duration(w.now-began))
 		if head, err = w.whole(ctx); err != nil {
 			return r, err
 		}
@@ -126,8 +109,17 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 
 // whole lets time pass until one node leads all that run.
 func (w *World) whole(ctx context.Context) (head *Node, err error) {
-	up := w.thoseUp()
-	err = w.reach(ctx, func() bool {
+	var up timed.Set
+	for _, n := range w.nodes {
+		if n.proc.Up {
+			up.Add(n.proc.ID)
+		}
+	}
+	limit := 2 * (w.bounds.View + w.bounds.Rejoin)
+	err = w.RunUntil(limit, func() bool {
+		if ctx.Err() != nil {
+			return true
+		}
 		for i, n := range w.nodes {
 			if w.check.Leads(i) && w.check.Claims[i].Support == up {
 				head = n
@@ -136,36 +128,10 @@ func (w *World) whole(ctx context.Context) (head *Node, err error) {
 		}
 		return false
 	})
-	return head, err
-}
-
-// viewed lets time pass until all nodes that run hold an up-to-date view of them.
-func (w *World) viewed(ctx context.Context) error {
-	up := w.thoseUp()
-	return w.reach(ctx, func() bool {
-		for i, n := range w.nodes {
-			if n.proc.Up && !(w.check.Fresh(i) && w.check.Claims[i].View.Set == up) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// reach lets time pass until a condition holds, or ctx is done.
-func (w *World) reach(ctx context.Context, holds func() bool) error {
-	err := w.RunUntil(2*(w.bounds.View+w.bounds.Rejoin), func() bool { return ctx.Err() != nil || holds() })
-	return errors.Join(err, context.Cause(ctx))
-}
-
-// thoseUp returns the nodes that run.
-func (w *World) thoseUp() (up timed.Set) {
-	for _, n := range w.nodes {
-		if n.proc.Up {
-			up.Add(n.proc.ID)
-		}
+	if err == nil {
+		err = context.Cause(ctx)
 	}
-	return up
+	return head, err
 }
 
 // renewals measures the next renewals of a leader, after a second in which the

@@ -21,12 +21,6 @@ func TestCollatedRoundsCostTheLeaderLess(t *testing.T) {
 		require.Equal(t, 32, r.Count)
 		require.Len(t, r.Times, 32)
 		require.Len(t, r.Elections, 2)
-		require.Len(t, r.Returns, 2)
-		require.Positive(t, r.Start)
-		require.Less(t, r.Start, time.Second)
-		for i := range r.Views {
-			require.GreaterOrEqual(t, r.Views[i], r.Elections[i], "a view of all needs their votes")
-		}
 		return r
 	}
 	for _, nodes := range []int{16, 48} {

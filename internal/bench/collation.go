@@ -57,9 +57,6 @@ type CollationCost struct {
 	Group     float64 `json:"group_sent"`        // all packets, keepalives included
 	Round     Summary `json:"round"`
 	Elections Summary `json:"elections"` // after a leader's crash
-	Views     Summary `json:"views"`     // after a leader's crash: up to date, at all others
-	Returns   Summary `json:"returns"`   // after the start of the node that crashed: views of all
-	Start     float64 `json:"start_us"`  // after the start of all nodes at once: a view of all
 }
 
 // Collation measures elections of simulated groups, with all replies sent to the
@@ -87,8 +84,7 @@ func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, err
 				return nil, fmt.Errorf("bench: %d nodes: %w", n, err)
 			}
 			*c.cost = CollationCost{Received: m.Received, Sent: m.Sent, CPU: micros(m.Receive), Answers: m.Answers,
-				Group: m.Group, Round: Summarize(m.Times), Elections: Summarize(m.Elections),
-				Views: Summarize(m.Views), Returns: Summarize(m.Returns), Start: micros(m.Start)}
+				Group: m.Group, Round: Summarize(m.Times), Elections: Summarize(m.Elections)}
 		}
 		r.Sizes = append(r.Sizes, size)
 	}
@@ -122,7 +118,7 @@ func (r *CollationResult) judge() {
 
 // Text implements [Result].
 func (r *CollationResult) Text(w io.Writer) error {
-	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "election p50", "p99", "view p50", "p99", "return p50", "p99", "start"}}
+	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "election p50", "p99"}}
 	for i := range r.Sizes {
 		s := &r.Sizes[i]
 		rows = append(rows, s.Direct.row(s.Nodes, "direct"), s.Collated.row(s.Nodes, "collated"))
@@ -132,14 +128,10 @@ func (r *CollationResult) Text(w io.Writer) error {
 }
 
 func (c *CollationCost) row(nodes int, how string) []string {
-	row := []string{fmt.Sprint(nodes), how, fmt.Sprintf("%.1f", c.Received), fmt.Sprintf("%.1f", c.Sent), fmt.Sprintf("%.1fµs", c.CPU),
-		fmt.Sprintf("%.1f", c.Answers), fmt.Sprintf("%.0f", c.Group), show(c.Round.P50), show(c.Round.P99)}
-	for _, times := range []*Summary{&c.Elections, &c.Views, &c.Returns} {
-		if times.Count == 0 {
-			row = append(row, "-", "-")
-			continue
-		}
-		row = append(row, show(times.P50), show(times.P99))
+	elect, worst := "-", "-"
+	if c.Elections.Count > 0 {
+		elect, worst = show(c.Elections.P50), show(c.Elections.P99)
 	}
-	return append(row, show(duration(c.Start)))
+	return []string{fmt.Sprint(nodes), how, fmt.Sprintf("%.1f", c.Received), fmt.Sprintf("%.1f", c.Sent), fmt.Sprintf("%.1fµs", c.CPU),
+		fmt.Sprintf("%.1f", c.Answers), fmt.Sprintf("%.0f", c.Group), show(c.Round.P50), show(c.Round.P99), elect, worst}
 }
