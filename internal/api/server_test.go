@@ -24,7 +24,7 @@ const longEnough = 60 * time.Second
 var errEnough = errors.New("enough")
 
 // startNode starts a node that ends with the test.
-func startNode(t *testing.T, cfg failaware.Config) *failaware.Node {
+func startNode(t testing.TB, cfg failaware.Config) *failaware.Node {
 	t.Helper()
 	cfg.Timing = failaware.Local()
 	n, err := failaware.Start(context.Background(), cfg)
