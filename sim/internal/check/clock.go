@@ -122,9 +122,11 @@ func (c *Checker) checkAlive(n, p *Process) {
 	}
 }
 
-// adopted records the timeline of a node.
+// adopted records the timeline of a node. It is its own, or that of the leader that the
+// node supports. A vote for a request that came late may have ended already.
 func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
-	if to, _ := n.Stack.Election().Locked(n.Clock.Show(c.Now)); id.Leader != n.ID && (to.Node != id.Leader || to.Boot != id.Boot) && !n.Upset {
+	to, _ := n.Stack.Election().Locked(n.Clock.Show(c.Now))
+	if id.Leader != n.ID && to.Node != timed.NoNode && (to.Node != id.Leader || to.Boot != id.Boot) && !n.Upset {
 		c.Fail("timeline", n, "adopts %v, and supports %v", id, to)
 	}
 	if t := c.lines[id]; t != nil {
