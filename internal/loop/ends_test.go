@@ -95,7 +95,7 @@ func longVotesStay(t testing.TB) {
 		b, err := os.ReadFile(filepath.Join(dir, "node-1.state"))
 		require.NoError(t, err)
 		require.Contains(t, string(b), " maxlock 2000000000 ")
-		time.Sleep(100 * time.Microsecond) // for what is written in another goroutine
+		time.Sleep(50 * time.Millisecond) // another goroutine may write, and wait for the disk
 		step(l, c)
 	}
 }
