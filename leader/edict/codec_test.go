@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 func TestDocumentedSizes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/how-to/edicts.md")
 	require.NoError(t, err)
-	for _, n := range []int{1, 3, 8, 128} {
+	for _, n := range []int{1, 2, 3, 4, 8, 51, 128} {
 		e := sample(n)
 		row := fmt.Sprintf("| %d | %d | %d |\n", n, len(Append(nil, &e)), len(e.String()))
 		require.True(t, strings.Contains(string(doc), row), row)
