@@ -25,6 +25,7 @@ func broadcastUndisturbed(t *testing.T, opt BroadcastOptions, loads func(*Broadc
 			for _, l := range loads(&r.Cells[i]) {
 				held = held || l.Messages == 0 || l.Latency.Count == 0
 			}
+			held = held || r.Cells[i].Slow.Messages >= 2*castSlow // it catches up
 			for _, f := range []CastFloor{r.Cells[i].Floors.Plain, r.Cells[i].Floors.Offload, r.Cells[i].Floors.Packed} {
 				held = held || f.Bytes == 0
 			}
@@ -59,7 +60,7 @@ func TestBroadcast(t *testing.T) {
 			require.Positive(t, l.Latency.Count)
 			require.Positive(t, l.Latency.Min, "no message arrives before it is sent")
 		}
-		require.Less(t, c.Slow.Messages, 10.0*castSlow, "a sender that a busy machine held up catches up")
+		require.Less(t, c.Slow.Messages, 2.0*castSlow)
 		require.Equal(t, 64, c.Floors.Plain.Packet)
 		require.Equal(t, 64, c.Floors.Offload.Packet)
 		require.Zero(t, c.Floors.Plain.Together)
