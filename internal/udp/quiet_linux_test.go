@@ -15,11 +15,17 @@ import (
 // withQuiet returns a reader that sleeps through packets whose second byte is odd, and a
 // sender.
 func withQuiet(t *testing.T) (reader, sender *Conn) {
-	reader = listen(t, "127.0.0.1:0", Options{Quiet: &Quiet{Offset: 1, Mask: 1}})
-	if reader.sock.quiet == nil {
+	return quietReader(t, 0), listen(t, "127.0.0.1:0", Options{})
+}
+
+// quietReader returns a reader that sleeps through such packets, except one in oneIn if
+// that is not 0.
+func quietReader(t *testing.T, oneIn int) *Conn {
+	r := listen(t, "127.0.0.1:0", Options{Quiet: &Quiet{Offset: 1, Mask: 1, OneIn: oneIn}})
+	if r.sock.quiet == nil {
 		t.Skip("the kernel cannot tell packets apart")
 	}
-	return reader, listen(t, "127.0.0.1:0", Options{})
+	return r
 }
 
 func write(t *testing.T, from *Conn, pkts ...Packet) {
@@ -75,10 +81,7 @@ func TestQuietPacketsHaveRoomBesideOthers(t *testing.T) {
 
 // A flood of quiet packets ends a wait.
 func TestManyQuietPacketsEndAWait(t *testing.T) {
-	r := listen(t, "127.0.0.1:0", Options{Quiet: &Quiet{Offset: 1, Mask: 1, OneIn: 4}})
-	if r.sock.quiet == nil {
-		t.Skip("the kernel cannot tell packets apart")
-	}
+	r := quietReader(t, 4)
 	s := listen(t, "127.0.0.1:0", Options{NoSendOffload: true})
 	for range 200 {
 		write(t, s, packetTo(r.LocalAddr(), "a1"))
