@@ -109,9 +109,9 @@ func benchAttackCommand() *cobra.Command {
 attacker is on the path between nodes 1 and 2, reads their packets, and has no key. It
 sends random bytes, overheard headers with random bodies, packets with one wrong bit or a
 wrong length, packets again as they were, packets of incarnations that nobody knows,
-packets marked as quiet, and packets that are not sealed or are sealed with another key. The processor times of the
-attacked process are those beyond its work when it is left alone. Packets that the kernel
-drops because the socket is full are not counted.`,
+packets marked as quiet, and packets that are not sealed or are sealed with another key.
+The processor times of the attacked process are those beyond its work when it is left
+alone. Packets that the kernel drops because the socket is full are not counted.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opt.Nodes, "nodes", 3, "how many nodes")
