@@ -51,6 +51,12 @@ func (j *Journal) NewSnapshot(number uint64) (*Snapshot, error) {
 	return s, s.fault()
 }
 
+// MissingSnapshot returns the error of a caller whose records show that the snapshot of the
+// first number records is lost.
+func (j *Journal) MissingSnapshot(number uint64) error {
+	return &MissingError{j.disk.Path(nameOf(snapshotPrefix, number)), fmt.Sprintf("record %d and those behind it continue its state", number+1)}
+}
+
 // snapshotted returns the last record that the snapshot stands for.
 func (j *Journal) snapshotted() uint64 {
 	j.mu.Lock()

@@ -130,14 +130,19 @@ func (s *Store) restore() error {
 	return errors.Join(err, r.Close())
 }
 
-// replay has the application apply the operations since the snapshot.
+// replay has the application apply the operations since the snapshot. A replacement without
+// its snapshot did not come about if it is the last record: the state before counts, and
+// the next place replaces it. Records behind it continue a state whose snapshot is lost.
 func (s *Store) replay() error {
 	return s.journal.Replay(func(number uint64, record []byte) error {
 		switch {
 		case len(record) == 0:
 			return errRecord
 		case record[0] == recordReplaced:
-			return nil // without its snapshot the state before is the one that counts
+			s.named = false
+			return nil
+		case !s.named:
+			return s.journal.MissingSnapshot(number - 1)
 		case record[0] == recordPlace:
 			p, rest, err := replica.ParsePlace(record[1:])
 			if s.place = p; err == nil && len(rest) > 0 {

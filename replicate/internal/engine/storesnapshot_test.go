@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -108,4 +109,85 @@ func TestAWaitingSnapshotEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, <-ended, context.Canceled)
 	disk.SetRoom(-1)
 	require.NoError(t, s.Close())
+}
+
+func TestAReplacedStateIsNotContinuedWithoutItsSnapshot(t *testing.T) { lostSnapshot(t) }
+
+// lostSnapshot replaces the state of a store, has operations follow, and loses the snapshot.
+func lostSnapshot(t testing.TB) {
+	disk := disktest.New()
+	open := func(app Application) (*Store, error) {
+		j, err := journal.OpenOn(disk, journal.Options{})
+		require.NoError(t, err)
+		s, err := newStore(j, app)
+		if err != nil {
+			require.NoError(t, j.Close())
+		}
+		return s, err
+	}
+	s, app := reopened(t, open)
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app, 1)
+	s.dislocate()
+	app.list = []string{"of", "others"}
+	require.NoError(t, s.locate(t.Context(), placeOf(2)))
+	var lost *journal.MissingError
+	require.ErrorAs(t, s.journal.MissingSnapshot(s.number), &lost)
+	log(t, s, app, 2)
+	require.NoError(t, s.wait(t.Context(), s.number))
+	require.NoError(t, s.Close())
+	s, again := reopened(t, open)
+	require.Equal(t, app.list, again.list)
+	require.NoError(t, s.Close())
+
+	require.NoError(t, disk.Remove(filepath.Base(lost.Path)))
+	_, err := open(&words{})
+	missing, ok := errors.AsType[*journal.MissingError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, lost, missing)
+}
+
+// A crash before the snapshot leaves the state before, and the next process goes on with it.
+func TestAStateThatWasNotReplacedGoesOn(t *testing.T) {
+	disk := disktest.New()
+	open := func(app Application) (*Store, error) {
+		j, err := journal.OpenOn(disk, journal.Options{})
+		require.NoError(t, err)
+		return newStore(j, app)
+	}
+	s, app := reopened(t, open)
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app, 1)
+	s.buffer = []byte{recordReplaced}
+	require.NoError(t, s.append(t.Context(), replica.Point{}))
+	require.NoError(t, s.wait(t.Context(), s.number))
+	require.NoError(t, s.Close())
+	for n := uint64(2); n < 5; n++ {
+		var again *words
+		s, again = reopened(t, open)
+		require.Equal(t, app.list, again.list)
+		require.NoError(t, s.locate(t.Context(), placeOf(n)))
+		log(t, s, again, n)
+		require.NoError(t, s.wait(t.Context(), s.number))
+		require.NoError(t, s.Close())
+		app = again
+	}
+}
+
+func reopened(t testing.TB, open func(Application) (*Store, error)) (*Store, *words) {
+	app := &words{}
+	s, err := open(app)
+	require.NoError(t, err)
+	return s, app
+}
+
+func placeOf(view uint64) *replica.Place {
+	return &replica.Place{View: membership.ViewID{Sequence: view, Leader: 1, Boot: 1}}
+}
+
+// log applies an operation in a view.
+func log(t testing.TB, s *Store, app *words, view uint64) {
+	d := broadcast.Delivery{ID: messageID(view), Position: 1, Payload: fmt.Appendf(nil, "w%d", view)}
+	require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: placeOf(view).View, Position: 1}))
+	app.Apply(d)
 }
