@@ -20,11 +20,13 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AnyRival":            refusalsWithoutRival,
 		"NoClockFault":        impossibleBound,
 
-		"FaultForEver":    wrongPairsHeal,
-		"RelearnOldPairs": boundsHoldAgain,
-		"RelearnUnproven": boundsHoldAgain,
-		"SilentDistrust":  wrongPairsHeal,
-		"TwinsAtOnce":     oneConflictHeals,
+		"FaultForEver":      wrongPairsHeal,
+		"RelearnOldPairs":   boundsHoldAgain,
+		"RelearnOnce":       jumpsOften,
+		"DistrustHeardOnce": jumpsOften,
+		"RelearnUnproven":   boundsHoldAgain,
+		"SilentDistrust":    wrongPairsHeal,
+		"TwinsAtOnce":       oneConflictHeals,
 	})
 }
 

@@ -17,8 +17,9 @@ import (
 // packet after the fault, and a pair of a peer's packet only if the packet echoes a
 // stamp from after the fault, so that the peer sent it later than that. While the
 // separation lasts, the echoes say [Distrusted], and the peer forgets its pairs too and
-// counts the fault as its own. Otherwise it would go on echoing an old pair that no later
-// one can better.
+// counts the fault as its own. At the end of the separation the node forgets once more. No
+// pair from before the instant at which its peer last forgot is left then; otherwise it
+// would go on echoing one that no later pair can better.
 
 const (
 	// maxSeparation is the longest time for which one contradiction separates two nodes.
@@ -109,7 +110,9 @@ func (s *Service) doubt(now timed.Instant, p *peer, id timed.NodeID) Kind {
 // reunite ends a separation whose time is over. That of twins has no end.
 func (c *session) reunite(now timed.Instant) {
 	if c.fault && !c.twins && now >= c.until {
-		c.fault = false
+		if c.fault = false; c.own {
+			c.forget(now) // the peer has forgotten since, at each packet that said Distrusted
+		}
 	}
 }
 

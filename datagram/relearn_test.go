@@ -1,6 +1,8 @@
 package datagram
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -9,21 +11,23 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// pair is two nodes that send each other keepalives, each within 2 ms.
+// pair is two nodes that send each other keepalives.
 type pair struct {
 	t     testing.TB
 	now   time.Duration
 	nodes [2]*Service
 	skew  [2]time.Duration // of their clocks
-	quick bool             // packets of node 1 arrive within 0.1 ms
+	delay func(from int) time.Duration
 	// change may damage a packet to a node.
 	change func(to int, h *Header)
 	faults [2]int // verdicts
 }
 
 func newPair(t testing.TB) *pair {
-	return &pair{t: t, now: time.Second, nodes: [2]*Service{newService(1, 2), newService(2, 1)}}
+	return &pair{t: t, now: time.Second, nodes: [2]*Service{newService(1, 2), newService(2, 1)}, delay: usual}
 }
+
+func usual(int) time.Duration { return 2 * ms }
 
 func (p *pair) clock(node int) timed.Instant { return at(p.now + p.skew[node]) }
 
@@ -37,11 +41,7 @@ func (p *pair) exchange(d time.Duration) {
 			if p.change != nil {
 				p.change(to, &h)
 			}
-			delay := 2 * ms
-			if p.quick && from == 0 {
-				delay = ms / 10
-			}
-			p.now += delay
+			p.now += p.delay(from)
 			if e := p.nodes[to].HandlePacket(p.clock(to), &h, nil); e[0].Kind == Faulty {
 				p.faults[to]++
 			}
@@ -69,9 +69,14 @@ func wrongPairsHeal(t testing.TB) {
 		},
 	} {
 		p := newPair(t)
-		p.quick = true // node 2 keeps the pair of a packet that was faster than all later ones
+		p.delay = func(from int) time.Duration { // node 2 keeps the pair of a packet that was faster than all later ones
+			if from == 0 {
+				return ms / 10
+			}
+			return 2 * ms
+		}
 		p.exchange(30 * ms)
-		p.quick = false
+		p.delay = usual
 		p.exchange(time.Second)
 		p.alive(true, name)
 		p.change = func(to int, h *Header) {
@@ -119,23 +124,25 @@ func TestSeparationsGetLonger(t *testing.T) {
 	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
 	now, first := 100*ms, s.separation(1)
 	require.Equal(t, s.cfg.Timing.Expires+s.cfg.Timing.ReadyTime(), first)
-	for want := first; want < 2*maxSeparation; want *= 2 {
-		take(t, s, now+ms, hello(7, now), Delivered)
+	contradict := func() {
+		take(t, s, now+ms, hello(7, now), Delivered) // ends the separation
+		take(t, s, now+5*ms, hello(7, now+4*ms), Delivered)
 		ahead := hello(7, now+time.Minute)
-		ahead.Echo = hello(7, now).Echo
-		take(t, s, now+2*ms, ahead, Faulty)
+		ahead.Echo = hello(7, now+4*ms).Echo
+		now += 6 * ms
+		take(t, s, now, ahead, Faulty)
+	}
+	for want := first; want < 2*maxSeparation; want *= 2 {
+		contradict()
 		d := min(want, maxSeparation)
-		take(t, s, now+2*ms+d-1, hello(7, now+d), Dropped)
-		now += 2*ms + d
+		take(t, s, now+d-1, hello(7, now-2*ms+d), Dropped)
+		now += d
 	}
 	now += evidenceLasts
-	take(t, s, now+ms, hello(7, now), Delivered)
-	ahead := hello(7, now+time.Minute)
-	ahead.Echo = hello(7, now).Echo
-	take(t, s, now+2*ms, ahead, Faulty)
-	faulty, _ := s.Faults(at(now + 2*ms))
+	contradict()
+	faulty, _ := s.Faults(at(now))
 	require.Equal(t, 1, faulty)
-	now += 2*ms + first
+	now += first
 	take(t, s, now+ms, hello(7, now), Delivered)
 }
 
@@ -159,5 +166,48 @@ func TestAClockThatJumpedIsLearntAnew(t *testing.T) {
 				require.GreaterOrEqual(t, hi, truth)
 			}
 		}
+	}
+}
+
+// A clock may jump again while the nodes are separated. Then only one of them may notice.
+// Both forget, also the pairs of packets that were faster than all later ones, and hear
+// each other again soon.
+func TestAClockThatJumpsOftenIsLearntAnew(t *testing.T) { jumpsOften(t) }
+
+func jumpsOften(t testing.TB) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		p := newPair(t)
+		p.delay = func(int) time.Duration { return ms/10 + time.Duration(r.Int64N(int64(2*ms))) }
+		p.exchange(time.Second)
+		for range 1 + r.IntN(4) {
+			p.skew[r.IntN(2)] += time.Duration(r.Int64N(int64(20*ms))) - 5*ms
+			p.exchange(time.Duration(r.Int64N(int64(200 * ms))))
+		}
+		calm := time.Duration(0) // since the last separation
+		for p.exchange(21 * ms); calm < 300*ms && !p.bothAlive(); p.exchange(21 * ms) {
+			if calm += 21 * ms; p.nodes[0].Fault(2) || p.nodes[1].Fault(1) {
+				calm = 0
+			}
+		}
+		p.alive(true, fmt.Sprint("seed ", seed))
+		p.exchange(20 * p.nodes[0].separation(1))
+		p.bounded()
+	}
+}
+
+func (p *pair) bothAlive() bool {
+	return p.nodes[0].Alive(p.clock(0)).Has(2) && p.nodes[1].Alive(p.clock(1)).Has(1)
+}
+
+// bounded requires right bounds.
+func (p *pair) bounded() {
+	p.t.Helper()
+	for i, s := range p.nodes {
+		lo, hi, ok := s.Offset(p.clock(i), timed.NodeID(2-i))
+		require.True(p.t, ok)
+		truth := p.skew[1-i] - p.skew[i]
+		require.LessOrEqual(p.t, lo, truth)
+		require.GreaterOrEqual(p.t, hi, truth)
 	}
 }
