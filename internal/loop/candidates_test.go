@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/join"
+	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/seal"
 )
 
@@ -85,3 +86,16 @@ func meetsOnly(t testing.TB) {
 }
 
 func TestPacketsToAGroupOnlyMakeKnown(t *testing.T) { meetsOnly(t) }
+
+// Each incarnation greets the candidates, also those that the one before knew.
+func candidatesOfEach(t testing.TB) {
+	l, o := newJoining(t, nil, at(70).String())
+	for range 3 {
+		before := o.bytes[at(70)]
+		o.run(l, time.Second)
+		require.Greater(t, o.bytes[at(70)], before)
+		l.driver.restart(life.Suspended, o.instant(), l.driver.clock.era)
+	}
+}
+
+func TestEachIncarnationGreetsCandidates(t *testing.T) { candidatesOfEach(t) }

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"net/netip"
 	"testing"
 	"time"
 
@@ -137,25 +136,3 @@ func suspendedBeforeTheFirst(t testing.TB) {
 }
 
 func TestLongerVotesOutlastASuspend(t *testing.T) { suspendedBeforeTheFirst(t) }
-
-// No instant of a clock that is not trusted any more outlives its incarnation: questions
-// of callers, addresses and settings of others are dated anew or forgotten.
-func TestNoInstantOutlivesItsClock(t *testing.T) { noInstantOutlives(t) }
-
-func noInstantOutlives(t testing.TB) {
-	l, _ := newTestLoop(t)
-	d := l.driver
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	later := d.clock.now.Add(time.Hour)
-	d.asked = questions{{peer: 2, since: later, result: make(chan Assurance, 1)}}
-	d.routes.hello, d.routes.cleanup = later, later
-	d.mismatches = mismatches{2: {}}
-	d.routes.refusals = refusals{netip.AddrPort{}: {}}
-	d.restart(life.ClockBackwards, d.clock.now, d.clock.era)
-	require.Equal(t, d.clock.now, d.asked[0].since)
-	require.Equal(t, d.clock.now, d.routes.hello)
-	require.Equal(t, d.clock.now, d.routes.cleanup)
-	require.Empty(t, d.mismatches)
-	require.Empty(t, d.routes.refusals)
-}

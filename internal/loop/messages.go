@@ -198,7 +198,7 @@ func (d *driver) restartMessages(why life.Reason) {
 		return
 	}
 	m.sends.Restart(self.Boot)
-	m.dropped = deliveryqueue.Taken{}
+	m.dropped, m.took, m.since = deliveryqueue.Taken{}, 0, 0
 	if m.deliveries != nil {
 		m.deliveries.Restart()
 	}

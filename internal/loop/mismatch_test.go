@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -135,3 +136,27 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	d.routes.refuse(oddAddr, refusalOf(datagram.Delivered), 0, d.clock.now)
 	require.Empty(t, d.status().Peers[0].Refused)
 }
+
+// To open packets of other groups is work that anybody can cause, so it is limited.
+func foreignIsLimited(t testing.TB) {
+	r := rings(t)["with keys"]
+	l, o := newOutside(r)
+	group := func(number uint64) { l.driver.cfg.Group = number }
+	own := l.driver.cfg.Group
+	take := func(s *seal.Sealer, counter uint64) bool {
+		group(99)
+		b := sealedPacket(t, l, s, counter, nothing)
+		group(own)
+		l.driver.receive([]udp.Packet{{Buf: b, N: len(b), Addr: oddAddr, Received: o.instant()}})
+		return l.driver.mismatches[7] != nil
+	}
+	forger := sealerOf(rings(t)["with keys"])
+	for counter := range uint64(1000) {
+		require.False(t, take(forger, counter+1))
+	}
+	require.False(t, take(sealerOf(r), 1), "the limit is reached")
+	o.run(l, time.Second)
+	require.True(t, take(sealerOf(r), 2))
+}
+
+func TestPacketsOfOtherGroupsAreLimited(t *testing.T) { foreignIsLimited(t) }

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StateForgetsEpoch": halfAStateIsRefused,
 		"EpochWithoutState": halfAStateIsRefused,
 		"EpochUnreadIsNone": unreadable,
+		"EpochListedFirst":  unwrittenEpochIsNotMissed,
 		"MembersOfAnother":  members,
 	})
 }

@@ -216,3 +216,20 @@ func TestSequencesOfViewsGrow(t *testing.T) {
 	require.Zero(t, none.Views())
 	require.Zero(t, none.FormerViews())
 }
+
+// An epoch that could not be written is not missed at the next start.
+func unwrittenEpochIsNotMissed(t testing.TB) {
+	dir := t.TempDir()
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	path := filepath.Join(dir, "node-1.epoch")
+	require.NoError(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
+	require.Error(t, d.WriteEpoch(&epoch.State{Epoch: 1, System: "majority:1"}))
+	require.NoError(t, d.Close())
+	require.NoError(t, os.RemoveAll(path))
+	d, err = Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+}
+
+func TestAnUnwrittenEpochIsNotMissed(t *testing.T) { unwrittenEpochIsNotMissed(t) }
