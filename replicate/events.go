@@ -133,6 +133,14 @@ type Recovered struct{ Operations, Cut uint64 }
 // takes no more operations until there is room again; then Err is nil.
 type Disk struct{ Err error }
 
+// Differs: Setting, a field of [Config] that must be the same at all nodes, is Here at this
+// node and There at Member. With another Storage, View takes no operations.
+type Differs struct {
+	View                 failaware.ViewID
+	Member               failaware.NodeID
+	Setting, Here, There string
+}
+
 func (Settled) event()      {}
 func (Receiving) event()    {}
 func (Restored) event()     {}
@@ -149,6 +157,7 @@ func (Corrupt) event()      {}
 func (Diverged) event()     {}
 func (Recovered) event()    {}
 func (Disk) event()         {}
+func (Differs) event()      {}
 
 func (e Settled) String() string {
 	return fmt.Sprintf("view %v is settled: %v have its state", e.View, e.Holders)
@@ -228,6 +237,14 @@ func (e Disk) String() string {
 	return fmt.Sprintf("this node waits for room to keep its state: %v", e.Err)
 }
 
+func (e Differs) String() string {
+	text := fmt.Sprintf("node %v has other settings: %s is %s here and %s there", e.Member, e.Setting, e.Here, e.There)
+	if e.Setting == "Storage" {
+		text += "; it must be set at all nodes or at none, and operations wait until it is"
+	}
+	return text
+}
+
 // eventOf returns the event that the engine reports.
 func eventOf(e *engine.Event) Event {
 	if e.Hangs > 0 {
@@ -261,6 +278,8 @@ func eventOf(e *engine.Event) Event {
 		return Recovered{e.Total, e.Bytes}
 	case replica.EventDisk:
 		return Disk{e.Err}
+	case replica.EventDiffers:
+		return Differs{e.View, e.Member, e.Setting, e.Here, e.There}
 	case replica.EventCorrupt:
 		return Corrupt{e.View, e.Member, name}
 	}

@@ -25,6 +25,9 @@ const (
 	NoQuorum = replica.NoQuorum
 	// Reporting: not all members have reported the state that they have.
 	Reporting = replica.Reporting
+	// Mixed: some members of the view have a [Config.Storage], and others have none.
+	// Operations wait until they agree or part. [Differs] names them.
+	Mixed = replica.Mixed
 	// Recovering: with RequireQuorum, too few members remember the state, and nodes that may
 	// know more are absent. Operations wait for them, or for [Replica.Bootstrap].
 	Recovering = replica.Recovering
@@ -69,7 +72,7 @@ type Config struct {
 	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
 	// all members of the view, and [Start] begins with the state that the directory has.
 	// No other node may use the directory. Either all nodes of the group have a Storage,
-	// or none has. With RequireQuorum the node needs a StateDir too, which keeps the
+	// or none has: a view of both takes no operations ([Mixed]). With RequireQuorum the node needs a StateDir too, which keeps the
 	// sequences of views growing.
 	//
 	// Keep one copy: a directory that is restored from a backup has forgotten what this

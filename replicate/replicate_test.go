@@ -80,6 +80,7 @@ type holder struct {
 	begun    []replicate.Begun
 	awaits   []replicate.AwaitsMemory
 	hangs    []replicate.Hanging
+	differs  []string
 }
 
 // merged returns the merges of the node so far, in the order of its views.
@@ -87,6 +88,13 @@ func (h *holder) merged() []replicate.Merged {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.merges)
+}
+
+// differed returns the reports of members with other settings.
+func (h *holder) differed() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.differs)
 }
 
 // begins returns the reports of views that went on without a quorum that remembers.
@@ -143,6 +151,10 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 		case replicate.AwaitsMemory:
 			h.mu.Lock()
 			h.awaits = append(h.awaits, e)
+			h.mu.Unlock()
+		case replicate.Differs:
+			h.mu.Lock()
+			h.differs = append(h.differs, e.String())
 			h.mu.Unlock()
 		case replicate.Diverged, replicate.Corrupt:
 			t.Errorf("node %v: %v", cfg.ID, e)

@@ -80,7 +80,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		debug.SetGCPercent(gcPercent)
 	}
 	r.log = hclog.New(&hclog.LoggerOptions{Name: "failaware", Level: r.cfg.logLevel, Output: r.err, JSONFormat: r.cfg.logJSON})
-	r.cfg.Logger = r.log
+	r.cfg.Logger = flagLogger{r.log}
 	r.leave = make(chan bool, 1)
 	signals, stop := watchSignals()
 	defer stop()

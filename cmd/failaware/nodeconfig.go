@@ -134,10 +134,9 @@ func explain(err error, values source) error {
 			errs = append(errs, errors.New(line))
 			continue
 		}
-		rest = strings.ReplaceAll(rest, "only Insecure allows it", "only --insecure allows it")
-		rest = strings.ReplaceAll(rest, "only KeyFile or Insecure allows it", "only --key-file or --insecure allows it")
-		if text := valueAt(settings[i], values, what); text != "" {
-			field = fmt.Sprintf("%q", text)
+		value := valueAt(settings[i], values, what)
+		if value != "" {
+			value = fmt.Sprintf("%q: ", value)
 		}
 		rest = element.ReplaceAllStringFunc(rest, func(e string) string {
 			if text := valueAt(settings[i], values, e); text != "" {
@@ -145,7 +144,7 @@ func explain(err error, values source) error {
 			}
 			return e
 		})
-		errs = append(errs, fmt.Errorf("%s: %s: %s", origin(settings[i], values, what), field, rest))
+		errs = append(errs, fmt.Errorf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest)))
 	}
 	return errors.Join(errs...)
 }

@@ -69,8 +69,8 @@ func (r *nodeRun) logStore(e replicate.Event) {
 	case replicate.Receiving:
 		return // there are many
 	case replicate.AwaitsMemory, replicate.Hanging, replicate.Discarded, replicate.StateLost, replicate.Stuck, replicate.Corrupt,
-		replicate.Diverged, replicate.Refused:
-		r.log.Warn("store: " + e.String())
+		replicate.Diverged, replicate.Refused, replicate.Differs:
+		r.log.Warn("store: " + inFlags(e.String()))
 	case replicate.Disk:
 		if e.Err != nil {
 			r.log.Error("store: " + e.String())

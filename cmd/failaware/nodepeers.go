@@ -101,7 +101,7 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	case p.Problem != "":
 		return p.Problem
 	case len(p.Mismatch) > 0:
-		return "it is ignored: " + p.Mismatch.String()
+		return "it is ignored: " + inFlags(p.Mismatch.String())
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":

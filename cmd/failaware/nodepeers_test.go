@@ -16,9 +16,9 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 	differ := event.Differences{{Setting: "Broadcast", Here: "on", There: "off"}}
 	for want, p := range map[string]failaware.PeerStatus{
 		"no such host": {Problem: "no such host"},
-		"it is ignored: Broadcast is on here and off there": {Mismatch: differ, Refused: "they have other settings"},
-		"its packets come, and do not count: they are odd":  {Refused: "they are odd"},
-		"its last packet in time came 1s ago":               {LastFast: time.Second},
+		"it is ignored: --broadcast is on here and off there": {Mismatch: differ, Refused: "they have other settings"},
+		"its packets come, and do not count: they are odd":    {Refused: "they are odd"},
+		"its last packet in time came 1s ago":                 {LastFast: time.Second},
 	} {
 		p.Delay = event.UnknownDelay
 		if p.LastFast == 0 {

@@ -138,7 +138,7 @@ var settings = []*setting{
 	{"references.kernel_clock", "kernel-clock", kindBool, "References", "take UTC from the kernel's clock while a program disciplines it", setKernelClock},
 	{"references.phc", "phc", kindPHC, "References", "take UTC from a PTP hardware clock that is ahead of it by OFFSET (37s if it keeps TAI) and off by up to ERROR (default 1ms); can be repeated", addPHC},
 
-	{"broadcast.on", "broadcast", kindBool, "", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
+	{"broadcast.on", "broadcast", kindBool, "Broadcast", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
 	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "size of the messages of a view that some members lack (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
 	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "number of such messages of one sender in each class (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
 	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
@@ -149,7 +149,7 @@ var settings = []*setting{
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
 	{"kv.kind", "kv", "linearizable|partitionable", "", "serve a key-value store, the same kind at all nodes; linearizable needs --quorum, and answers where the quorum is; partitionable goes on in every part of a split group", setStore},
-	{"kv.dir", "kv-dir", "directory", "", "directory that keeps the store; either all nodes have one, or none; linearizable also needs --state-dir (default: in memory only)", text(func(c *nodeConfig) *string { return &c.kvDir })},
+	{"kv.dir", "kv-dir", "directory", "Storage", "directory that keeps the store; either all nodes have one, or none; linearizable also needs --state-dir (default: in memory only)", text(func(c *nodeConfig) *string { return &c.kvDir })},
 	{"kv.leased_reads", "kv-leased-reads", kindBool, "", "answer reads of the store by the lease of the view, without a message to the others, as long as all clocks keep max-drift-ppb", boolean(func(c *nodeConfig) *bool { return &c.kvLeased })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},

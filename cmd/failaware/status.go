@@ -60,7 +60,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
 		}
 		if m.Mismatch != "" {
-			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), m.Mismatch))
+			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), inFlags(m.Mismatch)))
 		} else if m.Refused != "" {
 			t.Row("ignored", fmt.Sprintf("%s: its packets do not count: %s", m.Listed, m.Refused))
 		}

@@ -116,7 +116,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 func (w *watcher) print(e api.Event) error {
 	var err error
 	if w.g.output.Value == cli.AsTable {
-		_, err = fmt.Fprintf(w.out, "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, e.Text)
+		_, err = fmt.Fprintf(w.out, "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, inFlags(e.Text))
 	} else {
 		err = cli.WriteJSON(w.out, cli.AsNDJSON, e)
 	}

@@ -64,10 +64,10 @@ func writeWhy(w io.Writer, a *api.Why, all bool) error {
 	}
 	for i := range causes {
 		c := &causes[i]
-		fmt.Fprintf(w, "\n%s  %s\n", clockTime(c.Event.Time), c.Event.Text)
+		fmt.Fprintf(w, "\n%s  %s\n", clockTime(c.Event.Time), inFlags(c.Event.Text))
 		for j := range c.Because {
 			b := &c.Because[j]
-			fmt.Fprintf(w, "  because %s  %s\n", clockTime(b.Time), b.Text)
+			fmt.Fprintf(w, "  because %s  %s\n", clockTime(b.Time), inFlags(b.Text))
 		}
 		if c.Rule != "" {
 			fmt.Fprintf(w, "  rule    %s\n", c.Rule)

@@ -114,6 +114,8 @@ func encode(m *message) []byte {
 		b = u64(u64(appendView(b, m.at.View), m.at.Position), m.sum)
 	case kindStored:
 		b = u64(appendView(b, m.at.View), m.at.Position)
+	case kindSettings:
+		b = u64(append(appendView(b, m.view), flag(m.own.stored)), m.own.hashEvery)
 	}
 	return b
 }
@@ -205,6 +207,8 @@ func decode(b []byte, m *message) error {
 		m.at.View, m.at.Position, m.sum = r.view(), r.Uint64(), r.Uint64()
 	case kindStored:
 		m.at.View, m.at.Position = r.view(), r.Uint64()
+	case kindSettings:
+		m.view, m.own = r.view(), settings{r.Flag(), r.Uint64()}
 	default:
 		return errMessage
 	}

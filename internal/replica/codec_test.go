@@ -26,6 +26,7 @@ var (
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
 		{kind: kindHash, at: Point{someView, 4}, sum: 5},
 		{kind: kindStored, at: Point{someView, 4}},
+		{kind: kindSettings, view: someView, own: settings{true, 64}},
 	}
 )
 

@@ -139,6 +139,9 @@ const (
 	EventRecovered
 	// EventDisk: the disk of this node is full, which Err says, or no longer is.
 	EventDisk
+	// EventDiffers: Setting, which must be the same at all members, is Here at this node
+	// and There at Member. With another Storage the view does not go on.
+	EventDiffers
 )
 
 // Event is news of the replicated state. The kind says which fields count.
@@ -154,6 +157,8 @@ type Event struct {
 	At           Point
 	Ours, Theirs uint64
 	Err          error
+
+	Setting, Here, There string
 }
 
 // ErrSnapshotTooLarge: the snapshot is larger than MaxSnapshot.

@@ -26,6 +26,7 @@ const (
 	kindStored         // a member has the state at a position on its disk
 	kindBlocks         // names the blocks that a member has of an earlier transfer
 	kindSame           // a piece of a snapshot that all receivers have, as names of blocks
+	kindSettings       // in the order: the settings of a member that must be the same at all
 )
 
 // Markers decide something at their position in the order, for all members that deliver
@@ -91,4 +92,5 @@ type message struct {
 	size   uint64 // of the whole
 	at     Point
 	sum    uint64
+	own    settings // of the sender
 }

@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReplicaSilentDivergence": divergenceIsTold,
 		"ReplicaAnyHolderFirst":   discardedIsNewer,
 		"StoreSomeDisks":          lastsOnDisks,
+		"StoreMixed":              mixedStorage,
 		"ReplicaPendingLasts":     lastingNeedsAQuorum,
 
 		"ReplicaRankUnheld":           unheldIsNoNewer,

@@ -37,6 +37,10 @@ func (m *Replica) reportOf(id timed.NodeID) *report { return m.reports[m.view.Se
 
 // settle decides which states the view continues with.
 func (m *Replica) settle() {
+	if !m.agree() {
+		m.phase = mixed
+		return
+	}
 	if !m.proven() {
 		return
 	}

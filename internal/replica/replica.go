@@ -52,6 +52,7 @@ type Replica struct {
 	before     int    // the number of deliveries in queue from earlier views
 	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
+	settings   []*settings // by member; nil: not known
 	missing    int
 	branches   []branch
 	services   []service
@@ -85,6 +86,7 @@ type phase uint8
 const (
 	idle      phase = iota // no view, or one without a quorum: nothing is ordered
 	reporting              // some reports are missing
+	mixed                  // some members keep the state on disks, and others do not
 	waiting                // too few members remember the state
 	merging                // several states meet, and some members lack some of them
 	settled                // there is one state
@@ -123,7 +125,7 @@ func (m *Replica) Current() bool { return m.phase == settled && m.standing != Pe
 // members wait for a merge.
 func (m *Replica) Accepting() bool {
 	switch m.phase {
-	case idle, waiting:
+	case idle, mixed, waiting:
 		return false
 	case settled:
 		return true
@@ -206,7 +208,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.view, m.phase, m.declared, m.before, m.overflowed = v, idle, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
 	m.seen, m.whole, m.pace = 0, 0, pace{}
-	m.reports, m.missing = make([]*report, len(v.Members)), len(v.Members)
+	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.shed(func(p *incoming) bool { return !p.wanted })
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
@@ -240,6 +242,7 @@ func (m *Replica) begin(v *membership.View) {
 			r.parts[0] = c // the state that this node's queue continues
 		}
 	}
+	m.say(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
 	m.say(marker, message{kind: kindReport, report: r})
 }
 
@@ -284,6 +287,8 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeHash(d.Sender, msg.at, msg.sum)
 		case kindStored:
 			m.takeStored(d.Sender, msg.at)
+		case kindSettings:
+			m.takeSettings(d.Sender, msg.view, msg.own)
 		case kindBeside:
 			d.Payload = msg.body
 			m.emit(Effect{Kind: Beside, Delivery: d})
@@ -292,7 +297,7 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 }
 
 // ordered reports whether messages of this kind are broadcast in order.
-func (m *message) ordered() bool { return m.kind < kindChunk }
+func (m *message) ordered() bool { return m.kind < kindChunk || m.kind == kindSettings }
 
 // takeOp applies an operation, or queues it until its state is here.
 func (m *Replica) takeOp(d broadcast.Delivery) {

@@ -366,14 +366,14 @@ func keepsWindow(t testing.TB) {
 func TestATransferKeepsItsWindow(t *testing.T) { keepsWindow(t) }
 
 func divergenceIsTold(t testing.TB) {
-	w := newWorld(3, Config{HashEvery: 4})
+	w := newWorld(3, Config{HashEvery: 7})
 	w.install(0, 1, 2)
 	w.nodes[1].wrong = true
-	w.op(0, "a") // position 4, after three reports
+	w.op(0, "a") // position 7, after three reports and the settings
 	e, ok := w.nodes[0].has(EventDiverged)
 	require.True(t, ok)
 	require.Equal(t, Event{Kind: EventDiverged, View: w.nodes[0].view.ID, Member: 2,
-		At: Point{w.nodes[0].view.ID, 4}, Ours: 1, Theirs: 2}, e)
+		At: Point{w.nodes[0].view.ID, 7}, Ours: 1, Theirs: 2}, e)
 	for _, n := range w.nodes {
 		for _, e := range n.events {
 			require.False(t, e.Kind == EventDiverged && n != w.nodes[1] && e.Member != 2)

@@ -12,6 +12,8 @@ const (
 	NoQuorum
 	// Reporting: some members have not reported their states yet.
 	Reporting
+	// Mixed: some members keep the state on disks, and others do not.
+	Mixed
 	// Recovering: too few members remember the state, and others that may know more are
 	// absent.
 	Recovering
@@ -31,6 +33,8 @@ func (s Situation) String() string {
 		return "no quorum"
 	case Reporting:
 		return "members report their states"
+	case Mixed:
+		return "some members have a Storage, and others have none"
 	case Recovering:
 		return "too few members remember the state"
 	case Merging:
@@ -60,6 +64,8 @@ func (m *Replica) Situation() Situation {
 		return NoQuorum
 	case m.phase == reporting:
 		return Reporting
+	case m.phase == mixed:
+		return Mixed
 	case m.phase == waiting:
 		return Recovering
 	case m.phase == merging:

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// difference matches how the library says that a setting of a peer is another one.
+var difference = regexp.MustCompile(`\b([A-Z][A-Za-z.]*) is (.+?) here and `)
+
+// inFlags returns a text about settings with the names that a user of the program knows:
+// flags instead of fields.
+func inFlags(text string) string {
+	return difference.ReplaceAllStringFunc(text, func(found string) string {
+		m := difference.FindStringSubmatch(found)
+		return flagOf(m[1]) + found[len(m[1]):]
+	})
+}
+
+// word matches a quoted text, or what may be the name of a field.
+var word = regexp.MustCompile(`"[^"]*"|\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]*)?\b`)
+
+// fieldsToFlags returns a text with flags in place of all fields that it names.
+func fieldsToFlags(text string) string { return word.ReplaceAllStringFunc(text, flagOf) }
+
+// flagOf returns the flag that sets a field, or the field if none does.
+func flagOf(field string) string {
+	if i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field }); i >= 0 {
+		return settings[i].name()
+	}
+	return field
+}
+
+// flagLogger logs the events of a node in terms of flags.
+type flagLogger struct{ hclog.Logger }
+
+// Log implements [hclog.Logger].
+func (l flagLogger) Log(level hclog.Level, text string, args ...any) {
+	l.Logger.Log(level, inFlags(text), args...)
+}
+
+// Named implements [hclog.Logger].
+func (l flagLogger) Named(name string) hclog.Logger { return flagLogger{l.Logger.Named(name)} }

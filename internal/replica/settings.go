@@ -1,0 +1,57 @@
+package replica
+
+import (
+	"strconv"
+
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// settings are those that must be the same at all members. A member says its own in the
+// order, before its report. Those of a member that does not, because it is of an earlier
+// build, count as right.
+type settings struct {
+	stored    bool
+	hashEvery uint64
+}
+
+// settings returns those of this node.
+func (c *Config) settings() settings { return settings{c.Stored, uint64(c.HashEvery)} }
+
+// takeSettings notes the settings of a member.
+func (m *Replica) takeSettings(from timed.NodeID, view membership.ViewID, s settings) {
+	if view == m.view.ID {
+		m.settings[m.view.Set.Rank(from)] = &s
+	}
+}
+
+// agree reports whether all members keep the state on disks, or none does, and tells of
+// those that differ from this one. A view of both must not go on: with a Quorum they rank
+// states by different numbers, so a state that was acknowledged could give way to an older
+// one, and without one no operation would ever last.
+func (m *Replica) agree() bool {
+	agreed, own := true, m.cfg.settings()
+	for i, s := range m.settings {
+		if s == nil {
+			continue
+		}
+		e := Event{Kind: EventDiffers, Member: m.view.Members[i].Node}
+		if s.stored != own.stored {
+			agreed = false
+			e.Setting, e.Here, e.There = "Storage", setOrNot(own.stored), setOrNot(s.stored)
+			m.notify(e)
+		}
+		if s.hashEvery != own.hashEvery {
+			e.Setting, e.Here, e.There = "HashEvery", strconv.FormatUint(own.hashEvery, 10), strconv.FormatUint(s.hashEvery, 10)
+			m.notify(e)
+		}
+	}
+	return agreed
+}
+
+func setOrNot(set bool) string {
+	if set {
+		return "set"
+	}
+	return "not set"
+}

@@ -1,0 +1,57 @@
+package replica
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+// mixedStorage has nodes with and without a disk meet: none goes on, each names those that
+// are not like it, and the view goes on as soon as they part.
+func mixedStorage(t testing.TB) {
+	for _, q := range []quorum.System{majority(1, 2, 3), nil} {
+		w := newWorld(3, Config{Stored: true, Quorum: q})
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		w.cfg.Stored, w.cfg.HashEvery = false, 8
+		w.restart(2, 1)
+		w.install(0, 1, 2)
+		w.op(0, "b")
+		for i, n := range w.nodes {
+			require.Equal(t, Mixed, n.r.Situation())
+			require.False(t, n.r.Accepting())
+			want := []Event{
+				{Kind: EventDiffers, View: n.view.ID, Member: 3, Setting: "Storage", Here: "set", There: "not set"},
+				{Kind: EventDiffers, View: n.view.ID, Member: 3, Setting: "HashEvery", Here: "0", There: "8"},
+			}
+			if i == 2 {
+				want = []Event{
+					{Kind: EventDiffers, View: n.view.ID, Member: 1, Setting: "Storage", Here: "not set", There: "set"},
+					{Kind: EventDiffers, View: n.view.ID, Member: 1, Setting: "HashEvery", Here: "8", There: "0"},
+					{Kind: EventDiffers, View: n.view.ID, Member: 2, Setting: "Storage", Here: "not set", There: "set"},
+					{Kind: EventDiffers, View: n.view.ID, Member: 2, Setting: "HashEvery", Here: "8", There: "0"},
+				}
+			}
+			require.Equal(t, want, n.events[len(n.events)-len(want):])
+		}
+		require.Equal(t, "a", w.nodes[0].app, "b is of no state")
+		w.install(0, 1)
+		w.op(0, "c")
+		require.Equal(t, Working, w.nodes[0].r.Situation())
+		require.Equal(t, w.nodes[0].app, w.nodes[1].app)
+		require.Contains(t, w.nodes[0].app, "c")
+	}
+}
+
+func TestNodesWithAndWithoutStorageDoNotGoOn(t *testing.T) { mixedStorage(t) }
+
+// A member of an earlier build says no settings.
+func TestUnsaidSettingsCountAsRight(t *testing.T) {
+	w := newWorld(2, Config{Stored: true})
+	w.hold = func(from int, payload []byte) bool { return from == 1 && kind(payload[0]) == kindSettings }
+	w.install(0, 1)
+	w.op(0, "a")
+	all(t, w, "a", 0, 1)
+}
