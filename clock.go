@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/ntpserver"
 	"github.com/failaware/failaware/clocksync/reference"
@@ -183,6 +185,17 @@ func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Falseticker
 	r.Bound = x.High.Sub(x.Low)/2 + 1
 	r.Offset = x.Low.Sub(shown) + r.Bound
+}
+
+// judgeRate takes a new verdict on the rate of the kernel's clock.
+func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
+	level := hclog.Warn
+	if v == hwclock.RateFine || v == hwclock.RateUnknown {
+		level = hclog.Info
+	}
+	n.log.Log(level, "the rate error of the hardware clock is "+v.String(),
+		"ppb", s.RateError, "maxdrift", int64(n.cfg.Timing.MaxDrift))
+	n.loop.JudgeRate(v)
 }
 
 // NTPAddr returns the address of the node's NTP server, which is not valid if it

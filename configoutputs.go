@@ -11,8 +11,8 @@ import (
 // NTPConfig configures the NTP server of a node; see package
 // [github.com/failaware/failaware/clocksync/ntpserver].
 type NTPConfig struct {
-	// Listen is the UDP address, as in "192.0.2.7:123". Clients need no authentication
-	// and get none, so any address is allowed.
+	// Listen is the UDP address, as in "192.0.2.7:123". Answers are not authenticated, so
+	// an address other than loopback needs [Config.Insecure].
 	Listen string
 	// Stratum is the server's stated distance from a primary clock, 1 to 15. Zero means
 	// 4. It should be the same everywhere in the group.

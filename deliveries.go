@@ -189,3 +189,11 @@ func (n *Node) receive(ctx context.Context, q *deliveryqueue.Queue, into []Deliv
 		}
 	}
 }
+
+// backlog returns how many bytes of deliveries wait for the application.
+func (n *Node) backlog() int64 {
+	if q := n.loop.Deliveries(); q != nil {
+		return q.Backlog()
+	}
+	return 0
+}

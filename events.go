@@ -5,10 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/failaware/failaware/event"
-	"github.com/failaware/failaware/internal/hwclock"
 )
 
 // Events returns an iterator over the events from the call of Events on. It waits
@@ -45,38 +42,10 @@ func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event
 	}
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// backlog returns how many bytes of deliveries wait for the application.
-func (n *Node) backlog() int64 {
-	if q := n.loop.Deliveries(); q != nil {
-		return q.Backlog()
-	}
-	return 0
-}
-
 // logEvents writes events to the log. It runs in a goroutine of its own, because a
 // log may block and the loop must not.
 func (n *Node) logEvents() {
 	for e := range n.EventsSince(context.Background(), 0) {
 		n.log.Log(n.levelOf(e), e.String(), "event", e.Kind(), "sequence", e.Head().Sequence)
 	}
-}
-
-// judgeRate takes a new verdict on the rate of the kernel's clock.
-func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
-	level := hclog.Warn
-	if v == hwclock.RateFine || v == hwclock.RateUnknown {
-		level = hclog.Info
-	}
-	n.log.Log(level, "the rate error of the hardware clock is "+v.String(),
-		"ppb", s.RateError, "maxdrift", int64(n.cfg.Timing.MaxDrift))
-	n.loop.JudgeRate(v)
 }

@@ -263,9 +263,9 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkQuorum says so if the configuration names another quorum system than the one
-// in use: it has no effect on leaders, and the order of messages must not have
-// another. The loop does not run yet.
+// checkQuorum compares the configured quorum system with the one in use, which counts. A
+// difference is an event, or an error if messages are ordered by the configured one. The
+// loop does not run yet.
 func (n *Node) checkQuorum(s *epoch.State) error {
 	c, b := n.cfg.Quorum, n.cfg.Broadcast
 	if s == nil || c == nil || s.System == "" || c.String() == s.System {
@@ -355,4 +355,14 @@ func systemRandom() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return binary.BigEndian.Uint64(b[:])
+}
+
+// isClosed reports whether a channel is closed on which nothing is sent.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

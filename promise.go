@@ -155,7 +155,7 @@ func (n *Node) HoldGlobally(ctx context.Context) (Hold, error) { return n.hold(c
 // answer holds, so frequent questions make hand-overs slower. A node can ask itself,
 // and its answer binds it as any other.
 //
-// The error is [ErrClosed] or the cause of ctx, or says that id is none.
+// The error is [ErrClosed] or the cause of ctx, or says that id is not valid.
 func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
 	if !id.Valid() {
 		return Verification{}, fmt.Errorf("failaware: Verify: a node id from 1 to %d is needed", timed.MaxNodes)
