@@ -74,8 +74,8 @@ func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	return s.result()
 }
 
-// SendKeepalive sends a packet to a peer although none is due. The driver adds a message
-// of the application to it, which is not a frame.
+// SendKeepalive sends a packet to a peer although none is due. The driver adds frames to
+// it that are not the stack's: introductions.
 func (s *Stack) SendKeepalive(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
 	s.begin(now, out)
 	s.outbox.keepalives.Add(to)

@@ -33,7 +33,7 @@ const (
 	EventTwins                              // two processes send as the incarnation Boot of Peer
 	EventDuplicateID                        // another process uses this id, as the incarnation Boot
 	EventRestart                            // this node suspects its own clock: it needs a new incarnation
-	EventPeerLeaving                        // Peer leaves for good
+	EventPeerLeaving                        // Peer leaves the group
 	EventSlowConsumer                       // deliveries are taken too slowly, and the broadcast has stopped its acknowledgements
 	EventOverrun                            // the same for too long: this incarnation must leave, or the group waits for it
 	EventStampAhead                         // a message of Peer counts as stamped Step earlier, because no clock of View is so far
