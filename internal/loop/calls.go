@@ -2,12 +2,14 @@ package loop
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -173,4 +175,10 @@ func (l *Loop) References() ([]clocksync.ReferenceInfo, clocksync.Time) {
 		reply(a)
 	})
 	return a.list, a.shown
+}
+
+// Meet hands the loop a packet that came to a multicast group: only its sender counts. It
+// does not wait.
+func (l *Loop) Meet(b []byte, from netip.AddrPort) {
+	l.do(func(d *driver) { d.meet(&udp.Packet{Buf: b, N: len(b), Addr: from, Received: d.clock.now}) })
 }

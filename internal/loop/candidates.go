@@ -30,11 +30,6 @@ func (r *routes) at(addr netip.AddrPort) timed.NodeID {
 	return r.unused()
 }
 
-// Meet hands the loop a packet that came to a multicast group: only its sender counts.
-func (l *Loop) Meet(b []byte, from netip.AddrPort) {
-	l.do(func(d *driver) { d.meet(&udp.Packet{Buf: b, N: len(b), Addr: from, Received: d.clock.now}) })
-}
-
 // meet learns the sender of a packet to a multicast group. All nodes hear the same packet,
 // and each answers as it answers any unknown sender: with no more than came.
 func (d *driver) meet(pkt *udp.Packet) {

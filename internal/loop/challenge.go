@@ -15,7 +15,7 @@ import (
 // receive. Each leaves by itself, with a stamp of its own.
 type challenges struct {
 	pkts []udp.Packet   // the first n are to be sent; the others keep buffers
-	to   []timed.NodeID // whom the first n are for
+	to   []timed.NodeID // the nodes that the first n are for
 	n    int
 	book *admit.Book[netip.AddrPort]
 }

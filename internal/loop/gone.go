@@ -7,7 +7,7 @@ import (
 )
 
 // gone are the incarnations that have left for good. Nothing goes to such a node any more,
-// whoever lists or introduces it, until another incarnation of it sends something.
+// even if it is listed or introduced, until another incarnation of it sends something.
 type gone [timed.MaxNodes + 1]timed.BootID
 
 // left reports whether a packet is a late one of an incarnation that has left for good.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/join"
 	"github.com/failaware/failaware/internal/life"
@@ -19,6 +20,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -113,8 +115,9 @@ func (l *Loop) Close() {
 // Done is closed when the loop has ended and its connection is closed.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-// Err returns why the loop has ended by itself: a [*DuplicateIDError], or
-// an error of the connection or the disk. It returns nil if the loop was closed or left. It must not be called before [Loop.Done] is closed.
+// Err returns why the loop has ended by itself: a [*DuplicateIDError], a [*RefusedError],
+// or an error of the connection or the disk. It returns nil if the loop was closed or left.
+// It must not be called before [Loop.Done] is closed.
 func (l *Loop) Err() error { return l.err }
 
 // Snapshot returns the state published last. It takes no lock.
@@ -129,12 +132,20 @@ func (l *Loop) Sends() *sendqueue.Queue { return l.sends }
 // Deliveries returns the queue of deliveries, or nil.
 func (l *Loop) Deliveries() *deliveryqueue.Queue { return l.deliveries }
 
+// Reach returns how far the broadcast is: at least as far as this node has told others.
+// ok is false if that is just changing.
+func (l *Loop) Reach() (r broadcast.Reach, ok bool) {
+	n, ok := l.reach.Load()
+	id := membership.ViewID{Sequence: n[0], Leader: timed.NodeID(n[1]), Boot: timed.BootID(n[2])}
+	return broadcast.Reach{View: id, Have: n[3], Delivered: n[4], Position: n[5]}, ok
+}
+
 // Wake has the loop take a turn.
 func (l *Loop) Wake() { l.cfg.Conn.Wake() }
 
 // handleSends has queued messages sent: by the caller itself, if it may.
 func (l *Loop) handleSends() {
-	if !l.TryTurn() {
+	if !l.driver.tryTurn() {
 		l.Wake()
 	}
 }

@@ -160,9 +160,9 @@ func (r *routes) follow(h *datagram.Header, from netip.AddrPort, proved bool, v 
 	}
 }
 
-// reached returns the peers to which packets may go whatever comes from them. Two nodes
-// that only know each other from packets that were lost since would otherwise wait for
-// each other for ever: neither may send more than came.
+// reached returns the peers to which packets may go without limit. Others that are known
+// are greeted all the same: neither of two nodes may send the other more than came, and if
+// those packets were lost, both would wait.
 func (r *routes) reached() (ids timed.Set) {
 	for id := range r.known.All() {
 		if r.to[id].Proved {

@@ -13,7 +13,7 @@ import (
 // many in a turn.
 const aloneAfter = 200 * time.Microsecond
 
-// TryTurn lets a caller with a queued message take the turn that sends it, while the
+// tryTurn lets a caller with a queued message take the turn that sends it, while the
 // loop waits for packets. Waking the loop takes longer than such a turn, and the
 // processor that runs the caller is awake already. It reports whether the turn was
 // taken; if not, the loop must be woken.
@@ -22,8 +22,6 @@ const aloneAfter = 200 * time.Microsecond
 // as long as any computing goroutine delays others, which raising GOMAXPROCS mends.
 // Answers stay true meanwhile, since they read the clock, and packets are stamped
 // when they leave.
-func (l *Loop) TryTurn() bool { return l.driver.tryTurn() }
-
 func (d *driver) tryTurn() bool {
 	if d.msgs.wait == nil || !d.mu.TryLock() {
 		return false // the loop or another caller takes a turn, or the loop has ended

@@ -55,7 +55,7 @@ func TestTurnsThatACallerDoesNotTake(t *testing.T) {
 			l, c := newTestLoop(t)
 			spoil(l.driver, c)
 			now := l.driver.clock.now
-			require.False(t, l.TryTurn())
+			require.False(t, l.driver.tryTurn())
 			require.Equal(t, now, l.driver.clock.now, "no turn was taken")
 		})
 	}
@@ -77,11 +77,11 @@ func TestACallersTurnThatEndsTheNodeWakesTheLoop(t *testing.T) {
 	l, c := newTestLoop(t)
 	d := l.driver
 	d.report.after(func() { d.fail(errors.New("the end"), false) })
-	require.True(t, l.TryTurn())
+	require.True(t, l.driver.tryTurn())
 	require.Equal(t, 1, c.wakes)
 	c.advance(time.Second)
 	written, now := c.written, d.clock.now
-	require.False(t, l.TryTurn())
+	require.False(t, l.driver.tryTurn())
 	require.Equal(t, []any{written, now}, []any{c.written, d.clock.now})
 }
 
@@ -112,7 +112,7 @@ func TestAPanicInACallersTurnEndsTheProcess(t *testing.T) {
 		l.driver.report.after(func() { panic("broken") })
 		func() {
 			defer func() { _ = recover() }() // as the server of the API does
-			l.TryTurn()
+			l.driver.tryTurn()
 		}()
 		os.Exit(0)
 	}

@@ -30,7 +30,7 @@ const (
 
 // yielding shares the processor between the loop and the application.
 type yielding struct {
-	wait  shortWait     // nil: the connection is none
+	wait  shortWait     // nil: the connection cannot do that
 	woke  bool          // the application was woken in this turn
 	since timed.Instant // when the loop last let others have its processor
 }

@@ -286,7 +286,7 @@ func TestFilesStaySmall(t *testing.T) {
 var goroutines = map[string][]string{
 	"": {"node.go", "clock.go", "lead.go", "promiseclock.go"}, // wiring, references and the latest reading shown, contexts that watch the clock, promises
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
-		"loop.go", "publish.go", "trust.go", // what readers share
+		"loop.go", "publish.go", "snapshot.go", "trust.go", // what readers share
 		"incarnation.go"}, // a write that nothing waits for
 	"replicate": {"replicate.go", "session.go"}, // the numbers that callers of a session share
 }

@@ -99,12 +99,6 @@ func (a *Assigned) Former() (ids timed.Set) {
 	return ids
 }
 
-// Discard removes the state of an id that was refused before the node was ready.
-func (d *Dir) Discard() error {
-	err := d.Close()
-	return errors.Join(err, os.Remove(d.path))
-}
-
 // Close releases the lock. Closing again, or nil, does nothing.
 func (a *Assigned) Close() error {
 	if a == nil {

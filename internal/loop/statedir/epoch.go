@@ -29,8 +29,8 @@ type Configured struct {
 
 // ReadEpoch returns the node's epoch as the directory has it. Without a file it is the
 // configured one, which ReadEpoch writes down: another Quorum must not count at the
-// next start. It returns nil if there is no quorum system, or on
-// nil. The error matches [ErrDamaged], or is the system's.
+// next start. It returns nil if there is no quorum system, or on nil. The error matches
+// [ErrDamaged], or is the system's.
 func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if d == nil {
 		return nil, nil

@@ -21,7 +21,7 @@ type record struct {
 	MaxLock time.Duration
 	// HasEpoch says that the file of the epoch was written: if it is missing, it is lost.
 	HasEpoch bool
-	// Views is the largest sequence that views may have which the node has taken part in.
+	// Views bounds the sequences of the views that the node has taken part in.
 	Views uint64
 }
 

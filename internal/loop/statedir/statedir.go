@@ -1,6 +1,7 @@
 // Package statedir keeps the state that must outlive a node's process: the longest
 // time for which it may have voted, how many incarnations it has had, the sequences of
-// its views, and the epoch of its quorum system. A lock keeps a second process with the same id away.
+// its views, and the epoch of its quorum system. A lock keeps a second process with the
+// same id away.
 package statedir
 
 import (
@@ -33,7 +34,7 @@ type Dir struct {
 	// earlier is the lock time that the file had when this process began, or the
 	// configured one if that is longer.
 	earlier time.Duration
-	// former is the largest sequence of views that the file had when this process began.
+	// former is the bound of the sequences of views that the file had when this process began.
 	former uint64
 
 	mu     sync.Mutex
@@ -159,8 +160,8 @@ func (d *Dir) Count() error {
 	return d.write(next)
 }
 
-// Views returns the largest sequence that views may have which the node has taken part
-// in; 0 for nil.
+// Views returns a bound of the sequences of the views that the node has taken part in; 0
+// for nil.
 func (d *Dir) Views() uint64 {
 	if d == nil {
 		return 0
@@ -170,8 +171,8 @@ func (d *Dir) Views() uint64 {
 	return d.stored.Views
 }
 
-// FormerViews returns the largest sequence that views may have which earlier processes
-// of the node have taken part in; 0 for nil.
+// FormerViews is Views as it was when this process began: the bound for earlier processes
+// of the node. It is 0 for nil.
 func (d *Dir) FormerViews() uint64 {
 	if d == nil {
 		return 0
@@ -179,7 +180,7 @@ func (d *Dir) FormerViews() uint64 {
 	return d.former
 }
 
-// reserved is for how many changes of views one write is enough.
+// reserved is how many sequences of views one write covers in advance.
 const reserved = 1 << 10
 
 // ReserveViews makes sure that the file has the sequence of a view, before the node takes
@@ -217,6 +218,12 @@ func (d *Dir) write(r record) error {
 	}
 	d.stored = r
 	return nil
+}
+
+// Discard removes the state of an id that was refused before the node was ready.
+func (d *Dir) Discard() error {
+	err := d.Close()
+	return errors.Join(err, os.Remove(d.path))
 }
 
 // Close releases the lock. Closing again, or nil, does nothing.
