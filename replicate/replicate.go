@@ -62,8 +62,10 @@ type Config struct {
 	// up to 1 GiB. Zero means 1 MiB.
 	Window int
 	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64
-	// for each operation included: 1 KiB to 1 TiB. As many may wait for the application;
-	// what comes then counts as [failaware.BroadcastConfig.Backlog]. Zero means 64 MiB.
+	// for each operation included: 1 KiB to 1 TiB. For a larger snapshot, as many bytes as
+	// it has may wait, in a file beyond SnapshotMemory. MaxQueued may wait for the
+	// application too; what comes then counts as [failaware.BroadcastConfig.Backlog]. Zero
+	// means 64 MiB.
 	MaxQueued int
 	// HashEvery is the number of ordered messages after which members compare hashes of
 	// their states, for which the application is a [Hasher]. Zero means never.

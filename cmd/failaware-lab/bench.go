@@ -17,7 +17,7 @@ import (
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure elections, failover, splits, clocks, idle nodes, broadcast, latency, collation and attacks on this machine",
+		Short: "Measure elections, failover, splits, clocks, idle nodes, broadcast, latency, collation, attacks and transfers on this machine",
 		Long: `Measure nodes over real UDP on the loopback interface of this machine, mostly
 with one process per node. Other load distorts the results, which therefore name
 the load before the benchmark.`,
@@ -25,7 +25,7 @@ the load before the benchmark.`,
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(benchElectionCommand(), benchFailoverCommand(), benchSplitCommand(), benchClockCommand(),
-		benchIdleCommand(), benchBroadcastCommand(), benchLatencyCommand(), benchOutageCommand(), benchCollationCommand(), benchAttackCommand(), benchChildCommand())
+		benchIdleCommand(), benchBroadcastCommand(), benchLatencyCommand(), benchOutageCommand(), benchCollationCommand(), benchAttackCommand(), benchTransferCommand(), benchChildCommand())
 	return cmd
 }
 

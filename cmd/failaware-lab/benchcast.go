@@ -136,3 +136,25 @@ sender that moves on with them is missing or comes twice.`,
 		return bench.Outage(ctx, opt)
 	})
 }
+
+func benchTransferCommand() *cobra.Command {
+	opt := bench.TransferOptions{Setup: bench.Setup{Limit: benchLimit}}
+	cmd := &cobra.Command{
+		Use:   "transfer",
+		Short: "What a member with a large state costs the others when it returns",
+		Long: `Measure the transfer of a replicated state, with a process per node. A member of a group
+under load is killed and returns: all of the state is sent to it. The state is computed
+and takes no memory, so the memory of the processes is that of the library, at most, as
+the kernel counts it. Operations are those of the clients of the other nodes, in the
+whole group before, during and after the transfer. It needs Linux.`,
+	}
+	f := cmd.Flags()
+	f.IntSliceVar(&opt.Sizes, "size", []int{64, 256}, "sizes of the state in MiB; the disk takes twice as much")
+	f.IntVar(&opt.Clients, "clients", 24, "how many clients the other nodes have")
+	f.DurationVar(&opt.Every, "every", 0, "time between two operations of a client; 0: one after the other")
+	f.IntVar(&opt.Rate, "rate", 0, "how many MiB of the state a node sends in a second; 0: the default")
+	f.DurationVar(&opt.For, "for", 8*time.Second, "how long to measure before and after")
+	f.BoolVar(&opt.Cut, "cut", false, "kill the sender half way; the group then has five nodes")
+	f.StringVar(&opt.Spool, "spool", "", "directory for the snapshots (default: that for temporary files)")
+	return benchCommand(cmd, &opt, "lan", bench.Transfer)
+}

@@ -10,6 +10,7 @@
 //     The processes report changes with their instants over a pipe.
 //   - [Broadcast] compares the broadcast of whole nodes with the sockets alone, with a
 //     process per member, and [Outage] measures its delays by faults.
+//   - [Transfer] measures what it costs to send a large state to a member.
 //   - [Collation] measures elections of large groups in the simulator.
 //
 // Every benchmark is bounded in time, and its result describes the machine and its load.

@@ -21,6 +21,7 @@ type group struct {
 	timing timed.Timing
 	cast   *castSetup  // nil: no broadcast
 	flood  *floodSetup // nil: no flood
+	pages  *pagesSetup // nil: no replicated state
 	key    string      // empty: packets are not sealed
 	clock  *hwclock.Clock
 	all    timed.Set
@@ -96,7 +97,7 @@ func (g *group) start(id timed.NodeID, listen string, peers []address) error {
 	g.mu.Lock()
 	g.members[id] = m
 	g.mu.Unlock()
-	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers, Cast: g.cast, Flood: g.flood, Key: g.key}
+	j := &job{Kind: nodeJob, ID: id, Group: g.name, Listen: listen, Timing: g.timing, Peers: peers, Cast: g.cast, Flood: g.flood, Pages: g.pages, Key: g.key}
 	c, err := g.launch.start(j, func(r *report) { g.take(m, r) })
 	if err != nil {
 		return err

@@ -15,4 +15,5 @@ const (
 	OutageKind    Kind = "outage"
 	CollationKind Kind = "collation"
 	AttackBench   Kind = "attack"
+	TransferKind  Kind = "transfer"
 )

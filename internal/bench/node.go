@@ -22,6 +22,7 @@ type nodeChild struct {
 	expects chan timed.Set // the nodes that should support the next leader
 	cast    *castChild     // nil: no broadcast
 	flood   *floodChild    // nil: no flood
+	pages   *pagesChild    // nil: no replicated state
 }
 
 // serveNode runs a node as the node command does, with room for its loop beside
@@ -47,6 +48,9 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 			cfg.Transport, cfg.Listen = marked, ""
 		}
 	}
+	if err := j.Pages.config(&cfg); err != nil {
+		return err
+	}
 	node, err := startWith(ctx, cfg, j.Key)
 	if err != nil {
 		return err
@@ -61,6 +65,9 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 			c.flood = &floodChild{node: node, clock: clock, setup: *j.Flood}
 			go c.flood.receive(ctx)
 		}
+	}
+	if c.pages, err = j.Pages.start(node); err != nil {
+		return err
 	}
 	reports.Put(report{Addr: node.Addr().String()})
 	go c.watch(ctx)
@@ -133,6 +140,10 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 		}()
 		return
 	case doFlood:
+		if c.pages != nil {
+			c.pages.flood(ctx, cmd.Calls)
+			return
+		}
 		c.flood.start(ctx)
 	case doStill:
 		c.flood.stop()
@@ -141,6 +152,8 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	case doHistory:
 		r.History = c.flood.recorder.take(c.node.Status().Boot)
 		r.Usage, err = measureUsage(c.node)
+	case doLook:
+		r.Pages, err = c.pages.look()
 	case doCost:
 		r.Cost = c.cost(cmd.Calls)
 	default:

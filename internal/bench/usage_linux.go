@@ -19,18 +19,27 @@ func (u *usage) ofProcess() error {
 	u.System = time.Duration(r.Stime.Nano())
 	u.CPU = u.System + time.Duration(r.Utime.Nano())
 	u.Switches = uint64(r.Nvcsw)
+	var err error
+	u.Resident, err = memoryOf("VmRSS:")
+	return err
+}
+
+// memoryOf returns a line of /proc/self/status in bytes.
+func memoryOf(name string) (bytes int64, err error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			var kib int64
-			if _, err := fmt.Sscan(rest, &kib); err != nil {
-				return err
-			}
-			u.Resident = kib << 10
-		}
+	_, rest, _ := strings.Cut(string(status), name)
+	_, err = fmt.Sscan(rest, &bytes)
+	return bytes << 10, err
+}
+
+// peakMemory returns the largest resident memory since the last call, in bytes.
+func peakMemory() (int64, error) {
+	peak, err := memoryOf("VmHWM:")
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	return peak, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }

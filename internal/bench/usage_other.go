@@ -4,6 +4,8 @@ package bench
 
 import "errors"
 
-func (u *usage) ofProcess() error {
-	return errors.New("the usage of processes is known on Linux only")
-}
+var errLinux = errors.New("the usage of processes is known on Linux only")
+
+func (u *usage) ofProcess() error { return errLinux }
+
+func peakMemory() (int64, error) { return 0, errLinux }

@@ -23,6 +23,7 @@ type job struct {
 	Floor  *floorSetup `json:",omitempty"`
 	Cast   *castSetup  `json:",omitempty"` // of a node that broadcasts
 	Flood  *floodSetup `json:",omitempty"` // of a node that broadcasts at saturation
+	Pages  *pagesSetup `json:",omitempty"` // of a node with a replicated state
 }
 
 type jobKind string
@@ -69,6 +70,7 @@ const (
 	doStill   action = "still"
 	doSlow    action = "slow" // take Micros for each batch of deliveries
 	doHistory action = "history"
+	doLook    action = "look"
 )
 
 // report is a message of a child. Exactly one of its parts is set.
@@ -105,6 +107,7 @@ type reply struct {
 	Floor   *floorCount   `json:",omitempty"`
 	Cast    *castCount    `json:",omitempty"`
 	History *history      `json:",omitempty"`
+	Pages   *pagesLook    `json:",omitempty"`
 }
 
 // idSet is a set that travels as the list of its ids.

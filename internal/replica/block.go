@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc64"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/failaware/failaware/timed"
@@ -44,11 +45,15 @@ var (
 func (c *cutter) cut(p []byte) (n int, id uint64, ends bool) {
 	least, most := c.size/4, c.size*4
 	n = min(len(p), max(0, least-c.fill))
-	for n < len(p) && !ends {
-		c.roll = c.roll<<1 + gear[p[n]]
-		n++
-		ends = c.roll%uint64(c.size) == 0 || c.fill+n >= most
+	roll, ending := c.roll, math.MaxUint64/uint64(c.size)
+	for _, x := range p[n:max(n, min(len(p), most-c.fill))] {
+		roll = roll<<1 + gear[x]
+		if n++; roll <= ending { // so many on average
+			ends = true
+			break
+		}
 	}
+	c.roll, ends = roll, ends || c.fill+n >= most
 	c.sum = crc64.Update(c.sum, sums, p[:n])
 	c.fill += n
 	if id = c.sum; ends {

@@ -18,7 +18,8 @@ type Config struct {
 	MaxPayload int
 	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted.
 	MaxSnapshot int
-	// NewBytes returns room for the bytes of one snapshot. The default is Memory.
+	// NewBytes returns room for the bytes of one snapshot, or of the operations of a view
+	// that wait for it. The default is Memory.
 	NewBytes func() Bytes
 	// BlockBytes is the size of the blocks of a snapshot, about.
 	BlockBytes int
@@ -31,8 +32,8 @@ type Config struct {
 	// receiver has not acknowledged.
 	Window int
 	// MaxQueued is how many bytes of deliveries may wait for a snapshot or for a
-	// merge, including 64 for each delivery. A joiner that would exceed it starts
-	// over with a later snapshot. While all members wait for a merge, or for the
+	// merge, including 64 for each delivery. A joiner that would exceed it, and the bytes
+	// of the snapshot, starts over with a later one. While all members wait for a merge, or for the
 	// reports of a view, Accepting turns false.
 	MaxQueued int
 	// HashEvery is the number of ordered messages of a view after which members

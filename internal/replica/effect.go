@@ -19,6 +19,9 @@ const (
 	Broadcast Kind = iota + 1
 	// Apply: the application applies Delivery, which no longer has its envelope.
 	Apply
+	// ApplyAll: the application does what the Replay stands for: it applies operations that
+	// have waited, which may be many, and hashes its state in between.
+	ApplyAll
 	// Snapshot: the application makes a snapshot of its state as it is between the
 	// calls before and after this one. The snapshot or the error goes to HandleSnapshot
 	// with Name.
@@ -54,7 +57,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
+	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", ApplyAll: "apply all", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
 		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside", Locate: "locate", Lasts: "lasts"}...)
 }
 
@@ -67,6 +70,7 @@ type Effect struct {
 	Payload  []byte
 	Piece    *Piece // Message puts it behind the Payload
 	Delivery broadcast.Delivery
+	Replay   *Replay
 	Name     Name
 	State    *Content
 	Branches []Branch
@@ -78,7 +82,7 @@ type Effect struct {
 	// the states of all later quorums, in any later view, unless
 	// EventBegun tells that a quorum has lost its memory.
 	Lasting bool
-	Event   Event
+	Event   *Event
 }
 
 // Branch is one of the states that meet in a view.

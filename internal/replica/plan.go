@@ -64,9 +64,7 @@ func (m *Replica) settle() {
 		// No member here knows more, so the initial state with the deliveries
 		// since counts like any other state.
 		m.dislocate()
-		for _, d := range m.takeBefore() {
-			m.apply(d, false, false)
-		}
+		m.drainBefore()
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
 		m.forgo(Label{})
@@ -88,7 +86,7 @@ func (m *Replica) settle() {
 		m.locate(0)
 		m.drain()
 		m.checkStored()
-	} else if m.phase == settled && m.queued > m.cfg.MaxQueued {
+	} else if m.overflows() {
 		m.startOver()
 	}
 	for _, p := range m.incoming {
@@ -159,7 +157,7 @@ func (m *Replica) forgo(label Label) {
 	if m.standing == Pending && m.label != (Label{}) && m.label != label {
 		m.notify(Event{Kind: EventStateLost, Name: m.base})
 	}
-	m.skip(m.takeBefore()...)
+	m.skipAll(m.takeBefore())
 	m.base = Name{}
 }
 

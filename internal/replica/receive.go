@@ -172,9 +172,7 @@ func (m *Replica) restore(p *incoming) {
 	m.standing, m.base, m.old, m.incoming, m.spare = Holder, Name{}, Earlier{}, nil, nil
 	m.remembers = true
 	m.sayHolds()
-	for _, d := range m.takeBefore() {
-		m.apply(d, false, false)
-	}
+	m.drainBefore()
 	at := uint64(0)
 	if p.name.View == m.view.ID {
 		at = p.name.Position

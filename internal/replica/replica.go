@@ -32,10 +32,10 @@ type Replica struct {
 	// remembers says, with a Quorum, that nothing that lasts and counts on this node is
 	// unknown to it.
 	remembers bool
-	promised  uint64               // the largest rank of a view that this node saw settled
-	queue     []broadcast.Delivery // deliveries that wait to be applied
-	queued    int                  // bytes in queue
-	load      uint64               // as set by SetLoad
+	promised  uint64     // the largest rank of a view that this node saw settled
+	queue     []*backlog // operations that wait to be applied, by view
+	queued    int        // bytes in queue
+	load      uint64     // as set by SetLoad
 	held      []held
 	asked     []Name // snapshots requested from the application
 	incoming  []*incoming
@@ -49,7 +49,7 @@ type Replica struct {
 	last       uint64 // its position
 	reached    uint64 // the last position at which it is the same for all who got that far
 	flushed    bool   // nothing later is
-	before     int    // the number of deliveries in queue from earlier views
+	before     int    // how many parts of queue are of earlier views
 	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
 	settings   []*settings // by member; nil: not known
@@ -147,7 +147,7 @@ func (m *Replica) notify(e Event) {
 	if m.view != nil {
 		e.View = m.view.ID
 	}
-	m.emit(Effect{Kind: Notify, Event: e})
+	m.emit(Effect{Kind: Notify, Event: &e})
 }
 
 func (m *Replica) say(opt broadcast.Options, msg message) {
@@ -311,9 +311,7 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 		m.skip(d)
 		return
 	}
-	m.queue = append(m.queue, d)
-	m.queued += len(d.Payload) + PerDelivery
-	if m.phase == settled && m.queued > m.cfg.MaxQueued {
+	if m.wait(&d); m.overflows() {
 		m.startOver()
 	}
 }
@@ -326,23 +324,6 @@ func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
 	if n := uint64(m.cfg.HashEvery); fresh && n > 0 && d.Position%n == 0 {
 		m.emit(Effect{Kind: Hash, At: Point{m.view.ID, d.Position}})
 	}
-}
-
-// drain applies the queue.
-func (m *Replica) drain() {
-	for i := range m.queue {
-		m.apply(m.queue[i], m.phase == settled && i >= m.before, false)
-	}
-	m.dropQueue()
-}
-
-// dropQueue empties the queue.
-func (m *Replica) dropQueue() { m.queue, m.queued, m.before = nil, 0, 0 }
-
-// skipQueue empties the queue, whose operations this node will not apply.
-func (m *Replica) skipQueue() {
-	m.skip(m.queue...)
-	m.dropQueue()
 }
 
 // skip reports this node's own operations that will not be applied, because callers may
@@ -359,16 +340,6 @@ func (m *Replica) skip(ds ...broadcast.Delivery) {
 // own reports whether a delivery is from this incarnation.
 func (m *Replica) own(d *broadcast.Delivery) bool {
 	return d.Sender == m.cfg.Self.Node && d.Boot == m.cfg.Self.Boot
-}
-
-// takeBefore removes the deliveries of earlier views from the queue.
-func (m *Replica) takeBefore() []broadcast.Delivery {
-	old := m.queue[:m.before:m.before]
-	m.queue, m.before = m.queue[m.before:], 0
-	for i := range old {
-		m.queued -= len(old[i].Payload) + PerDelivery
-	}
-	return old
 }
 
 // HandleTimeout does the work that has become due.

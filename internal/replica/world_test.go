@@ -124,7 +124,11 @@ func (w *world) op(i int, text string) {
 // perform performs the effects of a replica. Broadcasts are delivered after the calls.
 func (w *world) perform(i int, out []Effect) {
 	n := w.nodes[i]
-	for _, e := range out {
+	for p, err := range Each(out) {
+		if err != nil {
+			panic(err) // it is in memory
+		}
+		e := *p
 		if (e.Kind == Apply || e.Kind == Skip || e.Kind == Barrier) && e.Delivery.Sender == n.inc.Node {
 			n.last = e
 		}
@@ -161,7 +165,7 @@ func (w *world) perform(i int, out []Effect) {
 			}
 			w.perform(i, n.r.HandleHash(w.now, e.At, sum, nil))
 		case Notify:
-			n.events = append(n.events, e.Event)
+			n.events = append(n.events, *e.Event)
 		}
 	}
 	w.inTurn(func() {

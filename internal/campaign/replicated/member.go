@@ -136,7 +136,9 @@ func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 	}
 	s.perform(m, m.replica.HandleDelivery(n.Instant(), d, nil))
 	if r := m.replica; r.Settled() && r.Standing() == replica.Pending && r.Queued() > s.load.replica.MaxQueued {
-		s.check.fail("queue", m, "%d bytes wait, more than %d", r.Queued(), s.load.replica.MaxQueued)
+		if p, _ := r.Progress(); uint64(r.Queued()) > p.Total {
+			s.check.fail("queue", m, "%d bytes wait, more than %d and the %d of the snapshot", r.Queued(), s.load.replica.MaxQueued, p.Total)
+		}
 	}
 }
 
@@ -150,8 +152,12 @@ func (s *run) entered(n *sim.Node, v *membership.View) {
 // perform performs the effects of a replica. The calls of the application wait for
 // each other.
 func (s *run) perform(m *member, out []replica.Effect) {
-	for i := range out {
-		switch e := &out[i]; e.Kind {
+	for e, err := range replica.Each(out) {
+		if err != nil {
+			s.check.fail("replay", m, "%v", err)
+			return
+		}
+		switch e.Kind {
 		case replica.Broadcast:
 			if e.Payload[0] == blocksReused {
 				s.w.Sometimes(Reused)
@@ -159,7 +165,7 @@ func (s *run) perform(m *member, out []replica.Effect) {
 			m.sendQueue = append(m.sendQueue, *e)
 			s.send(m, 0)
 		case replica.Notify:
-			s.event(m, &e.Event)
+			s.event(m, e.Event)
 		default:
 			m.calls = append(m.calls, *e)
 			s.check.decides(m, e)

@@ -127,7 +127,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 		case replica.Broadcast:
 			i.sends.put(e)
 		case replica.Notify:
-			i.tell(Event{Event: e.Event})
+			i.tell(Event{Event: *e.Event})
 		default:
 			i.calls.put(call{e, i})
 		}

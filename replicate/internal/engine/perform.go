@@ -73,6 +73,8 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 	switch c.Kind {
 	case replica.Apply:
 		return true, e.apply(ctx, c)
+	case replica.ApplyAll:
+		return true, e.applyAll(ctx, c)
 	case replica.Skip:
 		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
 	case replica.Beside:
@@ -117,6 +119,20 @@ func (e *Engine) apply(ctx context.Context, c *call) error {
 		e.settle(c, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
 	}
 	return e.store.compact(ctx)
+}
+
+// applyAll applies operations that have waited for a state.
+func (e *Engine) applyAll(ctx context.Context, c *call) error {
+	for effect, err := range c.Replay.Effects() {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		e.calling.Store(int64(e.now()) + 1)
+		if err := e.call(ctx, &call{effect, c.of}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // held is a verdict that is given once disks have what it is about.

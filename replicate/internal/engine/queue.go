@@ -9,8 +9,9 @@ import (
 // not: it must hear of views even while the application hangs.
 type queue[T any] struct {
 	mu     sync.Mutex
-	list   []T // from head
+	blocks [][]T // of blockItems each, but the last; from head in the first
 	head   int
+	count  int
 	filled chan struct{}
 
 	// With a weight, the queue is full while more than limit waits, and until half of it
@@ -22,8 +23,9 @@ type queue[T any] struct {
 	eased  chan struct{} // it is not full any more
 }
 
-// mostSpare is how many places an empty queue keeps.
-const mostSpare = 1024
+// blockItems is how many items have their places in one piece of memory, so that a queue
+// that grows long is not copied, and one that gets short gives memory back.
+const blockItems = 256
 
 func newQueue[T any](limit int, weight func(*T) int) *queue[T] {
 	return &queue[T]{filled: make(chan struct{}, 1), eased: make(chan struct{}, 1), limit: limit, weight: weight}
@@ -32,7 +34,7 @@ func newQueue[T any](limit int, weight func(*T) int) *queue[T] {
 func (q *queue[T]) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.list) - q.head
+	return q.count
 }
 
 func (q *queue[T]) isFull() bool {
@@ -43,12 +45,12 @@ func (q *queue[T]) isFull() bool {
 
 func (q *queue[T]) put(x T) {
 	q.mu.Lock()
-	if len(q.list) == cap(q.list) && q.head > len(q.list)/2 {
-		n := copy(q.list, q.list[q.head:])
-		clear(q.list[n:])
-		q.list, q.head = q.list[:n], 0
+	if n := len(q.blocks); n == 0 || len(q.blocks[n-1]) == blockItems {
+		q.blocks = append(q.blocks, nil)
 	}
-	q.list = append(q.list, x)
+	last := &q.blocks[len(q.blocks)-1]
+	*last = append(*last, x)
+	q.count++
 	if q.weight != nil {
 		q.weighs += q.weight(&x)
 		q.full = q.full || q.weighs > q.limit
@@ -74,15 +76,18 @@ func (q *queue[T]) take(ctx context.Context) (x T, err error) {
 func (q *queue[T]) first() (x T, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.head == len(q.list) {
+	if q.count == 0 {
 		return x, false
 	}
 	var none T
-	x, q.list[q.head] = q.list[q.head], none
-	if q.head++; q.head == len(q.list) {
-		if q.list, q.head = q.list[:0], 0; cap(q.list) > mostSpare {
-			q.list = nil
-		}
+	first := q.blocks[0]
+	x, first[q.head] = first[q.head], none
+	q.count--
+	switch q.head++; {
+	case q.count == 0:
+		q.blocks[0], q.head = first[:0], 0
+	case q.head == len(first):
+		q.blocks[0], q.blocks, q.head = nil, q.blocks[1:], 0
 	}
 	if q.weight != nil {
 		q.weighs -= q.weight(&x)

@@ -1,0 +1,204 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
+)
+
+// backlog is the operations of one view that wait to be applied. Their bytes are kept where
+// snapshots are: while a large one comes, more may wait than the memory should hold.
+type backlog struct {
+	bytes Bytes
+	size  int    // of bytes
+	tail  []byte // what follows, and is not in bytes yet
+	due   int    // the size of a tail that is moved to bytes
+	// weight is what the operations count of Config.MaxQueued.
+	weight int
+	// What a node needs of operations that it does not apply: own is those that it waits
+	// for itself, and ordered, with Stored, says how far the senders' messages are.
+	own     []broadcast.Delivery
+	ordered []broadcast.Mark
+}
+
+// add adds an operation. While the bytes take no more, it stays in memory.
+func (b *backlog) add(d *broadcast.Delivery, cfg *Config) {
+	b.weight += len(d.Payload) + PerDelivery
+	b.tail = binary.BigEndian.AppendUint32(b.tail, uint32(deliveryBytes+len(d.Payload)))
+	b.tail = AppendDelivery(b.tail, d)
+	if d.Sender == cfg.Self.Node && d.Boot == cfg.Self.Boot {
+		b.own = append(b.own, *d)
+	}
+	if cfg.Stored {
+		b.ordered = broadcast.AddMark(b.ordered, markOf(d))
+	}
+	if len(b.tail) < max(b.due, cfg.ChunkBytes) {
+		return
+	}
+	if b.bytes == nil {
+		b.bytes = cfg.NewBytes()
+	}
+	if b.bytes.Append(b.tail) != nil {
+		b.due = len(b.tail) + cfg.ChunkBytes
+		return
+	}
+	b.size += len(b.tail)
+	b.tail, b.due = b.tail[:0], 0
+}
+
+// Each returns effects one after the other, with those that a Replay stands for in its place.
+// The error is that of the Replay, which ends there.
+func Each(effects []Effect) iter.Seq2[*Effect, error] {
+	return func(yield func(*Effect, error) bool) {
+		for i := range effects {
+			if effects[i].Kind != ApplyAll {
+				if !yield(&effects[i], nil) {
+					return
+				}
+				continue
+			}
+			for e, err := range effects[i].Replay.Effects() {
+				if !yield(&e, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Replay is operations that have waited for a state. One goroutine reads them, once.
+type Replay struct {
+	from  *backlog
+	view  membership.ViewID // in which they are applied
+	fresh bool              // they are of this view, so that members can compare hashes
+	every uint64            // Config.HashEvery
+}
+
+// Effects returns the effects that the Replay stands for, in order. The error is that of the
+// Bytes that keep them.
+func (r *Replay) Effects() iter.Seq2[Effect, error] {
+	return func(yield func(Effect, error) bool) {
+		b := r.from
+		in := io.Reader(bytes.NewReader(b.tail))
+		if b.bytes != nil {
+			in = io.MultiReader((&Content{bytes: b.bytes, size: uint64(b.size)}).Reader(), in)
+		}
+		for {
+			d, err := readDelivery(in)
+			if err == io.EOF {
+				return
+			}
+			at := Point{r.view, d.Position}
+			if err != nil {
+				yield(Effect{}, fmt.Errorf("replica: operations that waited for a state: %w", err))
+				return
+			}
+			if !yield(Effect{Kind: Apply, Delivery: d, At: at}, nil) {
+				return
+			}
+			if r.fresh && r.every > 0 && d.Position%r.every == 0 && !yield(Effect{Kind: Hash, At: at}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readDelivery reads the next operation of a backlog, which ends with io.EOF.
+func readDelivery(in io.Reader) (d broadcast.Delivery, err error) {
+	var size [4]byte
+	if _, err := io.ReadFull(in, size[:]); err != nil {
+		return d, err
+	}
+	record := make([]byte, binary.BigEndian.Uint32(size[:]))
+	if _, err := io.ReadFull(in, record); err != nil {
+		return d, fmt.Errorf("cut off: %v", err) // no io.EOF
+	}
+	return ParseDelivery(record)
+}
+
+// wait queues an operation until the state is here.
+func (m *Replica) wait(d *broadcast.Delivery) {
+	if len(m.queue) == m.before {
+		m.queue = append(m.queue, new(backlog))
+	}
+	m.queue[len(m.queue)-1].add(d, &m.cfg)
+	m.queued += len(d.Payload) + PerDelivery
+}
+
+// overflows reports whether more waits than may. While a snapshot comes, that is as many
+// bytes as it has, because to begin again costs these. What could not be put into Bytes
+// counts as memory.
+func (m *Replica) overflows() bool {
+	most, memory := m.cfg.MaxQueued, 0
+	for _, p := range m.incoming {
+		if m.wants(p.name) {
+			most = max(most, int(p.size))
+		}
+	}
+	for _, b := range m.queue {
+		memory += len(b.tail)
+	}
+	return m.phase == settled && (m.queued > most || memory > m.cfg.MaxQueued)
+}
+
+// replay has the application apply what has waited.
+func (m *Replica) replay(b *backlog, fresh bool) {
+	m.noteAll(b)
+	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, fresh, uint64(m.cfg.HashEvery)}})
+}
+
+// drain applies the queue.
+func (m *Replica) drain() {
+	for i, b := range m.queue {
+		m.replay(b, m.phase == settled && i >= m.before)
+	}
+	m.dropQueue()
+}
+
+// drainBefore applies what has waited since earlier views.
+func (m *Replica) drainBefore() {
+	for _, b := range m.takeBefore() {
+		m.replay(b, false)
+	}
+}
+
+// takeBefore removes the operations of earlier views from the queue.
+func (m *Replica) takeBefore() []*backlog {
+	old := m.queue[:m.before:m.before]
+	m.queue, m.before = m.queue[m.before:], 0
+	for _, b := range old {
+		m.queued -= b.weight
+	}
+	return old
+}
+
+// dropQueue empties the queue.
+func (m *Replica) dropQueue() { m.queue, m.queued, m.before = nil, 0, 0 }
+
+// skipQueue empties the queue, whose operations this node will not apply.
+func (m *Replica) skipQueue() {
+	m.skipAll(m.queue)
+	m.dropQueue()
+}
+
+// skipAll reports what this node waits for among operations that it will not apply.
+func (m *Replica) skipAll(of []*backlog) {
+	for _, b := range of {
+		m.noteAll(b)
+		for i := range b.own {
+			m.skip(b.own[i])
+		}
+	}
+}
+
+// noteAll notes that operations are ordered.
+func (m *Replica) noteAll(b *backlog) {
+	for _, mark := range b.ordered {
+		m.ordered = broadcast.AddMark(m.ordered, mark)
+	}
+}
