@@ -75,5 +75,8 @@ func (b *bridge) tell(ctx context.Context, d *client.Delivery) {
 		c := clock.JSON200
 		record(b.tracer, b.group, d, reading{time.Unix(0, c.TimeNs), c.DeviationNs, c.UpToDate})
 		b.told.Add(1)
+	case d.Kind == "operation" && d.Message != nil && b.share.has(digest(b.group, *d.Message)):
+		recordOperation(b.tracer, b.group, d)
+		b.told.Add(1)
 	}
 }

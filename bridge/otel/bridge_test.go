@@ -93,12 +93,13 @@ func start(t *testing.T, program string, args ...string) *exec.Cmd {
 }
 
 // startNodes starts nodes with a broadcast, and waits until they are one view.
-func startNodes(t *testing.T, dir, program string, count int) (sockets []string, nodes []*client.ClientWithResponses) {
+func startNodes(t *testing.T, dir, program string, count int, more ...string) (sockets []string, nodes []*client.ClientWithResponses) {
 	t.Helper()
 	seed := ""
 	for id := 1; id <= count; id++ {
 		socket := filepath.Join(dir, fmt.Sprint(id))
 		args := []string{"node", "--id", fmt.Sprint(id), "--group", "traced", "--broadcast", "--api", socket, "--preset", "wan"}
+		args = append(args, more...)
 		if seed != "" {
 			args = append(args, "--join", seed)
 		}

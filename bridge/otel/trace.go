@@ -100,10 +100,14 @@ func record(tracer trace.Tracer, group string, d *client.Delivery, now reading) 
 	if d.Node == value(d.Sender) {
 		span(context.Background(), root, "broadcast", trace.SpanKindProducer)
 	}
-	parent := trace.ContextWithRemoteSpanContext(context.Background(),
-		trace.NewSpanContext(trace.SpanContextConfig{TraceID: root.trace, SpanID: root.span, TraceFlags: trace.FlagsSampled, Remote: true}))
 	at := digest(group, *d.Message, "deliver", d.Id)
-	span(parent, ids{root.trace, at.span}, "deliver", trace.SpanKindConsumer, attribute.Int("failaware.node", d.Node))
+	span(below(root), ids{root.trace, at.span}, "deliver", trace.SpanKindConsumer, attribute.Int("failaware.node", d.Node))
+}
+
+// below returns a context for spans below the first one of a trace.
+func below(root ids) context.Context {
+	return trace.ContextWithRemoteSpanContext(context.Background(),
+		trace.NewSpanContext(trace.SpanContextConfig{TraceID: root.trace, SpanID: root.span, TraceFlags: trace.FlagsSampled, Remote: true}))
 }
 
 // value returns what p points to, or the zero value.

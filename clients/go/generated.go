@@ -310,10 +310,13 @@ type ClockPoint struct {
 	UtcBoundNs  *int64  `json:"utc_bound_ns"`
 }
 
-// Delivery An item of the deliveries: message, transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present.
+// Delivery An item of the deliveries: message, operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present.
 type Delivery struct {
 	// Along The members that move together with this node.
-	Along     *[]int  `json:"along,omitempty"`
+	Along *[]int `json:"along,omitempty"`
+
+	// AppliedNs Group time at which this node had applied it.
+	AppliedNs *int64  `json:"applied_ns,omitempty"`
 	Atomicity *string `json:"atomicity,omitempty"`
 	Boot      *string `json:"boot,omitempty"`
 
@@ -323,6 +326,9 @@ type Delivery struct {
 
 	// From The first sequence of an outcome-lost.
 	From *int64 `json:"from,omitempty"`
+
+	// HereDeviationNs Bounds the errors of ordered_ns and applied_ns.
+	HereDeviationNs *int64 `json:"here_deviation_ns,omitempty"`
 
 	// Id The id to resume with.
 	Id      string    `json:"id"`
@@ -338,6 +344,9 @@ type Delivery struct {
 	Node  int     `json:"node"`
 	Order *string `json:"order,omitempty"`
 
+	// OrderedNs Group time at which it was the next to be applied at this node.
+	OrderedNs *int64 `json:"ordered_ns,omitempty"`
+
 	// Payload Base64.
 	Payload *string `json:"payload,omitempty"`
 
@@ -351,7 +360,11 @@ type Delivery struct {
 	Sequence int64 `json:"sequence"`
 
 	// StampNs Group time of sending.
-	StampNs *int64 `json:"stamp_ns,omitempty"`
+	StampNs              *int64 `json:"stamp_ns,omitempty"`
+	SubmittedDeviationNs *int64 `json:"submitted_deviation_ns,omitempty"`
+
+	// SubmittedNs Group time at which the sender of an operation submitted it; stamp_ns is that of sending.
+	SubmittedNs *int64 `json:"submitted_ns,omitempty"`
 
 	// Through The last one.
 	Through *int64 `json:"through,omitempty"`

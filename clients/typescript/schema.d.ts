@@ -1286,7 +1286,7 @@ export interface components {
             /** Format: int64 */
             deviation_ns?: number;
         };
-        /** @description An item of the deliveries: message, transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present. */
+        /** @description An item of the deliveries: message, operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present. */
         Delivery: {
             /** @description The id to resume with. */
             id: string;
@@ -1343,6 +1343,28 @@ export interface components {
              * @description The number of missed items.
              */
             count?: number;
+            /**
+             * Format: int64
+             * @description Group time at which the sender of an operation submitted it; stamp_ns is that of sending.
+             */
+            submitted_ns?: number;
+            /** Format: int64 */
+            submitted_deviation_ns?: number;
+            /**
+             * Format: int64
+             * @description Group time at which it was the next to be applied at this node.
+             */
+            ordered_ns?: number;
+            /**
+             * Format: int64
+             * @description Group time at which this node had applied it.
+             */
+            applied_ns?: number;
+            /**
+             * Format: int64
+             * @description Bounds the errors of ordered_ns and applied_ns.
+             */
+            here_deviation_ns?: number;
         };
         /** @description The request was carried out. */
         Done: {

@@ -131,6 +131,10 @@ func deliveryText(d *api.Delivery) (string, error) {
 			return text + fmt.Sprintf("%q", payload), nil
 		}
 		return text + string(payload), nil
+	case "operation":
+		at := func(ns int64) string { return time.Unix(0, ns).Format("05.000000") }
+		return fmt.Sprintf("%s from node %d: submitted %s, sent %s, ordered here %s, applied here %s", d.Message, d.Sender,
+			at(d.SubmittedNS), at(d.StampNS), at(d.OrderedNS), at(d.AppliedNS)), nil
 	case "transition":
 		return fmt.Sprintf("to view %s, together with %v", d.NextView, d.Along), nil
 	case "view":

@@ -26,7 +26,7 @@ func setStore(c *nodeConfig, s string) error {
 func (c *nodeConfig) takeStore(values source) (errs []error) {
 	where := func(key string) string { return values[key][len(values[key])-1].origin }
 	if c.kv == "" {
-		for _, key := range []string{"kv.dir", "kv.leased_reads"} {
+		for _, key := range []string{"kv.dir", "kv.leased_reads", "kv.trace"} {
 			if len(values[key]) > 0 {
 				errs = append(errs, fmt.Errorf("%s: it needs --kv", where(key)))
 			}
@@ -56,7 +56,7 @@ func (r *nodeRun) startStore() error {
 	}
 	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
 	var err error
-	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, OnEvent: r.logStore})
+	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
 	if err != nil {
 		return cli.Wrong("--kv: %w", err)
 	}

@@ -43,6 +43,7 @@ type nodeConfig struct {
 	kv             string // kind of the key-value store, or empty
 	kvDir          string
 	kvLeased       bool
+	kvTrace        bool
 }
 
 // setting can be set by a flag, in the environment, or in the file. The variable is
@@ -151,6 +152,7 @@ var settings = []*setting{
 	{"kv.kind", "kv", "linearizable|partitionable", "", "serve a key-value store, the same kind at all nodes; linearizable needs --quorum, and answers where the quorum is; partitionable goes on in every part of a split group", setStore},
 	{"kv.dir", "kv-dir", "directory", "Storage", "directory that keeps the store; either all nodes have one, or none; linearizable also needs --state-dir (default: in memory only)", text(func(c *nodeConfig) *string { return &c.kvDir })},
 	{"kv.leased_reads", "kv-leased-reads", kindBool, "", "answer reads of the store by the lease of the view, without a message to the others, as long as all clocks keep max-drift-ppb", boolean(func(c *nodeConfig) *bool { return &c.kvLeased })},
+	{"kv.trace", "kv-trace", kindBool, "", "show the instants of each operation of the store at GET /v1/deliveries, for traces", boolean(func(c *nodeConfig) *bool { return &c.kvTrace })},
 
 	{"ntp.listen", "ntp-listen", "HOST:PORT", "NTP.Listen", "answer NTP clients at this UDP address (default off)", text(func(c *nodeConfig) *string { return &c.ntp.Listen })},
 	{"ntp.stratum", "ntp-stratum", "1-15", "NTP", "the stratum that the NTP server announces (default 4)", number(func(c *nodeConfig) *uint8 { return &c.ntp.Stratum }, 1, 15)},

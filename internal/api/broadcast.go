@@ -94,6 +94,8 @@ func (s *Server) countSent(payload []byte) {
 
 var errStore = errors.New("the broadcast of this node belongs to its key-value store (--kv)")
 
+var errUntraced = fmt.Errorf("%w, which shows its operations with --kv-trace", errStore)
+
 var errTooLong = errors.New("the answer took too long")
 
 // broadcastCode returns the status code for the error of a broadcast.
@@ -118,8 +120,8 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 	case s.node.Config().Broadcast == nil:
 		Fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
-	case s.store != nil:
-		Fail(w, http.StatusConflict, errStore)
+	case s.store != nil && s.kept == nil:
+		Fail(w, http.StatusConflict, errUntraced)
 	case s.kept == nil:
 		Fail(w, http.StatusConflict, failaware.ErrSendOnly)
 	default:
@@ -141,6 +143,10 @@ func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
 	w := Delivery{ID: eventID(run, k.sequence), Sequence: k.sequence, Node: int(node)}
 	if k.missed > 0 {
 		w.Kind, w.Count = "missed", k.missed
+		return w
+	}
+	if k.operation != nil {
+		k.operation.wire(&w)
 		return w
 	}
 	w.View = viewText(k.View.ID)

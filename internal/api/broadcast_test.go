@@ -109,3 +109,23 @@ func TestDeliveryLogKeepsTheLatest(t *testing.T) {
 		require.Equal(t, uint64(3), k.missed)
 	}
 }
+
+// Operations are kept like deliveries, and are no messages of clients.
+func TestOperationsAreKept(t *testing.T) {
+	operations := NewOperationLog()
+	for range MostKept + 7 {
+		operations.Add(Operation{})
+	}
+	l := operations.log
+	messages, _ := l.delivered()
+	require.Zero(t, messages)
+	missed, found := uint64(0), 0
+	for k := range l.since(t.Context(), 0, false) {
+		missed += k.missed
+		if k.operation != nil {
+			found++
+		}
+	}
+	require.Equal(t, uint64(7), missed)
+	require.Equal(t, MostKept, found)
+}

@@ -20,13 +20,19 @@ const (
 // that falls behind learns the number of missed items. No client delays the node.
 type deliveryLog struct {
 	mu    sync.Mutex
-	items []failaware.Delivery // the last one has the sequence number last
+	items []item // the last one has the sequence number last
 	last  uint64
 	bytes int
 	got   uint64        // messages ever
 	size  uint64        // bytes of their payloads
 	more  chan struct{} // closed at the next item
 	over  bool          // no more items will come
+}
+
+// item is a delivery, or what an operation did.
+type item struct {
+	failaware.Delivery
+	operation *Operation
 }
 
 func newDeliveryLog() *deliveryLog { return &deliveryLog{more: make(chan struct{})} }
@@ -48,7 +54,7 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range items {
-		l.items = append(l.items, items[i].Clone())
+		l.items = append(l.items, item{Delivery: items[i].Clone()})
 		l.bytes += len(items[i].Payload)
 		l.last++
 		if items[i].Change == nil {
@@ -56,13 +62,18 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 			l.size += uint64(len(items[i].Payload))
 		}
 	}
+	l.over = over
+	l.trim()
+}
+
+// trim drops the oldest items, and wakes who waits for new ones.
+func (l *deliveryLog) trim() {
 	drop := 0
 	for ; len(l.items)-drop > MostKept || l.bytes > MostKeptBytes; drop++ {
 		l.bytes -= len(l.items[drop].Payload)
-		l.items[drop] = failaware.Delivery{}
+		l.items[drop] = item{}
 	}
 	l.items = l.items[drop:]
-	l.over = over
 	close(l.more)
 	l.more = make(chan struct{})
 }
@@ -84,7 +95,7 @@ func (l *deliveryLog) latest() uint64 {
 // get returns a copy of the item after a sequence number, or nil. missed is the number
 // of earlier items that are no longer kept. If no item comes after the number, ok is
 // false, and more is closed at the next one, or is nil if no more will come.
-func (l *deliveryLog) get(seq uint64) (d *failaware.Delivery, missed uint64, ok bool, more <-chan struct{}) {
+func (l *deliveryLog) get(seq uint64) (d *item, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq > l.last {
@@ -103,13 +114,13 @@ func (l *deliveryLog) get(seq uint64) (d *failaware.Delivery, missed uint64, ok 
 			return nil, missed, true, nil
 		}
 	}
-	item := l.items[seq+missed+1-first]
-	return &item, missed, true, nil
+	next := l.items[seq+missed+1-first]
+	return &next, missed, true, nil
 }
 
 // kept is an item with its number or, if missed is not 0, a number of missed items.
 type kept struct {
-	failaware.Delivery
+	item
 	sequence, missed uint64
 }
 
@@ -129,7 +140,7 @@ func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.S
 					continue
 				}
 				seq++
-				if !yield(kept{Delivery: *d, sequence: seq}) {
+				if !yield(kept{item: *d, sequence: seq}) {
 					return
 				}
 			case more == nil || !follow:

@@ -73,6 +73,8 @@ func (s *loneStore) Bootstrap(context.Context) error { return s.err }
 
 func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage = true, "dir" }
 
+func (s *loneStore) Operations() *OperationLog { return nil }
+
 // fail makes requests that need others fail.
 func (s *loneStore) fail(err error) {
 	s.mu.Lock()
@@ -222,6 +224,7 @@ func TestWrongRequestsToTheStore(t *testing.T) {
 	ask[KVGet](t, c, 200, "GET", "get", "", "key", "a")
 	_, err := c.Broadcast(t.Context(), []byte("x"), nil)
 	require.EqualError(t, err, errStore.Error())
+	require.EqualError(t, c.Deliveries(t.Context(), &Resume{}, false, nil, nil), errUntraced.Error())
 
 	n := startNode(t, failaware.Config{ID: 2})
 	_, without := serveNode(t, n)

@@ -28,6 +28,8 @@ type Store interface {
 	Bootstrap(context.Context) error
 	// Describe fills in what the status says besides the state.
 	Describe(*KVStatus)
+	// Operations returns the log of operations, or nil if there is none.
+	Operations() *OperationLog
 }
 
 // Submitted is the outcome of a command.

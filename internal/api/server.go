@@ -58,7 +58,7 @@ type Server struct {
 	node    *failaware.Node
 	streams *Streams
 	last    atomic.Uint64 // the sequence number of the last event before the server started
-	kept    *deliveryLog  // nil unless the node has deliveries
+	kept    *deliveryLog  // nil unless the node has deliveries, or a store that shows its operations
 	past    clockHistory
 	causes  *why.Record
 	store   Store    // nil unless the node has one
@@ -85,7 +85,11 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 	s.watches.most = MaxWatchers
 	go s.recordCauses()
 	go s.past.fill(s.ctx, n)
-	if b := n.Config().Broadcast; b != nil && !b.SendOnly && store == nil {
+	if store != nil {
+		if operations := store.Operations(); operations != nil {
+			s.kept = operations.log
+		}
+	} else if b := n.Config().Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
 	}

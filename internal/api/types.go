@@ -245,6 +245,12 @@ type Delivery struct {
 	Through      uint64   `json:"through,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
 	Count        uint64   `json:"count,omitempty"`
+
+	SubmittedNS          int64  `json:"submitted_ns,omitempty"`
+	SubmittedDeviationNS *int64 `json:"submitted_deviation_ns,omitempty"`
+	OrderedNS            int64  `json:"ordered_ns,omitempty"`
+	AppliedNS            int64  `json:"applied_ns,omitempty"`
+	HereDeviationNS      *int64 `json:"here_deviation_ns,omitempty"` // of the last two
 }
 
 // Done is the answer of a request that was carried out.

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
 )
@@ -14,14 +16,29 @@ type application struct {
 	state   *kv.State
 	bell    bell
 	applied atomic.Uint64
+
+	clock      func() failaware.Reading
+	operations *api.OperationLog // nil unless operations are traced
 }
 
 // Apply implements [replicate.Application].
 func (a *application) Apply(op replicate.Operation) any {
+	if a.operations != nil {
+		defer a.trace(op, a.clock())
+	}
 	r := a.state.Apply(op.Command)
 	a.applied.Add(1)
 	a.bell.ring()
 	return r
+}
+
+// trace keeps the instants of an operation. There are none without group time, as long as
+// a node that starts again applies what its disk has.
+func (a *application) trace(op replicate.Operation, ordered failaware.Reading) {
+	applied := a.clock()
+	if c, err := kv.Decode(op.Command); err == nil && kv.Tells(&ordered) && kv.Tells(&applied) {
+		a.operations.Add(api.Operation{ID: op.ID, Submitted: c.At, Sent: op.Stamp, Deviation: op.Deviation, Ordered: ordered, Applied: applied})
+	}
 }
 
 // Snapshot implements [replicate.Application].

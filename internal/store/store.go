@@ -28,6 +28,8 @@ type Config struct {
 	LeasedReads bool
 	// OnEvent is called with the events of the state, if it is not nil. It must not block.
 	OnEvent func(replicate.Event)
+	// Trace keeps the instants of operations for clients of the API.
+	Trace bool
 }
 
 // Store is the store of a node. It implements [api.Store].
@@ -52,7 +54,10 @@ func Start(n *failaware.Node, cfg Config) (*Store, error) {
 	if b := n.Config().Broadcast; b != nil && b.RequireQuorum != (cfg.Kind == kv.Linearizable) {
 		return nil, fmt.Errorf("a store that is %v contradicts Broadcast.RequireQuorum: %v", cfg.Kind, b.RequireQuorum)
 	}
-	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind)}, writer: newWriter()}
+	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind), clock: n.Clock}, writer: newWriter()}
+	if cfg.Trace {
+		s.app.operations = api.NewOperationLog()
+	}
 	var err error
 	if s.replica, err = replicate.Start(n, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent}); err != nil {
 		return nil, err
@@ -133,6 +138,9 @@ func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error)
 	out.Fresh = s.fresh(s.replica.Read(func() {}), false)
 	return out, nil
 }
+
+// Operations implements [api.Store].
+func (s *Store) Operations() *api.OperationLog { return s.app.operations }
 
 // Bootstrap implements [api.Store].
 func (s *Store) Bootstrap(ctx context.Context) error {
