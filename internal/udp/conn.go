@@ -56,11 +56,6 @@ type Options struct {
 	// them, where the system can tell them apart, when something else ends its wait. It
 	// then returns packets in the order of Received.
 	Quiet *Quiet
-	// TooLong, if not nil, is called by WriteBatch for each packet that was not
-	// sent because it is too long for the interface (EMSGSIZE), with the address
-	// and the length in bytes. It must not call WriteBatch. The limit of the path
-	// may have changed: see [Conn.MaxPayload].
-	TooLong func(to netip.AddrPort, length int)
 }
 
 const (
@@ -236,22 +231,6 @@ func (c *Conn) WriteBatch(pkts []Packet) (sent int, err error) {
 		return sent, net.ErrClosed
 	}
 	return sent, fmt.Errorf("udp: writing at %s: %w", c.local, err)
-}
-
-// MaxPayload returns the length in bytes of the longest packet that can be sent to an
-// address without fragmentation, as far as the system knows now: from the MTU of the
-// interface and of the route, and on Linux from reports of routers. Forged reports can
-// make it small, so a caller that knows a least size continues to use that. A packet of
-// that length can still be lost on a path whose routers report nothing. MaxPayload
-// makes several system calls and allocates, so callers cache the answer.
-//
-// On systems other than Linux it is the size that any path must carry.
-func (c *Conn) MaxPayload(to netip.AddrPort) (int, error) {
-	n, err := c.maxPayload(to)
-	if err != nil {
-		return 0, fmt.Errorf("udp: the longest packet to %s: %w", to, err)
-	}
-	return n, nil
 }
 
 // Buffers returns the sizes in bytes of the socket's buffers as the kernel accounts for

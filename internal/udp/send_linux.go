@@ -19,7 +19,6 @@ type sender struct {
 	family   int
 	offload  bool // the kernel cuts trains into packets
 	maxBytes int  // of a train
-	tooLong  func(to netip.AddrPort, length int)
 	count    *counters
 
 	control func(fd uintptr) // created once, so that a call does not allocate
@@ -35,7 +34,7 @@ const vectorsPerMessage = 8
 // which has room bytes: the kernel would always refuse a longer train although it would
 // take its packets one by one.
 func (w *sender) init(opts *Options, family, room int, offload bool, count *counters) {
-	w.family, w.offload, w.tooLong, w.count = family, offload, opts.TooLong, count
+	w.family, w.offload, w.count = family, offload, count
 	w.maxBytes = min(maxTrainBytes, room/2)
 	batch := opts.Batch
 	w.headers = make([]mmsghdr, batch)
@@ -166,7 +165,7 @@ func (w *sender) send(fd uintptr) {
 func (w *sender) retry(fd uintptr, at int, errno unix.Errno) (bytes int) {
 	t := &w.trains[at]
 	if t.packets == 1 {
-		w.drop(t, 0, errno)
+		w.count.sendErrors.add(errno)
 		return 0
 	}
 	apart := errno == unix.EINVAL || errno == unix.EIO || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP
@@ -175,7 +174,7 @@ func (w *sender) retry(fd uintptr, at int, errno unix.Errno) (bytes int) {
 			errno = w.sendOne(fd, at, i)
 		}
 		if errno != 0 {
-			w.drop(t, i, errno)
+			w.count.sendErrors.add(errno)
 			continue
 		}
 		w.sent++
@@ -205,13 +204,5 @@ func (w *sender) sendOne(fd uintptr, at, i int) unix.Errno {
 		default:
 			return errno
 		}
-	}
-}
-
-// drop counts a packet that was not sent.
-func (w *sender) drop(t *train, i int, errno unix.Errno) {
-	w.count.sendErrors.add(errno)
-	if errno == unix.EMSGSIZE && w.tooLong != nil {
-		w.tooLong(t.addr, t.length(i))
 	}
 }

@@ -133,9 +133,6 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 			s.count.sendErrors.add(namedErrors[0].errno)
 		default:
 			s.count.sendErrors.addError(err)
-			if s.opts.TooLong != nil && errors.Is(err, syscall.EMSGSIZE) {
-				s.opts.TooLong(p.Addr, p.size())
-			}
 		}
 	}
 	return sent, nil
@@ -143,17 +140,6 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 
 // buffers reports nothing on these systems.
 func (s *socket) buffers() (receive, send int) { return 0, 0 }
-
-// leastMTU is the IPv6 minimum for any path. The headers of IPv6 and UDP are subtracted
-// from it.
-const leastMTU = 1280
-
-func (c *Conn) maxPayload(to netip.AddrPort) (int, error) {
-	if !to.IsValid() {
-		return 0, errors.New("no address")
-	}
-	return leastMTU - 40 - 8, nil
-}
 
 // wake ends the wait under way, or else a later one. A failure means that the
 // socket is closed, which ends the wait too.
