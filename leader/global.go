@@ -15,7 +15,6 @@ type globalLead struct {
 	held   bool          // until its end is noticed
 	until  timed.Instant // end of the lease of the latest round with a quorum
 	stamps *QuorumStamp  // of that round
-	made   uint64        // number of timestamps made
 
 	lastStamp timed.Instant // the latest stamp that this node gave as a voter
 

@@ -78,24 +78,21 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 	require.False(t, leading)
 	_, ok = e.QuorumStamp(end)
 	require.False(t, ok)
-	_, ok = e.Timestamp(end)
-	require.False(t, ok)
 }
 
-func TestTimestampsCountTheDecisionsOfOneLeader(t *testing.T) {
+func TestAQuorumStampLastsUntilTheLeaseEnds(t *testing.T) {
 	e, alive, now := candidate(t, Available)
-	_, ok := e.Timestamp(now)
+	_, ok := e.QuorumStamp(now)
 	require.False(t, ok, "it does not lead yet")
 	supported(e, now, 2, alive)
 	supported(e, now, 3, alive)
 	end, _ := e.LeadingGlobally()
-	a, ok := e.Timestamp(now)
+	a, ok := e.QuorumStamp(now)
 	require.True(t, ok)
-	b, ok := e.Timestamp(end - 1)
+	b, ok := e.QuorumStamp(end - 1)
 	require.True(t, ok)
-	require.Equal(t, a.Quorum, b.Quorum)
-	require.Equal(t, a.Counter+1, b.Counter)
-	_, ok = e.Timestamp(end)
+	require.Same(t, a, b)
+	_, ok = e.QuorumStamp(end)
 	require.False(t, ok, "the clock decides, and nothing else")
 }
 

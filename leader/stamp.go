@@ -41,20 +41,6 @@ func (e *Election) QuorumStamp(now timed.Instant) (q *QuorumStamp, ok bool) {
 	return e.global.stamps, true
 }
 
-// Timestamp returns a timestamp for a decision made at now. The caller must read now
-// last, when everything else about the decision is ready. The timestamp is valid only
-// with ok: the node then leads globally at now, all earlier timestamps of the epoch
-// are smaller, and all later ones are larger, whichever node makes them.
-func (e *Election) Timestamp(now timed.Instant) (t Timestamp, ok bool) {
-	q, ok := e.QuorumStamp(now)
-	if !ok {
-		return Timestamp{}, false
-	}
-	g := e.global
-	g.made++
-	return Timestamp{Quorum: q, Counter: g.made}, true
-}
-
 // stamp returns the stamp of a vote that this node gives at now. Stamps of one
 // incarnation differ.
 func (e *Election) stamp(now timed.Instant) VoteStamp {
