@@ -165,7 +165,7 @@ func (s *Service) truncate(end uint64) {
 }
 
 // checkFlushed checks whether this node has everything that the plan assigns to it.
-func (s *Service) checkFlushed(now timed.Instant) {
+func (s *Service) checkFlushed() {
 	f := &s.freeze
 	if !f.on || f.group == nil || f.done || s.have != f.group.End {
 		return

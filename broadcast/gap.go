@@ -16,7 +16,7 @@ type gap struct {
 }
 
 // note compares the progress with its goal.
-func (g *gap) note(now timed.Instant, at, want uint64, wait timed.Instant) {
+func (g *gap) note(at, want uint64, wait timed.Instant) {
 	switch {
 	case at >= want:
 		*g = gap{}
@@ -76,13 +76,13 @@ func (s *Service) noteGaps(now timed.Instant) {
 		}
 		for c := range classes {
 			st := s.members[i].stream(c)
-			st.gap.note(now, st.contig, s.wanted(i, c), wait)
+			st.gap.note(st.contig, s.wanted(i, c), wait)
 			if st.gap.due != 0 {
 				s.gapDue = timed.Earlier(s.gapDue, st.gap.due)
 			}
 		}
 	}
-	s.logGap.note(now, s.known, s.wantedLog(), wait)
+	s.logGap.note(s.known, s.wantedLog(), wait)
 	if s.logGap.due != 0 {
 		s.gapDue = timed.Earlier(s.gapDue, s.logGap.due)
 	}

@@ -22,12 +22,11 @@ type decisionLog struct{ ring [logSize]slot }
 func (l *decisionLog) at(number uint64) *slot { return &l.ring[number%logSize] }
 
 // put keeps a copy of a decision.
-func (l *decisionLog) put(d *Decision) *slot {
+func (l *decisionLog) put(d *Decision) {
 	sl := l.at(d.Number)
 	ranges := append(sl.Ranges[:0], d.Ranges...)
 	*sl = slot{Decision: *d, held: true}
 	sl.Ranges = ranges
-	return sl
 }
 
 // has reports whether a decision is held.

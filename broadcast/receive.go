@@ -185,5 +185,5 @@ func (s *Service) advance(now timed.Instant) {
 		s.members[s.me].ack = s.acknowledged()
 		s.restable()
 	}
-	s.checkFlushed(now)
+	s.checkFlushed()
 }

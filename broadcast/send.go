@@ -115,8 +115,7 @@ func (s *Service) mayDecide() bool {
 	// A message that an earlier floor has let through waits for its atomicity, and
 	// another floor does not help.
 	first := s.deferred.heap[0].stamp
-	_, exceeded := s.ceiling()
-	return exceeded || first >= s.ordered && first < s.floorOf()
+	return s.stampsAhead() || first >= s.ordered && first < s.floorOf()
 }
 
 // decides reports whether this node may issue the next decision: it is the decider, it
@@ -238,7 +237,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 		}
 	}
 	d.Ranges, d.Next = ranges, s.successor(ranges)
-	if _, exceeded := s.ceiling(); exceeded {
+	if s.stampsAhead() {
 		d.Leeway = s.leeway()
 	}
 	s.ordered = max(s.ordered, s.floorOf())

@@ -89,17 +89,16 @@ func (s *Service) floorOf() clocksync.Time {
 	return least
 }
 
-// ceiling returns the limit of the stamps of ordered messages, and whether a message that
-// waits exceeds it. Such a stamp is from another view, in which another clock was group
-// time. The message would wait until the slowest clock has caught up, and all messages
-// would wait for the place that it takes in the log.
-func (s *Service) ceiling() (clocksync.Time, bool) {
+// stampsAhead reports whether a message that waits has a stamp beyond the limit for ordered
+// messages. Such a stamp is from another view, in which another clock was group time. The
+// message would wait until the slowest clock has caught up, and all messages would wait for
+// the place that it takes in the log.
+func (s *Service) stampsAhead() bool {
 	floor := max(s.ordered, s.floorOf())
 	if floor == minTime || s.cut >= s.cursor.next { // the last cut may be enough
-		return MaxTime, false
+		return false
 	}
-	limit := floor + clocksync.Time(s.leeway())
-	return limit, len(s.deferred.heap) > 0 && s.farthest > limit
+	return len(s.deferred.heap) > 0 && s.farthest > floor+clocksync.Time(s.leeway())
 }
 
 // cutStamps makes deferred messages with a stamp after a limit count as stamped then.

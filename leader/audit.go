@@ -26,7 +26,7 @@ func (e *Election) Audit(now timed.Instant) string {
 	case now < last.until && e.lockedUntil < last.until:
 		return "a vote that becomes shorter"
 	case e.leading && now < e.expiration:
-		return e.auditLead(now, last.expiration != e.expiration)
+		return e.auditLead(last.expiration != e.expiration)
 	case !e.leading && e.global != nil && now < e.global.until:
 		return "a global lease without a local one"
 	}
@@ -49,7 +49,7 @@ func (e *Election) auditEpochs() string {
 
 // auditLead returns an invariant that the lease held breaks, or "". renewed says that
 // the lease is new.
-func (e *Election) auditLead(now timed.Instant, renewed bool) string {
+func (e *Election) auditLead(renewed bool) string {
 	switch {
 	case e.resigned:
 		return "a lead after the resignation"
