@@ -9,7 +9,6 @@ import (
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/sim/situation"
-	"github.com/failaware/failaware/timed"
 )
 
 // ErrNotRunning is the error of a request to a process that has crashed or does not
@@ -179,12 +178,4 @@ func (w *World) overrun(n *Node) {
 	w.check.Sometimes(situation.CastSlowLeft)
 	w.crash(n)
 	w.restart(n)
-}
-
-// group returns the ids that nodes of a world have.
-func group(nodes int) (g timed.Set) {
-	for i := range nodes {
-		g.Add(timed.NodeID(i + 1))
-	}
-	return g
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
 )
 
 // Two members of a view that never hear each other still get what the other
@@ -254,4 +255,12 @@ func TestCopiesShareNoFreight(t *testing.T) {
 	again := w.slots[w.copy(slot)]
 	f.packet.Broadcast.Runs[0].Payload[0] = 9
 	require.EqualValues(t, 1, again.packet.Broadcast.Runs[0].Payload[0])
+}
+
+// group returns the ids that nodes of a world have.
+func group(nodes int) (g timed.Set) {
+	for i := range nodes {
+		g.Add(timed.NodeID(i + 1))
+	}
+	return g
 }

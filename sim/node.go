@@ -243,11 +243,10 @@ func (w *World) blames(n *Node, why life.Reason) {
 }
 
 // resign has the node give up the lead, if it has it.
-func (w *World) resign(n *Node) bool {
+func (w *World) resign(n *Node) {
 	now := n.tick(w.now)
 	if !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now || !n.proc.Stack.Leads(now) {
-		return false
+		return
 	}
 	w.after(n, now, w.resigns(n, now))
-	return true
 }

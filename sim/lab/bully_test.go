@@ -18,11 +18,11 @@ import (
 func TestBullyCountsOfTheLectures(t *testing.T) {
 	for n := 4; n <= 64; n++ {
 		second := timed.NodeID(n - 1)
-		c, err := CountBully(n, 2, true, second)
+		c, err := countBully(n, 2, true, second)
 		require.NoError(t, err)
-		require.Equal(t, Count{n, second, map[Kind]int{BullyCoordinator: n - 2}, n - 2, 1}, c)
+		require.Equal(t, counted{n, second, map[Kind]int{BullyCoordinator: n - 2}, n - 2, 1}, c)
 
-		c, err = CountBully(n, 2, false, 1)
+		c, err = countBully(n, 2, false, 1)
 		require.NoError(t, err)
 		require.Equal(t, second, c.Leader)
 		require.Equal(t, map[Kind]int{BullyElection: n * (n - 1) / 2, BullyAnswer: (n - 1) * (n - 2) / 2, BullyCoordinator: n - 2}, c.Messages)
@@ -37,7 +37,7 @@ func TestBullyCountsOfTheLectures(t *testing.T) {
 func TestBullyTakesFiveMessageTimesAtWorst(t *testing.T) {
 	for answer, times := range map[float64]float64{2: 4, 3: 5} {
 		for _, n := range []int{4, 16, 64} {
-			c, err := CountBully(n, answer, false, 1)
+			c, err := countBully(n, answer, false, 1)
 			require.NoError(t, err)
 			require.Equal(t, times, math.Round(c.Time))
 		}

@@ -110,16 +110,6 @@ func (p *Plan) row(a *Algorithm, s *Scenario, outcomes []Outcome) Row {
 	return row
 }
 
-// Spec returns the tally of a specification.
-func (r *Row) Spec(name SpecName) Tally {
-	for _, t := range r.Specs {
-		if t.Spec == name {
-			return t
-		}
-	}
-	return Tally{Spec: name}
-}
-
 // MessagesPerElection is how many messages of the algorithm's own an election
 // took; 0 if there was none.
 func (m *Measure) MessagesPerElection() float64 {

@@ -40,9 +40,9 @@ func TestBadPlansAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, `there is no algorithm "raft": the names are all, ring, ring-initiator`)
 	_, err = FindScenarios("")
 	require.ErrorContains(t, err, `there is no scenario ""`)
-	_, err = CountRing(65, ByParticipant, 1)
+	_, err = countRing(65, ByParticipant, 1)
 	require.ErrorContains(t, err, "must be 2 to 64")
-	_, err = CountBully(4, 2, false, 4)
+	_, err = countBully(4, 2, false, 4)
 	require.ErrorContains(t, err, "process 4 cannot call for an election")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -108,4 +108,14 @@ func TestLocalIsNotTheWorst(t *testing.T) {
 			require.True(t, slices.ContainsFunc(others, func(r Row) bool { return cost(&r) >= cost(&own) }), "%s, %s", own.Scenario, name)
 		}
 	}
+}
+
+// Spec returns the tally of a specification.
+func (r *Row) Spec(name SpecName) Tally {
+	for _, t := range r.Specs {
+		if t.Spec == name {
+			return t
+		}
+	}
+	return Tally{Spec: name}
 }

@@ -6,7 +6,6 @@
 //
 // [Algorithms] lists the algorithms, [Scenarios] their conditions, and [Specs] their
 // possible promises. [Compare] runs algorithms in scenarios with a number of seeds and
-// measures; [CountRing] and [CountBully] count the messages of single elections, as
-// lectures do. Everything is a function of its arguments and the seed. The package is for one goroutine
-// per run.
+// measures. Everything is a function of its arguments and the seed. The package is for one
+// goroutine per run.
 package lab

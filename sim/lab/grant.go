@@ -16,7 +16,7 @@ func (g *grant) free(candidate timed.NodeID, now timed.Instant) bool {
 }
 
 // bind gives the vote, and never shortens it.
-func (g *grant) bind(to timed.NodeID, now, until, start timed.Instant) {
+func (g *grant) bind(to timed.NodeID, until, start timed.Instant) {
 	if g.to != to {
 		g.until, g.start = 0, 0
 	}
@@ -53,7 +53,7 @@ type lease struct {
 }
 
 // claim adds the lead to the claim of the process as a voter.
-func (l *lease) claim(self timed.NodeID, now timed.Instant, c Claim) Claim {
+func (l *lease) claim(now timed.Instant, c Claim) Claim {
 	if now < l.until {
 		c.Leads, c.LeadUntil, c.Support = true, l.until, l.votes
 	}

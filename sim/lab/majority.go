@@ -50,7 +50,7 @@ func (v *Majority) Elect(now timed.Instant, _ timed.Set, out []Effect) []Effect 
 		return out
 	}
 	v.ballot = ballot{start: now, ends: now.Add(v.Drift.Trust(v.Lease)), votes: timed.SetOf(v.Self)}
-	v.vote.bind(v.Self, now, v.ballot.ends, now)
+	v.vote.bind(v.Self, v.ballot.ends, now)
 	out = toAll(v.Ranking.others(v.Self), Message{Kind: VoteRequest, Start: now, Span: v.Lease, Yes: now < v.lead.until}, out)
 	return v.count(now, out)
 }
@@ -80,7 +80,7 @@ func (v *Majority) HandleMessage(now timed.Instant, from timed.NodeID, m *Messag
 		if now < v.ready || !v.vote.free(from, now) || m.Span <= 0 || m.Span > v.Lease {
 			return out
 		}
-		v.vote.bind(from, now, now.Add(m.Span), m.Start)
+		v.vote.bind(from, now.Add(m.Span), m.Start)
 		v.waitFor(v.vote.until)
 		return append(out, Effect{from, Message{Kind: VoteGranted, Start: m.Start}})
 	case VoteGranted:
@@ -119,5 +119,5 @@ func (v *Majority) Deadline() timed.Instant { return v.stands }
 
 // Claim implements [Machine].
 func (v *Majority) Claim(now timed.Instant) Claim {
-	return v.lead.claim(v.Self, now, v.vote.claim(now))
+	return v.lead.claim(now, v.vote.claim(now))
 }

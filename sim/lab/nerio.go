@@ -88,7 +88,7 @@ func (n *Nerio) Elect(now timed.Instant, _ timed.Set, out []Effect) []Effect {
 		return out
 	}
 	n.ballot = ballot{start: now, ends: n.leadEnd(now), votes: timed.SetOf(n.Self)}
-	n.vote.bind(n.Self, now, n.grantEnd(now, now, n.Lease), now)
+	n.vote.bind(n.Self, n.grantEnd(now, now, n.Lease), now)
 	n.count(now)
 	return toAll(n.Ranking.others(n.Self), Message{Kind: GrantRequest, Start: now, Span: n.Lease}, out)
 }
@@ -106,7 +106,7 @@ func (n *Nerio) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, 
 		if now < n.ready || !n.vote.free(from, now) || m.Span <= 0 || m.Span > n.Lease {
 			return out
 		}
-		n.vote.bind(from, now, n.grantEnd(m.Start, now, m.Span), m.Start)
+		n.vote.bind(from, n.grantEnd(m.Start, now, m.Span), m.Start)
 		return append(out, Effect{from, Message{Kind: GrantOK, Start: m.Start}})
 	case GrantOK:
 		if m.Start == n.ballot.start {
@@ -143,5 +143,5 @@ func (n *Nerio) Deadline() timed.Instant { return n.next }
 
 // Claim implements [Machine].
 func (n *Nerio) Claim(now timed.Instant) Claim {
-	return n.lead.claim(n.Self, now, n.vote.claim(now))
+	return n.lead.claim(now, n.vote.claim(now))
 }

@@ -17,12 +17,12 @@ func TestRingCountsOfTheLectures(t *testing.T) {
 	for _, s := range []Suppression{ByParticipant, ByInitiator} {
 		for n := 4; n <= 64; n++ {
 			best := timed.NodeID(n)
-			c, err := CountRing(n, s, 1)
+			c, err := countRing(n, s, 1)
 			require.NoError(t, err)
-			require.Equal(t, Count{n, best, map[Kind]int{RingElection: 2*n - 1, RingElected: n}, 3*n - 1, float64(3*n - 1)}, c)
-			c, err = CountRing(n, s, best)
+			require.Equal(t, counted{n, best, map[Kind]int{RingElection: 2*n - 1, RingElected: n}, 3*n - 1, float64(3*n - 1)}, c)
+			c, err = countRing(n, s, best)
 			require.NoError(t, err)
-			require.Equal(t, Count{n, best, map[Kind]int{RingElection: n, RingElected: n}, 2 * n, float64(2 * n)}, c)
+			require.Equal(t, counted{n, best, map[Kind]int{RingElection: n, RingElected: n}, 2 * n, float64(2 * n)}, c)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestRingOfSeveralInitiators(t *testing.T) {
 		for id := range callers.All() {
 			list = append(list, id)
 		}
-		c, err := CountRing(n, s, list...)
+		c, err := countRing(n, s, list...)
 		require.NoError(t, err)
 		require.Equal(t, timed.NodeID(n), c.Leader)
 		require.LessOrEqual(t, c.Total, n*(n+1)/2+2*n)

@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Count is one election as lectures count it: every message takes the same time,
+// counted is one election as lectures count it: every message takes the same time,
 // processes act at once, and only the named ones call for it.
-type Count struct {
+type counted struct {
 	Nodes    int
 	Leader   timed.NodeID // the choice of all that run
 	Messages map[Kind]int
@@ -20,9 +20,9 @@ type Count struct {
 	Time     float64 // in message times, until the last message arrived
 }
 
-// CountRing counts the election of a ring of n processes, ranked by their ids,
+// countRing counts the election of a ring of n processes, ranked by their ids,
 // in which the named processes call for it at once.
-func CountRing(n int, s Suppression, callers ...timed.NodeID) (Count, error) {
+func countRing(n int, s Suppression, callers ...timed.NodeID) (counted, error) {
 	a := Algorithm{Name: "ring", Machine: func(self timed.NodeID, r *Ranking, p Pace) Machine {
 		m := NewRing(self, r, s, NoRepair, p)
 		m.Initiate = false
@@ -31,12 +31,11 @@ func CountRing(n int, s Suppression, callers ...timed.NodeID) (Count, error) {
 	return count(&a, n, timed.Set{}, callers)
 }
 
-// CountBully counts the election by the bully algorithm of n processes, ranked by
+// countBully counts the election by the bully algorithm of n processes, ranked by
 // their ids, of which the highest has crashed. The callers notice that all at once. If
 // informed is true, the failure detector of a caller also tells it whether a better
-// process is left. answer is the time-out for
-// answers in message times.
-func CountBully(n int, answer float64, informed bool, callers ...timed.NodeID) (Count, error) {
+// process is left. answer is the time-out for answers in message times.
+func countBully(n int, answer float64, informed bool, callers ...timed.NodeID) (counted, error) {
 	down := timed.SetOf(timed.NodeID(n))
 	a := Algorithm{Name: "bully", Machine: func(self timed.NodeID, r *Ranking, p Pace) Machine {
 		m := NewBully(self, r, p)
@@ -70,9 +69,9 @@ const quietTimes = 20
 // called is when the counted election is called for.
 const called = time.Second
 
-func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, error) {
+func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (counted, error) {
 	if n < 2 || n > MaxProcesses {
-		return Count{}, fmt.Errorf("lab: a counted election of %d processes: must be 2 to %d", n, MaxProcesses)
+		return counted{}, fmt.Errorf("lab: a counted election of %d processes: must be 2 to %d", n, MaxProcesses)
 	}
 	s := Scenario{Name: "count", Nodes: n, Duration: called + 5*time.Minute}
 	s.Faults = noFaults
@@ -83,19 +82,19 @@ func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, 
 		}
 	})
 	if err != nil {
-		return Count{}, err
+		return counted{}, err
 	}
 	r.ranking.Weights = HighestID(n).Weights
 	if err := w.Run(called); err != nil {
-		return Count{}, err
+		return counted{}, err
 	}
 	for _, id := range callers {
 		if id < 1 || int(id) > n || down.Has(id) {
-			return Count{}, fmt.Errorf("lab: process %d cannot call for an election of %d processes: it is down or does not exist", id, n)
+			return counted{}, fmt.Errorf("lab: process %d cannot call for an election of %d processes: it is down or does not exist", id, n)
 		}
 		r.hosts[id-1].elect()
 	}
-	c := Count{Nodes: n, Messages: map[Kind]int{}}
+	c := counted{Nodes: n, Messages: map[Kind]int{}}
 	start := w.Time()
 	last, delivered := start, w.Counters().Delivered
 	quiet := func() bool {
@@ -106,7 +105,7 @@ func count(a *Algorithm, n int, down timed.Set, callers []timed.NodeID) (Count, 
 		return c.Leader != 0 && w.Time()-last > quietTimes*messageTime
 	}
 	if err := w.RunUntil(s.Duration-called, quiet); err != nil {
-		return Count{}, err
+		return counted{}, err
 	}
 	for k, x := range r.sent {
 		if x > 0 {
