@@ -102,15 +102,6 @@ func (c *Campaign) OptionsOf(seed uint64) sim.Options {
 	return o
 }
 
-// Sim returns the campaign for the simulator, without seeds and time.
-func (c *Campaign) Sim() sim.Campaign {
-	s := sim.Campaign{Options: c.Options, Play: c.Play}
-	if c.Vary != nil {
-		s.Make = c.OptionsOf
-	}
-	return s
-}
-
 // Missing returns the situations that the campaign must reach in Test seeds, and has
 // not.
 func (c *Campaign) Missing(t *sim.Tally) (missing []string) {

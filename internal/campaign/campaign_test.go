@@ -94,8 +94,10 @@ func TestCampaigns(t *testing.T) {
 	for _, c := range In(Check) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			s := c.Sim()
-			s.Seeds, s.Jobs = min(c.Check, seeds), 1
+			s := sim.Campaign{Options: c.Options, Play: c.Play, Seeds: min(c.Check, seeds), Jobs: 1}
+			if c.Vary != nil {
+				s.Make = c.OptionsOf
+			}
 			_, v, err := s.Run(t.Context())
 			require.NoError(t, err)
 			if v != nil {

@@ -64,9 +64,6 @@ func (c *Content) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size returns the number of bytes.
-func (c *Content) Size() uint64 { return c.size }
-
 // Digest returns the digest of the bytes.
 func (c *Content) Digest() (d Digest) {
 	copy(d[:], c.sum.Sum(nil))

@@ -67,7 +67,7 @@ func plant(ctx context.Context, root, dir string, pkgs []string) (changes []chan
 		if l.DepOnly {
 			continue
 		}
-		found, err := plantPackage(fset, imp, root, dir, l, &next, replace)
+		found, err := plantPackage(fset, imp, dir, l, &next, replace)
 		if err != nil {
 			return nil, "", err
 		}
@@ -78,7 +78,7 @@ func plant(ctx context.Context, root, dir string, pkgs []string) (changes []chan
 }
 
 // plantPackage writes the changed copies of one package.
-func plantPackage(fset *token.FileSet, imp types.Importer, root, dir string, l listed, next *int, replace map[string]string) (changes []change, err error) {
+func plantPackage(fset *token.FileSet, imp types.Importer, dir string, l listed, next *int, replace map[string]string) (changes []change, err error) {
 	var files []*ast.File
 	for _, name := range l.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(l.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
