@@ -33,7 +33,7 @@ func choice(q *http.Request, name string, names []string) (int, error) {
 	return 0, fmt.Errorf("%s %.50q is none of %v", name, v, names)
 }
 
-// flagOf returns a boolean parameter.
+// flagOf returns a boolean parameter, or otherwise if it is missing.
 func flagOf(q *http.Request, name string, otherwise bool) (bool, error) {
 	v := q.URL.Query().Get(name)
 	if v == "" {
@@ -41,7 +41,7 @@ func flagOf(q *http.Request, name string, otherwise bool) (bool, error) {
 	}
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return false, fmt.Errorf("%s %.50q is neither true nor false", name, v)
+		return false, fmt.Errorf("%s: %.50q is neither true nor false", name, v)
 	}
 	return b, nil
 }
@@ -64,7 +64,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, errTooLong)
+	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, errTooLong)
 	defer cancel()
 	opts := failaware.BroadcastOptions{Order: failaware.Order(order), Atomicity: failaware.Atomicity(atomicity)}
 	if !wait {

@@ -43,7 +43,7 @@ func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
 // changeQuorum replaces the quorum system: through its leader, or by force if members
 // are declared dead.
 func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the change is not complete within %v; it continues", commandLimit))
+	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, fmt.Errorf("the change is not complete within %v; it continues", CommandLimit))
 	defer cancel()
 	next, err := quorum.Parse(q.URL.Query().Get("system"))
 	if err != nil {

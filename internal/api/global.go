@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -87,7 +86,7 @@ func (s *Server) verified(v failaware.Verification) Verification {
 }
 
 func (s *Server) find(w http.ResponseWriter, q *http.Request) {
-	global, err := flag(q, "global")
+	global, err := flagOf(q, "global", false)
 	if err != nil {
 		Fail(w, http.StatusBadRequest, err)
 		return
@@ -100,18 +99,6 @@ func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 	}
 	v, err := search(ctx)
 	s.answerVerified(w, v, err)
-}
-
-// flag reads a boolean parameter, which is false if missing.
-func flag(q *http.Request, name string) (on bool, err error) {
-	text := q.URL.Query().Get(name)
-	if text == "" {
-		return false, nil
-	}
-	if on, err = strconv.ParseBool(text); err != nil {
-		err = fmt.Errorf("%s: %.100q is neither true nor false", name, text)
-	}
-	return on, err
 }
 
 // successor reads the optional successor of a resigning leader.

@@ -25,17 +25,24 @@ func (s *Server) ServeTCP(l net.Listener, token string) error {
 }
 
 // Loopback passes on requests that no page of another site can have made. Their Host is
-// a loopback address, so that a foreign name that leads to this machine is of no avail;
-// and a request that may change something comes from the same site, or from no browser.
+// a loopback address, which keeps out pages whose name resolves to this machine; and a
+// request that may change something comes from the same site, or from no browser.
 func Loopback(next http.Handler) http.Handler {
+	return sameSite(next, "the Host is not this machine", loopback)
+}
+
+// sameSite passes on requests whose Host is the server's own, and that come from the same
+// site, or from no browser, if they may change something. wrong says what is wrong with
+// another Host.
+func sameSite(next http.Handler, wrong string, own func(host string) bool) http.Handler {
 	same := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		host := q.Host
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		if !loopback(strings.Trim(host, "[]")) {
-			Fail(w, http.StatusForbidden, errors.New("the Host is not this machine"))
+		if !own(strings.Trim(host, "[]")) {
+			Fail(w, http.StatusForbidden, errors.New(wrong))
 			return
 		}
 		if err := same.Check(q); err != nil {
@@ -62,21 +69,34 @@ const PagesPath = "/dashboard/"
 
 // guard passes on requests with the token.
 func guard(next http.Handler, token string) http.Handler {
-	want := sha256.Sum256([]byte("Bearer " + token))
+	return admitting(next, "the token is missing or wrong", func(q *http.Request) (string, bool) { return "", bears(q, token) })
+}
+
+// admitting passes on requests of clients that known knows, and counts their connections:
+// those of one name have a limit of their own. missing says what others lack.
+func admitting(next http.Handler, missing string, known func(*http.Request) (name string, ok bool)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
+		name, ok := known(q)
 		switch {
-		case subtle.ConstantTimeCompare(got[:], want[:]) != 1:
+		case !ok:
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
-		case !admitted(q):
+			Fail(w, http.StatusUnauthorized, errors.New(missing))
+		case !admittedAs(q, name):
 			w.Header().Set("Connection", "close")
 			Fail(w, http.StatusServiceUnavailable, errTooMany)
 		default:
 			next.ServeHTTP(w, q)
 		}
 	})
+}
+
+// bears reports whether a request shows the token. The comparison takes the same time for
+// every wrong token.
+func bears(q *http.Request, token string) bool {
+	want := sha256.Sum256([]byte("Bearer " + token))
+	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
 const (

@@ -26,7 +26,7 @@ type Hold struct {
 }
 
 func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
-	global, err := flag(q, "global")
+	global, err := flagOf(q, "global", false)
 	if err != nil {
 		Fail(w, http.StatusBadRequest, err)
 		return
@@ -36,7 +36,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
 		return
 	}
-	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
+	ctx, cancel := context.WithTimeout(q.Context(), CommandLimit)
 	defer cancel()
 	h, e, err := grant(ctx, s.node, global, token)
 	switch {

@@ -53,7 +53,7 @@ func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
 
 // reloadKeys has the node read its key file again.
 func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeoutCause(q.Context(), commandLimit, fmt.Errorf("the node does not answer within %v", commandLimit))
+	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, fmt.Errorf("the node does not answer within %v", CommandLimit))
 	defer cancel()
 	switch err := s.node.ReloadKeys(ctx); {
 	case err == nil:

@@ -21,8 +21,8 @@ const freshEvery = 200 * time.Millisecond
 // none of its keys has changed.
 const progressEvery = kv.MaxHistory / 10
 
-// fromReset is the id that items before the end of a listing have: who resumes there gets
-// the listing again.
+// fromReset is the id that items before the end of a listing have: a client that resumes
+// there gets the listing again.
 const fromReset = "reset"
 
 // watch is one stream of changes.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
@@ -119,61 +118,32 @@ func (s *Server) ServeRemote(l net.Listener, r *Remote) error {
 // that the certificate is for, and what may change something does not come from another
 // site. A browser shows the user's certificate to pages of all sites.
 func (r *Remote) named(next http.Handler) http.Handler {
-	same := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		host := q.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
-		}
-		if r.current.Load().leaf.VerifyHostname(strings.Trim(host, "[]")) != nil {
-			Fail(w, http.StatusForbidden, errors.New("the Host is none that the certificate is for"))
-			return
-		}
-		if same.Check(q) != nil {
-			Fail(w, http.StatusForbidden, errors.New("the request comes from another site"))
-			return
-		}
-		next.ServeHTTP(w, q)
-	})
+	return sameSite(next, "the Host is none that the certificate is for",
+		func(host string) bool { return r.current.Load().leaf.VerifyHostname(host) == nil })
 }
 
 // guard passes on requests of clients with a certificate, which TLS has verified, or
 // with the token.
 func (r *Remote) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		who := r.client(q)
-		switch {
-		case who == "":
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusUnauthorized, errors.New("a certificate or the token is missing or wrong"))
-		case !admittedAs(q, who):
-			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusServiceUnavailable, errTooMany)
-		default:
-			next.ServeHTTP(w, q)
-		}
-	})
+	return admitting(next, "a certificate or the token is missing or wrong", r.client)
 }
 
-// client returns a name of the client, for limits, or "" for a stranger. Clients with
-// the token are told apart by their addresses.
-func (r *Remote) client(q *http.Request) string {
+// client returns a name of the client, for limits; ok is false for a stranger. Clients
+// with the token are told apart by their addresses.
+func (r *Remote) client(q *http.Request) (name string, ok bool) {
 	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.VerifiedChains) > 0 {
 		leaf := q.TLS.VerifiedChains[0][0]
 		sum := sha256.Sum256(append(append([]byte{}, leaf.RawIssuer...), leaf.RawSubject...))
-		return "certificate " + hex.EncodeToString(sum[:])
+		return "certificate " + hex.EncodeToString(sum[:]), true
 	}
-	want := sha256.Sum256([]byte("Bearer " + r.Token))
-	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
-	if r.Token == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return ""
+	if r.Token == "" || !bears(q, r.Token) {
+		return "", false
 	}
 	host, _, err := net.SplitHostPort(q.RemoteAddr)
 	if err != nil {
 		host = q.RemoteAddr
 	}
-	return "address " + host
+	return "address " + host, true
 }
 
 // ClientTLS is how a client trusts and authenticates: files in PEM, each of which may be

@@ -11,7 +11,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,7 +31,6 @@ const (
 	headerTimeout = 5 * time.Second
 	writeTimeout  = 10 * time.Second // an answer, or one event of a stream
 	idleTimeout   = time.Minute
-	commandLimit  = CommandLimit // resign, leave, epoch/change
 	closeTimeout  = time.Second
 	heartbeat     = 15 * time.Second // of silent streams
 )
@@ -245,7 +243,7 @@ func ServeUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 // newHTTPServer returns a server with the limits of this package.
 func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
-		IdleTimeout: idleTimeout, WriteTimeout: commandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
+		IdleTimeout: idleTimeout, WriteTimeout: CommandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
 }
 
 // Close ends all streams, and stops answering. Streams of a node that has
@@ -315,7 +313,7 @@ func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) resign(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeout(q.Context(), commandLimit)
+	ctx, cancel := context.WithTimeout(q.Context(), CommandLimit)
 	defer cancel()
 	to, err := successor(q)
 	if err != nil {
@@ -342,13 +340,10 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusForbidden, errors.New("this node does not accept the command to leave"))
 		return
 	}
-	forGood := false
-	if text := r.URL.Query().Get("forget"); text != "" {
-		var err error
-		if forGood, err = strconv.ParseBool(text); err != nil {
-			Fail(w, http.StatusBadRequest, fmt.Errorf("forget: %q is neither true nor false", text))
-			return
-		}
+	forGood, err := flagOf(r, "forget", false)
+	if err != nil {
+		Fail(w, http.StatusBadRequest, err)
+		return
 	}
 	Answer(w, http.StatusAccepted, Done{true})
 	s.Leave(forGood)

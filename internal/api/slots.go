@@ -162,11 +162,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, slotKey{}, c)
 }
 
-// admitted counts the connection of an authenticated request. It is true for a
-// request that has no counted connection.
-func admitted(q *http.Request) bool { return admittedAs(q, "") }
-
-// admittedAs is like admitted, for a client of another host.
+// admittedAs counts the connection of an authenticated request, as one of a client of
+// another host if it has a name. It is true for a request that has no counted connection.
 func admittedAs(q *http.Request, client string) bool {
 	x := q.Context().Value(slotKey{})
 	if t, ok := x.(*tls.Conn); ok {

@@ -122,7 +122,7 @@ func TestClientsThatDoNotReadAreCutOff(t *testing.T) {
 		c := serveInMemory(t).dial()
 		_, err := io.WriteString(c, "GET /give HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		require.NoError(t, err)
-		time.Sleep(commandLimit + writeTimeout + time.Second)
+		time.Sleep(CommandLimit + writeTimeout + time.Second)
 		n, err := io.Copy(io.Discard, c)
 		require.NoError(t, err)
 		require.Less(t, n, int64(1<<20), "the rest was not sent")
