@@ -118,11 +118,12 @@ func (j *Journal) rotate(space int64) error {
 	return j.finish(s)
 }
 
-// finish ends a segment that another one follows. A crash before that is no fault.
+// finish ends a segment that another one follows. A crash before that is no fault. The end
+// is flushed before anything in the next segment is reported, so that its loss is noticed.
 func (j *Journal) finish(s *segment) error {
 	err := s.write(new(Batch), followed)
 	if err == nil {
-		err = s.file.Truncate(s.end)
+		err = errors.Join(s.file.Truncate(s.end), s.file.Sync())
 	}
 	if err = errors.Join(err, s.file.Close()); err != nil && !errors.Is(err, ErrFull) {
 		return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)

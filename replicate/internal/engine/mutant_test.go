@@ -22,6 +22,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StoreEarlyRecord":        storedInTurn,
 		"VerdictUnstored":         verdictsWait,
 		"VerdictOfAnyView":        verdictsWait,
+		"StoreReplacedUnsaid":     places,
+		"JournalEndUnflushed":     places,
 		"StoreReplacedContinued":  lostSnapshot,
 	})
 }

@@ -220,12 +220,12 @@ func (s *Store) locate(ctx context.Context, p *replica.Place) error {
 	if !s.named {
 		return s.replace(ctx)
 	}
-	s.buffer = appendPlace(s.buffer[:0], p)
-	return s.append(ctx, replica.Point{View: p.View, Position: p.Position})
+	return s.appendPlace(ctx)
 }
 
 // replace writes down a state that does not continue what is on the disk. Until the
-// snapshot is complete, the earlier state is the one that counts.
+// snapshot is complete, the earlier state is the one that counts. The record of the place
+// behind it says that the snapshot was complete, should its file be lost.
 func (s *Store) replace(ctx context.Context) error {
 	s.buffer = append(s.buffer[:0], recordReplaced)
 	if err := s.append(ctx, replica.Point{}); err != nil {
@@ -234,11 +234,13 @@ func (s *Store) replace(ctx context.Context) error {
 	if err := s.snapshot(ctx); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.stored = replica.Point{View: s.place.View, Position: s.place.Position}
-	s.mu.Unlock()
-	signal(s.news)
-	return nil
+	return s.appendPlace(ctx)
+}
+
+// appendPlace logs the place of the state.
+func (s *Store) appendPlace(ctx context.Context) error {
+	s.buffer = appendPlace(s.buffer[:0], &s.place)
+	return s.append(ctx, replica.Point{View: s.place.View, Position: s.place.Position})
 }
 
 // wait waits until a record is on the disk.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -138,9 +139,35 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 			}
 			_ = store.Close()
 			disk = disk.Survivor(k.r)
+			k.misses(t, seed, disk, sure)
 		}
 	}
 	return found
+}
+
+// misses requires that a store with a missing file is refused with the name of a file, or is
+// as good as with it.
+func (k *keeper) misses(t testing.TB, seed uint64, disk *disktest.Disk, sure string) {
+	files := disk.Files()
+	for lost := range files {
+		rest := maps.Clone(files)
+		if delete(rest, lost); len(rest) == 0 {
+			continue // a directory without files looks like a new one
+		}
+		j, err := journal.OpenOn(disktest.Of(rest), journal.Options{Segment: 1 << 10})
+		app, store := &words{}, (*Store)(nil)
+		if err == nil {
+			store, err = newStore(j, app)
+		}
+		if err != nil {
+			require.Contains(t, err.Error(), "disk/", "seed %d: without %s", seed, lost)
+			continue
+		}
+		name := describe(&store.place)
+		require.NoError(t, store.Close())
+		require.Equal(t, k.was[name], strings.Join(app.list, " "), "seed %d: without %s, at %s", seed, lost, name)
+		require.GreaterOrEqual(t, slices.Index(k.order, name), slices.Index(k.order, sure), "seed %d: without %s, %s is too old", seed, lost, name)
+	}
 }
 
 func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {

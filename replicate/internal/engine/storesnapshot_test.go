@@ -132,7 +132,7 @@ func lostSnapshot(t testing.TB) {
 	app.list = []string{"of", "others"}
 	require.NoError(t, s.locate(t.Context(), placeOf(2)))
 	var lost *journal.MissingError
-	require.ErrorAs(t, s.journal.MissingSnapshot(s.number), &lost)
+	require.ErrorAs(t, s.journal.MissingSnapshot(s.number-1), &lost)
 	log(t, s, app, 2)
 	require.NoError(t, s.wait(t.Context(), s.number))
 	require.NoError(t, s.Close())
