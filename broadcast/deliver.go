@@ -122,14 +122,12 @@ func (s *Service) deliverDeferred(decision uint64, transitional bool) bool {
 func (s *Service) deliverUnordered(i int, to uint64, transitional bool) {
 	st := s.members[i].stream(ClassUnordered)
 	for st.delivered < to {
-		f := st.at(st.delivered + 1).flags
-		if !transitional {
-			switch next := st.delivered + 1; {
-			case f.atomicity() == StrongAtomicity && next > st.majority, f.atomicity() == StrictAtomicity && next > st.all:
-				return
-			}
+		next := st.delivered + 1
+		a := st.at(next).flags.atomicity()
+		if !transitional && (a == StrongAtomicity && next > st.majority || a == StrictAtomicity && next > st.all) {
+			return
 		}
-		st.delivered = s.emit(i, ClassUnordered, st.delivered+1, transitional)
+		st.delivered = s.emit(i, ClassUnordered, next, transitional)
 	}
 }
 

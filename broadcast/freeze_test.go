@@ -19,7 +19,7 @@ func staysFrozen() bool {
 		s.HandleTimeout(g.now, clocksync.Reading{}, nil)
 		s.Reclaim()
 	}
-	return s.Frozen()
+	return s.frozen()
 }
 
 func TestAFrozenMemberStaysSo(t *testing.T) { require.True(t, staysFrozen()) }

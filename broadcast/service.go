@@ -115,9 +115,6 @@ func New(cfg Config) *Service {
 // View returns the view in which messages are exchanged, or nil.
 func (s *Service) View() *membership.View { return s.view }
 
-// Frozen reports whether the node waits for the next view.
-func (s *Service) Frozen() bool { return s.freeze.on }
-
 // stream returns the stream of a member's class.
 func (m *member) stream(c Class) *stream { return &m.st[c] }
 
