@@ -251,7 +251,7 @@ func orDefault[T comparable](field *T, value T) {
 
 // BroadcastConfig configures the atomic broadcast. Zero values stand for the
 // defaults. All nodes of a group must have it, with the same values except for
-// Backlog, SlowAfter, CheckLent and SendOnly, or none: a node without it keeps the others from
+// PacketBytes, Backlog, SlowAfter, CheckLent and SendOnly, or none: a node without it keeps the others from
 // agreeing on views.
 type BroadcastConfig struct {
 	// Window is how many bytes of messages a view holds at most that are not known to be

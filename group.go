@@ -9,14 +9,16 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/wire"
 )
 
-// groupSettings are the settings for which the group's digest stands: its name, and the
-// settings of the broadcast that must be the same at all nodes. A node that has no
+// groupSettings are the settings for which the group's digest stands: its name, the size of
+// its packets, and the settings of the broadcast that must be the same at all nodes. A node that has no
 // broadcast, or can take less than the others send, would keep their views from ever being
 // committed; so it is in a group of its own.
 type groupSettings struct {
 	name                            string
+	maxPacket                       int
 	broadcast                       bool // otherwise the others are zero
 	window, maxMessages, maxPayload int
 	quorum                          string // empty unless the broadcast requires it
@@ -24,7 +26,7 @@ type groupSettings struct {
 
 // group returns the settings of the node's group.
 func (c *Config) group() groupSettings {
-	g := groupSettings{name: c.Group}
+	g := groupSettings{name: c.Group, maxPacket: c.MaxPacket}
 	if b := c.Broadcast; b != nil {
 		g.broadcast, g.window, g.maxMessages, g.maxPayload = true, b.Window, b.MaxMessages, b.MaxPayload
 		if b.RequireQuorum {
@@ -38,6 +40,9 @@ func (c *Config) group() groupSettings {
 func (g groupSettings) digest() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "failaware group\x00%s", g.name)
+	if g.maxPacket != wire.MaxPacket {
+		fmt.Fprintf(h, "\x00packets %d", g.maxPacket)
+	}
 	if g.broadcast {
 		order := "{}" // of all views
 		if g.quorum != "" {
@@ -53,8 +58,8 @@ func (g groupSettings) digest() uint64 {
 // unknown.
 func (c *Config) likelyGroups() map[uint64]groupSettings {
 	own := c.group()
-	off := groupSettings{name: own.name}
-	standard := groupSettings{name: own.name, broadcast: true, window: broadcast.DefaultWindow,
+	off := groupSettings{name: own.name, maxPacket: own.maxPacket}
+	standard := groupSettings{name: own.name, maxPacket: own.maxPacket, broadcast: true, window: broadcast.DefaultWindow,
 		maxMessages: broadcast.DefaultMaxMessages, maxPayload: broadcast.DefaultMaxPayload}
 	list := append(standard.variants(), off)
 	if c.Quorum != nil {
@@ -72,6 +77,11 @@ func (c *Config) likelyGroups() map[uint64]groupSettings {
 			list = append(list, turned)
 		}
 	}
+	for _, size := range likelyPackets {
+		sized := own
+		sized.maxPacket = size
+		list = append(list, sized)
+	}
 	likely := make(map[uint64]groupSettings, len(list)+2)
 	for _, g := range list {
 		likely[g.digest()] = g
@@ -82,6 +92,9 @@ func (c *Config) likelyGroups() map[uint64]groupSettings {
 	}
 	return likely
 }
+
+// likelyPackets are sizes of packets that people choose.
+var likelyPackets = []int{wire.MaxPacket, 1400, 1432, 1452, 1472, 1500, 4096, 8192, 8900, 8952, 8972, 9000, 16384, 32768, 60_000, maxMaxPacket}
 
 // variants returns the settings, and those with one limit replaced by its default or a
 // power of two.
@@ -106,9 +119,9 @@ func (g groupSettings) variants() []groupSettings {
 // String returns the settings as text.
 func (g groupSettings) String() string {
 	if !g.broadcast {
-		return fmt.Sprintf("Group %q, Broadcast off", g.name)
+		return fmt.Sprintf("Group %q, MaxPacket %d, Broadcast off", g.name, g.maxPacket)
 	}
-	text := fmt.Sprintf("Group %q, Broadcast on with Window %d, MaxMessages %d, MaxPayload %d", g.name, g.window, g.maxMessages, g.maxPayload)
+	text := fmt.Sprintf("Group %q, MaxPacket %d, Broadcast on with Window %d, MaxMessages %d, MaxPayload %d", g.name, g.maxPacket, g.window, g.maxMessages, g.maxPayload)
 	if g.quorum != "" {
 		text += ", RequireQuorum of " + g.quorum
 	}
@@ -131,9 +144,10 @@ func (n *Node) differences(s *loop.Settings) (list event.Differences) {
 	}
 	peer, ok := n.groups[s.Group]
 	if !ok {
-		return event.Differences{{Setting: "the name or the settings of the broadcast", Here: own.String()}}
+		return event.Differences{{Setting: "the name, the size of packets or the settings of the broadcast", Here: own.String()}}
 	}
 	differ("Group", strconv.Quote(own.name), strconv.Quote(peer.name))
+	differ("MaxPacket", strconv.Itoa(own.maxPacket), strconv.Itoa(peer.maxPacket))
 	differ("Broadcast", onOff(own.broadcast), onOff(peer.broadcast))
 	if own.broadcast && peer.broadcast {
 		differ("Broadcast.Window", strconv.Itoa(own.window), strconv.Itoa(peer.window))

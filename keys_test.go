@@ -124,7 +124,14 @@ func TestKeysMakeAGroup(t *testing.T) {
 		one := g.nodes[0]
 		require.Equal(t, []failaware.KeyID{k.ID()}, one.Status().Keys)
 		require.Equal(t, []failaware.KeyID{k.ID()}, one.Status().Peers[0].Keys)
-		require.Len(t, one.Status().Peers, 2, "it learnt of nobody else")
+		peers := one.Status().Peers
+		require.Len(t, peers, 4, "it learnt of nobody else, and says whose packets it cannot open")
+		for i, n := range []*failaware.Node{stranger, open} {
+			require.Equal(t, failaware.NoNode, peers[2+i].ID)
+			require.Equal(t, n.Addr(), peers[2+i].Addr)
+		}
+		require.Contains(t, peers[2].String(), "its packets do not count: they are sealed with a key that this node does not have")
+		require.Contains(t, peers[3].String(), "its packets do not count: they are not sealed, and this node has keys")
 		require.NotZero(t, g.counter(one, "dropped_key"))
 		require.NotZero(t, g.counter(one, "dropped_unsealed"))
 		for _, n := range []*failaware.Node{stranger, open} {

@@ -63,8 +63,9 @@ type PeerStatus struct {
 	// Mismatch has the settings that differ from this node's, because of which its packets
 	// are ignored.
 	Mismatch event.Differences
-	// Refused says why packets that come from its listed address do not count, and is
-	// empty if none has come lately.
+	// Refused says why packets that come from its address do not count, and is empty if
+	// none has come lately. An address that is not listed is here without an id while packets
+	// come from it that cannot be opened with the keys of this node; there are at most 8.
 	Refused  string
 	Keys     []KeyID // that it has, the one that seals its packets first
 	Alive    bool

@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,7 @@ func (s Status) String() string {
 func (p PeerStatus) String() string {
 	var b strings.Builder
 	if p.ID == NoNode {
-		fmt.Fprintf(&b, "unknown node at %s", p.Listed)
+		fmt.Fprintf(&b, "unknown node at %s", cmp.Or(p.Listed, p.Addr.String()))
 	} else {
 		fmt.Fprintf(&b, "node %v", p.ID)
 		if p.Name != "" && p.Name != defaultName(p.ID) {

@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -24,6 +25,17 @@ var word = regexp.MustCompile(`"[^"]*"|\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]*)?\b`)
 
 // fieldsToFlags returns a text with flags in place of all fields that it names.
 func fieldsToFlags(text string) string { return word.ReplaceAllStringFunc(text, flagOf) }
+
+// byFlag returns the text of an error of the library that begins with the name of a field,
+// with the flag in its place.
+func byFlag(err error) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "failaware: "), "replicate: ")
+	field, rest, _ := strings.Cut(text, ": ")
+	if flag := flagOf(field); flag != field {
+		return flag + ": " + rest
+	}
+	return text
+}
 
 // flagOf returns the flag that sets a field, or the field if none does.
 func flagOf(field string) string {

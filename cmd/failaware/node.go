@@ -283,7 +283,7 @@ func (r *nodeRun) startError(err error) error {
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
-	return cli.Wrong("%w", err) // another attempt would fail as well
+	return cli.Wrong("%s", byFlag(err)) // another attempt would fail as well
 }
 
 // started is the JSON form of the announcement of a started node.

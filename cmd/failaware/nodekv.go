@@ -58,7 +58,7 @@ func (r *nodeRun) startStore() error {
 	var err error
 	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
 	if err != nil {
-		return cli.Wrong("--kv: %w", err)
+		return cli.Wrong("%s", byFlag(err))
 	}
 	return nil
 }

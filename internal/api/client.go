@@ -41,7 +41,7 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no node answers at %s: %v", e.Addr, plain(e.Err))
+	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API", e.Addr, plain(e.Err))
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }

@@ -35,6 +35,7 @@ type mismatch struct {
 	settings        Settings // as reported
 	from            netip.AddrPort
 	heard, reported timed.Instant
+	answered        timed.Instant
 }
 
 // fresh reports whether an event about the settings is not due yet.
@@ -71,7 +72,21 @@ func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
 	if d.authentic(pkt, h) {
 		d.noteMismatch(h.Source, Settings{Group: h.Group}, pkt.Addr)
+		d.answerMismatch(h, pkt)
 	}
+}
+
+// answerMismatch lets a node of another group that this node does not know hear of it, so
+// that it can name the difference too. It gets no more bytes than came from there.
+func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet) {
+	now, m := d.clock.now, d.mismatches[h.Source]
+	if d.routes.known.Has(h.Source) || h.Source == d.cfg.Self.Node || now.Sub(m.answered) < d.cfg.Timing.KeepalivePeriod {
+		return
+	}
+	m.answered = now
+	d.routes.prove(h, pkt, d.cfg.Self.Boot, now)
+	p := hello(&d.cfg, h.Version, h.Source, now)
+	d.challenge(&p, pkt.Addr, h.Source)
 }
 
 // noteMismatch notes a packet that was dropped because of the settings of its sender.
@@ -85,7 +100,11 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort) 
 	if d.mismatches == nil {
 		d.mismatches = mismatches{}
 	}
-	d.mismatches[id] = &mismatch{settings: s, from: from, heard: now, reported: now}
+	if m == nil {
+		m = &mismatch{answered: now.Add(-d.cfg.Timing.KeepalivePeriod)}
+		d.mismatches[id] = m
+	}
+	m.settings, m.from, m.heard, m.reported = s, from, now, now
 	d.report.events = append(d.report.events, stack.Event{Kind: stack.EventMismatch, Peer: id,
 		Group: s.Group, MaxDrift: s.MaxDrift, FastThreshold: s.FastThreshold, Text: from.String()})
 }

@@ -44,6 +44,9 @@ var notices = map[string]func(testing.TB){
 	"LifeRestartsAtOnce":       suspendedBeforeTheFirst,
 	"LifeEndsOnMismatch":       mismatchEndsNothing,
 	"LifeRepeatsMismatch":      mismatchEndsNothing,
+	"LoopStrangerUnanswered":   strangersHear,
+	"LoopStrangerFlooded":      strangersHear,
+	"LoopUnopenedUnbounded":    fewUnopened,
 
 	"AdmitReflects":          reflectsNothing,
 	"AdmitAnyEcho":           challengesProve,

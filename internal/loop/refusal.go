@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -42,13 +43,36 @@ type refusal struct {
 	version uint8 // of the packet, if it is why
 }
 
+// maxUnopened bounds the addresses without an entry whose packets could not be opened. Anybody
+// can send such packets, so they cause nothing but a line in the status.
+const maxUnopened = 8
+
+// unopened reports whether a reason says that the keys of two nodes differ.
+func unopened(why string) bool {
+	return why == refusedKey || why == refusedSealed || why == refusedUnsealed
+}
+
+// noteUnopened notes that a packet from an address that is not listed could not be opened.
+func (r *routes) noteUnopened(from netip.AddrPort, x refusal) {
+	if r.unopened == nil {
+		r.unopened = refusals{}
+	}
+	if _, known := r.unopened[from]; !known && len(r.unopened) >= maxUnopened {
+		maps.DeleteFunc(r.unopened, func(_ netip.AddrPort, old refusal) bool { return x.at.Sub(old.at) > mismatchPeriod })
+		if len(r.unopened) >= maxUnopened {
+			return
+		}
+	}
+	r.unopened[from] = x
+}
+
 // refuse notes that a packet from an address did not count, or, if why is empty, that it did.
 func (r *routes) refuse(from netip.AddrPort, why string, version uint8, now timed.Instant) {
 	_, known := r.refusals[from]
 	switch {
-	case why == "" && known:
-		delete(r.refusals, from)
 	case why == "":
+		delete(r.refusals, from)
+		delete(r.unopened, from)
 	case known:
 		r.refusals[from] = refusal{why, now, version}
 	case r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == from }):
@@ -56,6 +80,8 @@ func (r *routes) refuse(from netip.AddrPort, why string, version uint8, now time
 			r.refusals = refusals{}
 		}
 		r.refusals[from] = refusal{why, now, version}
+	case unopened(why):
+		r.noteUnopened(from, refusal{why, now, version})
 	}
 }
 
@@ -69,6 +95,25 @@ func (r *routes) refused(e *peers.Entry, now timed.Instant) string {
 		return x.why
 	}
 	return ""
+}
+
+// unopenedAt returns why packets from an address that is not listed cannot be opened, or ""
+// if none has come lately.
+func (r *routes) unopenedAt(from netip.AddrPort, now timed.Instant) string {
+	if x, ok := r.unopened[from]; ok && now.Sub(x.at) <= mismatchPeriod {
+		return x.why
+	}
+	return ""
+}
+
+// sendsTo reports whether packets to a known peer go to an address.
+func (r *routes) sendsTo(addr netip.AddrPort) bool {
+	for id := range r.known.All() {
+		if r.to[id].Addr == addr {
+			return true
+		}
+	}
+	return false
 }
 
 // refusalOf returns why a packet with a verdict does not count, or "" if it does.

@@ -22,6 +22,7 @@ type routes struct {
 	strangers []*peers.Entry // of the list, without a configured id
 
 	refusals refusals
+	unopened refusals                   // of addresses that are not listed
 	book     admit.Book[netip.AddrPort] // of addresses that are not configured
 
 	gone  gone      // peers that have left for good
@@ -46,7 +47,7 @@ type route struct {
 // take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
 // the address that they send from.
 func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
-	r.list, r.strangers, r.refusals = list, nil, nil
+	r.list, r.strangers, r.refusals, r.unopened = list, nil, nil, nil
 	var listed timed.Set
 	for _, e := range *list {
 		if e.ID == timed.NoNode {
@@ -93,7 +94,7 @@ func (r *routes) remove(id timed.NodeID) {
 
 // restart forgets all instants of a clock that is not trusted any more.
 func (r *routes) restart(now timed.Instant) {
-	r.hello, r.cleanup, r.refusals = now, now, nil
+	r.hello, r.cleanup, r.refusals, r.unopened = now, now, nil, nil
 	r.book = admit.Book[netip.AddrPort]{} // its stamps are of the incarnation before
 	for id := range r.known.All() {
 		t := &r.to[id]

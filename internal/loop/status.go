@@ -1,12 +1,15 @@
 package loop
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
 )
@@ -75,8 +78,28 @@ func (d *driver) status() *Status {
 				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
+	s.Peers = append(s.Peers, d.unlisted()...)
 	s.Counters, s.Keys = d.counters(), d.opening.keys
 	return s
+}
+
+// unlisted returns the senders of packets that do not count, among those that this node
+// does not know.
+func (d *driver) unlisted() (list []PeerStatus) {
+	now := d.clock.now
+	for _, id := range slices.Sorted(maps.Keys(d.mismatches)) {
+		m := d.mismatches[id]
+		listed := slices.ContainsFunc(d.routes.strangers, func(e *peers.Entry) bool { return e.Addr == m.from })
+		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && now.Sub(m.heard) <= mismatchPeriod {
+			list = append(list, PeerStatus{ID: id, Addr: m.from, Mismatch: &m.settings, Delay: datagram.Unknown, LastFast: -1})
+		}
+	}
+	for _, from := range slices.SortedFunc(maps.Keys(d.routes.unopened), netip.AddrPort.Compare) {
+		if why := d.routes.unopenedAt(from, now); why != "" && !d.routes.sendsTo(from) {
+			list = append(list, PeerStatus{Addr: from, Refused: why, Delay: datagram.Unknown, LastFast: -1})
+		}
+	}
+	return list
 }
 
 func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
@@ -90,6 +113,8 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 		p.Mismatch = d.mismatches.of(id, t.Addr, d.clock.now)
 		if t.entry != nil {
 			p.Refused = d.routes.refused(t.entry, d.clock.now)
+		} else {
+			p.Refused = d.routes.unopenedAt(t.Addr, d.clock.now)
 		}
 	}
 	if d.stack == nil {

@@ -1,0 +1,75 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/timed"
+)
+
+// strangersHear has a node of another group, which this node does not know, send packets. It
+// is answered once a keepalive period, so that it can name the difference, and gets no more
+// bytes than came.
+func strangersHear(t testing.TB) {
+	l, o := newOutside(nil)
+	d := l.driver
+	came, from := 0, at(99)
+	take := func() {
+		p := odd(t, l, Settings{Group: 99, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}, from)
+		came += p.N
+		d.turn([]udp.Packet{p}, l.cfg.Clock.Read())
+	}
+	take()
+	answer := o.bytes[from]
+	require.Positive(t, answer)
+	require.LessOrEqual(t, answer, came)
+	for range 50 {
+		take()
+	}
+	require.Equal(t, answer, o.bytes[from], "a period has not passed")
+	o.advance(d.cfg.Timing.KeepalivePeriod)
+	take()
+	require.Equal(t, 2*answer, o.bytes[from])
+	require.Len(t, d.status().Peers, 1)
+	p := d.status().Peers[0]
+	require.Equal(t, timed.NodeID(2), p.ID)
+	require.Equal(t, from, p.Addr)
+	require.NotNil(t, p.Mismatch)
+	require.False(t, d.routes.known.Has(2), "it is no peer")
+}
+
+func TestANodeOfAnotherGroupIsAnsweredNowAndThen(t *testing.T) { strangersHear(t) }
+
+// fewUnopened sends packets that cannot be opened from many addresses. Few are noted, for a
+// while, and none is answered.
+func fewUnopened(t testing.TB) {
+	ours, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	theirs, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	l, o := newOutside(ours)
+	d := l.driver
+	send := func(first uint16) {
+		for i := range uint16(2 * maxUnopened) {
+			o.takes(t, l, seal.NewSealer(theirs), at(first+i), uint64(i)+1, nothing)
+		}
+	}
+	send(20)
+	peers := d.status().Peers
+	require.Len(t, peers, maxUnopened)
+	require.Equal(t, refusedKey, peers[0].Refused)
+	require.Equal(t, at(20), peers[0].Addr)
+	o.advance(mismatchPeriod + time.Second)
+	step(l, o.fakeConn)
+	require.Empty(t, d.status().Peers)
+	send(60)
+	require.Len(t, d.status().Peers, maxUnopened)
+	require.Equal(t, at(60), d.status().Peers[0].Addr)
+	require.Empty(t, o.bytes)
+}
+
+func TestFewAddressesOfUnopenedPacketsAreNoted(t *testing.T) { fewUnopened(t) }
