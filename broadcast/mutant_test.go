@@ -66,6 +66,7 @@ func TestMixedProposalsAreNoticed(t *testing.T) {
 // A campaign hardly ever has so many incarnations of one node that meet no other member.
 func TestAForgottenIncarnationIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastForgetFull", forgetsSafely)
+	noticed(t, "BroadcastShowsLatest", showsAllSent)
 }
 
 // A campaign of replicated state in quorums finds the bug after many hundred seeds.

@@ -85,3 +85,15 @@ func TestTheIncarnationOfAMemberEndsTheOthers(t *testing.T) {
 	p.set(Mark{3, 9, 0})
 	require.Equal(t, []Mark{{4, 1, 1}}, p.list())
 }
+
+// What was sent in an earlier view stays shown, also if a later view has sent less.
+func showsAllSent() bool {
+	s := New(Config{Self: incarnation(1)})
+	s.sent[ClassOrdered] = 7
+	s.updateMarks()
+	s.sent[ClassOrdered] = 5 // the base of the next view
+	s.updateMarks()
+	return s.shown[ClassOrdered] == 7
+}
+
+func TestAllThatWasEverSentIsShown(t *testing.T) { require.True(t, showsAllSent()) }

@@ -26,5 +26,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"FalsetickersSteer":    falsetickersDoNotSteer,
 		"DisputesSteer":        falsetickersDoNotSteer,
 		"BendAtTheWrongEnd":    bendsAreForeseen,
+		"HoldoverIgnoresBend":  holdoverAfterABend,
+		"ForwardedAge":         forwardedSamplesAge,
 	})
 }

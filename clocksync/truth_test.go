@@ -180,3 +180,20 @@ func readingsHold(t testing.TB) {
 	})
 	require.Less(t, least, time.Millisecond)
 }
+
+// In holdover the bound covers a leader that slews the other way than it had announced
+// for the time after a bend.
+func holdoverAfterABend(t testing.TB) {
+	c := New(config(1), start, wall+Time(DefaultStepThreshold-time.Millisecond))
+	c.NoteShared() // so it slews
+	bend := start.Add(time.Second)
+	l := Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: start, Shown: wall, Bend: bend, Next: DefaultMaxSlew, Until: bend}
+	c.HandleLine(start, &l, 0, 0, nil)
+	l.Next = -DefaultMaxSlew // as it may choose once its promise is over
+	for after := time.Second; after < time.Minute; after += time.Second {
+		r := c.Read(start.Add(after))
+		require.LessOrEqual(t, r.Time.Sub(l.At(start.Add(after))).Abs(), r.Deviation, "%v", after)
+	}
+}
+
+func TestHoldoverAfterABend(t *testing.T) { holdoverAfterABend(t) }

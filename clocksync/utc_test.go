@@ -339,3 +339,24 @@ func TestAFollowerAdoptsTheUTCOfItsLeader(t *testing.T) {
 	require.Equal(t, []Kind{UTCChanged}, kinds(out))
 	require.Equal(t, Internal, f.Read(start).Status)
 }
+
+// The age of a forwarded sample counts on this node's clock, however far that of the
+// sender is off.
+func forwardedSamplesAge(t testing.TB) {
+	now := start.Add(2 * time.Hour)
+	for _, off := range []time.Duration{-time.Hour, time.Hour} {
+		c := utcLeader()
+		f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 1, At: now.Add(off), Low: wall, High: wall}}}
+		c.HandleForwarded(now, 3, &f, off, off, nil)
+		require.Len(t, c.References(now), 1)
+		require.InDelta(t, 0, float64(c.References(now)[0].Age), float64(time.Millisecond))
+		for after, count := range map[time.Duration]int{SampleLife: 1, SampleLife + time.Second: 0} {
+			d := utcLeader()
+			d.HandleForwarded(now, 3, &f, off, off, nil)
+			d.Steer(now.Add(after), nil)
+			require.Len(t, d.References(now.Add(after)), count)
+		}
+	}
+}
+
+func TestForwardedSamplesAge(t *testing.T) { forwardedSamplesAge(t) }

@@ -8,6 +8,8 @@ func (s *Service) Audit() string {
 		return "an alive node that is no peer"
 	case s.known.Has(s.cfg.Self.Node):
 		return "a node that is its own peer"
+	case !s.duplicate.by.Subset(s.known):
+		return "a refusal of a node that is no peer"
 	}
 	return ""
 }

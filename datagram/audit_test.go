@@ -13,6 +13,8 @@ func TestAudits(t *testing.T) {
 	for invariant, breakIt := range map[string]func(*Service){
 		"an alive node that is no peer": func(s *Service) { s.alive.Add(9) },
 		"a node that is its own peer":   func(s *Service) { s.known.Add(1) },
+
+		"a refusal of a node that is no peer": func(s *Service) { s.duplicate.by.Add(9) },
 	} {
 		s := New(Config{Self: timed.Incarnation{Node: 1, Boot: 1}, Timing: timed.LAN()}, 0)
 		s.AddPeer(0, 2)

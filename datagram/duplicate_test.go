@@ -113,3 +113,14 @@ func eachCountsOnce(t testing.TB) {
 	s.NoteRefusal(at(0), 9, 66, at(0)) // of no peer
 	require.Equal(t, 3, s.duplicate.by.Len())
 }
+
+// Nothing of a peer that is removed is left, so it neither refuses nor is alive.
+func removedRefuseNothing(t testing.TB) {
+	s := newService(1, 2, 3)
+	s.NoteRefusal(at(0), 2, 55, at(0))
+	s.RemovePeer(2)
+	require.Empty(t, s.Audit())
+	require.Empty(t, s.HandleTimeout(at(0), nil))
+}
+
+func TestRemovedPeersRefuseNothing(t *testing.T) { removedRefuseNothing(t) }

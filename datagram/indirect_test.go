@@ -59,3 +59,15 @@ func TestIndirectMessagesReplaceKeepalivesForAWhile(t *testing.T) {
 	require.Greater(t, due.Sub(now), 6*tm.KeepalivePeriod)
 	require.LessOrEqual(t, due.Sub(now), tm.IndirectPeriod())
 }
+
+// What others passed on of an incarnation says nothing about the next one.
+func passedOnOfTheFormer(t testing.TB) {
+	s := newService(1, 2)
+	p := s.peers[2]
+	p.aliveUntil, p.indirectUntil = at(time.Hour), at(time.Hour)
+	s.accept(p, &Header{Source: 2, Boot: 7})
+	s.noteFast(at(1), p, &Header{Source: 2, Boot: 7, Stamp: at(1), Echo: Echo{Boot: 100, Heard: at(0)}})
+	require.Less(t, p.aliveUntil, at(time.Minute))
+}
+
+func TestWhatWasPassedOnOfAFormerIncarnation(t *testing.T) { passedOnOfTheFormer(t) }

@@ -18,6 +18,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SuspicionRemembered": suspicionEnds,
 		"RefusersAccept":      eachCountsOnce,
 		"AnyRival":            refusalsWithoutRival,
+		"RefusalOutlivesPeer": removedRefuseNothing,
+		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,
 
 		"FaultForEver":      wrongPairsHeal,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -78,3 +79,27 @@ func TestWhatAGuardIsToldIsWrittenNowOrNever(t *testing.T) {
 		require.Equal(t, told{toldUntil, uint64(i)}.bytes(), b[i*toldSize:(i+1)*toldSize])
 	}
 }
+
+// A hold of another lead is no renewal, however long it lasts: another node may have led in
+// between, and the command must end.
+func otherLeadsRenewNothing(t testing.TB) {
+	for _, later := range []api.Hold{{Boot: "1", SinceNS: 20}, {Boot: "2", SinceNS: 10}} {
+		from, to, err := os.Pipe()
+		require.NoError(t, err)
+		held := &api.Held{Hold: api.Hold{Boot: "1", SinceNS: 10}, Until: 100}
+		w := &watch{l: &locking{}, child: &child{guard: &guard{to: to}}, held: held}
+		w.take(renewal{held: &api.Held{Hold: held.Hold, Until: 200}})
+		require.NoError(t, w.lost)
+		require.EqualValues(t, 200, w.held.Until)
+		w.take(renewal{held: &api.Held{Hold: later, Until: 300}})
+		require.ErrorContains(t, w.lost, "lost the lead and leads again")
+		require.EqualValues(t, 200, w.held.Until)
+		require.NoError(t, to.Close())
+		told, err := io.ReadAll(from)
+		require.NoError(t, err)
+		require.Len(t, told, toldSize, "the guard was told of one renewal")
+		require.NoError(t, from.Close())
+	}
+}
+
+func TestHoldsOfOtherLeadsRenewNothing(t *testing.T) { otherLeadsRenewNothing(t) }

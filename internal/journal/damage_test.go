@@ -240,3 +240,25 @@ func cutsStay(t testing.TB) {
 }
 
 func TestWhatWasCutStaysAway(t *testing.T) { cutsStay(t) }
+
+// A batch that shows that those before it were flushed is found wherever its head lies.
+func headsAreFound(t testing.TB) {
+	for behind := 0; behind <= 40; behind += 4 { // bytes of the head in the first piece that is searched
+		d := disktest.New()
+		j, err := journal.OpenOn(d, journal.Options{Segment: 4 << 20})
+		require.NoError(t, err)
+		for _, size := range []int{1<<20 - 36 - 4 - behind, 9} { // behind a head and a length
+			var b journal.Batch
+			b.Add(bytes.Repeat([]byte("x"), size))
+			require.NoError(t, j.Append(&b))
+		}
+		files := d.Files()
+		for name := range files {
+			_, err = read(changed(files, name, func(b []byte) []byte { b[100]++; return b }))
+			require.True(t, names(err), "%d: %v", behind, err)
+		}
+		require.NoError(t, j.Close()) // this adds another head
+	}
+}
+
+func TestHeadsAreFoundAnywhere(t *testing.T) { headsAreFound(t) }

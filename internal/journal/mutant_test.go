@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalNameUnflushed":       power,
 		"JournalStateUnflushed":      power,
 		"JournalFaultIsTheEnd":       noDamageIsSilent,
+		"JournalHeadCut":             headsAreFound,
 		"JournalGapAccepted":         noDamageIsSilent,
 		"JournalUnchained":           copiesAreNotMixed,
 		"JournalBatchUnchecked":      noDamageIsSilent,

@@ -26,6 +26,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvDeletionForgotten": deletionsMeetWrites,
 		"KvExpiryWins":        expiryIsNoWrite,
 		"KvResolvedReturns":   resolvedStaysResolved,
+		"KvHistoryShared":     changesStay,
 	})
 }
 

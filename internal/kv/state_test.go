@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -330,3 +331,20 @@ func TestHistoryDropsWholeRevisions(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, MaxHistory-50)
 }
+
+// Changes that a watcher has got stay as they are, whatever is written afterwards.
+func changesStay(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	for range MaxHistory + 1 {
+		w.put("a", "v")
+	}
+	got, err := w.s.Since(Place{Revision: w.s.Oldest()})
+	require.NoError(t, err)
+	want := slices.Clone(got)
+	for range 9 {
+		w.put("b", "v")
+	}
+	require.True(t, slices.Equal(want, got))
+}
+
+func TestChangesOfAWatcherStay(t *testing.T) { changesStay(t) }

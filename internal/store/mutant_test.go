@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			return false
 		},
+		"KvNameTwice": func(*testing.T) bool { return !namesDiffer() },
 		"KvNoStandIn": func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 	} {
 		t.Run(name, func(t *testing.T) {

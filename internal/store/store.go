@@ -120,7 +120,7 @@ func (s *Store) fresh(f replicate.Freshness, latest bool) api.KVFresh {
 
 // Submit implements [api.Store].
 func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error) {
-	c.Dot = kv.Dot{Writer: s.writer, Number: s.number.Add(1)}
+	c.Dot = s.name()
 	c.At = s.node.Clock()
 	if err := c.Check(); err != nil {
 		return api.Submitted{}, err
@@ -141,6 +141,10 @@ func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error)
 
 // Operations implements [api.Store].
 func (s *Store) Operations() *api.OperationLog { return s.app.operations }
+
+// name returns the name of another command. It is safe for concurrent use: a command with
+// the name of another one would change nothing.
+func (s *Store) name() kv.Dot { return kv.Dot{Writer: s.writer, Number: s.number.Add(1)} }
 
 // Bootstrap implements [api.Store].
 func (s *Store) Bootstrap(ctx context.Context) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -297,3 +299,26 @@ func TestTheStoreIsLinearizable(t *testing.T) {
 	}
 	require.Greater(t, known, 200)
 }
+
+// namesDiffer reports whether commands of callers at the same time have different names.
+func namesDiffer() bool {
+	s := &Store{writer: newWriter()}
+	var names [4]map[kv.Dot]bool
+	var calls sync.WaitGroup
+	for i := range names {
+		names[i] = map[kv.Dot]bool{}
+		calls.Go(func() {
+			for range 10_000 {
+				names[i][s.name()] = true
+			}
+		})
+	}
+	calls.Wait()
+	all := map[kv.Dot]bool{}
+	for _, m := range names {
+		maps.Copy(all, m)
+	}
+	return len(all) == len(names)*10_000
+}
+
+func TestCommandsHaveDifferentNames(t *testing.T) { require.True(t, namesDiffer()) }

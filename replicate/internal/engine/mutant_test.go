@@ -25,6 +25,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StoreReplacedUnsaid":     places,
 		"JournalEndUnflushed":     places,
 		"StoreReplacedContinued":  lostSnapshot,
+		"StoreCountsAnew":         countsOn,
 	})
 }
 
@@ -36,6 +37,8 @@ func TestReadingsNoticeReadMovesOn(t *testing.T)     { readWrongly(t, "ReadMoves
 func TestReadingsNoticeReadWaitsForNothing(t *testing.T) { readWrongly(t, "ReadWaitsForNothing") }
 
 // readWrongly wants the readings to go wrong without a rule.
+func TestReadingsNoticeReadLastFirst(t *testing.T) { readWrongly(t, "ReadLastFirst") }
+
 func readWrongly(t *testing.T, id string) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)

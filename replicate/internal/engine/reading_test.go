@@ -81,6 +81,16 @@ func (r *reader) unsure(t *testing.T, check func(bool, string), waits func(<-cha
 	waits(late, "other members may not have what was read")
 	require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
 	check(<-late, "all members have what was read")
+	r.setAhead(0)
+	r.onRead = func() {
+		r.say(t, "five", total)
+		r.setAhead(1)
+		time.Sleep(time.Millisecond)
+	}
+	late = r.begin(t.Context())
+	waits(late, "other members may not have what came while it was read")
+	require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBarrier(nil), strict))
+	check(<-late, "all members have what came while it was read")
 	r.onRead = func() {}
 }
 

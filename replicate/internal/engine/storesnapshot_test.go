@@ -191,3 +191,25 @@ func log(t testing.TB, s *Store, app *words, view uint64) {
 	require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: placeOf(view).View, Position: 1}))
 	app.Apply(d)
 }
+
+// A process that starts again counts the operations on the disk to those after which it
+// makes a snapshot: the log of one that starts often does not grow for ever.
+func countsOn(t testing.TB) {
+	disk := disktest.New()
+	open := func(app Application) (*Store, error) {
+		j, err := journal.OpenOn(disk, journal.Options{})
+		require.NoError(t, err)
+		return newStore(j, app)
+	}
+	s, app := reopened(t, open)
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app, 1)
+	since := s.since
+	require.Positive(t, since)
+	require.NoError(t, s.Close())
+	s, _ = reopened(t, open)
+	require.Equal(t, since, s.since)
+	require.NoError(t, s.Close())
+}
+
+func TestAStoreCountsOnAfterAStart(t *testing.T) { countsOn(t) }

@@ -1,0 +1,13 @@
+//go:build mutants
+
+package main
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){"LockOfAnyLead": otherLeadsRenewNothing})
+}
