@@ -14,6 +14,10 @@ type Delay struct {
 	Fast bool
 }
 
+// steps is how much a bound, or the two ends of an offset interval together, can lose by
+// the granularity of the clocks. Each rests on two pairs.
+const steps = 4 * timed.Granule
+
 // Unknown is the bound of a message without a helper.
 const Unknown time.Duration = 1<<63 - 1
 

@@ -15,7 +15,7 @@ func (s *Service) Offset(now timed.Instant, id timed.NodeID) (lo, hi time.Durati
 		return 0, 0, false
 	}
 	lo, hi = s.offset(now, &p.current)
-	return lo, hi, true
+	return min(lo, hi), max(lo, hi), true
 }
 
 func (s *Service) offset(now timed.Instant, c *session) (lo, hi time.Duration) {

@@ -113,6 +113,7 @@ func (s *Service) classify(received timed.Instant, h *Header) (Kind, Delay) {
 	if c.fault {
 		return Dropped, Delay{Bound: d.Bound}
 	}
+	d.Bound = max(d.Bound, s.cfg.Timing.MinDelay) // a coarse clock can make it less
 	c.lastDelay = d
 	if d.Fast {
 		s.noteFast(received, p, h)
@@ -127,24 +128,24 @@ func (s *Service) delay(c *session, sent, received timed.Instant) Delay {
 	}
 	rho := s.cfg.Timing.MaxDrift
 	ub := bound(c.helper, sent, received, rho, s.cfg.Timing.MinDelay)
-	return Delay{Bound: ub, Fast: ub <= s.cfg.Timing.FastThreshold && ub >= s.cfg.Timing.MinDelay}
+	return Delay{Bound: ub, Fast: ub <= s.cfg.Timing.FastThreshold}
 }
 
 // disproved reports evidence that one of the two clocks is not within ρ: a bound
-// below δmin, or an empty offset interval. Intervals only widen with time, so an
-// empty one shows when a pair is learnt.
+// below δmin, or an empty offset interval, by more than granularity can cause. Intervals
+// only widen with time, so an empty one shows when a pair is learnt.
 func (s *Service) disproved(now timed.Instant, c *session, d Delay, learnt bool) bool {
 	if d.Bound == Unknown {
 		return false
 	}
-	if d.Bound < s.cfg.Timing.MinDelay {
+	if d.Bound < s.cfg.Timing.MinDelay-steps {
 		return true
 	}
 	if !learnt || !c.proven {
 		return false
 	}
 	lo, hi := s.offset(now, c)
-	return lo > hi
+	return lo > hi+steps
 }
 
 // Incumbent returns the accepted incarnation of a peer if a fast packet of it came

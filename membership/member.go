@@ -39,7 +39,7 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 }
 
 // leaseEnd returns the end, on this node's clock, of a lease that ends at until on the
-// leader's: R + remaining(1−2ρ) − ub(m)(1+ρ).
+// leader's: R + remaining(1−2ρ) − 3γ − ub(m)(1+ρ).
 func (s *Service) leaseEnd(now, until, sent, received timed.Instant, bound time.Duration) timed.Instant {
 	rho := s.cfg.Timing.MaxDrift
 	remaining := until.Sub(sent)

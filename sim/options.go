@@ -92,9 +92,8 @@ type Broadcast struct {
 
 // Limits of a run.
 const (
-	MaxNodes = timed.MaxNodes
-	// MaxResolution keeps the error of a reading below what drift may make of a lease.
-	MaxResolution = time.Microsecond
+	MaxNodes      = timed.MaxNodes
+	MaxResolution = timed.Granule // for which leases leave room
 	MaxFaults     = 1 << 16
 	MaxDuration   = fault.MaxDuration
 	// maxProcesses counts rivals too; an event names a process in a byte.

@@ -125,7 +125,7 @@ func TestLeastExpiresAndLeastLockTimeAreTight(t *testing.T) {
 func TestStrictWarning(t *testing.T) {
 	for name, p := range presets() {
 		require.NotEmpty(t, p.StrictWarning(), name)
-		p.LockTime = p.MaxDrift.Wait(p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + time.Microsecond)
+		p.LockTime = p.MaxDrift.Wait(p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + 4*Granule)
 		require.Empty(t, p.StrictWarning(), name)
 	}
 }

@@ -61,12 +61,18 @@ func (r Drift) Lower(d time.Duration) time.Duration { return d - slack(d, int64(
 // ρ²; use [Drift.Wait] where those matter.
 func (r Drift) Upper(d time.Duration) time.Duration { return d + slack(d, int64(r)) }
 
-// Trust returns how long this clock may rely on a promise of d made on another
-// clock: d(1−2ρ), rounded down.
-func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) }
+// Granule is γ, the bound on a hardware clock's granularity: a reading differs by less
+// than γ from a clock that keeps ρ. No setting lowers it, because a node does not know
+// the granularity of its peers' clocks, and because even 1 µs costs a lease next to nothing.
+const Granule = time.Microsecond
+
+// Trust returns how long this clock may rely on a promise of d made on another clock:
+// d(1−2ρ)−3γ, rounded down. At most three readings make the promise too long: the one
+// that it is counted from, the one that shows its end, and a stamp that runs ahead.
+func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) - 3*Granule }
 
 // Cover returns the shortest promise that can be relied on for at least d:
-// ⌈d/(1−2ρ)⌉, the inverse of [Drift.Trust].
+// ⌈(d+3γ)/(1−2ρ)⌉, the inverse of [Drift.Trust].
 func (r Drift) Cover(d time.Duration) time.Duration {
 	c := d + slack(d, 2*int64(r))
 	for r.Trust(c) < d {
