@@ -12,6 +12,8 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/replica", map[string]func(testing.TB){
 		"ReplicaHoldsOfAnyView":   holdersOfTheView,
 		"ReplicaForgetTentative":  tentative,
+		"ReplicaLabelOfTheWay":    skippedView,
+		"ReplicaFlushedLabelled":  flushedIsNoPrefix,
 		"ReplicaWaitingLost":      waitsInOrder,
 		"ReplicaMemoryUncounted":  waitsInFiles,
 		"ReplicaResumeAnything":   piecesOfAnotherSnapshot,

@@ -10,9 +10,9 @@ import (
 )
 
 // Label names the state of a branch at the begin of a view. Equal labels mean equal
-// states. A label is derived from the branch's history, and two nodes that were apart
-// while either of them delivered something have different histories. The zero label
-// names the initial state of every application.
+// states. A label is derived from the branch's history: the positions through which the
+// operations of views were applied, and the merges. The zero label names the initial state
+// of every application.
 type Label [16]byte
 
 func (l Label) String() string {
@@ -70,9 +70,9 @@ func labelOf(b []byte) (l Label) {
 	return l
 }
 
-// successor returns the label of the state of a holder that has delivered something in
-// a view and moves on to the next. Members that move together have delivered the same
-// messages.
+// successor returns the label of the state of a holder that has delivered Flushed
+// operations in a view and moves on to the next. Members that move together have delivered
+// the same messages.
 func (l Label) successor(view, next membership.ViewID) Label {
 	b := append([]byte{bySuccession}, l[:]...)
 	return labelOf(appendView(appendView(b, view), next))

@@ -185,7 +185,12 @@ func (m *Replica) leave(next *membership.View) {
 	}
 	if m.ops {
 		m.line = appendLine(m.line, Ancestor{m.label, m.view.ID, m.reached})
-		m.label, m.end = m.label.successor(m.view.ID, next.ID), Name{}
+		// Who got as far has the same state, whichever view comes next.
+		if at := (Name{m.label, m.view.ID, m.last}); m.flushed {
+			m.label, m.end = m.label.successor(m.view.ID, next.ID), Name{}
+		} else {
+			m.label, m.end = at.label(), at
+		}
 	}
 	switch {
 	case m.standing == Holder:
