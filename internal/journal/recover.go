@@ -140,7 +140,7 @@ func (j *Journal) openAll(numbers []uint64) (err error) {
 			return err
 		}
 		if before != nil {
-			err = errors.Join(j.follows(before, s), before.file.Close())
+			err = j.endBefore(before, s)
 			j.old = append(j.old, before)
 		}
 		before = s
@@ -163,6 +163,15 @@ func (j *Journal) openAll(numbers []uint64) (err error) {
 	}
 	j.last, j.count = before, before.next-1
 	return j.cutLast()
+}
+
+// endBefore ends a segment that another one follows, as far as a crash has left that undone.
+func (j *Journal) endBefore(before, s *segment) error {
+	if err := j.follows(before, s); err != nil || before.closed {
+		return errors.Join(err, before.file.Close())
+	}
+	before.flushed = before.end // or nothing would follow
+	return j.finish(before)
 }
 
 // follows returns an error unless a segment continues where another one ends.
