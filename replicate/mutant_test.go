@@ -19,7 +19,7 @@ import (
 func notLinearizable(t *testing.T, id string) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)
-	const worlds = 200 // five times what is needed
+	const worlds = 1500 // ten times what is usually needed
 	for seed := range uint64(worlds) {
 		if ok, _ := playNumbers(t, seed, systems[0], latest); !ok {
 			t.Logf("noticed by seed %d", seed)

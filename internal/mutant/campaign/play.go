@@ -38,20 +38,37 @@ func build(ctx context.Context) (binaries, error) {
 		b.remove()
 		return binaries{}, err
 	}
-	args := append([]string{"test", "-c", "-o", dir + string(filepath.Separator)}, planted.Flags(overlay)...)
+	for _, library := range []bool{true, false} { // its binary has the name of that of cmd/failaware
+		if err := b.compile(ctx, overlay, library); err != nil {
+			b.remove()
+			return binaries{}, fmt.Errorf("compile the tests: %w", err)
+		}
+	}
+	return b, nil
+}
+
+// compile compiles the tests of the library itself, or those of the other packages.
+func (b binaries) compile(ctx context.Context, overlay string, library bool) error {
 	var pkgs []string
 	for _, k := range planted.Kills() {
-		if pkg := path.Join(planted.Module, k.Package); !slices.Contains(pkgs, pkg) {
+		pkg := path.Join(planted.Module, k.Package)
+		if (pkg == planted.Module) == library && !slices.Contains(pkgs, pkg) {
 			pkgs = append(pkgs, pkg)
 		}
 	}
+	args := append([]string{"test", "-c", "-o", filepath.Dir(b.of(pkgs[0])) + string(filepath.Separator)}, planted.Flags(overlay)...)
 	cmd := exec.CommandContext(ctx, "go", append(args, pkgs...)...)
 	cmd.Dir, cmd.Stderr = b.root, os.Stderr
-	if err := cmd.Run(); err != nil {
-		b.remove()
-		return binaries{}, fmt.Errorf("compile the tests: %w", err)
+	return cmd.Run()
+}
+
+// of returns the compiled tests of a package.
+func (b binaries) of(pkg string) string {
+	name := path.Base(pkg) + ".test"
+	if pkg == planted.Module {
+		return filepath.Join(b.dir, "library", name)
 	}
-	return b, nil
+	return filepath.Join(b.dir, name)
 }
 
 // result is the outcome of one kill.
@@ -75,7 +92,7 @@ func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit 
 	if k.Seeds > 0 {
 		args = append(args, "-first", strconv.FormatUint(first, 10))
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.dir, path.Base(path.Join(planted.Module, k.Package))+".test"), args...)
+	cmd := exec.CommandContext(ctx, b.of(path.Join(planted.Module, k.Package)), args...)
 	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(k.Package))
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
