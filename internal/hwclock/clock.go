@@ -2,7 +2,6 @@ package hwclock
 
 import (
 	"fmt"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -30,12 +29,11 @@ type Clock struct {
 	src  source
 	read func() (raw, monotonic, boottime int64) // of src
 	era  atomic.Pointer[era]
-	last atomic.Int64 // the latest stamp given out
 }
 
 // New returns the hardware clock of this machine. It fails when the system does not let
 // this process read the clocks that H is composed of. Several Clocks agree on H, but
-// each counts suspends and stamps by itself, so a process should share one.
+// each counts suspends by itself, so a process should share one.
 func New() (*Clock, error) {
 	src, err := systemSource()
 	if err != nil {
@@ -47,7 +45,6 @@ func New() (*Clock, error) {
 func newClock(src source) *Clock {
 	c := &Clock{src: src, read: together(src)}
 	c.era.Store(newEra(0, compose(src).asleep))
-	c.last.Store(math.MinInt64)
 	return c
 }
 
@@ -93,17 +90,3 @@ func (c *Clock) awake(e *era) (now composed, ok bool) {
 
 // Now returns H, as [Clock.Read] does.
 func (c *Clock) Now() timed.Instant { return c.Read().Now }
-
-// Stamp returns H, or one nanosecond more than the previous stamp of this Clock
-// if H is not later than that: no two calls return the same instant, and a call
-// that begins after another one has returned gets a later instant.
-func (c *Clock) Stamp() timed.Instant {
-	now := int64(c.Now())
-	for {
-		last := c.last.Load()
-		stamp := max(now, last+1)
-		if c.last.CompareAndSwap(last, stamp) {
-			return timed.Instant(stamp)
-		}
-	}
-}

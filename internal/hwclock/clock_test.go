@@ -130,37 +130,6 @@ func TestConcurrentReadersCountEverySuspendOnce(t *testing.T) {
 	require.Equal(t, uint32(500), c.Read().Era)
 }
 
-func TestStampsDifferAndGrow(t *testing.T) {
-	c := newClock(&scriptedForever{})
-	first := c.Stamp()
-	require.Equal(t, first+1, c.Stamp(), "the clock stands still, stamps do not")
-
-	c, err := New()
-	require.NoError(t, err)
-	const goroutines, each = 4, 5000
-	var mu sync.Mutex
-	seen := make(map[timed.Instant]bool, goroutines*each)
-	var wg sync.WaitGroup
-	for range goroutines {
-		wg.Go(func() {
-			stamps := make([]timed.Instant, each)
-			for i := range stamps {
-				stamps[i] = c.Stamp()
-				if i > 0 && stamps[i] <= stamps[i-1] {
-					t.Errorf("stamp %d after %d", stamps[i], stamps[i-1])
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, s := range stamps {
-				seen[s] = true
-			}
-		})
-	}
-	wg.Wait()
-	require.Len(t, seen, goroutines*each)
-}
-
 // scriptedForever is a clock that stands still.
 type scriptedForever struct{}
 
@@ -194,7 +163,6 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 	c, err := New()
 	require.NoError(t, err)
 	require.Zero(t, testing.AllocsPerRun(1000, func() { c.Read() }))
-	require.Zero(t, testing.AllocsPerRun(1000, func() { c.Stamp() }))
 	require.Zero(t, testing.AllocsPerRun(1000, func() { c.SampleRealtime() }))
 }
 
@@ -235,13 +203,4 @@ func BenchmarkReadParallel(b *testing.B) {
 			c.Read()
 		}
 	})
-}
-
-func BenchmarkStamp(b *testing.B) {
-	c, err := New()
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Stamp()
-	}
 }

@@ -2,9 +2,16 @@ package hwclock
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/timed"
 )
+
+// clockSource is the file with the name of what the kernel's clocks count.
+const clockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 // systemSource prefers the kernel's code in user space, which makes a reading
 // ten times cheaper than system calls do.
@@ -15,10 +22,23 @@ func systemSource() (source, error) {
 			return nil, fmt.Errorf("clock %d of the kernel cannot be read: %w", id, err)
 		}
 	}
+	if err := checkSource(clockSource); err != nil {
+		return nil, err
+	}
 	if s, ok := vdsoSource(); ok {
 		return s, nil
 	}
 	return syscallSource{}, nil
+}
+
+// checkSource refuses the only source of Linux with steps above [timed.Granule]: the ticks of
+// its scheduler. Where the name cannot be read, nothing is refused.
+func checkSource(file string) error {
+	b, _ := os.ReadFile(file)
+	if name := strings.TrimSpace(string(b)); strings.HasSuffix(name, "jiffies") {
+		return fmt.Errorf("the kernel's clocks count %s, which are longer than %v; choose another clock source (%s)", name, timed.Granule, file)
+	}
+	return nil
 }
 
 // syscallSource reads the kernel's clocks by system calls.

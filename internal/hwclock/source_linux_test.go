@@ -1,6 +1,8 @@
 package hwclock
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -9,6 +11,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// Leases leave room for clocks with steps of a microsecond.
+func TestTicksAreTooCoarse(t *testing.T) { ticks(t) }
+
+func ticks(t testing.TB) {
+	file := filepath.Join(t.TempDir(), "current_clocksource")
+	require.NoError(t, checkSource(file), "it cannot be read")
+	for name, fine := range map[string]bool{"tsc": true, "kvm-clock": true, "acpi_pm": true, "jiffies": false, "refined-jiffies": false} {
+		require.NoError(t, os.WriteFile(file, []byte(name+"\n"), 0o600))
+		err := checkSource(file)
+		require.Equal(t, fine, err == nil, name)
+		if !fine {
+			require.ErrorContains(t, err, name)
+		}
+	}
+}
 
 func TestSystemCallsAndTheVDSOAgree(t *testing.T) {
 	fast, ok := vdsoSource()
