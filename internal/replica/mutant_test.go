@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/replica", map[string]func(testing.TB){
 		"ReplicaHoldsOfAnyView":   holdersOfTheView,
 		"ReplicaForgetTentative":  tentative,
+		"ReplicaFullUnsettled":    fullAtOnce,
 		"ReplicaLabelOfTheWay":    skippedView,
 		"ReplicaFlushedLabelled":  flushedIsNoPrefix,
 		"ReplicaWaitingLost":      waitsInOrder,

@@ -212,6 +212,33 @@ func TestAQueueThatIsFullStartsOver(t *testing.T) {
 	require.True(t, over)
 }
 
+// A queue may get full before the last report says what it waits for.
+func TestAQueueMayBeFullWhenTheViewSettles(t *testing.T) { fullAtOnce(t) }
+
+func fullAtOnce(t testing.TB) {
+	w := newWorld(2, Config{MaxQueued: 1024})
+	w.install(0)
+	w.op(0, "a")
+	var late []Effect
+	w.hold = func(from int, p []byte) bool {
+		if from != 0 || kind(p[0]) != kindReport {
+			return false
+		}
+		late = append(late, Effect{Kind: Broadcast, Options: marker, Payload: p})
+		return true
+	}
+	w.install(0, 1)
+	for range 40 {
+		w.op(0, strings.Repeat("z", 30))
+	}
+	w.hold = nil
+	w.perform(0, late)
+	_, over := w.nodes[1].has(EventStartedOver)
+	require.True(t, over)
+	w.run(10 * time.Millisecond)
+	all(t, w, "a"+strings.Repeat("z", 1200), 0, 1)
+}
+
 // A piece may come before the marker that requests its snapshot.
 func earlyPiece(t testing.TB) {
 	w := newWorld(2, Config{MaxQueued: 1024})

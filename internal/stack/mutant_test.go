@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AuditUnheard":      inconsistentNodesAreSilent,
 		"AuditSendsOn":      inconsistentNodesAreSilent,
 		"CollateSlowHops":   slowHop,
+		"CollateSpares":     sparesNoMember,
 		"DistrustReleases":  distrustBeginsNothing,
 		"DistrustRequests":  distrustBeginsNothing,
 		"LateForEver":       lateForEver,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
@@ -80,6 +81,30 @@ func TestALeaderHearsItsChildrenAndSeldomOtherNodes(t *testing.T) {
 	for _, s := range w.nodes {
 		require.True(t, s.Membership().UpToDate(w.now), "node %d", s.Self().Node)
 		require.Equal(t, 14, s.Datagram().Alive(w.now).Len(), "node %d", s.Self().Node)
+	}
+}
+
+// Collated replies do not have what members say about the broadcast, so all of them send
+// packets of their own to the leader.
+func TestALeaderHearsAllMembersOfTheBroadcast(t *testing.T) { sparesNoMember(t) }
+
+func sparesNoMember(t testing.TB) {
+	w := newWiredOf(7, Config{Collation: leader.Collation{Above: 3, Fanout: 2}, Broadcast: &broadcast.Config{}})
+	w.pass(500 * time.Millisecond)
+	require.Equal(t, 7, w.nodes[0].Election().Support().Len())
+	direct := make([]int, 8)
+	for end := w.now.Add(800 * time.Millisecond); w.now < end; w.now = w.now.Add(200 * time.Microsecond) {
+		for i, b := range w.flight {
+			var p wire.Packet
+			require.NoError(t, w.dec.Decode(b, &p))
+			if w.to[i] == 0 && !p.Has(wire.FrameCollated) {
+				direct[p.Header.Source]++
+			}
+		}
+		w.turn()
+	}
+	for id, n := range direct[4:] { // those of its children have the replies of their branches
+		require.Greater(t, n, 800/25/2, "node %d", id+4)
 	}
 }
 
