@@ -170,6 +170,8 @@ var survivors = map[string]string{
 	"CurvesAsLines":          "there are no references of UTC",
 	"FalsetickersSteer":      "there are no references of UTC",
 	"UTCSkipsWidth":          "there are no references of UTC",
+	"HoldoverIgnoresBend":    "there are no references of UTC",
+	"ForwardedAge":           "there are no references of UTC",
 
 	"ViewsForgotten":    "an incarnation begins without what the one before knew",
 	"AuditUnheard":      "the other checks do not need the audits",
@@ -208,6 +210,13 @@ var survivors = map[string]string{
 	"ReadRawLast":           "not in the stack: internal/hwclock",
 	"SnapshotOnce":          "not in the stack: the root package",
 	"RequestsFromTheFuture": "packets are not damaged",
+
+	"LeaseWithoutGranules": "clocks have no steps",
+	"FaultBySteps":         "clocks have no steps",
+	"RelearnOnce":          "clocks do not jump",
+	"DistrustHeardOnce":    "clocks do not jump",
+	"RefusalOutlivesPeer":  "no peer is removed",
+	"PassedOnOfAnyBoot":    "too few peers to pass on signs of life",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
