@@ -47,7 +47,7 @@ var kills = []kill{
 	{"DelayWithoutG", "delay", from(Led, 8)},
 	{"DelayWithoutDrift", "clock", from(Led, 2)},
 	{"FastByHalf", "fast", from(Led, 4)},
-	{"OffsetWithoutAgeing", "clock", from(Led, 2)},
+	{"OffsetWithoutAgeing", "offset", from(Led, 2)},
 	{"AliveWithoutHeard", "alive", from(Apart, 4)},
 	{"NotReadySaysHeard", "ready", from(Cold, 6)},
 	{"AcceptWithoutEcho", "accept", Options{Depth: 8, Faults: 1, Stalls: 1, Starts: []Start{Cold}}},
