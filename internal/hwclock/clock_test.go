@@ -130,13 +130,6 @@ func TestConcurrentReadersCountEverySuspendOnce(t *testing.T) {
 	require.Equal(t, uint32(500), c.Read().Era)
 }
 
-// scriptedForever is a clock that stands still.
-type scriptedForever struct{}
-
-func (*scriptedForever) raw() int64       { return 7 }
-func (*scriptedForever) monotonic() int64 { return 7 }
-func (*scriptedForever) boottime() int64  { return 7 }
-
 func TestTheMachinesOwnClockGrowsAtTheRateOfGosClock(t *testing.T) {
 	c, err := New()
 	require.NoError(t, err)
