@@ -96,10 +96,14 @@ func classify(err error) error {
 func newStore(j *journal.Journal, app Application) (*Store, error) {
 	s := &Store{journal: j, app: app, named: true, number: j.Last(), durable: j.Last(), least: leastLog, next: leastLog, retry: journal.DefaultRetry,
 		changed: make(chan struct{}), news: make(chan struct{}, 1)}
-	if err := s.restore(); err != nil {
+	snapshot, err := s.restore()
+	if err != nil {
 		return nil, err
 	}
 	if err := s.replay(); err != nil {
+		return nil, err
+	}
+	if err := s.confirm(snapshot); err != nil {
 		return nil, err
 	}
 	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: s.replayed}}
@@ -108,11 +112,28 @@ func newStore(j *journal.Journal, app Application) (*Store, error) {
 	return s, nil
 }
 
-// restore gives the application the state of the snapshot, if there is one.
-func (s *Store) restore() error {
-	_, r, err := s.journal.Snapshot()
+// confirm logs the place behind a snapshot that nothing follows, as replace does, because a
+// process may have ended in between.
+func (s *Store) confirm(snapshot uint64) error {
+	if snapshot == 0 || s.number > snapshot {
+		return nil
+	}
+	var b journal.Batch
+	b.Add(appendPlace(nil, &s.place))
+	err := s.journal.Append(&b)
+	s.number, s.durable = s.journal.Last(), s.journal.Last()
+	if errors.Is(err, journal.ErrFull) {
+		return nil // no file was lost so far
+	}
+	return err
+}
+
+// restore gives the application the state of the snapshot, if there is one, and returns the
+// last record that it stands for.
+func (s *Store) restore() (number uint64, err error) {
+	number, r, err := s.journal.Snapshot()
 	if r == nil || err != nil {
-		return err
+		return 0, err
 	}
 	var size [4]byte
 	if _, err = io.ReadFull(r, size[:]); err == nil {
@@ -127,7 +148,7 @@ func (s *Store) restore() error {
 	if err == nil {
 		_, err = io.Copy(io.Discard, r) // checks what the application did not read
 	}
-	return errors.Join(err, r.Close())
+	return number, errors.Join(err, r.Close())
 }
 
 // replay has the application apply the operations since the snapshot. A replacement without
