@@ -18,6 +18,7 @@ type backlog struct {
 	size  int    // of bytes
 	tail  []byte // what follows, and is not in bytes yet
 	due   int    // the size of a tail that is moved to bytes
+	count int    // of the operations
 	// weight is what the operations count of Config.MaxQueued.
 	weight int
 	// What a node needs of operations that it does not apply: own is those that it waits
@@ -28,6 +29,7 @@ type backlog struct {
 
 // add adds an operation. While the bytes take no more, it stays in memory.
 func (b *backlog) add(d *broadcast.Delivery, cfg *Config) {
+	b.count++
 	b.weight += len(d.Payload) + PerDelivery
 	b.tail = binary.BigEndian.AppendUint32(b.tail, uint32(deliveryBytes+len(d.Payload)))
 	b.tail = AppendDelivery(b.tail, d)
@@ -78,6 +80,9 @@ type Replay struct {
 	fresh bool              // they are of this view, so that members can compare hashes
 	every uint64            // Config.HashEvery
 }
+
+// Len returns the number of operations.
+func (r *Replay) Len() int { return r.from.count }
 
 // Effects returns the effects that the Replay stands for, in order. The error is that of the
 // Bytes that keep them.

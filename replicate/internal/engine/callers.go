@@ -9,7 +9,7 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 }
 
 // Behind returns how many calls of the application wait for those before them.
-func (e *Engine) Behind() int { return e.calls.len() }
+func (e *Engine) Behind() int { return e.calls.len() + int(e.replays.Load()) }
 
 // Read calls f while the application is not being changed, except by a call of the
 // application that calls Read. Reads go on at the same time, and may nest.

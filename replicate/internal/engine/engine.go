@@ -69,6 +69,7 @@ type Engine struct {
 	event   func(Event)
 	start   time.Time
 	calls   *queue[call]    // of the application
+	replays atomic.Int64    // operations of its calls ApplyAll that wait
 	caller  atomic.Uint64   // the goroutine that calls the application
 	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
 	events  sync.Mutex      // held while event is called

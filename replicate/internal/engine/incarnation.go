@@ -98,7 +98,7 @@ func (i *incarnation) step(it Item) []replica.Effect {
 	if it.View == nil {
 		return i.machine.HandleDelivery(i.now(), it.Delivery, nil)
 	}
-	i.machine.SetLoad(uint64(i.calls.len())) // a snapshot would have to wait for these
+	i.machine.SetLoad(uint64(i.Behind())) // a snapshot would have to wait for these
 	return i.machine.HandleInstalled(i.now(), it.View, it.Base, nil)
 }
 
@@ -129,6 +129,9 @@ func (i *incarnation) distribute(out []replica.Effect) {
 		case replica.Notify:
 			i.tell(Event{Event: *e.Event})
 		default:
+			if e.Kind == replica.ApplyAll {
+				i.replays.Add(int64(e.Replay.Len()))
+			}
 			i.calls.put(call{e, i})
 		}
 	}

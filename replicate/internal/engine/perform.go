@@ -127,6 +127,9 @@ func (e *Engine) applyAll(ctx context.Context, c *call) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
+		if effect.Kind == replica.Apply {
+			e.replays.Add(-1)
+		}
 		e.calling.Store(int64(e.now()) + 1)
 		if err := e.call(ctx, &call{effect, c.of}); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (e *Engine) watch(ctx context.Context) {
 		if d := e.now().Sub(timed.Instant(began)); d >= HangsAfter {
 			told = began
 			s, _ := e.Status()
-			e.tell(Event{Event: replica.Event{View: s.View}, Hangs: d, Waiting: e.calls.len()})
+			e.tell(Event{Event: replica.Event{View: s.View}, Hangs: d, Waiting: e.Behind()})
 		}
 	}
 }
