@@ -16,10 +16,10 @@ import (
 // Both sides must forget. A node counts a pair of its own packet only if it sent the
 // packet after the fault, and a pair of a peer's packet only if the packet echoes a
 // stamp from after the fault, so that the peer sent it later than that. While the
-// separation lasts, the echoes say [Distrusted], and the peer forgets its pairs too and
-// counts the fault as its own. At the end of the separation the node forgets once more. No
-// pair from before the instant at which its peer last forgot is left then; otherwise it
-// would go on echoing one that no later pair can better.
+// separation lasts, the echoes say [Distrusted]; at each of them the peer forgets its pairs
+// too, and at the first it counts the fault as its own. At the end of the separation the node
+// that found the evidence forgets once more. It then has no pair from before the instant at
+// which its peer last forgot, which it might echo for long because no later one betters it.
 
 const (
 	// maxSeparation is the longest time for which one contradiction separates two nodes.
@@ -43,8 +43,9 @@ type evidence struct {
 	since     timed.Instant // pairs from before say nothing; 0: all count
 }
 
-// separation returns for how long a fault separates two nodes: at least until every vote
-// and lease that rests on former bounds is over, and twice as long as the time before.
+// separation returns for how long a fault separates two nodes: until every vote and lease
+// that rests on former bounds is over, and twice as long as the time before, but no longer
+// than maxSeparation.
 func (s *Service) separation(count uint8) time.Duration {
 	t := &s.cfg.Timing
 	d := t.Expires + t.MaxDrift.Wait(t.MaxLockTime)

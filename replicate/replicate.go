@@ -45,11 +45,13 @@ type Config struct {
 	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 2 GiB, less a
 	// byte.
 	MaxSnapshot int
-	// SnapshotMemory is how many bytes of a snapshot that is transferred are kept in
-	// memory. A larger one is in a file. Zero means 8 MiB.
+	// SnapshotMemory is how many bytes of a snapshot that is transferred, or of the
+	// operations of a view that wait for one, are kept in memory. What is larger is in a
+	// file. Zero means 8 MiB.
 	SnapshotMemory int
 	// Spool is the directory of these files, which go with the process. It must have room
-	// for two snapshots. Empty means Storage, or without one that for temporary files.
+	// for two snapshots and the operations that wait ([Config.MaxQueued]). Empty means
+	// Storage, or without one that for temporary files.
 	Spool string
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
 	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is
@@ -74,8 +76,8 @@ type Config struct {
 	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
 	// all members of the view, and [Start] begins with the state that the directory has.
 	// No other node may use the directory. Either all nodes of the group have a Storage,
-	// or none has: a view of both takes no operations ([Mixed]). With RequireQuorum the node needs a StateDir too, which keeps the
-	// sequences of views growing.
+	// or none has: a view of both takes no operations ([Mixed]). With RequireQuorum the
+	// node needs a StateDir too, which keeps the sequences of views growing.
 	//
 	// Keep one copy: a directory that is restored from a backup has forgotten what this
 	// node told the others.
@@ -128,9 +130,10 @@ type Replica struct {
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
 // [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
-// a method. That of a Storage matches [failaware.ErrDamaged], and names the file and the
-// offset, or the file of the StateDir that is lost; [failaware.ErrInUse]; or is the system's. The node goes on, and the application
-// must not be used any more.
+// a method. That of a Storage matches [failaware.ErrDamaged], and names the file that is
+// damaged, with the offset, or lost, which may be one of the StateDir; it matches
+// [failaware.ErrInUse]; or it is the system's. The node goes on, and the application must
+// not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
 	if err != nil {

@@ -106,6 +106,6 @@ func (t Timing) RoundTime() time.Duration { return t.MaxDrift.Upper(2 * t.FastTh
 // the replies can arrive would never count any.
 func (t Timing) Period() time.Duration { return max(t.ElectionPeriod, t.RoundTime()) }
 
-// ReadyTime returns maxLock(1+2ρ), the time that a new incarnation must run
+// ReadyTime returns maxLock(1+2ρ+3ρ²), the time that a new incarnation must run
 // before it votes or requests, because an earlier one may have voted.
 func (t Timing) ReadyTime() time.Duration { return t.MaxDrift.Wait(t.MaxLockTime) }

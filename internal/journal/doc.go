@@ -11,7 +11,8 @@
 // the batch before it. A journal therefore tells two faults apart. A batch at the very
 // end that was never flushed is cut off, because nobody was told that it is kept. Any
 // other fault means that data is lost which somebody relies on: [Open] refuses the
-// journal with a [*DamagedError], which names the file and the offset.
+// journal with a [*DamagedError], which names the file and the offset, or with a
+// [*MissingError], which names the file.
 //
 // # Files
 //
@@ -38,7 +39,9 @@
 // The fields of a batch can be recognized wherever they stand. After a fault, a later
 // batch tells by its "flushed" whether what is faulty had been flushed. An empty batch
 // says this for the last batch while there is no other. A last batch without records,
-// whose count is all ones, says that another segment follows.
+// whose count is all ones, says that another segment follows. It is on the disk before
+// anything in the next segment is reported, so that the loss of that segment is noticed; if
+// a crash has left it out, the next [Open] writes it.
 //
 // A snapshot begins with a similar header, and has its content in pieces, each with its
 // length and a checksum that continues the one before. A piece without content ends it,
@@ -50,5 +53,8 @@
 //
 // The format assumes that a write does not change bytes around it, whatever happens to
 // the power, and that a flush is done when the system says so. It does not notice an
-// older copy of the whole directory.
+// older copy of the whole directory or of the last segment, a last segment that is cut off,
+// or the loss of the only file. Nor does it notice the loss of a snapshot while the log has
+// all its records. A caller whose snapshot has what no records led to says so in a record
+// before it, logs another one behind it, and answers with [Journal.MissingSnapshot].
 package journal

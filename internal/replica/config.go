@@ -32,9 +32,9 @@ type Config struct {
 	// receiver has not acknowledged.
 	Window int
 	// MaxQueued is how many bytes of deliveries may wait for a snapshot or for a
-	// merge, including 64 for each delivery. A joiner that would exceed it, and the bytes
-	// of the snapshot, starts over with a later one. While all members wait for a merge, or for the
-	// reports of a view, Accepting turns false.
+	// merge, including 64 for each delivery. A joiner that would exceed both it and the
+	// bytes of the snapshot starts over with a later one. While all members wait for a
+	// merge, or for the reports of a view, Accepting turns false.
 	MaxQueued int
 	// HashEvery is the number of ordered messages of a view after which members
 	// compare hashes of their states; 0 means never. It must be the same at all

@@ -8,15 +8,15 @@ import (
 	"github.com/failaware/failaware/internal/replica"
 )
 
-// Spool keeps the snapshots that are transferred: small ones in memory, and larger ones in
-// files, which go with the process.
+// Spool keeps the snapshots that are transferred, and the operations that wait for them:
+// what is small in memory, and what is larger in files, which go with the process.
 type Spool struct {
 	dir    string
 	memory int
 }
 
-// NewSpool returns a spool that keeps up to memory bytes of each snapshot in memory, and
-// larger ones in dir.
+// NewSpool returns a spool that keeps a snapshot, or the waiting operations of a view, of up
+// to memory bytes in memory, and larger ones in dir.
 func NewSpool(dir string, memory int) *Spool { return &Spool{dir, memory} }
 
 // Check returns why there can be no files.
@@ -45,10 +45,10 @@ func discard(f *os.File) {
 	_ = os.Remove(f.Name())
 }
 
-// NewBytes returns room for a snapshot.
+// NewBytes returns room for a snapshot, or for the operations of a view that wait.
 func (s *Spool) NewBytes() replica.Bytes { return &spooled{spool: s} }
 
-// spooled is the bytes of a snapshot.
+// spooled is the bytes of a snapshot or of waiting operations.
 type spooled struct {
 	spool  *Spool
 	memory replica.Memory
