@@ -24,6 +24,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"FaultForEver":      wrongPairsHeal,
 		"RelearnOldPairs":   boundsHoldAgain,
+		"SeparationCut":     outlastsVotes,
 		"RelearnOnce":       jumpsOften,
 		"DistrustHeardOnce": jumpsOften,
 		"RelearnUnproven":   boundsHoldAgain,

@@ -22,7 +22,8 @@ import (
 // which its peer last forgot, which it might echo for long because no later one betters it.
 
 const (
-	// maxSeparation is the longest time for which one contradiction separates two nodes.
+	// maxSeparation is the longest time for which one contradiction separates two nodes,
+	// unless their votes last longer.
 	maxSeparation = 10 * time.Minute
 	// evidenceLasts is how long a contradiction counts against the clocks, and makes the
 	// next separation longer. Peers of a clock with a wrong rate may find out within
@@ -44,15 +45,17 @@ type evidence struct {
 }
 
 // separation returns for how long a fault separates two nodes: until every vote and lease
-// that rests on former bounds is over, and twice as long as the time before, but no longer
-// than maxSeparation.
+// that rests on former bounds is over, and twice as long as the time before. Only what is
+// longer than that first time is limited by maxSeparation.
 func (s *Service) separation(count uint8) time.Duration {
 	t := &s.cfg.Timing
-	d := t.Expires + t.MaxDrift.Wait(t.MaxLockTime)
-	for ; count > 1 && d < maxSeparation; count-- {
+	first := t.Expires + t.MaxDrift.Wait(t.MaxLockTime)
+	limit := max(first, maxSeparation)
+	d := first
+	for ; count > 1 && d < limit; count-- {
 		d *= 2
 	}
-	return min(d, maxSeparation)
+	return min(d, limit)
 }
 
 // distrust takes a contradiction between the clocks of this node and a peer.

@@ -146,6 +146,20 @@ func TestSeparationsGetLonger(t *testing.T) {
 	take(t, s, now+ms, hello(7, now), Delivered)
 }
 
+// Every separation lasts until the votes that rest on former bounds are over, also where
+// they last longer than maxSeparation.
+func TestASeparationOutlastsEveryVote(t *testing.T) { outlastsVotes(t) }
+
+func outlastsVotes(t testing.TB) {
+	for _, votes := range []time.Duration{time.Second, maxSeparation, time.Hour} {
+		s := newService(1, 2)
+		s.cfg.Timing.MaxLockTime = votes
+		for count := range uint8(12) {
+			require.Greater(t, s.separation(count), s.cfg.Timing.MaxDrift.Wait(votes), "%v, contradiction %d", votes, count)
+		}
+	}
+}
+
 // After a clock has jumped, both nodes forget what was measured before. The bounds are
 // right again, which is all that the promise needs.
 func TestAClockThatJumpedIsLearntAnew(t *testing.T) {

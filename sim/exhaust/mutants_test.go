@@ -214,6 +214,7 @@ var survivors = map[string]string{
 	"LeaseWithoutGranules": "clocks have no steps",
 	"FaultBySteps":         "clocks have no steps",
 	"RelearnOnce":          "clocks do not jump",
+	"SeparationCut":        "clocks do not jump",
 	"DistrustHeardOnce":    "clocks do not jump",
 	"RefusalOutlivesPeer":  "no peer is removed",
 	"PassedOnOfAnyBoot":    "too few peers to pass on signs of life",
