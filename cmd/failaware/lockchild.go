@@ -17,7 +17,8 @@ type child struct {
 	cmd   *exec.Cmd
 	all   cgroup // has its descendants, where there are control groups
 	guard *guard
-	ended chan struct{} // closed after its end, when its group is killed
+	dead  chan struct{} // closed when neither it nor its descendants run any more
+	ended chan struct{} // closed afterwards, when what belongs to it is gone
 
 	mu   sync.Mutex
 	gone bool // another process may have its id
@@ -27,7 +28,7 @@ type child struct {
 func startChild(parent *cobra.Command, path string, args, env []string, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
-		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), ended: make(chan struct{})}
+		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), dead: make(chan struct{}), ended: make(chan struct{})}
 	err := adopt()
 	if err == nil {
 		err = c.start(until)

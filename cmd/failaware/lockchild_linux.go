@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,19 +28,20 @@ func dieWithParent() error {
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // collect waits until the command ends, and kills the rest of its group before it
-// collects the command: until then no other process has its id. Then it kills those of
-// its descendants that have left the group, with the control group if there is one.
+// collects the command: until then no other process has its id. It kills those of its
+// descendants that have left the group, too, with the control group if there is one.
 func (c *child) collect() {
 	for errors.Is(unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	killGroup(c.cmd.Process)
+	c.all.kill()
+	killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
+	close(c.dead)
 	c.guard.dismiss()
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
-	c.all.kill()
-	killOrphans()
 	c.all.remove()
 }
 
@@ -47,19 +49,34 @@ func (c *child) collect() {
 // process, and a process that waits for a device dies when that answers.
 const orphanPatience = 2 * time.Second
 
-// killOrphans kills all children of this process. Some systems do not list them; then it
-// does nothing.
-func killOrphans() {
-	for end := time.Now().Add(orphanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		ids := children()
+// killOrphans kills all children of this process but some. Some systems do not list them;
+// then it does nothing.
+func killOrphans(but ...int) {
+	for end := time.Now().Add(orphanPatience); time.Now().Before(end); {
+		ids := slices.DeleteFunc(children(), func(id int) bool { return slices.Contains(but, id) })
 		if len(ids) == 0 {
 			return
 		}
 		for _, id := range ids {
 			_ = unix.Kill(id, unix.SIGKILL)
+		}
+		for _, id := range ids {
+			awaitEnd(id)
 			_, _ = unix.Wait4(id, nil, unix.WNOHANG, nil)
 		}
 	}
+}
+
+// awaitEnd waits for a millisecond at most, and no longer than until a process ends: most
+// end within microseconds, and a sleep of Go takes a millisecond or two.
+func awaitEnd(id int) {
+	fd, err := unix.PidfdOpen(id, 0)
+	if err != nil {
+		time.Sleep(time.Millisecond)
+		return
+	}
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1)
+	_ = unix.Close(fd)
 }
 
 // children returns the ids of the children of this process.

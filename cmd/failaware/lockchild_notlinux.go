@@ -20,6 +20,7 @@ func (c *child) collect() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	killGroup(c.cmd.Process)
+	close(c.dead)
 	c.guard.dismiss()
 	c.gone = true
 }

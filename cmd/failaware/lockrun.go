@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -53,9 +52,11 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	for {
 		timer := time.NewTimer(w.look())
 		select {
-		case <-c.ended:
+		case <-c.dead:
 			timer.Stop()
-			return w.outcome(), c.code(), nil
+			lost = w.outcome() // now: the rest takes milliseconds
+			<-c.ended
+			return lost, c.code(), nil
 		case r := <-renewals:
 			w.take(r)
 		case s := <-l.signals:
@@ -144,10 +145,11 @@ func (w *watch) look() time.Duration {
 	return forever
 }
 
-// silence returns the reason why a hold expired.
+// silence returns the reason why a hold expired: the node gave no answer, or its lease was
+// not renewed either.
 func (w *watch) silence() error {
 	if w.last == nil {
-		w.last = errors.New("there was no answer in time")
+		return fmt.Errorf("the hold of node %d was not renewed in time", w.l.node)
 	}
 	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
 }
