@@ -132,12 +132,16 @@ next:
 	}
 	for i := range short {
 		if e := &short[i]; e.Peers.Len() > 1 {
-			_, rest, _ := strings.Cut(e.Text, " is ")
-			e.Text = fmt.Sprintf("nodes %s are %s", ids(e.Peers), strings.Replace(rest, "its last", "the last", 1))
+			_, rest, _ := strings.Cut(strings.TrimPrefix(e.Text, "node "), " ")
+			e.Text = fmt.Sprintf("nodes %s %s", ids(e.Peers), plural.Replace(" " + rest)[1:])
 		}
 	}
 	return short
 }
+
+// plural makes the text of an event about one peer one about several, without its subject.
+var plural = strings.NewReplacer(" is ", " are ", "it does", "they do", "does not", "do not", "or was", "or were",
+	"which heard it", "which heard them", "its last", "the last")
 
 func peersOf(e event.Event) failaware.Set {
 	switch e := e.(type) {

@@ -36,6 +36,20 @@ func TestJournalMergesEventsOfSeveralNodes(t *testing.T) {
 	require.Len(t, short, 6)
 	require.Equal(t, "nodes 3 4 are silent: the last packet in time came 20ms ago (last delay bound 1ms)", short[0].Text)
 
+	for text, e := range map[string]event.PeerSilent{
+		"nodes 3 4 do not hear this node any more, which heard them 7ms ago (last delay bound 1ms)": {
+			SilentFor: 7 * ms, LastBound: ms, Deaf: true},
+		"nodes 3 4 are not alive any more: they do not hear this node in time, or were restarted": {},
+	} {
+		j := newJournal()
+		e.Peer = 3
+		j.event(1*ms, 1, e)
+		e.Peer = 4
+		j.event(2*ms, 1, e)
+		list, _ := j.since(0, math.MaxInt64)
+		require.Equal(t, text, condense(list)[0].Text)
+	}
+
 	list, next = j.since(2, 6*ms)
 	require.Len(t, list, 1)
 	require.Equal(t, 3, next)
