@@ -200,7 +200,9 @@ func versionsOfPartsDiffer(t testing.TB) {
 
 func TestVersionsOfPartsDiffer(t *testing.T) { versionsOfPartsDiffer(t) }
 
-func TestConflictsAndTombstonesAreBounded(t *testing.T) {
+// conflictsAreBounded is the rule of what mergers leave: so much is kept, and what users
+// need most.
+func conflictsAreBounded(t testing.TB) {
 	w := newWorld(t, Partitionable)
 	o := w.part(2)
 	for i := range MaxConflicts + 5 {
@@ -210,6 +212,18 @@ func TestConflictsAndTombstonesAreBounded(t *testing.T) {
 	merge(w, o)
 	require.Len(t, w.s.Conflicts(""), MaxConflicts)
 	require.Equal(t, uint64(5), w.s.Summary().Forgotten)
+	for _, c := range w.s.Conflicts("")[MaxConflicts-20:] {
+		require.Equal(t, Done, w.do(Command{Op: Resolve, Key: c.Lost.Key, Lease: c.Lost.Dot}).Status)
+	}
+	o = w.part(3)
+	for i := range 30 {
+		w.put("late"+strconv.Itoa(i), "1")
+		o.put("late"+strconv.Itoa(i), "2")
+	}
+	merge(w, o)
+	require.Len(t, w.s.Conflicts(""), MaxConflicts, "those that are resolved go first, and then the oldest")
+	require.Len(t, w.s.Conflicts("late"), 30)
+	require.Equal(t, uint64(5+10), w.s.Summary().Forgotten)
 	for i := range MaxTombstones + 1 {
 		w.put("k"+strconv.Itoa(i), "")
 		w.do(Command{Op: Delete, Key: "k" + strconv.Itoa(i)})
@@ -221,3 +235,5 @@ func TestConflictsAndTombstonesAreBounded(t *testing.T) {
 	require.Equal(t, written(t, w.s), written(t, last))
 	require.Equal(t, w.s.bytes, last.bytes)
 }
+
+func TestConflictsAndTombstonesAreBounded(t *testing.T) { conflictsAreBounded(t) }

@@ -27,8 +27,18 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvExpiryWins":        expiryIsNoWrite,
 		"KvResolvedReturns":   resolvedStaysResolved,
 		"KvHistoryShared":     changesStay,
+		"KvShrinkRefused":     fullIsRefused,
+		"KvClockRunsOn":       somehow,
+		"KvBaseChain":         somehow,
+		"KvPageRepeats":       somehow,
+		"KvTrimUnresolved":    conflictsAreBounded,
+		"KvVoidLost":          somewhere,
+		"KvWriterForgotten":   dotsAreBounded,
 	})
 }
 
 // somewhere plays other worlds in each call, until one fails.
 func somewhere(t testing.TB) { worlds(t, rand.Uint64(), 20) }
+
+// somehow plays other lives beside the model in each call, until one fails.
+func somehow(t testing.TB) { asTheModel(t, rand.Uint64(), 2) }

@@ -81,14 +81,22 @@ func TestDotsAreASet(t *testing.T) {
 }
 
 // A set of dots is bounded. It forgets, and invents nothing.
-func TestDotsAreBounded(t *testing.T) {
+func TestDotsAreBounded(t *testing.T) { dotsAreBounded(t) }
+
+func dotsAreBounded(t testing.TB) {
 	var s dots
-	for w := range uint64(maxWriters + 10) {
+	for w := range uint64(maxWriters) {
 		s.add(Dot{w + 1, 1})
 	}
+	s.add(Dot{2, 2})
+	for w := range uint64(10) {
+		s.add(Dot{maxWriters + w + 1, 1})
+	}
 	require.Equal(t, maxWriters, s.writers.n)
-	require.False(t, s.has(Dot{1, 1}), "the oldest writer is forgotten")
-	require.True(t, s.has(Dot{11, 1}))
+	require.False(t, s.has(Dot{1, 1}), "the writer that was silent for longest is forgotten")
+	require.True(t, s.has(Dot{2, 1}), "this one was not silent")
+	require.False(t, s.has(Dot{11, 1}))
+	require.True(t, s.has(Dot{12, 1}))
 	k, _ := s.writers.get(20)
 	for n := range uint64(maxSpans + 10) {
 		s.add(Dot{20, 2 * (n + 1)})

@@ -19,6 +19,7 @@ import (
 type part struct {
 	s    *State
 	seen map[Dot]bool          // with an effect
+	took map[Dot]Command       // with an effect or without
 	ends map[Dot]time.Duration // no lease may end before, by true time
 }
 
@@ -37,7 +38,7 @@ type random struct {
 const deviation, ttl = 5 * time.Millisecond, time.Second
 
 func newRandom(t testing.TB, seed uint64) *random {
-	return &random{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Hour, parts: []*part{{New(Partitionable), map[Dot]bool{}, map[Dot]time.Duration{}}},
+	return &random{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Hour, parts: []*part{{New(Partitionable), map[Dot]bool{}, map[Dot]Command{}, map[Dot]time.Duration{}}},
 		n: map[uint64]uint64{}, wrote: map[Dot]time.Duration{}, met: map[string]int{}}
 }
 
@@ -85,7 +86,7 @@ func (w *random) copy(s *State) *State {
 }
 
 func (w *random) split(p *part) *part {
-	return &part{w.copy(p.s), maps.Clone(p.seen), maps.Clone(p.ends)}
+	return &part{w.copy(p.s), maps.Clone(p.seen), maps.Clone(p.took), maps.Clone(p.ends)}
 }
 
 // command lets a part apply a random command.
@@ -131,6 +132,7 @@ func (w *random) apply(p *part, c Command) {
 	require.Equal(w.t, r, same.Apply(c.Encode()), "a copy does the same")
 	require.Equal(w.t, written(w.t, same), written(w.t, p.s))
 	w.lasted(p, before, &c)
+	p.took[c.Dot] = c
 	if r.Status == Done {
 		p.seen[c.Dot] = true
 		w.wrote[c.Dot] = w.now
@@ -162,10 +164,11 @@ func (w *random) meet() {
 	n := 2 + w.rnd.IntN(len(w.parts)-1)
 	group := w.parts[:n]
 	var branches, others []*State
-	seen := map[Dot]bool{}
+	seen, took := map[Dot]bool{}, map[Dot]Command{}
 	for _, p := range group {
 		branches, others = append(branches, w.copy(p.s)), append(others, w.copy(p.s))
 		maps.Copy(seen, p.seen)
+		maps.Copy(took, p.took)
 	}
 	m := New(Partitionable)
 	m.Merge(branches)
@@ -178,12 +181,17 @@ func (w *random) meet() {
 			w.explain(group, p, e, m)
 		}
 	}
+	again := w.copy(m)
+	for d, c := range took {
+		require.Equal(w.t, Repeated, again.Apply(c.Encode()).Status, "%v, which a part had", d)
+	}
+	require.Equal(w.t, written(w.t, m), written(w.t, again))
 	w.met["met"]++
 	ends := map[Dot]time.Duration{}
 	for _, l := range m.leases.all() {
 		ends[l.id] = w.now + ttl // it begins anew
 	}
-	w.parts = append([]*part{{m, seen, ends}}, w.parts[n:]...)
+	w.parts = append([]*part{{m, seen, took, ends}}, w.parts[n:]...)
 }
 
 // explain demands that the entry of a part stays, or was overwritten, or overtaken by a

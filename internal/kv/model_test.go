@@ -1,0 +1,338 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+)
+
+// model is a linearizable store in its simplest form: it forgets nothing, and looks at all
+// it has for every command.
+type model struct {
+	revision uint64
+	keys     map[string]modelKey
+	leases   map[Dot]modelLease
+	clock    orderedClock
+	changes  []modelChange
+	places   []Place // by revision
+	expired  uint64
+}
+
+type modelKey struct {
+	value            string // its length and first byte
+	version, created uint64
+	lease            Dot
+}
+
+func begin(value []byte) string { return fmt.Sprint(len(value), value[0]) }
+
+type modelLease struct {
+	ttl      time.Duration
+	timeline clocksync.TimelineID
+	end      clocksync.Time
+}
+
+type modelChange struct {
+	key              string
+	revision         uint64
+	expired, deleted bool
+}
+
+func (l modelLease) begin(at clocksync.Reading) modelLease {
+	l.timeline, l.end = clocksync.TimelineID{}, 0
+	if Tells(&at) {
+		l.timeline, l.end = at.Timeline, at.Time+clocksync.Time(at.Deviation+l.ttl)
+	}
+	return l
+}
+
+// advance lets the time pass that a command tells.
+func (m *model) advance(at clocksync.Reading) {
+	if !Tells(&at) {
+		return
+	}
+	if earliest := at.Time - clocksync.Time(at.Deviation); at.Timeline != m.clock.timeline {
+		m.clock = orderedClock{at.Timeline, earliest}
+	} else {
+		m.clock.now = max(m.clock.now, earliest)
+	}
+	var over []string
+	for id, l := range m.leases {
+		if l.timeline != m.clock.timeline {
+			m.leases[id] = l.begin(at)
+		} else if l.end < m.clock.now {
+			over = append(over, id.String())
+		}
+	}
+	for _, id := range slices.Sorted(slices.Values(over)) {
+		d, _ := ParseDot(id)
+		m.end(d, true)
+	}
+}
+
+// end ends a lease and its keys.
+func (m *model) end(id Dot, expired bool) {
+	var keys []string
+	for key, k := range m.keys {
+		if k.lease == id {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) > 0 {
+		m.revision++
+	}
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		delete(m.keys, key)
+		m.changes = append(m.changes, modelChange{key, m.revision, expired, true})
+		if expired {
+			m.expired++
+		}
+	}
+	delete(m.leases, id)
+}
+
+// apply returns the status of a command that is within the limits.
+func (m *model) apply(c *Command) Status {
+	m.advance(c.At)
+	old, exists := m.keys[c.Key]
+	lease, leased := m.leases[c.Lease]
+	switch {
+	case c.Match && c.Version != (Version{Revision: old.version}):
+		return Mismatch
+	case c.Op == Delete && !exists, c.Lease != (Dot{}) && c.TTL == 0 && !leased, c.Op == Resolve:
+		return NotFound
+	}
+	switch c.Op {
+	case Put:
+		m.revision++
+		k := modelKey{begin(c.Value), m.revision, m.revision, c.Lease}
+		if exists {
+			k.created = old.created
+		}
+		if c.TTL != 0 {
+			k.lease, m.leases[c.Dot] = c.Dot, modelLease{ttl: c.TTL}.begin(c.At)
+		}
+		m.keys[c.Key] = k
+		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, false})
+	case Delete:
+		m.revision++
+		delete(m.keys, c.Key)
+		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, true})
+	case Grant:
+		m.leases[c.Dot] = modelLease{ttl: c.TTL}.begin(c.At)
+	case Renew:
+		m.leases[c.Lease] = lease.begin(c.At)
+	case Revoke:
+		m.end(c.Lease, false)
+	}
+	return Done
+}
+
+// twin is a state beside its model.
+type twin struct {
+	t   testing.TB
+	rnd *rand.Rand
+	s   *State
+	m   model
+	n   uint64
+	now time.Duration // true
+}
+
+// modelKeys are the keys of a twin. Some begin with others.
+var modelKeys = []string{"a", "aa", "ab", "b", "b/", "b/a", "b/b", "c"}
+
+func newTwin(t testing.TB, seed uint64) *twin {
+	return &twin{t: t, rnd: rand.New(rand.NewPCG(seed, 11)), s: New(Linearizable), now: time.Hour,
+		m: model{keys: map[string]modelKey{}, leases: map[Dot]modelLease{}, places: []Place{{}}}}
+}
+
+// reading returns a reading of one of three timelines, which are far apart. Most commands
+// come from the first, and some from no clock.
+func (w *twin) reading() clocksync.Reading {
+	n := max(0, w.rnd.IntN(12)-8)
+	if n == 3 {
+		return clocksync.Reading{Deviation: clocksync.UnknownBound}
+	}
+	off := []time.Duration{0, -59 * time.Minute, time.Hour}[n] + time.Duration(w.rnd.Int64N(int64(2*deviation))) - deviation
+	return at(line(1+n), w.now+off, deviation)
+}
+
+// lease returns a lease that there is or was.
+func (w *twin) lease() (id Dot) {
+	for d := range w.m.leases {
+		if id == (Dot{}) || d.compare(id) < 0 {
+			id = d
+		}
+	}
+	if id == (Dot{}) || w.rnd.IntN(5) == 0 {
+		id = Dot{1, 1 + w.rnd.Uint64N(w.n)}
+	}
+	return id
+}
+
+// command applies a random command to both.
+func (w *twin) command() {
+	w.n++
+	w.now += time.Duration(w.rnd.Int64N(int64(ttl / 5)))
+	c := Command{Op: Put, Dot: Dot{1, w.n}, At: w.reading()}
+	if w.rnd.IntN(2) == 0 {
+		c.Op = Op(1 + w.rnd.IntN(int(Resolve)))
+	}
+	if c.Op == Put || c.Op == Delete {
+		c.Key = modelKeys[w.rnd.IntN(len(modelKeys))]
+		if c.Match = w.rnd.IntN(3) == 0; c.Match && w.rnd.IntN(3) > 0 {
+			c.Version.Revision = w.m.keys[c.Key].version
+		}
+	}
+	switch c.Op {
+	case Put:
+		size := 8
+		if w.rnd.IntN(4) == 0 {
+			size = MaxValueBytes // a few of them are all the history that is kept
+		}
+		c.Value = bytes.Repeat([]byte{byte(w.n)}, size)
+		switch w.rnd.IntN(5) {
+		case 0:
+			c.TTL = ttl
+		case 1:
+			c.Lease = w.lease()
+		}
+	case Grant:
+		c.TTL = ttl
+	case Renew, Revoke, Resolve:
+		c.Lease = w.lease()
+	}
+	due, leases := w.s.Due(c.At), maps.Clone(w.m.leases)
+	r, status := w.s.Apply(c.Encode()), w.m.apply(&c)
+	require.Equal(w.t, status, r.Status, "%v", c.Op)
+	require.Equal(w.t, w.m.revision, r.Revision)
+	require.Equal(w.t, w.m.keys[c.Key].version, r.Version.Revision, "%v", c.Op)
+	if c.Op == Tick {
+		require.True(w.t, due || maps.Equal(leases, w.m.leases), "no command was due, and one has changed the leases")
+	}
+	for n := uint64(len(w.m.places)); n <= w.m.revision; n++ {
+		w.m.places = append(w.m.places, Place{Revision: n}) // all but the last one are of leases that have ended
+	}
+	w.m.places[w.m.revision] = w.s.Place()
+}
+
+// compare demands that the two have the same.
+func (w *twin) compare() {
+	require.Equal(w.t, Counts{Expired: w.m.expired}, w.s.counts)
+	require.Equal(w.t, len(w.m.leases), w.s.leases.n)
+	for id, want := range w.m.leases {
+		l, found := w.s.Lease(id)
+		require.True(w.t, found)
+		require.Equal(w.t, want, modelLease{l.TTL, l.Timeline, l.End})
+		for _, key := range modelKeys {
+			require.Equal(w.t, w.m.keys[key].lease == id, slices.Contains(l.Keys, key))
+		}
+	}
+	size := 0
+	for _, key := range modelKeys {
+		want, exists := w.m.keys[key]
+		e := w.s.Get(key)
+		require.Equal(w.t, exists, e != nil)
+		if exists {
+			size += e.bytes()
+			require.Equal(w.t, want, modelKey{begin(e.Value), e.Version.Revision, e.Created, e.Lease})
+		}
+	}
+	require.Equal(w.t, size, w.s.Summary().Bytes)
+	w.comparePages()
+	w.compareChanges()
+}
+
+// comparePages walks through the keys in pages.
+func (w *twin) comparePages() {
+	prefix, limit := modelKeys[w.rnd.IntN(len(modelKeys))][:w.rnd.IntN(2)], 1+w.rnd.IntN(4)
+	if w.rnd.IntN(2) == 0 {
+		prefix = modelKeys[w.rnd.IntN(len(modelKeys))]
+	}
+	var got, want []string
+	for after, more := "", true; more; after = got[len(got)-1] {
+		var page []*Entry
+		page, more = w.s.List(prefix, after, limit)
+		require.True(w.t, len(page) <= limit && len(got) <= len(modelKeys), "pages without an end")
+		for _, e := range page {
+			got = append(got, e.Key)
+		}
+		if len(got) == 0 {
+			break
+		}
+	}
+	for _, key := range modelKeys {
+		if _, exists := w.m.keys[key]; exists && strings.HasPrefix(key, prefix) {
+			want = append(want, key)
+		}
+	}
+	require.Equal(w.t, want, got)
+}
+
+// compareChanges asks for the changes after every place that there was.
+func (w *twin) compareChanges() {
+	oldest := w.s.Oldest()
+	next := 0
+	for _, p := range w.m.places {
+		for next < len(w.m.changes) && w.m.changes[next].revision <= p.Revision {
+			next++
+		}
+		list, err := w.s.Since(p)
+		if p.Revision < oldest {
+			require.ErrorIs(w.t, err, ErrCompacted)
+			continue
+		}
+		require.NoError(w.t, err, "changes after %v, of which those after %d are kept", p, oldest)
+		require.Len(w.t, list, len(w.m.changes)-next)
+		for i, c := range list {
+			require.Equal(w.t, w.m.changes[next+i], modelChange{c.Key, c.Revision, c.Expired, c.Deleted})
+		}
+		_, err = w.s.Since(Place{p.Revision, p.Chain ^ 1})
+		if p.Chain > 1 {
+			require.ErrorIs(w.t, err, ErrOtherPart)
+		}
+	}
+	_, err := w.s.Since(Place{Revision: w.m.revision + 1})
+	require.ErrorIs(w.t, err, ErrAhead)
+}
+
+// restart replaces the state by what is written down of it.
+func (w *twin) restart() {
+	b := written(w.t, w.s)
+	w.s = New(Linearizable)
+	require.NoError(w.t, w.s.Restore(bytes.NewReader(b)))
+}
+
+// asTheModel plays random commands, with restarts.
+func asTheModel(t testing.TB, first, count uint64) (compacted, expired uint64) {
+	for seed := range count {
+		w := newTwin(t, first+seed)
+		for i := range 400 {
+			w.command()
+			if i%50 == 49 {
+				w.compare()
+				w.restart()
+				w.compare()
+			}
+		}
+		compacted, expired = compacted+w.s.Oldest(), expired+w.m.expired
+	}
+	return compacted, expired
+}
+
+// A store does what its model does, in random lives with restarts.
+func TestStoresDoAsTheModel(t *testing.T) {
+	compacted, expired := asTheModel(t, 0, 6)
+	require.Positive(t, compacted)
+	require.Positive(t, expired)
+	t.Log(fmt.Sprint(compacted, " revisions are compacted, ", expired, " keys have expired"))
+}
