@@ -19,7 +19,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/campaign ./internal/campaign/replicated \
 	./timed ./datagram ./leader ./leader/edict ./leader/epoch ./leader/quorum \
 	./membership ./clocksync ./broadcast ./internal/wire ./internal/stack ./internal/admit ./internal/introduce \
-	./internal/life ./internal/replica ./internal/kv ./internal/session ./internal/random ./internal/enum ./internal/fields ./internal/durable ./internal/claim \
+	./internal/life ./internal/replica ./internal/keep ./internal/kv ./internal/session ./internal/random ./internal/enum ./internal/fields ./internal/durable ./internal/claim \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 

@@ -34,12 +34,11 @@ type Writer struct {
 	wake    chan struct{} // records wait, or the writer is closed
 	done    chan struct{} // closed when the goroutine has ended
 
-	mu      sync.Mutex
-	pending Batch
-	taken   uint64        // the number of the last record in pending
-	roomy   chan struct{} // closed when pending was taken
-	closed  bool
-	err     error // why the goroutine has ended
+	mu     sync.Mutex // held for all of queue but Write
+	queue  *Queue
+	roomy  chan struct{} // closed when what waited was taken
+	closed bool
+	err    error // why the goroutine has ended
 }
 
 // NewWriter starts a writer. The journal must not be appended to otherwise until it is
@@ -51,13 +50,7 @@ func NewWriter(j *Journal, o WriterOptions) *Writer {
 	if o.Retry == 0 {
 		o.Retry = DefaultRetry
 	}
-	if o.OnDurable == nil {
-		o.OnDurable = func(uint64) {}
-	}
-	if o.OnFull == nil {
-		o.OnFull = func(error) {}
-	}
-	w := &Writer{journal: j, opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}), taken: j.Last(), roomy: make(chan struct{})}
+	w := &Writer{journal: j, opts: o, queue: NewQueue(j, o), wake: make(chan struct{}, 1), done: make(chan struct{}), roomy: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -69,21 +62,17 @@ func NewWriter(j *Journal, o WriterOptions) *Writer {
 func (w *Writer) Append(ctx context.Context, records ...[]byte) (last uint64, err error) {
 	for {
 		w.mu.Lock()
-		switch {
+		switch size, some := w.queue.Waits(); {
 		case w.err != nil:
 			defer w.mu.Unlock()
 			return 0, w.err
 		case w.closed:
 			defer w.mu.Unlock()
 			return 0, ErrClosed
-		case w.pending.Count() == 0 || w.pending.Size() <= w.opts.Pending:
+		case !some || size <= w.opts.Pending:
 			defer w.mu.Unlock()
-			for _, r := range records {
-				w.pending.Add(r)
-			}
-			w.taken += uint64(len(records))
 			w.signal()
-			return w.taken, nil
+			return w.queue.Add(records...), nil
 		}
 		roomy := w.roomy
 		w.mu.Unlock()
@@ -127,57 +116,40 @@ func (w *Writer) Close() error {
 // run writes batches until the writer is closed.
 func (w *Writer) run() {
 	defer close(w.done)
-	var batch Batch
 	for {
-		more := w.next(&batch)
-		if !more {
+		some, more := w.next()
+		switch {
+		case some:
+			if err := w.write(); err != nil {
+				w.mu.Lock()
+				w.err = err
+				w.mu.Unlock()
+				return
+			}
+		case !more:
 			return
-		}
-		if batch.Count() == 0 {
+		default:
 			w.journal.Mark()
 			<-w.wake
-			continue
 		}
-		if err := w.write(&batch); err != nil {
-			w.mu.Lock()
-			w.err = err
-			w.mu.Unlock()
-			return
-		}
-		w.opts.OnDurable(w.journal.Last())
 	}
 }
 
-// next takes all records that wait. It reports false when there will be no more.
-func (w *Writer) next(batch *Batch) bool {
+// next takes all records that wait, if there are some. It reports whether there may be more.
+func (w *Writer) next() (some, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	batch.Reset()
-	if w.pending.Count() == 0 {
-		return !w.closed
+	if some = w.queue.Take(); some {
+		close(w.roomy)
+		w.roomy = make(chan struct{})
 	}
-	*batch, w.pending = w.pending, *batch
-	close(w.roomy)
-	w.roomy = make(chan struct{})
-	return true
+	return some, !w.closed
 }
 
 // write writes a batch. While the disk is full it waits, and tries again.
-func (w *Writer) write(batch *Batch) error {
-	full := false
+func (w *Writer) write() error {
 	for {
-		err := w.journal.Append(batch)
-		if !errors.Is(err, ErrFull) {
-			if full && err == nil {
-				w.opts.OnFull(nil)
-			}
-			return err
-		}
-		if !full {
-			w.opts.OnFull(err)
-		}
-		full = true
-		if !w.pause() {
+		if err := w.queue.Write(); !errors.Is(err, ErrFull) || !w.pause() {
 			return err
 		}
 	}

@@ -73,7 +73,8 @@ var below = map[string][]string{
 	"internal/join":               {"timed"},
 	"internal/session":            {"timed", "internal/fields"},
 	"replicate":                   {"", "broadcast", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
-	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/loop/deliveryqueue", "internal/seqlock"},
+	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/keep", "internal/loop/deliveryqueue", "internal/seqlock"},
+	"internal/keep":               {"membership", "broadcast", "internal/replica", "internal/journal"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
 	"internal/store":              {"", "internal/api", "internal/kv", "replicate"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
@@ -83,7 +84,7 @@ var below = map[string][]string{
 }
 
 // pure lists the packages that must neither read clocks nor block.
-var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv", "internal/claim", "internal/fields"}
+var pure = []string{"timed", "datagram", "leader", "leader/edict", "membership", "clocksync", "broadcast", "internal/replica", "internal/session", "internal/wire", "internal/stack", "internal/life", "internal/admit", "internal/introduce", "leader/quorum", "leader/epoch", "internal/enum", "internal/kv", "internal/claim", "internal/fields", "internal/keep"}
 
 type goPackage struct {
 	ImportPath   string

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -14,45 +12,25 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
 
-// leastLog is how many bytes of operations are logged before a snapshot is made, unless
-// the snapshot before was larger than half of that.
-const leastLog = 16 << 20
-
-// Store keeps the state of an application in a journal: a snapshot, and all operations
-// since. The goroutine that calls the application owns it, except for what mu guards. All
-// methods of a nil *Store do nothing.
+// Store keeps the state of an application in a journal: it performs the steps of a keeper.
+// The goroutine that calls the application owns it, except for what mu guards. All methods
+// of a nil *Store do nothing.
 type Store struct {
-	journal *journal.Journal
-	writer  *journal.Writer
-	app     Application
-	place   replica.Place // of the state
-	named   bool          // the state on the disk is that of the application
-	number  uint64        // of the last record
-	since   int           // bytes of operations since the snapshot
-	least   int           // of them before a snapshot is made
-	next    int           // of them before the next one
-	buffer  []byte
-	retry   time.Duration // between two attempts to write to a full disk
-	// replayed is how many operations were applied at the start.
-	replayed uint64
+	keeper *keep.Keeper
+	writer *journal.Writer
+	retry  time.Duration // between two attempts to write to a full disk
 
 	mu      sync.Mutex
-	marks   []mark        // of records that are not on the disk yet
-	stored  replica.Point // the last that is
+	marks   keep.Marks
 	durable uint64        // the last record that is on the disk
 	changed chan struct{} // closed when durable grows
 	events  []replica.Event
-	news    chan struct{} // stored or events has changed
-}
-
-// mark says which place of the state a record stands for.
-type mark struct {
-	number uint64
-	at     replica.Point
+	news    chan struct{} // what the disk has, or events, has changed
 }
 
 // OpenStore opens the store in a directory, and gives the application the state that is
@@ -64,7 +42,7 @@ func OpenStore(dir string, app Application) (*Store, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
-	s, err := newStore(j, app)
+	s, err := newStore(j, app, keep.Options{})
 	if err != nil {
 		return nil, classify(errors.Join(err, j.Close()))
 	}
@@ -76,7 +54,7 @@ func (s *Store) View() membership.ViewID {
 	if s == nil {
 		return membership.ViewID{}
 	}
-	return s.place.View
+	return s.keeper.Place().View
 }
 
 // classify returns an error in terms of the library.
@@ -93,95 +71,16 @@ func classify(err error) error {
 }
 
 // newStore gives the application the state of a journal.
-func newStore(j *journal.Journal, app Application) (*Store, error) {
-	s := &Store{journal: j, app: app, named: true, number: j.Last(), durable: j.Last(), least: leastLog, next: leastLog, retry: journal.DefaultRetry,
-		changed: make(chan struct{}), news: make(chan struct{}, 1)}
-	snapshot, err := s.restore()
+func newStore(j *journal.Journal, app Application, o keep.Options) (*Store, error) {
+	k, err := keep.Open(j, app, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.replay(); err != nil {
-		return nil, err
-	}
-	if err := s.confirm(snapshot); err != nil {
-		return nil, err
-	}
-	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: s.replayed}}
+	s := &Store{keeper: k, durable: j.Last(), retry: journal.DefaultRetry, changed: make(chan struct{}), news: make(chan struct{}, 1)}
+	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: k.Replayed()}}
 	signal(s.news)
 	s.writer = journal.NewWriter(j, journal.WriterOptions{OnDurable: s.onDurable, OnFull: s.onFull})
 	return s, nil
-}
-
-// confirm logs the place behind a snapshot that nothing follows, as replace does, because a
-// process may have ended in between.
-func (s *Store) confirm(snapshot uint64) error {
-	if snapshot == 0 || s.number > snapshot {
-		return nil
-	}
-	var b journal.Batch
-	b.Add(appendPlace(nil, &s.place))
-	err := s.journal.Append(&b)
-	s.number, s.durable = s.journal.Last(), s.journal.Last()
-	if errors.Is(err, journal.ErrFull) {
-		return nil // no file was lost so far
-	}
-	return err
-}
-
-// restore gives the application the state of the snapshot, if there is one, and returns the
-// last record that it stands for.
-func (s *Store) restore() (number uint64, err error) {
-	number, r, err := s.journal.Snapshot()
-	if r == nil || err != nil {
-		return 0, err
-	}
-	var size [4]byte
-	if _, err = io.ReadFull(r, size[:]); err == nil {
-		b := make([]byte, min(binary.BigEndian.Uint32(size[:]), 1<<20))
-		if _, err = io.ReadFull(r, b); err == nil {
-			s.place, _, err = replica.ParsePlace(b)
-		}
-	}
-	if err == nil {
-		err = s.app.Load(r)
-	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, r) // checks what the application did not read
-	}
-	return number, errors.Join(err, r.Close())
-}
-
-// replay has the application apply the operations since the snapshot. A replacement without
-// its snapshot did not come about if it is the last record: the state before counts, and
-// the next place replaces it. Records behind it continue a state whose snapshot is lost.
-func (s *Store) replay() error {
-	return s.journal.Replay(func(number uint64, record []byte) error {
-		switch {
-		case len(record) == 0:
-			return errRecord
-		case record[0] == recordReplaced:
-			s.named = false
-			return nil
-		case !s.named:
-			return s.journal.MissingSnapshot(number - 1)
-		case record[0] == recordPlace:
-			p, rest, err := replica.ParsePlace(record[1:])
-			if s.place = p; err == nil && len(rest) > 0 {
-				err = errRecord
-			}
-			return err
-		case record[0] == recordApply:
-			d, err := parseApply(record)
-			if err == nil {
-				s.app.Apply(d)
-				s.replayed++
-				s.place.Advance(&d)
-				s.since += len(record)
-			}
-			return err
-		}
-		return errRecord
-	})
 }
 
 // Earlier returns the state that the application has, for the first incarnation.
@@ -189,7 +88,7 @@ func (s *Store) Earlier() replica.Earlier {
 	if s == nil {
 		return replica.Earlier{}
 	}
-	return s.place.Named()
+	return s.keeper.Place().Named()
 }
 
 // Ordered returns how far the messages of each sender are ordered that the state contains.
@@ -197,38 +96,22 @@ func (s *Store) Ordered() []broadcast.Mark {
 	if s == nil {
 		return nil
 	}
-	return slices.Clone(s.place.Ordered)
+	return slices.Clone(s.keeper.Place().Ordered)
 }
 
 // apply logs an operation that the application applies.
 func (s *Store) apply(ctx context.Context, d *broadcast.Delivery, at replica.Point) error {
-	if s == nil || !s.named {
+	if s == nil {
 		return nil
 	}
-	s.buffer = appendApply(s.buffer[:0], d)
-	s.since += len(s.buffer)
-	s.place.Advance(d)
-	return s.append(ctx, at)
-}
-
-// append logs a record. The state is then at a place.
-func (s *Store) append(ctx context.Context, at replica.Point) error {
-	s.mu.Lock()
-	s.marks = append(s.marks, mark{s.number + 1, at})
-	s.mu.Unlock()
-	number, err := s.writer.Append(ctx, s.buffer)
-	if err != nil {
-		return fmt.Errorf("replicate: Storage: %w", err)
-	}
-	s.number = number
-	return nil
+	return s.perform(ctx, s.keeper.Apply(d, at))
 }
 
 // dislocate notes that the disk has another state than the application until the next
 // call of locate.
 func (s *Store) dislocate() {
 	if s != nil {
-		s.named = false
+		s.keeper.Dislocate()
 	}
 }
 
@@ -237,31 +120,63 @@ func (s *Store) locate(ctx context.Context, p *replica.Place) error {
 	if s == nil {
 		return nil
 	}
-	s.place = *p
-	if !s.named {
-		return s.replace(ctx)
-	}
-	return s.appendPlace(ctx)
+	return s.perform(ctx, s.keeper.Locate(p))
 }
 
-// replace writes down a state that does not continue what is on the disk. Until the
-// snapshot is complete, the earlier state is the one that counts. The record of the place
-// behind it says that the snapshot was complete, should its file be lost.
-func (s *Store) replace(ctx context.Context) error {
-	s.buffer = append(s.buffer[:0], recordReplaced)
-	if err := s.append(ctx, replica.Point{}); err != nil {
-		return err
+// compact makes a snapshot once enough operations have been logged.
+func (s *Store) compact(ctx context.Context) error {
+	if s == nil {
+		return nil
 	}
-	if err := s.snapshot(ctx); err != nil {
-		return err
-	}
-	return s.appendPlace(ctx)
+	return s.perform(ctx, s.keeper.Compact())
 }
 
-// appendPlace logs the place of the state.
-func (s *Store) appendPlace(ctx context.Context) error {
-	s.buffer = appendPlace(s.buffer[:0], &s.place)
-	return s.append(ctx, replica.Point{View: s.place.View, Position: s.place.Position})
+// perform performs steps of the keeper.
+func (s *Store) perform(ctx context.Context, steps []keep.Step) (err error) {
+	for i := 0; i < len(steps) && err == nil; i++ {
+		if steps[i].Record == nil {
+			err = s.snapshot(ctx, steps[i])
+		} else {
+			err = s.append(ctx, steps[i])
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("replicate: Storage: %w", err)
+	}
+	return nil
+}
+
+// append hands a record to the writer.
+func (s *Store) append(ctx context.Context, step keep.Step) error {
+	s.mu.Lock()
+	s.marks.Add(step.Number, step.At)
+	s.mu.Unlock()
+	_, err := s.writer.Append(ctx, step.Record)
+	return err
+}
+
+// snapshot makes a snapshot. While the disk is full it waits, and tries again.
+func (s *Store) snapshot(ctx context.Context, step keep.Step) error {
+	if err := s.wait(ctx, step.Number); err != nil {
+		return err
+	}
+	for full := false; ; full = true {
+		err := s.keeper.Snapshot(step)
+		if !errors.Is(err, journal.ErrFull) {
+			if full && err == nil {
+				s.onFull(nil)
+			}
+			return err
+		}
+		if !full {
+			s.onFull(err)
+		}
+		select {
+		case <-time.After(s.retry):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // wait waits until a record is on the disk.
@@ -276,7 +191,7 @@ func (s *Store) wait(ctx context.Context, number uint64) error {
 		select {
 		case <-changed:
 		case <-s.writer.Done():
-			return fmt.Errorf("replicate: Storage: %w", errors.Join(s.writer.Err(), journal.ErrClosed))
+			return errors.Join(s.writer.Err(), journal.ErrClosed)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -287,14 +202,7 @@ func (s *Store) wait(ctx context.Context, number uint64) error {
 func (s *Store) onDurable(last uint64) {
 	s.mu.Lock()
 	s.durable = last
-	k := 0
-	for k < len(s.marks) && s.marks[k].number <= last {
-		if at := s.marks[k].at; !at.View.None() {
-			s.stored = at
-		}
-		k++
-	}
-	s.marks = s.marks[:copy(s.marks, s.marks[k:])]
+	s.marks.Reach(last)
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
@@ -323,7 +231,7 @@ func (s *Store) take() (at replica.Point, events []replica.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events, s.events = s.events, nil
-	return s.stored, events
+	return s.marks.Stored(), events
 }
 
 // watch returns why the disk can take nothing any more.

@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
@@ -101,14 +102,14 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 				continue
 			}
 			require.NoError(t, err, "seed %d", seed)
-			store, err := newStore(j, k.app)
+			store, err := newStore(j, k.app, keep.Options{Least: 100})
 			if errors.Is(err, disktest.ErrPower) {
 				disk = disk.Survivor(k.r)
 				continue
 			}
 			require.NoError(t, err, "seed %d", seed)
-			k.store, store.least, store.next = store, 100, 100
-			name := describe(&store.place)
+			k.store = store
+			name := describe(store.keeper.Place())
 			was, ok := k.was[name]
 			require.True(t, ok, "seed %d: nothing was at %s", seed, name)
 			require.Equal(t, was, strings.Join(k.app.list, " "), "seed %d: at %s", seed, name)
@@ -125,7 +126,7 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 				require.GreaterOrEqual(t, j, i, "seed %d: %s is older than %s, which was on the disk", seed, name, sure)
 				found++
 			}
-			k.place, k.order, sure = store.place, nil, ""
+			k.place, k.order, sure = *store.keeper.Place(), nil, ""
 			k.place.Ordered = store.Ordered()
 			k.at = map[replica.Point]int{}
 			k.was = map[string]string{}
@@ -158,13 +159,13 @@ func (k *keeper) misses(t testing.TB, seed uint64, disk *disktest.Disk, sure str
 		j, err := journal.OpenOn(disktest.Of(rest), journal.Options{Segment: 1 << 10})
 		app, store := &words{}, (*Store)(nil)
 		if err == nil {
-			store, err = newStore(j, app)
+			store, err = newStore(j, app, keep.Options{})
 		}
 		if err != nil {
 			require.Contains(t, err.Error(), "disk/", "seed %d: without %s", seed, lost)
 			continue
 		}
-		name := describe(&store.place)
+		name := describe(store.keeper.Place())
 		require.NoError(t, store.Close())
 		// The state with which the store was opened was on the disk.
 		require.GreaterOrEqual(t, slices.Index(k.order, name), max(0, slices.Index(k.order, sure)), "seed %d: without %s, %s is too old", seed, lost, name)

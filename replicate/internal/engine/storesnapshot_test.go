@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
@@ -36,18 +37,20 @@ func snapshotWaits(t testing.TB) {
 	disk, app := disktest.New(), blunt{&words{}}
 	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
 	require.NoError(t, err)
-	s, err := newStore(j, app)
+	s, err := newStore(j, app, keep.Options{Least: 300})
 	require.NoError(t, err)
-	s.next, s.retry = 300, time.Millisecond
+	s.retry = time.Millisecond
 	view := membership.ViewID{Sequence: 1, Leader: 1, Boot: 1}
 	require.NoError(t, s.locate(t.Context(), &replica.Place{View: view}))
-	for n := uint64(1); s.since < s.next; n++ {
-		d := broadcast.Delivery{ID: messageID(n), Position: n, Payload: fmt.Appendf(nil, "w%d", n)}
-		require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: view, Position: n}))
-		app.Apply(d)
-	}
-	require.NoError(t, s.wait(t.Context(), s.number))
+	n := uint64(0)
 	for _, room := range []int{0, 60} { // at its first bytes, and later
+		for len(s.keeper.Compact()) == 0 {
+			n++
+			d := broadcast.Delivery{ID: messageID(n), Position: n, Payload: fmt.Appendf(nil, "w%d", n)}
+			require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: view, Position: n}))
+			app.Apply(d)
+		}
+		require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
 		s.take()
 		disk.SetRoom(room)
 		ended := make(chan error, 1)
@@ -56,15 +59,13 @@ func snapshotWaits(t testing.TB) {
 		disk.SetRoom(-1)
 		require.NoError(t, <-ended)
 		require.NoError(t, awaitDisk(t, s, ended), "there is room again")
-		s.since = s.next
-		require.NoError(t, s.locate(t.Context(), &replica.Place{View: view, Position: 1 << 20}))
 	}
 	require.NoError(t, s.Close())
 
 	again := &words{}
 	j, err = journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
 	require.NoError(t, err)
-	s, err = newStore(j, again)
+	s, err = newStore(j, again, keep.Options{})
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(app.list, " "), strings.Join(again.list, " "))
 	require.NoError(t, s.Close())
@@ -95,12 +96,13 @@ func TestAWaitingSnapshotEndsWithItsContext(t *testing.T) {
 	disk := disktest.New()
 	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
 	require.NoError(t, err)
-	s, err := newStore(j, &words{})
+	app := &words{}
+	s, err := newStore(j, app, keep.Options{Least: 1})
 	require.NoError(t, err)
-	require.NoError(t, s.locate(t.Context(), &replica.Place{View: membership.ViewID{Sequence: 1, Leader: 1, Boot: 1}}))
-	require.NoError(t, s.wait(t.Context(), s.number))
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app, 1)
+	require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
 	disk.SetRoom(0)
-	s.next = 0
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.compact(ctx) }()
@@ -116,10 +118,12 @@ func TestAReplacedStateIsNotContinuedWithoutItsSnapshot(t *testing.T) { lostSnap
 // lostSnapshot replaces the state of a store, has operations follow, and loses the snapshot.
 func lostSnapshot(t testing.TB) {
 	disk := disktest.New()
+	var j *journal.Journal
 	open := func(app Application) (*Store, error) {
-		j, err := journal.OpenOn(disk, journal.Options{})
+		var err error
+		j, err = journal.OpenOn(disk, journal.Options{})
 		require.NoError(t, err)
-		s, err := newStore(j, app)
+		s, err := newStore(j, app, keep.Options{})
 		if err != nil {
 			require.NoError(t, j.Close())
 		}
@@ -132,9 +136,9 @@ func lostSnapshot(t testing.TB) {
 	app.list = []string{"of", "others"}
 	require.NoError(t, s.locate(t.Context(), placeOf(2)))
 	var lost *journal.MissingError
-	require.ErrorAs(t, s.journal.MissingSnapshot(s.number-1), &lost)
+	require.ErrorAs(t, j.MissingSnapshot(s.keeper.Last()-1), &lost)
 	log(t, s, app, 2)
-	require.NoError(t, s.wait(t.Context(), s.number))
+	require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
 	require.NoError(t, s.Close())
 	s, again := reopened(t, open)
 	require.Equal(t, app.list, again.list)
@@ -153,14 +157,15 @@ func TestAStateThatWasNotReplacedGoesOn(t *testing.T) {
 	open := func(app Application) (*Store, error) {
 		j, err := journal.OpenOn(disk, journal.Options{})
 		require.NoError(t, err)
-		return newStore(j, app)
+		return newStore(j, app, keep.Options{})
 	}
 	s, app := reopened(t, open)
 	require.NoError(t, s.locate(t.Context(), placeOf(1)))
 	log(t, s, app, 1)
-	s.buffer = []byte{recordReplaced}
-	require.NoError(t, s.append(t.Context(), replica.Point{}))
-	require.NoError(t, s.wait(t.Context(), s.number))
+	s.dislocate()
+	replaced := s.keeper.Locate(placeOf(9))[0]
+	require.NoError(t, s.append(t.Context(), replaced))
+	require.NoError(t, s.wait(t.Context(), replaced.Number))
 	require.NoError(t, s.Close())
 	for n := uint64(2); n < 5; n++ {
 		var again *words
@@ -168,7 +173,7 @@ func TestAStateThatWasNotReplacedGoesOn(t *testing.T) {
 		require.Equal(t, app.list, again.list)
 		require.NoError(t, s.locate(t.Context(), placeOf(n)))
 		log(t, s, again, n)
-		require.NoError(t, s.wait(t.Context(), s.number))
+		require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
 		require.NoError(t, s.Close())
 		app = again
 	}
@@ -199,16 +204,15 @@ func countsOn(t testing.TB) {
 	open := func(app Application) (*Store, error) {
 		j, err := journal.OpenOn(disk, journal.Options{})
 		require.NoError(t, err)
-		return newStore(j, app)
+		return newStore(j, app, keep.Options{Least: 1})
 	}
 	s, app := reopened(t, open)
 	require.NoError(t, s.locate(t.Context(), placeOf(1)))
 	log(t, s, app, 1)
-	since := s.since
-	require.Positive(t, since)
+	require.NotEmpty(t, s.keeper.Compact())
 	require.NoError(t, s.Close())
 	s, _ = reopened(t, open)
-	require.Equal(t, since, s.since)
+	require.NotEmpty(t, s.keeper.Compact())
 	require.NoError(t, s.Close())
 }
 

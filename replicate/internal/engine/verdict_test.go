@@ -46,7 +46,7 @@ func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
 func storedInTurn(t testing.TB) {
 	s := &Store{changed: make(chan struct{}), news: make(chan struct{}, 1)}
 	for n := range uint64(3) {
-		s.marks = append(s.marks, mark{n + 1, point(7, 10*n)})
+		s.marks.Add(n+1, point(7, 10*n))
 	}
 	for n := range uint64(3) {
 		s.onDurable(n + 1)
@@ -56,16 +56,3 @@ func storedInTurn(t testing.TB) {
 }
 
 func TestADiskHasWhatItsWriterHasFlushed(t *testing.T) { storedInTurn(t) }
-
-// The record of an operation says all that the place of the state depends on.
-func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
-	for _, d := range []broadcast.Delivery{
-		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}, Position: 6, Stamp: 7, Deviation: 8, Payload: []byte("a")},
-		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Position: 6, Payload: []byte("b")},
-		{ID: messageID(5), Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Flushed: true, Position: 6, Payload: []byte("c")},
-	} {
-		got, err := parseApply(appendApply(nil, &d))
-		require.NoError(t, err)
-		require.Equal(t, d, got)
-	}
-}
