@@ -109,6 +109,20 @@ func greets(t testing.TB) {
 
 func TestMembersAreGreetedUntilTheyAreKnown(t *testing.T) { greets(t) }
 
+// Members that are introduced at different times are greeted at intervals of their own.
+func atIntervals(t testing.TB) {
+	m := New(1, period, start)
+	const apart = 7 * time.Millisecond
+	for i := range timed.NodeID(10) {
+		now := start.Add(time.Duration(i) * apart)
+		m.HandleMembers(now, members(i+2), timed.Set{})
+		require.Len(t, greetings(run(m, now, apart)), 1, "the others are not due")
+	}
+	require.Len(t, run(m, start.Add(10*apart), time.Minute/4), 10*(greetTimes-1))
+}
+
+func TestGreetingsAreAtIntervals(t *testing.T) { atIntervals(t) }
+
 // However many members are introduced, few are under way.
 func bounded(t testing.TB) {
 	m := New(1, period, start)

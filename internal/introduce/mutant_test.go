@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"IntroduceFirst":     gossips,
 		"IntroduceForEver":   greets,
 		"IntroduceNoBounds":  bounded,
+		"IntroduceAllNow":    atIntervals,
 		"LabelsNotToTheOnly": tellsNewcomers,
 		"JoinGivesUp":        seeks,
 		"JoinChatters":       seeks,
