@@ -224,9 +224,6 @@ func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate i
 		g := time.Duration(gain)
 		end = diff/g*1e9 + diff%g*1e9/g
 	}
-	if end < 0 { // the line runs away as fast as this clock may follow
-		end = 0
-	}
 	c.startPiece(now, shown, slew, now.Add(end))
 	c.snap.rest = rate
 }

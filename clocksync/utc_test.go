@@ -147,6 +147,12 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, External, r.Status)
 	require.Equal(t, LeapInsert, r.Leap)
 	require.Equal(t, External, c.Read(start.Add(time.Minute)).Status)
+	void := c.snap.utc.void
+	for now := void - 1; now <= void; now++ {
+		_, announced := announcedUTC(c, now)
+		require.Equal(t, now < void, announced)
+		require.Equal(t, now < void, c.Read(now).UTCBound != UnknownBound)
+	}
 	near := start.Add(time.Hour - LeapMargin + time.Second)
 	require.Equal(t, Internal, c.Read(near).Status)
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
