@@ -186,6 +186,16 @@ func uneven() []Campaign {
 	)
 }
 
+// disks are the situations that disks get into, and losses what becomes of what they lose.
+var (
+	disks = []string{replicated.Recovered, replicated.Torn, replicated.Failed, replicated.Full, replicated.FullForSnapshot, replicated.Compacted,
+		replicated.PowerLost, replicated.EndedEarly, replicated.EndedTogether}
+	losses = []string{replicated.Forgotten,
+		replicated.LostFile + replicated.RefusedAfter, replicated.FlippedBit + replicated.RefusedAfter, replicated.CutFile + replicated.RefusedAfter,
+		replicated.OlderFile + replicated.RefusedAfter, replicated.LostFile + replicated.MissedAfter, replicated.CutFile + replicated.MissedAfter,
+		replicated.OlderFile + replicated.MissedAfter, replicated.OlderStore + replicated.MissedAfter, replicated.LostStore + replicated.MissedAfter}
+)
+
 // states returns the campaigns of replicated state.
 func states() []Campaign {
 	return []Campaign{
@@ -198,9 +208,15 @@ func states() []Campaign {
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
 		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,
-			Reach: []string{replicated.Merged, replicated.Restored, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
+			Reach: append([]string{replicated.Merged, replicated.Restored, replicated.Lasted}, disks...)},
 		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,
-			Reach: []string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Recovered, replicated.Torn, replicated.Failed}},
+			Reach: append([]string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted}, disks...)},
+		{Name: "state-disks-timed", Purpose: "replicated state on disks, some operations Timed", Play: replicated.Options{Disks: true, Timed: true}.Play, Check: 5, Test: 100, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Recovered, replicated.PowerLost, replicated.EndedTogether}},
+		{Name: "state-disks-lost", Purpose: "replicated state on disks that lose files", Play: replicated.Options{Disks: true, Damage: true}.Play, Check: 5, Test: 200, Long: 1,
+			Reach: losses},
+		{Name: "state-disks-lost-quorum", Purpose: "replicated state on disks that lose files, in quorums",
+			Play: replicated.Options{Disks: true, Damage: true, Quorum: true}.Play, Check: 5, Test: 200, Long: 1, Reach: append([]string{replicated.Begun}, losses...)},
 		{Name: "sessions", Purpose: "clients' sessions on replicated state", Play: replicated.Options{Sessions: true, Disks: true}.Play, Check: 10, Test: 200, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Recovered, replicated.Repeated, replicated.Expired}},
 		{Name: "sessions-quorum", Purpose: "clients' sessions in quorums", Play: replicated.Options{Sessions: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,

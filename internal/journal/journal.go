@@ -16,17 +16,20 @@ type Options struct {
 	// Segment is the size in bytes at which a segment is full. Zero means
 	// DefaultSegment.
 	Segment int64
+	// ID is the number of a new journal. Zero means a random one.
+	ID uint64
 }
 
 // Journal is a list of records on a disk, and a snapshot that stands for the first of
 // them. Records are numbered from 1. One goroutine at a time may append, and another
 // may write snapshots.
 type Journal struct {
-	disk Disk
-	size int64
-	id   uint64
-	lock *durable.Lock // nil without one
-	lost int64
+	disk  Disk
+	size  int64
+	id    uint64
+	fresh uint64        // id of a new journal, or 0
+	lock  *durable.Lock // nil without one
+	lost  int64
 
 	last   *segment // owned by the goroutine that appends
 	failed error    // after which the end of the journal is not known

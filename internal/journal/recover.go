@@ -13,7 +13,7 @@ import (
 // reads everything but the content of the snapshot. The error is a [*DamagedError] or a
 // [*MissingError] if records are lost that had been on the disk.
 func OpenOn(d Disk, o Options) (*Journal, error) {
-	j := &Journal{disk: d, size: o.Segment}
+	j := &Journal{disk: d, size: o.Segment, fresh: o.ID}
 	if j.size == 0 {
 		j.size = DefaultSegment
 	}
@@ -78,9 +78,11 @@ func (j *Journal) begin() error {
 		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
 			fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot)}
 	}
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	j.id = binary.BigEndian.Uint64(b[:])
+	if j.id = j.fresh; j.id == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails
+		j.id = binary.BigEndian.Uint64(b[:])
+	}
 	s, err := createSegment(j.disk, origin{j.id, 1, 0}, j.size)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)

@@ -21,6 +21,7 @@ type check struct {
 	lasts     map[opID]bool              // the same as a set
 	forgiven  int                        // how many of these may be gone, because more members forgot them than a quorum can spare
 	begun     map[membership.ViewID]bool // views that went on without a quorum that remembers
+	forgot    bool                       // a node has lost its disk
 }
 
 // move is the way of members together from one view to another.
@@ -35,8 +36,12 @@ func newCheck(s *run) check {
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {
+	c.failAt(check, m.inc.Node, format, args...)
+}
+
+func (c *check) failAt(check string, node timed.NodeID, format string, args ...any) {
 	if c.failed == nil {
-		c.failed = &sim.Violation{Check: check, Node: m.inc.Node, Detail: fmt.Sprintf(format, args...)}
+		c.failed = &sim.Violation{Check: check, Node: node, Detail: fmt.Sprintf(format, args...)}
 	}
 }
 

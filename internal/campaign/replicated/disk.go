@@ -1,87 +1,205 @@
 package replicated
 
 import (
+	"errors"
+	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
-	"github.com/failaware/failaware/internal/session"
+	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
-// disk is the disk of a machine, which keeps the state of the application as the journal
-// of package replicate does: in entries that are flushed together, all or none. When a
-// process ends, what was being flushed may be on the disk, and later entries are not.
+// disk is the disk of a machine, in memory. The process that runs keeps its state there
+// as a real one does, in the files of a journal; timers play the goroutine of its writer.
 type disk struct {
-	state    *state
-	place    replica.Place
-	flushing []entry
-	waiting  []entry
-	named    bool // the entries continue what is on the disk; otherwise a whole state comes next
+	node     *sim.Node
+	rand     *rand.Rand // of faults
+	files    *disktest.Disk
+	truth    []fact            // by record
+	sure     uint64            // the last record that was on the disk when a process ended
+	batch    uint64            // the first record of the last batch that was
+	older    map[string][]byte // a copy of all files, or nil
+	blackout bool              // the power of all machines has failed
+
+	// What follows belongs to the process.
+	journal  *journal.Journal
+	keeper   *keep.Keeper
+	queue    *journal.Queue
+	marks    keep.Marks
+	placed   []keep.Step // records with a place that marks may not have reached yet
+	steps    []keep.Step // that the application waits for
+	writing  bool        // a batch
+	snapping bool        // a snapshot, which is the first step
+	logged   bool        // the operation that is applied
+
+	ordered   []broadcast.Mark // how far the messages are ordered that the state has
+	confirmed bool             // a keeper may have logged a record at the start
 }
 
-// entry is an operation, or a place of the state, which is whole if the entry does not
-// continue the one before.
-type entry struct {
-	op    []byte
-	place *replica.Place // after it
-	whole []byte
+func newDisk(n *sim.Node, seed uint64) *disk {
+	return &disk{node: n, rand: rand.New(rand.NewPCG(seed, uint64(n.ID()))), files: disktest.New(), truth: []fact{factOf(new(replica.Place), nil, new(state))}}
 }
 
-func newDisk(l *session.Limits) *disk { return &disk{state: newState(l), named: true} }
+// blocked reports whether the application has to wait for the disk.
+func (d *disk) blocked() bool { return d != nil && len(d.steps) > 0 }
 
-// write appends an entry.
-func (s *run) write(m *member, e entry) {
-	d := m.disk
-	d.waiting = append(d.waiting, e)
-	if len(d.flushing) == 0 {
-		s.flush(m)
-	}
-}
-
-// flush flushes all entries that wait. Disks are slow, and some fail: the process then
-// ends, because nobody knows what is on the disk.
-func (s *run) flush(m *member) {
-	d := m.disk
-	d.flushing, d.waiting = d.waiting, nil
-	m.after(time.Duration(s.rand.Below(s.load.flush)), func() {
-		if s.rand.Chance(s.load.broken) && !s.done {
-			s.w.Sometimes(Failed)
-			s.restart(m)
-			return
-		}
-		at := d.flushing[len(d.flushing)-1].place
-		d.settle(d.flushing)
-		d.flushing = nil
-		s.perform(m, m.replica.HandleStored(m.n.Instant(), replica.Point{View: at.View, Position: at.Position}, nil))
-		if len(d.waiting) > 0 && len(d.flushing) == 0 {
-			s.flush(m)
+// later does something in a turn of the process after a time, in whatever incarnation.
+func (s *run) later(d *disk, after time.Duration, do func()) {
+	k := d.keeper
+	d.node.After(after, func() {
+		if d.keeper == k {
+			do()
 		}
 	})
 }
 
-// settle has entries on the disk.
-func (d *disk) settle(entries []entry) {
-	for _, e := range entries {
-		switch {
-		case e.whole != nil:
-			d.state.restore(e.whole)
-		case e.op != nil:
-			d.state.apply(e.op)
-		}
-		d.place = *e.place
+// slowly does something after the time that a disk takes.
+func (s *run) slowly(d *disk, do func()) { s.later(d, time.Duration(s.rand.Below(s.load.flush)), do) }
+
+// resume goes on in a process whose timers ended with an incarnation.
+func (s *run) resume(d *disk) {
+	if d == nil {
+		return
+	}
+	if d.writing {
+		s.slowly(d, func() { s.write(d) })
+	}
+	if d.snapping {
+		s.slowly(d, func() { s.snapshot(d) })
 	}
 }
 
-// recover returns what a process finds that starts.
-func (s *run) recover(d *disk) (*state, replica.Earlier) {
-	if len(d.flushing) > 0 && s.rand.Chance(0.5) {
-		s.w.Sometimes(Torn)
-		d.settle(d.flushing)
+// log performs steps of the keeper, after which the application goes on.
+func (s *run) log(d *disk, steps []keep.Step) {
+	d.steps = append(d.steps[:0], steps...)
+	s.proceed(d)
+}
+
+// proceed performs steps as far as the disk has what they need.
+func (s *run) proceed(d *disk) {
+	for len(d.steps) > 0 && !d.snapping {
+		step := d.steps[0]
+		if step.Record == nil {
+			if d.snapping = d.journal.Last() >= step.Number; d.snapping {
+				s.slowly(d, func() { s.snapshot(d) })
+			}
+			break
+		}
+		d.marks.Add(step.Number, step.At)
+		d.placed = append(d.placed, keep.Step{Number: step.Number, At: step.At})
+		d.queue.Add(step.Record)
+		d.steps = d.steps[1:]
 	}
-	d.flushing, d.waiting, d.named = nil, nil, true
-	return d.state.parse(d.state.canonical()), d.place.Named()
+	s.flush(d)
+}
+
+// flush begins to write all records that wait.
+func (s *run) flush(d *disk) {
+	if !d.writing && d.queue.Take() {
+		d.writing = true
+		s.slowly(d, func() { s.write(d) })
+	}
+}
+
+// write makes an attempt to write a batch. If the disk fails, the process ends, because
+// nobody knows what is on the disk.
+func (s *run) write(d *disk) {
+	s.fill(d)
+	if !s.done && s.rand.Chance(s.load.broken) {
+		d.files.FailSync(errBroken)
+	}
+	switch err := d.writeBatch(); {
+	case errors.Is(err, journal.ErrFull):
+		s.w.Sometimes(Full)
+		s.later(d, retry, func() { s.write(d) })
+		return
+	case err != nil:
+		s.restart(d)
+		return
+	}
+	d.writing = false
+	s.judgeMarks(d)
+	if d.rand.IntN(40) == 0 {
+		d.older = copyOf(d.files.Files())
+	}
+	if m := s.members[d.node.ID()-1]; m.runs() {
+		s.perform(m, m.replica.HandleStored(d.node.Instant(), d.marks.Stored(), nil))
+	}
+	s.proceed(d)
+	if _, some := d.queue.Waits(); !some && !d.writing {
+		d.journal.Mark()
+	}
+}
+
+// writeBatch makes an attempt to write the batch.
+func (d *disk) writeBatch() error {
+	first := d.journal.Last() + 1
+	err := d.queue.Write()
+	if err == nil {
+		d.batch = first
+	}
+	return err
+}
+
+// judgeMarks demands that the marks say that of the disk which it has, and no less.
+func (s *run) judgeMarks(d *disk) {
+	var last replica.Point
+	k := 0
+	for ; k < len(d.placed) && d.placed[k].Number <= d.journal.Last(); k++ {
+		if at := d.placed[k].At; !at.View.None() {
+			last = at
+		}
+	}
+	if d.placed = d.placed[k:]; !last.View.None() && d.marks.Stored() != last {
+		s.check.failAt("disk", d.node.ID(), "has %v after record %d, and says %v", last, d.journal.Last(), d.marks.Stored())
+	}
+}
+
+// retry is the time between two attempts to write to a full disk.
+const retry = 20 * time.Millisecond
+
+var errBroken = errors.New("the disk is broken")
+
+// fill makes the disk full for a while, now and then.
+func (s *run) fill(d *disk) {
+	if !s.done && s.rand.Chance(s.load.full) {
+		d.files.SetRoom(int(s.rand.Below(2000)))
+		s.later(d, time.Duration(s.rand.Between(1, 10))*retry, func() { d.files.SetRoom(-1) })
+	}
+}
+
+// snapshot makes an attempt to write a snapshot, for which the application waits.
+func (s *run) snapshot(d *disk) {
+	s.fill(d)
+	switch err := d.keeper.Snapshot(d.steps[0]); {
+	case errors.Is(err, journal.ErrFull):
+		s.w.Sometimes(FullForSnapshot)
+		s.later(d, retry, func() { s.snapshot(d) })
+		return
+	case err != nil:
+		s.restart(d)
+		return
+	}
+	s.w.Sometimes(Compacted)
+	d.snapping, d.steps = false, d.steps[1:]
+	s.proceed(d)
+	s.work(s.members[d.node.ID()-1])
+}
+
+// keepBefore writes down what the application is about to do.
+func (s *run) keepBefore(m *member, e *replica.Effect) {
+	if d := m.disk; d != nil {
+		steps := d.keeper.Apply(&e.Delivery, e.At)
+		d.logged = len(steps) > 0
+		s.log(d, steps)
+	}
 }
 
 // keep writes down what the application has just done.
@@ -92,35 +210,52 @@ func (s *run) keep(m *member, e *replica.Effect) {
 	}
 	switch e.Kind {
 	case replica.Apply:
-		if d.named {
-			p := m.place
-			p.Ordered = slices.Clone(p.Ordered)
-			p.Advance(&e.Delivery)
-			m.place = p
-			s.write(m, entry{op: e.Delivery.Payload, place: &p})
+		if d.logged {
+			x := &e.Delivery
+			d.ordered = broadcast.AddMark(d.ordered, broadcast.Mark{Node: x.Sender, Boot: x.Boot, Sequence: x.Sequence})
+			d.know(m.app)
 		}
+		s.log(d, d.keeper.Compact())
 	case replica.Restore, replica.Merge:
-		d.named = false
+		d.keeper.Dislocate()
 	case replica.Locate:
 		if e.Place == nil {
-			d.named = false
+			d.keeper.Dislocate()
 			return
 		}
-		m.place = *e.Place
-		p := m.place
-		if d.named {
-			s.write(m, entry{place: &p})
-		} else {
-			s.write(m, entry{whole: m.app.canonical(), place: &p})
-		}
-		d.named = true
+		d.ordered = slices.Clone(e.Place.Ordered)
+		steps := d.keeper.Locate(e.Place)
+		d.know(m.app)
+		s.log(d, steps)
 	}
 }
 
-// restart crashes a process, and starts it again. While the world is held still, which
-// refuses all faults, it tries again later.
-func (s *run) restart(m *member) {
-	if err := s.w.Inject(fault.Fault{Kind: fault.Crash, Node: m.inc.Node, For: 10 * time.Millisecond}); err != nil {
-		m.after(timed.LAN().Expires, func() { s.restart(m) })
+// restart crashes a process whose disk has failed, and starts it again. While the world is
+// held still, which refuses all faults, it tries again later.
+func (s *run) restart(d *disk) {
+	s.w.Sometimes(Failed)
+	if err := s.w.Inject(fault.Fault{Kind: fault.Crash, Node: d.node.ID(), For: 10 * time.Millisecond}); err != nil {
+		s.later(d, timed.LAN().Expires, func() { s.restart(d) })
 	}
+}
+
+// endTogether ends all processes at random times, and in some cases the power of all
+// machines. The first node's process draws the times.
+func (s *run) endTogether(m *member) {
+	if !s.load.blackouts || m.inc.Node != 1 {
+		return
+	}
+	m.after(time.Duration(s.rand.Exponential()*float64(rage)/2), func() {
+		f := fault.Fault{Kind: fault.CrashAll, For: time.Duration(s.rand.Between(5, 200)) * time.Millisecond}
+		if s.w.Time() > rage || s.w.Inject(f) != nil {
+			return
+		}
+		s.w.Sometimes(EndedTogether)
+		power := s.rand.Chance(0.5)
+		for _, d := range s.disks {
+			if d != nil {
+				d.blackout = power
+			}
+		}
+	})
 }

@@ -20,6 +20,10 @@ type load struct {
 	slow      int64           // the longest time of a call, in nanoseconds
 	flush     int64           // the longest time of a flush of a disk, in nanoseconds
 	broken    float64         // share of flushes that fail
+	full      float64         // share of writes that find the disk full for a while
+	segment   int64           // bytes of a file of the log
+	least     int             // bytes of operations before a snapshot
+	blackouts bool            // all processes end at the same time, now and then
 	shared    bool            // all machines sleep at the same time, now and then
 	pace      float64         // how often a second each node broadcasts one to three operations
 	clients   int64           // that have sessions
@@ -53,6 +57,10 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		if r.Chance(0.3) {
 			l.broken = 0.01
 		}
+		if r.Chance(0.3) {
+			l.full = 0.02
+		}
+		l.segment, l.least, l.blackouts = int64(r.LogUniform(300, 20_000)), int(r.LogUniform(200, 20_000)), r.Chance(0.4)
 	}
 	if o.Sessions {
 		l.clients = r.Between(1, 5)

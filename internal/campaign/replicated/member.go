@@ -22,7 +22,6 @@ type member struct {
 	replica   *replica.Replica
 	app       *state
 	disk      *disk            // of the machine; nil if states are in memory only
-	place     replica.Place    // of the state, as the replica said last
 	base      []broadcast.Mark // of the view that begins
 	view      *membership.View
 	calls     []replica.Effect // that wait for the application
@@ -210,7 +209,7 @@ func (s *run) send(m *member, after time.Duration) {
 
 // work lets the application perform its next call.
 func (s *run) work(m *member) {
-	if m.busy || len(m.calls) == 0 {
+	if m.busy || len(m.calls) == 0 || m.disk.blocked() {
 		return
 	}
 	m.busy = true
@@ -228,6 +227,7 @@ func (s *run) call(m *member, e *replica.Effect) {
 	now := m.n.Instant()
 	switch e.Kind {
 	case replica.Apply:
+		s.keepBefore(m, e)
 		answer, fresh := m.app.apply(e.Delivery.Payload)
 		if !fresh {
 			s.check.fail("twice", m, "operation %x is applied to a state that has it", e.Delivery.Payload[:16])

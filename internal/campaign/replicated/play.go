@@ -23,6 +23,7 @@ type Options struct {
 	Timed  bool // some operations are Timed
 	Quorum bool // states continue in quorums only
 	Disks  bool // machines keep the state
+	Damage bool // and lose it at times, or a part
 	// Sessions: operations are of clients that submit them again.
 	Sessions bool
 }
@@ -60,14 +61,23 @@ const (
 	Recovered   = "a process found a state on its disk"
 	Torn        = "a process ended while its disk was written, and found that"
 	Failed      = "a disk failed"
-	Repeated    = "an attempt had been applied before"
-	Expired     = "a session had expired"
-	Cramped     = "there was no room for a piece of a snapshot"
-	Reused      = "blocks of an earlier transfer were used"
+	Full        = "a disk was full"
+	Compacted   = "a snapshot was written to a disk"
+	EndedEarly  = "a process ended while it opened its store"
+	PowerLost   = "a machine lost its power"
+	Forgotten   = "a node had nothing on its disk any more"
+
+	FullForSnapshot = "a disk was full for a snapshot"
+	EndedTogether   = "all processes ended"
+	Repeated        = "an attempt had been applied before"
+	Expired         = "a session had expired"
+	Cramped         = "there was no room for a piece of a snapshot"
+	Reused          = "blocks of an earlier transfer were used"
 )
 
 // run is one seed under way.
 type run struct {
+	seed    uint64
 	w       *sim.World
 	opt     Options
 	load    load
@@ -82,7 +92,7 @@ type run struct {
 // Play runs a seed. Of the options it uses those of the run itself, such as Trace:
 // the seed determines the world. It is a [sim.Campaign.Play].
 func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
-	s := &run{opt: o, rand: random.New(seed, random.Apps<<8)}
+	s := &run{seed: seed, opt: o, rand: random.New(seed, random.Apps<<8)}
 	s.load = drawLoad(s.rand, o)
 	s.load.replica.NewBytes = s.newSpool(seed).newBytes
 	s.members = make([]*member, s.load.nodes)
@@ -145,6 +155,7 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 	n.KeepDeliveries()
 	if m := s.members[n.ID()-1]; m != nil && m.process == n.Process() {
 		s.renew(n)
+		s.resume(m.disk)
 	} else {
 		s.boot(n)
 	}
@@ -166,14 +177,14 @@ func (s *run) boot(n *sim.Node) {
 		s.begin(n, newState(s.load.sessions), replica.Earlier{})
 		return
 	}
-	d := &s.disks[n.ID()-1]
-	if *d == nil {
-		*d = newDisk(s.load.sessions)
+	d := s.disks[n.ID()-1]
+	if d == nil {
+		d = newDisk(n, s.seed)
+		s.disks[n.ID()-1] = d
 	}
-	app, has := s.recover(*d)
+	app, has := s.recover(d)
 	m := s.begin(n, app, has)
-	m.place = (*d).place
-	n.RecallOrdered(slices.Clone(m.place.Ordered))
+	n.RecallOrdered(slices.Clone(d.keeper.Place().Ordered))
 	for id := range app.ops {
 		m.told.has[id] = true
 	}
@@ -191,7 +202,7 @@ func (s *run) renew(n *sim.Node) {
 	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
 	s.check.resolved(m)
 	next := s.begin(n, m.app, m.replica.Earlier())
-	next.calls, next.must, next.told.has, next.place = m.calls, m.must, m.told.has, m.place
+	next.calls, next.must, next.told.has = m.calls, m.must, m.told.has
 	if m.replica.Earlier().Label != (replica.Label{}) {
 		s.w.Sometimes(Continued)
 	}
@@ -213,6 +224,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	s.members[n.ID()-1] = m
 	s.talk(m)
 	s.sleepTogether(m)
+	s.endTogether(m)
 	return m
 }
 

@@ -136,12 +136,20 @@ func (c *check) keeps(m *member, sure int) {
 // begins handles the report of a view that goes on with fewer members that remember than
 // a quorum, since nobody is absent who knows more. What lasted so far may be gone.
 func (c *check) begins(m *member) {
-	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks { // which remember
+	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot { // disks remember
 		return
 	}
 	c.begun[m.view.ID] = true
 	c.forgiven = len(c.lasting)
 	if c.forgiven > 0 {
 		c.s.w.Sometimes(Begun)
+	}
+}
+
+// forgets handles the loss of a disk. Without a quorum, an operation lasts when the disks of
+// a view have it, which may be this one alone.
+func (c *check) forgets() {
+	if c.forgot = true; !c.s.opt.Quorum {
+		c.forgiven = len(c.lasting)
 	}
 }
