@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 //go:generate go tool -modfile=tools/go.mod oapi-codegen -config config.yaml -o generated.go ../../docs/openapi.yaml
@@ -43,7 +44,8 @@ func New(t Target) (*ClientWithResponses, error) {
 	if !strings.HasPrefix(t.url, "http://") && !strings.HasPrefix(t.url, "https://") {
 		return nil, errors.New("failaware: the URL of a node begins with http:// or https://")
 	}
-	transport := &http.Transport{TLSClientConfig: t.secure}
+	// The node closes connections that are idle for a minute, also just before a request.
+	transport := &http.Transport{TLSClientConfig: t.secure, IdleConnTimeout: 30 * time.Second}
 	if t.socket != "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", t.socket)

@@ -107,11 +107,11 @@ func TestAbuseOfTheAPI(t *testing.T) {
 	}
 	for name, make := range abuses {
 		text, fair := make(token)
-		code := attack(addr, text)
-		if fair {
-			require.Equal(t, http.StatusOK, code, name)
+		if fair { // its connection may be the oldest of too many before it is read
+			require.Eventually(t, func() bool { return attack(addr, text) == http.StatusOK }, longEnough, time.Millisecond, name)
 			continue
 		}
+		code := attack(addr, text)
 		require.True(t, code == 0 || code >= 300 && code < 500, "%s: status %d", name, code)
 	}
 	var sent, won atomic.Int64

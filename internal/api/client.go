@@ -72,7 +72,7 @@ func NewClient(addr Address, token string) *Client { return NewSecureClient(addr
 // NewSecureClient is like [NewClient]; secure is for addresses with https.
 func NewSecureClient(addr Address, token string, secure *tls.Config) *Client {
 	transport := &http.Transport{MaxIdleConns: 2, IdleConnTimeout: 30 * time.Second, TLSClientConfig: secure}
-	c := &Client{addr: addr, token: token, prefix: addr.URL, http: &http.Client{Transport: transport,
+	c := &Client{addr: addr, token: token, prefix: addr.URL, http: &http.Client{Transport: reconnecting{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if addr.Socket != "" {
 		c.prefix = "http://node"

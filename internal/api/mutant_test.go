@@ -15,10 +15,12 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/api", map[string]func(testing.TB){
-		"HoldFromTheAnswer": holdCountsFromTheQuestion,
-		"GuardAnyHost":      foreignHostsAreRefused,
-		"GuardAnyOrigin":    otherSitesAreRefused,
-		"GuardPagesOnly":    onlyPagesNeedNoToken,
+		"HoldFromTheAnswer":   holdCountsFromTheQuestion,
+		"GuardAnyHost":        foreignHostsAreRefused,
+		"GuardAnyOrigin":      otherSitesAreRefused,
+		"GuardPagesOnly":      onlyPagesNeedNoToken,
+		"ClientGivesUp":       closedConnectionsAreMadeAgain,
+		"ClientCommandsAgain": commandsAreNotPerformedTwice,
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,11 +12,16 @@ import (
 	"github.com/failaware/failaware/event"
 )
 
-// maxReply is how much of a reply is read, so that the connection can be used again.
-const maxReply = 64 << 10
-
 // client follows no redirects: an event goes where the configuration says, or nowhere.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var client = &http.Client{Transport: fresh(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// fresh makes a connection for each event. One that was used before may be closed by the
+// server just when an event is sent, and whether the event came would not be known.
+func fresh() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableKeepAlives = true
+	return t
+}
 
 // post sends the event to the webhook. Any status of success will do.
 func (r *running) post(ctx context.Context, e event.Event, dropped uint64, data []byte) error {
@@ -39,8 +43,7 @@ func (r *running) post(ctx context.Context, e event.Event, dropped uint64, data 
 		}
 		return err
 	}
-	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxReply))
+	_ = res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return fmt.Errorf("the webhook answers %s", res.Status)
 	}

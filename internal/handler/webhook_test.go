@@ -1,13 +1,16 @@
 package handler
 
 import (
+	"context"
 	"encoding/json"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +61,30 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	s.Close()
 	require.Equal(t, Counts{Failed: 1}, s.Counts())
 	require.NotContains(t, log.String(), "secret")
+}
+
+// A server may close a connection just when the next event is sent through it. No event is
+// lost by that.
+func TestEventsAreNotSentThroughUsedConnections(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	type conn struct{}
+	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, conn{}, new(atomic.Bool))
+	}
+	server.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		if used := q.Context().Value(conn{}).(*atomic.Bool); used.Swap(true) {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	server.Start()
+	defer server.Close()
+	spec, err := ParseWebhook("elected=" + server.URL)
+	require.NoError(t, err)
+	s := Start(Config{Node: 1, Timeout: time.Minute, Close: time.Minute, Log: hclog.NewNullLogger()}, []Spec{spec}, func() iter.Seq[event.Event] {
+		return slices.Values([]event.Event{event.Elected{}, event.Elected{}, event.Elected{}})
+	})
+	s.Close()
+	require.Equal(t, Counts{Handled: 3}, s.Counts())
 }
 
 func TestBadHandlersAreNamed(t *testing.T) {
