@@ -97,6 +97,8 @@ func kvCode(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, kv.ErrValue), errors.Is(err, failaware.ErrTooLarge):
 		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, kv.ErrCompacted), errors.Is(err, kv.ErrOtherPart):
+		return http.StatusGone
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		return http.StatusGatewayTimeout
 	}

@@ -44,19 +44,30 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return badRequest{err}
 	}
-	f := &watch{store: s.store, prefix: q.URL.Query().Get("prefix")}
-	since := sinceOf(q)
+	f, start, err := newWatch(ctx, s.store, q.URL.Query().Get("prefix"), sinceOf(q), listing)
+	if err != nil {
+		return err
+	}
+	s.watches.stream(w, q, start, f.messages)
+	return nil
+}
+
+// newWatch returns the watch that continues after an id, or begins if that is empty, and the
+// id to resume with before its first item. The error may match [kv.ErrCompacted] or
+// [kv.ErrOtherPart].
+func newWatch(ctx context.Context, store Store, prefix, since string, listing bool) (f *watch, start string, err error) {
+	f = &watch{store: store, prefix: prefix}
 	switch {
 	case listing && since == "" || since == fromReset:
 		f.list = "the present keys follow"
 	case since != "":
 		if f.at, err = kv.ParsePlace(since); err != nil {
-			return badRequest{fmt.Errorf("since: %w", err)}
+			return nil, "", badRequest{fmt.Errorf("since: %w", err)}
 		}
 	}
 	var oldest uint64
 	var gone error
-	_, err = s.store.Read(ctx, false, func(st *kv.State) {
+	_, err = store.Read(ctx, false, func(st *kv.State) {
 		oldest = st.Oldest()
 		if since == "" {
 			f.at = st.Place()
@@ -67,18 +78,15 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 	})
 	switch {
 	case err != nil:
-		return err
+		return nil, "", err
 	case gone != nil && !errors.Is(gone, kv.ErrAhead): // what is still to come is waited for
-		Fail(w, http.StatusGone, fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest))
-		return nil
+		return nil, "", fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest)
 	}
 	f.sent = f.at.Revision
-	start := f.at.String()
-	if f.list != "" {
+	if start = f.at.String(); f.list != "" {
 		start = fromReset
 	}
-	s.watches.stream(w, q, start, f.messages)
-	return nil
+	return f, start, nil
 }
 
 // messages returns the stream until ctx is done.

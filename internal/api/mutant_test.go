@@ -14,12 +14,15 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
+	watch := func(t testing.TB) { watchersKnow(t, 0, 60) }
 	kill.Units(t, "internal/api", map[string]func(testing.TB){
 		"HoldFromTheAnswer":   holdCountsFromTheQuestion,
 		"GuardAnyHost":        foreignHostsAreRefused,
 		"GuardAnyOrigin":      otherSitesAreRefused,
 		"GuardPagesOnly":      onlyPagesNeedNoToken,
 		"ClientGivesUp":       closedConnectionsAreMadeAgain,
+		"KvListingPlace":      watch,
+		"KvAheadIsGone":       watch,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
 	})
 }

@@ -1,0 +1,250 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// watching is a random world of two nodes, of which the second lags, or has a state of its
+// own for a while, and of a client that watches one of them, and is cut off.
+type watching struct {
+	t       testing.TB
+	rnd     *rand.Rand
+	nodes   [2]*loneStore
+	pending [][]byte // commands that the second node has not applied yet
+	forked  bool     // it has a state of its own
+	n       uint64
+	now     time.Duration
+	lease   kv.Dot
+
+	prefix string
+	last   string            // the id of the client's last item
+	heard  uint64            // its revision
+	known  map[string]string // the versions of the keys that it knows
+	listed map[string]string // of the listing that is under way
+	node   *loneStore
+	watch  *watch   // nil: cut off
+	at     kv.Place // through which it has told all
+	half   uint64   // the client was cut off in this revision, of which it will hear again
+	met    map[string]int
+}
+
+func newWatching(t testing.TB, seed uint64, met map[string]int) *watching {
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	return &watching{t: t, rnd: rnd, nodes: [2]*loneStore{newLoneStore(), newLoneStore()}, now: time.Hour,
+		prefix: []string{"", "a", "a/1"}[rnd.IntN(3)], met: met}
+}
+
+// command lets the first node, or one with a state of its own, apply a random command.
+func (w *watching) command() {
+	w.n++
+	w.now += time.Duration(w.rnd.Int64N(int64(time.Second)))
+	c := kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 1, Number: w.n}, Key: fmt.Sprint([]string{"a", "a/", "b"}[w.rnd.IntN(3)], w.rnd.IntN(3)),
+		At: clocksync.Reading{Time: clocksync.Time(w.now), Timeline: clocksync.TimelineID{Leader: 1}}}
+	switch w.rnd.IntN(10) {
+	case 0, 1:
+		c.Op = kv.Delete
+	case 2:
+		c.Op, c.TTL = kv.Grant, 5*time.Second
+		w.lease = c.Dot
+	case 3:
+		c.Op, c.Lease = kv.Revoke, w.lease
+	case 4, 5, 6:
+		c.Lease = w.lease
+	}
+	b := c.Encode()
+	if w.forked && w.rnd.IntN(2) == 0 {
+		w.nodes[1].state.Apply(b)
+		return
+	}
+	w.nodes[0].state.Apply(b)
+	w.pending = append(w.pending, b)
+}
+
+// happen lets something happen.
+func (w *watching) happen() {
+	switch w.rnd.IntN(8) {
+	case 0:
+		if w.half == 0 { // otherwise the client could hear the rest of another revision
+			w.forked = true
+			w.met["forked"]++
+		}
+	case 1: // the second node gets the state of the first
+		w.nodes[1].state, w.pending, w.forked = w.copy(w.nodes[0].state), nil, false
+	case 2: // the two states meet
+		if w.forked {
+			m := kv.New(kv.Partitionable)
+			m.Merge([]*kv.State{w.copy(w.nodes[0].state), w.copy(w.nodes[1].state)})
+			w.nodes[0].state, w.nodes[1].state = m, w.copy(m)
+			w.pending, w.forked = nil, false
+			w.met["merged"]++
+		}
+	case 3: // the second node catches up
+		for !w.forked && len(w.pending) > 0 && w.rnd.IntN(4) > 0 {
+			w.nodes[1].state.Apply(w.pending[0])
+			w.pending = w.pending[1:]
+		}
+	default:
+		w.command()
+	}
+}
+
+func (w *watching) copy(s *kv.State) *kv.State {
+	var b bytes.Buffer
+	require.NoError(w.t, s.Snapshot(&b))
+	o := kv.New(s.Kind())
+	require.NoError(w.t, o.Restore(&b))
+	return o
+}
+
+// open begins or continues the client's watch at one of the nodes.
+func (w *watching) open() {
+	w.node = w.nodes[w.rnd.IntN(2)]
+	if w.last != "" && w.last != fromReset {
+		var err error
+		w.at, err = kv.ParsePlace(w.last)
+		require.NoError(w.t, err)
+	}
+	f, start, err := newWatch(w.t.Context(), w.node, w.prefix, w.last, true)
+	if _, gone := w.node.state.Since(w.at); w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
+		require.ErrorIs(w.t, err, gone)
+		w.last = "" // it begins with the present keys
+		w.met["gone"]++
+		return
+	}
+	require.NoError(w.t, err)
+	if w.last == "" {
+		require.Equal(w.t, fromReset, start)
+		w.last = start
+	}
+	require.Equal(w.t, w.last, start)
+	w.watch = f
+}
+
+// tell lets the watch tell what is new, perhaps only some of it, and compares that with the
+// state of the node.
+func (w *watching) tell() {
+	changes, err := w.node.state.Since(w.at)
+	ahead := errors.Is(err, kv.ErrAhead)
+	reset := w.last == fromReset || err != nil && !ahead
+	var want, got []string
+	for _, c := range changes {
+		if strings.HasPrefix(c.Key, w.prefix) && !reset {
+			want = append(want, fmt.Sprint(c.Revision, " ", c.Key))
+		}
+	}
+	left := 1 + w.rnd.IntN(12)
+	w.watch.yield = func(b []byte) bool {
+		k := w.item(b)
+		if k.Kind == "put" || k.Kind == "delete" || k.Kind == "expire" {
+			got = append(got, fmt.Sprint(k.Revision, " ", k.Key))
+		}
+		left--
+		return left > 0
+	}
+	switch whole := w.watch.tell(w.t.Context()); {
+	case !whole:
+		require.Equal(w.t, want[:min(len(got), len(want))], got)
+		w.cutOff()
+		w.met["cut off"]++
+		return
+	case reset:
+		w.met["reset"]++
+	case ahead:
+		w.met["ahead"]++
+	default:
+		w.met["changes"] += len(got)
+	}
+	require.Equal(w.t, want, got)
+	if ahead {
+		return
+	}
+	w.at = w.node.state.Place()
+	if w.at.Revision < w.half {
+		return // the client knows more
+	}
+	w.half = 0
+	all := map[string]string{}
+	list, _ := w.node.state.List(w.prefix, "", 0)
+	for _, e := range list {
+		all[e.Key] = e.Version.String()
+	}
+	require.Equal(w.t, all, w.known, "the client knows the present keys")
+}
+
+// cutOff ends the watch after an item. If a revision has other changes, and may be another
+// one elsewhere, the client begins with the present keys.
+func (w *watching) cutOff() {
+	w.watch = nil
+	p, _ := kv.ParsePlace(w.last)
+	switch {
+	case w.last == fromReset, p.Revision >= w.heard:
+	case w.forked:
+		w.last = ""
+	default:
+		w.half = w.heard
+		w.met["half a revision"]++
+	}
+}
+
+// item takes an item as a client does.
+func (w *watching) item(b []byte) (k KVChange) {
+	_, data, found := strings.Cut(string(b), "\ndata: ")
+	require.True(w.t, found)
+	require.NoError(w.t, json.Unmarshal([]byte(data), &k))
+	w.last, w.heard = k.ID, k.Revision
+	switch k.Kind {
+	case "reset":
+		w.listed = map[string]string{}
+	case "item":
+		w.listed[k.Key] = k.Version
+	case "complete":
+		w.known = w.listed
+	case "put":
+		w.known[k.Key] = k.Version
+	case "delete", "expire":
+		delete(w.known, k.Key)
+	}
+	return k
+}
+
+// watchersKnow plays random worlds of watches.
+func watchersKnow(t testing.TB, first, count uint64) map[string]int {
+	met := map[string]int{}
+	for seed := range count {
+		w := newWatching(t, first+seed, met)
+		for range 150 {
+			for range w.rnd.IntN(5) {
+				w.happen()
+			}
+			if w.watch == nil {
+				w.open()
+			}
+			if w.watch != nil {
+				w.tell()
+			}
+		}
+	}
+	return met
+}
+
+// A client that watches knows all changes, and none twice unless it was cut off, whatever
+// becomes of the states of the nodes that it watches.
+func TestWatchersKnowAllChanges(t *testing.T) {
+	met := watchersKnow(t, 0, 60)
+	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "ahead", "changes", "half a revision"} {
+		require.Positive(t, met[situation], situation)
+	}
+	t.Log(met)
+}
