@@ -61,19 +61,21 @@ func (f *writeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "let the key end after this time, by a lease of its own")
 }
 
-// query returns the parameters for a key.
-func (f *writeFlags) query(key string) (url.Values, error) {
+// query returns the parameters for a key. A flag with an empty value, as of a variable of a
+// shell that is not set, is a mistake: without it the key would be written whatever its
+// version is.
+func (f *writeFlags) query(cmd *cobra.Command, key string) (url.Values, error) {
 	query := url.Values{"key": {key}}
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	if f.version != "" {
+	if cmd.Flags().Changed("version") {
 		if _, err := kv.ParseVersion(f.version); err != nil {
 			return nil, cli.Wrong("--version: %w", err)
 		}
 		query.Set("version", f.version)
 	}
-	if f.lease != "" {
+	if cmd.Flags().Changed("lease") {
 		if _, err := kv.ParseDot(f.lease); err != nil {
 			return nil, cli.Wrong("--lease: %w", err)
 		}
@@ -93,7 +95,7 @@ func (f *writeFlags) query(key string) (url.Values, error) {
 
 // write sends a command that writes a key.
 func (f *writeFlags) write(g *globals, cmd *cobra.Command, path string, args []string) error {
-	query, err := f.query(args[0])
+	query, err := f.query(cmd, args[0])
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ write print; 0 means that the key must not exist. If it has another version, the
 is 4, and nothing was changed.`,
 		Example: "  failaware kv cas colour green --version 17\n  failaware kv cas lock/a me --version 0 --ttl 10s",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.version == "" {
+			if !cmd.Flags().Changed("version") {
 				return cli.Wrong("cas needs --version; 0 means that the key must not exist")
 			}
 			return f.write(g, cmd, "cas", args)

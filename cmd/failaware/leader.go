@@ -53,7 +53,7 @@ func newResignCommand(g *globals) *cobra.Command {
 		Use: "resign", Short: "Have the node give up the lead; it stays in the group", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/resign"
-			if to != "" {
+			if cmd.Flags().Changed("to") {
 				if _, err := timed.ParseNodeID(to); err != nil {
 					return cli.Wrong("--to: %w", err)
 				}

@@ -110,6 +110,33 @@ func TestDeliveryLogKeepsTheLatest(t *testing.T) {
 	}
 }
 
+// A number that is still to come is of another run, so a client gets all that is kept.
+func TestDeliveriesOfAnotherRunBeginAnew(t *testing.T) { deliveriesBeginAnew(t) }
+
+func deliveriesBeginAnew(t testing.TB) {
+	l := newDeliveryLog()
+	l.add(make([]failaware.Delivery, 3), false)
+	var got []uint64
+	for k := range l.since(t.Context(), 100, false) {
+		got = append(got, k.sequence)
+		if len(got) > 9 {
+			break
+		}
+	}
+	require.Equal(t, []uint64{1, 2, 3}, got)
+}
+
+// A payload is the node's again when the next ones are taken.
+func TestKeptPayloadsStay(t *testing.T) {
+	l := newDeliveryLog()
+	payload := []byte("one")
+	l.add([]failaware.Delivery{{View: &failaware.View{}, Payload: payload}}, true)
+	copy(payload, "two")
+	for k := range l.since(t.Context(), 0, true) {
+		require.Equal(t, "one", string(k.Payload))
+	}
+}
+
 // Operations are kept like deliveries, and are no messages of clients.
 func TestOperationsAreKept(t *testing.T) {
 	operations := NewOperationLog()

@@ -92,15 +92,13 @@ func (l *deliveryLog) latest() uint64 {
 	return l.last
 }
 
-// get returns a copy of the item after a sequence number, or nil. missed is the number
+// get returns a copy of the item after a sequence number, or nil. The number is not after
+// the last one. missed is the number
 // of earlier items that are no longer kept. If no item comes after the number, ok is
 // false, and more is closed at the next one, or is nil if no more will come.
 func (l *deliveryLog) get(seq uint64) (d *item, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if seq > l.last {
-		seq = 0 // the number is of another run
-	}
 	if seq == l.last {
 		if l.over {
 			return nil, 0, false, nil
@@ -128,6 +126,9 @@ type kept struct {
 // at the end.
 func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.Seq[kept] {
 	return func(yield func(kept) bool) {
+		if seq > l.latest() {
+			seq = 0 // the number is of another run
+		}
 		for ctx.Err() == nil {
 			d, missed, ok, more := l.get(seq)
 			switch {

@@ -103,11 +103,11 @@ func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 
 // successor reads the optional successor of a resigning leader.
 func successor(q *http.Request) (to failaware.NodeID, err error) {
-	text := q.URL.Query().Get("to")
-	if text == "" {
+	values := q.URL.Query()
+	if !values.Has("to") {
 		return failaware.NoNode, nil
 	}
-	if to, err = timed.ParseNodeID(text); err != nil {
+	if to, err = timed.ParseNodeID(values.Get("to")); err != nil {
 		err = fmt.Errorf("to: %w", err)
 	}
 	return to, err

@@ -208,6 +208,22 @@ func TestConflictsOverTheAPI(t *testing.T) {
 	ask[KVWrite](t, c, 404, "POST", "resolve", "", "key", "a", "id", list[0].ID)
 }
 
+// An answer has as many conflicts as fit, and says that there are more.
+func TestManyConflictsOverTheAPI(t *testing.T) {
+	s, c := serveStore(t)
+	value := make([]byte, kv.MaxValueBytes)
+	most := kv.MaxListBytes / kv.MaxValueBytes
+	for i := range most {
+		key := "k" + strconv.Itoa(i)
+		ask[KVWrite](t, c, 200, "POST", "put", "mine", "key", key)
+		s.meet(kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 7, Number: uint64(i) + 1}, Key: key, Value: value})
+	}
+	a := ask[KVConflicts](t, c, 200, "GET", "conflicts", "")
+	require.Len(t, a.Conflicts, most-1)
+	require.True(t, a.More)
+	require.False(t, ask[KVConflicts](t, c, 200, "GET", "conflicts", "", "prefix", "k0").More)
+}
+
 func TestWrongRequestsToTheStore(t *testing.T) {
 	_, c := serveStore(t)
 	for _, r := range [][]string{
@@ -216,6 +232,7 @@ func TestWrongRequestsToTheStore(t *testing.T) {
 		{"POST", "cas", "key", "a", "version", "x"}, {"POST", "put", "key", "a", "ttl", "1ms"}, {"POST", "put", "key", "a", "lease", "x"},
 		{"POST", "lease/grant"}, {"POST", "lease/renew", "lease", "1"}, {"GET", "lease", "lease", "x"}, {"POST", "resolve", "key", "a", "id", "x"},
 		{"GET", "watch", "since", "x"}, {"GET", "watch", "current", "x"}, {"GET", "conflicts", "local", "x"}, {"POST", "delete"},
+		{"POST", "cas", "key", "a", "version", ""}, {"POST", "delete", "key", "a", "version", ""}, // a condition that is lost on the way
 	} {
 		ask[KVWrite](t, c, 400, r[0], r[1], "", r[2:]...)
 	}

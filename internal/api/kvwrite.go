@@ -54,9 +54,9 @@ func written(q *http.Request, c kv.Command) (kv.Command, error) {
 		return c, err
 	}
 	values := q.URL.Query()
-	if text := values.Get("version"); text != "" {
+	if values.Has("version") { // also an empty one, which is a condition that was lost on the way
 		c.Match = true
-		if c.Version, err = kv.ParseVersion(text); err != nil {
+		if c.Version, err = kv.ParseVersion(values.Get("version")); err != nil {
 			return c, badRequest{fmt.Errorf("version: %w", err)}
 		}
 	}

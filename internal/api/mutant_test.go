@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"GuardAnyOrigin":      otherSitesAreRefused,
 		"GuardPagesOnly":      onlyPagesNeedNoToken,
 		"ClientGivesUp":       closedConnectionsAreMadeAgain,
+		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
@@ -33,4 +34,11 @@ func TestBodyDripsOnIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		require.Greater(t, dripped(t, slowRequests["body"]), headerTimeout+time.Second)
 	})
+}
+
+func TestAConditionIsNoticedThatIsLost(t *testing.T) {
+	mutant.Set("KvConditionLost")
+	defer mutant.Set(mutant.None)
+	_, c := serveStore(t)
+	ask[KVWrite](t, c, 200, "POST", "cas", "", "key", "a", "version", "")
 }

@@ -86,6 +86,14 @@ func TestAUserHasAShareOfTheConnections(t *testing.T) {
 	require.NoError(t, a.Close())
 	require.True(t, l.admit(conn(12345)))
 	require.NotContains(t, l.users, noUser)
+	require.NoError(t, a.Close())
+
+	other := conn(noUser)
+	l.most = 10
+	require.True(t, l.admitAs(other, "client"))
+	require.False(t, l.admitAs(conn(noUser), "client"))
+	require.NoError(t, other.Close())
+	require.Empty(t, l.clients, "it grows with the clients that there are, not with those that there were")
 }
 
 // Connections that show no token do not keep out those that do.
