@@ -23,5 +23,8 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"SessionRetryForgotten": retriesAreUses,
 		"SessionCountsBack":     countsOn,
+
+		"SessionExpiryForgotten": func(t testing.TB) { exactlyOnce(t, 0, 300) },
+		"SessionMergeShrinks":    func(t testing.TB) { exactlyOnce(t, 0, 300) },
 	})
 }
