@@ -152,6 +152,7 @@ func TestTooManyEventsAreDroppedAndCounted(t *testing.T) {
 		events <- elected(5 + i)
 	}
 	close(events)
+	require.Eventually(t, func() bool { return s.all[0].queue.left() == QueueSize+more+3 }, longEnough, time.Millisecond)
 	f, err := os.OpenFile(filepath.Join(dir, "go"), os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = f.WriteString("x\n")

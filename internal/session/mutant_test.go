@@ -24,6 +24,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionRetryForgotten": retriesAreUses,
 		"SessionCountsBack":     countsOn,
 
+		"SessionMergeOverfull": likeNaive,
+		"SessionMergedIsFirst": likeNaive,
+
 		"SessionExpiryForgotten": func(t testing.TB) { exactlyOnce(t, 0, 300) },
 		"SessionMergeShrinks":    func(t testing.TB) { exactlyOnce(t, 0, 300) },
 	})
