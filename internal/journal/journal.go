@@ -31,8 +31,10 @@ type Journal struct {
 	lock  *durable.Lock // nil without one
 	lost  int64
 
-	last   *segment // owned by the goroutine that appends
-	failed error    // after which the end of the journal is not known
+	// The goroutine that appends owns these.
+	last   *segment
+	ending []*segment // that others follow, whose ends do not say so yet
+	failed error      // after which the end of the journal is not known
 
 	mu       sync.Mutex
 	old      []*segment // complete ones, whose files are closed
@@ -65,6 +67,9 @@ func (j *Journal) Append(b *Batch) error {
 		if err := j.rotate(space); err != nil {
 			return j.fail(err)
 		}
+	}
+	if err := j.finish(); err != nil {
+		return j.fail(err)
 	}
 	if err := j.last.write(b, uint32(b.Count())); err != nil {
 		return j.fail(fmt.Errorf("write %s: %w", j.disk.Path(j.last.name), err))
@@ -109,27 +114,32 @@ func (j *Journal) rotate(space int64) error {
 			return fmt.Errorf("flush %s: %w", j.disk.Path(s.name), err)
 		}
 	}
-	next, err := createSegment(j.disk, origin{j.id, s.next, s.sum}, max(j.size, segmentBytes+space))
+	next, err := createSegment(j.disk, origin{j.id, s.next, s.sum}, max(j.size, segmentBytes+space+headBytes))
 	if err != nil {
 		_ = j.disk.Remove(nameOf(segmentPrefix, s.next) + unnamed)
 		return fmt.Errorf("begin %s: %w", j.disk.Path(nameOf(segmentPrefix, s.next)), err)
 	}
-	j.last = next
+	j.last, j.ending = next, append(j.ending, s)
 	j.mu.Lock()
 	j.old = append(j.old, s)
 	j.mu.Unlock()
-	return j.finish(s)
+	return nil
 }
 
-// finish ends a segment that another one follows. A crash before that is no fault. The end
-// is flushed before anything in the next segment is reported, so that its loss is noticed.
-func (j *Journal) finish(s *segment) error {
-	err := s.write(new(Batch), followed)
-	if err == nil {
-		err = errors.Join(s.file.Truncate(s.end), s.file.Sync())
-	}
-	if err = errors.Join(err, s.file.Close()); err != nil && !errors.Is(err, ErrFull) {
-		return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+// finish ends the segments that others follow. A crash before that is no fault. The ends
+// are flushed before anything behind them is reported, so that the loss of what follows is
+// noticed. If the disk is full, another call goes on.
+func (j *Journal) finish() error {
+	for len(j.ending) > 0 {
+		s := j.ending[0]
+		err := s.finish()
+		if !s.closed {
+			return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+		}
+		j.ending = j.ending[1:]
+		if err = errors.Join(err, s.file.Close()); err != nil {
+			return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+		}
 	}
 	return nil
 }
@@ -145,5 +155,15 @@ func (j *Journal) Close() error {
 		err = j.last.flush()
 	}
 	j.failed = ErrClosed
-	return errors.Join(err, j.last.file.Close(), j.lock.Release())
+	return errors.Join(err, j.closeFiles(), j.lock.Release())
+}
+
+// closeFiles closes the files of the segments.
+func (j *Journal) closeFiles() (err error) {
+	for _, s := range append(j.ending, j.last) {
+		if s != nil {
+			err = errors.Join(err, s.file.Close())
+		}
+	}
+	return err
 }

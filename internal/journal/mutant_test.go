@@ -10,10 +10,9 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	power := func(t testing.TB) { keepsWithoutPower(t, 200) }
-	rare := func(t testing.TB) { keepsWithoutPower(t, 2000) }
 	kill.Units(t, "internal/journal", map[string]func(testing.TB){
 		"JournalUnflushed":           power,
-		"JournalOpensUnflushedNames": rare,
+		"JournalOpensUnflushedNames": unflushedNames,
 		"JournalOpenUnflushed":       power,
 		"JournalRotateUnflushed":     power,
 		"JournalHeaderUnflushed":     power,
@@ -26,6 +25,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalBatchUnchecked":      noDamageIsSilent,
 		"JournalCutStays":            cutsStay,
 		"JournalGoesOn":              staysFailed,
+		"JournalEndSkipped":          endsOnFullDisks,
+		"JournalEndForgotten":        endsAfterCrashes,
+		"JournalRemovesUnchecked":    damageRemovesNothing,
 		"JournalDropsTooMuch":        snapshotsAnywhere,
 		"JournalOfAnother":           journalsAreNotMixed,
 	})

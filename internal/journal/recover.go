@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -26,17 +27,14 @@ func OpenOn(d Disk, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.chooseSnapshot(snapshots); err != nil {
+	if err := j.choose(&segments, snapshots); err != nil {
 		return nil, err
 	}
 	if len(segments) == 0 {
 		return j, j.begin()
 	}
-	if err := j.dropOlder(&segments); err != nil {
-		return nil, err
-	}
 	if err := j.openAll(segments); err != nil {
-		return nil, err
+		return nil, errors.Join(err, j.closeFiles())
 	}
 	return j, nil
 }
@@ -91,63 +89,63 @@ func (j *Journal) begin() error {
 	return nil
 }
 
-// chooseSnapshot takes the newest snapshot, and removes others, which a crash has left.
-func (j *Journal) chooseSnapshot(numbers []uint64) error {
-	for i, n := range numbers {
-		name := nameOf(snapshotPrefix, n)
-		if i < len(numbers)-1 {
-			if err := j.disk.Remove(name); err != nil {
-				return err
-			}
-			continue
+// choose takes the newest snapshot. Other snapshots and the segments that it stands for,
+// which a crash has left, are removed once all of the snapshot is checked.
+func (j *Journal) choose(segments *[]uint64, snapshots []uint64) error {
+	var left []string // by a crash
+	if n := len(snapshots); n > 0 {
+		j.snapshot = snapshots[n-1]
+		for _, number := range snapshots[:n-1] {
+			left = append(left, nameOf(snapshotPrefix, number))
 		}
-		r, err := openSnapshot(j.disk, name)
-		if err != nil {
-			return err
-		}
-		j.snapshot, j.id = n, r.journal
-		return r.Close()
 	}
-	return nil
-}
-
-// dropOlder removes segments that the snapshot stands for, which a crash has left.
-func (j *Journal) dropOlder(numbers *[]uint64) error {
-	all := *numbers
+	all := *segments
 	for len(all) > 1 && all[1] <= j.snapshot+1 {
-		if err := j.disk.Remove(nameOf(segmentPrefix, all[0])); err != nil {
+		left, all = append(left, nameOf(segmentPrefix, all[0])), all[1:]
+	}
+	*segments = all
+	if j.snapshot > 0 {
+		if err := j.checkSnapshot(len(left) > 0); err != nil {
 			return err
 		}
-		all = all[1:]
 	}
-	if all[0] > j.snapshot+1 {
+	if len(all) > 0 && all[0] > j.snapshot+1 {
 		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
 			fmt.Sprintf("the first record in the directory is number %d", all[0])}
 	}
-	*numbers = all
+	for _, name := range left {
+		if err := j.disk.Remove(name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
+// checkSnapshot checks the header of the snapshot, or all of it.
+func (j *Journal) checkSnapshot(all bool) error {
+	r, err := openSnapshot(j.disk, nameOf(snapshotPrefix, j.snapshot))
+	if err != nil {
+		return err
+	}
+	if j.id = r.journal; all {
+		_, err = io.Copy(io.Discard, r)
+	}
+	return errors.Join(err, r.Close())
+}
+
 // openAll reads all segments and cuts the last one.
-func (j *Journal) openAll(numbers []uint64) (err error) {
-	var before *segment
-	defer func() {
-		if err != nil && before != nil {
-			err = errors.Join(err, before.file.Close())
-		}
-	}()
-	for _, n := range numbers {
+func (j *Journal) openAll(numbers []uint64) error {
+	for i, n := range numbers {
+		before := j.last
 		s, err := openSegment(j.disk, nameOf(segmentPrefix, n))
 		if err != nil {
 			return err
 		}
+		j.last = s
 		if before != nil {
-			err = j.endBefore(before, s)
-			j.old = append(j.old, before)
-		}
-		before = s
-		if err != nil {
-			return err
+			if err := j.endBefore(before, s); err != nil {
+				return err
+			}
 		}
 		if j.id == 0 {
 			j.id = s.journal
@@ -159,21 +157,30 @@ func (j *Journal) openAll(numbers []uint64) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := j.checkFault(s, wrong, n == numbers[len(numbers)-1]); err != nil {
+		if err := j.checkFault(s, wrong, i == len(numbers)-1); err != nil {
 			return err
 		}
 	}
-	j.last, j.count = before, before.next-1
-	return j.cutLast()
+	j.count = j.last.next - 1
+	if err := j.cutLast(); err != nil {
+		return err
+	}
+	if err := j.finish(); !errors.Is(err, ErrFull) {
+		return err
+	}
+	return nil // the next batch waits for the ends
 }
 
-// endBefore ends a segment that another one follows, as far as a crash has left that undone.
+// endBefore notes a segment that another one follows. A crash may have left it without its
+// end.
 func (j *Journal) endBefore(before, s *segment) error {
+	j.old = append(j.old, before)
 	if err := j.follows(before, s); err != nil || before.closed {
 		return errors.Join(err, before.file.Close())
 	}
 	before.flushed = before.end // or nothing would follow
-	return j.finish(before)
+	j.ending = append(j.ending, before)
+	return nil
 }
 
 // follows returns an error unless a segment continues where another one ends.

@@ -143,6 +143,16 @@ func (s *segment) write(b *Batch, count uint32) error {
 	return nil
 }
 
+// finish writes and flushes the end, which says that another segment follows. If the
+// error matches [ErrFull], the segment has no end yet.
+func (s *segment) finish() error {
+	if err := s.write(new(Batch), followed); err != nil {
+		return err
+	}
+	s.closed = true
+	return errors.Join(s.file.Truncate(s.end), s.file.Sync())
+}
+
 // flush makes all batches durable.
 func (s *segment) flush() error {
 	if err := s.file.Sync(); err != nil {

@@ -1,0 +1,195 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+)
+
+// appendOne appends a batch with a record of some bytes.
+func appendOne(j *journal.Journal, number, size int) error {
+	var b journal.Batch
+	b.Add([]byte(strings.Repeat(fmt.Sprint(number%10), size)))
+	return j.Append(&b)
+}
+
+// files returns the names of files that begin with a prefix, in their order.
+func files(d *disktest.Disk, prefix string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(d.Files())) {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lastIsMissed demands that a journal is refused without its last segment.
+func lastIsMissed(t testing.TB, d *disktest.Disk, o journal.Options, why string) {
+	segments := files(d, "log-")
+	last := segments[len(segments)-1]
+	left := maps.Clone(d.Files())
+	delete(left, last)
+	_, err := journal.OpenOn(disktest.Of(left), o)
+	missing, ok := errors.AsType[*journal.MissingError](err)
+	require.True(t, ok, "%s: without %s: %v", why, last, err)
+	require.ErrorContains(t, missing, last, why)
+}
+
+// endsOnFullDisks has the disk become full at every byte while another segment begins.
+func endsOnFullDisks(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	for room := range 700 {
+		d := disktest.New()
+		j, err := journal.OpenOn(d, o)
+		require.NoError(t, err)
+		for n := range 2 {
+			require.NoError(t, appendOne(j, n, 90))
+		}
+		d.SetRoom(room)
+		for n := 2; n < 5; n++ {
+			err := appendOne(j, n, 90)
+			if err != nil {
+				require.ErrorIs(t, err, journal.ErrFull)
+				d.SetRoom(-1)
+				require.NoError(t, appendOne(j, n, 90), "room for %d bytes", room)
+			}
+			if segments := files(d, "log-"); len(segments) > 1 {
+				lastIsMissed(t, d, o, fmt.Sprintf("room for %d bytes", room))
+			}
+		}
+		require.NoError(t, j.Close())
+	}
+}
+
+// A segment that another one follows says so, also if the disk was full meanwhile.
+func TestAFullDiskLosesNoEnd(t *testing.T) { endsOnFullDisks(t) }
+
+// endsAfterCrashes has the process end at every call while another segment begins.
+func endsAfterCrashes(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	open := 0
+	for calls := range 40 {
+		d := disktest.New()
+		j, err := journal.OpenOn(d, o)
+		require.NoError(t, err)
+		for n := range 2 {
+			require.NoError(t, appendOne(j, n, 90))
+		}
+		d.FailAfter(calls)
+		for n := 2; n < 5 && err == nil; n++ {
+			err = appendOne(j, n, 90)
+		}
+		d = disktest.Of(d.Files())
+		j, err = journal.OpenOn(d, o)
+		require.NoError(t, err)
+		if len(files(d, "log-")) > 1 {
+			open++
+			lastIsMissed(t, d, o, fmt.Sprintf("the process ended after %d calls", calls))
+		}
+		require.NoError(t, j.Close())
+	}
+	require.Positive(t, open)
+}
+
+// An end that a process did not come to write is written by the next one.
+func TestACrashLosesNoEnd(t *testing.T) { endsAfterCrashes(t) }
+
+// damageRemovesNothing damages a snapshot whose process ended before it had removed what the
+// snapshot stands for.
+func damageRemovesNothing(t testing.TB) {
+	o := journal.Options{Segment: 200}
+	met := 0
+	for _, former := range []bool{false, true} { // there is an earlier snapshot
+		for calls := range 40 {
+			d := disktest.New()
+			j, err := journal.OpenOn(d, o)
+			require.NoError(t, err)
+			var all []string
+			write := func() {
+				for range 3 {
+					all = append(all, strings.Repeat("a", 90)+"\n")
+					var b journal.Batch
+					b.Add([]byte(all[len(all)-1]))
+					require.NoError(t, j.Append(&b))
+				}
+			}
+			if write(); former {
+				require.NoError(t, writeSnapshot(j, all))
+				write()
+			}
+			d.FailAfter(calls)
+			_ = writeSnapshot(j, all)
+			left := d.Files()
+			snapshots := files(d, "snapshot-")
+			name := fmt.Sprintf("snapshot-%016x", len(all))
+			if !slices.Contains(snapshots, name) || len(files(d, "log-"))+len(snapshots) < 3 {
+				continue
+			}
+			met++
+			left[name][len(left[name])/2] ^= 1
+			damaged := disktest.Of(left)
+			_, err = journal.OpenOn(damaged, o)
+			require.ErrorContains(t, err, name)
+			require.Equal(t, files(d, ""), files(damaged, ""), "nothing is removed")
+			delete(left, name)
+			if former && !slices.Contains(snapshots, fmt.Sprintf("snapshot-%016x", 3)) {
+				continue
+			}
+			if whole, err := journal.OpenOn(disktest.Of(left), o); err == nil {
+				got, err := content(whole)
+				require.NoError(t, err)
+				require.Equal(t, all, got, "without the snapshot, what was there before is whole")
+			}
+		}
+	}
+	require.Positive(t, met)
+}
+
+// What a snapshot stands for is removed once all of the snapshot is known to be sound.
+func TestADamagedSnapshotRemovesNothing(t *testing.T) { damageRemovesNothing(t) }
+
+// unflushedNames ends a process at every call while it writes a snapshot, and loses the power
+// at every call of the next one that opens the journal.
+func unflushedNames(t testing.TB) {
+	o := journal.Options{Segment: 200}
+	for calls := range 25 {
+		for power := range 25 {
+			for seed := range uint64(6) {
+				d := disktest.New()
+				j, err := journal.OpenOn(d, o)
+				require.NoError(t, err)
+				var all []string
+				for n := range 6 {
+					all = append(all, strings.Repeat("a", 90)+"\n")
+					var b journal.Batch
+					b.Add([]byte(all[n]))
+					require.NoError(t, j.Append(&b))
+					if n == 2 {
+						require.NoError(t, writeSnapshot(j, all))
+					}
+				}
+				d.FailAfter(calls)
+				_ = writeSnapshot(j, all)
+				d.FailAfter(power)
+				_, _ = journal.OpenOn(d, o)
+				j, err = journal.OpenOn(d.Survivor(rand.New(rand.NewPCG(seed, 0))), o)
+				require.NoError(t, err, "%d calls, then %d", calls, power)
+				got, err := content(j)
+				require.NoError(t, err)
+				require.Equal(t, all, got)
+			}
+		}
+	}
+}
+
+// Nothing is removed because of a name that only the memory of the system has.
+func TestNamesAreFlushedBeforeTheyCount(t *testing.T) { unflushedNames(t) }
