@@ -60,5 +60,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StoreOwnDiskCounts":          ownDiskSaysSo,
 		"ReplicaEarlierIsABranch":     sharedEnds,
 		"ReplicaAnyPositionIsNewest":  sharedEnds,
+		"ReplicaUncounted":            anyHistory,
+		"ReplicaRefusedStandby":       anyHistory,
+		"ReplicaAskedTwice":           anyHistory,
+		"ReplicaAnySize":              tooLarge,
+		"ReplicaBlocksEndless":        tooLarge,
+		"ReplicaChecksTheOldest":      laterChecks,
 	})
 }

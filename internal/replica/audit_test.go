@@ -1,0 +1,82 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// miscounted returns what a replica has written down wrongly, in words.
+func miscounted(m *Replica) string {
+	weight := 0
+	for _, b := range m.queue {
+		weight += b.weight
+	}
+	switch {
+	case weight != m.queued || m.before > len(m.queue):
+		return fmt.Sprintf("%d bytes of %d wait", m.queued, weight)
+	case m.whole > m.seen+1:
+		return fmt.Sprintf("all have what is before %d, after %d deliveries", m.whole, m.seen)
+	case m.retryAt != timed.Never && m.refusals == 0:
+		return "it has refused nothing, and offers again"
+	case len(m.checks) > maxChecks:
+		return fmt.Sprintf("%d positions are compared", len(m.checks))
+	case m.phase != settled:
+		return ""
+	}
+	var served timed.Set
+	for _, s := range append(append([]service{}, m.services...), m.stuck...) {
+		switch {
+		case s.receivers.Empty() || served.Intersects(s.receivers):
+			return fmt.Sprintf("%v get another state than one", s.receivers)
+		case m.refused.Has(s.source) || m.refused.Has(s.standby):
+			return fmt.Sprintf("nodes %v and %v send, of which %v have refused", s.source, s.standby, m.refused)
+		}
+		served = served.Union(s.receivers)
+	}
+	return ""
+}
+
+// tooLarge has members send more than a node keeps: blocks, and a snapshot.
+func tooLarge(t testing.TB) {
+	w := newWorld(2, Config{})
+	w.install(0)
+	w.op(0, "a")
+	w.hold = func(_ int, p []byte) bool { return kind(p[0]) == kindChunk }
+	w.install(0, 1)
+	w.hold = nil
+	s, joiner := w.nodes[0].r.streams[0], w.nodes[1].r
+	chunk := message{kind: kindChunk, name: s.name, digest: s.from.digest, size: uint64(joiner.cfg.MaxSnapshot) + 1, body: []byte("x")}
+	w.perform(0, []Effect{{Kind: Broadcast, Options: free, Payload: encode(&chunk)}})
+	require.Empty(t, joiner.incoming)
+	chunk.size--
+	w.perform(0, []Effect{{Kind: Broadcast, Options: free, Payload: encode(&chunk)}})
+	require.Len(t, joiner.incoming, 1)
+	for range 2 {
+		joiner.takeBlocks(1, &message{kind: kindBlocks, body: make([]byte, 8*mostBlocks-8)})
+		require.LessOrEqual(t, len(joiner.has[0]), mostBlocks)
+	}
+}
+
+func TestWhatOthersSendIsBounded(t *testing.T) { tooLarge(t) }
+
+// laterChecks compares states at more positions than are kept.
+func laterChecks(t testing.TB) {
+	w := newWorld(1, Config{})
+	w.install(0)
+	m := w.nodes[0].r
+	at := func(position uint64) Point { return Point{m.view.ID, position} }
+	for p := range uint64(maxChecks + 2) {
+		require.NotNil(t, m.checkAt(at(p+1)))
+	}
+	require.Len(t, m.checks, maxChecks)
+	require.Nil(t, m.checkAt(at(2)), "a member that lags is compared later")
+	for p := range uint64(maxChecks) {
+		require.NotNil(t, m.checkAt(at(p+3)))
+	}
+}
+
+func TestTheLatestStatesAreCompared(t *testing.T) { laterChecks(t) }
