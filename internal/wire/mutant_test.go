@@ -12,5 +12,8 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/wire", map[string]func(testing.TB){
 		"LabelsUnchecked": labelsAreChecked,
 		"DamageUnseen":    damageIsSeen,
+		"WirePieceBeyond": changed,
+		"WireWantTurned":  changed,
+		"WireNumberWraps": wrapped,
 	})
 }
