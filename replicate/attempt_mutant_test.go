@@ -9,7 +9,15 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/mutant"
+	"github.com/failaware/failaware/internal/mutant/kill"
 )
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "replicate", map[string]func(testing.TB){
+		"SessionsUncompared":   sessionsAreCompared,
+		"SessionsUnreadMerged": damagedSessionsAreRefused,
+	})
+}
 
 func TestAttemptsNoticeSessionForgetsAttempts(t *testing.T) {
 	mutant.Set("SessionForgetsAttempts")

@@ -3,8 +3,12 @@
 package store
 
 import (
+	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/planted"
 )
@@ -22,6 +26,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		},
 		"KvNameTwice": func(*testing.T) bool { return !namesDiffer() },
 		"KvNoStandIn": func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
+		"KvRestoreUnheard": func(t *testing.T) bool {
+			var state bytes.Buffer
+			require.NoError(t, kv.New(kv.Partitionable).Snapshot(&state))
+			return !restoreRings(t, state.Bytes())
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mutant.Set(name)

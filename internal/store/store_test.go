@@ -110,6 +110,7 @@ func TestAMinorityDoesNotAnswer(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "1", old)
 		require.False(t, fresh.UpToDate, "it says that this may be old")
+		require.False(t, fresh.Latest)
 		c := g.stores[2].Counts()
 		require.Equal(t, uint64(1), c.Failed)
 		require.Equal(t, []any{uint64(1), 1, false}, []any{c.Applied, c.Keys, c.Accepting}, "of the others")

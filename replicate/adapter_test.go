@@ -1,0 +1,74 @@
+package replicate
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/internal/session"
+)
+
+// silent is an application whose state is always the same.
+type silent struct{ merged int }
+
+func (*silent) Apply(Operation) any      { return nil }
+func (*silent) Snapshot(io.Writer) error { return nil }
+func (*silent) Restore(io.Reader) error  { return nil }
+func (*silent) Hash() uint64             { return 7 }
+
+func (s *silent) Merge([]Branch) error {
+	s.merged++
+	return nil
+}
+
+// opened returns an adapter with one session.
+func opened() *adapter {
+	a := newAdapter(&silent{})
+	a.Apply(broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: 3}, Payload: session.AppendOpen(nil)})
+	return a
+}
+
+func sessionsAreCompared(t testing.TB) {
+	require.NotEqual(t, newAdapter(&silent{}).Hash(), opened().Hash())
+	require.Equal(t, opened().Hash(), opened().Hash())
+}
+
+// Members compare their sessions too: one that lacks a session applies an operation twice.
+func TestSessionsAreCompared(t *testing.T) { sessionsAreCompared(t) }
+
+// content returns a state in memory.
+func content(t testing.TB, b []byte) *replica.Content {
+	cfg := replica.Config{NewBytes: func() replica.Bytes { return new(replica.Memory) }}
+	cfg = cfg.WithDefaults()
+	c := cfg.NewContent()
+	_, err := c.Write(b)
+	require.NoError(t, err)
+	return c
+}
+
+func damagedSessionsAreRefused(t testing.TB) {
+	var state bytes.Buffer
+	require.NoError(t, opened().Save(&state))
+	whole := state.Bytes()
+	long := binary.BigEndian.AppendUint32(nil, 1<<31)
+	for _, damaged := range [][]byte{nil, whole[:3], whole[:len(whole)-1], append(long, whole[4:]...)} {
+		require.Error(t, opened().Load(bytes.NewReader(damaged)))
+		a := opened()
+		before := a.sessions
+		require.Error(t, a.Merge([]replica.Branch{{State: content(t, whole)}, {State: content(t, damaged)}}))
+		require.Zero(t, a.app.(*silent).merged, "nothing is merged")
+		require.Same(t, before, a.sessions)
+	}
+	a := newAdapter(&silent{})
+	require.NoError(t, a.Merge([]replica.Branch{{State: content(t, whole)}, {State: content(t, whole)}}))
+	require.Equal(t, 1, a.sessions.Len())
+	require.Equal(t, 1, a.app.(*silent).merged)
+}
+
+// A state whose sessions cannot be read is neither taken nor merged.
+func TestDamagedSessionsAreRefused(t *testing.T) { damagedSessionsAreRefused(t) }
