@@ -146,6 +146,7 @@ func TestKeysOverTheAPI(t *testing.T) {
 	miss := ask[KVWrite](t, c, 409, "POST", "cas", "red", "key", "colour", "version", "0")
 	require.Equal(t, w.Version, miss.Version)
 	ask[KVWrite](t, c, 409, "POST", "delete", "", "key", "none", "version", "3")
+	ask[KVWrite](t, c, 409, "POST", "delete", "", "key", "colour", "version", "0")
 	next := ask[KVWrite](t, c, 200, "POST", "cas", "red", "key", "colour", "version", w.Version)
 	require.Equal(t, uint64(2), next.Revision)
 	for i := range 5 {
