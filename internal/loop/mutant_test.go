@@ -26,6 +26,7 @@ var notices = map[string]func(testing.TB){
 	"ContextOfAnyLead":     usersLook,
 	"TrustLostLate":        usersLook,
 	"ResignsAtOnce":        usersLook,
+	"ReachAfterPackets":    readersKnow,
 
 	"AnswerToOlderQuestions":   answersReach,
 	"HoldOfTheLocalLease":      holdsEnd,

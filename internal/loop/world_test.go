@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/udp"
@@ -69,7 +70,7 @@ func at7(id timed.NodeID) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 7000+uint16(id))
 }
 
-func newWorld(t testing.TB, seed uint64, count int) *world {
+func newWorld(t testing.TB, seed uint64, count int, cast *broadcast.Config) *world {
 	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}}
 	var all timed.Set
 	var list []peers.Peer
@@ -84,7 +85,7 @@ func newWorld(t testing.TB, seed uint64, count int) *world {
 		n.l, _ = newLoop(func(cfg *Config) {
 			n.fakeConn = cfg.Conn.(*fakeConn)
 			n.local = at7(id)
-			cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Stack.Quorum, cfg.Stack.Epoch = id, nil, system, 1
+			cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Stack.Quorum, cfg.Stack.Epoch = id, cast, system, 1
 			cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock = n, n, w.random.Uint64, hwclock.Of(n.show)
 			cfg.Peers = peers.NewResolver(peers.Options{Self: id, Changed: func() {}}, list)
 		})
@@ -134,6 +135,12 @@ func (n *inhabitant) publishedBeforeSent(p *wire.Packet) {
 	t, s, now := n.w.t, n.l.Snapshot(), timed.Instant(n.show())
 	if !p.State.Leading || p.Has(wire.FrameRelease) {
 		require.True(t, over(n.before.Phase), "node %v tells others first that it gives up its lead", n.id)
+	}
+	if p.Has(wire.FrameBroadcast) {
+		reach, ok := n.l.Reach()
+		require.True(t, ok)
+		require.Equal(t, n.l.driver.stack.BroadcastState().Reach(), reach, "node %v acknowledges first what readers must wait for", n.id)
+		n.w.ends["messages"]++
 	}
 	if !p.State.Global {
 		require.True(t, over(n.before.GlobalPhase), "node %v tells others first that it gives up its global lead", n.id)
@@ -209,8 +216,20 @@ func (n *inhabitant) turn() {
 			n.global = until
 		}
 	}
+	if d.msgs != nil {
+		n.talk()
+	}
 	left := d.deadline().Sub(timed.Instant(n.show()))
 	n.next = n.w.now + max(int64(left)+int64(left)/5000+1, 1000)
+}
+
+// talk takes what is delivered and sends something, now and then.
+func (n *inhabitant) talk() {
+	_, _, _ = n.l.Deliveries().Borrow(100)
+	if n.w.random.IntN(4) == 0 {
+		n.before = n.l.Snapshot()
+		_, _ = n.l.Sends().Send(n.w.t.Context(), []byte("a word"), broadcast.Options{}, nil, true)
+	}
 }
 
 // noteLeads counts the leads that time has ended.

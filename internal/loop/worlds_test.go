@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
@@ -134,7 +135,7 @@ func (w *world) strike() {
 func usersLook(t testing.TB) {
 	seen := map[string]int{}
 	for seed := range uint64(4) {
-		w := newWorld(t, seed+1, 3+int(seed%3))
+		w := newWorld(t, seed+1, 3+int(seed%3), nil)
 		w.run(8*time.Second, true)
 		clear(w.cut)
 		w.run(time.Second, false)
@@ -155,3 +156,17 @@ func usersLook(t testing.TB) {
 }
 
 func TestUsersAreToldTheTruthInAllWorlds(t *testing.T) { usersLook(t) }
+
+// readersKnow plays worlds of loops that broadcast.
+func readersKnow(t testing.TB) {
+	seen := 0
+	for seed := range uint64(3) {
+		cast := broadcast.Config{PacketBytes: 1000}.WithDefaults()
+		w := newWorld(t, seed+1, 3, &cast)
+		w.run(2*time.Second, true)
+		seen += w.ends["messages"]
+	}
+	require.Positive(t, seen)
+}
+
+func TestReadersKnowWhatIsAcknowledged(t *testing.T) { readersKnow(t) }
