@@ -4,8 +4,8 @@
 package why
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -119,7 +119,7 @@ func (r *Record) because(e event.Event) (list []event.Event) {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b event.Event) int { return cmp.Compare(b.Head().Sequence, a.Head().Sequence) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Head().Sequence > list[j].Head().Sequence })
 	return list
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -31,7 +32,7 @@ func Grid(rows ...timed.Set) (System, error) {
 		}
 		members = members.Union(r)
 	}
-	rows = slices.SortedFunc(slices.Values(rows), compareSets)
+	rows = sortedSets(rows)
 	return &grid{newCommon(members, gridName, formatSets(rows...)), rows}, nil
 }
 
@@ -94,10 +95,18 @@ func checkLists(whole, part string, lists []timed.Set) error {
 
 // minimalSets returns the sets that contain no other one, sorted.
 func minimalSets(all []timed.Set) []timed.Set {
-	sorted := slices.Compact(slices.SortedFunc(slices.Values(all), compareSets))
+	sorted := slices.Compact(sortedSets(all))
 	return slices.DeleteFunc(slices.Clone(sorted), func(s timed.Set) bool {
 		return slices.ContainsFunc(sorted, func(t timed.Set) bool { return t != s && t.Subset(s) })
 	})
+}
+
+// sortedSets returns the sets in their order. It is no generic sort, whose code is ten times
+// as large.
+func sortedSets(all []timed.Set) []timed.Set {
+	sorted := slices.Clone(all)
+	sort.Slice(sorted, func(i, j int) bool { return compareSets(sorted[i], sorted[j]) < 0 })
+	return sorted
 }
 
 // compareSets orders sets lexicographically by their ascending ids.
