@@ -155,7 +155,7 @@ func TestStateDirectory(t *testing.T) {
 // digestOf returns the digest of a group.
 func digestOf(name string, b *BroadcastConfig, q quorum.System) uint64 {
 	c := Config{Group: name, Broadcast: b, Quorum: q}
-	return c.group().digest()
+	return c.groupDigest()
 }
 
 // Nodes that could not commit a view together are in different groups.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/life"
-	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/leader/epoch"
 )
@@ -44,7 +43,7 @@ var eventTable = []eventRow{
 	}),
 	row(hclog.Warn, stack.EventMismatch, func(n *Node, h event.Header, e *stack.Event) event.Mismatch {
 		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text,
-			Differences: n.differences(&loop.Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold})}
+			Differences: n.differences(settingsOf(e))}
 	}),
 	row(hclog.Info, stack.EventElected, func(_ *Node, h event.Header, e *stack.Event) event.Elected {
 		return event.Elected{Header: h}
@@ -64,8 +63,8 @@ var eventTable = []eventRow{
 	row(hclog.Info, stack.EventGlobalLost, func(_ *Node, h event.Header, e *stack.Event) event.LeadLost {
 		return event.LeadLost{Header: h, Global: true, Reason: e.Lost, By: e.Peer}
 	}),
-	row(hclog.Warn, stack.EventOtherQuorum, func(_ *Node, h event.Header, e *stack.Event) event.OtherQuorum {
-		return event.OtherQuorum{Header: h, Peer: e.Peer, Epoch: e.Quorum.Epoch, Digest: e.Quorum.Digest}
+	row(hclog.Warn, stack.EventOtherQuorum, func(n *Node, h event.Header, e *stack.Event) event.OtherQuorum {
+		return event.OtherQuorum{Header: h, Peer: e.Peer, Epoch: e.Quorum.Epoch, Digest: e.Quorum.Digest, Differences: n.quorumDifferences(e.Settings)}
 	}),
 	row(hclog.Info, stack.EventEpoch, func(_ *Node, h event.Header, e *stack.Event) event.QuorumChange {
 		return event.QuorumChange{Header: h, Step: quorumSteps[e.Change.Kind], Epoch: e.Change.Epoch, System: e.Change.System, Peer: e.Change.Peer}

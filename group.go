@@ -5,157 +5,132 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"time"
 
-	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
 )
 
-// groupSettings are the settings for which the group's digest stands: its name, the size of
-// its packets, and the settings of the broadcast that must be the same at all nodes. A node that has no
-// broadcast, or can take less than the others send, would keep their views from ever being
-// committed; so it is in a group of its own.
-type groupSettings struct {
-	name                            string
-	maxPacket                       int
-	broadcast                       bool // otherwise the others are zero
-	window, maxMessages, maxPayload int
-	quorum                          string // empty unless the broadcast requires it
-}
-
-// group returns the settings of the node's group.
-func (c *Config) group() groupSettings {
-	g := groupSettings{name: c.Group, maxPacket: c.MaxPacket}
+// settings returns those that must be the same at all nodes of the group.
+func (c *Config) settings() wire.Settings {
+	s := wire.Settings{Group: c.Group, MaxPacket: c.MaxPacket, MaxDrift: c.Timing.MaxDrift, FastThreshold: c.Timing.FastThreshold}
+	if c.Quorum != nil {
+		s.System = c.Quorum.String()
+	}
 	if b := c.Broadcast; b != nil {
-		g.broadcast, g.window, g.maxMessages, g.maxPayload = true, b.Window, b.MaxMessages, b.MaxPayload
-		if b.RequireQuorum {
-			g.quorum = c.Quorum.String()
-		}
+		s.Broadcast, s.Window, s.MaxMessages, s.MaxPayload, s.RequireQuorum = true, b.Window, b.MaxMessages, b.MaxPayload, b.RequireQuorum
 	}
-	return g
+	return s
 }
 
-// digest stands for the group in packets.
-func (g groupSettings) digest() uint64 {
+// groupDigest stands for the group in packets: for its name, the size of its packets, and the
+// settings of the broadcast. A node that has no broadcast, or can take less than the others
+// send, would keep their views from ever being committed; so it is in a group of its own.
+func (c *Config) groupDigest() uint64 {
 	h := sha256.New()
-	fmt.Fprintf(h, "failaware group\x00%s", g.name)
-	if g.maxPacket != wire.MaxPacket {
-		fmt.Fprintf(h, "\x00packets %d", g.maxPacket)
+	fmt.Fprintf(h, "failaware group\x00%s", c.Group)
+	if c.MaxPacket != wire.MaxPacket {
+		fmt.Fprintf(h, "\x00packets %d", c.MaxPacket)
 	}
-	if g.broadcast {
+	if b := c.Broadcast; b != nil {
 		order := "{}" // of all views
-		if g.quorum != "" {
-			order = g.quorum
+		if b.RequireQuorum {
+			order = c.Quorum.String()
 		}
-		fmt.Fprintf(h, "\x00broadcast %d %d %d %s", g.window, g.maxMessages, g.maxPayload, order)
+		fmt.Fprintf(h, "\x00broadcast %d %d %d %s", b.Window, b.MaxMessages, b.MaxPayload, order)
 	}
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// likelyGroups returns the likely settings of a misconfigured peer by their digests.
-// Packets carry nothing but the digest, so settings that are not among them remain
-// unknown.
-func (c *Config) likelyGroups() map[uint64]groupSettings {
-	own := c.group()
-	off := groupSettings{name: own.name, maxPacket: own.maxPacket}
-	standard := groupSettings{name: own.name, maxPacket: own.maxPacket, broadcast: true, window: broadcast.DefaultWindow,
-		maxMessages: broadcast.DefaultMaxMessages, maxPayload: broadcast.DefaultMaxPayload}
-	list := append(standard.variants(), off)
-	if c.Quorum != nil {
-		standard.quorum = c.Quorum.String()
-		list = append(list, standard.variants()...)
+// groupText returns the settings that the digest stands for.
+func groupText(s *wire.Settings) string {
+	text := fmt.Sprintf("Group %q, MaxPacket %d, Broadcast %s", s.Group, s.MaxPacket, onOff(s.Broadcast))
+	if s.Broadcast {
+		text += fmt.Sprintf(" with Window %d, MaxMessages %d, MaxPayload %d", s.Window, s.MaxMessages, s.MaxPayload)
 	}
-	if own.broadcast {
-		list = append(list, own.variants()...)
-		if c.Quorum != nil {
-			turned := own
-			turned.quorum = ""
-			if own.quorum == "" {
-				turned.quorum = c.Quorum.String()
-			}
-			list = append(list, turned)
-		}
-	}
-	for _, size := range likelyPackets {
-		sized := own
-		sized.maxPacket = size
-		list = append(list, sized)
-	}
-	likely := make(map[uint64]groupSettings, len(list)+2)
-	for _, g := range list {
-		likely[g.digest()] = g
-	}
-	for _, g := range []groupSettings{off, own} {
-		g.name = DefaultGroup
-		likely[g.digest()] = g
-	}
-	return likely
-}
-
-// likelyPackets are sizes of packets that people choose.
-var likelyPackets = []int{wire.MaxPacket, 1400, 1432, 1452, 1472, 1500, 4096, 8192, 8900, 8952, 8972, 9000, 16384, 32768, 60_000, maxMaxPacket}
-
-// variants returns the settings, and those with one limit replaced by its default or a
-// power of two.
-func (g groupSettings) variants() []groupSettings {
-	list := []groupSettings{g}
-	add := func(field *int, standard, least, most int) {
-		before := *field
-		*field = standard
-		list = append(list, g)
-		for n := least; n <= most; n *= 2 {
-			*field = n
-			list = append(list, g)
-		}
-		*field = before
-	}
-	add(&g.window, broadcast.DefaultWindow, broadcast.MinWindow, broadcast.MaxWindow)
-	add(&g.maxMessages, broadcast.DefaultMaxMessages, 1, broadcast.MostMessages)
-	add(&g.maxPayload, broadcast.DefaultMaxPayload, 1, broadcast.LargestPayload)
-	return list
-}
-
-// String returns the settings as text.
-func (g groupSettings) String() string {
-	if !g.broadcast {
-		return fmt.Sprintf("Group %q, MaxPacket %d, Broadcast off", g.name, g.maxPacket)
-	}
-	text := fmt.Sprintf("Group %q, MaxPacket %d, Broadcast on with Window %d, MaxMessages %d, MaxPayload %d", g.name, g.maxPacket, g.window, g.maxMessages, g.maxPayload)
-	if g.quorum != "" {
-		text += ", RequireQuorum of " + g.quorum
+	if s.RequireQuorum {
+		text += ", RequireQuorum of " + s.System
 	}
 	return text
 }
 
-// differences returns the settings in which a peer differs from this node.
-func (n *Node) differences(s *loop.Settings) (list event.Differences) {
-	differ := func(setting, here, there string) {
-		if here != there {
-			list = append(list, event.Difference{Setting: setting, Here: here, There: there})
+// differing are the differences found so far.
+type differing event.Differences
+
+func (d *differing) note(setting, here, there string) {
+	if here != there {
+		*d = append(*d, event.Difference{Setting: setting, Here: here, There: there})
+	}
+}
+
+func (d *differing) noteTiming(here *timed.Timing, drift timed.Drift, fast time.Duration) {
+	d.note("MaxDrift", fmt.Sprintf("%d ppb", int64(here.MaxDrift)), fmt.Sprintf("%d ppb", int64(drift)))
+	d.note("FastThreshold", here.FastThreshold.String(), fast.String())
+}
+
+// settingsOf returns the settings of an event.
+func settingsOf(e *stack.Event) *loop.Settings {
+	s := &loop.Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}
+	if e.Settings != nil {
+		s.Told = *e.Settings
+	}
+	return s
+}
+
+// differences returns the settings in which a peer differs from this node, whose packets it
+// ignores.
+func (n *Node) differences(s *loop.Settings) event.Differences {
+	var d differing
+	own, there := n.cfg.settings(), &s.Told
+	switch {
+	case s.Group == n.cfg.groupDigest():
+		d.noteTiming(&n.cfg.Timing, s.MaxDrift, s.FastThreshold)
+	case there.Known():
+		d.note("Group", strconv.Quote(own.Group), strconv.Quote(there.Group))
+		d.note("MaxPacket", strconv.Itoa(own.MaxPacket), strconv.Itoa(there.MaxPacket))
+		d.noteTiming(&n.cfg.Timing, there.MaxDrift, there.FastThreshold)
+		d.note("Broadcast", onOff(own.Broadcast), onOff(there.Broadcast))
+		if own.Broadcast && there.Broadcast {
+			d.note("Broadcast.Window", strconv.Itoa(own.Window), strconv.Itoa(there.Window))
+			d.note("Broadcast.MaxMessages", strconv.Itoa(own.MaxMessages), strconv.Itoa(there.MaxMessages))
+			d.note("Broadcast.MaxPayload", strconv.Itoa(own.MaxPayload), strconv.Itoa(there.MaxPayload))
+			d.note("Broadcast.RequireQuorum", onOff(own.RequireQuorum), onOff(there.RequireQuorum))
 		}
+		d.noteQuorum(n.Epoch(), there)
 	}
-	own := n.cfg.group()
-	if s.Group == own.digest() {
-		t := &n.cfg.Timing
-		differ("MaxDrift", fmt.Sprintf("%d ppb", int64(t.MaxDrift)), fmt.Sprintf("%d ppb", int64(s.MaxDrift)))
-		differ("FastThreshold", t.FastThreshold.String(), s.FastThreshold.String())
-		return list
+	if len(d) == 0 {
+		return event.Differences{{Setting: "the name, the size of packets or the settings of the broadcast", Here: groupText(&own)}}
 	}
-	peer, ok := n.groups[s.Group]
-	if !ok {
-		return event.Differences{{Setting: "the name, the size of packets or the settings of the broadcast", Here: own.String()}}
+	return event.Differences(d)
+}
+
+// noteQuorum notes how the quorum system in use differs from that of a peer.
+func (d *differing) noteQuorum(here EpochAnswer, there *wire.Settings) {
+	if here.System == "" {
+		here.Epoch = 0
 	}
-	differ("Group", strconv.Quote(own.name), strconv.Quote(peer.name))
-	differ("MaxPacket", strconv.Itoa(own.maxPacket), strconv.Itoa(peer.maxPacket))
-	differ("Broadcast", onOff(own.broadcast), onOff(peer.broadcast))
-	if own.broadcast && peer.broadcast {
-		differ("Broadcast.Window", strconv.Itoa(own.window), strconv.Itoa(peer.window))
-		differ("Broadcast.MaxMessages", strconv.Itoa(own.maxMessages), strconv.Itoa(peer.maxMessages))
-		differ("Broadcast.MaxPayload", strconv.Itoa(own.maxPayload), strconv.Itoa(peer.maxPayload))
-		differ("Broadcast.RequireQuorum", onOff(own.quorum != ""), onOff(peer.quorum != ""))
+	d.note("QuorumEpoch", strconv.FormatUint(here.Epoch, 10), strconv.FormatUint(there.Quorum.Epoch, 10))
+	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(there.System))
+}
+
+func systemText(s string) string {
+	if s == "" {
+		return "none"
 	}
-	return list
+	return s
+}
+
+// quorumDifferences returns how the quorum system of a peer differs, which may have said
+// nothing of its settings.
+func (n *Node) quorumDifferences(there *wire.Settings) event.Differences {
+	var d differing
+	if there != nil {
+		d.noteQuorum(n.Epoch(), there)
+	}
+	return event.Differences(d)
 }
 
 func onOff(on bool) string {

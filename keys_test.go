@@ -130,8 +130,8 @@ func TestKeysMakeAGroup(t *testing.T) {
 			require.Equal(t, failaware.NoNode, peers[2+i].ID)
 			require.Equal(t, n.Addr(), peers[2+i].Addr)
 		}
-		require.Contains(t, peers[2].String(), "its packets do not count: they are sealed with a key that this node does not have")
-		require.Contains(t, peers[3].String(), "its packets do not count: they are not sealed, and this node has keys")
+		require.Contains(t, peers[2].String(), "its packets do not count: they are sealed with a key that this node does not have: KeyFile has ["+k.ID().String()+"] here and ["+stranger.Status().Keys[0].String()+"] there")
+		require.Contains(t, peers[3].String(), "its packets do not count: they are not sealed, and this node has keys: KeyFile has ["+k.ID().String()+"] here and is not set there")
 		require.NotZero(t, g.counter(one, "dropped_key"))
 		require.NotZero(t, g.counter(one, "dropped_unsealed"))
 		for _, n := range []*failaware.Node{stranger, open} {

@@ -34,7 +34,6 @@ import (
 type Node struct {
 	cfg      Config
 	bounds   Bounds
-	groups   map[uint64]groupSettings // that misconfigured peers may belong to, by their digests
 	log      hclog.Logger
 	loop     *loop.Loop
 	clock    *hwclock.Clock
@@ -196,7 +195,7 @@ func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.C
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, groups: cfg.likelyGroups(), log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), claim: claims,
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), claim: claims,
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		close(n.done) // for what already waits for the end

@@ -24,13 +24,13 @@ import (
 func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
 	c := &n.cfg
 	l := loop.Config{
-		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: c.group().digest(),
+		Stack: stack.Config{Self: timed.Incarnation{Node: c.ID}, Group: c.groupDigest(),
 			Timing: c.Timing, Mode: c.Mode, RankBy: c.RankBy, Weight: c.Weight, Collation: c.collation(),
 			Quorum: c.Quorum, Epoch: c.QuorumEpoch, Epochs: epochs,
 			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
 		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Ring: n.ring, Insecure: c.Insecure,
-		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Claim: n.claim, Peers: n.peers, Join: n.finder, Labels: c.labels(), Gate: gate,
+		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Claim: n.claim, Peers: n.peers, Join: n.finder, Labels: c.labels(), Settings: c.settings(), Gate: gate,
 		Sink: (*sink)(n), Log: n.log,
 	}
 	if b := c.Broadcast; b != nil {

@@ -61,8 +61,6 @@ func TestEventsSayWhy(t *testing.T) {
 		event.QuorumChange{Step: event.QuorumConflict, Epoch: 1, System: "x", Peer: 3}:                   "node 3 knows x as another",
 		event.QuorumChange{Step: event.QuorumUnordered, Epoch: 1}:                                        "do not compare",
 		event.QuorumChange{Step: event.QuorumIgnored, Epoch: 2, System: "x"}:                             "it has no effect",
-		event.OtherQuorum{Peer: 3}:                                                                       "node 3 has no quorum system",
-		event.OtherQuorum{Peer: 3, Epoch: 2, Digest: 5}:                                                  "epoch 2, digest 0000000000000005",
 		event.Following{}:          "nobody",
 		event.Following{Leader: 2}: "follows node 2",
 		event.ViewStale{View: v.ID, Reason: membership.LeaseExpired, By: 2}: "lease expired (by node 2)",
@@ -85,6 +83,10 @@ func TestEventsSayWhy(t *testing.T) {
 		require.Contains(t, e.String(), text)
 		require.Equal(t, strings.ToLower(e.Kind()), e.Kind())
 	}
+	require.Contains(t, event.OtherQuorum{Peer: 3}.String(), "node 3 has no quorum system")
+	require.Contains(t, event.OtherQuorum{Peer: 3, Epoch: 2, Digest: 5}.String(), "epoch 2, digest 0000000000000005")
+	require.Equal(t, "node 3 does not vote for this node, nor this node for it: QuorumEpoch is 1 here and 3 there",
+		event.OtherQuorum{Peer: 3, Epoch: 3, Digest: 5, Differences: event.Differences{{Setting: "QuorumEpoch", Here: "1", There: "3"}}}.String())
 	merged := event.ViewInstalled{View: v, Previous: v.Members[0].Previous, Transitional: timed.SetOf(1), Merged: v.Merged()}
 	require.Contains(t, merged.String(), "members {1 2}, of which {2} are new to this node; branches: {1} from 1@1")
 }

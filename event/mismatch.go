@@ -31,7 +31,7 @@ type Differences []Difference
 type Difference struct {
 	Setting string
 	Here    string
-	There   string // empty: packets carry only a digest, which does not tell the value
+	There   string // empty: the peer has not said it, as one of an earlier build; packets have a digest
 }
 
 func (d Difference) String() string {

@@ -13,12 +13,18 @@ type OtherQuorum struct {
 	Peer   timed.NodeID `api:"peer"`
 	Epoch  uint64       // 0: it has no quorum system
 	Digest uint64
+	// Differences are in Quorum, QuorumEpoch or both. There are none if the peer has not said
+	// what it has, as one of an earlier build.
+	Differences Differences
 }
 
 // Kind returns "other-quorum".
 func (OtherQuorum) Kind() string { return "other-quorum" }
 
 func (e OtherQuorum) String() string {
+	if len(e.Differences) > 0 {
+		return fmt.Sprintf("%s does not vote for this node, nor this node for it: %v", e.node(e.Peer), e.Differences)
+	}
 	if e.Digest == 0 {
 		return fmt.Sprintf("%s has no quorum system: it and this node do not vote for each other", e.node(e.Peer))
 	}

@@ -40,6 +40,8 @@ type driver struct {
 	count      counts
 	delays     histogram.Durations // proven bounds, of packets of accepted incarnations
 	mismatches mismatches
+	quorums    quorums
+	awaits     timed.Instant // when to look at the events that wait for settings; 0: none does
 
 	introductions *introduce.Machine // nil between two incarnations
 	introduced    []introduce.Effect // of the call last
@@ -138,6 +140,9 @@ func (d *driver) deadline() timed.Instant {
 	if len(d.routes.strangers) > 0 {
 		at = timed.Earlier(at, d.routes.hello)
 	}
+	if d.awaits != 0 {
+		at = timed.Earlier(at, d.awaits)
+	}
 	at = timed.Earlier(at, d.introductions.Deadline())
 	if m := d.claims.machine; m != nil {
 		at = timed.Earlier(at, m.Deadline())
@@ -172,6 +177,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		}
 	}
 	d.maintainRoutes()
+	d.awaitSettings()
 	if d.stack != nil {
 		d.introduce()
 		d.decideClaim()

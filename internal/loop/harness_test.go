@@ -16,6 +16,7 @@ import (
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -58,10 +59,26 @@ func (c *fakeConn) instant() timed.Instant { return timed.Instant(c.now.Load()) 
 // recorder is a sink that keeps its reports.
 type recorder struct {
 	events   []stack.EventKind
+	told     *wire.Settings // of the last event about other settings
 	restarts []life.Reason
 }
 
-func (r *recorder) Event(e *stack.Event) { r.events = append(r.events, e.Kind) }
+func (r *recorder) Event(e *stack.Event) {
+	r.events = append(r.events, e.Kind)
+	if e.Kind == stack.EventMismatch || e.Kind == stack.EventOtherQuorum {
+		r.told = e.Settings
+	}
+}
+
+// count returns how many events of a kind there were.
+func (r *recorder) count(kind stack.EventKind) (n int) {
+	for _, k := range r.events {
+		if k == kind {
+			n++
+		}
+	}
+	return n
+}
 
 func (r *recorder) Restarted(why life.Reason, _, _ timed.BootID) {
 	r.restarts = append(r.restarts, why)
@@ -92,7 +109,7 @@ func newLoop(change func(*Config)) (*Loop, *fakeConn) {
 		Stack: stack.Config{Self: timed.Incarnation{Node: 1}, Timing: timed.LAN(), Broadcast: &cast,
 			MaxDeviation: time.Millisecond, MaxSlew: 500_000, StepThreshold: 10 * time.Millisecond,
 			MaxUTCError: 50 * time.Millisecond, MinReferences: 1},
-		MaxPeers: 254, MaxPacket: 1200, Deliver: true, Backlog: cast.Backlog,
+		MaxPeers: 254, MaxPacket: 1200, Settings: wire.Settings{Group: "ours"}, Deliver: true, Backlog: cast.Backlog,
 		Conn: c, Clock: hwclock.Of(c.now.Load), Random: func() uint64 { random++; return random },
 		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
 		Sink:  &recorder{}, Log: hclog.NewNullLogger(),

@@ -3,6 +3,7 @@ package loop
 import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
@@ -28,7 +29,8 @@ func (d *driver) receive(pkts []udp.Packet) {
 			return
 		}
 		why := d.handle(&pkts[i], i == len(pkts)-1)
-		d.routes.refuse(pkts[i].Addr, why, wire.VersionOf(pkts[i].Buf[:pkts[i].N]), d.clock.now)
+		version, key := wire.Claims(pkts[i].Buf[:pkts[i].N])
+		d.routes.refuse(pkts[i].Addr, refusal{why, d.clock.now, version, seal.KeyID(key)})
 	}
 }
 
@@ -130,6 +132,10 @@ func (d *driver) decode(pkt *udp.Packet) (h datagram.Header, refused string) {
 	if err := d.in.decoder.DecodeFrames(h, frames, &d.in.packet); err != nil {
 		d.count.malformed++
 		return h, refusedMalformed
+	}
+	if d.in.packet.Settings != nil {
+		d.takeSettings(&h, pkt)
+		return h, refusedSettings
 	}
 	return h, ""
 }

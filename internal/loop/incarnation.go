@@ -37,7 +37,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.clock.now, d.clock.era, d.clock.served, d.trust = now, era, now, NewTrust(now)
 	d.life.Restart(now, why)
 	d.routes.restart(now)
-	d.mismatches, d.alarmed, d.claims.answered = nil, 0, 0 // their instants are of the earlier clock
+	d.mismatches, d.quorums, d.awaits, d.alarmed, d.claims.answered = nil, nil, 0, 0, 0 // their instants are of the earlier clock
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)

@@ -37,6 +37,8 @@ type Config struct {
 	Insecure bool
 	// Labels are what the node says of itself.
 	Labels wire.Labels
+	// Settings are what it says to nodes with other settings. The loop knows the quorum.
+	Settings wire.Settings
 	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.
 	Deliver bool

@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -25,23 +26,30 @@ type Settings struct {
 	Group         uint64 // the digest
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
+	Told          wire.Settings // what a peer of another group has said of itself
 }
+
+// named reports whether all values are known, for a node of a group.
+func (s *Settings) named(group uint64) bool { return s.Group == group || s.Told.Known() }
 
 // mismatches are the peers whose settings differ from this node's. There is at most
 // one for each id.
 type mismatches map[timed.NodeID]*mismatch
 
 type mismatch struct {
-	settings        Settings // as reported
-	from            netip.AddrPort
-	heard, reported timed.Instant
-	answered        timed.Instant
+	settings, reported Settings
+	from               netip.AddrPort
+	heard, at          timed.Instant // at: of the event
+	differs            timed.Instant // since when an event is due; 0: none is
+	answered           timed.Instant
+	exchange           exchange
 }
 
-// fresh reports whether an event about the settings is not due yet.
-func (m *mismatch) fresh(s Settings, now timed.Instant) bool {
-	age := now.Sub(m.reported)
-	return age < changePeriod || m.settings == s && age < mismatchPeriod
+// due reports whether an event is to be given now: in a while, if it can name the values
+// then.
+func (m *mismatch) due(now timed.Instant, group uint64, patience time.Duration) bool {
+	return m.differs != 0 && (m.reported == Settings{} || now.Sub(m.at) >= changePeriod) &&
+		(m.settings.named(group) || now.Sub(m.differs) >= patience)
 }
 
 // of returns the settings of a peer that has the id or sends from the address, or nil.
@@ -70,41 +78,77 @@ func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 // noteGroup notes a packet of another group. A damaged or forged packet must not accuse
 // a peer.
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
-	if d.authentic(pkt, h) {
-		d.noteMismatch(h.Source, Settings{Group: h.Group}, pkt.Addr)
-		d.answerMismatch(h, pkt)
-	}
-}
-
-// answerMismatch lets a node of another group that this node does not know hear of it, so
-// that it can name the difference too. It gets no more bytes than came from there.
-func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet) {
-	now, m := d.clock.now, d.mismatches[h.Source]
-	if d.routes.known.Has(h.Source) || h.Source == d.cfg.Self.Node || now.Sub(m.answered) < d.cfg.Timing.KeepalivePeriod {
+	frames, ok := d.authentic(pkt, h)
+	if !ok {
 		return
 	}
-	m.answered = now
-	d.routes.prove(h, pkt, d.cfg.Self.Boot, now)
-	p := hello(&d.cfg, h.Version, h.Source, now)
-	d.challenge(&p, pkt.Addr, h.Source)
+	s := Settings{Group: h.Group}
+	if wire.HasSettings(frames) && h.Destination == d.cfg.Self.Node && d.in.decoder.DecodeFrames(*h, frames, &d.in.packet) == nil {
+		s.Told = *d.in.packet.Settings
+	}
+	d.noteMismatch(h.Source, s, pkt.Addr)
+	d.answerMismatch(h, pkt, s.Told.Known())
+}
+
+// answerMismatch lets a node of another group hear of this one, so that it can name the
+// difference too. An address that has not shown that it receives gets no more bytes than
+// came from there. told says that the packet has the node's settings.
+func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) {
+	now, m, period := d.clock.now, d.mismatches[h.Source], d.cfg.Timing.KeepalivePeriod
+	if h.Source == d.cfg.Self.Node {
+		return
+	}
+	proved := d.routes.prove(h, pkt, d.cfg.Self.Boot, now)
+	switch {
+	case told:
+		d.tellSettings(&m.exchange, h, pkt.Addr, proved)
+	case proved && !m.settings.Told.Known() && m.exchange.asks(now, period):
+		d.tellSettings(&m.exchange, h, pkt.Addr, true)
+	case !d.routes.known.Has(h.Source) && now.Sub(m.answered) >= period:
+		m.answered = now
+		p := hello(&d.cfg, h.Version, h.Source, now)
+		d.challenge(&p, pkt.Addr, h.Source)
+	}
 }
 
 // noteMismatch notes a packet that was dropped because of the settings of its sender.
 // It never ends the node: anybody can send such a packet.
 func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort) {
 	now, m := d.clock.now, d.mismatches[id]
-	if m != nil && m.fresh(s, now) {
-		m.heard = now
-		return
-	}
-	if d.mismatches == nil {
-		d.mismatches = mismatches{}
-	}
 	if m == nil {
 		m = &mismatch{answered: now.Add(-d.cfg.Timing.KeepalivePeriod)}
+		if d.mismatches == nil {
+			d.mismatches = mismatches{}
+		}
 		d.mismatches[id] = m
 	}
-	m.settings, m.from, m.heard, m.reported = s, from, now, now
-	d.report.events = append(d.report.events, stack.Event{Kind: stack.EventMismatch, Peer: id,
-		Group: s.Group, MaxDrift: s.MaxDrift, FastThreshold: s.FastThreshold, Text: from.String()})
+	if s.Group == m.settings.Group && !s.Told.Known() {
+		s.Told = m.settings.Told
+	}
+	m.settings, m.from, m.heard = s, from, now
+	switch {
+	case s == m.reported && now.Sub(m.at) < mismatchPeriod:
+		m.differs = 0
+	case m.differs == 0:
+		m.differs = now
+	}
+	d.reportMismatch(id, m)
+}
+
+// reportMismatch gives the event of a mismatch, if it is due.
+func (d *driver) reportMismatch(id timed.NodeID, m *mismatch) {
+	now := d.clock.now
+	if !m.due(now, d.cfg.Group, d.patience()) {
+		if m.differs != 0 {
+			d.await()
+		}
+		return
+	}
+	m.reported, m.at, m.differs = m.settings, now, 0
+	e := stack.Event{Kind: stack.EventMismatch, Peer: id, Group: m.settings.Group,
+		MaxDrift: m.settings.MaxDrift, FastThreshold: m.settings.FastThreshold, Text: m.from.String()}
+	if told := m.settings.Told; told.Known() {
+		e.Settings = &told
+	}
+	d.report.events = append(d.report.events, e)
 }

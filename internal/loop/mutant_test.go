@@ -48,6 +48,13 @@ var notices = map[string]func(testing.TB){
 	"LoopStrangerUnanswered":   strangersHear,
 	"LoopStrangerFlooded":      strangersHear,
 	"LoopUnopenedUnbounded":    fewUnopened,
+	"GroupUnauthentic":         unsealedAccusesNobody,
+	"SettingsToUnproved":       strangersAreTold,
+	"SettingsFlood":            strangersAreTold,
+	"SettingsAskedForEver":     listedAreAsked,
+	"SettingsFromElsewhere":    otherQuorums,
+	"SettingsOfOtherVotes":     otherQuorums,
+	"SettingsAwaited":          otherQuorums,
 
 	"AdmitReflects":          reflectsNothing,
 	"AdmitAnyEcho":           challengesProve,

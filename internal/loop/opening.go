@@ -106,17 +106,17 @@ func originOf(h *datagram.Header) seal.Origin {
 	return seal.Origin{Source: uint8(h.Source), Boot: uint64(h.Boot), Key: seal.KeyID(h.KeyID)}
 }
 
-// authentic reports whether a packet of another group is authentic, as far as this node
-// can tell. It takes no other notice of the packet.
-func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) bool {
+// authentic returns the frames of a packet of another group, if it is authentic as far as
+// this node can tell. It takes no other notice of the packet.
+func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) (frames []byte, ok bool) {
 	b, o := pkt.Buf[:pkt.N], &d.opening
 	switch {
 	case o.opener == nil && h.Suite == wire.SuiteNone && (d.l.cfg.Insecure || pkt.Addr.Addr().IsLoopback()):
-		_, err := wire.Unsealed(b)
-		return err == nil
+		frames, err := wire.Unsealed(b)
+		return frames, err == nil
 	case o.opener == nil || h.Suite == wire.SuiteNone || !o.attempts.AllowForeign(d.clock.now):
-		return false
+		return nil, false
 	}
-	_, _, err := o.frames(b, h, originOf(h))
-	return err == nil
+	frames, _, err := o.frames(b, h, originOf(h))
+	return frames, err == nil
 }

@@ -85,6 +85,9 @@ func (d *driver) note(e *stack.Event) {
 	case stack.EventMismatch:
 		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin)
 		return
+	case stack.EventOtherQuorum:
+		d.noteQuorum(e)
+		return
 	case stack.EventReady:
 		d.life.Ready()
 		d.forgetLongVotes()

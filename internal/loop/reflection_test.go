@@ -23,6 +23,8 @@ type outside struct {
 	last  map[netip.AddrPort][]byte
 	// introduced are the addresses that got unsealed introductions.
 	introduced map[netip.AddrPort]bool
+	// settings are the unsealed ones that each address got last.
+	settings map[netip.AddrPort]*wire.Settings
 }
 
 func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
@@ -31,8 +33,13 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 		o.bytes[p.Addr] += p.N + len(p.Tail)
 		o.last[p.Addr] = append(append([]byte(nil), p.Buf[:p.N]...), p.Tail...)
 		var got wire.Packet
-		if new(wire.Decoder).Decode(append([]byte(nil), o.last[p.Addr]...), &got) == nil && got.Has(wire.FrameMembers) {
-			o.introduced[p.Addr] = true
+		if new(wire.Decoder).Decode(append([]byte(nil), o.last[p.Addr]...), &got) == nil {
+			if got.Has(wire.FrameMembers) {
+				o.introduced[p.Addr] = true
+			}
+			if got.Settings != nil {
+				o.settings[p.Addr] = got.Settings
+			}
 		}
 	}
 	return len(pkts), nil
@@ -42,7 +49,7 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 func newOutside(ring *seal.Ring, list ...peers.Peer) (*Loop, *outside) {
 	var o *outside
 	l, _ := newLoop(func(cfg *Config) {
-		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}, map[netip.AddrPort]bool{}}
+		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}, map[netip.AddrPort]bool{}, map[netip.AddrPort]*wire.Settings{}}
 		cfg.Conn, cfg.Ring = o, ring
 		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, list)
 	})
@@ -69,11 +76,16 @@ func sealedPacket(t testing.TB, l *Loop, s *seal.Sealer, counter uint64, e datag
 	d := l.driver
 	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 1, Boot: 77,
 		Stamp: timed.Instant(l.cfg.Clock.Now()), Echo: e}, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+	return encoded(t, s, counter, &p)
+}
+
+// encoded returns a packet as it leaves, sealed unless s is nil.
+func encoded(t testing.TB, s *seal.Sealer, counter uint64, p *wire.Packet) []byte {
 	enc := wire.Encoder{}
 	if s != nil {
 		p.Header.Suite, enc.Room = wire.SuiteXAES256GCM, seal.Head
 	}
-	b, err := enc.AppendBefore(nil, &p, nil)
+	b, err := enc.AppendBefore(nil, p, nil)
 	require.NoError(t, err)
 	if s == nil {
 		wire.FinishWhole(b, p.Header.Stamp, counter)

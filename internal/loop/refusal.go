@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
@@ -40,7 +41,23 @@ type refusals map[netip.AddrPort]refusal
 type refusal struct {
 	why     string
 	at      timed.Instant
-	version uint8 // of the packet, if it is why
+	version uint8      // of the packet, if it is why
+	key     seal.KeyID // that the packet says it is sealed with, likewise
+}
+
+// text returns the reason for people, at a node with some keys.
+func (x *refusal) text(keys []seal.KeyID) string {
+	switch x.why {
+	case refusedVersion:
+		return fmt.Sprintf("%s: %d, and not %d to %d", x.why, x.version, wire.Oldest, wire.Version)
+	case refusedKey:
+		return fmt.Sprintf("%s: KeyFile has %v here and %v there", x.why, keys, []seal.KeyID{x.key})
+	case refusedSealed:
+		return fmt.Sprintf("%s: KeyFile is not set here and has %v there", x.why, []seal.KeyID{x.key})
+	case refusedUnsealed:
+		return fmt.Sprintf("%s: KeyFile has %v here and is not set there", x.why, keys)
+	}
+	return x.why
 }
 
 // maxUnopened bounds the addresses without an entry whose packets could not be opened. Anybody
@@ -66,42 +83,37 @@ func (r *routes) noteUnopened(from netip.AddrPort, x refusal) {
 	r.unopened[from] = x
 }
 
-// refuse notes that a packet from an address did not count, or, if why is empty, that it did.
-func (r *routes) refuse(from netip.AddrPort, why string, version uint8, now timed.Instant) {
+// refuse notes that a packet from an address did not count, or, if the reason is empty, that
+// it did.
+func (r *routes) refuse(from netip.AddrPort, x refusal) {
 	_, known := r.refusals[from]
 	switch {
-	case why == "":
+	case x.why == "":
 		delete(r.refusals, from)
 		delete(r.unopened, from)
 	case known:
-		r.refusals[from] = refusal{why, now, version}
+		r.refusals[from] = x
 	case r.list != nil && slices.ContainsFunc(*r.list, func(e *peers.Entry) bool { return e.Addr == from }):
 		if r.refusals == nil {
 			r.refusals = refusals{}
 		}
-		r.refusals[from] = refusal{why, now, version}
-	case unopened(why):
-		r.noteUnopened(from, refusal{why, now, version})
+		r.refusals[from] = x
+	case unopened(x.why):
+		r.noteUnopened(from, x)
 	}
 }
 
 // refused returns why packets from the address of an entry do not count, or "" if none
 // has come lately.
-func (r *routes) refused(e *peers.Entry, now timed.Instant) string {
-	if x, ok := r.refusals[e.Addr]; ok && now.Sub(x.at) <= mismatchPeriod {
-		if x.why == refusedVersion {
-			return fmt.Sprintf("%s: %d, and not %d to %d", x.why, x.version, wire.Oldest, wire.Version)
-		}
-		return x.why
-	}
-	return ""
-}
+func (d *driver) refused(e *peers.Entry) string { return d.lately(d.routes.refusals, e.Addr) }
 
 // unopenedAt returns why packets from an address that is not listed cannot be opened, or ""
 // if none has come lately.
-func (r *routes) unopenedAt(from netip.AddrPort, now timed.Instant) string {
-	if x, ok := r.unopened[from]; ok && now.Sub(x.at) <= mismatchPeriod {
-		return x.why
+func (d *driver) unopenedAt(from netip.AddrPort) string { return d.lately(d.routes.unopened, from) }
+
+func (d *driver) lately(r refusals, from netip.AddrPort) string {
+	if x, ok := r[from]; ok && d.clock.now.Sub(x.at) <= mismatchPeriod {
+		return x.text(d.opening.keys)
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/failaware/failaware/datagram"
@@ -74,7 +75,7 @@ func (d *driver) status() *Status {
 	}
 	for _, e := range d.routes.strangers {
 		if e.Node() == timed.NoNode {
-			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem, Refused: d.routes.refused(e, d.clock.now),
+			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem, Refused: d.refused(e),
 				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
@@ -91,11 +92,14 @@ func (d *driver) unlisted() (list []PeerStatus) {
 		m := d.mismatches[id]
 		listed := slices.ContainsFunc(d.routes.strangers, func(e *peers.Entry) bool { return e.Addr == m.from })
 		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && now.Sub(m.heard) <= mismatchPeriod {
-			list = append(list, PeerStatus{ID: id, Addr: m.from, Mismatch: &m.settings, Delay: datagram.Unknown, LastFast: -1})
+			s := m.settings
+			list = append(list, PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
-	for _, from := range slices.SortedFunc(maps.Keys(d.routes.unopened), netip.AddrPort.Compare) {
-		if why := d.routes.unopenedAt(from, now); why != "" && !d.routes.sendsTo(from) {
+	unopened := slices.Collect(maps.Keys(d.routes.unopened))
+	sort.Slice(unopened, func(i, j int) bool { return unopened[i].Compare(unopened[j]) < 0 })
+	for _, from := range unopened {
+		if why := d.unopenedAt(from); why != "" && !d.routes.sendsTo(from) {
 			list = append(list, PeerStatus{Addr: from, Refused: why, Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
@@ -112,9 +116,9 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	if !p.Alive {
 		p.Mismatch = d.mismatches.of(id, t.Addr, d.clock.now)
 		if t.entry != nil {
-			p.Refused = d.routes.refused(t.entry, d.clock.now)
+			p.Refused = d.refused(t.entry)
 		} else {
-			p.Refused = d.routes.unopenedAt(t.Addr, d.clock.now)
+			p.Refused = d.unopenedAt(t.Addr)
 		}
 	}
 	if d.stack == nil {

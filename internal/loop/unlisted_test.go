@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func fewUnopened(t testing.TB) {
 	send(20)
 	peers := d.status().Peers
 	require.Len(t, peers, maxUnopened)
-	require.Equal(t, refusedKey, peers[0].Refused)
+	require.Equal(t, fmt.Sprintf("%s: KeyFile has %v here and %v there", refusedKey, ours.IDs(), theirs.IDs()), peers[0].Refused)
 	require.Equal(t, at(20), peers[0].Addr)
 	o.advance(mismatchPeriod + time.Second)
 	step(l, o.fakeConn)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
@@ -74,6 +75,8 @@ type Event struct {
 	Group         uint64
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
+	// Mismatch, OtherQuorum: what the peer has said of itself; the driver adds it. Nil: nothing.
+	Settings *wire.Settings
 
 	Quorum    leader.QuorumID
 	Assurance *leader.Assurance // may be kept

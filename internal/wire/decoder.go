@@ -56,6 +56,9 @@ func (d *Decoder) DecodeFrames(h datagram.Header, frames []byte, p *Packet) erro
 // frames reads the frames of a body. With an error it returns the type of the
 // offending frame.
 func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
+	if HasSettings(body) {
+		return typeSettings, d.settings(body, p)
+	}
 	last := byte(0)
 	for len(body) > 0 {
 		kind := body[0]
@@ -93,4 +96,14 @@ func (d *Decoder) frames(body []byte, p *Packet) (kind byte, err error) {
 		return 0, ErrNoHello
 	}
 	return 0, nil
+}
+
+// settings reads the body of a packet that has settings, and nothing else.
+func (d *Decoder) settings(body []byte, p *Packet) error {
+	if len(body) != frameHead+settingsBytes || binary.BigEndian.Uint16(body[1:]) != settingsBytes {
+		return ErrLength
+	}
+	d.r.begin(body[frameHead:])
+	p.Settings = d.r.settings()
+	return d.r.finish()
 }

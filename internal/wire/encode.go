@@ -32,6 +32,10 @@ const maxShown = 1 << 62
 // body writes the frames of p in the order of their types, except the broadcast
 // frame, which is the last.
 func (w *writer) body(p *Packet) {
+	if p.Settings != nil {
+		w.settings(p.Settings)
+		return
+	}
 	w.hello(p)
 	if p.Frames&^AllFrames != 0 {
 		w.fail(ErrUnknownFrame)

@@ -38,6 +38,12 @@ func FuzzDecode(f *testing.F) {
 	b, err := e.Append(nil, &cast)
 	require.NoError(f, err)
 	f.Add(b)
+	for _, largest := range []bool{false, true} {
+		p := settingsPacket(largest)
+		b, err := e.Append(nil, &p)
+		require.NoError(f, err)
+		f.Add(b)
+	}
 	p := commitPacket(255, fromStrangers)
 	b, err = e.Append(nil, &p)
 	require.NoError(f, err)

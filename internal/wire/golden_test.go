@@ -159,7 +159,8 @@ func TestBytesOnTheWireNeverChange(t *testing.T) {
 	var got strings.Builder
 	e, d := Encoder{MaxPacket: goldenPacket}, Decoder{}
 	var decoded Packet
-	for seed, kind := range append(slices.Clone(goldenFrames), goldenKind{"everything", AllFrames, goldenEverything}) {
+	for seed, kind := range append(slices.Clone(goldenFrames), goldenKind{"everything", AllFrames, goldenEverything},
+		goldenKind{"settings", 0, func(g *golden, p *Packet, i int) { *p = Packet{Header: p.Header, Settings: g.settings(i)} }}) {
 		for mode, name := range [...]string{goldenRandom: "random", goldenLeast: "least", goldenMost: "most"} {
 			what := kind.name + ", " + name
 			g := golden{state: uint64(seed), mode: goldenMode(mode)}

@@ -62,13 +62,13 @@ func FirstCounter(newest uint8) uint64 { return uint64(newest) << newestAt }
 // packet tells.
 func NewestOf(h *datagram.Header) uint8 { return max(h.Version, uint8(h.Counter>>newestAt)) }
 
-// VersionOf returns the version of an encoded packet, of any that this package does not
-// speak either, or 0 if there is none.
-func VersionOf(b []byte) uint8 {
-	if len(b) <= offVersion {
-		return 0
+// Claims returns the version and the id of the key that an encoded packet claims to have, of
+// any version that this package does not speak either. They are 0 if it is too short.
+func Claims(b []byte) (version uint8, key uint32) {
+	if len(b) < offGroup {
+		return 0, 0
 	}
-	return b[offVersion]
+	return b[offVersion], binary.BigEndian.Uint32(b[offKeyID:])
 }
 
 const magic = 'F'<<8 | 'A'

@@ -15,5 +15,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"WirePieceBeyond": changed,
 		"WireWantTurned":  changed,
 		"WireNumberWraps": wrapped,
+
+		"SettingsUnchecked": settingsAreChecked,
+		"SettingsUnpadded":  settingsHaveOneSize,
 	})
 }

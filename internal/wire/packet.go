@@ -89,6 +89,9 @@ type Packet struct {
 	Used timed.Set
 	// Forget says that the sender, which leaves, will not come back.
 	Forget bool
+
+	// Settings, if not nil, are all that the packet has besides its header.
+	Settings *Settings
 }
 
 // Has reports whether the packet carries any of the given frames.

@@ -1,0 +1,163 @@
+package loop
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// Nodes whose packets show that their settings differ tell each other the values, for the
+// events and the status. Nothing else rests on them. Settings come lost, forged and never,
+// as from an earlier build: the event then says what the packets show.
+
+// maxAsked is how often settings are told a keepalive period apart to a node that does not
+// answer with its own. Later ones are told changePeriod apart.
+const maxAsked = 4
+
+// patience is how long an event waits for the settings of the peer.
+func (d *driver) patience() time.Duration { return maxAsked * d.cfg.Timing.KeepalivePeriod }
+
+// exchange is when a node was told this node's settings.
+type exchange struct {
+	told  timed.Instant // 0: never
+	asked int
+}
+
+// asks reports whether a node whose settings are not known is to be told this node's now, and
+// counts it.
+func (x *exchange) asks(now timed.Instant, period time.Duration) bool {
+	if x.asked >= maxAsked {
+		period = max(period, changePeriod)
+	}
+	if !x.may(now, period) {
+		return false
+	}
+	x.asked++
+	return true
+}
+
+// may reports whether settings were told long enough ago.
+func (x *exchange) may(now timed.Instant, period time.Duration) bool {
+	return x.told == 0 || now.Sub(x.told) >= period
+}
+
+// tellSettings tells the sender of a packet this node's settings, once a keepalive period. An
+// address that has not shown that it receives gets no more bytes than came from there.
+func (d *driver) tellSettings(x *exchange, h *datagram.Header, to netip.AddrPort, proved bool) {
+	now := d.clock.now
+	if d.stack == nil || !x.may(now, d.cfg.Timing.KeepalivePeriod) {
+		return
+	}
+	x.told = now
+	p := wire.Packet{Header: hello(&d.cfg, h.Version, h.Source, now).Header, Settings: d.settings()}
+	if proved {
+		d.send(&p, to)
+		return
+	}
+	d.challenge(&p, to, h.Source)
+}
+
+// settings returns those of this node. The quorum system is that which is in use.
+func (d *driver) settings() *wire.Settings {
+	s := d.l.cfg.Settings
+	s.Quorum = d.stack.Election().QuorumID()
+	if e := d.pub.current.Epoch; e != nil {
+		s.System = e.System
+	}
+	s.System = wire.CutSystem(s.System)
+	return &s
+}
+
+// quorums are the peers that are known to have another quorum system, by what they have
+// said, or by their votes.
+type quorums map[timed.NodeID]*otherQuorum
+
+type otherQuorum struct {
+	event    stack.Event   // given, unless it waits
+	since    timed.Instant // since when it waits for the peer's settings; 0: none waits
+	theirs   wire.Settings
+	exchange exchange
+}
+
+func (d *driver) quorumOf(id timed.NodeID) *otherQuorum {
+	if d.quorums == nil {
+		d.quorums = quorums{}
+	}
+	q := d.quorums[id]
+	if q == nil {
+		q = new(otherQuorum)
+		d.quorums[id] = q
+	}
+	return q
+}
+
+// noteQuorum takes the event that a peer has another quorum system.
+func (d *driver) noteQuorum(e *stack.Event) {
+	q := d.quorumOf(e.Peer)
+	q.event, q.since, q.exchange.asked = *e, d.clock.now, 0
+	d.askQuorum(e.Peer, q)
+}
+
+// askQuorum gives the event that waits, if the settings of the peer are known, or will not
+// come. Otherwise the peer, which learns of the difference as well, is told this node's.
+func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
+	now, t := d.clock.now, &d.routes.to[id]
+	switch {
+	case q.theirs.Known() && q.theirs.Quorum == q.event.Quorum:
+		theirs := q.theirs
+		q.event.Settings = &theirs
+	case now.Sub(q.since) < d.patience():
+		if t.Proved && q.exchange.asks(now, d.cfg.Timing.KeepalivePeriod) {
+			d.tellSettings(&q.exchange, &datagram.Header{Version: wire.Oldest, Source: id}, t.Addr, true)
+		}
+		d.await()
+		return
+	}
+	q.since = 0
+	d.report.events = append(d.report.events, q.event)
+}
+
+// takeSettings takes the settings of a node of this group, and answers with this node's if the
+// quorum systems differ.
+func (d *driver) takeSettings(h *datagram.Header, pkt *udp.Packet) {
+	s := d.in.packet.Settings
+	if h.Source == d.cfg.Self.Node || h.Destination != d.cfg.Self.Node || !d.routes.to[h.Source].Trusts(pkt.Addr) || s.Quorum == d.stack.Election().QuorumID() {
+		return
+	}
+	q := d.quorumOf(h.Source)
+	q.theirs = *s
+	if q.since != 0 {
+		d.askQuorum(h.Source, q)
+	}
+	d.tellSettings(&q.exchange, h, pkt.Addr, true)
+}
+
+// await has the loop look in a keepalive period at the events that wait for settings.
+func (d *driver) await() {
+	if d.awaits == 0 {
+		d.awaits = d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)
+	}
+}
+
+// awaitSettings looks at the events that wait for settings.
+func (d *driver) awaitSettings() {
+	if d.awaits == 0 || d.clock.now < d.awaits {
+		return
+	}
+	d.awaits = 0
+	for _, id := range slices.Sorted(maps.Keys(d.mismatches)) {
+		d.reportMismatch(id, d.mismatches[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.quorums)) {
+		if q := d.quorums[id]; q.since != 0 {
+			d.askQuorum(id, q)
+		}
+	}
+}
