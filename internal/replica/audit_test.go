@@ -32,8 +32,8 @@ func miscounted(m *Replica) string {
 		switch {
 		case s.receivers.Empty() || served.Intersects(s.receivers):
 			return fmt.Sprintf("%v get another state than one", s.receivers)
-		case m.refused.Has(s.source) || m.refused.Has(s.standby):
-			return fmt.Sprintf("nodes %v and %v send, of which %v have refused", s.source, s.standby, m.refused)
+		case m.refused.Has(s.standby): // a source may have refused another snapshot only
+			return fmt.Sprintf("node %v stands by, and has refused", s.standby)
 		}
 		served = served.Union(s.receivers)
 	}

@@ -40,10 +40,12 @@ func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 		return
 	}
 	m.refused.Add(from)
-	s := m.services[i]
-	if s.standby == from {
-		m.services[i].standby = timed.NoNode
+	for k := range m.services {
+		if m.services[k].standby == from {
+			m.services[k].standby = timed.NoNode
+		}
 	}
+	s := m.services[i]
 	if s.source != from {
 		return
 	}
