@@ -80,16 +80,26 @@ func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 // once more, and the last call counts.
 func (r *Replica) ReadLeased(ctx context.Context, f func()) (Freshness, error) {
 	if view, ok := r.engine.ReadDelivered(ctx, r.reach, f); ok {
-		if v := r.node.View(); v.UpToDate && v.View.ID == view {
-			return Freshness{UpToDate: true, AtMost: v.AtMost, AsOf: v.AsOf, View: v.View, Situation: Working}, nil
+		if fresh, ok := leased(view, r.node.View()); ok {
+			return fresh, nil
 		}
 	}
 	return r.ReadLatest(ctx, f)
 }
 
+// leased reports on a read in a view, and whether the view, asked for later, still holds: in
+// another one, others may have answered that this node has not heard of.
+func leased(view failaware.ViewID, v failaware.ViewAnswer) (f Freshness, ok bool) {
+	return Freshness{UpToDate: true, AtMost: v.AtMost, AsOf: v.AsOf, View: v.View, Situation: Working}, v.UpToDate && v.View.ID == view
+}
+
 // fresh reports on a read that began when the replica was as it was before.
 func (r *Replica) fresh(before Progress) Freshness {
-	after, v := r.Progress(), r.node.View()
+	return freshness(before, r.Progress(), r.node.View())
+}
+
+// freshness reports on a read between two situations, with a view that was asked for later.
+func freshness(before, after Progress, v failaware.ViewAnswer) Freshness {
 	f := Freshness{AsOf: v.AsOf, View: v.View, Situation: after.Situation, Behind: after.Behind}
 	if v.UpToDate && before.Situation == Working && after.Situation == Working &&
 		before.View == after.View && after.View == v.View.ID {
