@@ -50,9 +50,9 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, fmt.Errorf("system: %w", err))
 		return
 	}
-	if text := q.URL.Query().Get("dead"); text != "" {
+	if values := q.URL.Query(); values.Has("dead") {
 		var dead timed.Set
-		for f := range strings.SplitSeq(text, ",") {
+		for f := range strings.SplitSeq(values.Get("dead"), ",") {
 			id, err := timed.ParseNodeID(f)
 			if err != nil {
 				Fail(w, http.StatusBadRequest, fmt.Errorf("dead: %w", err))

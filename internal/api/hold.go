@@ -32,7 +32,11 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	token := q.URL.Query().Get("token")
-	if token != "" && !global {
+	switch {
+	case token == "" && q.URL.Query().Has("token"):
+		Fail(w, http.StatusBadRequest, errors.New("token: it is empty"))
+		return
+	case token != "" && !global:
 		Fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
 		return
 	}

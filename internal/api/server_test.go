@@ -166,6 +166,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"GET", "/v1/verify", "", 400, `node: node id "" is not a number`},
 		{"GET", "/v1/verify?node=256", "", 400, `node: node id "256"`},
 		{"POST", "/v1/resign?to=x", "", 400, `to: node id "x"`},
+		{"POST", "/v1/leader/hold?global=true&token=", "", 400, "token: it is empty"},
 		{"POST", "/v1/resign?to=", "", 400, `to: node id ""`},
 		{"POST", "/v1/resign?to=1", "", 409, "node 1 cannot hand over to node 1"},
 		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, broadcast, all"},
