@@ -152,6 +152,23 @@ func TestPartsGoOnAndMeet(t *testing.T) {
 	})
 }
 
+// A node whose clock is not synchronized begins and renews no lease.
+func TestLeasesNeedAClock(t *testing.T) { synctest.Test(t, leasesNeedAClock) }
+
+func leasesNeedAClock(t *testing.T) {
+	net := memory.New(memory.Options{Seed: 1})
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
+	require.NoError(t, err)
+	s, err := Start(n, Config{Kind: kv.Partitionable})
+	require.NoError(t, err)
+	for _, c := range []kv.Command{{Op: kv.Grant, TTL: time.Minute}, {Op: kv.Put, Key: "a", TTL: time.Minute},
+		{Op: kv.Renew, Lease: kv.Dot{Writer: 1, Number: 1}}} {
+		_, err := s.Submit(within(t, time.Minute), c)
+		require.ErrorIs(t, err, errNoClock, "%v", c.Op)
+	}
+	require.NoError(t, s.Close())
+}
+
 // Keys end with their leases, also when the first member of the view does not end them.
 func TestKeysEndWithTheirLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
