@@ -16,6 +16,9 @@ var (
 	// ErrInside: a method of the application, or the function of ReadLatest, has called a method of
 	// the replica that waits for the next call of the application.
 	ErrInside = errors.New("replicate: called by the application, whose next call it would wait for")
+	// ErrMixed ends a replica and its node: it has no state, and the members that have one
+	// have a [Config.Storage] and it has none, or the other way round.
+	ErrMixed = engine.ErrMixed
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.
 	ErrNotAccepting = errors.New("replicate: the replica takes no operations")

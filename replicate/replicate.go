@@ -76,7 +76,8 @@ type Config struct {
 	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
 	// all members of the view, and [Start] begins with the state that the directory has.
 	// No other node may use the directory. Either all nodes of the group have a Storage,
-	// or none has: a view of both takes no operations ([Mixed]). With RequireQuorum the
+	// or none has: a view of both takes no operations ([Mixed]). A node without a state ends
+	// ([ErrMixed]) if those that have one differ from it. With RequireQuorum the
 	// node needs a StateDir too, which keeps the sequences of views growing.
 	//
 	// Keep one copy: a directory that is restored from a backup has forgotten what this

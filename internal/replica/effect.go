@@ -54,11 +54,13 @@ const (
 	// it is regular and Strict. Unless Lasting is set, nothing more will be said of
 	// calls before this one.
 	Lasts
+	// Withdraw: the node ends, so that the others go on without it. Event is why.
+	Withdraw
 )
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Broadcast: "broadcast", Apply: "apply", ApplyAll: "apply all", Snapshot: "snapshot", Restore: "restore", Merge: "merge",
-		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside", Locate: "locate", Lasts: "lasts"}...)
+		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside", Locate: "locate", Lasts: "lasts", Withdraw: "withdraw"}...)
 }
 
 // Effect is something for the caller to do, in order. The kind says which fields count.
@@ -145,6 +147,7 @@ const (
 	EventDisk
 	// EventDiffers: Setting, which must be the same at all members, is Here at this node
 	// and There at Member. With another Storage the view does not go on.
+	// A node that has no state, unlike those with another Storage, withdraws.
 	EventDiffers
 )
 

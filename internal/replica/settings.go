@@ -31,6 +31,7 @@ func (m *Replica) takeSettings(from timed.NodeID, view membership.ViewID, s sett
 // one, and without one no operation would ever last.
 func (m *Replica) agree() bool {
 	agreed, own := true, m.cfg.settings()
+	var last Event
 	for i, s := range m.settings {
 		if s == nil {
 			continue
@@ -40,13 +41,37 @@ func (m *Replica) agree() bool {
 			agreed = false
 			e.Setting, e.Here, e.There = "Storage", setOrNot(own.stored), setOrNot(s.stored)
 			m.notify(e)
+			last = e
 		}
 		if s.hashEvery != own.hashEvery {
 			e.Setting, e.Here, e.There = "HashEvery", strconv.FormatUint(own.hashEvery, 10), strconv.FormatUint(s.hashEvery, 10)
 			m.notify(e)
 		}
 	}
+	if !agreed && m.newcomer() {
+		m.emit(Effect{Kind: Withdraw, Event: &last})
+	}
 	return agreed
+}
+
+// newcomer reports whether there are members with a state, and all of them differ from this
+// node, which then has none. Nothing is lost if it ends, and those that have the state go on.
+func (m *Replica) newcomer() (others bool) {
+	for i, r := range m.reports {
+		if !r.hasState() {
+			continue
+		}
+		if s := m.settings[i]; s == nil || s.stored == m.cfg.Stored {
+			return false
+		}
+		others = true
+	}
+	return others
+}
+
+// hasState reports whether a member begins the view with more than the initial state.
+func (r *report) hasState() bool {
+	return r.remembers || r.standing == Holder || r.standing == Pending
 }
 
 func setOrNot(set bool) string {

@@ -22,6 +22,7 @@ func mixedStorage(t testing.TB) {
 		for i, n := range w.nodes {
 			require.Equal(t, Mixed, n.r.Situation())
 			require.False(t, n.r.Accepting())
+			require.Equal(t, i == 2, n.withdrawn, "only the newcomer ends")
 			want := []Event{
 				{Kind: EventDiffers, View: n.view.ID, Member: 3, Setting: "Storage", Here: "set", There: "not set"},
 				{Kind: EventDiffers, View: n.view.ID, Member: 3, Setting: "HashEvery", Here: "0", There: "8"},
@@ -44,6 +45,40 @@ func mixedStorage(t testing.TB) {
 		require.Contains(t, w.nodes[0].app, "c")
 	}
 }
+
+// mixedStates has two states meet, one of them on disks. Neither may give way to the other, so
+// no node ends.
+func mixedStates(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.cfg.Stored = false
+	w.restart(2, 1)
+	w.install(2)
+	w.op(2, "b")
+	w.install(0, 1, 2)
+	for _, n := range w.nodes {
+		require.Equal(t, Mixed, n.r.Situation())
+		require.False(t, n.withdrawn)
+	}
+	require.Equal(t, "b", w.nodes[2].app)
+}
+
+func TestMixedStatesEndNobody(t *testing.T) { mixedStates(t) }
+
+// mixedBeginning has nodes without a state begin, some with disks. It is not known which is wrong.
+func mixedBeginning(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.cfg.Stored = false
+	w.restart(2, 1)
+	w.install(0, 1, 2)
+	for _, n := range w.nodes {
+		require.Equal(t, Mixed, n.r.Situation())
+		require.False(t, n.withdrawn)
+	}
+}
+
+func TestAMixedBeginningEndsNobody(t *testing.T) { mixedBeginning(t) }
 
 func TestNodesWithAndWithoutStorageDoNotGoOn(t *testing.T) { mixedStorage(t) }
 

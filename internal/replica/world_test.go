@@ -28,24 +28,25 @@ type world struct {
 }
 
 type node struct {
-	r        *Replica
-	inc      timed.Incarnation
-	view     *membership.View
-	position uint64
-	sequence uint64
-	ordered  []broadcast.Mark
-	app      string
-	wrong    bool // its hashes are wrong
-	refuses  bool
-	events   []Event
-	chunks   int // bytes sent
-	lazy     bool
-	asked    []Name // snapshots that a lazy application owes
-	states   []string
-	last     Effect // the last Apply, Skip or Barrier of its own message
-	place    Place  // with Stored: of app
-	named    bool
-	lasts    []Effect // Lasts
+	r         *Replica
+	inc       timed.Incarnation
+	view      *membership.View
+	position  uint64
+	sequence  uint64
+	ordered   []broadcast.Mark
+	app       string
+	wrong     bool // its hashes are wrong
+	refuses   bool
+	events    []Event
+	withdrawn bool
+	chunks    int // bytes sent
+	lazy      bool
+	asked     []Name // snapshots that a lazy application owes
+	states    []string
+	last      Effect // the last Apply, Skip or Barrier of its own message
+	place     Place  // with Stored: of app
+	named     bool
+	lasts     []Effect // Lasts
 }
 
 func incarnation(i int) timed.Incarnation {
@@ -166,6 +167,8 @@ func (w *world) perform(i int, out []Effect) {
 			w.perform(i, n.r.HandleHash(w.now, e.At, sum, nil))
 		case Notify:
 			n.events = append(n.events, *e.Event)
+		case Withdraw:
+			n.withdrawn = true
 		}
 	}
 	w.inTurn(func() {

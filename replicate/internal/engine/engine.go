@@ -35,6 +35,9 @@ type Application interface {
 // Hasher is an [Application] whose state can be hashed.
 type Hasher interface{ Hash() uint64 }
 
+// ErrMixed ends a node without a state among others that have one, and another Storage.
+var ErrMixed = errors.New("replicate: the members that have the state have other settings")
+
 // ErrNoHasher is why a configuration with HashEvery is refused.
 var ErrNoHasher = errors.New("HashEvery: the application has no method Hash")
 

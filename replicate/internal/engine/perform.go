@@ -101,6 +101,8 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 		return true, e.store.locate(ctx, c.Place)
 	case replica.Lasts:
 		e.last(c)
+	case replica.Withdraw:
+		return true, fmt.Errorf("%w: %s is %s here and %s at node %v", ErrMixed, c.Event.Setting, c.Event.Here, c.Event.There, c.Event.Member)
 	default:
 		return false, nil
 	}
