@@ -149,6 +149,8 @@ var survivors = map[string]string{
 	"ReadyByLockTime":      "all nodes have the same settings",
 	"ClockUnannounced":     "no check demands that a leader's clock is followed within the depth",
 	"SuspicionRemembered":  "not searched for; the test is in package datagram",
+	"SettingsUnchecked":    "not searched for; the test is in package internal/wire",
+	"SettingsUnpadded":     "not searched for; the test is in package internal/wire",
 	"RefusersAccept":       "not searched for; the test is in package datagram",
 	"FirstContenderOnly":   "not searched for; the test is in package leader",
 	"DeadLeaderIsHeard":    "not searched for; the test is in package leader",
