@@ -216,7 +216,7 @@ func states() []Campaign {
 		{Name: "state-disks-lost", Purpose: "replicated state on disks that lose files", Play: replicated.Options{Disks: true, Damage: true}.Play, Check: 5, Test: 200, Long: 1,
 			Reach: losses},
 		{Name: "state-disks-lost-quorum", Purpose: "replicated state on disks that lose files, in quorums",
-			Play: replicated.Options{Disks: true, Damage: true, Quorum: true}.Play, Check: 5, Test: 200, Long: 1, Reach: append([]string{replicated.Begun}, losses...)},
+			Play: replicated.Options{Disks: true, Damage: true, Quorum: true}.Play, Check: 5, Test: 200, Long: 1, Reach: append([]string{replicated.Begun, replicated.FlippedBit + replicated.MissedAfter}, losses...)},
 		{Name: "sessions", Purpose: "clients' sessions on replicated state", Play: replicated.Options{Sessions: true, Disks: true}.Play, Check: 10, Test: 200, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Recovered, replicated.Repeated, replicated.Expired}},
 		{Name: "sessions-quorum", Purpose: "clients' sessions in quorums", Play: replicated.Options{Sessions: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,

@@ -54,7 +54,8 @@
 // The format assumes that a write does not change bytes around it, whatever happens to
 // the power, and that a flush is done when the system says so. It does not notice an
 // older copy of the whole directory or of the last segment, a last segment that is cut off,
-// or the loss of the only file. Nor does it notice the loss of a snapshot while the log has
-// all its records. A caller whose snapshot has what no records led to says so in a record
-// before it, logs another one behind it, and answers with [Journal.MissingSnapshot].
+// damage of the last batch if nothing behind it says that it was flushed, or the loss of
+// the only file. Nor does it notice the loss of a snapshot while the log has all its
+// records. A caller whose snapshot has what no records led to says so in a record before
+// it, logs another one behind it, and answers with [Journal.MissingSnapshot].
 package journal

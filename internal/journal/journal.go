@@ -95,15 +95,18 @@ func (j *Journal) fail(err error) error {
 }
 
 // Mark writes, without a flush, that everything was flushed. An idle journal should do
-// so once, so that damage of its last batch is noticed. Errors need no answer.
-func (j *Journal) Mark() {
+// so once, so that damage of its last batch is noticed. It reports whether it did. Errors
+// need no answer.
+func (j *Journal) Mark() bool {
 	s := j.last
 	if j.failed != nil || s.end != s.flushed || s.end+2*headBytes > j.size {
-		return
+		return false
 	}
 	if err := s.write(new(Batch), 0); err != nil {
 		_ = j.fail(err)
+		return false
 	}
+	return true
 }
 
 // rotate begins another segment, with room for a batch.

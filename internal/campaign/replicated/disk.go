@@ -25,6 +25,7 @@ type disk struct {
 	truth    []fact            // by record
 	sure     uint64            // the last record that was on the disk when a process ended
 	batch    uint64            // the first record of the last batch that was
+	told     bool              // the disk says that this batch was flushed
 	older    map[string][]byte // a copy of all files, or nil
 	blackout bool              // the power of all machines has failed
 
@@ -134,7 +135,7 @@ func (s *run) write(d *disk) {
 	}
 	s.proceed(d)
 	if _, some := d.queue.Waits(); !some && !d.writing {
-		d.journal.Mark()
+		d.told = d.journal.Mark() || d.told
 	}
 }
 
@@ -143,7 +144,7 @@ func (d *disk) writeBatch() error {
 	first := d.journal.Last() + 1
 	err := d.queue.Write()
 	if err == nil {
-		d.batch = first
+		d.batch, d.told = first, false
 	}
 	return err
 }

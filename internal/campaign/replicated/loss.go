@@ -13,7 +13,7 @@ import (
 type loss struct {
 	what      string
 	unnoticed bool // docs/internals/replication.md says that it is not noticed
-	inLast    bool // it says so of the last batch
+	inLast    bool // it says so of the last batch, unless the disk says that it was flushed
 }
 
 // Kinds of losses. A run counts them with what follows: that the store was refused, or that

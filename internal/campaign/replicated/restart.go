@@ -112,9 +112,9 @@ func (s *run) end(d *disk) {
 	d.files.FailSync(nil)
 	if d.blackout || d.rand.IntN(2) == 0 {
 		s.w.Sometimes(PowerLost)
-		d.files = d.files.Survivor(d.rand)
+		d.files, d.told = d.files.Survivor(d.rand), false
 	}
-	*d = disk{node: d.node, rand: d.rand, files: d.files, truth: d.truth, sure: d.sure, batch: d.batch, older: d.older}
+	*d = disk{node: d.node, rand: d.rand, files: d.files, truth: d.truth, sure: d.sure, batch: d.batch, told: d.told, older: d.older}
 }
 
 // open opens the journal, unless the process ends meanwhile.
@@ -131,7 +131,7 @@ func (s *run) open(d *disk, app *kept) (err error) {
 		return err
 	}
 	if d.keeper.Last() > before {
-		d.confirmed, d.batch = true, before+1
+		d.confirmed, d.batch, d.told = true, before+1, false
 	}
 	d.files.FailAfter(-1)
 	if d.journal.Cut() > 0 {
@@ -167,17 +167,17 @@ func (s *run) judge(d *disk, app *kept, loss *loss) bool {
 		return true
 	}
 	d.ordered = slices.Clone(d.keeper.Place().Ordered)
-	sure, batch := d.sure, d.batch
+	sure, batch, told := d.sure, d.batch, d.told
 	d.sure = d.journal.Last()
 	d.queue = journal.NewQueue(d.journal, journal.WriterOptions{OnDurable: d.marks.Reach})
-	d.journal.Mark() // as a writer does that has nothing to write
+	d.told = d.journal.Mark() // as a writer does that has nothing to write
 	switch {
 	case last >= sure:
 		return true
 	case loss == nil:
 		s.check.failAt("disk", d.node.ID(), "has %d records, and %d were flushed", last, sure)
 		return true
-	case !loss.unnoticed && !(loss.inLast && last+1 >= batch):
+	case !loss.unnoticed && !(loss.inLast && !told && last+1 >= batch):
 		s.check.failAt("disk", d.node.ID(), "%s: nobody noticed that records %d to %d are lost", loss.what, last+1, sure)
 		return true
 	}
