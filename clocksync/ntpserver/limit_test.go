@@ -82,3 +82,17 @@ func TestLimitedSourcesAreNotEvictedFirst(t *testing.T) {
 	}
 	require.NotEqual(t, answered, l.limit(greedy, 0))
 }
+
+// kissesCount requires that answers of all kinds count in the total limit.
+func kissesCount(t testing.TB) {
+	l := newLimiter(Limit{1, 1}, Limit{1, 3})
+	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	for _, x := range []struct {
+		from netip.Addr
+		want outcome
+	}{{a, answered}, {a, kissed}, {b, answered}, {b, limitedSource}} {
+		require.Equal(t, x.want, l.limit(x.from, 0))
+	}
+}
+
+func TestKissesCountInTheTotal(t *testing.T) { kissesCount(t) }

@@ -14,5 +14,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NTPRoundsDown":         dispersionCoversTheBound,
 		"NTPAnswersAnything":    onlyClientsAreAnswered,
 		"NTPWithoutLimit":       sourcesKeepTheirLimit,
+		"NTPKissesUncounted":    kissesCount,
 	})
 }

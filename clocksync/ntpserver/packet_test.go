@@ -137,6 +137,9 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(ask(version, mode), int64(1), int64(5), uint8(3))
 		}
 	}
+	patient := ask(4, 3)
+	patient[2] = 10
+	f.Add(patient, int64(1), int64(5), uint8(3))
 	f.Add(append(ask(4, 3), make([]byte, 20)...), int64(-1), int64(1)<<62, uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, now, bound int64, flags uint8) {
 		r, v := parse(b)
@@ -161,6 +164,7 @@ func FuzzAnswer(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, "RATE", string(out[12:16]))
 		require.Zero(t, out[1])
+		require.GreaterOrEqual(t, int8(out[2]), max(kissPoll, clampPoll(r.poll)), "nobody is told to ask more often")
 		require.Equal(t, b[40:48], out[24:32])
 	})
 }

@@ -260,3 +260,14 @@ func TestFormerMembersComeLast(t *testing.T) {
 	require.Equal(t, configured, found[0])
 	require.Equal(t, known[:MaxAddresses-1], found[1:])
 }
+
+// Addresses at which there were members earlier are no less checked than others: a node
+// without keys sends nothing to other machines.
+func TestFormerMembersAreCandidatesOnlyIfUsable(t *testing.T) {
+	var known []netip.AddrPort
+	for _, a := range []string{"192.0.2.1:7000", "127.0.0.1:0", "[::1]:7000", "127.0.0.2:7000"} {
+		known = append(known, netip.MustParseAddrPort(a))
+	}
+	f := New(Options{Local: netip.MustParseAddrPort("127.0.0.1:7000"), Known: known}, nil)
+	require.Equal(t, known[3:], f.Found().Addrs)
+}

@@ -32,6 +32,7 @@ var notices = map[string]func(testing.TB){
 	"HoldOfTheLocalLease":      holdsEnd,
 	"RestartUncounted":         eachIsCounted,
 	"ViewsUnwritten":           noUnwrittenView,
+	"EpochOfTheFirstStart":     epochOutlivesIncarnations,
 	"QuestionsOutliveTheClock": noInstantOutlives,
 	"ChangeToNobody":           changeToNobody,
 	"LoopReceivesLate":         countWhenTheyCame,

@@ -48,3 +48,32 @@ func silentAfterAFailedWrite(t testing.TB) {
 }
 
 func TestNothingIsSaidAfterAFailedWrite(t *testing.T) { silentAfterAFailedWrite(t) }
+
+// What a node knows of its epoch binds it after a restart within its process too.
+func epochOutlivesIncarnations(t testing.TB) {
+	state := stateOf(t, t.TempDir(), timed.LAN().MaxLockTime)
+	before := &epoch.State{Epoch: 1, System: "majority:1,2,3"}
+	require.NoError(t, state.WriteEpoch(before))
+	l, c := newLoop(func(cfg *Config) {
+		cfg.State, cfg.Stack.Epochs = state, before
+		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 3, Addr: "127.0.0.1:9"}})
+	})
+	d := l.driver
+	for d.stack == nil || !l.Snapshot().Ready {
+		step(l, c)
+	}
+	l.do(func(d *driver) { d.forceQuorum("majority:1,3", timed.SetOf(2), func(error) {}) })
+	for l.Snapshot().Epoch.Phase != epoch.Wedged {
+		step(l, c)
+	}
+	wedged := *l.Snapshot().Epoch
+	d.clock.era--
+	d.turn(nil, l.cfg.Clock.Read())
+	require.Equal(t, wedged, *l.Snapshot().Epoch)
+	for d.stack == nil || !l.Snapshot().Ready {
+		step(l, c)
+	}
+	require.Equal(t, wedged, *l.Snapshot().Epoch)
+}
+
+func TestTheEpochOutlivesIncarnations(t *testing.T) { epochOutlivesIncarnations(t) }

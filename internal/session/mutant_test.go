@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionUnkept":        appliesOnce,
 		"SessionLostOnTheWay":  mergeRemembersAll,
 		"SessionMergeForgets":  mergeRemembersAll,
+		"SessionBorrowsBytes":  readAsWritten,
 		"SessionResurrected":   expiredStays,
 		"SessionReopened":      expire,
 		"SessionOvertakenLost": overtaken,

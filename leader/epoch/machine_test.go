@@ -131,10 +131,14 @@ func wedgesOnce(t testing.TB) {
 
 func TestVoterWedgesWhenItsVotesExpire(t *testing.T) { wedgesOnce(t) }
 
-func TestReturnedVoteNoLongerBinds(t *testing.T) {
+func TestReturnedVoteNoLongerBinds(t *testing.T) { returnedByItsOwner(t) }
+
+// returnedByItsOwner requires that only the incarnation that has a vote returns it.
+func returnedByItsOwner(t testing.TB) {
 	m := machine(t, 2, first())
 	m.NoteVote(inc(1), 1010, 1090)
 	m.NoteFreed(1020, inc(3))
+	m.NoteFreed(1020, timed.Incarnation{Node: 1, Boot: inc(1).Boot + 1})
 	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
 	m.HandleReport(1030, inc(1), &chosen, nil)
 	require.Equal(t, Chosen, m.State().Phase)
@@ -211,6 +215,10 @@ func TestReportsBringPeersUpToDate(t *testing.T) {
 	mixed := State{Epoch: 3, System: "majority 1,2"}
 	require.True(t, told(m.HandleReport(20, inc(2), &mixed, nil), Conflict))
 	require.Empty(t, m.HandleReport(21, inc(2), &mixed, nil), "once")
+	next := State{Epoch: 4, System: three}
+	m.HandleReport(22, inc(2), &next, nil)
+	mixed.Epoch = 4
+	require.True(t, told(m.HandleReport(23, inc(2), &mixed, nil), Conflict), "once in each epoch")
 	strange := State{Epoch: 4, System: "grid 2x2"}
 	joiner.HandleReport(30, inc(1), &strange, nil)
 	require.EqualValues(t, 3, joiner.State().Epoch, "a malformed system is not entered")

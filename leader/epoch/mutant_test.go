@@ -19,6 +19,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EpochCountAnyWedge":   worlds(lost),
 		"EpochForgetLatest":    worlds(rivalry),
 		"EpochNoteOld":         noteOld,
+		"EpochFreedByAnyBoot":  returnedByItsOwner,
 		"EpochReportUnwritten": worlds(changes),
 		"EpochEnterUnwedged":   worlds(changes),
 	})

@@ -132,8 +132,15 @@ func TestEdictIsOnDiskBeforeObeyed(t *testing.T) { recordedFirst(t) }
 func closesLast(t testing.TB) {
 	path := filepath.Join(t.TempDir(), "fence")
 	f := open(t, path)
-	closed, inside, last := make(chan error), make(chan struct{}), make(chan error, 1)
+	closed, inside, last, waiting := make(chan error), make(chan struct{}), make(chan error, 1), make(chan error, 1)
 	verdict, err := f.Do("a", at(1), edict.Digest{}, func(edict.Verdict) error {
+		go func() {
+			_, err := f.Do("a", at(2), edict.Digest{}, nothing)
+			waiting <- err
+		}()
+		for f.users("a") < 2 {
+			runtime.Gosched()
+		}
 		go func() {
 			close(inside)
 			closed <- f.Close()
@@ -151,6 +158,7 @@ func closesLast(t testing.TB) {
 	require.NoError(t, err)
 	require.Equal(t, edict.Obey, verdict)
 	require.ErrorIs(t, <-last, ErrClosed)
+	require.ErrorIs(t, <-waiting, ErrClosed, "it waited")
 	require.NoError(t, <-closed)
 	require.NoError(t, f.Close(), "again")
 	require.NoError(t, open(t, path).Close())
@@ -160,6 +168,13 @@ func (f *Fence) isOpen() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.closed
+}
+
+// users returns how many edicts of a name are obeyed or wait.
+func (f *Fence) users(name string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.names[name].users
 }
 
 func TestCloseWaitsForTheEdictInProgress(t *testing.T) { closesLast(t) }

@@ -12,5 +12,6 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){
 		"FenceObeyFirst":  recordedFirst,
 		"FenceClosesBusy": closesLast,
+		"FenceObeysLate":  closesLast,
 	})
 }
