@@ -27,6 +27,10 @@ var notices = map[string]func(testing.TB){
 	"TrustLostLate":        usersLook,
 	"ResignsAtOnce":        usersLook,
 	"ReachAfterPackets":    readersKnow,
+	"BehindIgnored":        whatGoesOver,
+	"OrderedForgotten":     whatGoesOver,
+	"BrokenSpeaks":         inconsistentIsSilent,
+	"SilentStays":          silentIsForgotten,
 
 	"AnswerToOlderQuestions":   answersReach,
 	"HoldOfTheLocalLease":      holdsEnd,

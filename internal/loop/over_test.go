@@ -1,0 +1,83 @@
+package loop
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
+)
+
+// whatGoesOver tests what an incarnation leaves to the next one.
+func whatGoesOver(t testing.TB) {
+	l, c := newTestLoop(t)
+	d := l.driver
+	l.Deliveries().Keep()
+	sent := 0
+	say := func() {
+		_, err := l.Sends().Send(t.Context(), make([]byte, 1000), broadcast.Options{}, nil, true)
+		require.NoError(t, err)
+		sent++
+		step(l, c)
+	}
+	for !d.msgs.deliveries.Behind() {
+		say()
+	}
+	self := d.cfg.Self
+	l.do(func(d *driver) { d.restart(life.Overrun, d.clock.now, d.clock.era) })
+	step(l, c)
+	require.Equal(t, []broadcast.Mark{{Node: self.Node, Boot: self.Boot, Sequence: uint64(sent)}}, d.cfg.Ordered,
+		"an application that keeps its state has these messages")
+	for range 10 {
+		c.advance(time.Minute)
+		d.turn(nil, l.cfg.Clock.Read())
+		require.Nil(t, d.stack, "the application has much to take before another incarnation begins")
+	}
+	for items, _, _ := l.Deliveries().Borrow(1000); len(items) > 0; {
+		items, _, _ = l.Deliveries().Borrow(1000)
+	}
+	c.advance(time.Second)
+	d.turn(nil, l.cfg.Clock.Read())
+	require.NotNil(t, d.stack)
+}
+
+func TestTheApplicationFollowsIntoTheNextIncarnation(t *testing.T) { whatGoesOver(t) }
+
+// inconsistentIsSilent has a stack find its state broken behind packets of the same turn.
+func inconsistentIsSilent(t testing.TB) {
+	l, c := newTestLoop(t)
+	d, written := l.driver, c.written
+	d.greetAt(2, at7(2))
+	d.note(&stack.Event{Kind: stack.EventInconsistent})
+	d.flush()
+	require.Equal(t, written, c.written, "they may rest on the same mistake")
+	d.greetAt(2, at7(2))
+	d.flush()
+	require.Greater(t, c.written, written)
+}
+
+func TestPacketsOfABrokenStateStay(t *testing.T) { inconsistentIsSilent(t) }
+
+// silentIsForgotten learns a peer that is then silent for long.
+func silentIsForgotten(t testing.TB) {
+	l, c := newTestLoop(t)
+	d := l.driver
+	addr := netip.MustParseAddrPort("127.0.0.1:7009")
+	h := datagram.Header{Source: 9, Boot: 5}
+	added, _ := d.routes.learn(h.Source, addr, true, d.clock.now)
+	require.True(t, added)
+	d.stack.AddPeer(d.clock.now, h.Source)
+	require.True(t, d.stack.Datagram().Peers().Has(9))
+	c.advance(forgetAfter(&d.cfg.Timing) + cleanEvery + timed.LAN().Expires)
+	d.turn(nil, l.cfg.Clock.Read())
+	require.False(t, d.routes.known.Has(9))
+	require.False(t, d.stack != nil && d.stack.Datagram().Peers().Has(9), "the stack would greet it for ever")
+}
+
+func TestASilentLearntPeerIsForgotten(t *testing.T) { silentIsForgotten(t) }
