@@ -28,8 +28,11 @@ type disk struct {
 	told     bool              // the disk says that this batch was flushed
 	older    map[string][]byte // a copy of all files, or nil
 	blackout bool              // the power of all machines has failed
+	writer
+}
 
-	// What follows belongs to the process.
+// writer is what the process has of its store, and loses when it ends.
+type writer struct {
 	journal  *journal.Journal
 	keeper   *keep.Keeper
 	queue    *journal.Queue
@@ -52,7 +55,7 @@ func newDisk(n *sim.Node, seed uint64) *disk {
 func (d *disk) blocked() bool { return d != nil && len(d.steps) > 0 }
 
 // later does something in a turn of the process after a time, in whatever incarnation.
-func (s *run) later(d *disk, after time.Duration, do func()) {
+func (d *disk) later(after time.Duration, do func()) {
 	k := d.keeper
 	d.node.After(after, func() {
 		if d.keeper == k {
@@ -62,7 +65,7 @@ func (s *run) later(d *disk, after time.Duration, do func()) {
 }
 
 // slowly does something after the time that a disk takes.
-func (s *run) slowly(d *disk, do func()) { s.later(d, time.Duration(s.rand.Below(s.load.flush)), do) }
+func (s *run) slowly(d *disk, do func()) { d.later(time.Duration(s.rand.Below(s.load.flush)), do) }
 
 // resume goes on in a process whose timers ended with an incarnation.
 func (s *run) resume(d *disk) {
@@ -109,20 +112,26 @@ func (s *run) flush(d *disk) {
 	}
 }
 
-// write makes an attempt to write a batch. If the disk fails, the process ends, because
-// nobody knows what is on the disk.
+// written reports whether an attempt to write went well. If the disk is full, there is another
+// attempt; if it fails, the process ends, because nobody knows what is on the disk.
+func (s *run) written(d *disk, err error, full string, again func()) bool {
+	switch {
+	case errors.Is(err, journal.ErrFull):
+		s.w.Sometimes(full)
+		d.later(retry, again)
+	case err != nil:
+		s.restart(d)
+	}
+	return err == nil
+}
+
+// write makes an attempt to write a batch.
 func (s *run) write(d *disk) {
 	s.fill(d)
 	if !s.done && s.rand.Chance(s.load.broken) {
 		d.files.FailSync(errBroken)
 	}
-	switch err := d.writeBatch(); {
-	case errors.Is(err, journal.ErrFull):
-		s.w.Sometimes(Full)
-		s.later(d, retry, func() { s.write(d) })
-		return
-	case err != nil:
-		s.restart(d)
+	if !s.written(d, d.writeBatch(), Full, func() { s.write(d) }) {
 		return
 	}
 	d.writing = false
@@ -172,20 +181,14 @@ var errBroken = errors.New("the disk is broken")
 func (s *run) fill(d *disk) {
 	if !s.done && s.rand.Chance(s.load.full) {
 		d.files.SetRoom(int(s.rand.Below(2000)))
-		s.later(d, time.Duration(s.rand.Between(1, 10))*retry, func() { d.files.SetRoom(-1) })
+		d.later(time.Duration(s.rand.Between(1, 10))*retry, func() { d.files.SetRoom(-1) })
 	}
 }
 
 // snapshot makes an attempt to write a snapshot, for which the application waits.
 func (s *run) snapshot(d *disk) {
 	s.fill(d)
-	switch err := d.keeper.Snapshot(d.steps[0]); {
-	case errors.Is(err, journal.ErrFull):
-		s.w.Sometimes(FullForSnapshot)
-		s.later(d, retry, func() { s.snapshot(d) })
-		return
-	case err != nil:
-		s.restart(d)
+	if !s.written(d, d.keeper.Snapshot(d.steps[0]), FullForSnapshot, func() { s.snapshot(d) }) {
 		return
 	}
 	s.w.Sometimes(Compacted)
@@ -236,7 +239,7 @@ func (s *run) keep(m *member, e *replica.Effect) {
 func (s *run) restart(d *disk) {
 	s.w.Sometimes(Failed)
 	if err := s.w.Inject(fault.Fault{Kind: fault.Crash, Node: d.node.ID(), For: 10 * time.Millisecond}); err != nil {
-		s.later(d, timed.LAN().Expires, func() { s.restart(d) })
+		d.later(timed.LAN().Expires, func() { s.restart(d) })
 	}
 }
 

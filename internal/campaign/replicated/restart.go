@@ -114,7 +114,7 @@ func (s *run) end(d *disk) {
 		s.w.Sometimes(PowerLost)
 		d.files, d.told = d.files.Survivor(d.rand), false
 	}
-	*d = disk{node: d.node, rand: d.rand, files: d.files, truth: d.truth, sure: d.sure, batch: d.batch, told: d.told, older: d.older}
+	d.blackout, d.writer = false, writer{}
 }
 
 // open opens the journal, unless the process ends meanwhile.
