@@ -92,10 +92,10 @@ func (l *deliveryLog) latest() uint64 {
 	return l.last
 }
 
-// get returns a copy of the item after a sequence number, or nil. The number is not after
-// the last one. missed is the number
-// of earlier items that are no longer kept. If no item comes after the number, ok is
-// false, and more is closed at the next one, or is nil if no more will come.
+// get returns a copy of the item after a sequence number, which is at most that of the last
+// one, or nil. missed is the number of earlier items that are no longer kept. If no item
+// comes after the number, ok is false, and more is closed at the next one, or is nil if no
+// more will come.
 func (l *deliveryLog) get(seq uint64) (d *item, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,6 +22,17 @@ func appendOne(j *journal.Journal, number, size int) error {
 	return j.Append(&b)
 }
 
+// nearItsEnd returns a journal whose segment has room for a batch or two.
+func nearItsEnd(t testing.TB, o journal.Options) (*disktest.Disk, *journal.Journal) {
+	d := disktest.New()
+	j, err := journal.OpenOn(d, o)
+	require.NoError(t, err)
+	for n := range 2 {
+		require.NoError(t, appendOne(j, n, 90))
+	}
+	return d, j
+}
+
 // files returns the names of files that begin with a prefix, in their order.
 func files(d *disktest.Disk, prefix string) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Files())) {
@@ -48,12 +59,7 @@ func lastIsMissed(t testing.TB, d *disktest.Disk, o journal.Options, why string)
 func endsOnFullDisks(t testing.TB) {
 	o := journal.Options{Segment: 400}
 	for room := range 700 {
-		d := disktest.New()
-		j, err := journal.OpenOn(d, o)
-		require.NoError(t, err)
-		for n := range 2 {
-			require.NoError(t, appendOne(j, n, 90))
-		}
+		d, j := nearItsEnd(t, o)
 		d.SetRoom(room)
 		for n := 2; n < 5; n++ {
 			err := appendOne(j, n, 90)
@@ -78,18 +84,15 @@ func endsAfterCrashes(t testing.TB) {
 	o := journal.Options{Segment: 400}
 	open := 0
 	for calls := range 40 {
-		d := disktest.New()
-		j, err := journal.OpenOn(d, o)
-		require.NoError(t, err)
-		for n := range 2 {
-			require.NoError(t, appendOne(j, n, 90))
-		}
+		d, j := nearItsEnd(t, o)
 		d.FailAfter(calls)
-		for n := 2; n < 5 && err == nil; n++ {
-			err = appendOne(j, n, 90)
+		for n := 2; n < 5; n++ {
+			if appendOne(j, n, 90) != nil {
+				break
+			}
 		}
 		d = disktest.Of(d.Files())
-		j, err = journal.OpenOn(d, o)
+		j, err := journal.OpenOn(d, o)
 		require.NoError(t, err)
 		if len(files(d, "log-")) > 1 {
 			open++

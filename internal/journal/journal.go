@@ -24,12 +24,11 @@ type Options struct {
 // them. Records are numbered from 1. One goroutine at a time may append, and another
 // may write snapshots.
 type Journal struct {
-	disk  Disk
-	size  int64
-	id    uint64
-	fresh uint64        // id of a new journal, or 0
-	lock  *durable.Lock // nil without one
-	lost  int64
+	disk Disk
+	size int64
+	id   uint64
+	lock *durable.Lock // nil without one
+	lost int64
 
 	// The goroutine that appends owns these.
 	last   *segment

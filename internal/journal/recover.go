@@ -14,7 +14,7 @@ import (
 // reads everything but the content of the snapshot. The error is a [*DamagedError] or a
 // [*MissingError] if records are lost that had been on the disk.
 func OpenOn(d Disk, o Options) (*Journal, error) {
-	j := &Journal{disk: d, size: o.Segment, fresh: o.ID}
+	j := &Journal{disk: d, size: o.Segment}
 	if j.size == 0 {
 		j.size = DefaultSegment
 	}
@@ -31,7 +31,7 @@ func OpenOn(d Disk, o Options) (*Journal, error) {
 		return nil, err
 	}
 	if len(segments) == 0 {
-		return j, j.begin()
+		return j, j.begin(o.ID)
 	}
 	if err := j.openAll(segments); err != nil {
 		return nil, errors.Join(err, j.closeFiles())
@@ -70,13 +70,13 @@ func own(name string) bool {
 	return cut && (segment || snapshot)
 }
 
-// begin makes an empty journal.
-func (j *Journal) begin() error {
+// begin makes an empty journal with an id, which is a random one if it is 0.
+func (j *Journal) begin(id uint64) error {
 	if j.snapshot > 0 {
 		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
 			fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot)}
 	}
-	if j.id = j.fresh; j.id == 0 {
+	if j.id = id; id == 0 {
 		var b [8]byte
 		_, _ = rand.Read(b[:]) // never fails
 		j.id = binary.BigEndian.Uint64(b[:])

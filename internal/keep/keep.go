@@ -74,14 +74,15 @@ func (k *Keeper) Apply(d *broadcast.Delivery, at replica.Point) []Step {
 	k.buffer = appendApply(k.buffer[:0], d)
 	k.since += len(k.buffer)
 	k.place.Advance(d)
-	return k.log(k.steps[:0], k.buffer, at)
+	k.steps = k.steps[:0]
+	k.log(k.buffer, at)
+	return k.steps
 }
 
-// log adds a record to steps.
-func (k *Keeper) log(steps []Step, record []byte, at replica.Point) []Step {
+// log adds a record to the steps.
+func (k *Keeper) log(record []byte, at replica.Point) {
 	k.number++
-	k.steps = append(steps, Step{record, k.number, at})
-	return k.steps
+	k.steps = append(k.steps, Step{record, k.number, at})
 }
 
 // Dislocate notes that the disk has another state than the application until the next
@@ -93,14 +94,14 @@ func (k *Keeper) Dislocate() { k.named = false }
 // the one that counts. The record of the place behind it says that the snapshot was
 // complete, should its file be lost.
 func (k *Keeper) Locate(p *replica.Place) []Step {
-	k.place = *p
-	steps := k.steps[:0]
+	k.place, k.steps = *p, k.steps[:0]
 	if !k.named {
-		steps = k.log(steps, []byte{recordReplaced}, replica.Point{})
-		steps = append(steps, Step{Number: k.number})
+		k.log([]byte{recordReplaced}, replica.Point{})
+		k.steps = append(k.steps, Step{Number: k.number})
 	}
 	k.buffer = appendPlace(k.buffer[:0], p)
-	return k.log(steps, k.buffer, replica.Point{View: p.View, Position: p.Position})
+	k.log(k.buffer, replica.Point{View: p.View, Position: p.Position})
+	return k.steps
 }
 
 // Compact has a snapshot made once enough operations have been logged.

@@ -12,21 +12,33 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// inEpoch1 returns a loop that is ready, with a state directory, in an epoch with two other
+// voters, of which it lists one.
+func inEpoch1(t testing.TB, dir string) (l *Loop, c *fakeConn, e *epoch.State) {
+	state := stateOf(t, dir, timed.LAN().MaxLockTime)
+	e = &epoch.State{Epoch: 1, System: "majority:1,2,3"}
+	require.NoError(t, state.WriteEpoch(e))
+	l, c = newLoop(func(cfg *Config) {
+		cfg.State, cfg.Stack.Epochs = state, e
+		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 3, Addr: "127.0.0.1:9"}})
+	})
+	untilReady(l, c)
+	return l, c, e
+}
+
+// untilReady has the loop take turns until its incarnation is ready.
+func untilReady(l *Loop, c *fakeConn) {
+	for l.driver.stack == nil || !l.Snapshot().Ready {
+		step(l, c)
+	}
+}
+
 // After a failed write nothing of the turn leaves the node: no state, no packet, no
 // report, and no result of a command.
 func silentAfterAFailedWrite(t testing.TB) {
 	dir := t.TempDir()
-	state := stateOf(t, dir, timed.LAN().MaxLockTime)
-	before := &epoch.State{Epoch: 1, System: "majority:1,2,3"}
-	require.NoError(t, state.WriteEpoch(before))
-	l, c := newLoop(func(cfg *Config) {
-		cfg.State, cfg.Stack.Epochs = state, before
-		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 3, Addr: "127.0.0.1:9"}})
-	})
+	l, c, before := inEpoch1(t, dir)
 	d := l.driver
-	for d.stack == nil || !l.Snapshot().Ready {
-		step(l, c)
-	}
 	require.NotZero(t, c.written)
 	require.NoError(t, os.RemoveAll(dir))
 	written, published, reports := c.written, l.Snapshot(), l.cfg.Sink.(*recorder)
@@ -51,17 +63,8 @@ func TestNothingIsSaidAfterAFailedWrite(t *testing.T) { silentAfterAFailedWrite(
 
 // What a node knows of its epoch binds it after a restart within its process too.
 func epochOutlivesIncarnations(t testing.TB) {
-	state := stateOf(t, t.TempDir(), timed.LAN().MaxLockTime)
-	before := &epoch.State{Epoch: 1, System: "majority:1,2,3"}
-	require.NoError(t, state.WriteEpoch(before))
-	l, c := newLoop(func(cfg *Config) {
-		cfg.State, cfg.Stack.Epochs = state, before
-		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 3, Addr: "127.0.0.1:9"}})
-	})
+	l, c, _ := inEpoch1(t, t.TempDir())
 	d := l.driver
-	for d.stack == nil || !l.Snapshot().Ready {
-		step(l, c)
-	}
 	l.do(func(d *driver) { d.forceQuorum("majority:1,3", timed.SetOf(2), func(error) {}) })
 	for l.Snapshot().Epoch.Phase != epoch.Wedged {
 		step(l, c)
@@ -70,9 +73,7 @@ func epochOutlivesIncarnations(t testing.TB) {
 	d.clock.era--
 	d.turn(nil, l.cfg.Clock.Read())
 	require.Equal(t, wedged, *l.Snapshot().Epoch)
-	for d.stack == nil || !l.Snapshot().Ready {
-		step(l, c)
-	}
+	untilReady(l, c)
 	require.Equal(t, wedged, *l.Snapshot().Epoch)
 }
 

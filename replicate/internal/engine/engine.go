@@ -12,13 +12,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -26,9 +26,7 @@ import (
 
 // Application is the state that is replicated: see [replicate.Application].
 type Application interface {
-	Apply(op broadcast.Delivery) (result any)
-	Save(w io.Writer) error
-	Load(r io.Reader) error
+	keep.Application
 	Merge(branches []replica.Branch) error
 }
 
