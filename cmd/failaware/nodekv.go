@@ -94,12 +94,8 @@ func (r *nodeRun) newServer() *api.Server {
 func (r *nodeRun) endError() error {
 	if r.store != nil {
 		_ = r.store.Close() // which waits until it has ended
-		err := r.store.Err()
-		if errors.Is(err, replicate.ErrMixed) {
-			return cli.Wrong("the store has stopped, and the node with it: %s", inFlags(strings.TrimPrefix(err.Error(), "replicate: ")))
-		}
-		if err != nil && !errors.Is(err, failaware.ErrClosed) {
-			return cli.Wrong("the store has stopped, and the node with it: %w", err)
+		if err := r.store.Err(); err != nil && !errors.Is(err, failaware.ErrClosed) {
+			return cli.Wrong("the store has stopped, and the node with it: %s", inFlags(err.Error()))
 		}
 	}
 	err := r.node.Err()
