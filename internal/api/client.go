@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -187,7 +188,7 @@ type Resume struct {
 // last event in r, so that the next call continues there. It calls started, if not nil,
 // when the stream begins.
 func (c *Client) Events(ctx context.Context, r *Resume, started func(run string), f func(Event) error) error {
-	query := url.Values{"topic": {r.Topic}}
+	query := url.Values{"topic": {cmp.Or(r.Topic, "all")}}
 	return stream(ctx, c, "/v1/events?"+query.Encode(), r, started, func(e Event) (string, error) { return e.ID, f(e) })
 }
 

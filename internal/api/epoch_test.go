@@ -26,7 +26,7 @@ func TestEpochAnswers(t *testing.T) {
 		"/v1/epoch/change?system=majority:1":          "it rules already",
 		"/v1/epoch/change?system=majority:1,2&dead=x": "dead: node id",
 		"/v1/epoch/change?system=majority:1,2&dead=2": "are not members",
-		"/v1/epoch/change?system=majority:1,2&dead=":  "dead: node id",
+		"/v1/epoch/change?system=majority:1,2&dead=":  "dead: it is empty",
 		"/v1/edict?sha256=12":                         "sha256: 64 hexadecimal digits",
 	} {
 		require.ErrorContains(t, c.Post(ctx, path), want, path)

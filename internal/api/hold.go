@@ -32,11 +32,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	token := q.URL.Query().Get("token")
-	switch {
-	case token == "" && q.URL.Query().Has("token"):
-		Fail(w, http.StatusBadRequest, errors.New("token: it is empty"))
-		return
-	case token != "" && !global:
+	if token != "" && !global {
 		Fail(w, http.StatusBadRequest, errors.New("token: only global leaders create edicts: global=true is needed"))
 		return
 	}

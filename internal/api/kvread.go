@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -150,5 +149,3 @@ func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http
 	Answer(w, http.StatusOK, a)
 	return nil
 }
-
-var errNoVersion = errors.New("version: it is needed, and is 0 for a key that must not exist")

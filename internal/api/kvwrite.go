@@ -54,9 +54,9 @@ func written(q *http.Request, c kv.Command) (kv.Command, error) {
 		return c, err
 	}
 	values := q.URL.Query()
-	if values.Has("version") { // also an empty one, which is a condition that was lost on the way
+	if text := values.Get("version"); text != "" {
 		c.Match = true
-		if c.Version, err = kv.ParseVersion(values.Get("version")); err != nil {
+		if c.Version, err = kv.ParseVersion(text); err != nil {
 			return c, badRequest{fmt.Errorf("version: %w", err)}
 		}
 	}
@@ -92,14 +92,6 @@ func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Reque
 		return badRequest{err}
 	}
 	return s.submit(ctx, w, c)
-}
-
-// kvCas is kvPut with a version.
-func (s *Server) kvCas(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	if !q.URL.Query().Has("version") {
-		return badRequest{errNoVersion}
-	}
-	return s.kvPut(ctx, w, q)
 }
 
 func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Request) error {

@@ -34,8 +34,11 @@ type operation struct {
 }
 
 type parameter struct {
-	Name string `yaml:"name"`
-	In   string `yaml:"in"`
+	Name     string `yaml:"name"`
+	In       string `yaml:"in"`
+	Required bool   `yaml:"required"`
+	Empty    bool   `yaml:"allowEmptyValue"`
+	Schema   schema `yaml:"schema"`
 }
 
 type schema struct {

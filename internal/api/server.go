@@ -102,51 +102,52 @@ const broadcastPath = "/v1/broadcast"
 // route is one of the paths.
 type route struct {
 	method, path string
+	parameters   parameters
 	handle       func(*Server, http.ResponseWriter, *http.Request)
 }
 
 // routes are all paths of the server, the same as in docs/openapi.yaml.
 var routes = []route{
-	{http.MethodGet, "/v1/status", (*Server).status},
-	{http.MethodGet, "/v1/leader", (*Server).leader},
-	{http.MethodPost, holdPath, (*Server).hold},
-	{http.MethodGet, "/v1/leader/find", (*Server).find},
-	{http.MethodGet, "/v1/global", (*Server).global},
-	{http.MethodGet, "/v1/verify", (*Server).verify},
-	{http.MethodGet, "/v1/view", (*Server).view},
-	{http.MethodGet, "/v1/clock", (*Server).clock},
-	{http.MethodGet, "/v1/clock/sources", (*Server).sources},
-	{http.MethodGet, "/v1/clock/history", (*Server).history},
-	{http.MethodGet, "/v1/members", (*Server).members},
-	{http.MethodGet, "/v1/why", (*Server).why},
-	{http.MethodGet, "/v1/events", (*Server).events},
-	{http.MethodPost, broadcastPath, (*Server).broadcast},
-	{http.MethodGet, "/v1/deliveries", (*Server).deliveries},
-	{http.MethodPost, "/v1/resign", (*Server).resign},
-	{http.MethodGet, "/v1/epoch", (*Server).epoch},
-	{http.MethodPost, "/v1/epoch/change", (*Server).changeQuorum},
-	{http.MethodPost, "/v1/edict", (*Server).edict},
-	{http.MethodGet, keysPath, (*Server).keys},
-	{http.MethodPost, keysPath + "/reload", (*Server).reloadKeys},
-	{http.MethodPost, "/v1/leave", (*Server).leave},
-	{http.MethodPost, "/v1/log-level", (*Server).logLevel},
-	{http.MethodGet, kvPath + "get", kvRoute((*Server).kvGet)},
-	{http.MethodGet, kvPath + "list", kvRoute((*Server).kvList)},
-	{http.MethodPost, kvPutPath, kvRoute((*Server).kvPut)},
-	{http.MethodPost, kvCasPath, kvRoute((*Server).kvCas)},
-	{http.MethodPost, kvPath + "delete", kvRoute((*Server).kvDelete)},
-	{http.MethodGet, kvPath + "watch", kvRoute((*Server).kvWatch)},
-	{http.MethodGet, kvPath + "lease", kvRoute((*Server).kvLease)},
-	{http.MethodPost, kvPath + "lease/grant", kvRoute((*Server).kvGrant)},
-	{http.MethodPost, kvPath + "lease/renew", kvRoute((*Server).kvRenew)},
-	{http.MethodPost, kvPath + "lease/revoke", kvRoute((*Server).kvRevoke)},
-	{http.MethodGet, kvPath + "conflicts", kvRoute((*Server).kvConflicts)},
-	{http.MethodPost, kvPath + "resolve", kvRoute((*Server).kvResolve)},
-	{http.MethodGet, kvPath + "status", kvRoute((*Server).kvStatus)},
-	{http.MethodPost, kvPath + "bootstrap", kvRoute((*Server).kvBootstrap)},
-	{http.MethodGet, "/metrics", (*Server).metrics},
-	{http.MethodGet, "/healthz", (*Server).healthz},
-	{http.MethodGet, "/readyz", (*Server).readyz},
+	{http.MethodGet, "/v1/status", "", (*Server).status},
+	{http.MethodGet, "/v1/leader", "", (*Server).leader},
+	{http.MethodPost, holdPath, "global token", (*Server).hold},
+	{http.MethodGet, "/v1/leader/find", "global", (*Server).find},
+	{http.MethodGet, "/v1/global", "", (*Server).global},
+	{http.MethodGet, "/v1/verify", "node!", (*Server).verify},
+	{http.MethodGet, "/v1/view", "", (*Server).view},
+	{http.MethodGet, "/v1/clock", "", (*Server).clock},
+	{http.MethodGet, "/v1/clock/sources", "", (*Server).sources},
+	{http.MethodGet, "/v1/clock/history", "", (*Server).history},
+	{http.MethodGet, "/v1/members", "", (*Server).members},
+	{http.MethodGet, "/v1/why", "about!", (*Server).why},
+	{http.MethodGet, "/v1/events", "topic since", (*Server).events},
+	{http.MethodPost, broadcastPath, "order atomicity wait", (*Server).broadcast},
+	{http.MethodGet, "/v1/deliveries", "follow since", (*Server).deliveries},
+	{http.MethodPost, "/v1/resign", "to", (*Server).resign},
+	{http.MethodGet, "/v1/epoch", "", (*Server).epoch},
+	{http.MethodPost, "/v1/epoch/change", "system! dead", (*Server).changeQuorum},
+	{http.MethodPost, "/v1/edict", "sha256!", (*Server).edict},
+	{http.MethodGet, keysPath, "", (*Server).keys},
+	{http.MethodPost, keysPath + "/reload", "", (*Server).reloadKeys},
+	{http.MethodPost, "/v1/leave", "forget", (*Server).leave},
+	{http.MethodPost, "/v1/log-level", "level!", (*Server).logLevel},
+	{http.MethodGet, kvPath + "get", "key! local wait", kvRoute((*Server).kvGet)},
+	{http.MethodGet, kvPath + "list", "prefix= after= limit local wait", kvRoute((*Server).kvList)},
+	{http.MethodPost, kvPutPath, "key! version ttl lease wait", kvRoute((*Server).kvPut)},
+	{http.MethodPost, kvCasPath, "key! version! ttl lease wait", kvRoute((*Server).kvPut)},
+	{http.MethodPost, kvPath + "delete", "key! version wait", kvRoute((*Server).kvDelete)},
+	{http.MethodGet, kvPath + "watch", "prefix= since current wait", kvRoute((*Server).kvWatch)},
+	{http.MethodGet, kvPath + "lease", "lease! local wait", kvRoute((*Server).kvLease)},
+	{http.MethodPost, kvPath + "lease/grant", "ttl! wait", kvRoute((*Server).kvGrant)},
+	{http.MethodPost, kvPath + "lease/renew", "lease! wait", kvRoute((*Server).kvRenew)},
+	{http.MethodPost, kvPath + "lease/revoke", "lease! wait", kvRoute((*Server).kvRevoke)},
+	{http.MethodGet, kvPath + "conflicts", "prefix= local wait", kvRoute((*Server).kvConflicts)},
+	{http.MethodPost, kvPath + "resolve", "key! id! wait", kvRoute((*Server).kvResolve)},
+	{http.MethodGet, kvPath + "status", "wait", kvRoute((*Server).kvStatus)},
+	{http.MethodPost, kvPath + "bootstrap", "wait", kvRoute((*Server).kvBootstrap)},
+	{http.MethodGet, "/metrics", "", (*Server).metrics},
+	{http.MethodGet, "/healthz", "", (*Server).healthz},
+	{http.MethodGet, "/readyz", "", (*Server).readyz},
 }
 
 // Handler returns the handler of all paths.
@@ -157,6 +158,10 @@ func (s *Server) Handler() http.Handler {
 			if q.Method != r.method && !(r.method == http.MethodGet && q.Method == http.MethodHead) {
 				w.Header().Set("Allow", r.method)
 				Fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
+				return
+			}
+			if err := r.check(q.URL.RawQuery); err != nil {
+				Fail(w, http.StatusBadRequest, err)
 				return
 			}
 			limit := maxBodyBytes

@@ -76,7 +76,7 @@ func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
 	if since := sinceOf(q); since != "" {
 		var err error
 		if seq, err = parseEventID(since, s.run); err != nil {
-			Fail(w, http.StatusBadRequest, err)
+			Fail(w, http.StatusBadRequest, fmt.Errorf("since: %w", err))
 			return
 		}
 	}
