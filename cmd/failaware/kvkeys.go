@@ -61,9 +61,7 @@ func (f *writeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "let the key end after this time, by a lease of its own")
 }
 
-// query returns the parameters for a key. A flag with an empty value, as of a variable of a
-// shell that is not set, is a mistake: without it the key would be written whatever its
-// version is.
+// query returns the parameters for a key.
 func (f *writeFlags) query(cmd *cobra.Command, key string) (url.Values, error) {
 	query := url.Values{"key": {key}}
 	if err := checkKey(key); err != nil {
@@ -81,7 +79,7 @@ func (f *writeFlags) query(cmd *cobra.Command, key string) (url.Values, error) {
 		}
 		query.Set("lease", f.lease)
 	}
-	if f.ttl != 0 {
+	if cmd.Flags().Changed("ttl") {
 		if f.ttl < kv.MinTTL || f.ttl > kv.MaxTTL {
 			return nil, cli.Wrong("--ttl: %w", kv.ErrTTL)
 		}

@@ -41,6 +41,8 @@ func newRootCommand() *cobra.Command {
 Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never succeed.`,
 		Args: cobra.NoArgs,
 		RunE: cli.Help,
+
+		PersistentPreRunE: refuseEmpty,
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH, http://LOOPBACK:PORT or https://HOST:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
