@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,18 +18,19 @@ type child struct {
 	cmd   *exec.Cmd
 	all   cgroup // has its descendants, where there are control groups
 	guard *guard
-	dead  chan struct{} // closed when neither it nor its descendants run any more
-	ended chan struct{} // closed afterwards, when what belongs to it is gone
+	clock *hwclock.Clock
+	dead  chan hwclock.Reading // has when neither it nor its descendants ran any more
+	ended chan struct{}        // closed afterwards, when what belongs to it is gone
 
 	mu   sync.Mutex
 	gone bool // another process may have its id
 }
 
 // startChild starts a command and its guard, which kills it at until.
-func startChild(parent *cobra.Command, path string, args, env []string, until timed.Instant) (*child, error) {
+func startChild(parent *cobra.Command, path string, args, env []string, clock *hwclock.Clock, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
-		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), dead: make(chan struct{}), ended: make(chan struct{})}
+		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), clock: clock, dead: make(chan hwclock.Reading, 1), ended: make(chan struct{})}
 	err := adopt()
 	if err == nil {
 		err = c.start(until)
@@ -55,6 +57,13 @@ func (c *child) start(until timed.Instant) (err error) {
 		return err
 	}
 	return nil
+}
+
+// died says when the command died, and then ends the guard, which takes longer. The time
+// is that of the death: whoever is told of it may run much later.
+func (c *child) died() {
+	c.dead <- c.clock.Read()
+	c.guard.dismiss()
 }
 
 // do does something to the group unless it is gone.

@@ -38,8 +38,7 @@ func (c *child) collect() {
 	killGroup(c.cmd.Process)
 	c.all.kill()
 	killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
-	close(c.dead)
-	c.guard.dismiss()
+	c.died()
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
 	c.all.remove()

@@ -20,7 +20,6 @@ func (c *child) collect() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	killGroup(c.cmd.Process)
-	close(c.dead)
-	c.guard.dismiss()
+	c.died()
 	c.gone = true
 }

@@ -87,7 +87,7 @@ func otherLeadsRenewNothing(t testing.TB) {
 		from, to, err := os.Pipe()
 		require.NoError(t, err)
 		held := &api.Held{Hold: api.Hold{Boot: "1", SinceNS: 10}, Until: 100}
-		w := &watch{l: &locking{}, child: &child{guard: &guard{to: to}}, held: held}
+		w := &watch{l: &locking{clock: hwclock.Of(func() int64 { return 50 })}, child: &child{guard: &guard{to: to}}, held: held}
 		w.take(renewal{held: &api.Held{Hold: held.Hold, Until: 200}})
 		require.NoError(t, w.lost)
 		require.EqualValues(t, 200, w.held.Until)

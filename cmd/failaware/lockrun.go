@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -40,7 +41,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	if held.Edict != "" {
 		env = append(env, "FAILAWARE_EDICT="+held.Edict)
 	}
-	c, err := startChild(l.cmd, path, l.args, env, l.deadline(held))
+	c, err := startChild(l.cmd, path, l.args, env, l.clock, l.deadline(held))
 	if err != nil {
 		return nil, 0, cli.Wrong("lock: %w", err)
 	}
@@ -52,9 +53,9 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	for {
 		timer := time.NewTimer(w.look())
 		select {
-		case <-c.dead:
+		case died := <-c.dead:
 			timer.Stop()
-			lost = w.outcome() // now: the rest takes milliseconds
+			lost = w.outcome(died)
 			<-c.ended
 			return lost, c.code(), nil
 		case r := <-renewals:
@@ -92,9 +93,12 @@ func (l *locking) renew(ctx context.Context, t lockTiming, to chan<- renewal) {
 }
 
 // take handles an answer to a request for another hold. Only an answer of the node ends
-// the lead. Without an answer the hold expires.
+// the lead. Without an answer the hold expires. An answer that comes when the command
+// should have been killed renews nothing: the guard may have killed it.
 func (w *watch) take(r renewal) {
 	switch {
+	case w.left() <= 0:
+		w.lose(w.silence())
 	case refused(r.err):
 		w.lose(r.err)
 	case r.err != nil:
@@ -111,6 +115,9 @@ func (w *watch) take(r renewal) {
 // margin later than this process would.
 func (l *locking) deadline(h *api.Held) timed.Instant { return h.Until.Add(-l.timing.margin / 2) }
 
+// left returns the time until the command must be killed.
+func (w *watch) left() time.Duration { return w.held.LeftAt(w.l.clock.Read()) - w.l.timing.margin }
+
 func (w *watch) lose(why error) {
 	if w.lost == nil {
 		w.lost = why
@@ -125,7 +132,7 @@ func (w *watch) look() time.Duration {
 	if w.killed {
 		return forever
 	}
-	left := w.held.Left() - w.l.timing.margin
+	left := w.left()
 	if left <= w.l.termBefore && w.lost == nil {
 		w.lose(w.silence())
 	}
@@ -155,13 +162,12 @@ func (w *watch) silence() error {
 }
 
 // outcome returns the reason for stopping the command, if any, and how long it may have
-// run without the lead.
-func (w *watch) outcome() error {
-	over := w.l.clock.Now().Sub(w.held.Until)
+// run without the lead until it died.
+func (w *watch) outcome(died hwclock.Reading) error {
 	switch {
-	case w.held.Left() == 0:
+	case w.held.LeftAt(died) == 0:
 		w.lose(w.silence())
-		return fmt.Errorf("%w; %w", w.lost, &overrunError{over})
+		return fmt.Errorf("%w; %w", w.lost, &overrunError{died.Now.Sub(w.held.Until)})
 	case w.lost != nil && w.killed:
 		return fmt.Errorf("%w; %s was killed", w.lost, w.l.args[0])
 	}

@@ -9,5 +9,10 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){"LockOfAnyLead": otherLeadsRenewNothing})
+	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){
+		"LockOfAnyLead":      otherLeadsRenewNothing,
+		"LockDeathAtReport":  outcomesAreOfTheDeath,
+		"LockDeathAfterward": deathsAreTimedAtOnce,
+		"LockRenewedLate":    lateRenewalsRenewNothing,
+	})
 }

@@ -82,7 +82,12 @@ func (h *Held) Left() time.Duration {
 	if h.clock == nil {
 		return 0
 	}
-	if r := h.clock.Read(); r.Era == h.era {
+	return h.LeftAt(h.clock.Read())
+}
+
+// LeftAt is Left at the time of a reading of that clock.
+func (h *Held) LeftAt(r hwclock.Reading) time.Duration {
+	if r.Era == h.era {
 		return max(h.Until.Sub(r.Now), 0)
 	}
 	return 0

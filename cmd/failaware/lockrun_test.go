@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// watchAt returns the watch of a command whose hold ends at until, for a process that runs
+// next at now. The margin is 20.
+func watchAt(now, until timed.Instant) *watch {
+	clock := hwclock.Of(func() int64 { return int64(now) })
+	return &watch{
+		l:     &locking{clock: clock, args: []string{"job"}, node: 7, timing: lockTiming{margin: 20}},
+		child: &child{guard: &guard{}}, held: &api.Held{Until: until},
+	}
+}
+
+// What is reported is how long the command ran, however late the report is.
+func outcomesAreOfTheDeath(t testing.TB) {
+	const until = 1000
+	for died := timed.Instant(until - 30); died < until+30; died++ {
+		w := watchAt(timed.Instant(until).Add(time.Hour), until)
+		w.lose(os.ErrDeadlineExceeded)
+		w.killed = true
+		err := w.outcome(hwclock.Reading{Now: died})
+		var over *overrunError
+		if died < until {
+			require.EqualError(t, err, "i/o timeout; job was killed", died)
+			continue
+		}
+		require.ErrorAs(t, err, &over, died)
+		require.EqualValues(t, died-until, over.by)
+	}
+	w := watchAt(until-1, until)
+	w.lose(os.ErrDeadlineExceeded)
+	require.ErrorContains(t, w.outcome(hwclock.Reading{Now: until - 1, Era: 1}), "the machine slept")
+	require.NoError(t, watchAt(until+9, until).outcome(hwclock.Reading{Now: until - 1}), "it ended by itself")
+}
+
+func TestOutcomesAreOfTheDeath(t *testing.T) { outcomesAreOfTheDeath(t) }
+
+// The time of a death is read before the guard is ended, and before anybody is told.
+func deathsAreTimedAtOnce(t testing.TB) {
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { _ = from.Close() }()
+	c := &child{guard: &guard{cmd: exec.Command("sleep", "1000"), to: to}, dead: make(chan hwclock.Reading, 1)}
+	if err := c.guard.cmd.Start(); err != nil {
+		_ = to.Close()
+		t.Skip("no program sleep: ", err)
+	}
+	now := int64(1)
+	c.clock = hwclock.Of(func() int64 {
+		if c.guard.cmd.ProcessState != nil {
+			return now + 1
+		}
+		return now
+	})
+	c.died()
+	now = 100
+	require.EqualValues(t, 1, (<-c.dead).Now)
+	require.NotNil(t, c.guard.cmd.ProcessState)
+}
+
+func TestDeathsAreTimedAtOnce(t *testing.T) { deathsAreTimedAtOnce(t) }
+
+// A lock that was stopped for too long does not go on with a new hold: its guard may have
+// killed the command, which would seem to have ended by itself.
+func lateRenewalsRenewNothing(t testing.TB) {
+	const until = 1000
+	for now := timed.Instant(until - 40); now < until+40; now++ {
+		for _, late := range []renewal{{held: &api.Held{Until: until * 2}}, {err: os.ErrDeadlineExceeded}} {
+			w := watchAt(now, until)
+			from, to, err := os.Pipe()
+			require.NoError(t, err)
+			w.child.guard.to = to
+			w.take(late)
+			require.NoError(t, to.Close())
+			require.NoError(t, from.Close())
+			if now < until-20 {
+				require.NoError(t, w.lost, now)
+				require.Equal(t, late.held != nil, w.held == late.held)
+				continue
+			}
+			require.ErrorContains(t, w.lost, "the hold of node 7 was not renewed in time", now)
+			require.EqualValues(t, until, w.held.Until)
+		}
+	}
+}
+
+func TestLateRenewalsRenewNothing(t *testing.T) { lateRenewalsRenewNothing(t) }
