@@ -76,6 +76,9 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 func (d *Dir) WriteEpoch(s *epoch.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.lock == nil {
+		return errClosed
+	}
 	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {
 		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
 	}

@@ -15,5 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EpochUnreadIsNone": unreadable,
 		"EpochListedFirst":  unwrittenEpochIsNotMissed,
 		"MembersOfAnother":  members,
+		"StateOfAnother":    stateIsThatOfItsModel,
+		"EarlierIsLowered":  stateIsThatOfItsModel,
 	})
 }

@@ -23,6 +23,9 @@ var (
 	ErrInUse = errors.New("failaware: the state is locked by another process")
 	// ErrDamaged: a file does not hold what was written there.
 	ErrDamaged = errors.New("failaware: damaged state")
+
+	// errClosed: the files belong to whoever has the lock now.
+	errClosed = errors.New("failaware: the state directory is closed")
 )
 
 // Dir is the state of one node in a directory, which nodes may share. Methods are
@@ -213,6 +216,9 @@ func (d *Dir) Lower(maxLock time.Duration) error {
 }
 
 func (d *Dir) write(r record) error {
+	if d.lock == nil {
+		return errClosed
+	}
 	if err := durable.Write(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
@@ -222,8 +228,8 @@ func (d *Dir) write(r record) error {
 
 // Discard removes the state of an id that was refused before the node was ready.
 func (d *Dir) Discard() error {
-	err := d.Close()
-	return errors.Join(err, os.Remove(d.path))
+	err := os.Remove(d.path)
+	return errors.Join(err, d.Close())
 }
 
 // Close releases the lock. Closing again, or nil, does nothing.

@@ -1,0 +1,97 @@
+package statedir
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/membership"
+)
+
+// Whatever a node writes, in whatever order, over restarts, is there afterwards and no
+// more. A closed directory changes nothing: the files may be another process's.
+func TestStateIsThatOfItsModel(t *testing.T) { stateIsThatOfItsModel(t) }
+
+func stateIsThatOfItsModel(t testing.TB) {
+	for seed := range uint64(20) {
+		playModel(t, rand.New(rand.NewPCG(seed, 1)))
+	}
+}
+
+func playModel(t testing.TB, r *rand.Rand) {
+	dir := t.TempDir()
+	var model record
+	var open, closed *Dir
+	var earlier time.Duration
+	var former uint64
+	for range 40 {
+		if open == nil {
+			maxLock := time.Duration(1 + r.IntN(9))
+			earlier, former = max(model.MaxLock, maxLock), model.Views
+			model.Incarnations, model.MaxLock = model.Incarnations+1, earlier
+			var err error
+			open, err = Open(dir, 1, maxLock)
+			require.NoError(t, err)
+		}
+		switch d := open; r.IntN(6) {
+		case 0:
+			require.NoError(t, d.Count())
+			model.Incarnations++
+		case 1:
+			lock := time.Duration(1 + r.IntN(9))
+			require.NoError(t, d.Lower(lock))
+			model.MaxLock = min(model.MaxLock, lock)
+		case 2:
+			sequence := model.Views + uint64(r.IntN(3))
+			if r.IntN(9) == 0 {
+				sequence = membership.MaxSequence
+			}
+			require.NoError(t, d.ReserveViews(sequence))
+			if sequence > model.Views {
+				model.Views = min(sequence+reserved, membership.MaxSequence)
+			}
+		case 3:
+			require.NoError(t, d.WriteEpoch(&epoch.State{Epoch: 1, System: "majority:1,2,3"}))
+			model.HasEpoch = true
+		case 4:
+			require.NoError(t, d.Close())
+			open, closed = nil, d
+		case 5:
+			if closed != nil {
+				require.Error(t, closed.Count())
+				_ = closed.ReserveViews(model.Views + 1) // an error, unless it is reserved
+				require.Error(t, closed.WriteEpoch(&epoch.State{Epoch: 2, System: "majority:1"}))
+				require.NoError(t, closed.Lower(0))
+				closed = nil
+			}
+		}
+		if open == nil {
+			continue
+		}
+		require.Equal(t, earlier, open.Earlier(), "votes of an earlier process last as long as they did when it ended")
+		require.Equal(t, former, open.FormerViews())
+		sameAsModel(t, open, model)
+	}
+	if open != nil {
+		require.NoError(t, open.Close())
+	}
+}
+
+func sameAsModel(t testing.TB, d *Dir, model record) {
+	read, known, err := d.read()
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, model, read)
+	require.Equal(t, model.Incarnations, d.Incarnation())
+	require.Equal(t, model.Views, d.Views())
+	if s, err := d.ReadEpoch(Configured{}); model.HasEpoch {
+		require.NoError(t, err)
+		require.EqualValues(t, 1, s.Epoch)
+	}
+	_, err = os.Lstat(d.epochPath())
+	require.Equal(t, model.HasEpoch, err == nil)
+}
