@@ -66,6 +66,7 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 	case broadcast.Installed:
 		n.owedViews++
 		c.Installed(inc, e.View)
+		c.Based(e.View, e.Base)
 	case broadcast.Elsewhere:
 		if w.opt.Trace != nil {
 			w.trace(n, "* its messages %d to %d of class %d are ordered elsewhere", e.From, e.Through, e.Class)
@@ -158,7 +159,7 @@ func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broad
 	w.mix(id.Sequence<<16 | uint64(len(payload)))
 	switch {
 	case errors.Is(err, broadcast.ErrWindowFull):
-		w.check.Sometimes(situation.CastWindowFull)
+		w.cast.check.Refused(&n.proc)
 	case errors.Is(err, broadcast.ErrNoQuorum):
 		w.check.Sometimes(situation.CastNoQuorum)
 	case err == nil:

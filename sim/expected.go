@@ -32,6 +32,8 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Collation.Above > 0 && o.Nodes > o.Collation.Above
 	}
 	switch s {
+	case situation.PeerUnlisted, situation.CameMinutesLate:
+		return false // random faults do neither
 	case situation.ClockFaulty, situation.BlamedItself:
 		return o.BrokenClocks
 	case situation.HeldBack:
@@ -68,6 +70,8 @@ func needsBroadcast(s situation.Kind, o *Options) bool {
 	switch {
 	case b == nil || b.Quiet: // applications broadcast in their own way
 		return false
+	case s == situation.CastAbsentTwice, s == situation.CastFullFrozen:
+		return false // few worlds get there
 	case s == situation.CastWindowFull, s == situation.CastSlow, s == situation.CastSlowLeft:
 		return true
 	case s == situation.CastNoQuorum:

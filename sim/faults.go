@@ -252,7 +252,8 @@ func (w *World) heal(f *fault.Fault) {
 		if !n.staysDown {
 			w.restart(n)
 		}
-		rejoin = rejoin || n.proc.Upset || n.held || w.now-n.restarted < int64(w.bounds.Rejoin)
+		rejoin = rejoin || n.proc.Upset || n.held || w.now-n.restarted < int64(w.bounds.Rejoin) ||
+			n.listed > 0 && w.now-n.listed < int64(w.bounds.Rejoin)
 	}
 	w.check.Live.Begin(partition(f.Blocks, up), rejoin)
 }

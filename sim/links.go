@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/internal/hardware"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -40,6 +41,38 @@ func (w *World) applyFaults() {
 			w.node(f.Node).sendErrors = f.Rate
 		}
 	}
+	for _, n := range w.nodes {
+		w.list(n)
+	}
+}
+
+// list gives a node the list of its peers: all other nodes, without those that faults have
+// taken off it.
+func (w *World) list(n *Node) {
+	var off timed.Set
+	for _, i := range w.running {
+		if f := &w.faults[i]; f.Kind == fault.Unlist && (f.Node == 0 || f.Node == n.proc.ID) {
+			if off.Add(f.Peer); f.Peer == 0 {
+				off = w.all()
+			}
+		}
+	}
+	if off = off.Without(n.proc.ID); off == n.unlisted {
+		return
+	}
+	before := n.unlisted
+	n.unlisted, n.listed = off, w.now
+	if !n.hasStack() {
+		return
+	}
+	for id := range off.Minus(before).All() {
+		n.proc.Stack.RemovePeer(id)
+	}
+	for id := range before.Minus(off).All() {
+		n.proc.Stack.AddPeer(n.tick(w.now), id)
+		w.check.Sometimes(situation.PeerUnlisted)
+	}
+	w.arm(n, 0)
 }
 
 // changesLinks reports whether faults of a kind change links or the punctuality of

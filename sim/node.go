@@ -32,6 +32,8 @@ type Node struct {
 	wakeTicket   int32
 	armedFor     timed.Instant // the deadline that wakeAt serves
 	restarted    int64         // true time of the last start
+	unlisted     timed.Set     // nodes that are off the list of peers
+	listed       int64         // true time of the last change of that
 
 	life        life.Machine     // of the process
 	timing      timed.Timing     // of the process
@@ -100,7 +102,7 @@ func (w *World) incarnate(n *Node) {
 	n.life.Begin(now)
 	var peers timed.Set
 	for i := range w.opt.Nodes {
-		if id := timed.NodeID(i + 1); id != n.proc.ID {
+		if id := timed.NodeID(i + 1); id != n.proc.ID && !n.unlisted.Has(id) {
 			peers.Add(id)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), changes(), states())
 }
 
 // Roughness of the worlds.
@@ -186,6 +186,20 @@ func uneven() []Campaign {
 	)
 }
 
+// changes returns the campaigns of views that change while much is under way.
+func changes() []Campaign {
+	return []Campaign{
+		{Name: "late", Purpose: "packets that come minutes late, peers that are taken off lists",
+			Options: sim.Options{Broadcast: cast, Roughness: moderate, Duration: 4 * time.Minute}, Vary: varyLate, Check: 1, Test: 32, Long: 2,
+			Reach: names(situation.CameMinutesLate, situation.PeerUnlisted, situation.OldBootCame, situation.CastFormerView, situation.CastFormerFlush,
+				situation.CastFormerBoot, situation.CastElsewhere)},
+		{Name: "loaded-change", Purpose: "views change while windows are full of large payloads, and peers are taken off lists",
+			Options: sim.Options{Roughness: moderate, Duration: 20 * time.Second}, Vary: varyLoaded, Check: 4, Test: 64, Long: 2,
+			Reach: names(situation.PeerUnlisted, situation.CastFullFrozen, situation.CastFlushed, situation.CastRecovered, situation.CastFragment,
+				situation.CastDeciderGone, situation.CastSlowLeft, situation.CastAbsentTwice)},
+	}
+}
+
 // disks are the situations that disks get into, and losses what becomes of what they lose.
 var (
 	disks = []string{replicated.Recovered, replicated.Torn, replicated.Failed, replicated.Full, replicated.FullForSnapshot, replicated.Compacted,
@@ -207,6 +221,12 @@ func states() []Campaign {
 			Reach: []string{replicated.StartedOver, replicated.Reused}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 200, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
+		{Name: "state-loaded", Purpose: "replicated state, full windows, transfers that end early, peers that are taken off lists",
+			Play: replicated.Options{Loaded: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.Filled, replicated.CutShort, replicated.Continued}},
+		{Name: "state-loaded-quorum", Purpose: "replicated state in quorums, full windows, transfers that end early, peers that are taken off lists",
+			Play: replicated.Options{Loaded: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,
+			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Filled, replicated.CutShort}},
 		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,
 			Reach: append([]string{replicated.Merged, replicated.Restored, replicated.Lasted}, disks...)},
 		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 200, Long: 1,

@@ -1,8 +1,13 @@
 package campaign
 
 import (
+	"time"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -70,5 +75,60 @@ func varyEven(seed uint64, o *sim.Options) {
 	c.modes(o)
 	if c.next(2) == 0 {
 		o.Servers = nil
+	}
+}
+
+// varyLate has two to seven nodes in all modes and ranks. Some packets come up to minutes
+// late, once more or for the first time, and nodes forget peers for a while. A stable period
+// ends faults, so they begin again and again.
+func varyLate(seed uint64, o *sim.Options) {
+	const again = 10 * time.Second
+	c := choices(seed - 1)
+	c.modes(o)
+	o.Nodes, o.Codec = 2+int(seed%6), seed%5 == 0
+	r := random.New(seed, random.Apps<<8)
+	replays, lates := r.LogUniform(0.001, 0.05), r.LogUniform(0.001, 0.02)
+	o.Faults = nil
+	for at := time.Duration(0); at < o.Duration; at += again {
+		o.Faults = append(o.Faults,
+			fault.Fault{At: at, Kind: fault.Replay, Rate: replays, Extra: o.Duration / 2},
+			fault.Fault{At: at, Kind: fault.Late, Rate: lates, Extra: o.Duration / 2})
+	}
+	unlist(r, o, 10*time.Second)
+}
+
+// varyLoaded has two to seven nodes in all modes and ranks. All of them fill their windows
+// again and again, with payloads of up to a quarter of a share.
+func varyLoaded(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	c.modes(o)
+	o.Nodes = 2 + int(seed%6)
+	r := random.New(seed, random.Apps<<8)
+	k := &broadcast.Config{Window: int(r.LogUniform(1<<14, 1<<18)), PacketBytes: int(r.LogUniform(256, 1400)), MaxMessages: int(r.LogUniform(64, 2048)),
+		Backlog: int(r.LogUniform(1<<13, 1<<18)), SlowAfter: time.Duration(r.LogUniform(0.5, 3) * float64(timed.LAN().Expires))}
+	k.MaxPayload = max(64, min(k.Window/o.Nodes/4, 12_000, k.PacketBytes*k.MaxMessages))
+	o.Broadcast, o.Faults = &sim.Broadcast{Config: k}, nil
+	for at := time.Duration(0); at < o.Duration; at += time.Duration(r.Exponential() * float64(100*time.Millisecond)) {
+		for id := range o.Nodes {
+			o.Faults = append(o.Faults, fault.Fault{At: at, Kind: fault.Burst, Node: timed.NodeID(id + 1), Size: int(r.Between(1, 150))})
+		}
+	}
+	unlist(r, o, 2*time.Second)
+}
+
+// unlist has nodes forget a peer, or all of them, about every so often.
+func unlist(r random.Stream, o *sim.Options, every time.Duration) {
+	for at := time.Duration(0); ; {
+		if at += time.Duration(r.Exponential() * float64(every)); at >= o.Duration {
+			return
+		}
+		f := fault.Fault{At: at, Kind: fault.Unlist, For: time.Duration(r.LogUniform(0.01, 10) * float64(timed.LAN().Expires))}
+		if r.Chance(0.8) {
+			f.Node = timed.NodeID(r.Between(1, int64(o.Nodes)))
+			if f.Peer = timed.NodeID(r.Between(1, int64(o.Nodes))); f.Peer == f.Node {
+				f.Peer = f.Node%timed.NodeID(o.Nodes) + 1
+			}
+		}
+		o.Faults = append(o.Faults, f)
 	}
 }

@@ -34,6 +34,7 @@ const (
 	ClassBurst        // only with a broadcast
 	ClassSlowConsumer // only with a broadcast
 	ClassDamage       // never in random schedules
+	ClassUnlist       // neither
 	classEnd
 )
 
@@ -43,7 +44,7 @@ const Classes = int(classEnd)
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
 	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal", "burst", "slow consumer",
-	"damage"}
+	"damage", "unlisted peer"}
 
 // String returns the name of the class.
 func (c Class) String() string {

@@ -55,6 +55,9 @@ const (
 	// Foreign adds copies of packets under another group's name, with probability
 	// Rate.
 	Foreign Kind = "foreign"
+	// Unlist takes Peer off the list of peers of Node until the fault ends: Node forgets it,
+	// sends it nothing, and drops its packets. No random schedule has it.
+	Unlist Kind = "unlist"
 )
 
 // Faults of processes and machines. Node names the process.
@@ -137,6 +140,7 @@ var kinds = map[Kind]kind{
 	Damage:       {class: ClassDamage, link: true, rate: true},
 	Forge:        {class: ClassForge, link: true, rate: true},
 	Foreign:      {class: ClassForge, link: true, rate: true},
+	Unlist:       {class: ClassUnlist, link: true},
 	SocketError:  {class: ClassSocket, node: true, rate: true},
 	SlowProcess:  {class: ClassSlowProcess, node: true, extra: true},
 	Stall:        {class: ClassStall, node: true},

@@ -49,6 +49,8 @@ const (
 	OlderVersion                       // a packet went in an older version than its sender speaks
 	AllSuspended                       // all machines slept at once
 	EqualReadings                      // a clock showed the same in two turns
+	PeerUnlisted                       // a node forgot a peer that it heard, and learnt of it again
+	CameMinutesLate                    // a packet came a minute late or later
 
 	// Those of a broadcast.
 	CastUndelivered  // a view began with own messages of the old one undelivered
@@ -65,6 +67,11 @@ const (
 	CastFlushed      // a flush brought ordered messages along
 	CastRecovered    // a flush brought Unordered messages along
 	CastAhead        // a stamp was too far ahead of the other clocks
+	CastFormerView   // messages came that were sent in a former view
+	CastFormerFlush  // a part of a former view change came
+	CastFormerBoot   // messages of an earlier incarnation of a member came
+	CastAbsentTwice  // an absent node had positions of two incarnations
+	CastFullFrozen   // a window was full while a view changed
 
 	// Those of global leadership.
 	LocalBesideGlobal // somebody leads a part of the group while another leads globally
@@ -94,12 +101,16 @@ var situationNames = [Count]string{
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
 	"replies came collated", "collated replies came when the round was over",
 	"a new incarnation was held back", "several packets waited for a stopped process",
-	"a process gave shorter votes than one before it", "a request asked for a shorter lock", "all machines slept at once", "a clock showed the same twice",
+	"a process gave shorter votes than one before it", "a request asked for a shorter lock",
+	"a packet went in an older version", "all machines slept at once", "a clock showed the same twice",
+	"a peer was off a list and on it again", "a packet came a minute late",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
 	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
 	"a stamp was too far ahead",
+	"messages of a former view came", "a part of a former view change came", "messages of a member's earlier incarnation came",
+	"an absent node had two positions", "a window was full while a view changed",
 	"one led locally while another led globally", "a global lease ended before the local one",
 	"an answer was good beyond the lead that it was about",
 	"an epoch began", "a forced epoch began", "a leader repeated another's proposal", "edicts of two epochs were compared",

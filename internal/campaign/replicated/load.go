@@ -25,6 +25,7 @@ type load struct {
 	least     int             // bytes of operations before a snapshot
 	blackouts bool            // all processes end at the same time, now and then
 	shared    bool            // all machines sleep at the same time, now and then
+	padding   int64           // of operations, in bytes, less than this
 	pace      float64         // how often a second each node broadcasts one to three operations
 	clients   int64           // that have sessions
 	sessions  *session.Limits // nil: there are none
@@ -67,9 +68,17 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		l.sessions = &session.Limits{Sessions: int(r.Between(1, 5)), Window: mostOpen + 1, Bytes: 64}
 	}
 	l.pace = min(l.pace, l.bearable())
+	if o.Loaded {
+		l.pace *= perTurn / float64(mostInWindow)
+	}
 	l.mix = drawMix(r, o.Timed)
 	l.cast = broadcast.Config{Window: int(r.LogUniform(1<<13, 1<<18)), PacketBytes: broadcast.MinPacketBytes,
 		MaxPayload: 4000, MaxMessages: 256, Backlog: 1 << 20}
+	l.padding = 64
+	if o.Loaded {
+		l.padding = 3000
+		l.cast.Window = int(r.LogUniform(1<<13, 1<<16))
+	}
 	if o.Quorum {
 		l.cast.Quorum = majorityOf(l.nodes)
 	}
@@ -109,12 +118,14 @@ func drawMix(r random.Stream, withTimed bool) (mix []broadcast.Options) {
 	return mix
 }
 
+// perTurn is how many operations a node broadcasts in a turn, on average.
+const perTurn = 2
+
 // bearable returns the largest pace at which all states are the same in time after
 // the faults: no more operations come than applications can apply, and the state
 // of all of them passes through the rate and the window of its source in a second.
 func (l *load) bearable() float64 {
 	const (
-		perTurn   = 2    // operations, on average
 		lateness  = 2e-4 // of a timer, in seconds, on average
 		roundTrip = 0.03 // of a chunk and its acknowledgement, in seconds
 	)

@@ -63,6 +63,9 @@ func (s *run) talk(m *member) {
 		if s.done {
 			return
 		}
+		if s.opt.Loaded {
+			s.flood(m)
+		}
 		for range s.rand.Between(1, 3) {
 			s.operate(m)
 		}
@@ -96,9 +99,9 @@ func (s *run) sleepTogether(m *member) {
 
 // operate broadcasts one operation, if the replica accepts any. A full window is no
 // failure.
-func (s *run) operate(m *member) {
+func (s *run) operate(m *member) error {
 	if !m.replica.Accepting() {
-		return
+		return errNotAccepting
 	}
 	m.ops++
 	op := binary.BigEndian.AppendUint64(nil, uint64(m.inc.Boot))
@@ -106,11 +109,64 @@ func (s *run) operate(m *member) {
 	if s.opt.Sessions {
 		op = append(op, s.request(opID(op))...)
 	} else {
-		op = append(op, make([]byte, s.rand.Below(64))...)
+		op = append(op, make([]byte, s.rand.Below(s.load.padding))...)
 	}
-	if _, err := m.n.Broadcast(replica.AppendOp(nil, op), s.load.mix[s.rand.Below(int64(len(s.load.mix)))]); err == nil {
+	_, err := m.n.Broadcast(replica.AppendOp(nil, op), s.load.mix[s.rand.Below(int64(len(s.load.mix)))])
+	switch {
+	case err == nil:
 		s.w.Sometimes(Operated)
+	case errors.Is(err, broadcast.ErrWindowFull):
+		s.w.Sometimes(Filled)
 	}
+	return err
+}
+
+var errNotAccepting = errors.New("operations are not accepted")
+
+// mostInWindow is how many operations fill a window at most.
+const mostInWindow = 40
+
+// flood broadcasts operations until the window is full.
+func (s *run) flood(m *member) {
+	for range mostInWindow {
+		if s.operate(m) != nil {
+			return
+		}
+	}
+}
+
+// cutShort ends the incarnation of a joiner at times while a state comes to it.
+func (s *run) cutShort(m *member, e *replica.Event) {
+	if !s.opt.Loaded || e.Bytes >= e.Total || s.w.Time() > rage || !s.rand.Chance(0.1) {
+		return
+	}
+	f := fault.Fault{Kind: fault.Crash, Node: m.inc.Node, For: time.Duration(s.rand.Between(1, 300)) * time.Millisecond}
+	if s.rand.Chance(0.5) {
+		f.Kind = fault.Suspend
+	}
+	m.after(0, func() {
+		if s.w.Inject(f) == nil {
+			s.w.Sometimes(CutShort)
+		}
+	})
+}
+
+// unlist has a node forget a peer for a while, now and then. The first node's process draws
+// the times.
+func (s *run) unlist(m *member) {
+	if !s.opt.Loaded || m.inc.Node != 1 {
+		return
+	}
+	m.after(time.Duration(s.rand.Exponential()*float64(rage)/6), func() {
+		if s.w.Time() > rage {
+			return
+		}
+		f := fault.Fault{Kind: fault.Unlist, Node: timed.NodeID(s.rand.Between(1, int64(s.load.nodes))),
+			For: time.Duration(s.rand.Between(5, 500)) * time.Millisecond}
+		f.Peer = f.Node%timed.NodeID(s.load.nodes) + 1
+		_ = s.w.Inject(f) // without a peer it says so
+		s.unlist(m)
+	})
 }
 
 // readBarrier broadcasts a barrier, as a reader of the latest state does.
@@ -268,6 +324,8 @@ func (s *run) event(m *member, e *replica.Event) {
 	switch e.Kind {
 	case replica.EventStartedOver:
 		s.w.Sometimes(StartedOver)
+	case replica.EventProgress:
+		s.cutShort(m, e)
 	case replica.EventWaiting:
 		s.w.Sometimes(Waited)
 	case replica.EventBegun:

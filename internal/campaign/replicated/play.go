@@ -26,6 +26,9 @@ type Options struct {
 	Damage bool // and lose it at times, or a part
 	// Sessions: operations are of clients that submit them again.
 	Sessions bool
+	// Loaded: windows are full of large payloads, incarnations end while a state comes to
+	// them, and nodes forget peers.
+	Loaded bool
 }
 
 // The phases of a run.
@@ -73,6 +76,8 @@ const (
 	Expired         = "a session had expired"
 	Cramped         = "there was no room for a piece of a snapshot"
 	Reused          = "blocks of an earlier transfer were used"
+	CutShort        = "an incarnation ended while a state came to it"
+	Filled          = "a window was full of operations"
 )
 
 // run is one seed under way.
@@ -224,6 +229,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	s.members[n.ID()-1] = m
 	s.talk(m)
 	s.sleepTogether(m)
+	s.unlist(m)
 	s.endTogether(m)
 	return m
 }

@@ -53,6 +53,49 @@ func (c *Broadcasts) Says(p *broadcast.Packet) {
 	}
 }
 
+// came counts the situations of a packet that an incarnation handles: what it has may be of
+// the past.
+func (c *Broadcasts) came(n *Process, p *broadcast.Packet) {
+	v := n.Stack.BroadcastState().View()
+	if v == nil {
+		return
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		if !p.View.None() && p.View.Sequence < v.ID.Sequence {
+			c.sometimes(situation.CastFormerView)
+		}
+		if m, ok := v.Member(r.Sender); ok && m.Boot != r.Boot {
+			c.sometimes(situation.CastFormerBoot)
+		}
+	}
+	former := func(id membership.ViewID) bool { return !id.None() && id.Sequence <= v.ID.Sequence }
+	if former(p.Done) || p.Report != nil && former(p.Report.Proposal) || p.Plan != nil && former(p.Plan.Proposal) ||
+		p.Commit != nil && former(p.Commit.Proposal) {
+		c.sometimes(situation.CastFormerFlush)
+	}
+}
+
+// Based counts the situations of the positions with which a view begins.
+func (c *Broadcasts) Based(v *membership.View, base []broadcast.Mark) {
+	var seen timed.Set
+	for _, m := range base {
+		if seen.Has(m.Node) && !v.Set.Has(m.Node) {
+			c.sometimes(situation.CastAbsentTwice)
+		}
+		seen.Add(m.Node)
+	}
+}
+
+// Refused counts the situation of a full window.
+func (c *Broadcasts) Refused(n *Process) {
+	c.sometimes(situation.CastWindowFull)
+	var r membership.Report
+	if n.Stack.Membership().FillReport(&r); r.Acknowledged != r.Installed {
+		c.sometimes(situation.CastFullFrozen)
+	}
+}
+
 // wantsFragment reports whether a request includes a fragment of a message that is
 // still under way.
 func (c *Broadcasts) wantsFragment(w *broadcast.Want) bool {

@@ -28,6 +28,12 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		c.checkForged(n, f.Packet, verdict)
 		return
 	}
+	if f.Received-f.Sent >= int64(time.Minute) {
+		c.Sometimes(situation.CameMinutesLate)
+	}
+	if c.cast != nil && verdict == datagram.Delivered && f.Packet.Has(wire.FrameBroadcast) {
+		c.cast.came(n, f.Packet.Broadcast)
+	}
 	p := f.From
 	current := p.Up && p.Boot == f.Packet.Header.Boot
 	if verdict == datagram.Accepted && f.Received-f.Sent > int64(c.Timing.MaxDrift.Wait(c.Timing.Expires)) {
