@@ -22,14 +22,15 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,
 
-		"FaultForEver":      wrongPairsHeal,
-		"RelearnOldPairs":   boundsHoldAgain,
-		"SeparationCut":     outlastsVotes,
-		"RelearnOnce":       jumpsOften,
-		"DistrustHeardOnce": jumpsOften,
-		"RelearnUnproven":   boundsHoldAgain,
-		"SilentDistrust":    wrongPairsHeal,
-		"TwinsAtOnce":       oneConflictHeals,
+		"FaultForEver":       wrongPairsHeal,
+		"RelearnOldPairs":    boundsHoldAgain,
+		"SeparationCut":      outlastsVotes,
+		"RelearnOnce":        jumpsOften,
+		"DistrustHeardOnce":  jumpsOften,
+		"RelearnUnproven":    boundsHoldAgain,
+		"SilentDistrust":     wrongPairsHeal,
+		"TwinsAtOnce":        oneConflictHeals,
+		"ChallengeOvertaken": overtakenChallenge,
 	})
 }
 

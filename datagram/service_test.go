@@ -262,3 +262,16 @@ func impossibleBound(t testing.TB) {
 	take(t, s, 31*ms, hello(8, 30*ms), Accepted)
 	require.False(t, s.Fault(2))
 }
+
+// The echo for a challenger names its newest packet. An overtaken one says nothing new.
+func TestAChallengerIsToldOfItsNewestPacket(t *testing.T) { overtakenChallenge(t) }
+
+func overtakenChallenge(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, silent(7, 10*ms), Challenged)
+	take(t, s, 12*ms, silent(7, 9*ms), Challenged)
+	require.Equal(t, at(10*ms), challenged(s, 2).Latest)
+	require.Equal(t, at(10*ms), echo(s, at(12*ms), 2).Latest)
+	take(t, s, 13*ms, hello(7, 8*ms), Accepted)
+	require.Equal(t, at(10*ms), s.Newest(2))
+}

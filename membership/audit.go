@@ -46,6 +46,8 @@ func (s *Service) auditLead() string {
 	switch {
 	case s.proposal != nil && (!s.leading || !s.acks.Subset(s.proposal.Set)):
 		return "acknowledgements of nodes that are not proposed"
+	case s.proposal != nil && len(s.lineage) != s.acks.Len():
+		return "a lineage of others than have acknowledged"
 	case s.view != nil && (!s.leading || s.view.ID.Leader != s.cfg.Self.Node || s.view.ID.Boot != s.cfg.Self.Boot):
 		return "a committed view of another leader"
 	}

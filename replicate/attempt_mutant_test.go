@@ -14,6 +14,8 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "replicate", map[string]func(testing.TB){
+		"BarrierAcrossRestore": barrierAcrossRestore,
+		"BootstrapOnce":        bootstrapsAgain,
 		"ReadOfAnotherView":    leasedInOneView,
 		"ReadThroughAView":     staleSaysSo,
 		"SessionsUncompared":   sessionsAreCompared,

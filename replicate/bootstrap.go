@@ -2,11 +2,13 @@ package replicate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
 // Bootstrap says that the members of the view need not wait for absent nodes that may
@@ -19,25 +21,39 @@ import (
 // is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
 // [failaware.ErrClosed].
 func (r *Replica) Bootstrap(ctx context.Context) error {
-	weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	err := bootstrap(ctx, r.done, r.engine.Status, func(view failaware.ViewID) error {
+		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+		_, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, view), weak)
+		return err
+	})
+	if errors.Is(err, errNotWaited) {
+		return r.notAccepting(context.Cause(ctx))
+	}
+	return err
+}
+
+var errNotWaited = errors.New("replicate: ctx is done")
+
+// bootstrap says it in each view that waits, because what is said counts in one view only.
+func bootstrap(ctx context.Context, done <-chan struct{}, ask func() (engine.Status, <-chan struct{}), say func(failaware.ViewID) error) error {
 	said := failaware.ViewID{}
 	for {
-		status, changed := r.engine.Status()
+		status, changed := ask()
 		if status.Situation != Recovering {
 			return nil
 		}
 		if status.View != said {
-			if _, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, status.View), weak); err != nil {
+			if err := say(status.View); err != nil {
 				return fmt.Errorf("replicate: Bootstrap: %w", err)
 			}
 			said = status.View
 		}
 		select {
 		case <-changed:
-		case <-r.done:
+		case <-done:
 			return failaware.ErrClosed
 		case <-ctx.Done():
-			return r.notAccepting(context.Cause(ctx))
+			return errNotWaited
 		}
 	}
 }

@@ -166,30 +166,52 @@ func (r *Replica) confirm(ctx context.Context, id failaware.MessageID, restores 
 // Disks take their time, so with Storage at is called before the barrier lasts, and what
 // it saw counts if a later barrier lasts on top of the same state.
 func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error) {
+	v, err := tryBarriers(r.lasts, r.stored, at, func(again bool, place func(engine.Verdict)) (engine.Verdict, error) {
+		if again {
+			if err := r.pause(ctx, false); err != nil {
+				return engine.Verdict{}, err
+			}
+		}
+		_, v, err := r.send(ctx, replica.AppendBarrier(nil), ordered, place)
+		return v, err
+	})
+	switch {
+	case errors.Is(err, errStateReplaced):
+		err = &NotAcceptingError{Situation: r.Progress().Situation}
+	case err != nil:
+		err = r.why(err)
+	}
+	return v, err
+}
+
+// errStateReplaced says that the function of a barrier saw another state than the one that
+// lasts.
+var errStateReplaced = errors.New("replicate: the state was replaced")
+
+// tryBarriers is barrier with a function that broadcasts one, and waits before another.
+// lasts says that a barrier must last, and stored that this takes a while.
+func tryBarriers(lasts, stored bool, at func(), try func(again bool, place func(engine.Verdict)) (engine.Verdict, error)) (engine.Verdict, error) {
 	good := func(v engine.Verdict) bool {
-		kept := !v.Message.Transitional && (v.Lasting || !r.lasts)
+		kept := !v.Message.Transitional && (v.Lasting || !lasts)
 		return v.Unknown == "" && kept
 	}
 	called, restores := at == nil, uint64(0)
 	place := func(v engine.Verdict) {
-		if !called && (good(v) || r.stored && !v.Message.Transitional) {
+		if !called && (good(v) || stored && !v.Message.Transitional) {
 			called, restores = true, v.Restores
 			at()
 		}
 	}
-	for {
-		_, v, err := r.send(ctx, replica.AppendBarrier(nil), ordered, place)
+	for again := false; ; again = true {
+		v, err := try(again, place)
 		var unknown *failaware.UnknownOutcomeError
 		switch {
 		case err == nil && good(v) && called:
 			if at != nil && v.Restores != restores {
-				return v, &NotAcceptingError{Situation: r.Progress().Situation}
+				return v, errStateReplaced
 			}
 			return v, nil
 		case errors.As(err, &unknown) && (unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped), err != nil && unknown == nil:
-			return v, r.why(err)
-		}
-		if err := r.pause(ctx, false); err != nil {
 			return v, err
 		}
 	}

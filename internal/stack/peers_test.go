@@ -1,0 +1,115 @@
+package stack
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// A node that has removed a peer knows nothing of it: if the peer comes back, it may be
+// another incarnation with another rank.
+func TestARemovedPeerIsForgotten(t *testing.T) { removedIsForgotten(t) }
+
+func removedIsForgotten(t testing.TB) {
+	w := newWired(3, nil)
+	w.pass(500 * time.Millisecond)
+	s := w.nodes[1]
+	require.NotEqual(t, leader.State{}, s.Election().Peer(1))
+	s.RemovePeer(1)
+	require.Equal(t, leader.State{}, s.Election().Peer(1))
+	require.Equal(t, timed.SetOf(3), s.Datagram().Alive(w.now))
+	w.pass(500 * time.Millisecond)
+	require.False(t, s.Membership().View().Set.Has(1))
+	s.AddPeer(w.now, 1)
+	w.pass(500 * time.Millisecond)
+	require.Equal(t, timed.SetOf(1, 2, 3), s.Membership().View().Set)
+}
+
+// A refusal that others pass on says that the voter runs, and not that it may be counted on: a
+// node that is not ready refuses too.
+func TestARelayedRefusalKeepsNobodyAlive(t *testing.T) { relayedRefusal(t) }
+
+func relayedRefusal(t testing.TB) {
+	const voter = timed.NodeID(7) // a leaf of the tree
+	w := collating(t, 7)
+	relayed, tm := 0, timed.LAN()
+	end := timed.Never // begins behind a packet of the voter itself, on top of which others count
+	for limit := w.now.Add(time.Second); w.now < min(end, limit); w.now = w.now.Add(200 * time.Microsecond) {
+		for i := 0; i < len(w.flight); {
+			p := new(wire.Packet)
+			require.NoError(t, new(wire.Decoder).Decode(w.flight[i], p))
+			if p.Header.Destination != 1 {
+				i++
+				continue
+			}
+			w.flight, w.to = slices.Delete(w.flight, i, i+1), slices.Delete(w.to, i, i+1)
+			if p.Header.Source == voter {
+				if end != timed.Never {
+					continue
+				}
+				end = w.now.Add(tm.Expires + 2*tm.KeepalivePeriod)
+			}
+			if p.Has(wire.FrameCollated) && end != timed.Never {
+				for k := range p.Collated.Replies {
+					if r := &p.Collated.Replies[k]; r.Voter.Node == voter {
+						r.Reply = leader.Reply{Number: r.Reply.Number, LockedTo: incarnationOf(2)}
+						relayed++
+					}
+				}
+			}
+			w.perform(0, w.nodes[0].HandlePacket(w.now, w.now, p, nil))
+		}
+		w.turn()
+	}
+	require.Positive(t, relayed)
+	require.Equal(t, timed.SetOf(2, 3, 4, 5, 6), w.nodes[0].Datagram().Alive(w.now))
+}
+
+// A refusal is not passed on: the state of the node matters then, which only its own packets
+// have.
+func TestARefusalGoesDirectly(t *testing.T) { directRefusal(t) }
+
+func directRefusal(t testing.TB) {
+	w := collating(t, 7)
+	for range 1000 {
+		for _, b := range w.flight {
+			p := new(wire.Packet)
+			require.NoError(t, new(wire.Decoder).Decode(b, p))
+			if !p.Has(wire.FrameTree) || p.Header.Destination != 7 {
+				continue
+			}
+			p.Request.LockTime = timed.LAN().MaxLockTime + 1
+			out := w.nodes[6].HandlePacket(w.now, w.now, p, nil)
+			require.Zero(t, forwarded(out))
+			require.True(t, slices.ContainsFunc(out, func(e Effect) bool {
+				return e.Packet != nil && e.Peer == 1 && e.Packet.Has(wire.FrameReply) && !e.Packet.Reply.Support
+			}))
+			return
+		}
+		w.turn()
+		w.now = w.now.Add(200 * time.Microsecond)
+	}
+	require.Fail(t, "no request has a tree")
+}
+
+// A candidate that names no quorum system has none, and nodes that have one follow others.
+func TestWhoNamesNoQuorumHasNone(t *testing.T) { unnamedQuorum(t) }
+
+func unnamedQuorum(t testing.TB) {
+	system, err := quorum.Parse("majority:1,2,3")
+	require.NoError(t, err)
+	w := newWiredOf(3, Config{Quorum: system})
+	plain := newWiredOf(3, Config{}).nodes[0]
+	w.nodes[0] = plain // it outranks the others
+	w.pass(time.Second)
+	require.Equal(t, timed.SetOf(1), w.nodes[0].Election().Support())
+	require.Equal(t, timed.SetOf(2, 3), w.nodes[1].Election().Support())
+	require.True(t, w.nodes[1].LeadsGlobally(w.now))
+}
