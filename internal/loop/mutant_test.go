@@ -31,6 +31,7 @@ var notices = map[string]func(testing.TB){
 	"OrderedForgotten":     whatGoesOver,
 	"BrokenSpeaks":         inconsistentIsSilent,
 	"SilentStays":          silentIsForgotten,
+	"NewsShareStamps":      keepalivesLeaveTogether,
 
 	"AnswerToOlderQuestions":   answersReach,
 	"HoldOfTheLocalLease":      holdsEnd,

@@ -86,6 +86,42 @@ func TestStampsAreMadeJustBeforePacketsLeave(t *testing.T) {
 	}
 }
 
+// A group at rest sends mostly keepalives. Those between two other packets leave by one
+// system call, and every other packet has a stamp of its own.
+func TestQuietKeepalivesLeaveTogether(t *testing.T) { keepalivesLeaveTogether(t) }
+
+func keepalivesLeaveTogether(t testing.TB) {
+	const keepalive, loud, reply = 'k', 'l', 'r'
+	for _, c := range []struct {
+		packets string
+		calls   []int
+	}{
+		{"rkkkkkk", []int{1, 6}},
+		{"kkrkkkk", []int{2, 1, 4}},
+		{"lkkl", []int{1, 2, 1}},
+		{"rrll", []int{1, 1, 1, 1}},
+		{"kkkkkkkkkk", []int{8, 2}},
+	} {
+		conn := &slowConn{now: 1e9}
+		var o outbound
+		o.encoder.MaxPacket = wire.MaxPacket
+		for i, kind := range c.packets {
+			p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: 2, Boot: 1,
+				Echo: datagram.Echo{Heard: datagram.NotHeard}, Quiet: kind != loud}}
+			if kind == reply {
+				p.Frames = wire.FrameReply
+			}
+			require.NoError(t, o.add(p, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(1000+i)), new(counts)))
+		}
+		o.send(hwclock.Of(func() int64 { return conn.now }), conn)
+		require.Equal(t, c.calls, conn.calls, c.packets)
+		for i, late := range conn.late {
+			require.GreaterOrEqual(t, late, int64(0), "a stamp after the departure would make bounds wrong")
+			require.True(t, late == 0 || c.packets[i] == keepalive, "%s: packet %d", c.packets, i)
+		}
+	}
+}
+
 // A packet with messages is encoded once for all members, and the memory that it was
 // encoded from may hold something else by the next handler.
 func TestPacketsToAllShareTheirMessages(t *testing.T) {

@@ -2,6 +2,7 @@ package udp
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,7 +47,7 @@ func TestAQuietPacketDoesNotEndAWait(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.Equal(t, "a1", string(in[0].Buf))
 	require.GreaterOrEqual(t, testClock().Now(), deadline)
-	require.LessOrEqual(t, in[0].Received, sent, "the kernel says when it came")
+	require.Less(t, in[0].Received, deadline, "the kernel says when it came")
 	require.EqualValues(t, 1, r.Stats().Get("received_quiet"))
 }
 
@@ -75,8 +76,7 @@ func TestQuietPacketsHaveRoomBesideOthers(t *testing.T) {
 	in := room(8)
 	n, err := r.ReadBatch(in, timed.Never)
 	require.NoError(t, err)
-	require.Positive(t, n)
-	require.Equal(t, "a1", string(in[0].Buf))
+	require.True(t, slices.ContainsFunc(in[:n], func(p Packet) bool { return string(p.Buf) == "a1" }))
 }
 
 // A flood of quiet packets ends a wait.
