@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// samples returns values around v, like those of a busy machine.
-func samples(v float64) []float64 {
+// around returns values around v, like those of a busy machine.
+func around(v float64) []float64 {
 	return []float64{v, 1.02 * v, 0.97 * v, 1.05 * v, 0.99 * v, 1.6 * v}
 }
 
@@ -23,7 +23,7 @@ func judged(ratios ...float64) (text string, runs int, err error) {
 	err = judge(func(benchmark) (old, new map[string][]float64, err error) {
 		r := ratios[runs]
 		runs++
-		return map[string][]float64{"a": samples(2), "b": samples(7)}, map[string][]float64{"a": samples(2 * r), "b": samples(7)}, nil
+		return map[string][]float64{"a": around(2), "b": around(7)}, map[string][]float64{"a": around(2 * r), "b": around(7)}, nil
 	}, benchmarks[:1], &out)
 	return out.String(), runs, err
 }
@@ -45,13 +45,31 @@ func TestOneGoodRepetitionIsEnough(t *testing.T) {
 	}
 }
 
+// With few values a slower build looks like chance in one repetition or the other. The
+// values are those of a build that is 20 µs slower per packet.
+func TestRepetitionsAreJudgedTogether(t *testing.T) {
+	ofFour := func(last ...float64) (text string, err error) {
+		var out strings.Builder
+		again := 0
+		news := [][]float64{{9, 9.5, 9.4, 10}, {8, 8.3, 9, 3.15}, last}
+		err = judge(func(benchmark) (old, new map[string][]float64, err error) {
+			again++
+			return map[string][]float64{"a": {3.1, 3.2, 3.3, 3.2}}, map[string][]float64{"a": news[again-1]}, nil
+		}, benchmarks[:1], &out)
+		return out.String(), err
+	}
+	text, err := ofFour(7, 8, 7, 6)
+	require.Contains(t, text, "~", "one repetition alone shows nothing")
+	require.ErrorIs(t, err, errWorse, text)
+	text, err = ofFour(3.1, 3, 4.5, 4.5) // the median is worse, but all eight may be so by chance
+	require.NoError(t, err, text)
+}
+
 // A median that is worse by chance says nothing.
 func TestDifferenceMustBeMoreThanChance(t *testing.T) {
-	old := map[string][]float64{"a": {1, 1, 1, 2, 2, 2}}
-	new := map[string][]float64{"a": {1, 1, 2, 2, 2, 2}}
-	var out strings.Builder
-	require.Empty(t, table(old, new, &out))
-	require.Contains(t, out.String(), "~")
+	c := compare([]float64{1, 1, 1, 2, 2, 2}, []float64{1, 1, 2, 2, 2, 2})
+	require.True(t, c.slower())
+	require.False(t, c.clearly())
 }
 
 func TestRefusesWrongArguments(t *testing.T) {

@@ -20,26 +20,42 @@ const confidence = 0.95
 // inTurns returns the values of the measures of a benchmark with both builds.
 type inTurns func(benchmark) (old, new map[string][]float64, err error)
 
+// samples are the values of a measure with both builds.
+type samples struct{ old, new []float64 }
+
 // judge prints the tables. It returns errWorse if a measure is worse in each of several
 // repetitions. A measure that is good enough in one of them is not measured again.
+//
+// The first repetition suspects a measure if it is clearly worse. The others measure anew,
+// and are tested together. Each by itself has so few values that a real difference would
+// often pass as chance in one of them.
 func judge(measure inTurns, all []benchmark, out io.Writer) error {
-	suspects := map[string]bool{}
+	suspects := map[string]*samples{}
 	for again := range repeats {
-		found := map[string]bool{}
+		found := map[string]*samples{}
 		var left []benchmark
 		for _, b := range all {
 			old, new, err := measure(b)
 			if err != nil {
 				return err
 			}
-			worse := table(old, new, out)
-			if again > 0 {
-				maps.DeleteFunc(worse, func(name string, _ bool) bool { return !suspects[name] })
+			table(old, new, out)
+			before := len(found)
+			for name := range old {
+				s := suspects[name]
+				switch {
+				case again == 0 && compare(old[name], new[name]).clearly():
+					found[name] = &samples{}
+				case s != nil && compare(old[name], new[name]).slower():
+					s.old, s.new = append(s.old, old[name]...), append(s.new, new[name]...)
+					if again < repeats-1 || compare(s.old, s.new).clearly() {
+						found[name] = s
+					}
+				}
 			}
-			if len(worse) > 0 {
+			if len(found) > before {
 				left = append(left, b)
 			}
-			maps.Copy(found, worse)
 		}
 		if suspects, all = found, left; len(suspects) == 0 {
 			return nil
@@ -49,24 +65,33 @@ func judge(measure inTurns, all []benchmark, out io.Writer) error {
 	return errWorse
 }
 
-// table prints the values of both builds as benchstat does: medians, their difference if it
-// is more than chance, and the probability of such samples if nothing differs. It returns the
-// measures that are worse.
-func table(old, new map[string][]float64, out io.Writer) (worse map[string]bool) {
-	worse = map[string]bool{}
+// comparison is that of benchstat.
+type comparison struct {
+	before, after benchmath.Summary
+	benchmath.Comparison
+}
+
+func compare(old, new []float64) (c comparison) {
 	thresholds := benchmath.DefaultThresholds
+	a, b := benchmath.NewSample(old, &thresholds), benchmath.NewSample(new, &thresholds)
+	return comparison{benchmath.AssumeNothing.Summary(a, confidence), benchmath.AssumeNothing.Summary(b, confidence), benchmath.AssumeNothing.Compare(a, b)}
+}
+
+// slower reports whether the median is worse.
+func (c comparison) slower() bool { return c.after.Center >= c.before.Center*(1+mostWorse) }
+
+// clearly reports whether it is, and not by chance.
+func (c comparison) clearly() bool { return c.slower() && c.P <= c.Alpha }
+
+// table prints the values of both builds as benchstat does: medians, their difference if it
+// is more than chance, and the probability of such samples if nothing differs.
+func table(old, new map[string][]float64, out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "in floors\told\tnew\tdelta\t")
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		a, b := benchmath.NewSample(old[name], &thresholds), benchmath.NewSample(new[name], &thresholds)
-		before, after := benchmath.AssumeNothing.Summary(a, confidence), benchmath.AssumeNothing.Summary(b, confidence)
-		c := benchmath.AssumeNothing.Compare(a, b)
-		fmt.Fprintf(w, "%s\t%.3f ± %s\t%.3f ± %s\t%s\t%s\n", name, before.Center, before.PctRangeString(), after.Center, after.PctRangeString(),
-			c.FormatDelta(before.Center, after.Center), c)
-		if c.P <= c.Alpha && after.Center >= before.Center*(1+mostWorse) {
-			worse[name] = true
-		}
+		c := compare(old[name], new[name])
+		fmt.Fprintf(w, "%s\t%.3f ± %s\t%.3f ± %s\t%s\t%s\n", name, c.before.Center, c.before.PctRangeString(), c.after.Center, c.after.PctRangeString(),
+			c.FormatDelta(c.before.Center, c.after.Center), c.Comparison)
 	}
 	w.Flush()
-	return worse
 }
