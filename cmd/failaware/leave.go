@@ -14,7 +14,7 @@ expect it back: it stays in their lists for a while, and they look for it.
 With --forget it leaves for good. The others forget it at once, and do not look for it
 until another process with its id sends them something. A node that has chosen its id by
 itself gives it up.`,
-		Example: "  failaware leave\n  failaware --addr /run/failaware/node.sock leave --forget",
+		Example: "  failaware leave\n  failaware --addr /run/failaware/failaware.sock leave --forget",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, text := "/v1/leave", "the node leaves"
 			if forget {

@@ -46,6 +46,9 @@ func defaultDir() string {
 // systemDir is the runtime directory of a node that runs as root.
 const systemDir = "/run/failaware"
 
+// systemSocket is where the system's service answers.
+const systemSocket = systemDir + "/failaware.sock"
+
 // makeDefaultDir makes the directory of the default socket, and refuses one that
 // other users control.
 func makeDefaultDir() error {

@@ -35,3 +35,18 @@ func TestTheDefaultSocketIsInADirectoryOfTheUser(t *testing.T) {
 	require.ErrorIs(t, err, trust.ErrUntrusted)
 	require.ErrorContains(t, err, squat)
 }
+
+func TestTheServiceIsNamedIfAnotherNodeIsAsked(t *testing.T) {
+	service := filepath.Join(t.TempDir(), "failaware.sock")
+	other := Address{Socket: "/run/user/1000/failaware.sock"}
+	require.Empty(t, elsewhere(other, service), "it does not run")
+	require.NoError(t, os.WriteFile(service, nil, 0o600))
+	require.Empty(t, elsewhere(other, service), "a file is no socket")
+	require.NoError(t, os.Remove(service))
+	l, err := ListenUnix(service)
+	require.NoError(t, err)
+	defer l.Close()
+	require.Equal(t, ": there is "+service, elsewhere(other, service))
+	require.Empty(t, elsewhere(Address{Socket: service}, service), "it was asked itself")
+	require.Empty(t, elsewhere(Address{URL: "https://node:7443"}, service), "it is on another host")
+}

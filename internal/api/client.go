@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +44,17 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API", e.Addr, plain(e.Err))
+	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), elsewhere(e.Addr, systemSocket))
+}
+
+// elsewhere says that there is the socket of the system's service, if another one was
+// asked. The user decides, since a command such as leave must not reach another node.
+func elsewhere(asked Address, service string) string {
+	info, err := os.Stat(service)
+	if asked.Socket == "" || asked.Socket == service || err != nil || info.Mode().Type() != fs.ModeSocket {
+		return ""
+	}
+	return ": there is " + service
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
