@@ -19,6 +19,8 @@ var (
 	// ErrMixed ends a replica and its node: it has no state, and the members that have one
 	// have a [Config.Storage] and it has none, or the other way round.
 	ErrMixed = engine.ErrMixed
+	// ErrOwner: the [Config.Storage] has the state of another node, or of another group.
+	ErrOwner = engine.ErrOwner
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.
 	ErrNotAccepting = errors.New("replicate: the replica takes no operations")

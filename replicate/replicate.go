@@ -75,7 +75,8 @@ type Config struct {
 	// Storage, if not empty, is a directory in which this node keeps the state: an
 	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
 	// all members of the view, and [Start] begins with the state that the directory has.
-	// No other node may use the directory. Either all nodes of the group have a Storage,
+	// The directory is that of one node: [Start] refuses one that a node with another ID or
+	// Group has used ([ErrOwner]). Either all nodes of the group have a Storage,
 	// or none has: a view of both takes no operations ([Mixed]). A node without a state ends
 	// ([ErrMixed]) if those that have one differ from it. With RequireQuorum the
 	// node needs a StateDir too, which keeps the sequences of views growing.
@@ -133,7 +134,7 @@ type Replica struct {
 // [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
 // a method. That of a Storage matches [failaware.ErrDamaged], and names the file that is
 // damaged, with the offset, or lost, which may be one of the StateDir; it matches
-// [failaware.ErrInUse]; or it is the system's. The node goes on, and the application must
+// [failaware.ErrInUse] or [ErrOwner]; or it is the system's. The node goes on, and the application must
 // not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	deliveries, err := attach.TakeDeliveries(node)
@@ -183,7 +184,7 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	var store *engine.Store
 	if cfg.Storage != "" {
 		var err error
-		if store, err = engine.OpenStore(cfg.Storage, a); err != nil {
+		if store, err = engine.OpenStore(cfg.Storage, engine.Owner{Node: n.ID(), Group: n.Config().Group}, a); err != nil {
 			return nil, nil, err
 		}
 		if c.Quorum != nil {

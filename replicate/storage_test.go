@@ -167,3 +167,53 @@ func TestStorageInQuorumsNeedsAStateDirectory(t *testing.T) {
 		require.ErrorContains(t, err, "StateDir")
 	})
 }
+
+// A directory that was given to the wrong node is refused before anything is changed, and
+// the right one goes on with it.
+func TestTheStateOfAnotherNodeIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 12}), t.TempDir()
+		all := onDisks(t, net, dir, false, 1, 2)
+		require.True(t, submit(t, all[0], "precious").Lasting)
+		closeAll(t, all)
+		log := filepath.Join(dir, "state1", "log-0000000000000001")
+		f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		_, err = f.WriteString("torn") // what a start of the owner would cut off
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		before, err := os.ReadFile(log)
+		require.NoError(t, err)
+		for _, c := range []failaware.Config{{ID: 3}, {ID: 1, Group: "another"}} {
+			c.Transport, c.Broadcast = net.Transport(), &failaware.BroadcastConfig{}
+			n, err := failaware.Start(t.Context(), c)
+			require.NoError(t, err)
+			_, err = replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
+			require.ErrorIs(t, err, replicate.ErrOwner)
+			require.ErrorContains(t, err, `state1 has the state of node 1 of group "default", and this is node`)
+			require.NoError(t, n.Close())
+		}
+		after, err := os.ReadFile(log)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		all = onDisks(t, net, dir, false, 1, 2)
+		require.Equal(t, []string{"precious"}, all[0].latest(t))
+		closeAll(t, all)
+	})
+}
+
+// A directory of a former release has no owner, and the node that opens it becomes that.
+func TestAStateWithoutAnOwnerGetsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 13}), t.TempDir()
+		all := onDisks(t, net, dir, false, 1, 2)
+		require.True(t, submit(t, all[0], "precious").Lasting)
+		closeAll(t, all)
+		owner := filepath.Join(dir, "state1", "owner")
+		require.NoError(t, os.Remove(owner))
+		all = onDisks(t, net, dir, false, 1, 2)
+		require.Equal(t, []string{"precious"}, all[0].latest(t))
+		require.FileExists(t, owner)
+		closeAll(t, all)
+	})
+}

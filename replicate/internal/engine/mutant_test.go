@@ -26,6 +26,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalEndUnflushed":     places,
 		"StoreReplacedContinued":  lostSnapshot,
 		"StoreCountsAnew":         countsOn,
+		"StorageOfAnyNode":        strangers,
+		"StorageChangesOwner":     strangers,
 	})
 }
 

@@ -35,12 +35,18 @@ type Store struct {
 
 // OpenStore opens the store in a directory, and gives the application the state that is
 // there. The application must be in its initial state. The error matches
-// [failaware.ErrDamaged] or [failaware.ErrInUse], or is that of the application or the
-// system.
-func OpenStore(dir string, app Application) (*Store, error) {
+// [failaware.ErrDamaged], [failaware.ErrInUse] or [ErrOwner], or is that of the application
+// or the system.
+func OpenStore(dir string, o Owner, app Application) (*Store, error) {
+	if err := checkOwner(dir, o); err != nil { // before the journal mends anything
+		return nil, classify(err)
+	}
 	j, err := journal.Open(dir, journal.Options{})
 	if err != nil {
 		return nil, classify(err)
+	}
+	if err := own(dir, o); err != nil {
+		return nil, classify(errors.Join(err, j.Close()))
 	}
 	s, err := newStore(j, app, keep.Options{})
 	if err != nil {
@@ -61,8 +67,9 @@ func (s *Store) View() membership.ViewID {
 func classify(err error) error {
 	_, damaged := errors.AsType[*journal.DamagedError](err)
 	_, missing := errors.AsType[*journal.MissingError](err)
+	_, record := errors.AsType[*durable.DamagedError](err)
 	switch {
-	case damaged || missing:
+	case damaged || missing || record:
 		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrDamaged, err)
 	case errors.Is(err, durable.ErrLocked):
 		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrInUse, err)

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/durable"
+)
+
+// ErrOwner: a Storage has the state of another node or group.
+var ErrOwner = errors.New("it is not of this node")
+
+// Owner is the node whose state a directory has. Another node that went on with it would
+// claim to remember what it never acknowledged, and a node of another group would bring
+// the state of that group along.
+type Owner struct {
+	Node  failaware.NodeID
+	Group string
+}
+
+func (o Owner) String() string { return fmt.Sprintf("node %v of group %q", o.Node, o.Group) }
+
+// The record of the owner beside the journal.
+const ownerFile = "owner"
+
+var ownerKind = durable.Kind{Name: "storage-owner", Version: 1}
+
+// checkOwner returns an error if the directory is of another owner. It changes nothing, so
+// that it may come before the directory is locked.
+func checkOwner(dir string, o Owner) error {
+	path := filepath.Join(dir, ownerFile)
+	b, err := durable.Read(path, ownerKind)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case string(b) != o.String():
+		return fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory, or remove %s if this node is to go on with that state",
+			ErrOwner, dir, b, o, path)
+	}
+	return nil
+}
+
+// own notes the owner of a directory that has none, because it is new or was written
+// before directories had owners. The caller has the lock of the directory.
+func own(dir string, o Owner) error {
+	path := filepath.Join(dir, ownerFile)
+	if _, err := durable.Read(path, ownerKind); !errors.Is(err, fs.ErrNotExist) {
+		return checkOwner(dir, o) // it may have come after the first check
+	}
+	return durable.Write(path, ownerKind, []byte(o.String()))
+}
