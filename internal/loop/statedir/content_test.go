@@ -17,17 +17,20 @@ import (
 // be out of its range. The limits themselves are read.
 func TestContentOfTheStateFile(t *testing.T) {
 	for text, good := range map[string]bool{
-		"node 1 incarnations 3 maxlock 0 epoch false views 0\n":                                    true,
-		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0\n", timed.MaxDuration):   true,
-		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0\n", timed.MaxDuration+1): false,
-		"node 1 incarnations 3 maxlock -1 epoch false views 0\n":                                   false,
-		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387904\n":                  true,
-		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387905\n":                  false,
-		"node 1 incarnations 18446744073709551615 maxlock 5 epoch false views 0\n":                 false,
-		"node 1 incarnations 3 maxlock 5 epoch false views 0\nmore\n":                              false,
-		"node 1 incarnations 03 maxlock 5 epoch false views 0\n":                                   false,
-		"node 1 incarnations 3 maxlock 5 epoch false\n":                                            false,
-		"node 2 incarnations 3 maxlock 5 epoch false views 0\n":                                    false,
+		"node 1 incarnations 3 maxlock 0 epoch false views 0 entered 0 phase 0\n":                                    true,
+		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0 entered 0 phase 0\n", timed.MaxDuration):   true,
+		fmt.Sprintf("node 1 incarnations 3 maxlock %d epoch false views 0 entered 0 phase 0\n", timed.MaxDuration+1): false,
+		"node 1 incarnations 3 maxlock -1 epoch false views 0 entered 0 phase 0\n":                                   false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387904 entered 0 phase 0\n":                  true,
+		"node 1 incarnations 3 maxlock 5 epoch false views 4611686018427387905 entered 0 phase 0\n":                  false,
+		"node 1 incarnations 18446744073709551615 maxlock 5 epoch false views 0 entered 0 phase 0\n":                 false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 0 entered 0 phase 0\nmore\n":                              false,
+		"node 1 incarnations 03 maxlock 5 epoch false views 0 entered 0 phase 0\n":                                   false,
+		"node 1 incarnations 3 maxlock 5 epoch false\n":                                                              false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 0\n":                                                      false,
+		"node 1 incarnations 3 maxlock 5 epoch true views 0 entered 7 phase 4\n":                                     false,
+		"node 1 incarnations 3 maxlock 5 epoch false views 0 entered 7 phase 0\n":                                    false,
+		"node 2 incarnations 3 maxlock 5 epoch false views 0 entered 0 phase 0\n":                                    false,
 		"": false,
 	} {
 		dir := t.TempDir()

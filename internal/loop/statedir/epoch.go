@@ -54,7 +54,22 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failaware: the state directory: %w", err)
 	}
-	return &s, nil
+	return &s, d.checkAge(&s)
+}
+
+// checkAge returns an error if the file of the epoch is older than the state file says. A
+// node that went on with it would have forgotten that it stopped voting in an epoch. It
+// may be newer: a crash came before the state file was written, or that is of a former
+// format.
+func (d *Dir) checkAge(s *epoch.State) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if have := progressOf(s); have.before(d.stored.Least) {
+		return fmt.Errorf("%w: %s is older than %s: it has %v, and %v was written; restore both from the same time and the latest. "+
+			"If that is impossible, remove both, and let the node come back with JoinQuorum, and under a new id or in a later epoch",
+			ErrDamaged, d.epochPath(), d.path, have, d.stored.Least)
+	}
+	return d.noteEpoch(s)
 }
 
 func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
@@ -72,7 +87,7 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 }
 
 // WriteEpoch writes down what the node knows of its epoch, and returns when that is
-// on the disk. The state file says from then on that there is an epoch.
+// on the disk. The state file says from then on that it was.
 func (d *Dir) WriteEpoch(s *epoch.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,10 +97,17 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {
 		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
 	}
-	if d.stored.HasEpoch {
+	return d.noteEpoch(s)
+}
+
+// noteEpoch writes down in the state file what the file of the epoch has at least. The
+// caller holds mu.
+func (d *Dir) noteEpoch(s *epoch.State) error {
+	has := progressOf(s)
+	if d.stored.HasEpoch && !d.stored.Least.before(has) {
 		return nil
 	}
 	next := d.stored
-	next.HasEpoch = true
+	next.HasEpoch, next.Least = true, has
 	return d.write(next)
 }

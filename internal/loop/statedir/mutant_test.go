@@ -10,12 +10,15 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop/statedir", map[string]func(testing.TB){
-		"StateForgetsEpoch": halfAStateIsRefused,
-		"EpochWithoutState": halfAStateIsRefused,
-		"EpochUnreadIsNone": unreadable,
-		"EpochListedFirst":  unwrittenEpochIsNotMissed,
-		"MembersOfAnother":  members,
-		"StateOfAnother":    stateIsThatOfItsModel,
-		"EarlierIsLowered":  stateIsThatOfItsModel,
+		"StateForgetsEpoch":    halfAStateIsRefused,
+		"EpochWithoutState":    halfAStateIsRefused,
+		"EpochUnreadIsNone":    unreadable,
+		"EpochListedFirst":     unwrittenEpochIsNotMissed,
+		"MembersOfAnother":     members,
+		"StateOfAnother":       stateIsThatOfItsModel,
+		"EarlierIsLowered":     stateIsThatOfItsModel,
+		"OlderEpochAccepted":   olderCopies,
+		"PhaseNotNoted":        olderCopies,
+		"AcceptedEpochUnnoted": acceptedIsNoted,
 	})
 }

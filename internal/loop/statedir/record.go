@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -23,14 +24,31 @@ type record struct {
 	HasEpoch bool
 	// Views bounds the sequences of the views that the node has taken part in.
 	Views uint64
+	// Least is what the file of the epoch was written with at least: if it has less, it was
+	// replaced by an older copy.
+	Least progress
 }
+
+// progress is how far a node is in the changes of its quorum system. It never goes back.
+type progress struct {
+	Epoch uint64
+	Phase epoch.Phase
+}
+
+func progressOf(s *epoch.State) progress { return progress{s.Epoch, s.Phase} }
+
+func (p progress) before(q progress) bool {
+	return p.Epoch < q.Epoch || p.Epoch == q.Epoch && p.Phase < q.Phase
+}
+
+func (p progress) String() string { return fmt.Sprintf("epoch %d (%v)", p.Epoch, p.Phase) }
 
 // recordKind is the kind of record of the state file. Its content is text, so that
 // people can read it. formerKinds are those of earlier releases, which are read but no
-// longer written: without Views, and without HasEpoch.
+// longer written: without Least, Views, and HasEpoch.
 var (
-	recordKind  = durable.Kind{Name: "node-state", Version: 3}
-	formerKinds = []durable.Kind{{Name: "node-state", Version: 2}, {Name: "node-state", Version: 1}}
+	recordKind  = durable.Kind{Name: "node-state", Version: 4}
+	formerKinds = []durable.Kind{{Name: "node-state", Version: 3}, {Name: "node-state", Version: 2}, {Name: "node-state", Version: 1}}
 )
 
 // contentError says what is wrong with the content of a record.
@@ -47,6 +65,9 @@ func format(version uint32, id timed.NodeID, r record) string {
 	if version >= 3 {
 		text += fmt.Sprintf(" views %d", r.Views)
 	}
+	if version >= 4 {
+		text += fmt.Sprintf(" entered %d phase %d", r.Least.Epoch, r.Least.Phase)
+	}
 	return text + "\n"
 }
 
@@ -55,9 +76,10 @@ func format(version uint32, id timed.NodeID, r record) string {
 func parse(version uint32, text string, id timed.NodeID) (record, error) {
 	var r record
 	var node int
-	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views}
-	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d"}
-	_, err := fmt.Sscanf(text, strings.Join(words[:version], "")+"\n", fields[:2+version]...)
+	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views, &r.Least.Epoch, (*uint8)(&r.Least.Phase)}
+	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d", " entered %d phase %d"}
+	upTo := strings.Join(words[:version], "")
+	_, err := fmt.Sscanf(text, upTo+"\n", fields[:strings.Count(upTo, "%")]...)
 	if err != nil || format(version, timed.NodeID(node), r) != text {
 		return r, contentError("it is not the state of a node")
 	}
@@ -72,6 +94,8 @@ func (r *record) check(node int, id timed.NodeID) error {
 		return contentError("it has counted more incarnations than there can be")
 	case r.Views > membership.MaxSequence:
 		return contentError(fmt.Sprintf("its sequence of views is above %d", uint64(membership.MaxSequence)))
+	case r.Least.Phase > epoch.Wedged || !r.HasEpoch && r.Least != (progress{}):
+		return contentError("its phase of an epoch does not exist")
 	case r.MaxLock < 0 || r.MaxLock > timed.MaxDuration:
 		return contentError(fmt.Sprintf("its lock time %v is outside [0, %v]", r.MaxLock, timed.MaxDuration))
 	}

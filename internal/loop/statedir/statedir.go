@@ -76,7 +76,8 @@ func (d *Dir) begin(maxLock time.Duration) error {
 		return err
 	}
 	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
-	return d.write(record{r.Incarnations + 1, d.earlier, r.HasEpoch, r.Views})
+	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
+	return d.write(r)
 }
 
 // read returns the content of the state file; known is false if there is none.

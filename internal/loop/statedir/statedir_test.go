@@ -64,8 +64,10 @@ func TestDamagedStateIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
-	for _, content := range []string{"", "junk", format(3, 2, record{1, time.Second, false, 0}), format(3, 1, record{math.MaxUint64, time.Second, false, 0}), format(3, 1, record{1, time.Second, false, math.MaxUint64}),
-		format(3, 1, record{1, 2 * timed.MaxDuration, false, 0}), format(3, 1, record{1, time.Second, true, 0}) + "x", format(1, 1, record{1, time.Second, false, 0})} {
+	for _, content := range []string{"", "junk", format(4, 2, record{Incarnations: 1, MaxLock: time.Second}), format(4, 1, record{Incarnations: math.MaxUint64, MaxLock: time.Second}),
+		format(4, 1, record{Incarnations: 1, MaxLock: time.Second, Views: math.MaxUint64}),
+		format(4, 1, record{Incarnations: 1, MaxLock: 2 * timed.MaxDuration}), format(4, 1, record{Incarnations: 1, MaxLock: time.Second, HasEpoch: true}) + "x", format(1, 1, record{Incarnations: 1, MaxLock: time.Second}),
+		format(4, 1, record{Incarnations: 1, HasEpoch: true, Least: progress{1, epoch.Wedged + 1}}), format(4, 1, record{Incarnations: 1, Least: progress{1, epoch.Idle}})} {
 		require.NoError(t, durable.Write(path, recordKind, []byte(content)))
 		refused()
 	}
@@ -143,7 +145,7 @@ func TestHalfAStateIsRefused(t *testing.T) { halfAStateIsRefused(t) }
 func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	dir := nodeWithEpoch(t)
 	path := filepath.Join(dir, "node-1.state")
-	require.NoError(t, durable.Write(path, recordKind, []byte(format(3, 1, record{2, time.Second, false, 5}))))
+	require.NoError(t, durable.Write(path, recordKind, []byte(format(4, 1, record{Incarnations: 2, MaxLock: time.Second, Views: 5}))))
 	d, err := Open(dir, 1, time.Second)
 	require.NoError(t, err)
 	s, err := d.ReadEpoch(Configured{})
@@ -152,11 +154,11 @@ func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	require.NoError(t, d.Close())
 	b, err := durable.Read(path, recordKind)
 	require.NoError(t, err)
-	require.Equal(t, format(3, 1, record{3, time.Second, true, 5}), string(b))
+	require.Equal(t, format(4, 1, record{Incarnations: 3, MaxLock: time.Second, HasEpoch: true, Views: 5, Least: progress{1, epoch.Idle}}), string(b))
 }
 
-// Files of earlier releases are read. The first did not say whether there is an epoch, and
-// both did not say which views there were.
+// Files of earlier releases are read. None of them says how far the epoch is, the first two
+// not which views there were, and the first not whether there is an epoch.
 func TestFormerFilesAreRead(t *testing.T) {
 	for _, former := range formerKinds {
 		for _, has := range []bool{false, true} {
@@ -178,7 +180,7 @@ func TestFormerFilesAreRead(t *testing.T) {
 			require.NoError(t, d.Close())
 			b, err := durable.Read(path, recordKind)
 			require.NoError(t, err)
-			require.Equal(t, format(3, 1, record{8, time.Second, has, 0}), string(b))
+			require.Equal(t, format(4, 1, record{Incarnations: 8, MaxLock: time.Second, HasEpoch: has}), string(b))
 
 			write(2)
 			_, err = Open(dir, 1, time.Second)
