@@ -127,3 +127,23 @@ func TestSharesOfEachClassAreNoticed(t *testing.T) {
 func TestEndlessAnswersAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastAnswerEndlessly", answersInBounds)
 }
+
+// Campaigns are too calm for so many messages of one sender while a view changes.
+func TestTwoWindowsAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastTwoWindows", holdsFourWindows)
+}
+
+// The room of others is only a limit, which campaigns seldom reach.
+func TestRepeatedMessagesAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastCountAgain", countsOnce)
+}
+
+// The members that lack something cannot install the view, and the next one mends it.
+func TestDoneOfAnotherPlanIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastDoneOfAnyPlan", needsDoneOfItsPlan)
+}
+
+// A keepalive comes soon, and campaigns do not judge how soon senders go on.
+func TestALateAcknowledgementIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastAckLater", acksAtOnce)
+}

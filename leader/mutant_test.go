@@ -12,6 +12,10 @@ import (
 // not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
+		"GivenUpVotesKept":     givenUpIsForgotten,
+		"ReleaseLateNumber":    releaseOfTheOldLead,
+		"QuorumOfTheDead":      forgetsQuorum,
+		"SuccessorOfAnyLead":   successorOfOneLead,
 		"EpochLeadsOn":         endsWithTheEpoch,
 		"EpochVotesStay":       endsWithTheEpoch,
 		"AuditForgetsVotes":    audits,

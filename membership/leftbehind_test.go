@@ -127,3 +127,55 @@ func equalOvertakes(t testing.TB) {
 	require.Equal(t, []Kind{RequestRound}, kinds(g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)))
 	require.Equal(t, uint64(2), g.leader.Proposal().ID.Sequence)
 }
+
+// Confirmations that come when the leader has committed another view free nothing: members
+// count on that one now.
+func TestLateConfirmationsFreeNothing(t *testing.T) { lateConfirmations(t) }
+
+func lateConfirmations(t testing.TB) {
+	g := newTrio(t)
+	v := g.form()
+	granted := g.leader.granted
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	g.won(1, 2, 3)
+	g.round(2)
+	g.round(3)
+	later := votes{1: granted + 1000, 2: granted + 1000, 3: granted + 1000}
+	require.Contains(t, kinds(g.leader.HandleTimeout(granted, later, nil)), Installed)
+	require.Empty(t, g.leader.HandleDropped(granted, inc(2), v.ID, nil))
+	require.Empty(t, g.leader.HandleDropped(granted, inc(3), v.ID, nil))
+}
+
+// A member that comes back in a new incarnation leaves the old one behind, which may still
+// run and count on its lease.
+func TestAFormerIncarnationIsLeftBehind(t *testing.T) { formerIncarnation(t) }
+
+func formerIncarnation(t testing.TB) {
+	g := newTrio(t)
+	g.form()
+	granted := g.leader.granted
+	require.Positive(t, granted)
+	set := timed.SetOf(1, 2, 3)
+	g.leader.HandleWon(now, set, timed.Set{}, set.Without(1), func(id timed.NodeID) timed.BootID {
+		if id == 3 {
+			return 31
+		}
+		return boot(id)
+	}, g.votes, nil)
+	require.Equal(t, granted, g.leader.wait)
+}
+
+// A member acknowledges nothing older than what an earlier incarnation of it knew.
+func TestNothingOlderThanEarlierIncarnationsIsAcknowledged(t *testing.T) { laterThanEarlier(t) }
+
+func laterThanEarlier(t testing.TB) {
+	m := New(Config{Self: inc(2), Timing: timed.LAN(), Sequence: 50})
+	for sequence := uint64(49); sequence <= 51; sequence++ {
+		id := ViewID{sequence, 1, 10}
+		view := &View{ID: id, Set: timed.SetOf(1, 2), Members: []Member{{Incarnation: inc(1)}, {Incarnation: inc(2)}}}
+		m.HandlePart(now, inc(1), &Part{Kind: Propose, ID: id, View: view}, now, now, 0, nil)
+		var r Report
+		m.FillReport(&r)
+		require.Equal(t, sequence == 51, r.Acknowledged == id)
+	}
+}

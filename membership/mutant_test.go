@@ -10,10 +10,13 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "membership", map[string]func(testing.TB){
-		"AuditForgetsViews":  audits,
-		"LineageOfTheLeader": viewsFollow,
-		"DroppedByAnyBoot":   membersConfirm,
-		"IgnoreOvertaken":    equalOvertakes,
-		"DroppedOfAnyView":   confirmationsOfOneView,
+		"AuditForgetsViews":   audits,
+		"LineageOfTheLeader":  viewsFollow,
+		"DroppedByAnyBoot":    membersConfirm,
+		"IgnoreOvertaken":     equalOvertakes,
+		"FormerNotLeftBehind": formerIncarnation,
+		"KeepResigned":        lateConfirmations,
+		"AckOlder":            laterThanEarlier,
+		"DroppedOfAnyView":    confirmationsOfOneView,
 	})
 }
