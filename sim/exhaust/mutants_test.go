@@ -223,6 +223,16 @@ var survivors = map[string]string{
 	"DistrustHeardOnce":    "clocks do not jump",
 	"RefusalOutlivesPeer":  "no peer is removed",
 	"PassedOnOfAnyBoot":    "too few peers to pass on signs of life",
+	"RelayedRefusalHeard":  "too few peers to collate replies",
+	"RefusalRelayed":       "too few peers to collate replies",
+	"RemovedRemembered":    "no peer is removed",
+	"QuorumOfTheDead":      "nodes have no quorum system",
+	"UnnamedQuorum":        "nodes have no quorum system",
+	"ChallengeOvertaken":   "fast messages all take one tick, so that none overtakes another",
+	"GivenUpVotesKept":     "no search was tried; the test is in package leader",
+	"SuccessorOfAnyLead":   "no search was tried; the test is in package leader",
+	"FormerNotLeftBehind":  "no search was tried; the test is in package membership",
+	"LineageGrows":         "no search was tried; the simulator needs one world",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
