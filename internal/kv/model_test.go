@@ -248,6 +248,7 @@ func (w *twin) compare() {
 		}
 	}
 	require.Equal(w.t, size, w.s.Summary().Bytes)
+	counted(w.t, w.s)
 	w.comparePages()
 	w.compareChanges()
 }

@@ -179,6 +179,7 @@ func fullIsRefused(t testing.TB) {
 	require.LessOrEqual(t, w.s.Summary().Bytes, MaxBytes)
 	require.Equal(t, Done, w.put("k0", "small").Status, "less is always accepted")
 	require.LessOrEqual(t, w.s.history.bytes, MaxHistoryBytes)
+	counted(t, w.s)
 	w.s.bytes += MaxBytes // as after a merger
 	require.Equal(t, Done, w.put("k1", "small").Status, "less is always accepted")
 	require.Equal(t, LimitBytes, w.put("k1", "larger").Limit)

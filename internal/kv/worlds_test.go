@@ -130,6 +130,7 @@ func (w *random) apply(p *part, c Command) {
 	before, same := w.copy(p.s), w.copy(p.s)
 	r := p.s.Apply(c.Encode())
 	require.Equal(w.t, r, same.Apply(c.Encode()), "a copy does the same")
+	counted(w.t, p.s)
 	require.Equal(w.t, written(w.t, same), written(w.t, p.s))
 	w.lasted(p, before, &c)
 	p.took[c.Dot] = c
@@ -172,6 +173,7 @@ func (w *random) meet() {
 	}
 	m := New(Partitionable)
 	m.Merge(branches)
+	counted(w.t, m)
 	other := w.copy(group[0].s)
 	other.Merge(others)
 	require.Equal(w.t, written(w.t, m), written(w.t, other), "a merger depends on the branches only")
