@@ -38,7 +38,11 @@ func (r *route) check(query string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("%s has no parameter %.50q, but: %s", r.path, name, strings.Join(known, ", "))
+			has := "none"
+			if len(known) > 0 {
+				has = strings.Join(known, ", ")
+			}
+			return fmt.Errorf("%s has no parameter %.50q; it has: %s", r.path, name, has)
 		}
 	}
 	return nil
