@@ -55,9 +55,8 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 		select {
 		case died := <-c.dead:
 			timer.Stop()
-			lost = w.outcome(died)
 			<-c.ended
-			return lost, c.code(), nil
+			return w.outcome(died, c.code()), c.code(), nil
 		case r := <-renewals:
 			w.take(r)
 		case s := <-l.signals:
@@ -161,9 +160,17 @@ func (w *watch) silence() error {
 	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
 }
 
+// killedCode is the exit code of a command that SIGKILL ended.
+const killedCode = 128 + 9
+
 // outcome returns the reason for stopping the command, if any, and how long it may have
-// run without the lead until it died.
-func (w *watch) outcome(died hwclock.Reading) error {
+// run without the lead until it died. A command that was killed when its guard had to do
+// it did not end by itself, although this process was stopped then and knows no reason yet.
+func (w *watch) outcome(died hwclock.Reading, code cli.ExitCode) error {
+	if code == killedCode && w.held.LeftAt(died) <= w.l.timing.margin/2 && w.lost == nil {
+		w.lose(w.silence())
+		w.killed = true
+	}
 	switch {
 	case w.held.LeftAt(died) == 0:
 		w.lose(w.silence())

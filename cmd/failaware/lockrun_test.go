@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -30,7 +31,7 @@ func outcomesAreOfTheDeath(t testing.TB) {
 		w := watchAt(timed.Instant(until).Add(time.Hour), until)
 		w.lose(os.ErrDeadlineExceeded)
 		w.killed = true
-		err := w.outcome(hwclock.Reading{Now: died})
+		err := w.outcome(hwclock.Reading{Now: died}, killedCode)
 		var over *overrunError
 		if died < until {
 			require.EqualError(t, err, "i/o timeout; job was killed", died)
@@ -41,9 +42,27 @@ func outcomesAreOfTheDeath(t testing.TB) {
 	}
 	w := watchAt(until-1, until)
 	w.lose(os.ErrDeadlineExceeded)
-	require.ErrorContains(t, w.outcome(hwclock.Reading{Now: until - 1, Era: 1}), "the machine slept")
-	require.NoError(t, watchAt(until+9, until).outcome(hwclock.Reading{Now: until - 1}), "it ended by itself")
+	require.ErrorContains(t, w.outcome(hwclock.Reading{Now: until - 1, Era: 1}, killedCode), "the machine slept")
 }
+
+// A lock that was stopped sees the death first, and then that its hold ran out: the guard
+// has killed the command, unless it ended by itself or was killed before.
+func theGuardsKillIsALostLead(t testing.TB) {
+	const until = 1000
+	for died := timed.Instant(until - 30); died < until; died++ {
+		for _, code := range []cli.ExitCode{cli.ExitYes, 1, 128 + 15} {
+			require.NoError(t, watchAt(until+9, until).outcome(hwclock.Reading{Now: died}, code), "it ended by itself")
+		}
+		err := watchAt(until+9, until).outcome(hwclock.Reading{Now: died}, killedCode)
+		if died < until-10 {
+			require.NoError(t, err, "somebody else killed it at %v", died)
+			continue
+		}
+		require.EqualError(t, err, "the hold of node 7 was not renewed in time; job was killed", died)
+	}
+}
+
+func TestTheGuardsKillIsALostLead(t *testing.T) { theGuardsKillIsALostLead(t) }
 
 func TestOutcomesAreOfTheDeath(t *testing.T) { outcomesAreOfTheDeath(t) }
 

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockOfAnyLead":      otherLeadsRenewNothing,
 		"LockDeathAtReport":  outcomesAreOfTheDeath,
 		"LockDeathAfterward": deathsAreTimedAtOnce,
+		"LockGuardUnseen":    theGuardsKillIsALostLead,
 		"LockRenewedLate":    lateRenewalsRenewNothing,
 	})
 }

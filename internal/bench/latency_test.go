@@ -69,7 +69,7 @@ func TestLatency(t *testing.T) {
 	}
 	c := r.Cells[0]
 	require.Greater(t, c.Latency.Count, c.Unknown)
-	require.GreaterOrEqual(t, c.Packets, 2.0, "a member delivers when it knows that all have the message")
+	require.Greater(t, c.Packets, 1.0, "a member delivers when it knows that all have the message; on a busy machine messages share packets")
 	sum := time.Duration(0)
 	for _, s := range c.Stages {
 		require.Equal(t, c.Latency.Count-c.Unknown, s.Took.Count)

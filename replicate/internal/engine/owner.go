@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/failaware/failaware"
@@ -31,6 +32,9 @@ var ownerKind = durable.Kind{Name: "storage-owner", Version: 1}
 // checkOwner returns an error if the directory is of another owner. It changes nothing, so
 // that it may come before the directory is locked.
 func checkOwner(dir string, o Owner) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil // the journal says so
+	}
 	path := filepath.Join(dir, ownerFile)
 	b, err := durable.Read(path, ownerKind)
 	switch {
