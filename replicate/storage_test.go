@@ -92,7 +92,8 @@ func TestADamagedStateIsRefused(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 8}), t.TempDir()
 		all := onDisks(t, net, dir, false, 1)
 		require.True(t, submit(t, all[0], "precious").Lasting)
-		n, err := failaware.Start(t.Context(), failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
+		alone := memory.New(memory.Options{Seed: 9}).Transport() // a second process of the node, which the first does not hear
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: alone, Broadcast: &failaware.BroadcastConfig{}})
 		require.NoError(t, err)
 		defer n.Close()
 		_, err = replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
