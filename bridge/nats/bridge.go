@@ -40,6 +40,18 @@ var parts = []string{"views", "leader", "messages"}
 // run publishes until ctx is done. It fails if the node does not answer at the start, or
 // if NATS refuses the stream; later it waits for them.
 func (b *bridge) run(ctx context.Context) error {
+	if err := b.begin(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was ended before it began
+		}
+		return err
+	}
+	b.follow(ctx)
+	return nil
+}
+
+// begin asks the node for its group, and makes the stream.
+func (b *bridge) begin(ctx context.Context) error {
 	status, err := b.node.GetStatusWithResponse(ctx)
 	if err != nil {
 		return fmt.Errorf("the node: %w", err)
@@ -52,6 +64,11 @@ func (b *bridge) run(ctx context.Context) error {
 		return fmt.Errorf("the stream %s: %w", b.stream, err)
 	}
 	b.log.Info("publishing", "node", status.JSON200.Node, "stream", b.stream, "subjects", b.subjects())
+	return nil
+}
+
+// follow publishes what comes from the node until ctx is done.
+func (b *bridge) follow(ctx context.Context) {
 	var all sync.WaitGroup
 	if b.wants("views") || b.wants("leader") {
 		all.Go(func() {
@@ -64,7 +81,6 @@ func (b *bridge) run(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	return nil
 }
 
 func (b *bridge) wants(part string) bool {
