@@ -56,19 +56,19 @@ type contentError string
 
 func (e contentError) Error() string { return string(e) }
 
+// layout returns how the content of a file of a version is written, and how many values it
+// has. Each version adds to the one before.
+func layout(version uint32) (text string, values int) {
+	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d", " entered %d phase %d"}
+	text = strings.Join(words[:version], "") + "\n"
+	return text, strings.Count(text, "%")
+}
+
 // format returns the content of a file of a version.
 func format(version uint32, id timed.NodeID, r record) string {
-	text := fmt.Sprintf("node %d incarnations %d maxlock %d", id, r.Incarnations, r.MaxLock.Nanoseconds())
-	if version >= 2 {
-		text += fmt.Sprintf(" epoch %t", r.HasEpoch)
-	}
-	if version >= 3 {
-		text += fmt.Sprintf(" views %d", r.Views)
-	}
-	if version >= 4 {
-		text += fmt.Sprintf(" entered %d phase %d", r.Least.Epoch, r.Least.Phase)
-	}
-	return text + "\n"
+	text, n := layout(version)
+	values := []any{id, r.Incarnations, r.MaxLock.Nanoseconds(), r.HasEpoch, r.Views, r.Least.Epoch, r.Least.Phase}
+	return fmt.Sprintf(text, values[:n]...)
 }
 
 // parse reads what format wrote. The checksum was right, so text that is wrong was
@@ -76,10 +76,9 @@ func format(version uint32, id timed.NodeID, r record) string {
 func parse(version uint32, text string, id timed.NodeID) (record, error) {
 	var r record
 	var node int
+	how, n := layout(version)
 	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views, &r.Least.Epoch, (*uint8)(&r.Least.Phase)}
-	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d", " entered %d phase %d"}
-	upTo := strings.Join(words[:version], "")
-	_, err := fmt.Sscanf(text, upTo+"\n", fields[:strings.Count(upTo, "%")]...)
+	_, err := fmt.Sscanf(text, how, fields[:n]...)
 	if err != nil || format(version, timed.NodeID(node), r) != text {
 		return r, contentError("it is not the state of a node")
 	}
