@@ -169,14 +169,19 @@ func TestStorageInQuorumsNeedsAStateDirectory(t *testing.T) {
 	})
 }
 
+// keepPrecious starts two nodes, and ends them when their directories have a word.
+func keepPrecious(t *testing.T, net *memory.Network, dir string) {
+	all := onDisks(t, net, dir, false, 1, 2)
+	require.True(t, submit(t, all[0], "precious").Lasting)
+	closeAll(t, all)
+}
+
 // A directory that was given to the wrong node is refused before anything is changed, and
 // the right one goes on with it.
 func TestTheStateOfAnotherNodeIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 12}), t.TempDir()
-		all := onDisks(t, net, dir, false, 1, 2)
-		require.True(t, submit(t, all[0], "precious").Lasting)
-		closeAll(t, all)
+		keepPrecious(t, net, dir)
 		log := filepath.Join(dir, "state1", "log-0000000000000001")
 		f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
 		require.NoError(t, err)
@@ -197,7 +202,7 @@ func TestTheStateOfAnotherNodeIsRefused(t *testing.T) {
 		after, err := os.ReadFile(log)
 		require.NoError(t, err)
 		require.Equal(t, before, after)
-		all = onDisks(t, net, dir, false, 1, 2)
+		all := onDisks(t, net, dir, false, 1, 2)
 		require.Equal(t, []string{"precious"}, all[0].latest(t))
 		closeAll(t, all)
 	})
@@ -207,12 +212,10 @@ func TestTheStateOfAnotherNodeIsRefused(t *testing.T) {
 func TestAStateWithoutAnOwnerGetsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 13}), t.TempDir()
-		all := onDisks(t, net, dir, false, 1, 2)
-		require.True(t, submit(t, all[0], "precious").Lasting)
-		closeAll(t, all)
+		keepPrecious(t, net, dir)
 		owner := filepath.Join(dir, "state1", "owner")
 		require.NoError(t, os.Remove(owner))
-		all = onDisks(t, net, dir, false, 1, 2)
+		all := onDisks(t, net, dir, false, 1, 2)
 		require.Equal(t, []string{"precious"}, all[0].latest(t))
 		require.FileExists(t, owner)
 		closeAll(t, all)

@@ -29,32 +29,31 @@ const ownerFile = "owner"
 
 var ownerKind = durable.Kind{Name: "storage-owner", Version: 1}
 
-// checkOwner returns an error if the directory is of another owner. It changes nothing, so
-// that it may come before the directory is locked.
-func checkOwner(dir string, o Owner) error {
+// checkOwner returns an error if the directory is of another owner, and whether it has one.
+// It changes nothing, so that it may come before the directory is locked.
+func checkOwner(dir string, o Owner) (owned bool, err error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil // the journal says so
+		return false, nil // the journal says so
 	}
 	path := filepath.Join(dir, ownerFile)
 	b, err := durable.Read(path, ownerKind)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case string(b) != o.String():
-		return fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory, or remove %s if this node is to go on with that state",
+		return true, fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory, or remove %s if this node is to go on with that state",
 			ErrOwner, dir, b, o, path)
 	}
-	return nil
+	return true, nil
 }
 
 // own notes the owner of a directory that has none, because it is new or was written
 // before directories had owners. The caller has the lock of the directory.
 func own(dir string, o Owner) error {
-	path := filepath.Join(dir, ownerFile)
-	if _, err := durable.Read(path, ownerKind); !errors.Is(err, fs.ErrNotExist) {
-		return checkOwner(dir, o) // it may have come after the first check
+	if owned, err := checkOwner(dir, o); owned || err != nil {
+		return err
 	}
-	return durable.Write(path, ownerKind, []byte(o.String()))
+	return durable.Write(filepath.Join(dir, ownerFile), ownerKind, []byte(o.String()))
 }

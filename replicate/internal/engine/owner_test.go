@@ -16,21 +16,25 @@ import (
 func strangers(t testing.TB) {
 	dir := filepath.Join(t.TempDir(), "state")
 	mine := Owner{1, "plant"}
-	require.NoError(t, checkOwner(dir, mine), "there is no directory yet")
+	check := func(o Owner) error {
+		_, err := checkOwner(dir, o)
+		return err
+	}
+	require.NoError(t, check(mine), "there is no directory yet")
 	require.NoError(t, durable.MakeDir(dir))
-	require.NoError(t, checkOwner(dir, mine), "nobody has noted")
+	require.NoError(t, check(mine), "nobody has noted")
 	require.NoError(t, own(dir, mine))
 	before, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	require.NoError(t, err)
 	for _, other := range []Owner{{2, "plant"}, {1, "plants"}, {11, "plant"}, {1, ""}} {
-		for _, refused := range []error{checkOwner(dir, other), own(dir, other)} {
+		for _, refused := range []error{check(other), own(dir, other)} {
 			require.ErrorIs(t, refused, ErrOwner)
 			for _, part := range []string{dir, mine.String(), other.String(), filepath.Join(dir, ownerFile)} {
 				require.ErrorContains(t, refused, part)
 			}
 		}
 	}
-	require.NoError(t, checkOwner(dir, mine))
+	require.NoError(t, check(mine))
 	require.NoError(t, own(dir, mine), "again")
 	after, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	require.NoError(t, err)
@@ -43,7 +47,8 @@ func TestADamagedOwnerIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ownerFile)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	for _, err := range []error{checkOwner(dir, Owner{1, "plant"}), own(dir, Owner{1, "plant"})} {
+	_, early := checkOwner(dir, Owner{1, "plant"})
+	for _, err := range []error{early, own(dir, Owner{1, "plant"})} {
 		require.ErrorIs(t, classify(err), failaware.ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}

@@ -38,7 +38,7 @@ type Store struct {
 // [failaware.ErrDamaged], [failaware.ErrInUse] or [ErrOwner], or is that of the application
 // or the system.
 func OpenStore(dir string, o Owner, app Application) (*Store, error) {
-	if err := checkOwner(dir, o); err != nil { // before the journal mends anything
+	if _, err := checkOwner(dir, o); err != nil { // before the journal mends anything
 		return nil, classify(err)
 	}
 	j, err := journal.Open(dir, journal.Options{})
