@@ -121,7 +121,7 @@ damaged file.`,
 				return cli.Wrong("--name is needed with --state")
 			}
 			digest := all[0].Digest
-			if cmd.Flags().Changed("payload") { // also an empty one, which names no file
+			if payload != "" {
 				b, err := readPayload(cmd.InOrStdin(), payload)
 				if err != nil {
 					return cli.Wrong("--payload: %w", err)

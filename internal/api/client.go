@@ -41,10 +41,16 @@ type Client struct {
 type UnreachableError struct {
 	Addr Address
 	Err  error
+
+	elsewhere string // where one may be
+}
+
+func newUnreachable(addr Address, err error) error {
+	return &UnreachableError{addr, err, elsewhere(addr, systemSocket)}
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), elsewhere(e.Addr, systemSocket))
+	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), e.elsewhere)
 }
 
 // elsewhere says that there is the socket of the system's service, if another one was
@@ -186,7 +192,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return &UnreachableError{c.addr, err}
+	return newUnreachable(c.addr, err)
 }
 
 // Resume is the position from which a stream of events continues.
@@ -263,5 +269,5 @@ func stream[T any](ctx context.Context, c *Client, path string, r *Resume, start
 	if err == nil {
 		err = io.ErrUnexpectedEOF
 	}
-	return &UnreachableError{c.addr, err}
+	return newUnreachable(c.addr, err)
 }
