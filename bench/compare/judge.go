@@ -39,14 +39,13 @@ func judge(measure inTurns, all []benchmark, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			table(old, new, out)
 			before := len(found)
-			for name := range old {
+			for name, c := range table(old, new, out) {
 				s := suspects[name]
 				switch {
-				case again == 0 && compare(old[name], new[name]).clearly():
+				case again == 0 && c.clearly():
 					found[name] = &samples{}
-				case s != nil && compare(old[name], new[name]).slower():
+				case s != nil && c.slower():
 					s.old, s.new = append(s.old, old[name]...), append(s.new, new[name]...)
 					if again < repeats-1 || compare(s.old, s.new).clearly() {
 						found[name] = s
@@ -84,14 +83,18 @@ func (c comparison) slower() bool { return c.after.Center >= c.before.Center*(1+
 func (c comparison) clearly() bool { return c.slower() && c.P <= c.Alpha }
 
 // table prints the values of both builds as benchstat does: medians, their difference if it
-// is more than chance, and the probability of such samples if nothing differs.
-func table(old, new map[string][]float64, out io.Writer) {
+// is more than chance, and the probability of such samples if nothing differs. It returns
+// the comparisons.
+func table(old, new map[string][]float64, out io.Writer) map[string]comparison {
+	all := map[string]comparison{}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "in floors\told\tnew\tdelta\t")
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		c := compare(old[name], new[name])
+		all[name] = c
 		fmt.Fprintf(w, "%s\t%.3f ± %s\t%.3f ± %s\t%s\t%s\n", name, c.before.Center, c.before.PctRangeString(), c.after.Center, c.after.PctRangeString(),
 			c.FormatDelta(c.before.Center, c.after.Center), c.Comparison)
 	}
 	w.Flush()
+	return all
 }
