@@ -2,11 +2,11 @@
 // It runs no node: each write carries an edict, and the store refuses the writes of
 // earlier leaders, even after a restart.
 //
-//	go run ./examples/fenced -dir /tmp/store -listen 127.0.0.1:8080
+//	go run ./examples/fenced -dir /tmp/store
 //
 // A leader creates the edict for the payload "PUT KEY\n" and the value, and writes:
 //
-//	curl -X PUT -H "Failaware-Edict: $EDICT" --data-binary @value http://127.0.0.1:8080/KEY
+//	curl -X PUT -H "Failaware-Edict: $EDICT" --data-binary @value http://127.0.0.1:8090/KEY
 //
 // The answer is 204 after the write, 409 if the edict is not later than the latest one,
 // and 400 if it is invalid or belongs to another payload. Without an answer, send the
@@ -34,7 +34,7 @@ func main() {
 
 func run() error {
 	dir := flag.String("dir", "", "the directory of the store")
-	listen := flag.String("listen", "127.0.0.1:8080", "the address to listen at")
+	listen := flag.String("listen", "127.0.0.1:8090", "the address to listen at")
 	flag.Parse()
 	if *dir == "" {
 		return errors.New("-dir is needed")

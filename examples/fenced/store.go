@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,15 +31,15 @@ func payload(key string, value []byte) []byte {
 	return append([]byte("PUT "+key+"\n"), value...)
 }
 
-// store keeps a file for each key, and the fence.
+// store answers requests. It has the values, and the fence in front of them.
 type store struct {
-	values string
+	values values
 	fence  *fence.Fence
 }
 
 func openStore(dir string) (*store, error) {
-	s := &store{values: filepath.Join(dir, "values")}
-	if err := os.MkdirAll(s.values, 0o700); err != nil {
+	s := &store{values: values(filepath.Join(dir, "values"))}
+	if err := os.MkdirAll(string(s.values), 0o700); err != nil {
 		return nil, err
 	}
 	var err error
@@ -49,9 +48,6 @@ func openStore(dir string) (*store, error) {
 }
 
 func (s *store) close() { _ = s.fence.Close() }
-
-// path returns the file of a key.
-func (s *store) path(key string) string { return filepath.Join(s.values, "="+url.PathEscape(key)) }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key := strings.TrimPrefix(r.URL.Path, "/")
@@ -71,7 +67,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *store) get(w http.ResponseWriter, key string) {
-	value, err := os.ReadFile(s.path(key))
+	value, err := s.values.get(key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		http.Error(w, "there is no such key", http.StatusNotFound)
@@ -99,7 +95,7 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 		return
 	}
 	// A repeated edict repeats its write, which changes nothing.
-	_, err = s.fence.Do(resource, &e, edict.Sum(payload(key, value)), func(edict.Verdict) error { return s.write(key, value) })
+	_, err = s.fence.Do(resource, &e, edict.Sum(payload(key, value)), func(edict.Verdict) error { return s.values.put(key, value) })
 	refused := new(edict.RefusedError)
 	switch {
 	case errors.As(err, &refused):
@@ -111,27 +107,4 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
-}
-
-// write replaces a value. It waits for the disk: the fence remembers the edict, so a
-// value that was lost afterwards would not be written again. (Directories cannot be
-// flushed on Windows; the example is for other systems.)
-func (s *store) write(key string, value []byte) error {
-	f, err := os.CreateTemp(s.values, "new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // has no effect after the renaming
-	_, err = f.Write(value)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), s.path(key)); err != nil {
-		return err
-	}
-	d, err := os.Open(s.values)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

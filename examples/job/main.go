@@ -52,6 +52,7 @@ func main() {
 func work(ctx context.Context, n *failaware.Node, period time.Duration,
 	put func(ctx context.Context, key string, value []byte, e edict.Edict) error) error {
 	for {
+		log.Printf("job: node %v waits until it leads", n.ID())
 		lead, release, err := n.LeadGlobally(ctx)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Examples use what users can use, and each has a page that says how to run it, and a test.
+// mostLines is how long a file of an example may be: a reader sees it at once.
+const mostLines = 120
+
+// Examples use what users can use. Each has a page that says how to run it, a test, and
+// short files.
 func TestExamplesArePublic(t *testing.T) {
 	for name, p := range packages(t) {
 		if !strings.HasPrefix(name, "examples/") {
@@ -25,5 +30,10 @@ func TestExamplesArePublic(t *testing.T) {
 		tests, err := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
 		require.NoError(t, err)
 		require.NotEmpty(t, tests, "%s has no test", name)
+		for _, file := range p.GoFiles {
+			code, err := os.ReadFile(filepath.Join(p.Dir, file))
+			require.NoError(t, err)
+			require.LessOrEqual(t, bytes.Count(code, []byte("\n")), mostLines, "lines of %s/%s", name, file)
+		}
 	}
 }

@@ -60,3 +60,19 @@ func TestPagesAreShort(t *testing.T) {
 func TestWordsAreCounted(t *testing.T) {
 	require.Equal(t, 9, words("# Two words\n\n| a | 1 | – |\n| --- | --- | --- |\n\n* and *three* more\n    here\n\n    not these\n    nor these\n\n```sh\nnor that\n```\n\n    nor\n\nmore words\n"))
 }
+
+// link is the target of a link or picture, which a reader does not see.
+var link = regexp.MustCompile(`\]\([^)]*\)`)
+
+// The README has a screen and a half: ninety lines of 120 characters.
+func TestTheReadmeIsShort(t *testing.T) {
+	page, lines := files(t, ".md")["README.md"], 0
+	for line := range strings.Lines(link.ReplaceAllString(page, "]")) {
+		const width = 120
+		if n := len([]rune(strings.TrimSpace(line))); n > 0 {
+			lines += (n + width - 1) / width
+		}
+	}
+	require.Positive(t, lines)
+	require.LessOrEqual(t, lines, 90, "lines of the README, without empty ones")
+}
