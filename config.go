@@ -85,7 +85,7 @@ type Config struct {
 	// of the group leads globally ([Node.LeadsGlobally]); other parts of a split group
 	// keep their local leaders. Quorum must be the same at every node: nodes that differ
 	// do not vote for each other, and say so (event.OtherQuorum). With it, mode [Strict] does
-	// not keep BI.
+	// not keep the property BI of package leader.
 	//
 	// With a StateDir, [Node.Timestamp] tells the starts of this node apart, and the
 	// quorum system can be replaced ([Node.ChangeQuorum]) unless

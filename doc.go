@@ -67,7 +67,8 @@
 //
 //   - A node supports at most one leader at a time, and a leader supports itself:
 //     each logical partition has one leader, and partitions do not overlap.
-//   - At most one node of the group leads globally.
+//   - At most one node of the group leads globally, if all nodes have the same
+//     quorum system ([Config.Quorum]).
 //   - The up-to-date views of two nodes are the same view, or have no member in
 //     common.
 //   - The deviation of a clock's [Reading] is a bound, never an estimate.

@@ -155,8 +155,9 @@ var machineClock = sync.OnceValues(hwclock.New)
 // holdAwake is for tests to replace: not every machine has the device.
 var holdAwake = awake.Hold
 
-// Start starts a node. It returns at once; the node takes part as soon as its
-// waiting time is over (Bounds.Ready, and see [event.Ready]). The node runs until
+// Start starts a node. It returns at once, unless the node has to choose its id
+// ([Config.ID]). The node takes part as soon as its waiting time is over (Bounds.Ready,
+// and see [event.Ready]). The node runs until
 // [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
 // stops by itself ([Node.Err]).
 //
@@ -164,10 +165,10 @@ var holdAwake = awake.Hold
 // keeps the segment up to date.
 //
 // The error says which field of cfg is wrong, that the address is taken
-// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]),
-// that the state directory cannot be used ([ErrDamaged], or the system's error),
-// that time cannot be served ([ErrServeTime]), or that processors cannot be kept from
-// sleeping ([ErrAwake]).
+// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]), that
+// no id is free ([ErrNoID]), that the state directory ([ErrDamaged], or the system's
+// error) or the key file cannot be used, that time cannot be served ([ErrServeTime]), or
+// that processors cannot be kept from sleeping ([ErrAwake]).
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if _, err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)

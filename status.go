@@ -81,11 +81,11 @@ type PeerStatus struct {
 	OffsetKnown           bool
 	// What it says about itself.
 	Leads     bool
-	Candidate bool
+	Candidate bool // it may be elected
 	Late      bool // it acts later than it should
-	Support   int
+	Support   int  // how many nodes support it, while it leads
 	Weight    uint16
-	LockedTo  NodeID
+	LockedTo  NodeID // that its vote is bound to, or NoNode
 }
 
 // Counter is a named number that only grows.

@@ -45,7 +45,7 @@ func (c *Config) Quorate(members timed.Set) bool {
 	return c.Quorum == nil || c.Quorum.IsQuorum(members)
 }
 
-// Defaults.
+// Defaults of [Config]: sizes in bytes, and messages.
 const (
 	DefaultWindow      = 4 << 20
 	DefaultMaxMessages = 1 << 14
@@ -55,7 +55,7 @@ const (
 	DefaultSlowAfter   = time.Second
 )
 
-// Limits of the configuration.
+// Limits of [Config]: sizes in bytes, and messages.
 const (
 	MinWindow      = 1 << 12
 	MaxWindow      = 1 << 30

@@ -13,5 +13,6 @@
 //
 // Programs use package failaware, whose nodes run one [Sync] each, a pure machine for one
 // goroutine that acts only on calls. The clock answers with a [Reading], and [Order]
-// compares two. Any goroutine may read a [Snapshot].
+// compares two. Any goroutine may read a [Snapshot]. docs/internals/clocks.md has the rules,
+// and the proof of the bounds.
 package clocksync

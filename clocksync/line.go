@@ -12,7 +12,7 @@ import (
 // before the bend comes.
 type Line struct {
 	Timeline TimelineID
-	Parent   TimelineID
+	Parent   TimelineID // that Timeline continues
 	Base     timed.Instant
 	Shown    Time
 	Rate     int64

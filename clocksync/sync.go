@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Config configures a [Sync].
+// Config configures a [Sync]. Every field is needed.
 type Config struct {
 	Self   timed.Incarnation
 	Timing timed.Timing
@@ -29,10 +29,11 @@ type Config struct {
 	MinReferences int
 }
 
-// Defaults and limits of the configuration.
+// Defaults of package failaware, which fills them in, and the limit of MaxSlew. Rates
+// are in parts per billion.
 const (
 	DefaultMaxDeviation  = time.Millisecond
-	DefaultMaxSlew       = 500_000 // 500 ppm
+	DefaultMaxSlew       = 500_000
 	MaxSlewLimit         = 1_000_000
 	DefaultStepThreshold = 10 * time.Millisecond
 	DefaultMaxUTCError   = 50 * time.Millisecond

@@ -1,7 +1,8 @@
-// Package datagram is the fail-aware datagram service of Fetzer and Cristian. The
-// receiver of a message holds a proven upper bound on its transmission delay, which
-// it computes after the fact from hardware clocks alone. So it knows whether the
-// message was fast or slow.
+// Package datagram is the fail-aware datagram service of Fetzer and Cristian ("A
+// Highly Available Local Leader Election Service", sections II to IV). The receiver of
+// a message holds a proven upper bound on its transmission delay, which it computes
+// after the fact from hardware clocks alone. So it knows whether the message was fast
+// or slow.
 //
 // # The bound
 //

@@ -1,6 +1,8 @@
 // Package membership is the fail-aware membership service. The support sets of leaders
 // seed its views. A view names a group and its members. Every node knows, by reading its
-// hardware clock, whether its view is up to date.
+// hardware clock, whether its view is up to date. Section X of Fetzer and Cristian,
+// "A Highly Available Local Leader Election Service", names logical partitions as the
+// basis of such a service; docs/internals/protocol.md has the rules.
 //
 // It promises:
 //

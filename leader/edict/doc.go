@@ -4,8 +4,8 @@
 // former leaders; see [Verifier], and package fence for a persistent one.
 //
 // The order follows van Renesse, Schneider and Gehrke, "Nerio: Leader Election and
-// Edict Ordering". An edict carries the stamps of the votes by which its creator
-// led. Two rounds of one epoch share a voter, because quorums intersect, and that
+// Edict Ordering", sections 7 and 10.6. An edict carries the stamps of the votes by
+// which its creator led. Two rounds of one epoch share a voter, because quorums intersect, and that
 // voter gave its votes one after the other. Epochs are compared first, because a
 // quorum system replaces its predecessor permanently, and votes second. Edicts of
 // the same round carry a counter of their creator.
