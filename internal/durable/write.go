@@ -41,6 +41,11 @@ func Write(path string, k Kind, content []byte) error {
 	return write(system{}, path, seal(k, content))
 }
 
+// Replace is [Write] for a file that people write too: b is all of its content. The file
+// keeps its owner, its group and its mode, so that who could read it still can. A new
+// file can be read by its owner only.
+func Replace(path string, b []byte) error { return write(keeper{path: path}, path, b) }
+
 func write(d disk, path string, b []byte) error {
 	f, err := d.create(path + next)
 	if err != nil {
@@ -124,3 +129,39 @@ func (system) create(path string) (file, error) {
 func (system) rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) syncDir(dir string) error { return SyncDir(dir) }
+
+// keeper is a disk whose new files have the owner, the group and the mode of the present
+// one.
+type keeper struct {
+	system
+	path string // of the present file
+}
+
+func (k keeper) create(path string) (file, error) {
+	// A crash may have left a file that belongs to the other owner already.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := k.system.create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.keep(f.(*os.File)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (k keeper) keep(f *os.File) error {
+	present, err := os.Stat(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := keepOwner(f, present); err != nil {
+		return fmt.Errorf("%s cannot keep its owner and group: %w", k.path, err)
+	}
+	return f.Chmod(present.Mode().Perm())
+}

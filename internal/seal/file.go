@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/trust"
 )
 
@@ -77,31 +78,18 @@ func readFile(path string) (*Ring, error) {
 	return Parse(string(b))
 }
 
-// WriteFile replaces a key file as a whole, and returns when it is on the disk. Only its
-// owner can read it.
-func (r *Ring) WriteFile(path string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.WriteString(r.Format())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
+// WriteFile replaces a key file as a whole, and returns when it is on the disk. It keeps
+// its owner, its group and its mode: root may change the keys of a service, which must
+// still be able to read them.
+func (r *Ring) WriteFile(path string) error { return durable.Replace(path, []byte(r.Format())) }
 
-// CreateFile writes a key file that does not exist yet. Only its owner can read it.
+// CreateFile writes a key file that does not exist yet, and returns when it is on the
+// disk. Only its owner can read it.
 func (r *Ring) CreateFile(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(r.Format())
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(err, f.Sync(), f.Close(), durable.SyncDir(filepath.Dir(path)))
 }

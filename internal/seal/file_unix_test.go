@@ -39,3 +39,30 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	_, err = ReadFile(path)
 	require.ErrorContains(t, err, "lets others write")
 }
+
+// Root changes the keys of a service, whose group can read the file: the service still
+// can afterwards. A file that a crash has left does not stand in the way.
+func TestAChangedFileKeepsItsOwnerAndMode(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	const service = 65533 // no user of this machine
+	for _, owner := range []int{0, service} {
+		path := filepath.Join(dir, "keys")
+		require.NoError(t, ring(t, NewKey()).CreateFile(path))
+		require.NoError(t, os.Chown(path, owner, service))
+		require.NoError(t, os.Chmod(path, 0o440))
+		require.NoError(t, os.WriteFile(path+".new", []byte("left by a crash"), 0o600))
+		require.NoError(t, os.Chown(path+".new", service, service))
+
+		require.NoError(t, ring(t, NewKey()).WriteFile(path))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o440), info.Mode().Perm())
+		at := info.Sys().(*syscall.Stat_t)
+		require.Equal(t, [2]uint32{uint32(owner), service}, [2]uint32{at.Uid, at.Gid})
+		require.NoError(t, os.Remove(path))
+	}
+}

@@ -63,7 +63,7 @@ var below = map[string][]string{
 	"internal/admit":              {"timed"},
 	"internal/claim":              {"timed"},
 	"internal/introduce":          {"timed", "internal/wire"},
-	"internal/seal":               {"internal/trust"},
+	"internal/seal":               {"internal/durable", "internal/trust"},
 	"internal/loop/commandqueue":  {},
 	"internal/loop/deliveryqueue": {"timed", "membership", "broadcast", "internal/life"},
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
