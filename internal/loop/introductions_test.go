@@ -7,8 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -61,7 +64,66 @@ func introducesBesideBroadcast(t testing.TB) {
 	d.routes.to[8].Addr, d.routes.to[8].Proved = at(80), true
 	d.tell(7, timed.SetOf(8))
 	o.run(l, time.Millisecond)
-	require.True(t, o.introduced[at(70)])
+	require.NotEmpty(t, o.introduced[at(70)])
 }
 
 func TestIntroductionsLeaveBesideTheBroadcast(t *testing.T) { introducesBesideBroadcast(t) }
+
+// All members are introduced that a peer can reach, in as many packets as that takes, and
+// none that has not shown that it receives.
+func introducesAll(t testing.TB) {
+	l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+	d := l.driver
+	o.takes(t, l, nil, at(70), 1, nothing)
+	var members timed.Set
+	for id := timed.NodeID(8); id < 8+2*wire.MaxMembers+1; id++ {
+		members.Add(id)
+		d.routes.learn(id, at(uint16(id)), true, d.clock.now)
+	}
+	d.routes.learn(200, at(200), false, d.clock.now)
+	d.tell(7, members.With(200))
+	o.run(l, time.Millisecond)
+	var told timed.Set
+	for _, m := range o.introduced[at(70)] {
+		require.Equal(t, at(uint16(m.Node)), m.Addr)
+		told.Add(m.Node)
+	}
+	require.Equal(t, members, told)
+}
+
+func TestAllMembersAreIntroduced(t *testing.T) { introducesAll(t) }
+
+// Who is at an address is not known, nor which build.
+func greetsAllBuilds(t testing.TB) {
+	l, o := newOutside(nil)
+	l.driver.greetAt(9, at(90))
+	o.run(l, time.Millisecond)
+	require.ElementsMatch(t, []uint8{wire.Oldest, wire.Version}, o.versions[at(90)])
+}
+
+func TestNodesOfAllBuildsAreGreeted(t *testing.T) { greetsAllBuilds(t) }
+
+// What a process says of itself and of others counts when it is accepted: a recorded
+// packet says it as well.
+func onlyAcceptedAreBelieved(t testing.TB) {
+	l, o := newOutside(nil)
+	d := l.driver
+	says := func(counter uint64, e datagram.Echo) {
+		p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 1, Boot: 77, Stamp: o.instant(), Echo: e},
+			MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold,
+			Frames: wire.FrameLabels | wire.FrameMembers, Labels: &wire.Labels{Name: "seven"}, Members: []wire.Member{{Node: 9, Addr: at(90)}}}
+		b := encoded(t, nil, counter, &p)
+		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(70), Received: o.instant()}}, l.cfg.Clock.Read())
+		o.run(l, 5*time.Millisecond)
+	}
+	says(1, nothing)
+	require.True(t, d.routes.known.Has(7))
+	require.Nil(t, l.Labels(7))
+	require.Zero(t, o.bytes[at(90)])
+	seen := header(t, o.last[at(70)])
+	says(2, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
+	require.Equal(t, "seven", l.Labels(7).Name)
+	require.NotZero(t, o.bytes[at(90)])
+}
+
+func TestOnlyAcceptedProcessesAreBelieved(t *testing.T) { onlyAcceptedAreBelieved(t) }

@@ -80,4 +80,22 @@ func silentIsForgotten(t testing.TB) {
 	require.False(t, d.stack != nil && d.stack.Datagram().Peers().Has(9), "the stack would greet it for ever")
 }
 
+// heardIsKept learns a peer that is heard for longer than a silent one is kept.
+func heardIsKept(t testing.TB) {
+	l, o := newOutside(nil)
+	d, counter := l.driver, uint64(0)
+	d.routes.learn(7, at(70), true, d.clock.now)
+	d.stack.AddPeer(d.clock.now, 7)
+	for end := o.instant().Add(2 * forgetAfter(&d.cfg.Timing)); o.instant() < end; {
+		o.advance(time.Second)
+		o.run(l, time.Millisecond)
+		require.True(t, d.routes.known.Has(7))
+		seen := header(t, o.last[at(70)])
+		counter++
+		o.takes(t, l, nil, at(70), counter, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
+	}
+}
+
+func TestALearntPeerThatIsHeardIsKept(t *testing.T) { heardIsKept(t) }
+
 func TestASilentLearntPeerIsForgotten(t *testing.T) { silentIsForgotten(t) }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,8 +22,10 @@ type outside struct {
 	*fakeConn
 	bytes map[netip.AddrPort]int
 	last  map[netip.AddrPort][]byte
-	// introduced are the addresses that got unsealed introductions.
-	introduced map[netip.AddrPort]bool
+	// introduced are the members of the unsealed introductions that each address got.
+	introduced map[netip.AddrPort][]wire.Member
+	// versions are those of the wire format in which each address got packets.
+	versions map[netip.AddrPort][]uint8
 	// settings are the unsealed ones that each address got last.
 	settings map[netip.AddrPort]*wire.Settings
 }
@@ -32,10 +35,13 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 		p := &pkts[i]
 		o.bytes[p.Addr] += p.N + len(p.Tail)
 		o.last[p.Addr] = append(append([]byte(nil), p.Buf[:p.N]...), p.Tail...)
+		if h, _, err := wire.ParseHeader(o.last[p.Addr]); err == nil && !slices.Contains(o.versions[p.Addr], h.Version) {
+			o.versions[p.Addr] = append(o.versions[p.Addr], h.Version)
+		}
 		var got wire.Packet
 		if new(wire.Decoder).Decode(append([]byte(nil), o.last[p.Addr]...), &got) == nil {
 			if got.Has(wire.FrameMembers) {
-				o.introduced[p.Addr] = true
+				o.introduced[p.Addr] = append(o.introduced[p.Addr], got.Members...)
 			}
 			if got.Settings != nil {
 				o.settings[p.Addr] = got.Settings
@@ -49,7 +55,8 @@ func (o *outside) WriteBatch(pkts []udp.Packet) (int, error) {
 func newOutside(ring *seal.Ring, list ...peers.Peer) (*Loop, *outside) {
 	var o *outside
 	l, _ := newLoop(func(cfg *Config) {
-		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}, map[netip.AddrPort]bool{}, map[netip.AddrPort]*wire.Settings{}}
+		o = &outside{cfg.Conn.(*fakeConn), map[netip.AddrPort]int{}, map[netip.AddrPort][]byte{}, map[netip.AddrPort][]wire.Member{},
+			map[netip.AddrPort][]uint8{}, map[netip.AddrPort]*wire.Settings{}}
 		cfg.Conn, cfg.Ring = o, ring
 		cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, list)
 	})
@@ -229,6 +236,11 @@ func junkIsLimited(t testing.TB) {
 	o.takes(t, l, s, at(70), 3, nothing)
 	o.takes(t, l, s, at(70), 3, nothing)
 	require.Equal(t, replayed+1, l.driver.count.replayed, "it was opened")
+	limited := l.driver.count.limited
+	for counter := range uint64(1000) { // of a broadcast, within the same millisecond
+		o.takes(t, l, s, at(70), 4+counter, nothing)
+	}
+	require.Equal(t, limited, l.driver.count.limited)
 }
 
 func TestJunkIsLimited(t *testing.T) { junkIsLimited(t) }
