@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // mayBeEmpty are the flags for which the empty text is a value: the environment or no file,
@@ -17,7 +19,7 @@ var mayBeEmpty = []string{"after", "ca", "cert", "config", "http", "key", "token
 // Settings of a node judge their values by themselves.
 func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		_, setting := f.Value.(*settingValue)
+		_, setting := cli.Inner(f).(*settingValue)
 		if err == nil && !setting && f.Value.Type() == "string" && f.Value.String() == "" && !slices.Contains(mayBeEmpty, f.Name) {
 			err = fmt.Errorf("--%s: it is empty", f.Name)
 		}

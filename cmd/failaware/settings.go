@@ -332,10 +332,10 @@ func (v *settingValue) Type() string {
 	return v.s.kind
 }
 
+// Collects reports whether the flag may be repeated.
+func (v *settingValue) Collects() bool { return v.s.list() }
+
 func (v *settingValue) Set(text string) error {
-	if !v.s.list() {
-		delete(v.to, v.s.key)
-	}
 	v.to[v.s.key] = append(v.to[v.s.key], raw{text, "--" + v.s.flag})
 	return nil
 }

@@ -50,6 +50,7 @@ func complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = Version()
 	completeValues(root)
+	refuseRepetition(root)
 	markBegin(root)
 }
 
