@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,10 @@ func runProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{socket: filepath.Join(shortDir(t), "api"), stop: cancel, done: make(chan struct{})}
-	args = append([]string{"node", "--api", p.socket}, args...)
+	if !slices.Contains(args, "--api") {
+		args = append([]string{"--api", p.socket}, args...)
+	}
+	args = append([]string{"node"}, args...)
 	go func() {
 		defer close(p.done)
 		p.code = program.Run(ctx, args, strings.NewReader(""), &p.out, &p.err)

@@ -17,7 +17,7 @@ var mayBeEmpty = []string{"after", "ca", "cert", "config", "http", "key", "token
 // refuseEmpty refuses flags with an empty value, as of a variable of a shell that is not set.
 // Otherwise an empty --addr would be the default node, and an empty --version no condition.
 // Settings of a node judge their values by themselves.
-func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
+func refuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		_, setting := cli.Inner(f).(*settingValue)
 		if err == nil && !setting && f.Value.Type() == "string" && f.Value.String() == "" && !slices.Contains(mayBeEmpty, f.Name) {

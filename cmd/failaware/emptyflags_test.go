@@ -23,7 +23,7 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, rest)
 			require.NoError(t, fresh.ParseFlags([]string{"--" + f.Name, ""}))
-			err = refuseEmpty(fresh, nil)
+			err = refuseEmpty(fresh)
 			if slices.Contains(mayBeEmpty, f.Name) {
 				require.NoError(t, err)
 				return

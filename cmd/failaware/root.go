@@ -42,7 +42,7 @@ Exit codes: 0 yes or done, 1 no or not in time, 2 wrong usage or it can never su
 		Args: cobra.NoArgs,
 		RunE: cli.Help,
 
-		PersistentPreRunE: refuseEmpty,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return cmp.Or(refuseEmpty(cmd), refuseZero(cmd)) },
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&g.addr, "addr", "", "a node's API: socket path, unix:PATH, http://LOOPBACK:PORT or https://HOST:PORT (FAILAWARE_ADDR; default "+api.DefaultSocket()+")")
@@ -75,9 +75,6 @@ const defaultTimeout = 5 * time.Second
 
 // client returns a client of the node at --addr.
 func (g *globals) client() (*api.Client, error) {
-	if g.timeout < 0 {
-		return nil, cli.Wrong("--timeout must not be below 0")
-	}
 	where, token := g.addr, g.token
 	if where == "" {
 		where = os.Getenv("FAILAWARE_ADDR")

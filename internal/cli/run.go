@@ -26,6 +26,9 @@ type Program struct {
 func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := p.Root()
 	complete(root)
+	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
+		refuseRepetition(root) // completion reads the same flags twice
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -50,7 +53,6 @@ func complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = Version()
 	completeValues(root)
-	refuseRepetition(root)
 	markBegin(root)
 }
 
