@@ -148,6 +148,14 @@ func (d *forgetful) rename(from, to string) error {
 	return nil
 }
 
+func (d *forgetful) remove(path string) error {
+	if err := d.call(); err != nil {
+		return err
+	}
+	d.change(func(m map[string]*inode) { delete(m, path) })
+	return nil
+}
+
 func (d *forgetful) syncDir(string) error {
 	if err := d.call(); err != nil {
 		return err
@@ -264,3 +272,20 @@ func crashLeavesMore(t testing.TB) {
 }
 
 func TestWhatACrashHasLeftIsNoPartOfARecord(t *testing.T) { crashLeavesMore(t) }
+
+// A file whose removal succeeded is in none of the directories that a crash can leave.
+func TestARemovedFileStaysAway(t *testing.T) { removedStaysAway(t) }
+
+func removedStaysAway(t testing.TB) {
+	for left := range 4 {
+		d := newForgetful("record", nil, left)
+		if remove(d, "record") != nil {
+			continue
+		}
+		for _, names := range d.names {
+			require.Empty(t, names, "a crash brings the file back")
+		}
+		return
+	}
+	require.Fail(t, "no removal succeeded")
+}

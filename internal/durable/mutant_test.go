@@ -13,5 +13,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableRenameUnsynced": afterCrash,
 		"DurableDirUnsynced":    afterCrash,
 		"DurableKeepsTheRest":   crashLeavesMore,
+		"RemovalUnsynced":       removedStaysAway,
 	})
 }

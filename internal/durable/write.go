@@ -23,6 +23,7 @@ const next = ".new"
 type disk interface {
 	create(path string) (file, error)
 	rename(from, to string) error
+	remove(path string) error
 	syncDir(dir string) error
 }
 
@@ -65,6 +66,21 @@ func write(d disk, path string, b []byte) error {
 	}
 	if err := d.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)
+	}
+	return nil
+}
+
+// Remove removes a file, if there is one. When it returns nil, no crash brings the file
+// back.
+func Remove(path string) error { return remove(system{}, path) }
+
+func remove(d disk, path string) error {
+	if err := d.remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// Without a file too: an earlier removal may not have been flushed.
+	if err := d.syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("remove %s: flush its directory: %w", path, err)
 	}
 	return nil
 }
@@ -127,6 +143,8 @@ func (system) create(path string) (file, error) {
 }
 
 func (system) rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) remove(path string) error { return os.Remove(path) }
 
 func (system) syncDir(dir string) error { return SyncDir(dir) }
 

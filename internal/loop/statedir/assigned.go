@@ -83,10 +83,10 @@ func (a *Assigned) Keep(id timed.NodeID) error {
 // it may have voted.
 func (a *Assigned) Forget() error {
 	a.id = timed.NoNode
-	if err := os.Remove(a.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.Remove(a.path()); err != nil {
 		return fmt.Errorf("failaware: cannot give up the id: %w", err)
 	}
-	return durable.SyncDir(a.dir)
+	return nil
 }
 
 // Former returns the ids under which nodes have run with the directory.

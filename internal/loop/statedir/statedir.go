@@ -227,9 +227,10 @@ func (d *Dir) write(r record) error {
 	return nil
 }
 
-// Discard removes the state of an id that was refused before the node was ready.
+// Discard removes the state of an id that was refused before the node was ready. The lock
+// is held until then: afterwards the file may be another process's.
 func (d *Dir) Discard() error {
-	err := os.Remove(d.path)
+	err := durable.Remove(d.path)
 	return errors.Join(err, d.Close())
 }
 
