@@ -2,12 +2,15 @@ package loop
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
+	"github.com/failaware/failaware/internal/claim"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
@@ -129,3 +132,38 @@ func greetingsAreAnswered(t testing.TB) {
 }
 
 func TestGreetingsOfKnownNodesAreAnswered(t *testing.T) { greetingsAreAnswered(t) }
+
+// A rival is answered once in a period, however much comes from there.
+func rivalsAreAnsweredSeldom(t testing.TB) {
+	l, o := newOutside(nil)
+	o.run(l, time.Second)
+	d := l.driver
+	sent, answers := o.bytes[at(70)], 0
+	for range 9 {
+		d.routes.book.Note(d.clock.now, &admit.Arrival[netip.AddrPort]{From: 1, Addr: at(70), Bytes: 1000})
+		d.handleRival(&datagram.Header{Version: wire.Version, Boot: 60, Stamp: o.instant()}, at(70))
+		d.flush()
+		if o.bytes[at(70)] > sent {
+			sent, answers = o.bytes[at(70)], answers+1
+		}
+	}
+	require.Equal(t, 1, answers)
+}
+
+func TestRivalsAreAnsweredSeldom(t *testing.T) { rivalsAreAnsweredSeldom(t) }
+
+// A refusal that was long under way says nothing: it may be about an earlier process that
+// has ended since.
+func lateRefusals(t testing.TB) {
+	for age, refused := range map[time.Duration]bool{0: true, timed.LAN().Expires / 2: true, timed.LAN().Expires/2 + 1: false} {
+		l, _ := newTestLoop(t)
+		d := l.driver
+		d.claims.machine = claim.New(&d.cfg.Timing, d.clock.now)
+		d.in.packet = wire.Packet{Frames: wire.FrameInUse, Used: timed.SetOf(1),
+			Header: datagram.Header{Echo: datagram.Echo{Boot: d.cfg.Self.Boot, Latest: d.clock.now.Add(-age)}}}
+		d.judgeClaim(datagram.Delivered)
+		require.Equal(t, refused, d.claims.machine.HandleTimeout(d.clock.now) == claim.Refused, age)
+	}
+}
+
+func TestLateRefusalsSayNothing(t *testing.T) { lateRefusals(t) }

@@ -3,6 +3,7 @@ package loop
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,20 @@ func longVotesStay(t testing.TB) {
 		step(l, c)
 	}
 }
+
+// When they are over, the disk says so, and the next process need not wait as long.
+func longVotesEnd(t testing.TB) {
+	dir := t.TempDir()
+	state := stateOf(t, dir, 2*time.Second)
+	l, c := newLoop(func(cfg *Config) { cfg.State = state })
+	untilReady(l, c)
+	require.Eventually(t, func() bool { // another goroutine writes
+		b, err := os.ReadFile(filepath.Join(dir, "node-1.state"))
+		return err == nil && !strings.Contains(string(b), " maxlock 2000000000 ")
+	}, time.Minute, time.Millisecond)
+}
+
+func TestLongVotesEndOnTheDisk(t *testing.T) { longVotesEnd(t) }
 
 func TestLongVotesStayOnTheDisk(t *testing.T) { longVotesStay(t) }
 

@@ -52,24 +52,34 @@ func (d *driver) supply() {
 	}
 	m.sends.Look()
 	m.more, m.stalled = false, false
-	turn := turnBytes
-	if v := d.stack.BroadcastState().View(); v != nil {
-		turn = max(turnBytes/max(1, len(v.Members)-1), minTurnBytes)
-	}
+	turn := turnOf(d.stack.BroadcastState().View())
 	for class := broadcast.ClassUnordered; class <= broadcast.ClassOrdered; class++ {
-		for left := turn; m.sends.Refill(class, d.stack); {
-			if left <= 0 {
-				m.more = true
-				break
-			}
-			weight, err := m.sends.HandOver(class, d.clock.now, d.stack)
-			if err != nil {
-				m.stalled = true
-				break
-			}
-			left -= weight
-			m.took = d.clock.now
+		d.supplyClass(class, turn)
+	}
+}
+
+// turnOf returns how much of a class one turn sends to each member of a view.
+func turnOf(v *membership.View) int {
+	if v == nil {
+		return turnBytes
+	}
+	return max(turnBytes/max(1, len(v.Members)-1), minTurnBytes)
+}
+
+// supplyClass hands over messages of a class until left is used up.
+func (d *driver) supplyClass(class broadcast.Class, left int) {
+	for m := d.msgs; m.sends.Refill(class, d.stack); {
+		if left <= 0 {
+			m.more = true
+			return
 		}
+		weight, err := m.sends.HandOver(class, d.clock.now, d.stack)
+		if err != nil {
+			m.stalled = true
+			return
+		}
+		left -= weight
+		m.took = d.clock.now
 	}
 }
 

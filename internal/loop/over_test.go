@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
@@ -95,6 +96,19 @@ func heardIsKept(t testing.TB) {
 		o.takes(t, l, nil, at(70), counter, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
 	}
 }
+
+// Addresses from which nothing has come for long are forgotten.
+func silentAddressesAreForgotten(t testing.TB) {
+	l, c := newTestLoop(t)
+	d := l.driver
+	d.routes.book.Note(d.clock.now, &admit.Arrival[netip.AddrPort]{From: 9, Addr: at(90), Bytes: 100})
+	require.True(t, d.routes.book.Spend(9, at(90), 1))
+	c.advance(forgetAfter(&d.cfg.Timing) + cleanEvery)
+	d.turn(nil, l.cfg.Clock.Read())
+	require.False(t, d.routes.book.Spend(9, at(90), 1))
+}
+
+func TestSilentAddressesAreForgotten(t *testing.T) { silentAddressesAreForgotten(t) }
 
 func TestALearntPeerThatIsHeardIsKept(t *testing.T) { heardIsKept(t) }
 

@@ -18,7 +18,8 @@ type Snapshot struct {
 	Phase       *Phase // of the local lead
 	GlobalPhase *Phase // of the global lead
 	// Shown is the latest time of the clock's timeline that any reader was given. All
-	// snapshots of one timeline share it.
+	// snapshots of one timeline and incarnation share it: what a clock has shown that is
+	// not trusted any more holds back no other.
 	Shown *atomic.Int64
 }
 
