@@ -152,7 +152,7 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 	for {
 		held, err := l.first(ctx)
 		switch {
-		case err == nil && held.Left() > l.timing.margin+l.termBefore:
+		case err == nil && l.suffices(held):
 			return held, nil
 		case err == nil:
 			last = fmt.Errorf("node %d leads, but not for long enough", l.node)
@@ -175,6 +175,10 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 		}
 	}
 }
+
+// suffices reports whether a hold lasts long enough to start the command: so that nothing
+// needs to end it at once.
+func (l *locking) suffices(h *api.Held) bool { return h.Left() > l.timing.margin+l.termBefore }
 
 // first asks for the first hold of a lead. It asks for the timing again, because the
 // node may have been restarted with other settings.

@@ -8,13 +8,16 @@ import (
 	"syscall"
 )
 
-// commandSignals returns the signals that a command under a lock gets. Among them are
-// those that stop a terminal's job: they must stop the command, and never the process
-// that has to kill it.
+// passedOn are the signals that a command under a lock gets. Among them are those that
+// stop a terminal's job: they must stop the command, and never the process that has to
+// kill it.
+var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+	syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT}
+
+// commandSignals returns these signals as they come, until the function is called.
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 16)
-	signal.Notify(c, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
-		syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
+	signal.Notify(c, passedOn...)
 	return c, func() { signal.Stop(c) }
 }
 

@@ -51,7 +51,7 @@ func startGuard(all cgroup) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{cmd: &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(all)}, Env: os.Environ(), SysProcAttr: sessionOfItsOwn()}}
+	g := &guard{cmd: guardCommand(self, all)}
 	from, to, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -63,6 +63,11 @@ func startGuard(all cgroup) (*guard, error) {
 		return nil, errors.Join(err, to.Close())
 	}
 	return g, nil
+}
+
+// guardCommand returns the command that is a guard, in a session of its own.
+func guardCommand(self string, all cgroup) *exec.Cmd {
+	return &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(all)}, Env: os.Environ(), SysProcAttr: sessionOfItsOwn()}
 }
 
 // until tells the guard when to kill the group. It does not wait for a guard that is

@@ -26,8 +26,8 @@ type watch struct {
 	held  *api.Held
 	last  error // of the latest request, if it failed
 
-	lost   error     // the reason for ending the command
-	killBy time.Time // when SIGKILL follows SIGTERM; safety does not depend on it
+	lost   error         // the reason for ending the command
+	killBy timed.Instant // when SIGKILL follows SIGTERM; 0 before. Safety does not depend on it
 	killed bool
 }
 
@@ -139,12 +139,12 @@ func (w *watch) look() time.Duration {
 	case w.lost == nil:
 		return left - w.l.termBefore
 	case w.l.termBefore == 0 || left <= 0:
-	case w.killBy.IsZero():
-		w.killBy = time.Now().Add(w.l.termBefore)
+	case w.killBy == 0:
+		w.killBy = w.l.clock.Now().Add(w.l.termBefore)
 		w.child.terminate()
 		return min(left, w.l.termBefore)
-	case time.Now().Before(w.killBy):
-		return min(left, time.Until(w.killBy))
+	case w.l.clock.Now() < w.killBy:
+		return min(left, w.killBy.Sub(w.l.clock.Now()))
 	}
 	w.killed = true
 	w.child.kill()

@@ -10,10 +10,26 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){
-		"LockOfAnyLead":      otherLeadsRenewNothing,
-		"LockDeathAtReport":  outcomesAreOfTheDeath,
-		"LockDeathAfterward": deathsAreTimedAtOnce,
-		"LockGuardUnseen":    theGuardsKillIsALostLead,
-		"LockRenewedLate":    lateRenewalsRenewNothing,
+		"LockOfAnyLead":       otherLeadsRenewNothing,
+		"LockDeathAtReport":   outcomesAreOfTheDeath,
+		"LockDeathAfterward":  deathsAreTimedAtOnce,
+		"LockGuardUnseen":     theGuardsKillIsALostLead,
+		"LockRenewedLate":     lateRenewalsRenewNothing,
+		"LockStartsLate":      firstHolds,
+		"LockOldTiming":       firstHolds,
+		"LockGivesUp":         whatPasses,
+		"LockResigns":         resigns,
+		"LockResignsUnheard":  resigns,
+		"LockGuardAtTheEnd":   holdsBound,
+		"LockGuardBehind":     holdsBound,
+		"LockRefusedGoesOn":   holdsBound,
+		"LockTermOutlives":    lateTermsAreCutShort,
+		"LockSleepsAtTerm":    lateTermsAreCutShort,
+		"LockSleepsAfterTerm": lateTermsAreCutShort,
+		"LockTermLate":        holdsBound,
+		"LockNoTerm":          holdsBound,
+		"LockRequestHangs":    renewals,
+		"LockRenewsLocal":     renewals,
+		"LockSleepUnseen":     sleepsAreReported,
 	})
 }

@@ -132,4 +132,9 @@ var notices = map[string]func(testing.TB){
 	"RefusedLate":             lateRefusals,
 	"MismatchForEver":         mendedSettings,
 	"BookForEver":             silentAddressesAreForgotten,
+	"LeaveForAnyone":          leavesWhenNothingBinds,
+	"LeaveAtOnce":             leavesWhenNothingBinds,
+	"EchoOfAnyBoot":           echoesOfTheIncarnation,
+	"GreetsKnownId":           listsAndPeers,
+	"ReasonKept":              leadsEndWithTheirReasons,
 }

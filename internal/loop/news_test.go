@@ -45,6 +45,7 @@ func leadsEndWithTheirReasons(t testing.TB) {
 	d.publish()
 	after := l.Snapshot()
 	require.NotSame(t, before.Phase, after.Phase)
+	require.Nil(t, d.pub.lost, "the next end has another reason")
 	<-before.Phase.Over
 	require.Equal(t, leader.Resigned, before.Phase.Lost().Reason)
 
@@ -175,6 +176,9 @@ func listsAndPeers(t testing.TB) {
 	added, _ := r.take(&peers.List{listed(6, 60)}, timed.Set{}, 3)
 	require.Equal(t, timed.Set{}, added, "it has left for good")
 
+	r.learn(255, at(55), true, 4)
+	require.EqualValues(t, 254, r.unused(), "nobody is known to have it")
+
 	self := listed(timed.NoNode, 10)
 	self.Learn(1)
 	require.False(t, r.searching(self, timed.Set{}), "a node does not search itself")
@@ -238,3 +242,48 @@ func mendedSettings(t testing.TB) {
 }
 
 func TestMendedSettingsAreForgotten(t *testing.T) { mendedSettings(t) }
+
+// The answer to a challenge of an earlier incarnation proves nothing: its clock is not the
+// same.
+func echoesOfTheIncarnation(t testing.TB) {
+	r := routes{self: 1, limit: 10}
+	r.learn(5, at(50), false, 1)
+	h := datagram.Header{Source: 5, Boot: 3}
+	pkt := packetFrom(nil, at(51), 10)
+	require.False(t, r.prove(&h, pkt, 9, 10))
+	r.book.NoteChallenge(5, at(51), 7)
+	for _, boot := range []timed.BootID{8, 9} {
+		h.Echo = datagram.Echo{Boot: boot, Sent: 7, Latest: 7}
+		require.Equal(t, boot == 9, r.prove(&h, pkt, 9, 11), boot)
+	}
+}
+
+func TestEchoesOfAnotherIncarnationProveNothing(t *testing.T) { echoesOfTheIncarnation(t) }
+
+// A node that leaves says whether it comes back, and stays until its holds are over.
+func leavesWhenNothingBinds(t testing.TB) {
+	for i := range 4 {
+		forGood, leads := i < 2, i%2 == 0
+		l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+		for leads && !l.Snapshot().Leading {
+			step(l, o.fakeConn)
+		}
+		d := l.driver
+		hold := &Hold{}
+		if leads {
+			hold = d.hold(false)
+		}
+		l.Leave(forGood)
+		d.turn(nil, l.cfg.Clock.Read())
+		var p wire.Packet
+		require.NoError(t, new(wire.Decoder).Decode(o.last[at(70)], &p))
+		require.True(t, p.Has(wire.FrameLeaving))
+		require.Equal(t, forGood, p.Forget)
+		for !d.life.Over() {
+			step(l, o.fakeConn)
+		}
+		require.GreaterOrEqual(t, o.instant(), hold.Until)
+	}
+}
+
+func TestANodeLeavesWhenNothingBindsIt(t *testing.T) { leavesWhenNothingBinds(t) }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// asked is a node's API as lock asks it.
+type asked struct {
+	*locking
+	stderr bytes.Buffer
+	timing api.Timing
+	fails  int      // the status of all answers, unless 0
+	holds  []string // the queries of the requests for holds
+	hang   bool     // requests for holds get no answer
+	came   chan struct{}
+	left   time.Duration // of a hold, by the clock of lock
+	resign int
+}
+
+func newAsked(t testing.TB) *asked {
+	dir, err := os.MkdirTemp("", "fa")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "api")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	a := &asked{came: make(chan struct{}, 100), left: 500}
+	a.timing = api.Timing{SchedulingDelayNS: 10, ElectionPeriodNS: 100, LockTimeNS: 1000}
+	mux := http.NewServeMux()
+	answer := func(w http.ResponseWriter, x any) {
+		if a.fails != 0 {
+			api.Fail(w, a.fails, os.ErrInvalid)
+			return
+		}
+		api.Answer(w, http.StatusOK, x)
+	}
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, api.Status{Node: 7, Timing: a.timing}) })
+	mux.HandleFunc("POST /v1/leader/hold", func(w http.ResponseWriter, q *http.Request) {
+		a.holds = append(a.holds, q.URL.RawQuery)
+		a.came <- struct{}{}
+		if a.hang {
+			<-q.Context().Done()
+			return
+		}
+		answer(w, api.Hold{Node: 7, Boot: "b", ValidForNS: int64(a.left + 3*timed.Granule)})
+	})
+	mux.HandleFunc("POST /v1/resign", func(w http.ResponseWriter, _ *http.Request) {
+		a.resign++
+		answer(w, struct{}{})
+	})
+	srv := &http.Server{Handler: mux}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	cmd := &cobra.Command{}
+	cmd.SetErr(&a.stderr)
+	a.locking = &locking{g: &globals{}, cmd: cmd, client: api.NewClient(api.Address{Socket: socket}, ""),
+		clock: hwclock.Of(func() int64 { return int64(time.Hour) })}
+	return a
+}
+
+// A hold for which the command would have to be ended at once starts none, and the timing
+// is that of the node that gives the hold, which may have been restarted with another one.
+func firstHolds(t testing.TB) {
+	a := newAsked(t)
+	a.termBefore = 100
+	a.timing.LockTimeNS = 10_000
+	for left, enough := range map[time.Duration]bool{0: false, 110: false, 111: true, 500: true} {
+		a.left = left
+		h, err := a.first(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, enough, a.suffices(h), left)
+	}
+	a.left, a.timing.SchedulingDelayNS = 500, 300
+	h, err := a.first(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 300, a.locking.timing.margin)
+	require.EqualValues(t, 500, h.Left())
+	a.timing.LockTimeNS = 300
+	_, err = a.first(t.Context())
+	require.ErrorContains(t, err, "is too long")
+}
+
+func TestFirstHolds(t *testing.T) { firstHolds(t) }
+
+// Lock waits for a node that does not lead, that has stopped, and that is not there yet.
+func whatPasses(t testing.TB) {
+	a := newAsked(t)
+	for code, want := range map[int]bool{http.StatusConflict: true, http.StatusServiceUnavailable: true, http.StatusForbidden: false,
+		http.StatusBadRequest: false, http.StatusInternalServerError: false} {
+		a.fails = code
+		_, err := a.first(t.Context())
+		require.Error(t, err)
+		require.Equal(t, want, passes(err), code)
+		require.Equal(t, code == http.StatusConflict, refused(err), code)
+	}
+	a.client = api.NewClient(api.Address{Socket: filepath.Join(t.TempDir(), "none")}, "")
+	_, err := a.first(t.Context())
+	require.True(t, passes(err), err)
+}
+
+func TestWhatPasses(t *testing.T) { whatPasses(t) }
+
+// Only --resign resigns, and a failure is told unless the lead is gone anyway.
+func resigns(t testing.TB) {
+	a := newAsked(t)
+	a.handOver(t.Context())
+	require.Zero(t, a.resign)
+	a.locking.resign = true
+	for code, told := range map[int]bool{0: false, http.StatusConflict: false, http.StatusForbidden: true} {
+		a.fails = code
+		a.stderr.Reset()
+		a.handOver(t.Context())
+		require.Equal(t, told, a.stderr.Len() > 0, code)
+	}
+	require.Equal(t, 3, a.resign)
+}
+
+func TestResigns(t *testing.T) { resigns(t) }
+
+// Renewals are of the kind of lead of the first hold, and make no edicts. A request without
+// an answer does not keep the next one from being made.
+func renewals(t testing.TB) {
+	a := newAsked(t)
+	a.global, a.token, a.hang = true, "volume-7", true
+	ctx, stop := context.WithCancel(t.Context())
+	to, ended := make(chan renewal), make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.renew(ctx, lockTiming{renew: time.Millisecond, longer: 10 * time.Millisecond}, to)
+	}()
+	for range 3 {
+		select {
+		case r := <-to:
+			require.Error(t, r.err)
+		case <-time.After(time.Minute):
+			require.Fail(t, "a request hangs")
+		}
+	}
+	stop()
+	<-ended
+	<-a.came
+	require.Equal(t, "global=true", a.holds[0])
+}
+
+func TestRenewals(t *testing.T) { renewals(t) }
