@@ -13,6 +13,10 @@ func TestBoundsNoticeBugs(t *testing.T) {
 		"BroadcastTermsOfOther":   func() bool { return !otherTerms() },
 		"BroadcastRecallLate":     func() bool { return !recalledLate() },
 		"BroadcastSlowForgotten":  func() bool { return !slowInTheNextView() },
+		"BroadcastLogsEndless":    endlessRequests,
+		"BroadcastFillUnasked":    func() bool { return asksForItsFill(t) },
+		"BroadcastCutKept":        func() bool { return cutsInEachView(t) },
+		"BroadcastReportsKept":    func() bool { return beginsAnew(t) },
 	} {
 		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })
 	}

@@ -22,6 +22,13 @@ func endlessRequests() bool {
 	for range 2 * maxAnswers {
 		s.handleWant(incarnation(1), Want{Sender: 1, Boot: 1, From: 1, To: 1})
 	}
+	if len(s.answers) != maxAnswers {
+		return false
+	}
+	s.answers = nil
+	for range 2 * maxAnswers {
+		s.handleLogWant(incarnation(1), Span{From: 1, To: 1})
+	}
 	return len(s.answers) == maxAnswers
 }
 

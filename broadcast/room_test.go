@@ -184,3 +184,35 @@ func answersInBounds() bool {
 }
 
 func TestAnswersAreBounded(t *testing.T) { require.True(t, answersInBounds()) }
+
+// asksForItsFill reports whether a member asks for what it lacks when a view ends, if the
+// answer that the plan has another one send is lost.
+func asksForItsFill(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	for _, i := range []int{1, 0, 0, 0} {
+		_, err := g.cast(i, []byte("ordered"), unordered)
+		require.NoError(t, err)
+		g.run(aFewPeriods)
+	}
+	require.Equal(t, 2, g.nodes[1].decider, "who gets the message does not decide")
+	lost := 0
+	g.drop = func(_, to int, p *Packet) bool {
+		if to != 2 || len(p.Runs) == 0 || lost == 2 {
+			return false
+		}
+		lost++
+		return true
+	}
+	_, err := g.cast(1, []byte("lost"), unordered)
+	require.NoError(t, err)
+	g.act(1)
+	g.act(0) // which delivers it
+	v := viewOf(2, 0, 1, 2)
+	for i, s := range g.nodes {
+		s.Freeze(g.now, v, i == 0)
+	}
+	g.run(aFewPeriods)
+	return lost == 2 && g.nodes[0].Ready(v.ID)
+}
+
+func TestAMemberAsksForWhatItLacksAtTheEnd(t *testing.T) { require.True(t, asksForItsFill(t)) }

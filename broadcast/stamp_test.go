@@ -157,3 +157,29 @@ func neverWaitsForTheFuture(t testing.TB) bool {
 }
 
 func TestAStampInTheFutureHoldsUpNothing(t *testing.T) { require.True(t, neverWaitsForTheFuture(t)) }
+
+// The decisions that cut stamps are counted in each view anew.
+func cutsInEachView(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	sent := 0
+	for _, before := range []int{50, 0} {
+		for range before {
+			_, err := g.cast(0, []byte("total"), Options{TotalOrder, WeakAtomicity})
+			require.NoError(t, err)
+			sent++
+			g.run(time.Millisecond)
+		}
+		g.nodes[2].floor = 1 << 61
+		_, err := g.cast(2, []byte("timed"), Options{TimedOrder, WeakAtomicity})
+		require.NoError(t, err)
+		sent++
+		g.run(g.nodes[0].leeway() + aFewPeriods)
+		if !slices.Equal(g.count, []int{sent, sent, sent}) {
+			return false
+		}
+		g.install(viewOf(2, 0, 1, 2))
+	}
+	return true
+}
+
+func TestStampsInTheFutureAreCutInEachView(t *testing.T) { require.True(t, cutsInEachView(t)) }

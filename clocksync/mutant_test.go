@@ -28,5 +28,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BendAtTheWrongEnd":    bendsAreForeseen,
 		"HoldoverIgnoresBend":  holdoverAfterABend,
 		"ForwardedAge":         forwardedSamplesAge,
+		"FarewellsPushedOut":   alternatingTimelines,
+		"LeapWithoutDrift":     leapOnASlowClock,
+		"LeaderCombinesLate":   newLeaderKnowsUTC,
 	})
 }

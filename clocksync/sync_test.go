@@ -186,6 +186,30 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
 }
 
+// Two timelines that alternate do not push out a third, whose time must not run back either.
+func alternatingTimelines(t testing.TB) {
+	_, a := leader(t, 1, wall)
+	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
+	_, d := leader(t, 4, wall-Time(11*time.Millisecond))
+	f := New(config(2), start, wall)
+	f.HandleLine(start, &a, 0, 0, nil)
+	f.NoteShared()
+	at := start
+	for range len(f.left) + 1 {
+		for _, other := range []Line{b, d} {
+			at = at.Add(time.Microsecond)
+			f.HandleLine(at, &other, 0, 0, nil)
+			require.Equal(t, other.Timeline, f.Read(at).Timeline)
+		}
+	}
+	a.Shown -= Time(4 * time.Millisecond) // close enough to the others that a change back would slew
+	f.HandleLine(at, &a, 0, 0, nil)
+	require.Equal(t, a.Timeline, f.Read(at).Timeline)
+	require.GreaterOrEqual(t, f.Read(at).Time, wall, "not less than before")
+}
+
+func TestAlternatingTimelinesPushOutNoOther(t *testing.T) { alternatingTimelines(t) }
+
 // The leader's promise ends, by this clock, when the leader's clock may have reached its end.
 func promiseEndsEarly(t testing.TB) {
 	_, line := leader(t, 1, wall)

@@ -170,6 +170,31 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, External, c.Read(after).Status)
 }
 
+// Weeks before a leap second, a slow clock comes to it early.
+func leapOnASlowClock(t testing.TB) {
+	end := Time(time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	const left = 20 * 24 * time.Hour
+	c := New(utcConfig(1), start, end-Time(left))
+	c.HandleLead(start, nil)
+	c.HandleSample(start, &Sample{1, start, end - Time(left), end - Time(left), LeapInsert}, nil)
+	near := start.Add(timed.LAN().MaxDrift.Lower(left - LeapMargin))
+	require.NotEqual(t, UnknownBound, c.Read(near.Add(-time.Minute)).UTCBound)
+	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
+}
+
+func TestASlowClockComesEarlyToALeapSecond(t *testing.T) { leapOnASlowClock(t) }
+
+// A node that becomes the leader believes its references at once.
+func newLeaderKnowsUTC(t testing.TB) {
+	c := New(utcConfig(1), start, wall)
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	require.Equal(t, UnknownBound, c.Read(start).UTCBound, "a follower leaves that to its leader")
+	require.Equal(t, []Kind{Adopted, UTCChanged}, kinds(c.HandleLead(start, nil)))
+	require.Equal(t, External, c.Read(start).Status)
+}
+
+func TestANewLeaderBelievesItsReferences(t *testing.T) { newLeaderKnowsUTC(t) }
+
 // A follower without references that becomes the leader near a leap second knows of the
 // leap second.
 func TestLeapSecondOutlivesTheLeader(t *testing.T) {

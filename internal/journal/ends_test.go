@@ -106,6 +106,24 @@ func endsAfterCrashes(t testing.TB) {
 // An end that a process did not come to write is written by the next one.
 func TestACrashLosesNoEnd(t *testing.T) { endsAfterCrashes(t) }
 
+// endsWithoutPower has the power fail once a batch behind the end was reported.
+func endsWithoutPower(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	for seed := range uint64(20) {
+		d, j := nearItsEnd(t, o)
+		for n := 2; n < 5; n++ {
+			require.NoError(t, appendOne(j, n, 90))
+			if left := d.Survivor(rand.New(rand.NewPCG(seed, uint64(n)))); len(files(left, "log-")) > 1 {
+				lastIsMissed(t, left, o, fmt.Sprintf("the power fails after batch %d, seed %d", n, seed))
+			}
+		}
+		require.NoError(t, j.Close())
+	}
+}
+
+// The end of a segment is on the disk before anything behind it is reported.
+func TestAPowerCutLosesNoEnd(t *testing.T) { endsWithoutPower(t) }
+
 // damageRemovesNothing damages a snapshot whose process ended before it had removed what the
 // snapshot stands for.
 func damageRemovesNothing(t testing.TB) {

@@ -27,6 +27,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalGoesOn":              staysFailed,
 		"JournalEndSkipped":          endsOnFullDisks,
 		"JournalEndForgotten":        endsAfterCrashes,
+		"JournalEndUnflushed":        endsWithoutPower,
 		"JournalRemovesUnchecked":    damageRemovesNothing,
 		"JournalDropsTooMuch":        snapshotsAnywhere,
 		"JournalOfAnother":           journalsAreNotMixed,

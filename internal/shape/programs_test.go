@@ -11,16 +11,17 @@ import (
 // unlinked lists packages that must not be linked into the daemon: prefixes of import
 // paths, each with a description.
 var unlinked = map[string]string{
-	module + "/sim":              "a simulator",
-	module + "/internal/bench":   "a benchmark",
-	module + "/internal/figure":  "a plotter",
-	module + "/internal/svg":     "pictures",
-	module + "/internal/ntptest": "a test helper",
-	"gonum.org":                  "a plotter",
-	"golang.org/x/image":         "pictures and fonts",
-	"image/png":                  "pictures",
-	"net/http/pprof":             "a debugging API",
-	"testing":                    "a test helper",
+	module + "/sim":               "a simulator",
+	module + "/internal/bench":    "a benchmark",
+	module + "/internal/figure":   "a plotter",
+	module + "/internal/svg":      "pictures",
+	module + "/internal/ntptest":  "a test helper",
+	module + "/internal/leftover": "a test helper",
+	"gonum.org":                   "a plotter",
+	"golang.org/x/image":          "pictures and fonts",
+	"image/png":                   "pictures",
+	"net/http/pprof":              "a debugging API",
+	"testing":                     "a test helper",
 }
 
 // systems are the values of GOOS for which the project is built.
