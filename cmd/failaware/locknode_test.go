@@ -23,10 +23,9 @@ type asked struct {
 	*locking
 	stderr bytes.Buffer
 	timing api.Timing
-	fails  int      // the status of all answers, unless 0
-	holds  []string // the queries of the requests for holds
-	hang   bool     // requests for holds get no answer
-	came   chan struct{}
+	fails  int           // the status of all answers, unless 0
+	hang   bool          // requests for holds get no answer
+	came   chan string   // the queries of the requests for holds
 	left   time.Duration // of a hold, by the clock of lock
 	resign int
 }
@@ -38,7 +37,7 @@ func newAsked(t testing.TB) *asked {
 	socket := filepath.Join(dir, "api")
 	l, err := net.Listen("unix", socket)
 	require.NoError(t, err)
-	a := &asked{came: make(chan struct{}, 100), left: 500}
+	a := &asked{came: make(chan string, 100), left: 500}
 	a.timing = api.Timing{SchedulingDelayNS: 10, ElectionPeriodNS: 100, LockTimeNS: 1000}
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, x any) {
@@ -50,8 +49,7 @@ func newAsked(t testing.TB) *asked {
 	}
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, api.Status{Node: 7, Timing: a.timing}) })
 	mux.HandleFunc("POST /v1/leader/hold", func(w http.ResponseWriter, q *http.Request) {
-		a.holds = append(a.holds, q.URL.RawQuery)
-		a.came <- struct{}{}
+		a.came <- q.URL.RawQuery
 		if a.hang {
 			<-q.Context().Done()
 			return
@@ -152,8 +150,7 @@ func renewals(t testing.TB) {
 	}
 	stop()
 	<-ended
-	<-a.came
-	require.Equal(t, "global=true", a.holds[0])
+	require.Equal(t, "global=true", <-a.came)
 }
 
 func TestRenewals(t *testing.T) { renewals(t) }
