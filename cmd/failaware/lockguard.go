@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,10 +22,13 @@ import (
 // guard is a second process that kills the command of `failaware lock`: when a hold is
 // about to end that lock has not renewed, because it was stopped, and when lock is gone.
 // It has a session of its own, so what stops lock's group does not stop it. What it has
-// to know it reads from its standard input, as told values.
+// to know it reads from its standard input, as told values. Before it kills because of a
+// hold's end, it writes a byte to its standard output.
 type guard struct {
-	cmd *exec.Cmd
-	to  *os.File
+	cmd   *exec.Cmd
+	to    *os.File
+	says  *os.File
+	acted bool // it has killed the command because of a hold's end; known once it is dismissed
 }
 
 // told is what a guard is told: first when to kill the command, then, before the command
@@ -56,11 +61,15 @@ func startGuard(all cgroup) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cmd.Stdin, g.to = from, to
-	err = g.cmd.Start()
-	_ = from.Close()
+	says, out, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, to.Close())
+		return nil, errors.Join(err, from.Close(), to.Close())
+	}
+	g.cmd.Stdin, g.to, g.cmd.Stdout, g.says = from, to, out, says
+	err = g.cmd.Start()
+	_, _ = from.Close(), out.Close()
+	if err != nil {
+		return nil, errors.Join(err, to.Close(), says.Close())
 	}
 	return g, nil
 }
@@ -77,11 +86,14 @@ func (g *guard) until(t timed.Instant) {
 }
 
 // dismiss ends the guard, when the group has been killed, and before another group can
-// have its id.
+// have its id. It learns what the guard has done.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill()
 	_ = g.cmd.Wait() // it was killed
 	_ = g.to.Close()
+	n, _ := g.says.Read(make([]byte, 1)) // it does not wait: nobody can write any more
+	g.acted = n > 0
+	_ = g.says.Close()
 }
 
 func newLockGuardCommand() *cobra.Command {
@@ -92,8 +104,9 @@ func newLockGuardCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			signal.Ignore(syscall.SIGPIPE) // from a lock that is gone: the group must be killed all the same
 			all := cgroup(args[0])
-			err = runGuard(cmd.InOrStdin(), clock, func(group int) {
+			err = runGuard(cmd.InOrStdin(), cmd.OutOrStdout(), clock, func(group int) {
 				all.kill()
 				killGroupOf(group)
 			})
@@ -106,9 +119,9 @@ func newLockGuardCommand() *cobra.Command {
 	}
 }
 
-// runGuard reads what it is told, and kills the group when that is due. It returns when
-// nobody can tell it more: lock is gone.
-func runGuard(r io.Reader, clock *hwclock.Clock, kill func(group int)) error {
+// runGuard reads what it is told, and kills the group when that is due, once it has said
+// so. It returns when nobody can tell it more: lock is gone.
+func runGuard(r io.Reader, says io.Writer, clock *hwclock.Clock, kill func(group int)) error {
 	news := make(chan told)
 	go func() {
 		defer close(news)
@@ -144,6 +157,7 @@ func runGuard(r io.Reader, clock *hwclock.Clock, kill func(group int)) error {
 		if left <= 0 {
 			left = forever
 			if group != 0 {
+				_, _ = says.Write([]byte{1})
 				kill(group)
 				until = timed.Never // lock kills what may come after, when it continues
 			}

@@ -28,33 +28,57 @@ func says(r io.Reader, all ...told) io.Reader {
 func TestAGuardKillsWhenLockIsGoneOrLate(t *testing.T) {
 	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
 	kills := make(chan int, 10)
+	var said bytes.Buffer
 	kill := func(group int) { kills <- group }
 	end := strings.NewReader("")
 	past, future := told{toldUntil, uint64(time.Hour)}, told{toldUntil, uint64(2 * time.Hour)}
 
-	require.NoError(t, runGuard(says(end, future, told{toldGroup, 77}), clock, kill))
+	require.NoError(t, runGuard(says(end, future, told{toldGroup, 77}), &said, clock, kill))
 	require.Equal(t, 77, <-kills, "lock is gone")
 	require.Empty(t, kills)
+	require.Zero(t, said.Len(), "there is nobody to tell")
 
 	for _, before := range [][]told{nil, {future}, {past}} {
-		require.NoError(t, runGuard(says(end, before...), clock, kill))
+		require.NoError(t, runGuard(says(end, before...), &said, clock, kill))
 		require.Empty(t, kills, "the command was never started")
 	}
 	for _, group := range []uint64{0, 1, 1 << 31, 1 << 63} {
-		require.Error(t, runGuard(says(end, future, told{toldGroup, group}), clock, kill))
+		require.Error(t, runGuard(says(end, future, told{toldGroup, group}), &said, clock, kill))
 		require.Empty(t, kills, "every process, or this one's group")
 	}
 
 	for _, order := range [][]told{{past, {toldGroup, 78}}, {{toldGroup, 78}, past}, {future, {toldGroup, 78}, past}} {
 		lives, lock := io.Pipe()
 		done := make(chan error)
-		go func() { done <- runGuard(says(lives, order...), clock, kill) }()
+		go func() { done <- runGuard(says(lives, order...), &said, clock, kill) }()
 		require.Equal(t, 78, <-kills, "the hold is over")
 		require.NoError(t, lock.Close())
 		require.Equal(t, 78, <-kills, "lock is gone")
 		require.NoError(t, <-done)
+		require.Equal(t, 1, said.Len(), "it was the end of a hold, and not of lock")
+		said.Reset()
 	}
 }
+
+// The byte that says that a guard kills is there before the command dies.
+func guardsSayFirst(t testing.TB) {
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	lives, lock := io.Pipe()
+	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
+	done := make(chan error, 1)
+	go func() {
+		done <- runGuard(says(lives, told{toldUntil, 1}, told{toldGroup, 79}), to, clock, func(int) { _ = to.Close() })
+	}()
+	said, err := io.ReadAll(from)
+	require.NoError(t, err)
+	require.Len(t, said, 1)
+	require.NoError(t, lock.Close())
+	require.NoError(t, <-done)
+	require.NoError(t, from.Close())
+}
+
+func TestAGuardSaysFirstThatItKills(t *testing.T) { guardsSayFirst(t) }
 
 // A guard that does not read makes lock neither wait nor lose a value that has room.
 func TestWhatAGuardIsToldIsWrittenNowOrNever(t *testing.T) {

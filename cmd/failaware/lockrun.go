@@ -160,15 +160,24 @@ func (w *watch) silence() error {
 	return fmt.Errorf("the hold of node %d was not renewed: %w", w.l.node, w.last)
 }
 
+// guarded returns the reason why the guard has killed the command.
+func (w *watch) guarded(died hwclock.Reading) error {
+	if w.held.LeftAt(died) > w.l.timing.margin/2 {
+		return fmt.Errorf("the guard did not hear in time that the hold of node %d was renewed: the machine is too busy", w.l.node)
+	}
+	return w.silence()
+}
+
 // killedCode is the exit code of a command that SIGKILL ended.
 const killedCode = 128 + 9
 
 // outcome returns the reason for stopping the command, if any, and how long it may have
-// run without the lead until it died. A command that was killed when its guard had to do
-// it did not end by itself, although this process was stopped then and knows no reason yet.
+// run without the lead until it died. A command that its guard has killed did not end by
+// itself, although this process knows no reason: it was stopped then, or the guard was
+// late to hear of a renewal.
 func (w *watch) outcome(died hwclock.Reading, code cli.ExitCode) error {
-	if code == killedCode && w.held.LeftAt(died) <= w.l.timing.margin/2 && w.lost == nil {
-		w.lose(w.silence())
+	if code == killedCode && w.child.guard.acted && w.lost == nil {
+		w.lose(w.guarded(died))
 		w.killed = true
 	}
 	switch {

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockDeathAtReport":   outcomesAreOfTheDeath,
 		"LockDeathAfterward":  deathsAreTimedAtOnce,
 		"LockGuardUnseen":     theGuardsKillIsALostLead,
+		"LockGuardSilent":     guardsSayFirst,
 		"LockRenewedLate":     lateRenewalsRenewNothing,
 		"LockStartsLate":      firstHolds,
 		"LockOldTiming":       firstHolds,
