@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
@@ -174,6 +175,8 @@ var survivors = map[string]string{
 	"UTCSkipsWidth":          "there are no references of UTC",
 	"HoldoverIgnoresBend":    "there are no references of UTC",
 	"ForwardedAge":           "there are no references of UTC",
+	"LeapWithoutDrift":       "there are no references of UTC",
+	"LeaderCombinesLate":     "there are no references of UTC",
 
 	"ViewsForgotten":    "an incarnation begins without what the one before knew",
 	"AuditUnheard":      "the other checks do not need the audits",
@@ -233,6 +236,7 @@ var survivors = map[string]string{
 	"SuccessorOfAnyLead":   "no search was tried; the test is in package leader",
 	"FormerNotLeftBehind":  "no search was tried; the test is in package membership",
 	"LineageGrows":         "no search was tried; the simulator needs one world",
+	"FarewellsPushedOut":   "no search was tried; the test is in package clocksync",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
@@ -250,7 +254,7 @@ func TestEveryMutantIsAccountedFor(t *testing.T) {
 		}
 		killed := slices.ContainsFunc(kills, func(k kill) bool { return k.id == m.Name })
 		_, survives := survivors[m.Name]
-		require.NotEqual(t, killed, survives, "%s must be either killed or explained", m.Name)
+		assert.NotEqual(t, killed, survives, "%s must be either killed or explained", m.Name)
 	}
 }
 
