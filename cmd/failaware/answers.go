@@ -33,6 +33,9 @@ func newClockCommand(g *globals) *cobra.Command {
 			if every <= 0 {
 				return cli.Wrong("clock: --every must be above 0")
 			}
+			if cmd.Flags().Changed("every") && !watch {
+				return cli.Wrong("clock: --every needs --watch")
+			}
 			once := func() error {
 				c, err := show(g, cmd, "/v1/clock", line("clock: ", clockText))
 				return cli.Verdict(err, c.UpToDate)
