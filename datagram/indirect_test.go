@@ -71,3 +71,19 @@ func passedOnOfTheFormer(t testing.TB) {
 }
 
 func TestWhatWasPassedOnOfAFormerIncarnation(t *testing.T) { passedOnOfTheFormer(t) }
+
+// What others passed on counts on when a direct packet says that it heard this node longer
+// ago.
+func TestADirectPacketEndsNothingIndirect(t *testing.T) { directAfterIndirect(t) }
+
+func directAfterIndirect(t testing.TB) {
+	s, peer, now := heardOnce()
+	tm := timed.LAN()
+	since := now.Add(tm.Expires / 2)
+	s.NoteHeardIndirectly(since, peer)
+	stamp := timed.Instant(7 * time.Hour).Add(tm.Expires / 2)
+	h := Header{Source: 2, Destination: 1, Boot: 20, Stamp: stamp,
+		Echo: Echo{Boot: 10, Sent: now - 1000, Received: stamp.Add(-tm.Expires/2) - 1000, Latest: now, Heard: stamp.Add(-tm.Expires / 2)}}
+	require.Equal(t, Delivered, s.HandlePacket(since, &h, nil)[0].Kind)
+	require.True(t, s.Alive(since.Add(tm.Expires-1)).Has(2))
+}

@@ -77,3 +77,19 @@ func distrustIsBelieved(t testing.TB) {
 	take(t, old, 22*ms, h, Delivered) // it was overtaken
 	require.False(t, old.Fault(2))
 }
+
+// A pair from before a fault neither takes the place of one from after it nor says when a
+// packet was sent.
+func TestUnprovenPairsCountForNothing(t *testing.T) { unprovenPairs(t) }
+
+func unprovenPairs(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	c := &s.peers[2].current
+	best := c.best
+	require.False(t, c.learnBest(Pair{at(12 * ms), at(12 * ms)}, false, s.cfg.Timing.MaxDrift), "it would be better")
+	require.Equal(t, best, c.best)
+	require.Less(t, s.SentBefore(at(30*ms), 2, at(20*ms)), at(30*ms))
+	c.proven = false
+	require.Equal(t, at(30*ms), s.SentBefore(at(30*ms), 2, at(20*ms)))
+}

@@ -22,15 +22,19 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,
 
-		"FaultForEver":       wrongPairsHeal,
-		"RelearnOldPairs":    boundsHoldAgain,
-		"SeparationCut":      outlastsVotes,
-		"RelearnOnce":        jumpsOften,
-		"DistrustHeardOnce":  jumpsOften,
-		"RelearnUnproven":    boundsHoldAgain,
-		"SilentDistrust":     wrongPairsHeal,
-		"TwinsAtOnce":        oneConflictHeals,
-		"ChallengeOvertaken": overtakenChallenge,
+		"BoundBelowLeast":      coarseBound,
+		"DirectEndsIndirect":   directAfterIndirect,
+		"UnprovenTakesPlace":   unprovenPairs,
+		"SentBeforeByUnproven": unprovenPairs,
+		"FaultForEver":         wrongPairsHeal,
+		"RelearnOldPairs":      boundsHoldAgain,
+		"SeparationCut":        outlastsVotes,
+		"RelearnOnce":          jumpsOften,
+		"DistrustHeardOnce":    jumpsOften,
+		"RelearnUnproven":      boundsHoldAgain,
+		"SilentDistrust":       wrongPairsHeal,
+		"TwinsAtOnce":          oneConflictHeals,
+		"ChallengeOvertaken":   overtakenChallenge,
 	})
 }
 

@@ -263,6 +263,19 @@ func impossibleBound(t testing.TB) {
 	require.False(t, s.Fault(2))
 }
 
+// Coarse clocks can make a bound a little less than the least delay. It is that delay then.
+func TestNoBoundIsBelowTheLeastDelay(t *testing.T) { coarseBound(t) }
+
+func coarseBound(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	d := take(t, s, 21*ms, hello(7, 20*ms), Delivered)
+	least := &s.cfg.Timing.MinDelay
+	*least = (d.Bound+*least)/2 + timed.Granule // the bound is the rest
+	d = take(t, s, 31*ms, hello(7, 30*ms), Delivered)
+	require.Equal(t, *least, d.Bound)
+}
+
 // The echo for a challenger names its newest packet. An overtaken one says nothing new.
 func TestAChallengerIsToldOfItsNewestPacket(t *testing.T) { overtakenChallenge(t) }
 
