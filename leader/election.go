@@ -59,6 +59,7 @@ type Election struct {
 	lockedTo    timed.Incarnation
 	lockedUntil timed.Instant
 	lockRequest timed.Instant
+	handed      timed.Incarnation // may take it over: lockedTo gave it up in this one's favour
 
 	// The present round.
 	lastRequest timed.Instant
@@ -85,6 +86,7 @@ type Election struct {
 	releaseAt      timed.Instant
 	granted        timed.Instant // end of the view leases that rest on the votes
 	vouched        timed.Instant // end of the answers that rest on the votes
+	owed           timed.Instant // end of the view leases of the leader who handed its votes over
 	successor      timed.NodeID  // in whose favour, or NoNode
 
 	// This node was named as the successor of a leader that resigned.
@@ -285,7 +287,7 @@ func (e *Election) requestAt() timed.Instant {
 	if e.yields && e.best() != timed.NoNode {
 		at = timed.Later(at, e.yieldUntil) // a contender can take over
 	}
-	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self {
+	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && e.handed != e.cfg.Self {
 		at = timed.Later(at, e.lockedUntil)
 	}
 	return at

@@ -12,6 +12,9 @@ import (
 // not at all: no promise rests on them.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader", map[string]func(testing.TB){
+		"HandOverNewer":        newerVotesStay,
+		"HandedShortened":      newerVotesStay,
+		"OwesNothing":          successorOwes,
 		"GivenUpVotesKept":     givenUpIsForgotten,
 		"ReleaseLateNumber":    releaseOfTheOldLead,
 		"QuorumOfTheDead":      forgetsQuorum,

@@ -54,10 +54,16 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 		return out
 	}
 	if e.lockedTo == e.cfg.Self {
-		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
-		e.freed(now, e.cfg.Self)
+		e.unlock(now)
 	}
 	return append(out, Effect{Kind: SendRelease, Number: e.releaseRequest, Peer: to})
+}
+
+// unlock frees this node's vote.
+func (e *Election) unlock(now timed.Instant) {
+	by := e.lockedTo
+	e.lockedTo, e.lockedUntil, e.handed = timed.Incarnation{}, 0, timed.Incarnation{}
+	e.freed(now, by)
 }
 
 // Abdicate gives up the lead for the given reason. The node stays a contender.
@@ -94,10 +100,14 @@ func (e *Election) Resign(now timed.Instant, out []Effect) []Effect {
 // in favour of successor if that is a node.
 func (e *Election) NoteRelease(now timed.Instant, from timed.Incarnation, number timed.Instant, successor timed.NodeID) {
 	if e.lockedTo == from && e.lockRequest <= number {
-		e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
-		e.freed(now, from)
+		e.unlock(now)
 		if successor != timed.NoNode {
 			e.noteSuccessor(now, successor)
 		}
+		return
+	}
+	if successor == e.cfg.Self.Node && e.open && !e.leading && !e.refusals.Empty() {
+		// The votes that were not handed over are free now. Ask again.
+		e.open, e.nextRequest = false, 0
 	}
 }

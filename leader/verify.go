@@ -89,5 +89,5 @@ func (e *Election) assurance(now timed.Instant, from timed.Incarnation, a Answer
 // bound returns the instant until which votes must not be given back, because view
 // leases or answers to questions rest on them.
 func (e *Election) bound() timed.Instant {
-	return timed.Later(e.granted, e.vouched)
+	return timed.Later(timed.Later(e.granted, e.vouched), e.owed)
 }

@@ -46,7 +46,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 		reply.OtherQuorum = true
 		return false
 	}
-	if now < e.lockedUntil && e.lockedTo != from {
+	if now < e.lockedUntil && e.lockedTo != from && e.handed != from {
 		reply.LockedTo = e.lockedTo
 		return false
 	}
@@ -67,17 +67,25 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 // the lease.
 func (e *Election) vote(from timed.Incarnation, m Request, started timed.Instant) {
 	until := started.Add(m.LockTime)
-	if e.lockedTo == from {
+	if e.lockedTo == from || e.handed == from {
 		until = timed.Later(until, e.lockedUntil) // an older lease may ask for longer
 	}
-	e.lockedTo, e.lockedUntil, e.lockRequest = from, until, m.Number
+	e.lock(from, until, m.Number)
 }
 
 // lockSelf locks this node to itself for the present round.
 func (e *Election) lockSelf() {
 	until := e.lastRequest.Add(e.lockTime)
-	if e.lockedTo == e.cfg.Self {
+	if e.lockedTo == e.cfg.Self || e.handed == e.cfg.Self {
 		until = timed.Later(until, e.lockedUntil)
 	}
-	e.lockedTo, e.lockedUntil, e.lockRequest = e.cfg.Self, until, e.lastRequest
+	e.lock(e.cfg.Self, until, e.lastRequest)
+}
+
+// lock binds this node. A vote that was handed over is taken or renewed with that.
+func (e *Election) lock(to timed.Incarnation, until, number timed.Instant) {
+	if e.handed == to {
+		e.audit.until = 0 // its former owner does not count on it any more
+	}
+	e.lockedTo, e.lockedUntil, e.lockRequest, e.handed = to, until, number, timed.Incarnation{}
 }

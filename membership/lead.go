@@ -77,19 +77,31 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	return append(out, Effect{Kind: RequestRound})
 }
 
-// leaveBehind notes until when members of the committed view that are not in the next
-// one may count on their last lease.
+// leaveBehind notes until when members of the committed and of the inherited view that are
+// not in the next one may count on their last lease.
 func (s *Service) leaveBehind(next *View) {
 	s.wait = s.carried
-	if s.view == nil {
-		return
+	if s.view.leaves(next) {
+		s.wait = timed.Later(s.wait, s.granted)
 	}
-	for i := range s.view.Members {
-		if !next.Has(s.view.Members[i].Incarnation) {
-			s.wait = timed.Later(s.wait, s.granted)
-			return
+	if s.inherited.leaves(next) {
+		s.wait = timed.Later(s.wait, s.inheritedUntil)
+	}
+}
+
+// leaves reports whether a member other than the leader is not in the next view. The
+// leader of a view drops it before anybody else can.
+func (v *View) leaves(next *View) bool {
+	if v == nil {
+		return false
+	}
+	for i := range v.Members {
+		m := v.Members[i].Incarnation
+		if !next.Has(m) && (m.Node != v.ID.Leader || m.Boot != v.ID.Boot) {
+			return true
 		}
 	}
+	return false
 }
 
 // HandleReport takes the view part of a reply that counted in the election.
@@ -164,7 +176,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 		}
 	}
 	s.proposal, s.view, s.granted = nil, v, 0
-	s.wait, s.carried = 0, 0
+	s.wait, s.carried, s.inherited, s.inheritedUntil = 0, 0, nil, 0
 	// Late confirmations for an abandoned view say nothing about the leases that
 	// are granted from now on.
 	s.resigned = nil
@@ -257,6 +269,9 @@ func (s *Service) HandleDropped(now timed.Instant, from timed.Incarnation, id Vi
 	if s.resigned.Set.Subset(s.dropped) {
 		s.resigned = nil
 		s.wait, s.carried = 0, 0
+		if s.proposal != nil {
+			s.leaveBehind(s.proposal)
+		}
 		out = append(out, Effect{Kind: AllDropped})
 	}
 	return out

@@ -179,3 +179,24 @@ func laterThanEarlier(t testing.TB) {
 		require.Equal(t, sequence == 51, r.Acknowledged == id)
 	}
 }
+
+// Confirmations for a view of an earlier lead say nothing about the view that a successor has
+// inherited since.
+func TestConfirmationsEndNoInheritedLease(t *testing.T) { inheritedLease(t) }
+
+func inheritedLease(t testing.TB) {
+	g := newTrio(t)
+	v := g.form()
+	until := g.leader.granted + 1000
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	g.leader.inherited, g.leader.inheritedUntil = &View{ID: ViewID{Sequence: 7, Leader: 2, Boot: boot(2)}, Set: v.Set, Members: v.Members}, until
+	g.won(1, 2)
+	require.Equal(t, until, g.leader.wait)
+	g.leader.HandleDropped(now, inc(2), v.ID, nil)
+	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
+	require.Equal(t, until, g.leader.wait, "node 3 may count on the inherited view")
+	require.NotContains(t, kinds(g.round(2)), Installed)
+	later := votes{1: until + 1000, 2: until + 1000}
+	require.Contains(t, kinds(g.leader.HandleTimeout(until, later, nil)), Installed)
+	require.Nil(t, g.leader.Inherited())
+}

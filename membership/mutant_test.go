@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DroppedByAnyBoot":    membersConfirm,
 		"IgnoreOvertaken":     equalOvertakes,
 		"FormerNotLeftBehind": formerIncarnation,
+		"ConfirmedInherited":  inheritedLease,
 		"KeepResigned":        lateConfirmations,
 		"AckOlder":            laterThanEarlier,
 		"DroppedOfAnyView":    confirmationsOfOneView,

@@ -49,6 +49,9 @@ type Service struct {
 	resigned *View         // the view that was given up
 	dropped  timed.Set     // its members that have dropped their leases
 
+	inherited      *View // of the leader whose votes were taken over
+	inheritedUntil timed.Instant
+
 	audit audit
 }
 
@@ -66,6 +69,20 @@ func (s *Service) Proposal() *View { return s.proposal }
 
 // Committed returns the view that this leader renews, or nil.
 func (s *Service) Committed() *View { return s.view }
+
+// Resigned returns the view of this leader that members may still count on, or nil.
+func (s *Service) Resigned() *View { return s.resigned }
+
+// Inherited returns the last view that [Service.NoteInherited] has noted since this node
+// committed one, or nil.
+func (s *Service) Inherited() *View { return s.inherited }
+
+// NoteInherited notes that this node may take over the votes of the installed view's
+// leader, which has given the view up. Members may count on the view until the given
+// instant.
+func (s *Service) NoteInherited(until timed.Instant) {
+	s.inherited, s.inheritedUntil = s.installed, until
+}
 
 // ValidUntil returns the end of the lease on the installed view.
 func (s *Service) ValidUntil() timed.Instant { return s.validUntil }

@@ -70,7 +70,7 @@ func TestHandOverInMessageTimes(t *testing.T) {
 		name  string
 		named bool
 		most  float64
-	}{{"to the best contender", false, 5.2}, {"to a named successor", true, 5.2}} {
+	}{{"to the best contender", false, 3.2}, {"to a named successor", true, 3.2}} {
 		w := newWorld(1, Options{Calm: true, Quorum: "majority:1,2,3,4,5"}.withDefaults())
 		w.global.asking = 0 // a leader that has promised to lead waits with its resignation
 		delay := 2 * time.Millisecond

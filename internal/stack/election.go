@@ -83,9 +83,36 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 	}
 	s.viewsOut = s.views.HandleGaveUp(now, why, e.Peer, s.viewsOut[:0])
 	s.performViews()
+	if e.Reason == leader.Resigned && s.outbox.toAll&wire.FrameResign != 0 {
+		s.handVotes(now)
+	}
 	if s.leading {
 		s.leading = false
 		s.notify(Event{Kind: EventLeadLost, Lost: e.Reason, Peer: e.Peer})
+	}
+}
+
+// handVotes names, in the packet that gives up the view, the member that may take over the
+// votes at once. Older builds ignore a successor without a release.
+func (s *Stack) handVotes(now timed.Instant) {
+	if to, ok := s.views.Resigned().Member(s.election.Heir(now)); ok {
+		s.outbox.successor, s.outbox.toAll = to.Node, s.outbox.toAll|wire.FrameSuccessor
+		s.election.HandVote(to.Incarnation)
+	}
+}
+
+// handleHandOver takes such a packet. Only a member of the view may take over: the leases
+// on the view rest on its vote, so it knows when they end.
+func (s *Stack) handleHandOver(now timed.Instant, from timed.Incarnation, p *wire.Packet) {
+	v := s.views.View()
+	if v == nil || v.ID != p.Resign || v.ID.Leader != from.Node || v.ID.Boot != from.Boot {
+		return
+	}
+	if to, ok := v.Member(p.Successor); ok {
+		s.election.NoteHandOver(now, from, p.Header.Stamp, to.Incarnation)
+		if s.election.Handed() == s.cfg.Self {
+			s.views.NoteInherited(s.election.Owed())
+		}
 	}
 }
 

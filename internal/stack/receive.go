@@ -155,6 +155,9 @@ func (s *Stack) handleLead(now timed.Instant, from timed.Incarnation, p *wire.Pa
 		s.election.NoteRelease(now, from, p.Release, successor)
 	}
 	if p.Has(wire.FrameResign) {
+		if p.Has(wire.FrameSuccessor) && !p.Has(wire.FrameRelease) {
+			s.handleHandOver(now, from, p)
+		}
 		s.viewsOut = s.views.HandleResign(now, from, p.Resign, s.viewsOut[:0])
 		s.performViews()
 	}

@@ -29,6 +29,9 @@ func (s *Stack) performViews() {
 		case membership.AllDropped:
 			s.election.NoteGrantsDropped()
 		case membership.Installed:
+			if e.View.ID.Leader == s.cfg.Self.Node {
+				s.election.NoteCommitted()
+			}
 			if len(e.View.Members) > 1 {
 				s.clock.NoteShared()
 			}

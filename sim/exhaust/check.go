@@ -97,13 +97,16 @@ func voteOutlasts(p, q *claims, t int64) *failure {
 	return nil
 }
 
-// memberBacks: a member of p's up-to-date view is locked to the view's leader
-// for as long as the view is up to date.
+// memberBacks: a member of p's up-to-date view is locked for as long as the view is up to
+// date, to the view's leader or to a member that has inherited the view.
 func memberBacks(p, q *claims, t int64) *failure {
 	if t >= p.viewUntil || p.view == nil || !p.view.Has(q.self) {
 		return nil
 	}
-	if q.lockedTo != (timed.Incarnation{Node: p.view.ID.Leader, Boot: p.view.ID.Boot}) || q.lockTill < p.viewUntil {
+	to := q.lockedTo
+	owner := to == (timed.Incarnation{Node: p.view.ID.Leader, Boot: p.view.ID.Boot}) ||
+		p.view.Has(to) && (to != q.self || q.inherited != nil && q.inherited.ID == p.view.ID)
+	if !owner || q.lockTill < p.viewUntil {
 		return fail("M4", q.self.Node, "is locked to %v for %d ns, but node %d counts on view %v for %d ns",
 			q.lockedTo, q.lockTill-t, p.self.Node, p.view.ID, p.viewUntil-t)
 	}
@@ -130,7 +133,7 @@ func (w *world) aliveHears(p, q *claims, t int64) *failure {
 func moved(old, now *claims, refused timed.Set, t int64) *failure {
 	id := now.self.Node
 	if was, is := old.lockedTo, now.lockedTo; was.Valid() && is.Valid() && was != is &&
-		was != now.self && is != now.self && t < old.lockTill {
+		was != now.self && is != now.self && is != old.handed && t < old.lockTill {
 		return fail("SO", id, "moves its vote from %v to %v %d ns before it is free", was, is, old.lockTill-t)
 	}
 	if v := now.view; v != old.view {

@@ -18,11 +18,12 @@ type claims struct {
 
 	lockedTo timed.Incarnation
 	lockTill int64
+	handed   timed.Incarnation // may take the vote over
 
 	view      *membership.View
 	viewUntil int64 // the view is up to date before
 
-	committed, proposal *membership.View
+	committed, proposal, inherited *membership.View
 
 	alive timed.Set
 	boots [MaxNodes + 1]timed.BootID // accepted
@@ -35,7 +36,7 @@ func (w *world) claimsOf(m *machine, tick int64) claims {
 	now := w.show(m.self, tick)
 	el, mb, dg := m.st.Election(), m.st.Membership(), m.st.Datagram()
 	c := claims{self: m.st.Self(), ready: el.Ready(now), support: el.Support(), view: mb.View(),
-		committed: mb.Committed(), proposal: mb.Proposal(), alive: dg.Alive(now)}
+		committed: mb.Committed(), proposal: mb.Proposal(), inherited: mb.Inherited(), handed: el.Handed(), alive: dg.Alive(now)}
 	if until, leads := el.Leading(); leads {
 		c.leadUntil = w.truth(m.self, until)
 	}

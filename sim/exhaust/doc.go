@@ -5,7 +5,7 @@
 // fates: it arrives in time, it arrives just after the fast threshold Δ (so it
 // is slow), or it is lost; with [Options.VeryLate] a fourth one, after every
 // lease. Simultaneous events at a node happen in every order.
-// Processes may crash and stall within a budget. Clocks run at the ends of what
+// Processes may crash, stall and resign within a budget. Clocks run at the ends of what
 // ρ allows. The search is breadth-first by the number of messages whose fate
 // was chosen, so that the first violation has a path with the fewest of them,
 // and states that are the same up to a shift of time are explored once. Every

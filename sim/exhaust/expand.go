@@ -129,7 +129,7 @@ func (x *expansion) twins(c *Choice) bool {
 func (x *expansion) fates(c *Choice, f func(c *Choice, next *state)) {
 	base, sent := x.apply(c)
 	if base == nil {
-		return // more crashes or stalls than are left
+		return // more crashes, stalls or resignations than are left
 	}
 	chosen := min(len(sent), x.w.opt.Depth-base.depth)
 	base.depth += chosen
@@ -174,6 +174,8 @@ func (x *expansion) apply(c *Choice) (*state, []*message) {
 			next.crashes++
 		case stalls:
 			next.stalls++
+		case resigns:
+			next.resigns++
 		}
 		if o.kind != stalls {
 			took.Add(id)
@@ -184,7 +186,7 @@ func (x *expansion) apply(c *Choice) (*state, []*message) {
 			next.lines = append(next.lines, *o.line)
 		}
 	}
-	if int(next.crashes) > x.w.opt.Crashes || int(next.stalls) > x.w.opt.Stalls {
+	if o := &x.w.opt; int(next.crashes) > o.Crashes || int(next.stalls) > o.Stalls || int(next.resigns) > o.Resigns {
 		return nil, nil
 	}
 	next.air = nil

@@ -36,6 +36,8 @@ func (o Options) byID() Options     { o.RankBy = leader.ByID; return o }
 
 func stalling(o Options) Options { o.Stalls, o.Rates = 1, Nominal; return o }
 
+func resigning(o Options) Options { o.Resigns = 1; return o }
+
 // badClocks are clocks so bad that their drift in one lease is above a tick.
 func badClocks() timed.Timing {
 	t := timed.LAN()
@@ -59,6 +61,8 @@ var kills = []kill{
 	{"KeepSupportOnRelease", "liveness", stalling(three(Led, 24, 2).strictly().byID())},
 	{"ReleaseLateNumber", "SO", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
 	{"OldReleaseFrees", "M4", Options{Depth: 60, Faults: 3, Starts: []Start{Apart}}.strictly()},
+	{"OwesNothing", "M4", resigning(three(Led, 16, 1))},
+	{"InheritedLeftBehind", "M4", resigning(stalling(three(Led, 20, 2)))},
 	{"RequestNotReady", "SO", Options{Depth: 4, Crashes: 1, Starts: []Start{Led}}},
 	{"VoteTwice", "SO", from(Led, 8)},
 	{"LeadWithoutTime", "SO", from(Led, 2)},
@@ -107,12 +111,16 @@ var survivors = map[string]string{
 	"SilenceBlocks":        "costs availability only; who is silent is not alive for long",
 	"AuditOfOpenRound":     "needs nodes with unequal lock times",
 	"OwnLockShortened":     "needs nodes with unequal lock times",
+	"HandedShortened":      "needs nodes with unequal lock times",
+	"HandedOwnShortened":   "needs nodes with unequal lock times",
 	"LinePromiseShortened": "needs nodes with unequal lock times",
 	"NoGraceAfterStall":    "costs availability only",
 	"LateBlocks":           "costs availability only",
 	"LateForEver":          "costs availability only",
 	"LateUntold":           "costs availability only",
 	"NewcomersDepose":      "costs availability only",
+	"HandOverOnce":         "costs availability only",
+	"NothingHanded":        "costs availability only",
 	"SilentResignation":    "costs availability only",
 	"VoteForAnybody":       "costs availability only",
 
@@ -239,6 +247,10 @@ var survivors = map[string]string{
 	"GivenUpVotesKept":     "no search was tried; the test is in package leader",
 	"SuccessorOfAnyLead":   "no search was tried; the test is in package leader",
 	"FormerNotLeftBehind":  "no search was tried; the test is in package membership",
+	"HandedForGood":        "not found in the searches that were tried; the simulator needs 8 worlds",
+	"HandOverNewer":        "not found in the searches that were tried; the test is in package leader",
+	"HandOverByAnybody":    "no search was tried; the test is in internal/stack",
+	"ConfirmedInherited":   "no search was tried; the test is in package membership",
 	"LineageGrows":         "no search was tried; the simulator needs one world",
 	"FarewellsPushedOut":   "no search was tried; the test is in package clocksync",
 }

@@ -22,6 +22,8 @@ type Options struct {
 	// once, with nothing but their clock) and stall on a path.
 	Crashes int `json:"crashes,omitempty"`
 	Stalls  int `json:"stalls,omitempty"`
+	// Resigns bounds how often a leader resigns on a path.
+	Resigns int `json:"resigns,omitempty"`
 	// VeryLate adds a fourth fate: a message arrives after every lease and
 	// after Expires.
 	VeryLate bool `json:"very_late,omitempty"`
@@ -47,7 +49,7 @@ type Options struct {
 const (
 	MaxNodes  = 4
 	MaxDepth  = 200
-	MaxBudget = 100 // of Faults, Crashes and Stalls
+	MaxBudget = 100 // of Faults, Crashes, Stalls and Resigns
 	MaxStates = 1 << 31
 
 	defaultNodes  = 2
@@ -133,7 +135,7 @@ func (o Options) Validate() error {
 		least, most int64
 	}{
 		{"Nodes", o.Nodes, 1, MaxNodes}, {"Depth", o.Depth, 1, MaxDepth}, {"Faults", o.Faults, 0, MaxBudget},
-		{"Crashes", o.Crashes, 0, MaxBudget}, {"Stalls", o.Stalls, 0, MaxBudget}, {"States", o.States, 1, MaxStates},
+		{"Crashes", o.Crashes, 0, MaxBudget}, {"Stalls", o.Stalls, 0, MaxBudget}, {"Resigns", o.Resigns, 0, MaxBudget}, {"States", o.States, 1, MaxStates},
 	} {
 		if n := int64(f.n); n < f.least || n > f.most {
 			return fmt.Errorf("exhaust: %s: %d is outside [%d, %d]", f.name, f.n, f.least, f.most)

@@ -24,12 +24,13 @@ const (
 	acts outcomeKind = iota
 	crashes
 	stalls
+	resigns
 )
 
 // outcomes returns the possible outcomes for a node at the tick of a state with the
 // messages that have arrived, in all orders of handling them.
 func (w *world) outcomes(s *state, id timed.NodeID, arrivals []flight) ([]outcome, *failure) {
-	var out []outcome
+	var out, leads []outcome // of turns, and of those after which the leader resigns
 	n := s.node(id)
 	m := w.machines[id]
 	for _, events := range orders(arrivals, n.due <= s.tick) {
@@ -50,7 +51,17 @@ func (w *world) outcomes(s *state, id timed.NodeID, arrivals []flight) ([]outcom
 		}
 		o.twin = slices.ContainsFunc(out, o.endsAs)
 		out = append(out, o)
+		if int(s.resigns) < w.opt.Resigns && m.st.Election().Leads(w.show(id, s.tick)) {
+			t.resign()
+			r := w.ended(t, n.boots)
+			r.events, r.kind = done, resigns
+			if t.failed != nil {
+				return []outcome{r}, t.failed
+			}
+			leads = append(leads, r)
+		}
 	}
+	out = append(out, leads...)
 	if int(s.crashes) < w.opt.Crashes {
 		out = append(out, w.crash(s, id, out[0].claims[0]))
 	}

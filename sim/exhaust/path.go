@@ -176,6 +176,9 @@ func (t *teller) happens(x *expansion, c *Choice) {
 				t.say(tick, "node %d takes %s", id, t.name(m))
 			}
 		}
+		if o.kind == resigns {
+			t.say(tick, "node %d resigns", id)
+		}
 		sent = append(sent, o.sent...)
 	}
 	for i, m := range sent {

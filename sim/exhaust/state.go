@@ -32,6 +32,7 @@ type state struct {
 	faults  uint8
 	crashes uint8
 	stalls  uint8
+	resigns uint8
 	last    bool // the last fault that may happen led here
 
 	index uint32 // in the tree of paths
@@ -96,7 +97,7 @@ func (s *state) digest(buf []byte) (digest, []byte) {
 	for _, r := range s.world.root.Rates {
 		b = binary.AppendVarint(b, r)
 	}
-	b = append(b, s.faults, s.crashes, s.stalls)
+	b = append(b, s.faults, s.crashes, s.stalls, s.resigns)
 	common := s.nodes[0].img.shown // the origin of group times
 	for i := range s.nodes {
 		n := &s.nodes[i]
@@ -129,7 +130,7 @@ func (s *state) digest(buf []byte) (digest, []byte) {
 // spent reports whether nothing more may go wrong, with bounded faults.
 func (s *state) spent() bool {
 	o := &s.world.opt
-	return o.Faults > 0 && int(s.faults) >= o.Faults && int(s.crashes) >= o.Crashes && int(s.stalls) >= o.Stalls
+	return o.Faults > 0 && int(s.faults) >= o.Faults && int(s.crashes) >= o.Crashes && int(s.stalls) >= o.Stalls && int(s.resigns) >= o.Resigns
 }
 
 // node returns the state of a node.

@@ -39,13 +39,25 @@ func (t *turns) fail(f *failure) {
 func (t *turns) perform(f *message) {
 	now := t.w.show(t.m.self, t.tick)
 	before := t.m.st.Clock().Read(now)
-	out := t.w.out[:0]
 	if f == nil {
-		out = t.m.st.HandleTimeout(now, out)
-	} else {
-		out = t.m.st.HandlePacket(now, now, &f.packet, out)
-		t.delivered(f, now)
+		t.took(before, t.m.st.HandleTimeout(now, t.w.out[:0]))
+		return
 	}
+	out := t.m.st.HandlePacket(now, now, &f.packet, t.w.out[:0])
+	t.delivered(f, now)
+	t.took(before, out)
+}
+
+// resign has the node give up its lead.
+func (t *turns) resign() {
+	now := t.w.show(t.m.self, t.tick)
+	before := t.m.st.Clock().Read(now)
+	t.took(before, t.m.st.Resign(now, t.w.out[:0]))
+}
+
+// took takes the effects of a turn.
+func (t *turns) took(before clocksync.Reading, out []stack.Effect) {
+	now := t.w.show(t.m.self, t.tick)
 	t.w.out = out
 	for i := range out {
 		switch e := &out[i]; e.Kind {

@@ -22,6 +22,7 @@ type Claims struct {
 	LockedTo timed.Incarnation
 	LockEnd  timed.Instant
 	LockTill int64
+	handed   timed.Incarnation // may take the vote over
 
 	View      *membership.View
 	valid     timed.Instant

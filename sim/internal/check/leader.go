@@ -82,11 +82,12 @@ func (c *Checker) checkLock(q *Process) {
 }
 
 // checkMove demands that a vote given to another process is bound until its time
-// or a release: no single turn can both see a release and vote for a third one.
+// or a release, or goes where its owner has handed it: no single turn can both see a
+// release and vote for a third one.
 func (c *Checker) checkMove(q *Process, to timed.Incarnation) {
 	cl := &c.Claims[q.Index]
 	self := timed.Incarnation{Node: q.ID, Boot: q.Boot}
-	if old := cl.LockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && c.Now < cl.LockTill {
+	if old := cl.LockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && to != cl.handed && c.Now < cl.LockTill {
 		c.Fail("SO", q, "moves its vote from %v to %v %v before it is free", old, to, time.Duration(cl.LockTill-c.Now))
 	}
 }

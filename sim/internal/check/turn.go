@@ -22,6 +22,7 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 	if lock {
 		c.checkMove(n, to)
 	}
+	cl.handed = el.Handed()
 	if lead || lock || fresh {
 		c.Live.Account(c.Now) // for the time in which the old claims held
 		if lead {

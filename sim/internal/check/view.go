@@ -34,13 +34,14 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 
 // succeed notes a view that has just been committed. From now on no view that shares a
 // member with it and was committed before may be up to date: M4, and what reads by lease
-// rest on.
+// rest on. What the node itself claims is checked at the end of its turn, in which it may
+// have dropped a view.
 func (c *Checker) succeed(n *Process, v *membership.View) {
 	for id := range v.Set.All() {
 		c.latest[id] = v
 	}
 	for i := range c.processes {
-		if c.Fresh(i) {
+		if i != n.Index && c.Fresh(i) {
 			c.checkLatest(n, c.Claims[i].View)
 		}
 	}
@@ -123,16 +124,29 @@ func (c *Checker) shareMember(a, b *membership.View) bool {
 }
 
 // checkBacking demands that m, if its incarnation is a member of n's up-to-date
-// view, is locked to the view's leader for as long as the view is up to date.
+// view, is locked for as long as the view is up to date: to the view's leader, or to a
+// member that has inherited the view and commits no other one without its members.
 func (c *Checker) checkBacking(m, n *Process) {
 	cl := &c.Claims[n.Index]
 	if !m.Up || !cl.members.Has(m.place()) {
 		return
 	}
 	lock := &c.Claims[m.Index]
-	if lock.LockedTo != cl.leader || lock.LockTill < cl.ViewUntil {
+	if lock.LockedTo != cl.leader && !c.inherits(lock.LockedTo, cl.View) || lock.LockTill < cl.ViewUntil {
 		c.Fail("M4", m, "%s, but node %d counts on view %v for %v", c.binding(lock), n.ID, cl.View.ID, time.Duration(cl.ViewUntil-c.Now))
 	}
+}
+
+// inherits reports whether an incarnation is a member of a view, and has inherited it or
+// has ended since.
+func (c *Checker) inherits(i timed.Incarnation, v *membership.View) bool {
+	for _, n := range c.processes {
+		if n.ID == i.Node && n.Boot == i.Boot && n.Up {
+			w := n.Stack.Membership().Inherited()
+			return w != nil && w.ID == v.ID
+		}
+	}
+	return v.Has(i)
 }
 
 // checkProposal checks M6: a leader drops a member only when it is not alive for

@@ -1,0 +1,53 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A vote goes to the successor only if it is older than the packet that hands it over, which
+// may come late, and it binds for as long as before.
+func TestOnlyOlderVotesAreHandedOver(t *testing.T) { newerVotesStay(t) }
+
+func newerVotesStay(t testing.TB) {
+	e, alive, now := readyVoter()
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
+	_, until := e.Locked(now)
+	e.NoteHandOver(now, incarnation(1), now, incarnation(3))
+	e.NoteHandOver(now, incarnation(2), now+1, incarnation(3))
+	require.False(t, e.Handed().Valid(), "a newer vote, and a node that has no vote of this one")
+	require.Equal(t, incarnation(1), ask(e, now+1, incarnation(3), alive).LockedTo)
+
+	e.NoteHandOver(now, incarnation(1), now+1, incarnation(3))
+	require.Equal(t, incarnation(3), e.Handed())
+	require.False(t, ask(e, now+1, incarnation(2), alive).Support, "only the successor may take it over")
+	r, _ := request(e, now+1, incarnation(3), Request{Number: now + 1, LockTime: time.Millisecond}, true, now+1, alive)
+	require.True(t, r.Support)
+	to, till := e.Locked(now + 1)
+	require.Equal(t, incarnation(3), to)
+	require.Equal(t, until, till)
+	e.NoteHandOver(now, incarnation(1), now+1, incarnation(2))
+	require.False(t, e.Handed().Valid(), "a late packet of the former owner")
+}
+
+// The successor frees its votes only when nobody counts on the view that it has inherited.
+func TestTheSuccessorKeepsTheVotes(t *testing.T) { successorOwes(t) }
+
+func successorOwes(t testing.TB) {
+	e, alive, now := readyVoter()
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
+	_, until := e.Locked(now)
+	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
+	require.Equal(t, until, e.Owed())
+	e.quietUntil = 0
+	e.NoteState(incarnation(1), &State{})
+	timeout(e, now+1, alive)
+	require.True(t, e.Open())
+	e.NoteGrantsDropped() // of a view of its own
+	require.Empty(t, releases(e.Abdicate(now+2, Outranked, nil)))
+	require.Equal(t, until, e.releaseAt)
+	e.NoteCommitted()
+	require.Zero(t, e.bound())
+}
