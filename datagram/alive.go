@@ -1,6 +1,10 @@
 package datagram
 
-import "github.com/failaware/failaware/timed"
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // noteFast notes a fast packet of a peer. The peer is alive until received + expires −
 // heardAge(1+2ρ). So a peer that no longer hears this node stops being alive here
@@ -14,10 +18,10 @@ func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 		return // overtaken: a later packet has already reported whether the peer hears
 	}
 	c.hearingStamp = h.Stamp
-	p.aliveUntil = 0
-	if h.Echo.Boot == s.cfg.Self.Boot && h.Echo.hears() {
-		age := max(h.Stamp.Sub(h.Echo.Heard), 0)
-		p.aliveUntil = timed.Later(received.Add(s.cfg.Timing.Expires-s.cfg.Timing.MaxDrift.Wait(age)), p.indirectUntil)
+	left := s.hearing(h)
+	c.hears, p.aliveUntil = left > 0, 0
+	if c.hears {
+		p.aliveUntil = timed.Later(received.Add(left), p.indirectUntil)
 	}
 	if received < p.aliveUntil {
 		s.alive.Add(h.Source)
@@ -25,6 +29,15 @@ func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 	} else {
 		s.alive.Remove(h.Source)
 	}
+}
+
+// hearing returns for how long, from the sending of a packet, its sender may be taken to hear
+// this node: not above 0 if it does not.
+func (s *Service) hearing(h *Header) time.Duration {
+	if h.Echo.Boot != s.cfg.Self.Boot || !h.Echo.hears() {
+		return 0
+	}
+	return s.cfg.Timing.Expires - s.cfg.Timing.MaxDrift.Wait(max(h.Stamp.Sub(h.Echo.Heard), 0))
 }
 
 // notAlive removes a peer from the alive set.

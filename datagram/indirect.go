@@ -4,26 +4,26 @@ import "github.com/failaware/failaware/timed"
 
 // NoteSentIndirectly notes that a peer will hear of this node through others. The
 // next keepalive to it may wait, unless the last direct packet is so old that delay
-// bounds need another.
+// bounds need another, or the peer does not hear this node.
 func (s *Service) NoteSentIndirectly(now timed.Instant, id timed.NodeID) {
 	// The next chance to send comes one keepalive period later.
-	if p := s.peers[id]; p != nil && now.Sub(p.lastSentDirect) < s.cfg.Timing.IndirectPeriod()-s.cfg.Timing.KeepalivePeriod {
+	p, most := s.peers[id], s.cfg.Timing.IndirectPeriod()-s.cfg.Timing.KeepalivePeriod
+	if p != nil && p.current.hears && now.Sub(p.lastSentDirect) < most {
 		p.lastSent = now
 	}
 }
 
-// NoteHeardIndirectly takes a message of an incarnation that others passed on. The
-// message proves that the incarnation ran, and heard this node, when this node's
-// clock showed since or later. It counts as a fast packet sent at since, but only
-// extends the effect of direct packets: a peer heard through others alone is alive
-// for a bounded time.
+// NoteHeardIndirectly takes evidence from others that an incarnation ran when this node's
+// clock showed since or later. It counts as a fast packet sent at since, but only extends
+// the effect of direct packets: a peer heard through others alone is alive for a bounded
+// time, and one whose last direct packet says that it does not hear this node is not alive.
 func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnation) {
 	p := s.peers[from.Node]
 	if p == nil || !p.accepted || p.current.boot != from.Boot {
 		return
 	}
 	t, c := &s.cfg.Timing, &p.current
-	if c.fault || !c.hasFast {
+	if c.fault || !c.hasFast || !c.hears {
 		return
 	}
 	if since.Sub(c.lastDirect) > t.IndirectPeriod()+t.Expires {

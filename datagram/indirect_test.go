@@ -87,3 +87,28 @@ func directAfterIndirect(t testing.TB) {
 	require.Equal(t, Delivered, s.HandlePacket(since, &h, nil)[0].Kind)
 	require.True(t, s.Alive(since.Add(tm.Expires-1)).Has(2))
 }
+
+// A peer that says that it does not hear this node is not alive, whatever others say, and
+// gets every keepalive.
+func TestADeafPeerIsNotAlive(t *testing.T) { deafPeer(t) }
+
+func deafPeer(t testing.TB) {
+	s, peer, now := heardOnce()
+	tm := timed.LAN()
+	for range 2 {
+		now = now.Add(tm.Expires / 2)
+		s.NoteHeardIndirectly(now, peer)
+	}
+	require.True(t, s.Alive(now).Has(2))
+	s.NoteSent(now, peer.Node)
+	stamp := timed.Instant(7 * time.Hour).Add(tm.Expires)
+	h := Header{Source: 2, Destination: 1, Boot: 20, Stamp: stamp,
+		Echo: Echo{Boot: 10, Sent: now.Add(-tm.Expires), Received: stamp.Add(-tm.Expires), Latest: now.Add(-tm.Expires), Heard: stamp.Add(-tm.Expires)}}
+	require.Equal(t, Delivered, s.HandlePacket(now, &h, nil)[0].Kind)
+	require.False(t, s.Alive(now).Has(2), "it has not heard this node for long")
+	s.NoteHeardIndirectly(now.Add(1), peer)
+	require.False(t, s.Alive(now).Has(2), "others say that it runs")
+	now = now.Add(tm.KeepalivePeriod / 2)
+	s.NoteSentIndirectly(now, peer.Node)
+	require.Equal(t, timed.SetOf(2), s.KeepalivesDue(now.Add(tm.KeepalivePeriod/2), false))
+}

@@ -22,6 +22,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,
 
+		"WordForTheDeaf":       deafPeer,
+		"SparesTheDeaf":        deafPeer,
 		"BoundBelowLeast":      coarseBound,
 		"DirectEndsIndirect":   directAfterIndirect,
 		"UnprovenTakesPlace":   unprovenPairs,

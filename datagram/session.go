@@ -13,6 +13,7 @@ type session struct {
 	lastDirect   timed.Instant // when its last fast packet came directly
 	hearingStamp timed.Instant // its stamp of the packet that set aliveUntil
 	hasFast      bool
+	hears        bool // by that packet it hears this node
 	helper       Pair // best helper of our packets, as the peer echoed it
 	hasHelper    bool
 	evidence

@@ -145,11 +145,12 @@ func (e *Election) noteHops(now timed.Instant) {
 	c.hop = max(now.Sub(e.lastRequest)/hops, c.hop-c.hop/hopMemory)
 }
 
-// noteSilent records the nodes that have not answered at the end of a round.
+// noteSilent records the nodes that have not answered at the end of a round. Their parents
+// are no longer alive to them, if it was for the link, when they have a place again.
 func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	if silent := asked.Minus(e.replies).Minus(e.refusals); !silent.Empty() {
 		e.collated.silent = e.collated.silent.Union(silent)
-		e.collated.until = now.Add(e.cfg.Timing.Expires)
+		e.collated.until = now.Add(e.cfg.Timing.IndirectPeriod() + 2*e.cfg.Timing.Expires)
 	}
 }
 

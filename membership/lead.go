@@ -165,7 +165,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	if s.acked != p.ID {
 		return out // this node has since acknowledged another leader's proposal
 	}
-	if s.lease(p, votes) <= now || !votes.Flushed(p.ID) {
+	if until, _ := s.lease(p, votes); until <= now || !votes.Flushed(p.ID) {
 		return out
 	}
 	v := &View{ID: p.ID, Set: p.Set, Members: make([]Member, len(p.Members))}
@@ -191,17 +191,18 @@ func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []
 	return s.tryCommit(now, votes, out)
 }
 
-// lease returns until when the votes of all members bind them to this leader.
-func (s *Service) lease(v *View, votes Votes) timed.Instant {
-	until := timed.Never
+// lease returns until when the votes of all members bind them to this leader, and a
+// request that all have answered, or a later one.
+func (s *Service) lease(v *View, votes Votes) (until, answered timed.Instant) {
+	until, answered = timed.Never, timed.Never
 	for i := range v.Members {
-		l, ok := votes.LeaseOf(v.Members[i].Incarnation)
+		l, request, ok := votes.LeaseOf(v.Members[i].Incarnation)
 		if !ok {
-			return 0
+			return 0, 0
 		}
-		until = timed.Earlier(until, l)
+		until, answered = timed.Earlier(until, l), timed.Earlier(answered, request)
 	}
-	return until
+	return until, answered
 }
 
 // Announce returns the view part of the request that leaves now. Its last effect is
@@ -217,7 +218,7 @@ func (s *Service) Announce(now timed.Instant, leads bool, votes Votes, out []Eff
 	if s.view == nil {
 		return out
 	}
-	until := s.lease(s.view, votes)
+	until, answered := s.lease(s.view, votes)
 	if until <= now {
 		return out
 	}
@@ -225,9 +226,9 @@ func (s *Service) Announce(now timed.Instant, leads bool, votes Votes, out []Eff
 	if s.installed == s.view {
 		out = s.extend(now, until, out)
 	}
-	p := Part{Kind: Renew, ID: s.view.ID, Until: until}
+	p := Part{Kind: Renew, ID: s.view.ID, Until: until, Answered: answered}
 	if s.spread != s.view.Set {
-		p.Kind, p.View = Commit, s.view
+		p.Kind, p.View, p.Answered = Commit, s.view, 0
 	}
 	return append(out, Effect{Kind: SendPart, Part: p})
 }

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "membership", map[string]func(testing.TB){
+		"AnsweredByOne":       vouchesForAll,
 		"AuditForgetsViews":   audits,
 		"LineageOfTheLeader":  viewsFollow,
 		"DroppedByAnyBoot":    membersConfirm,

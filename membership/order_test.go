@@ -38,8 +38,8 @@ type mailed[M any] struct {
 func (q *quarrel) Flushed(ViewID) bool { return true }
 
 // LeaseOf gives every vote of a living incarnation a long lease.
-func (q *quarrel) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
-	return now.Add(time.Hour), q.self[i.Node] == i
+func (q *quarrel) LeaseOf(i timed.Incarnation) (until, request timed.Instant, ok bool) {
+	return now.Add(time.Hour), now, q.self[i.Node] == i
 }
 
 func (q *quarrel) boot(id timed.NodeID) timed.BootID { return q.self[id].Boot }

@@ -14,8 +14,9 @@ type Config struct {
 // Votes gives access to the recorded votes of the support set.
 type Votes interface {
 	// LeaseOf returns until when, on this node's clock, the last vote of an
-	// incarnation surely binds it; ok is false without a recorded vote.
-	LeaseOf(timed.Incarnation) (until timed.Instant, ok bool)
+	// incarnation surely binds it, and the request for which it was given; ok is false
+	// without a recorded vote.
+	LeaseOf(timed.Incarnation) (until, request timed.Instant, ok bool)
 	// Flushed reports whether the members of a proposal hold the messages that
 	// they must hold before they install it.
 	Flushed(ViewID) bool

@@ -17,12 +17,14 @@ func inc(id timed.NodeID) timed.Incarnation {
 
 func boot(id timed.NodeID) timed.BootID { return inc(id).Boot }
 
-// votes holds the end of each node's vote.
+// votes holds the end of each node's vote. All votes answer requests of bindFor before.
 type votes map[timed.NodeID]timed.Instant
 
-func (v votes) LeaseOf(i timed.Incarnation) (timed.Instant, bool) {
-	until, ok := v[i.Node]
-	return until, ok && i.Boot == boot(i.Node)
+const bindFor = 80 * time.Millisecond
+
+func (v votes) LeaseOf(i timed.Incarnation) (until, request timed.Instant, ok bool) {
+	until, ok = v[i.Node]
+	return until, until.Add(-bindFor), ok && i.Boot == boot(i.Node)
 }
 
 func (votes) Flushed(ViewID) bool { return true }
@@ -110,6 +112,24 @@ func TestProposeAcknowledgeCommit(t *testing.T) {
 	g.round(2, 3)
 	p = g.part()
 	require.Equal(t, Renew, p.Kind)
+}
+
+// A leader vouches for what all members have answered.
+func TestALeaderVouchesForAll(t *testing.T) { vouchesForAll(t) }
+
+func vouchesForAll(t testing.TB) {
+	g := newTrio(t)
+	g.form()
+	g.round(2, 3)
+	p := g.part()
+	require.Equal(t, Renew, p.Kind)
+	require.Equal(t, g.votes[1].Add(-bindFor), p.Answered)
+	for id := range g.votes {
+		before := g.votes[id]
+		g.votes[id] = before.Add(-time.Millisecond)
+		require.Equal(t, g.votes[id].Add(-bindFor), g.part().Answered, "node %d answered last before", id)
+		g.votes[id] = before
+	}
 }
 
 // The lease ends at R + remaining(1−2ρ) − ub(m)(1+ρ) at the latest (M7).

@@ -113,7 +113,10 @@ type Part struct {
 	Kind  PartKind
 	ID    ViewID
 	Until timed.Instant // Renew, Commit: end of the lease, on the leader's clock
-	View  *View         // Propose (without lineage), Commit
+	// Answered belongs to Renew: every member has answered the request with this number
+	// or a later one. 0 means that nothing is said about it.
+	Answered timed.Instant
+	View     *View // Propose (without lineage), Commit
 }
 
 // Report is the view part of a reply.

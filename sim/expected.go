@@ -52,6 +52,8 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Servers != nil // in other campaigns too few worlds have any
 	case situation.MergedTwo, situation.ViewShrank, situation.TwoLeaders, situation.Outranked, situation.ProposalOvertaken, situation.DeafPeer, situation.SocketBatch:
 		return o.Nodes >= 2
+	case situation.AliveByWord:
+		return o.Nodes >= 3 && o.Broadcast == nil
 	case situation.MergedMore, situation.ThreeLeaders:
 		return o.Nodes >= 3
 	}

@@ -23,7 +23,8 @@ type Timing struct {
 	SchedulingDelay time.Duration
 	// ElectionPeriod is EP: a candidate or leader broadcasts at least this often.
 	ElectionPeriod time.Duration
-	// KeepalivePeriod is KP: every node sends to every other at least this often.
+	// KeepalivePeriod is KP: every node is heard by every other at least this often,
+	// directly or through the leader of both.
 	KeepalivePeriod time.Duration
 	// Expires is how long a peer stays alive without a fast message from it.
 	Expires time.Duration

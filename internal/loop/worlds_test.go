@@ -134,7 +134,7 @@ func (w *world) strike() {
 // usersLook plays worlds of loops.
 func usersLook(t testing.TB) {
 	seen := map[string]int{}
-	for seed := range uint64(4) {
+	for seed := range uint64(8) {
 		w := newWorld(t, seed+1, 3+int(seed%3), nil)
 		w.run(8*time.Second, true)
 		clear(w.cut)

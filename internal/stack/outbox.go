@@ -70,6 +70,9 @@ func (s *Stack) flush(now timed.Instant) {
 		s.datagrams.FillEcho(now, &p.Header)
 		if p.Frames = b.toAll; p.Frames != 0 {
 			b.fillAll(p)
+			if p.Header.Version < wire.WithAnswered {
+				p.Part.Answered = 0
+			}
 		}
 		if id == b.peer && b.toOne != 0 {
 			p.Frames |= b.toOne

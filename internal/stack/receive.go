@@ -185,6 +185,7 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 			s.viewsOut = s.views.HandlePart(now, from, &p.Part, p.Header.Stamp, received, d.Bound, s.viewsOut[:0])
 			s.freezeBroadcast(now, p.Part.View)
 			s.performViews()
+			s.vouchFor(now, received, p, d)
 		}
 		if p.Has(wire.FrameLine) {
 			s.handleLine(now, from.Node, p)

@@ -16,6 +16,7 @@ import (
 type rest struct {
 	state  leader.State      // that told peers know
 	told   timed.Set         // alive peers to which a packet that is not quiet has left since
+	known  timed.Set         // those of told to which another packet has left since
 	report membership.Report // that the last reply with news had
 	asker  timed.NodeID      // whose patient request is answered in this turn, or NoNode
 	gather timed.Instant     // when replies to the last patient request are read
@@ -27,9 +28,9 @@ type rest struct {
 // has just come alive must hear at once that it is heard.
 func (r *rest) refresh(state *leader.State, alive timed.Set) {
 	if r.state != *state {
-		r.state, r.told = *state, timed.Set{}
+		r.state, r.told, r.known = *state, timed.Set{}, timed.Set{}
 	}
-	r.told = r.told.Intersect(alive)
+	r.told, r.known = r.told.Intersect(alive), r.known.Intersect(alive)
 }
 
 // noteRound notes that a round begins. One that does not renew a lease at rest proves
@@ -60,6 +61,9 @@ func (s *Stack) patient(now timed.Instant) bool {
 func (s *Stack) quiet(to timed.NodeID, p *wire.Packet) bool {
 	r, b := &s.rest, &s.outbox
 	told := r.told.Has(to)
+	if told {
+		r.known.Add(to)
+	}
 	if s.alive.Has(to) {
 		r.told.Add(to)
 	}

@@ -38,6 +38,20 @@ func (v *versions) note(received timed.Instant, h *datagram.Header, accepted boo
 	x.newest, x.heard, x.tries = max(x.newest, wire.NewestOf(h)), received, 0
 }
 
+// noteAlive takes evidence from others that an incarnation ran at since, so that it still
+// speaks as its packets did.
+func (v *versions) noteAlive(since timed.Instant, i timed.Incarnation) {
+	if x := &v.of[i.Node]; x.boot == i.Boot {
+		x.heard = timed.Later(x.heard, since)
+	}
+}
+
+// countsOnVouching reports whether an incarnation counts on its leader's word for others.
+func (v *versions) countsOnVouching(i timed.Incarnation) bool {
+	x := &v.of[i.Node]
+	return x.boot == i.Boot && min(x.newest, v.newest) >= wire.WithAnswered
+}
+
 // to returns the version of a packet to a peer. One that was not heard for a while may
 // have been replaced by any build. It gets the version that it spoke and another one in turn,
 // so that a build that speaks either learns of this node.

@@ -19,6 +19,9 @@ func (s *Stack) performViews() {
 			s.election.RequestSoon()
 		case membership.SendPart:
 			b.part = e.Part
+			if s.broadcast != nil {
+				b.part.Answered = 0 // all members send to each other anyway
+			}
 			if e.Part.Until > 0 {
 				s.election.NoteGrant(e.Part.Until)
 			}
@@ -62,12 +65,12 @@ func (s *Stack) report() (r membership.Report) {
 }
 
 // LeaseOf implements membership.Votes.
-func (s *Stack) LeaseOf(i timed.Incarnation) (until timed.Instant, ok bool) {
+func (s *Stack) LeaseOf(i timed.Incarnation) (until, request timed.Instant, ok bool) {
 	v, ok := s.election.Vote(i.Node)
 	if !ok || v.Boot != i.Boot {
-		return 0, false
+		return 0, 0, false
 	}
-	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), true
+	return v.Number.Add(s.cfg.Timing.MaxDrift.Trust(v.LockTime)), v.Number, true
 }
 
 // Flushed implements membership.Votes.

@@ -89,7 +89,7 @@ func (r *reader) request(p *Packet) {
 	want := requestLen
 	switch kind {
 	case membership.Renew:
-		want = renewLen
+		want = renewLen(p.Header.Version)
 	case membership.Propose:
 		want = proposeLen
 	case membership.Commit:
@@ -106,6 +106,9 @@ func (r *reader) request(p *Packet) {
 	part.ID = r.viewID()
 	if kind != membership.Propose {
 		part.Until = r.instant()
+	}
+	if kind == membership.Renew && n > renewLen(WithAnswered-1) {
+		part.Answered = r.instant()
 	}
 	if kind != membership.Renew {
 		part.View = r.members(part.ID, kind == membership.Commit)

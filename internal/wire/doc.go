@@ -13,7 +13,7 @@
 // Unknown frames and messages of another length are errors. A version of the wire
 // format is closed: two nodes, of which one skips a frame that the other obeys, no
 // longer run the same protocol. An extension takes a new version, which the header
-// shows before anything is decoded. A build speaks two versions, and a packet is in one
+// shows before anything is decoded. A build speaks several versions, and a packet is in one
 // that its receiver speaks. The header is the same in all versions up to the stamp, and the
 // highest byte of its counter is the newest version that the sender speaks.
 //

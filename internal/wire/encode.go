@@ -20,10 +20,19 @@ const (
 	replyLen   = 12
 
 	requestLen = 3                          // number, lock time, kind of the part
-	renewLen   = requestLen + viewIDLen + 1 // plus view id and end of the lease
 	proposeLen = requestLen + viewIDLen + 1 // plus view id and members
 	commitLen  = requestLen + viewIDLen + 2 // plus view id, end of the lease and members
 )
+
+// renewLen returns the length of a request that renews a view: a request, the view's id, the
+// end of its lease, and the request that all members have answered.
+func renewLen(version uint8) int {
+	n := requestLen + viewIDLen + 1
+	if version >= WithAnswered {
+		n++
+	}
+	return n
+}
 
 // maxShown bounds the absolute value of group time on the wire, so that projecting
 // a line by the difference of two instants stays within 64 bits.
@@ -119,7 +128,7 @@ func (w *writer) request(p *Packet) {
 	n := requestLen
 	switch part.Kind {
 	case membership.Renew:
-		n = renewLen
+		n = renewLen(p.Header.Version)
 	case membership.Propose:
 		n = proposeLen
 	case membership.Commit:
@@ -138,6 +147,9 @@ func (w *writer) request(p *Packet) {
 	}
 	if part.Kind == membership.Renew || part.Kind == membership.Commit {
 		w.instant(part.Until)
+	}
+	if part.Kind == membership.Renew && p.Header.Version >= WithAnswered {
+		w.instant(part.Answered)
 	}
 	if part.View != nil {
 		w.members(part.View, part.Kind == membership.Commit)

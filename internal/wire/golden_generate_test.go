@@ -20,8 +20,9 @@ import (
 // golden generates packets from a seed. Its random numbers are its own, so that
 // no library can change the packets.
 type golden struct {
-	state uint64
-	mode  goldenMode
+	version uint8
+	state   uint64
+	mode    goldenMode
 }
 
 // goldenMode chooses the numbers of a packet: random ones of every width, or the
@@ -123,7 +124,7 @@ func (g *golden) nodes(n int) (set timed.Set) {
 }
 
 func (g *golden) header() datagram.Header {
-	h := datagram.Header{Version: Version, Group: g.uint(0, math.MaxUint64), Boot: g.boot(),
+	h := datagram.Header{Version: g.version, Group: g.uint(0, math.MaxUint64), Boot: g.boot(),
 		Counter: g.uint(0, math.MaxUint64), Stamp: g.stamp(), Echo: datagram.Echo{Heard: datagram.NotHeard}}
 	h.Source = timed.NodeID(g.uint(1, timed.MaxNodes-1))
 	h.Destination = h.Source + 1
@@ -182,6 +183,9 @@ func (g *golden) request(p *Packet, kind membership.PartKind, members int) {
 	switch kind {
 	case membership.Renew:
 		p.Part.ID, p.Part.Until = g.viewID(), g.instant()
+		if g.version >= WithAnswered {
+			p.Part.Answered = min(g.instant(), p.Part.Until)
+		}
 	case membership.Propose:
 		p.Part.View = g.view(members, false)
 		p.Part.ID = p.Part.View.ID

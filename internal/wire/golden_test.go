@@ -145,16 +145,22 @@ func goldenEverything(g *golden, p *Packet, i int) {
 }
 
 const (
-	goldenFile   = "testdata/golden.txt"
-	goldenEach   = 300 // packets of every kind and mode
+	goldenFile   = "testdata/golden%d.txt" // of a version
+	goldenEach   = 300                     // packets of every kind and mode
 	goldenPacket = 1 << 18
 )
 
-// TestBytesOnTheWireNeverChange pins the bytes of version 4 of the wire format.
+// TestBytesOnTheWireNeverChange pins the bytes of the last two versions of the wire format.
 // testdata holds one digest of the packets of each kind. A digest that differs
 // means that this build and older ones no longer understand each other.
 func TestBytesOnTheWireNeverChange(t *testing.T) {
-	want, err := os.ReadFile(goldenFile)
+	for _, version := range []uint8{Version - 1, Version} {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) { goldenVersion(t, version) })
+	}
+}
+
+func goldenVersion(t *testing.T, version uint8) {
+	want, err := os.ReadFile(fmt.Sprintf(goldenFile, version))
 	require.NoError(t, err)
 	var got strings.Builder
 	e, d := Encoder{MaxPacket: goldenPacket}, Decoder{}
@@ -163,7 +169,7 @@ func TestBytesOnTheWireNeverChange(t *testing.T) {
 		goldenKind{"settings", 0, func(g *golden, p *Packet, i int) { *p = Packet{Header: p.Header, Settings: g.settings(i)} }}) {
 		for mode, name := range [...]string{goldenRandom: "random", goldenLeast: "least", goldenMost: "most"} {
 			what := kind.name + ", " + name
-			g := golden{state: uint64(seed), mode: goldenMode(mode)}
+			g := golden{version: version, state: uint64(seed), mode: goldenMode(mode)}
 			digest, bytes := sha256.New(), 0
 			for i := range goldenEach {
 				var p Packet

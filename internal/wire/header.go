@@ -42,14 +42,19 @@ const (
 // Version is the newest version of the wire format that this package speaks, and Oldest
 // the oldest one. Version 1 had no checksum. In version 2 the reports of a view change did
 // not say what their senders had sent, decisions cut no stamps, and the checksum was
-// CRC-32C. In version 3 no packet was quiet or patient; all else is as in version 4.
+// CRC-32C. In version 3 no packet was quiet or patient. In version 4 a leader
+// did not vouch for the members of its view. All else is as in version 5.
 const (
-	Version = 4
+	Version = 5
 	Oldest  = 3
 )
 
 // WithQuiet is the first version in which packets may be quiet or patient.
 const WithQuiet = 4
+
+// WithAnswered is the first version in which a request that renews a view says which request
+// all members have answered, and in which a node counts on that word.
+const WithAnswered = 5
 
 // newestAt is how many bits the counter of a packet has below the newest version of its
 // sender. Builds that speak one version only count from 0, and read all of it as a number.

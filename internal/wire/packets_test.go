@@ -55,7 +55,7 @@ func renewalPacket() Packet {
 	p := requestPacket()
 	now := p.Header.Stamp
 	p.Frames |= FrameLine
-	p.Part = membership.Part{Kind: membership.Renew, ID: viewOf(41, 1), Until: now + second}
+	p.Part = membership.Part{Kind: membership.Renew, ID: viewOf(41, 1), Until: now + second, Answered: now - second}
 	p.Line = clocksync.Line{Timeline: clocksync.TimelineID{Leader: 1, Boot: bootOf(1), Sequence: 3},
 		Parent: clocksync.TimelineID{Leader: 2, Boot: bootOf(2), Sequence: 1},
 		Base:   now - 100*second, Shown: 1_790_000_000_000_000_000, Until: now + second}
@@ -227,6 +227,7 @@ func drawPart(t *rapid.T) membership.Part {
 	switch p.Kind {
 	case membership.Renew:
 		p.ID, p.Until = drawSomeView.Draw(t, "id"), drawInstant.Draw(t, "until")
+		p.Answered = min(p.Until, drawInstant.Draw(t, "answered"))
 	case membership.Propose:
 		p.View = drawView(t, false)
 		p.ID = p.View.ID

@@ -40,14 +40,20 @@ func checkPart(p *membership.Part) error {
 		if p.View != nil {
 			return ErrView
 		}
+		if p.Answered > p.Until {
+			return ErrRange
+		}
 	case membership.Propose:
-		if p.Until != 0 {
+		if p.Until != 0 || p.Answered != 0 {
 			return ErrRange
 		}
 		if !viewValid(p.View, p.ID, false) {
 			return ErrView
 		}
 	case membership.Commit:
+		if p.Answered != 0 {
+			return ErrRange
+		}
 		if !viewValid(p.View, p.ID, true) {
 			return ErrView
 		}

@@ -253,6 +253,16 @@ var survivors = map[string]string{
 	"ConfirmedInherited":   "no search was tried; the test is in package membership",
 	"LineageGrows":         "no search was tried; the simulator needs one world",
 	"FarewellsPushedOut":   "no search was tried; the test is in package clocksync",
+
+	"AnsweredByOne":         "nodes are of a version without the leader's word",
+	"VouchedFromReceipt":    "nodes are of a version without the leader's word",
+	"VouchedForAnotherView": "nodes are of a version without the leader's word",
+	"SparesNews":            "nodes are of a version without the leader's word",
+	"SparesOlderBuilds":     "nodes are of a version without the leader's word",
+	"SparesOnOldWord":       "nodes are of a version without the leader's word",
+	"OlderVersionByWord":    "nodes are of a version without the leader's word",
+	"WordForTheDeaf":        "nodes are of a version without the leader's word",
+	"SparesTheDeaf":         "nodes are of a version without the leader's word",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are

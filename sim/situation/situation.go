@@ -42,6 +42,7 @@ const (
 	LineBent                           // group time was bent towards UTC
 	RepliesCollated                    // replies of others came with one
 	CollatedLate                       // they came when the round was over
+	AliveByWord                        // a peer was alive by its leader's word alone
 	HeldBack                           // a new incarnation was held back
 	SocketBatch                        // several packets waited for a process that was stopped
 	LockLowered                        // a process started that gives shorter votes than one before it
@@ -99,7 +100,7 @@ var situationNames = [Count]string{
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
 	"a process and its clone were told to be two",
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
-	"replies came collated", "collated replies came when the round was over",
+	"replies came collated", "collated replies came when the round was over", "a peer was alive by its leader's word alone",
 	"a new incarnation was held back", "several packets waited for a stopped process",
 	"a process gave shorter votes than one before it", "a request asked for a shorter lock",
 	"a packet went in an older version", "all machines slept at once", "a clock showed the same twice",

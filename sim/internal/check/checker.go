@@ -58,9 +58,10 @@ type Checker struct {
 	readers []reader          // of each process
 	looked  int               // the process whose answers were read last
 	seen    []membership.ViewID
-	heard   []int64 // heard[c.pair(q, p)]: when q last got a fast packet from p's present incarnation
-	grain   int64   // the error of a bound that whole nanoseconds, and coarse clocks, can cause
-	spell   int64   // the longest time for which a peer that hears nothing is alive
+	heard   []hearing // heard[c.pair(q, p)]: when q last heard p's present incarnation
+	grain   int64     // the error of a bound that whole nanoseconds, and coarse clocks, can cause
+	spell   int64     // the longest time for which a peer that hears nothing is alive
+	deaf    int64     // the longest time for which a peer that hears nothing directly is alive
 
 	LeadChanges uint64 // how often a lead began or ended
 	Expired     uint64 // how often a lease ran out before it was renewed
@@ -99,6 +100,7 @@ func (c *Checker) Reset(cfg Config, now int64) {
 	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
 	c.grain = granularity + 4*c.Resolution
 	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
+	c.deaf = int64(c.Timing.MaxDrift.Wait(2*c.Timing.IndirectPeriod()+4*c.Timing.Expires) + 2*c.Timing.FastThreshold)
 	c.honest = cfg.Servers != nil && cfg.Servers.Outnumbered()
 	c.Live = liveness{c: c, last: now}
 }
@@ -107,7 +109,7 @@ func (c *Checker) Reset(cfg Config, now int64) {
 func (c *Checker) Add(p *Process) {
 	c.processes = append(c.processes, p)
 	n := len(c.processes)
-	heard := make([]int64, n*n)
+	heard := make([]hearing, n*n)
 	for q := range c.Claims {
 		copy(heard[q*n:], c.heard[q*len(c.Claims):(q+1)*len(c.Claims)])
 	}

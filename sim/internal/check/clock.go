@@ -40,14 +40,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that was %v old", p.Boot, p.ID, time.Duration(f.Received-f.Sent))
 		return
 	}
-	switch {
-	case !current:
-		c.Sometimes(situation.OldBootCame)
-	case verdict == datagram.Challenged:
-		c.Sometimes(situation.ChallengerCame)
-	case verdict == datagram.Delivered && !d.Fast:
-		c.Sometimes(situation.SlowCame)
-	}
+	c.cameAs(current, verdict, d.Fast)
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
 	}
@@ -64,12 +57,16 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	if d.Fast && f.Packet.Has(wire.FrameCollated) {
 		c.checkRelayed(n, f.Packet.Collated, now)
 	}
+	if d.Fast && f.Packet.Has(wire.FrameRequest) {
+		c.checkVouched(n, f, now)
+	}
 	from := f.Packet.Header.Source
 	if !current {
 		return
 	}
 	if d.Fast {
-		c.heard[c.pair(n, p)] = max(c.heard[c.pair(n, p)], f.Received)
+		h := &c.heard[c.pair(n, p)]
+		h.direct = max(h.direct, f.Received)
 	}
 	if n.Stack.Datagram().Alive(now).Has(from) {
 		c.checkAlive(n, p)
@@ -82,49 +79,22 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 }
 
+// cameAs records the situations of a packet.
+func (c *Checker) cameAs(current bool, verdict datagram.Kind, fast bool) {
+	switch {
+	case !current:
+		c.Sometimes(situation.OldBootCame)
+	case verdict == datagram.Challenged:
+		c.Sometimes(situation.ChallengerCame)
+	case verdict == datagram.Delivered && !fast:
+		c.Sometimes(situation.SlowCame)
+	}
+}
+
 // checkForged demands that a forged packet does not count.
 func (c *Checker) checkForged(n *Process, p *wire.Packet, verdict datagram.Kind) {
 	if verdict == datagram.Delivered || verdict == datagram.Accepted {
 		c.Fail("forged", n, "takes a forged packet in the name of node %d for real", p.Header.Source)
-	}
-}
-
-// checkRelayed checks the voters whose replies a packet relays. They ran and heard the
-// requester after its request left; no later time is certain.
-func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instant) {
-	if said.Leader.Node != n.ID {
-		return
-	}
-	if said.Number == n.Stack.Election().LastRequest() {
-		c.Sometimes(situation.RepliesCollated)
-	} else {
-		c.Sometimes(situation.CollatedLate)
-	}
-	alive := n.Stack.Datagram().Alive(now)
-	for i := range said.Replies {
-		v := said.Replies[i].Voter
-		p := c.processes[v.Node-1]
-		if !p.Up || p.Boot != v.Boot || n.Stack.Datagram().Boot(v.Node) != v.Boot {
-			continue
-		}
-		if at := c.pair(n, p); said.Replies[i].Reply.Support {
-			c.heard[at] = max(c.heard[at], n.Clock.When(said.Number))
-		}
-		if alive.Has(v.Node) {
-			c.checkAlive(n, p)
-		}
-	}
-}
-
-// checkAlive demands that a peer that n counts as alive hears n too, and may vote: a link
-// that works in one direction only makes no peer alive.
-func (c *Checker) checkAlive(n, p *Process) {
-	if age := c.Now - c.heard[c.pair(p, n)]; age > c.spell {
-		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
-		return
-	}
-	if !p.Stack.Election().Ready(p.Clock.Show(c.Now)) {
-		c.Fail("ready", n, "counts node %d as alive, which is not ready", p.ID)
 	}
 }
 

@@ -56,7 +56,7 @@ func (c *Checker) Started(n *Process) {
 	}
 	c.Claims[n.Index] = Claims{}
 	for i, m := range c.processes {
-		c.heard[c.pair(m, n)], c.heard[c.pair(n, m)] = 0, 0
+		c.heard[c.pair(m, n)], c.heard[c.pair(n, m)] = hearing{}, hearing{}
 		c.Claims[i].members.Remove(n.place()) // no view has the new incarnation
 	}
 	c.onLine[n.Index] = nil

@@ -1,0 +1,44 @@
+package stack
+
+import (
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
+
+// In a group at rest all members hear of each other through the leader, and send direct
+// packets to each other only once in an IndirectPeriod. A request that renews a view says
+// which request all members have answered, and so that they ran when it left.
+
+// vouchFor takes the leader's word for the members of the view that a request renews. The
+// request left the leader at least the packet's delay before received, and the one that all
+// have answered left it earlier by the difference on the leader's clock.
+func (s *Stack) vouchFor(now, received timed.Instant, p *wire.Packet, d datagram.Delay) {
+	part, view := &p.Part, s.views.View()
+	if part.Kind != membership.Renew || part.Answered == 0 || part.Answered > p.Header.Stamp {
+		return
+	}
+	if view == nil || view.ID != part.ID {
+		return
+	}
+	rho := s.cfg.Timing.MaxDrift
+	since := received.Add(-rho.Upper(d.Bound) - rho.Wait(p.Header.Stamp.Sub(part.Answered)))
+	var state leader.State
+	s.election.FillState(now, &state)
+	spare := s.broadcast == nil && state == s.rest.state && now.Sub(since) <= s.cfg.Timing.VouchedPeriod()
+	for i := range view.Members {
+		m := view.Members[i].Incarnation
+		if m.Node == s.cfg.Self.Node || m.Node == p.Header.Source {
+			continue
+		}
+		s.datagrams.NoteHeardIndirectly(since, m)
+		s.versions.noteAlive(since, m)
+		// The next word will rest on the vote that leaves in this turn. Only direct packets
+		// carry a broadcast, and a state of this node that the member may not know yet.
+		if spare && s.rest.known.Has(m.Node) && s.versions.countsOnVouching(m) {
+			s.datagrams.NoteSentIndirectly(now, m.Node)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/situation"
+	"github.com/failaware/failaware/timed"
+)
+
+// hearing is when, in true time, a process last heard a peer.
+type hearing struct {
+	direct int64 // when a fast packet came
+	told   int64 // when the peer surely ran, as others told
+}
+
+// checkVouched checks the word of a leader for the members of the view that it renews: each
+// has heard the request that all are said to have answered. The word counts even if the
+// leader has restarted meanwhile.
+func (c *Checker) checkVouched(n *Process, f Arrival, now timed.Instant) {
+	part, view := &f.Packet.Part, n.Stack.Membership().View()
+	if part.Kind != membership.Renew || part.Answered == 0 || view == nil || view.ID != part.ID {
+		return
+	}
+	age, rho := f.Packet.Header.Stamp.Sub(part.Answered), c.Timing.MaxDrift
+	first, last := f.Sent-int64(rho.Upper(age)), f.Sent-int64(rho.Lower(age))
+	p, alive := f.From, n.Stack.Datagram().Alive(now)
+	for i := range view.Members {
+		m := view.Members[i].Incarnation
+		q := c.processes[m.Node-1]
+		if q == n || q == p || !q.Up || q.Boot != m.Boot {
+			continue
+		}
+		if p.Up && p.Boot == f.Packet.Header.Boot && c.heard[c.pair(q, p)].direct < first-c.grain {
+			c.Fail("vouched", p, "says that node %d has answered a request, which has heard none for %v",
+				m.Node, time.Duration(c.Now-c.heard[c.pair(q, p)].direct))
+			return
+		}
+		h := &c.heard[c.pair(n, q)]
+		if h.told = max(h.told, last); alive.Has(m.Node) && n.Stack.Datagram().Boot(m.Node) == m.Boot {
+			if h.told-h.direct > c.spell {
+				c.Sometimes(situation.AliveByWord)
+			}
+			c.checkAlive(n, q)
+		}
+	}
+}
+
+// checkRelayed checks the voters whose replies a packet relays. They ran and heard the
+// requester after its request left; no later time is certain.
+func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instant) {
+	if said.Leader.Node != n.ID {
+		return
+	}
+	if said.Number == n.Stack.Election().LastRequest() {
+		c.Sometimes(situation.RepliesCollated)
+	} else {
+		c.Sometimes(situation.CollatedLate)
+	}
+	alive := n.Stack.Datagram().Alive(now)
+	for i := range said.Replies {
+		v := said.Replies[i].Voter
+		p := c.processes[v.Node-1]
+		if !p.Up || p.Boot != v.Boot || n.Stack.Datagram().Boot(v.Node) != v.Boot {
+			continue
+		}
+		if at := c.pair(n, p); said.Replies[i].Reply.Support {
+			c.heard[at].told = max(c.heard[at].told, n.Clock.When(said.Number))
+		}
+		if alive.Has(v.Node) {
+			c.checkAlive(n, p)
+		}
+	}
+}
+
+// checkAlive demands that a peer that n counts as alive hears n too, and may vote. If others
+// have told n that the peer runs, the peer may not have heard n for longer, but a link that
+// works in one direction only makes no peer alive, whatever others say.
+func (c *Checker) checkAlive(n, p *Process) {
+	h := c.heard[c.pair(p, n)]
+	age := c.Now - max(h.direct, h.told)
+	if told := c.heard[c.pair(n, p)].told; age > c.spell && (c.Now-told > c.spell || c.Now-h.direct > c.deaf) {
+		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
+		return
+	}
+	if !p.Stack.Election().Ready(p.Clock.Show(c.Now)) {
+		c.Fail("ready", n, "counts node %d as alive, which is not ready", p.ID)
+	}
+}
