@@ -7,7 +7,7 @@ import "github.com/failaware/failaware/timed"
 // bounds need another, or the peer does not hear this node.
 func (s *Service) NoteSentIndirectly(now timed.Instant, id timed.NodeID) {
 	// The next chance to send comes one keepalive period later.
-	p, most := s.peers[id], s.cfg.Timing.IndirectPeriod()-s.cfg.Timing.KeepalivePeriod
+	p, most := s.peers[id], s.indirect-s.cfg.Timing.KeepalivePeriod
 	if p != nil && p.current.hears && now.Sub(p.lastSentDirect) < most {
 		p.lastSent = now
 	}
@@ -26,7 +26,7 @@ func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnatio
 	if c.fault || !c.hasFast || !c.hears {
 		return
 	}
-	if since.Sub(c.lastDirect) > t.IndirectPeriod()+t.Expires {
+	if since.Sub(c.lastDirect) > s.indirect+t.Expires {
 		return
 	}
 	c.lastFast = timed.Later(c.lastFast, since)

@@ -228,8 +228,7 @@ func (s *Stack) handleRelayed(now, received timed.Instant, c *wire.Collated) {
 		}
 		counted = true
 		if v.Reply.Support { // a node that refuses may not be ready, and must not be counted on
-			s.datagrams.NoteHeardIndirectly(since, v.Voter)
-			s.versions.noteAlive(since, v.Voter)
+			s.heardIndirectly(since, v.Voter)
 		}
 		s.viewsOut = s.views.HandleReport(now, v.Voter, &v.Report, v.Reply.Support, s, s.viewsOut[:0])
 		s.performViews()

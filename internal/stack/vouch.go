@@ -33,12 +33,17 @@ func (s *Stack) vouchFor(now, received timed.Instant, p *wire.Packet, d datagram
 		if m.Node == s.cfg.Self.Node || m.Node == p.Header.Source {
 			continue
 		}
-		s.datagrams.NoteHeardIndirectly(since, m)
-		s.versions.noteAlive(since, m)
+		s.heardIndirectly(since, m)
 		// The next word will rest on the vote that leaves in this turn. Only direct packets
 		// carry a broadcast, and a state of this node that the member may not know yet.
 		if spare && s.rest.known.Has(m.Node) && s.versions.countsOnVouching(m) {
 			s.datagrams.NoteSentIndirectly(now, m.Node)
 		}
 	}
+}
+
+// heardIndirectly takes evidence from others that an incarnation ran at since.
+func (s *Stack) heardIndirectly(since timed.Instant, i timed.Incarnation) {
+	s.datagrams.NoteHeardIndirectly(since, i)
+	s.versions.noteAlive(since, i)
 }

@@ -107,7 +107,7 @@ func (r *reader) request(p *Packet) {
 	if kind != membership.Propose {
 		part.Until = r.instant()
 	}
-	if kind == membership.Renew && n > renewLen(WithAnswered-1) {
+	if kind == membership.Renew && p.Header.Version >= WithAnswered {
 		part.Answered = r.instant()
 	}
 	if kind != membership.Renew {
