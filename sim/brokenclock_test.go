@@ -11,8 +11,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A clock that breaks ρ is noticed: its node disagrees with all its peers and
-// blames itself, and each peer names it. Its incarnations wait longer and longer.
+// A clock that breaks ρ is noticed: its node disagrees with its peers and blames
+// itself, and half of them name it, often before the others have evidence. Its incarnations wait longer and longer.
 func TestBrokenClockIsNoticed(t *testing.T) {
 	for _, times := range []int64{-20, 10, 50} {
 		w := newWorld(1, Options{Calm: true, Duration: time.Minute}.withDefaults())
@@ -37,6 +37,6 @@ func TestBrokenClockIsNoticed(t *testing.T) {
 			w.runUntil(w.now + int64(100*time.Millisecond))
 		}
 		require.True(t, blamed, "a clock at %d ρ", times)
-		require.GreaterOrEqual(t, 2*named.Len(), len(w.nodes)-1, "a node blames itself before all others have evidence")
+		require.GreaterOrEqual(t, 2*named.Len(), len(w.nodes)-1)
 	}
 }
