@@ -20,12 +20,16 @@ type adapter struct {
 	sessions *session.Table
 	delivery broadcast.Delivery       // that is applied
 	command  func(command []byte) any // applies its command, without an allocation for each
+	sum      func(command []byte) uint64
 }
 
 var limits = session.Limits{Sessions: MaxSessions, Window: SessionWindow, Bytes: SessionResults}
 
 func newAdapter(app Application) *adapter {
-	a := &adapter{app: app, sessions: session.NewTable(limits)}
+	a := &adapter{app: app, sessions: session.NewTable(limits), sum: session.Sum}
+	if r, ok := app.(Recognizer); ok {
+		a.sum = r.Recognize
+	}
 	a.command = func(command []byte) any {
 		d := &a.delivery
 		return a.app.Apply(Operation{ID: d.ID, Command: command, Stamp: d.Stamp, Deviation: d.Deviation})
@@ -37,7 +41,7 @@ func newAdapter(app Application) *adapter {
 func (a *adapter) Apply(d broadcast.Delivery) any {
 	a.delivery = d
 	defer func() { a.delivery = broadcast.Delivery{} }() // let go of the payload
-	return a.sessions.Apply(session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}, d.Payload, a.command)
+	return a.sessions.Apply(session.ID{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}, d.Payload, a.command, a.sum)
 }
 
 // Save implements [engine.Application].

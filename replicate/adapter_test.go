@@ -26,6 +26,35 @@ func (s *silent) Merge([]Branch) error {
 	return nil
 }
 
+// timely is an application whose commands have a time after their first byte.
+type timely struct{ silent }
+
+func (*timely) Recognize(command []byte) uint64 { return uint64(command[0]) }
+
+// twoAttempts returns what becomes of two attempts of an operation.
+func twoAttempts(app Application) (first, second session.Answer) {
+	a := newAdapter(app)
+	d := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: 3}, Payload: session.AppendOpen(nil)}
+	a.Apply(d)
+	id := session.ID{Node: 1, Boot: 2, Sequence: 3}
+	use := func(command string) session.Answer {
+		d.Payload = session.AppendUse(nil, id, 1, []byte(command))
+		return a.Apply(d).(session.Answer)
+	}
+	return use("a at 1"), use("a at 2")
+}
+
+// An application recognizes attempts that are not the same bytes.
+func TestAttemptsAreRecognized(t *testing.T) { attemptsAreRecognized(t) }
+
+func attemptsAreRecognized(t testing.TB) {
+	first, second := twoAttempts(&timely{})
+	require.Equal(t, session.Answer{}, first)
+	require.Equal(t, session.Answer{Repeated: true}, second)
+	_, second = twoAttempts(&silent{})
+	require.Equal(t, session.Answer{Err: session.ErrReused}, second)
+}
+
 // opened returns an adapter with one session.
 func opened() *adapter {
 	a := newAdapter(&silent{})

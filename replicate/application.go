@@ -16,7 +16,8 @@ import (
 // only this node's state lags. Applications of all nodes begin in equal states.
 //
 // An application that goes on in several parts of a split group is also a [Merger], and
-// one whose states are compared ([Config.HashEvery]) is also a [Hasher].
+// one whose states are compared ([Config.HashEvery]) is also a [Hasher]. One may be a
+// [Recognizer].
 type Application interface {
 	// Apply changes the state by one operation, and depends on nothing but the state and
 	// the operation. Its result is for [Replica.Submit] at the node that submitted the
@@ -42,6 +43,15 @@ type Merger interface {
 type Hasher interface {
 	// Hash returns a number that is equal for equal states.
 	Hash() uint64
+}
+
+// Recognizer is an [Application] whose commands differ between the attempts of one operation
+// of a [Session], as when each has the time at which it was submitted. Without it, attempts
+// have equal commands.
+type Recognizer interface {
+	// Recognize returns a number that depends on nothing but the command. It is the same for
+	// all attempts of an operation, and most likely another one for other operations.
+	Recognize(command []byte) uint64
 }
 
 // Operation is a command in its place among the others, the same at all members that

@@ -19,6 +19,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReadOfAnotherView":    leasedInOneView,
 		"ReadThroughAView":     staleSaysSo,
 		"SessionsUncompared":   sessionsAreCompared,
+		"SessionUnrecognized":  attemptsAreRecognized,
 		"SessionsUnreadMerged": damagedSessionsAreRefused,
 	})
 }

@@ -64,7 +64,8 @@ func (id *SessionID) UnmarshalText(text []byte) error {
 // state: it is in snapshots, on disks, and in merged states.
 //
 // A result is kept for further attempts if it is nil, a bool, int, int64, uint64, string or
-// []byte, and has less than [SessionResults] bytes.
+// []byte, and has less than [SessionResults] bytes. Of an [encoding.BinaryMarshaler],
+// further attempts get the bytes.
 //
 // A Session needs no end. One that is not used any more expires when there are too many.
 // Methods are safe for concurrent use.
@@ -125,8 +126,9 @@ func (s *Session) Submit(ctx context.Context, number uint64, command []byte) (Ap
 	return s.r.attempt(ctx, session.AppendUse(operation(len(command)), s.key(), number, command))
 }
 
-// Close ends the session for all clients. Closing again does nothing. The error is that of
-// [Replica.Submit].
+// Close ends the session for all clients, when none of them waits for an outcome: another
+// part of a split group that has the session brings it back when the parts meet, without
+// what was applied here. Closing again does nothing. The error is that of [Replica.Submit].
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.r.attempt(ctx, session.AppendClose(operation(0), s.key()))
 	return err

@@ -130,18 +130,27 @@ func mergeNaive(l Limits, branches []*naive) *naive {
 	return m
 }
 
-// twin is one of several states that parted.
-type twin struct {
-	table *Table
-	naive *naive
+// number is an operation of a session.
+type number struct {
+	id ID
+	n  uint64
 }
 
-// naiveLife plays random operations on states that part and are merged.
-func naiveLife(t testing.TB, seed uint64) {
+// twin is one of several states that parted.
+type twin struct {
+	table   *Table
+	naive   *naive
+	applied map[number]bool // in all states that it was merged from
+}
+
+// naiveLife plays random operations on states that part and are merged, and counts what
+// comes of them.
+func naiveLife(t testing.TB, seed uint64, met map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	limits := Limits{Sessions: 1 + r.IntN(4), Window: 1 + r.IntN(5), Bytes: 8 + r.IntN(40)}
-	branches := []twin{{NewTable(limits), &naive{sessions: map[ID]*naiveSession{}}}}
+	branches := []twin{{NewTable(limits), &naive{sessions: map[ID]*naiveSession{}}, map[number]bool{}}}
 	var ids []ID
+	closed := map[ID]bool{} // in some state; its caller has promised to use it no more
 	for step := range 150 {
 		b := &branches[r.IntN(len(branches))]
 		id := ID{1, 2, uint64(step)}
@@ -153,38 +162,34 @@ func naiveLife(t testing.TB, seed uint64) {
 		case k < 3:
 			id = ID{1, 2, uint64(step)}
 			ids = append(ids, id)
-			require.Equal(t, Answer{}, b.table.Apply(id, AppendOpen(nil), nil))
+			require.Equal(t, Answer{}, b.table.Apply(id, AppendOpen(nil), nil, nil))
 			b.naive.open(limits, id)
 			what = "open"
 		case k == 3:
-			b.table.Apply(ID{}, AppendClose(nil, id), nil)
+			b.table.Apply(ID{}, AppendClose(nil, id), nil, nil)
 			delete(b.naive.sessions, id)
+			closed[id] = true
 			what = "close"
 		case k == 4 && len(branches) < 4:
 			table, err := Parse(limits, b.table.Append(nil))
 			require.NoError(t, err)
-			branches = append(branches, twin{table, b.naive.copy()})
+			branches = append(branches, twin{table, b.naive.copy(), maps.Clone(b.applied)})
 			what = "part"
 		case k == 5:
 			r.Shuffle(len(branches), func(i, j int) { branches[i], branches[j] = branches[j], branches[i] })
 			var tables []*Table
 			var naives []*naive
+			applied := map[number]bool{}
 			n := 1 + r.IntN(len(branches))
 			for _, b := range branches[:n] {
 				tables, naives = append(tables, b.table), append(naives, b.naive)
+				maps.Copy(applied, b.applied)
 			}
-			branches = append(branches[n:], twin{Merge(limits, tables), mergeNaive(limits, naives)})
+			branches = append(branches[n:], twin{Merge(limits, tables), mergeNaive(limits, naives), applied})
 			b = &branches[len(branches)-1]
 			what = fmt.Sprint("merge of ", n)
 		default:
-			number, command := uint64(r.IntN(8)), fmt.Sprint("c", r.IntN(8)/7)
-			if s := b.naive.sessions[id]; s != nil && r.IntN(2) == 0 {
-				number = s.last + 1
-			}
-			result := strings.Repeat("r", r.IntN(12))
-			got := b.table.Apply(ID{}, AppendUse(nil, id, number, []byte(command)), func([]byte) any { return result })
-			what = fmt.Sprintf("use %v of %v", number, id)
-			require.Equal(t, b.naive.use(limits, id, number, command, result), got, "seed %d, step %d: %s", seed, step, what)
+			what = b.use(t, r, limits, id, closed[id], met)
 		}
 		var have []ID
 		for _, s := range b.table.sessions {
@@ -194,10 +199,45 @@ func naiveLife(t testing.TB, seed uint64) {
 	}
 }
 
-func likeNaive(t testing.TB) {
-	for seed := range uint64(400) {
-		naiveLife(t, seed)
+// use uses a session with a new number or an old one. An operation that was applied is
+// never applied again, whatever the limits have let go of since.
+func (b *twin) use(t testing.TB, r *rand.Rand, limits Limits, id ID, closed bool, met map[string]int) string {
+	n, command := uint64(r.IntN(8)), fmt.Sprint("c", r.IntN(8)/7)
+	if s := b.naive.sessions[id]; s != nil && r.IntN(2) == 0 {
+		n = s.last + 1
 	}
+	result, fresh := strings.Repeat("r", r.IntN(12)), false
+	got := b.table.Apply(ID{}, AppendUse(nil, id, n, []byte(command)), func([]byte) any {
+		fresh = true
+		return result
+	}, Sum)
+	what := fmt.Sprintf("use %v of %v", n, id)
+	require.Equal(t, b.naive.use(limits, id, n, command, result), got, what)
+	had := b.applied[number{id, n}]
+	require.False(t, had && fresh && !closed, "%s: applied twice", what)
+	require.False(t, got.(Answer).Repeated && !had, "%s: not applied before", what)
+	b.applied[number{id, n}] = had || fresh
+	met[fmt.Sprint(got.(Answer).Repeated, got.(Answer).Err)]++
+	return what
 }
 
-func TestTablesDoAsNaiveOnes(t *testing.T) { likeNaive(t) }
+func likeNaive(t testing.TB) { lives(t) }
+
+func lives(t testing.TB) map[string]int {
+	met := map[string]int{}
+	for seed := range uint64(400) {
+		naiveLife(t, seed, met)
+	}
+	return met
+}
+
+// No operation of a session is applied twice in a state or in those that it was merged from,
+// and tables forget neither more nor less than the limits say.
+func TestTablesDoAsNaiveOnes(t *testing.T) {
+	met := lives(t)
+	for _, err := range []error{nil, ErrExpired, ErrTooOld, ErrReused} {
+		require.Positive(t, met[fmt.Sprint(false, err)], "%v", err)
+	}
+	require.Positive(t, met[fmt.Sprint(true, nil)])
+	require.Positive(t, met[fmt.Sprint(true, ErrResultGone)])
+}

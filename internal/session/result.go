@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding"
 	"encoding/binary"
 
 	"github.com/failaware/failaware/internal/fields"
@@ -20,9 +21,17 @@ const (
 )
 
 // encodeResult returns the encoding of a result, or nil if results of its type are not
-// kept, or if it is larger than most bytes.
+// kept, or if it is larger than most bytes. Of a type that has an encoding of its own, that
+// is what is kept.
 func encodeResult(result any, most int) []byte {
 	number := func(kind byte, n uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kind}, n) }
+	if x, ok := result.(encoding.BinaryMarshaler); ok {
+		b, err := x.MarshalBinary()
+		if err != nil {
+			return nil
+		}
+		result = b
+	}
 	switch x := result.(type) {
 	case nil:
 		return []byte{resultNil}

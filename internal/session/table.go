@@ -61,7 +61,7 @@ type session struct {
 // kept is what is kept of one operation.
 type kept struct {
 	number  uint64
-	command uint64 // checksum
+	command uint64 // its sum
 	result  []byte // encoded; empty if it is not kept
 }
 
@@ -73,8 +73,9 @@ func (t *Table) Len() int { return len(t.sessions) }
 
 // Apply performs an operation, which has an id of its own. It calls apply with the command
 // unless the operation was applied before or is refused. The result is that of apply, or
-// an [Answer] if the operation is about a session.
-func (t *Table) Apply(id ID, operation []byte, apply func(command []byte) any) any {
+// an [Answer] if the operation is about a session. Commands with equal sums, which sum
+// returns, are attempts of one operation.
+func (t *Table) Apply(id ID, operation []byte, apply func(command []byte) any, sum func(command []byte) uint64) any {
 	o, ok := parse(operation)
 	switch {
 	case !ok:
@@ -88,7 +89,7 @@ func (t *Table) Apply(id ID, operation []byte, apply func(command []byte) any) a
 		t.remove(o.id)
 		return Answer{}
 	}
-	return t.use(&o, apply)
+	return t.use(&o, sum(o.command), apply)
 }
 
 // open begins a session.
@@ -145,14 +146,13 @@ func (id ID) compare(o ID) int {
 }
 
 // use performs an operation of a session.
-func (t *Table) use(o *op, apply func(command []byte) any) Answer {
+func (t *Table) use(o *op, sum uint64, apply func(command []byte) any) Answer {
 	s := t.find(o.id)
 	if s == nil {
 		return Answer{Err: ErrExpired}
 	}
 	t.uses++
 	s.used = t.uses
-	sum := checksum(o.command)
 	i, found := s.find(o.number)
 	switch {
 	case found && s.kept[i].command != sum:
@@ -195,4 +195,5 @@ func (t *Table) trim(s *session) {
 
 var polynomial = crc64.MakeTable(crc64.ECMA)
 
-func checksum(b []byte) uint64 { return crc64.Checksum(b, polynomial) }
+// Sum is the sum of a command whose attempts are equal.
+func Sum(b []byte) uint64 { return crc64.Checksum(b, polynomial) }

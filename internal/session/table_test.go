@@ -24,7 +24,7 @@ func newLog(l Limits) *log { return &log{Table: NewTable(l)} }
 // do applies an operation to the sessions and the application.
 func (l *log) do(operation []byte) any {
 	l.ops++
-	return l.Apply(ID{1, 2, l.ops}, operation, l.apply)
+	return l.Apply(ID{1, 2, l.ops}, operation, l.apply, Sum)
 }
 
 func (l *log) apply(command []byte) any {
@@ -83,7 +83,7 @@ func resultsAreBounded(t testing.TB) {
 	for n := uint64(1); n <= 4; n++ {
 		l.do(nil)
 		op := AppendUse(nil, id, n, []byte("x"))
-		l.Apply(ID{}, op, func([]byte) any { return fmt.Sprintf("%010d", n) })
+		l.Apply(ID{}, op, func([]byte) any { return fmt.Sprintf("%010d", n) }, Sum)
 	}
 	for n, want := range map[uint64]error{1: ErrResultGone, 2: ErrResultGone, 3: nil, 4: nil} {
 		a := l.use(id, n, "x")
@@ -98,7 +98,10 @@ func anotherCommandIsRefused(t testing.TB) {
 	id := l.open()
 	l.use(id, 1, "a")
 	require.Equal(t, Answer{Err: ErrReused}, l.use(id, 1, "b"))
-	require.Equal(t, []string{"a"}, l.list)
+	length := func(b []byte) uint64 { return uint64(len(b)) }
+	require.Equal(t, Answer{Result: 2}, l.Apply(ID{}, AppendUse(nil, id, 2, []byte("b at 3")), l.apply, length))
+	require.Equal(t, Answer{Result: 2, Repeated: true}, l.Apply(ID{}, AppendUse(nil, id, 2, []byte("b at 4")), l.apply, length), "an attempt has its own time")
+	require.Equal(t, []string{"a", "b at 3"}, l.list)
 }
 
 // expire opens more sessions than there may be.
@@ -176,12 +179,20 @@ func TestAnotherCommandIsRefused(t *testing.T)         { anotherCommandIsRefused
 func TestTheSessionUsedTheLongestAgoEnds(t *testing.T) { expire(t) }
 func TestAMergeRemembersAllBranches(t *testing.T)      { mergeRemembersAll(t) }
 
+// encoded is a result with an encoding of its own.
+type encoded struct{ err error }
+
+func (e encoded) MarshalBinary() ([]byte, error) { return []byte("encoded"), e.err }
+
 func TestResultsComeBackAsTheyWere(t *testing.T) {
 	for _, x := range []any{nil, true, false, 7, -7, int64(-8), uint64(9), "", "text", []byte{}, []byte("bytes")} {
 		b := encodeResult(x, 32)
 		require.NotEmpty(t, b, "%v", x)
 		require.Equal(t, x, decodeResult(b))
 	}
+	require.Equal(t, []byte("encoded"), decodeResult(encodeResult(encoded{nil}, 32)))
+	require.Empty(t, encodeResult(encoded{errTable}, 32))
+	require.Empty(t, encodeResult(encoded{nil}, 7))
 	require.Empty(t, encodeResult(struct{}{}, 32))
 	require.Empty(t, encodeResult("a string that is larger than thirty-two bytes", 32))
 }
@@ -230,7 +241,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		table, err := Parse(small, b)
 		if err == nil {
-			table.Apply(ID{Node: timed.NodeID(1)}, AppendOpen(nil), nil)
+			table.Apply(ID{Node: timed.NodeID(1)}, AppendOpen(nil), nil, nil)
 		}
 	})
 }

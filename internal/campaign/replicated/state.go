@@ -64,7 +64,7 @@ func (s *state) apply(payload []byte) (answer any, fresh bool) {
 				s.once[a] = true
 			}
 			return s.history
-		})
+		}, session.Sum)
 	}
 	return answer, fresh
 }
