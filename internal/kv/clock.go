@@ -114,7 +114,9 @@ func (s *State) grant(c *Command) Result {
 		return r
 	}
 	s.addLease(c)
-	return s.result(Done, "")
+	r := s.result(Done, "")
+	r.Lease = c.Dot
+	return r
 }
 
 // addLease adds a lease with the name of a command.

@@ -112,4 +112,6 @@ type Result struct {
 	Version Version
 	// Limit is the limit that is reached, if the status is Full.
 	Limit string
+	// Lease is the lease that the command has made, if it made one.
+	Lease Dot
 }

@@ -146,11 +146,16 @@ func Decode(b []byte) (c Command, err error) {
 	c.Version = r.version()
 	c.Lease = r.dot()
 	c.TTL = r.duration()
-	if r.err == nil && in.Len() > 0 {
-		r.fail(fmt.Errorf("%d bytes too many", in.Len()))
-	}
-	if err := r.end(); err != nil {
+	if err := r.whole(in); err != nil {
 		return Command{}, err
 	}
 	return c, c.Check()
+}
+
+// whole returns the first error, which may be that bytes are left.
+func (r *reader) whole(in *bytes.Reader) error {
+	if r.err == nil && in.Len() > 0 {
+		r.fail(fmt.Errorf("%d bytes too many", in.Len()))
+	}
+	return r.end()
 }

@@ -38,6 +38,7 @@ const (
 	maxSpans   = 1024 // of dots of one writer
 	maxVoid    = 1024 // dots of commands without an effect
 	maxItems   = 1 << 24
+	maxLimit   = 16 // bytes of the name of a limit
 )
 
 // Names of limits, in [Result.Limit].

@@ -213,6 +213,11 @@ func (w *twin) command() {
 	}
 	due, leases := w.s.Due(c.At), maps.Clone(w.m.leases)
 	r, status := w.s.Apply(c.Encode()), w.m.apply(&c)
+	var made Dot
+	if status == Done && (c.Op == Grant || c.TTL != 0) {
+		made = c.Dot
+	}
+	require.Equal(w.t, made, r.Lease)
 	require.Equal(w.t, status, r.Status, "%v", c.Op)
 	require.Equal(w.t, w.m.revision, r.Revision)
 	require.Equal(w.t, w.m.keys[c.Key].version, r.Version.Revision, "%v", c.Op)

@@ -35,6 +35,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvVoidLost":           somewhere,
 		"KvWriterForgotten":    dotsAreBounded,
 		"KvConflictBytesDrift": somewhere,
+		"KvAttemptTimed":       attemptsAreOne,
+		"KvLeaseUnkept":        resultsAreKept,
 	})
 }
 

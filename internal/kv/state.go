@@ -150,7 +150,11 @@ func (s *State) put(c *Command) Result {
 		s.addLease(c)
 	}
 	s.write(e)
-	return s.result(Done, c.Key)
+	r := s.result(Done, c.Key)
+	if c.TTL != 0 {
+		r.Lease = c.Dot
+	}
+	return r
 }
 
 func (s *State) delete(c *Command) Result {
