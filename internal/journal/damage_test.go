@@ -69,30 +69,31 @@ func noDamageIsSilent(t testing.TB) {
 	want := sample(t, d, 700, 36, 15)
 	files := d.Files()
 	refused, whole := 0, 0
-	check := func(what string, files map[string][]byte) {
+	check := func(what, name string, files map[string][]byte) {
 		got, err := read(files)
 		if err != nil {
 			require.True(t, names(err), "%s: %v", what, err)
+			require.True(t, disktest.Blames(err, name), "%s: %v", what, err)
 			refused++
 			return
 		}
 		require.Equal(t, want, got, what)
 		whole++
 	}
-	check("nothing", files)
+	check("nothing", "", files)
 	require.Equal(t, 1, whole)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for i := range files[name] {
 			bit := byte(1) << (i % 8)
-			check(fmt.Sprintf("%s: bit %x of byte %d", name, bit, i), changed(files, name, func(b []byte) []byte {
+			check(fmt.Sprintf("%s: bit %x of byte %d", name, bit, i), name, changed(files, name, func(b []byte) []byte {
 				b[i] ^= bit
 				return b
 			}))
 		}
-		check("without "+name, changed(files, name, func([]byte) []byte { return nil }))
+		check("without "+name, name, changed(files, name, func([]byte) []byte { return nil }))
 		lost := maps.Clone(files)
 		delete(lost, name)
-		check("no "+name, lost)
+		check("no "+name, name, lost)
 	}
 	require.Greater(t, refused, whole, "most bytes count")
 }

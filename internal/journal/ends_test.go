@@ -106,6 +106,44 @@ func endsAfterCrashes(t testing.TB) {
 // An end that a process did not come to write is written by the next one.
 func TestACrashLosesNoEnd(t *testing.T) { endsAfterCrashes(t) }
 
+// endsOnceThereIsRoom opens a journal whose disk is full and whose last process did not come to
+// write an end. Nothing is appended.
+func endsOnceThereIsRoom(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	met := 0
+	for calls := range 40 {
+		d, j := nearItsEnd(t, o)
+		d.FailAfter(calls)
+		for n := 2; n < 5 && appendOne(j, n, 90) == nil; n++ {
+		}
+		if d = disktest.Of(d.Files()); len(files(d, "log-")) < 2 {
+			continue
+		}
+		d.SetRoom(0)
+		j, err := journal.OpenOn(d, o)
+		require.NoError(t, err)
+		var full []error
+		q := journal.NewQueue(j, journal.WriterOptions{OnFull: func(err error) { full = append(full, err) }})
+		if !q.Take() {
+			require.NoError(t, j.Close())
+			continue // the end was there
+		}
+		met++
+		require.ErrorIs(t, q.Write(), journal.ErrFull)
+		require.Len(t, full, 1)
+		d.SetRoom(-1)
+		require.NoError(t, q.Write())
+		require.NoError(t, full[1])
+		require.False(t, q.Take(), "once is enough")
+		lastIsMissed(t, d, o, fmt.Sprintf("the process ended after %d calls", calls))
+		require.NoError(t, j.Close())
+	}
+	require.Positive(t, met)
+}
+
+// An end for which the disk had no room is written also if nothing is appended.
+func TestAFullDiskOnlyDefersAnEnd(t *testing.T) { endsOnceThereIsRoom(t) }
+
 // endsWithoutPower has the power fail once a batch behind the end was reported.
 func endsWithoutPower(t testing.TB) {
 	o := journal.Options{Segment: 400}

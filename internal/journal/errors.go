@@ -30,7 +30,20 @@ func (e *DamagedError) Error() string {
 // MissingError says that a file is missing.
 type MissingError struct {
 	Path string
+	Or   string // what else it may be, if the files that are left do not tell
 	Why  string // how that is known
 }
 
-func (e *MissingError) Error() string { return fmt.Sprintf("%s is missing: %s", e.Path, e.Why) }
+func (e *MissingError) Error() string {
+	if e.Or == "" {
+		return fmt.Sprintf("%s is missing: %s", e.Path, e.Why)
+	}
+	return fmt.Sprintf("%s, or %s, is missing: %s", e.Path, e.Or, e.Why)
+}
+
+// What else may be missing than a file of the log, or a snapshot.
+const (
+	eitherSide    = "an earlier file of the log or a snapshot of more records"
+	anySnapshot   = "a snapshot"
+	laterSnapshot = "a snapshot of more records"
+)

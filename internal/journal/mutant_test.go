@@ -28,8 +28,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalEndSkipped":          endsOnFullDisks,
 		"JournalEndForgotten":        endsAfterCrashes,
 		"JournalEndUnflushed":        endsWithoutPower,
+		"JournalEndNotRetried":       endsOnceThereIsRoom,
 		"JournalRemovesUnchecked":    damageRemovesNothing,
 		"JournalDropsTooMuch":        snapshotsAnywhere,
+		"JournalMixedUnnamed":        olderCopiesAreNamed,
 		"JournalOfAnother":           journalsAreNotMixed,
 	})
 }

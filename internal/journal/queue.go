@@ -45,9 +45,10 @@ func (q *Queue) Add(records ...[]byte) (last uint64) {
 func (q *Queue) Waits() (size int, some bool) { return q.waiting.Size(), q.waiting.Count() > 0 }
 
 // Take makes all records that wait the batch to write, once the one before is written. It
-// reports false if there are none.
+// reports false if there are none, and nothing else is left to write. An end of a segment for
+// which the disk had no room goes with a batch of no records.
 func (q *Queue) Take() bool {
-	if q.waiting.Count() == 0 {
+	if q.waiting.Count() == 0 && len(q.journal.ending) == 0 {
 		return false
 	}
 	q.batch, q.waiting = q.waiting, q.batch

@@ -73,8 +73,7 @@ func own(name string) bool {
 // begin makes an empty journal with an id, which is a random one if it is 0.
 func (j *Journal) begin(id uint64) error {
 	if j.snapshot > 0 {
-		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
-			fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot)}
+		return j.missingLog(fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot))
 	}
 	if j.id = id; id == 0 {
 		var b [8]byte
@@ -110,8 +109,7 @@ func (j *Journal) choose(segments *[]uint64, snapshots []uint64) error {
 		}
 	}
 	if len(all) > 0 && all[0] > j.snapshot+1 {
-		return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)),
-			fmt.Sprintf("the first record in the directory is number %d", all[0])}
+		return j.missingLog(fmt.Sprintf("the first record in the directory is number %d", all[0]))
 	}
 	for _, name := range left {
 		if err := j.disk.Remove(name); err != nil {
@@ -119,6 +117,16 @@ func (j *Journal) choose(segments *[]uint64, snapshots []uint64) error {
 		}
 	}
 	return nil
+}
+
+// missingLog returns the error if the records behind the snapshot are lost. Their file may begin
+// with an earlier one, or a snapshot is lost that stood for them.
+func (j *Journal) missingLog(why string) error {
+	or := eitherSide
+	if j.snapshot == 0 {
+		or = anySnapshot
+	}
+	return &MissingError{j.disk.Path(nameOf(segmentPrefix, j.snapshot+1)), or, why}
 }
 
 // checkSnapshot checks the header of the snapshot, or all of it.
@@ -151,7 +159,7 @@ func (j *Journal) openAll(numbers []uint64) error {
 			j.id = s.journal
 		}
 		if s.journal != j.id {
-			return &DamagedError{j.disk.Path(s.name), 0, "it belongs to another journal"}
+			return j.ofAnother(s, nameOf(snapshotPrefix, j.snapshot))
 		}
 		wrong, err := s.scan(nil)
 		if err != nil {
@@ -168,7 +176,7 @@ func (j *Journal) openAll(numbers []uint64) error {
 	if err := j.finish(); !errors.Is(err, ErrFull) {
 		return err
 	}
-	return nil // the next batch waits for the ends
+	return nil // a Queue writes the ends once there is room
 }
 
 // endBefore notes a segment that another one follows. A crash may have left it without its
@@ -186,12 +194,25 @@ func (j *Journal) endBefore(before, s *segment) error {
 // follows returns an error unless a segment continues where another one ends.
 func (j *Journal) follows(before, s *segment) error {
 	switch {
+	case s.journal != before.journal:
+		return j.ofAnother(s, before.name)
 	case s.first == before.next && s.chain == before.sum:
 		return nil
 	case before.closed && s.first > before.next:
-		return &MissingError{j.disk.Path(nameOf(segmentPrefix, before.next)), fmt.Sprintf("%s says that it follows", j.disk.Path(before.name))}
+		return j.missingNext(before)
 	}
-	return &DamagedError{j.disk.Path(before.name), before.end, "batches are missing before the next file, which begins with record " + fmt.Sprint(s.first)}
+	return &DamagedError{j.disk.Path(before.name), before.end, fmt.Sprintf("%s does not continue it, and begins with record %d", j.disk.Path(s.name), s.first)}
+}
+
+// missingNext returns the error if the segment is lost that follows another one.
+func (j *Journal) missingNext(s *segment) error {
+	return &MissingError{Path: j.disk.Path(nameOf(segmentPrefix, s.next)), Why: j.disk.Path(s.name) + " says that it follows"}
+}
+
+// ofAnother returns the error if a segment is of another journal than a file that is no more
+// likely to be the right one.
+func (j *Journal) ofAnother(s *segment, than string) error {
+	return &DamagedError{j.disk.Path(s.name), 0, "it belongs to another journal than " + j.disk.Path(than)}
 }
 
 // checkFault returns an error if the end of a segment shows that data is lost.
@@ -200,7 +221,7 @@ func (j *Journal) checkFault(s *segment, wrong string, last bool) error {
 		return nil // the next segment tells
 	}
 	if s.closed {
-		return &MissingError{j.disk.Path(nameOf(segmentPrefix, s.next)), fmt.Sprintf("%s says that it follows", j.disk.Path(s.name))}
+		return j.missingNext(s)
 	}
 	t, err := s.readTail()
 	if err != nil {

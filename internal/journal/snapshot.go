@@ -52,9 +52,9 @@ func (j *Journal) NewSnapshot(number uint64) (*Snapshot, error) {
 }
 
 // MissingSnapshot returns the error of a caller whose records show that the snapshot of the
-// first number records is lost.
+// first number records is lost, or a later one that took its place.
 func (j *Journal) MissingSnapshot(number uint64) error {
-	return &MissingError{j.disk.Path(nameOf(snapshotPrefix, number)), fmt.Sprintf("record %d and those behind it continue its state", number+1)}
+	return &MissingError{j.disk.Path(nameOf(snapshotPrefix, number)), laterSnapshot, fmt.Sprintf("record %d and those behind it continue its state", number+1)}
 }
 
 // snapshotted returns the last record that the snapshot stands for.

@@ -12,36 +12,42 @@ import (
 // leastLog is the default of Options.Least.
 const leastLog = 16 << 20
 
-// Open gives an application in its initial state the state of a journal. Its error is one
-// of the journal, which names a file, or of the application.
-func Open(j *journal.Journal, app Application, o Options) (*Keeper, error) {
+// Open gives an application in its initial state the state of a journal, and returns the steps
+// that the owner performs first. Its error is one of the journal, which names a file, or of
+// the application.
+func Open(j *journal.Journal, app Application, o Options) (*Keeper, []Step, error) {
 	if o.Least == 0 {
 		o.Least = leastLog
 	}
 	k := &Keeper{journal: j, app: app, named: true, number: j.Last(), least: o.Least, next: o.Least}
 	snapshot, err := k.restore()
+	if err == nil {
+		err = k.replay()
+	}
+	if err == nil {
+		err = k.confirm(snapshot)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := k.replay(); err != nil {
-		return nil, err
-	}
-	return k, k.confirm(snapshot)
+	return k, k.steps, nil
 }
 
 // confirm logs the place behind a snapshot that nothing follows, as Locate does, because a
-// process may have ended in between.
+// process may have ended in between. If the disk is full, the record waits like any other.
 func (k *Keeper) confirm(snapshot uint64) error {
 	if snapshot == 0 || k.number > snapshot {
 		return nil
 	}
 	var b journal.Batch
-	b.Add(appendPlace(nil, &k.place))
+	record := appendPlace(nil, &k.place)
+	b.Add(record)
 	err := k.journal.Append(&b)
-	k.number = k.journal.Last()
 	if errors.Is(err, journal.ErrFull) {
-		return nil // no file was lost so far
+		k.log(record, replica.Point{})
+		return nil
 	}
+	k.number = k.journal.Last()
 	return err
 }
 

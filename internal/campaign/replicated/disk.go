@@ -185,6 +185,19 @@ func (s *run) fill(d *disk) {
 	}
 }
 
+// fillAtStart makes the disk full before a process opens its store, now and then.
+func (s *run) fillAtStart(d *disk) {
+	if !s.done && s.load.full > 0 && d.rand.IntN(5) == 0 {
+		d.files.SetRoom(d.rand.IntN(200))
+	}
+}
+
+// beginDisk performs the first steps of a process. A disk that was full has room after a while.
+func (s *run) beginDisk(d *disk) {
+	d.later(time.Duration(s.rand.Between(1, 10))*retry, func() { d.files.SetRoom(-1) })
+	s.proceed(d)
+}
+
 // snapshot makes an attempt to write a snapshot, for which the application waits.
 func (s *run) snapshot(d *disk) {
 	s.fill(d)

@@ -12,8 +12,9 @@ import (
 // loss is what happened to the files of a store between two processes.
 type loss struct {
 	what      string
-	unnoticed bool // docs/internals/replication.md says that it is not noticed
-	inLast    bool // it says so of the last batch, unless the disk says that it was flushed
+	file      string // the one, if it was one
+	unnoticed bool   // docs/internals/replication.md says that it is not noticed
+	inLast    bool   // it says so of the last batch, unless the disk says that it was flushed
 }
 
 // Kinds of losses. A run counts them with what follows: that the store was refused, or that
@@ -63,18 +64,18 @@ func (d *disk) damage(files map[string][]byte) *loss {
 	switch kind := d.rand.IntN(6); {
 	case kind == 0:
 		delete(files, name)
-		return &loss{what: LostFile, unnoticed: !slices.ContainsFunc(names, func(n string) bool { return n != name && !strings.HasSuffix(n, ".new") })}
+		return &loss{what: LostFile, file: name, unnoticed: !slices.ContainsFunc(names, func(n string) bool { return n != name && !strings.HasSuffix(n, ".new") })}
 	case kind == 1 && len(files[name]) > 0:
 		files[name][d.rand.IntN(len(files[name]))] ^= 1 << d.rand.IntN(8)
-		return &loss{what: FlippedBit, inLast: last}
+		return &loss{what: FlippedBit, file: name, inLast: last}
 	case kind == 2 && len(files[name]) > 0:
 		files[name] = files[name][:d.rand.IntN(len(files[name]))]
-		return &loss{what: CutFile, unnoticed: last}
+		return &loss{what: CutFile, file: name, unnoticed: last}
 	case kind == 3 && len(d.older) > 0:
 		old := slices.Sorted(maps.Keys(d.older))
 		name = old[d.rand.IntN(len(old))]
 		files[name] = bytes.Clone(d.older[name])
-		return &loss{what: OlderFile, unnoticed: name == lastSegment(names)}
+		return &loss{what: OlderFile, file: name, unnoticed: name == lastSegment(names)}
 	case kind == 4 && len(d.older) > 0:
 		clear(files)
 		maps.Copy(files, d.older)

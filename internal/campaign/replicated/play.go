@@ -71,6 +71,7 @@ const (
 	Forgotten   = "a node had nothing on its disk any more"
 
 	FullForSnapshot = "a disk was full for a snapshot"
+	Unconfirmed     = "a disk was full when a process found a snapshot that nothing follows"
 	EndedTogether   = "all processes ended"
 	Repeated        = "an attempt had been applied before"
 	Expired         = "a session had expired"
@@ -193,6 +194,7 @@ func (s *run) boot(n *sim.Node) {
 	for id := range app.ops {
 		m.told.has[id] = true
 	}
+	s.beginDisk(d)
 	if has.Label != (replica.Label{}) {
 		s.w.Sometimes(Recovered)
 	}

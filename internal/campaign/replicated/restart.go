@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/journal"
@@ -80,6 +79,9 @@ func (s *run) recover(d *disk) (*state, replica.Earlier) {
 			s.end(d)
 			d.confirmed = true
 			continue
+		case errors.Is(err, journal.ErrFull): // a new store needs room
+			d.files.SetRoom(-1)
+			continue
 		case err == nil && s.judge(d, app, loss):
 			return app.state, d.keeper.Place().Named()
 		case err != nil:
@@ -122,16 +124,23 @@ func (s *run) open(d *disk, app *kept) (err error) {
 	if d.rand.IntN(8) == 0 {
 		d.files.FailAfter(d.rand.IntN(20))
 	}
+	s.fillAtStart(d)
 	d.journal, err = journal.OpenOn(d.files, journal.Options{Segment: s.load.segment, ID: d.rand.Uint64() | 1})
 	if err != nil {
 		return err
 	}
 	before := d.journal.Last()
-	if d.keeper, err = keep.Open(d.journal, app, keep.Options{Least: s.load.least}); err != nil {
+	if d.keeper, d.steps, err = keep.Open(d.journal, app, keep.Options{Least: s.load.least}); err != nil {
 		return err
 	}
 	if d.keeper.Last() > before {
-		d.confirmed, d.batch, d.told = true, before+1, false
+		d.confirmed = true
+	}
+	if len(d.steps) > 0 {
+		s.w.Sometimes(Unconfirmed)
+	}
+	if d.journal.Last() > before {
+		d.batch, d.told = before+1, false
 	}
 	d.files.FailAfter(-1)
 	if d.journal.Cut() > 0 {
@@ -140,15 +149,13 @@ func (s *run) open(d *disk, app *kept) (err error) {
 	return nil
 }
 
-// refused demands that a store is refused for a reason, and that the error names a file.
+// refused demands that a store is refused for a reason, and that the error names the file.
 func (s *run) refused(d *disk, loss *loss, err error) {
-	_, damaged := errors.AsType[*journal.DamagedError](err)
-	_, missing := errors.AsType[*journal.MissingError](err)
 	switch {
 	case loss == nil:
 		s.check.failAt("disk", d.node.ID(), "is refused, though nothing was lost: %v", err)
-	case !damaged && !missing || !strings.Contains(err.Error(), d.files.Path("")):
-		s.check.failAt("disk", d.node.ID(), "%s: the error names no file: %v", loss.what, err)
+	case loss.file != "" && !disktest.Blames(err, loss.file):
+		s.check.failAt("disk", d.node.ID(), "%s: the error does not name %s: %v", loss.what, loss.file, err)
 	default:
 		s.w.Sometimes(loss.what + RefusedAfter)
 	}

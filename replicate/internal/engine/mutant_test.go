@@ -23,9 +23,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"VerdictUnstored":         verdictsWait,
 		"VerdictOfAnyView":        verdictsWait,
 		"StoreReplacedUnsaid":     places,
+		"StoreLostIsSure":         places,
 		"JournalEndUnflushed":     places,
 		"StoreReplacedContinued":  lostSnapshot,
 		"StoreCountsAnew":         countsOn,
+		"KeepFullUnconfirmed":     unconfirmed,
 		"StorageOfAnyNode":        strangers,
 		"StorageChangesOwner":     strangers,
 	})

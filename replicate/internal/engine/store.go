@@ -79,7 +79,7 @@ func classify(err error) error {
 
 // newStore gives the application the state of a journal.
 func newStore(j *journal.Journal, app Application, o keep.Options) (*Store, error) {
-	k, err := keep.Open(j, app, o)
+	k, first, err := keep.Open(j, app, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,10 @@ func newStore(j *journal.Journal, app Application, o keep.Options) (*Store, erro
 	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: k.Replayed()}}
 	signal(s.news)
 	s.writer = journal.NewWriter(j, journal.WriterOptions{OnDurable: s.onDurable, OnFull: s.onFull})
+	// The first record waits for no other.
+	if err := s.perform(context.Background(), first); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 

@@ -162,7 +162,7 @@ func (k *keeper) misses(t testing.TB, seed uint64, disk *disktest.Disk, sure str
 			store, err = newStore(j, app, keep.Options{})
 		}
 		if err != nil {
-			require.Contains(t, err.Error(), "disk/", "seed %d: without %s", seed, lost)
+			require.True(t, disktest.Blames(err, lost), "seed %d: without %s: %v", seed, lost, err)
 			continue
 		}
 		name := describe(store.keeper.Place())

@@ -179,6 +179,43 @@ func TestAStateThatWasNotReplacedGoesOn(t *testing.T) {
 	}
 }
 
+// unconfirmed replaces the state of a store whose process ends behind the snapshot. The next one
+// finds a full disk, and applies nothing.
+func unconfirmed(t testing.TB) {
+	disk := disktest.New()
+	var j *journal.Journal
+	open := func(app Application) (*Store, error) {
+		var err error
+		j, err = journal.OpenOn(disk, journal.Options{})
+		require.NoError(t, err)
+		return newStore(j, app, keep.Options{})
+	}
+	s, app := reopened(t, open)
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app, 1)
+	s.dislocate()
+	app.list = []string{"of", "others"}
+	require.NoError(t, s.perform(t.Context(), s.keeper.Locate(placeOf(2))[:2]))
+	require.NoError(t, s.Close())
+	disk.SetRoom(0)
+	s, again := reopened(t, open)
+	require.Equal(t, app.list, again.list)
+	disk.SetRoom(-1)
+	require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
+	require.NoError(t, s.Close())
+	for name := range disk.Files() {
+		if strings.HasPrefix(name, "snapshot-") {
+			require.NoError(t, disk.Remove(name))
+		}
+	}
+	_, err := open(&words{})
+	require.ErrorAs(t, err, new(*journal.MissingError), "the snapshot is missed")
+	require.NoError(t, j.Close())
+}
+
+// A snapshot that a full disk left unconfirmed is confirmed once there is room.
+func TestAFullDiskOnlyDefersAConfirmation(t *testing.T) { unconfirmed(t) }
+
 func reopened(t testing.TB, open func(Application) (*Store, error)) (*Store, *words) {
 	app := &words{}
 	s, err := open(app)
