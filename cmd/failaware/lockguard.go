@@ -106,7 +106,7 @@ func newLockGuardCommand() *cobra.Command {
 			}
 			signal.Ignore(syscall.SIGPIPE) // from a lock that is gone: the group must be killed all the same
 			all := cgroup(args[0])
-			err = runGuard(cmd.InOrStdin(), cmd.OutOrStdout(), clock, func(group int) {
+			err = runGuard(hear(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
 				all.kill()
 				killGroupOf(group)
 			})
@@ -119,31 +119,23 @@ func newLockGuardCommand() *cobra.Command {
 	}
 }
 
-// runGuard reads what it is told, and kills the group when that is due, once it has said
+// runGuard acts on what it is told, and kills the group when that is due, once it has said
 // so. It returns when nobody can tell it more: lock is gone.
-func runGuard(r io.Reader, says io.Writer, clock *hwclock.Clock, kill func(group int)) error {
-	news := make(chan told)
-	go func() {
-		defer close(news)
-		var b [toldSize]byte
-		for {
-			if _, err := io.ReadFull(r, b[:]); err != nil {
-				return
-			}
-			news <- told{b[0], binary.BigEndian.Uint64(b[1:])}
-		}
-	}()
+//
+// A guard that runs late kills nothing whose hold was renewed in time: it reads the clock,
+// then all that it was told by then, and then decides, without waiting for anybody.
+func runGuard(h *hearing, says io.Writer, clock *hwclock.Clock, kill func(group int)) error {
 	var group int // 0: no command has started
 	until, timer := timed.Never, time.NewTimer(forever)
 	for {
 		select {
-		case t, ok := <-news:
+		case <-h.more:
+		case <-timer.C:
+		}
+		now := clock.Now()
+		news, gone := h.take()
+		for _, t := range news {
 			switch {
-			case !ok && group != 0:
-				kill(group)
-				return nil
-			case !ok:
-				return nil
 			case t.what == toldUntil:
 				until = timed.Instant(t.value)
 			case t.value <= 1 || t.value > math.MaxInt32:
@@ -151,17 +143,26 @@ func runGuard(r io.Reader, says io.Writer, clock *hwclock.Clock, kill func(group
 			default:
 				group = int(t.value)
 			}
-		case <-timer.C:
 		}
-		left := until.Sub(clock.Now())
-		if left <= 0 {
-			left = forever
-			if group != 0 {
-				_, _ = says.Write([]byte{1})
-				kill(group)
-				until = timed.Never // lock kills what may come after, when it continues
-			}
+		switch {
+		case gone && group != 0:
+			kill(group)
+			return nil
+		case gone:
+			return nil
+		case group != 0 && until <= now:
+			_, _ = says.Write([]byte{1})
+			kill(group)
+			until = timed.Never // lock kills what may come after, when it continues
 		}
-		timer.Reset(min(left, forever))
+		timer.Reset(untilDue(group, until, clock))
 	}
+}
+
+// untilDue returns how long a guard may wait: nothing is due before a command has started.
+func untilDue(group int, until timed.Instant, clock *hwclock.Clock) time.Duration {
+	if group == 0 {
+		return forever
+	}
+	return min(until.Sub(clock.Now()), forever)
 }

@@ -33,24 +33,24 @@ func TestAGuardKillsWhenLockIsGoneOrLate(t *testing.T) {
 	end := strings.NewReader("")
 	past, future := told{toldUntil, uint64(time.Hour)}, told{toldUntil, uint64(2 * time.Hour)}
 
-	require.NoError(t, runGuard(says(end, future, told{toldGroup, 77}), &said, clock, kill))
+	require.NoError(t, runGuard(hear(says(end, future, told{toldGroup, 77})), &said, clock, kill))
 	require.Equal(t, 77, <-kills, "lock is gone")
 	require.Empty(t, kills)
 	require.Zero(t, said.Len(), "there is nobody to tell")
 
 	for _, before := range [][]told{nil, {future}, {past}} {
-		require.NoError(t, runGuard(says(end, before...), &said, clock, kill))
+		require.NoError(t, runGuard(hear(says(end, before...)), &said, clock, kill))
 		require.Empty(t, kills, "the command was never started")
 	}
 	for _, group := range []uint64{0, 1, 1 << 31, 1 << 63} {
-		require.Error(t, runGuard(says(end, future, told{toldGroup, group}), &said, clock, kill))
+		require.Error(t, runGuard(hear(says(end, future, told{toldGroup, group})), &said, clock, kill))
 		require.Empty(t, kills, "every process, or this one's group")
 	}
 
 	for _, order := range [][]told{{past, {toldGroup, 78}}, {{toldGroup, 78}, past}, {future, {toldGroup, 78}, past}} {
 		lives, lock := io.Pipe()
 		done := make(chan error)
-		go func() { done <- runGuard(says(lives, order...), &said, clock, kill) }()
+		go func() { done <- runGuard(hear(says(lives, order...)), &said, clock, kill) }()
 		require.Equal(t, 78, <-kills, "the hold is over")
 		require.NoError(t, lock.Close())
 		require.Equal(t, 78, <-kills, "lock is gone")
@@ -68,7 +68,7 @@ func guardsSayFirst(t testing.TB) {
 	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
 	done := make(chan error, 1)
 	go func() {
-		done <- runGuard(says(lives, told{toldUntil, 1}, told{toldGroup, 79}), to, clock, func(int) { _ = to.Close() })
+		done <- runGuard(hear(says(lives, told{toldUntil, 1}, told{toldGroup, 79})), to, clock, func(int) { _ = to.Close() })
 	}()
 	said, err := io.ReadAll(from)
 	require.NoError(t, err)

@@ -15,6 +15,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockDeathAfterward":  deathsAreTimedAtOnce,
 		"LockGuardUnseen":     theGuardsKillIsALostLead,
 		"LockGuardSilent":     guardsSayFirst,
+		"LockGuardDeaf":       guardsLookFirst,
+		"LockGuardHeldUp":     guardsReadTheClockFirst,
 		"LockRenewedLate":     lateRenewalsRenewNothing,
 		"LockStartsLate":      firstHolds,
 		"LockOldTiming":       firstHolds,

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/timed"
+)
+
+// latePipe is the pipe to a guard, in virtual time, on a machine so busy that the goroutine
+// which hears it runs late, and the guard is held up after it has looked.
+type latePipe struct {
+	h      *hearing
+	r      *rand.Rand
+	waits  []byte
+	looked time.Time // when the guard last began to look
+	heldUp time.Duration
+}
+
+// hear moves what waits to the guard.
+func (p *latePipe) hear() {
+	p.h.mu.Lock()
+	defer p.h.mu.Unlock()
+	p.h.add(p.waits, nil)
+	p.waits = nil
+}
+
+// look is what the guard does before it decides.
+func (p *latePipe) look() {
+	p.looked = time.Now()
+	p.hear()
+	time.Sleep(time.Duration(p.r.IntN(int(p.heldUp))))
+}
+
+// write writes a value, of which the goroutine hears after a delay.
+func (p *latePipe) write(what byte, value uint64, delay time.Duration) {
+	p.waits = append(p.waits, told{what, value}.bytes()...)
+	time.AfterFunc(delay, p.hear)
+}
+
+// guardsHearInTime plays lives of a guard that hears late, and runs late, of holds that lock
+// renews. It kills nothing while a hold lasts of which it was told, and no later than it is
+// held up after the end of the last one.
+func guardsHearInTime(t *testing.T) {
+	late := 0
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &latePipe{h: newHearing(), r: rand.New(rand.NewPCG(seed, 7)), heldUp: 2 * time.Millisecond}
+			p.h.look = p.look
+			clock := hwclock.Of(func() int64 { return time.Now().UnixNano() })
+			end := time.Now().Add(time.Duration(1+p.r.IntN(100)) * time.Millisecond)
+			var kills []time.Time
+			done := make(chan error)
+			go func() {
+				done <- runGuard(p.h, new(discard), clock, func(int) { kills = append(kills, time.Now()) })
+			}()
+			p.write(toldUntil, uint64(end.UnixNano()), 0)
+			p.write(toldGroup, 80, 0)
+			for time.Now().Before(end) && p.r.IntN(20) > 0 {
+				time.Sleep(time.Duration(p.r.IntN(int(time.Until(end)) + 1)))
+				if !time.Now().Before(end) {
+					break
+				}
+				require.Empty(t, kills, "seed %d: the hold was renewed", seed)
+				delay := time.Duration(p.r.IntN(200)) * time.Millisecond
+				if delay > time.Until(end) {
+					late++
+				}
+				end = end.Add(time.Duration(p.r.IntN(50)) * time.Millisecond)
+				p.write(toldUntil, uint64(end.UnixNano()), delay)
+			}
+			time.Sleep(time.Until(end) - 1)
+			require.Empty(t, kills, "seed %d: the hold lasts", seed)
+			time.Sleep(2*p.heldUp + 1)
+			require.Len(t, kills, 1, "seed %d: the hold is over", seed)
+			p.h.mu.Lock()
+			p.h.add(nil, os.ErrClosed)
+			p.h.mu.Unlock()
+			require.NoError(t, <-done)
+			require.Len(t, kills, 2, "lock is gone")
+			time.Sleep(time.Second) // for what is still to be heard
+		})
+	}
+	require.Greater(t, late, 300, "renewals that were heard too late")
+}
+
+// discard is an output to which nobody listens.
+type discard struct{}
+
+func (*discard) Write(b []byte) (int, error) { return len(b), nil }
+
+func TestAGuardThatRunsLateHearsWhatWaits(t *testing.T) { guardsHearInTime(t) }
+
+// All that waits in the pipe of a process counts, not only the first of it.
+func guardsReadThePipe(t testing.TB) {
+	if runtime.GOOS == "windows" {
+		t.Skip("pipes wait there")
+	}
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	_ = from.Fd() // makes it wait, as the standard input of a process does
+	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
+	g := &guard{to: to}
+	writeNow(to, told{toldGroup, 81}.bytes())
+	for until := timed.Instant(time.Hour) - 3000; until <= timed.Instant(time.Hour)+1; until++ {
+		g.until(until)
+	}
+	h := hear(from)
+	news, gone := h.take()
+	require.False(t, gone)
+	require.Len(t, news, 3003)
+	require.Equal(t, told{toldUntil, uint64(time.Hour) + 1}, news[3002])
+	news, gone = h.take()
+	require.False(t, gone)
+	require.Empty(t, news)
+
+	g.until(timed.Never)
+	require.NoError(t, to.Close())
+	for !gone {
+		<-h.more
+		var more []told
+		more, gone = h.take()
+		news = append(news, more...)
+	}
+	require.Equal(t, []told{{toldUntil, uint64(timed.Never)}}, news)
+	require.NoError(t, from.Close())
+	require.NoError(t, runGuard(hear(from), new(discard), clock, func(int) { t.Error("a pipe that is closed") }))
+}
+
+func TestAGuardReadsAllThatWaits(t *testing.T) { guardsReadThePipe(t) }
+
+// guardedBy runs a guard, of a command that may run until the instant 1000, that hears what
+// look adds, and reports whether it has killed because of a hold's end. The guard is told at
+// its second look that lock is gone.
+func guardedBy(t testing.TB, now *int64, look func(h *hearing)) (killed bool) {
+	h, looks := newHearing(), 0
+	h.add(append(told{toldUntil, 1000}.bytes(), told{toldGroup, 82}.bytes()...), nil)
+	h.look = func() {
+		if looks++; looks == 1 {
+			look(h)
+			h.add(nil, nil) // it wakes again
+			return
+		}
+		h.add(nil, os.ErrClosed)
+	}
+	var said bytes.Buffer
+	require.NoError(t, runGuard(h, &said, hwclock.Of(func() int64 { return *now }), func(int) { h.add(nil, os.ErrClosed) }))
+	return said.Len() > 0
+}
+
+// What a guard was told by its reading of the clock counts.
+func guardsLookFirst(t testing.TB) {
+	for now := int64(1002); now > 997; now-- {
+		require.False(t, guardedBy(t, &now, func(h *hearing) { h.add(told{toldUntil, 2000}.bytes(), nil) }), now)
+		require.Equal(t, now >= 1000, guardedBy(t, &now, func(h *hearing) { h.add(told{toldUntil, 1000}.bytes(), nil) }), now)
+	}
+}
+
+// A guard that is held up when it has looked does not know what it was told since, so it
+// does not know that the hold is over.
+func guardsReadTheClockFirst(t testing.TB) {
+	now := int64(999)
+	require.False(t, guardedBy(t, &now, func(*hearing) { now = 1001 }))
+}
+
+func TestAGuardLooksBeforeItKills(t *testing.T) { guardsLookFirst(t) }
+
+func TestAGuardReadsTheClockBeforeItLooks(t *testing.T) { guardsReadTheClockFirst(t) }
