@@ -117,9 +117,12 @@ func TestANodeServesWhatItsReferencesSay(t *testing.T) {
 
 func TestSettingsOfTheOutputsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"NTP.Listen: \"x\" is not host:port":           func(c *Config) { c.NTP.Listen = "x" },
-		"NTP: option Stratum: 16 is outside [1, 15]":   func(c *Config) { c.NTP.Stratum = 16 },
-		"NTP: PerSource.Burst: -1 is outside":          func(c *Config) { c.NTP.PerSource = ntpserver.Limit{PerSecond: 1, Burst: -1} },
+		"NTP.Listen: \"x\" is not host:port":         func(c *Config) { c.NTP.Listen = "x" },
+		"NTP: option Stratum: 16 is outside [1, 15]": func(c *Config) { c.NTP.Stratum = 16 },
+		"NTP: PerSource.Burst: -1 is outside":        func(c *Config) { c.NTP.PerSource = ntpserver.Limit{PerSecond: 1, Burst: -1} },
+		"NTP.Listen: \"0.0.0.0:123\" is not a loopback address, and answers to NTP clients are not authenticated": func(c *Config) {
+			c.KeyFile, c.NTP.Listen = "keys", "0.0.0.0:123" // keys seal packets, and no answers to NTP clients
+		},
 		"ClockBound.Path: a path is needed":            func(c *Config) { c.ClockBound.Path = "" },
 		"ClockBound.MaxSlew: 100000001 ppb is outside": func(c *Config) { c.ClockBound.MaxSlew = 100_000_001 },
 	} {

@@ -15,5 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NTPAnswersAnything":    onlyClientsAreAnswered,
 		"NTPWithoutLimit":       sourcesKeepTheirLimit,
 		"NTPKissesUncounted":    kissesCount,
+		"NTPAnswersStale":       waitsCount,
+		"NTPForgetsTheWait":     waitsCount,
 	})
 }

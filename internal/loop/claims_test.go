@@ -153,8 +153,15 @@ func rivalsAreAnsweredSeldom(t testing.TB) {
 func TestRivalsAreAnsweredSeldom(t *testing.T) { rivalsAreAnsweredSeldom(t) }
 
 // A refusal that was long under way says nothing: it may be about an earlier process that
-// has ended since.
+// has ended since. Nor does one that answers another process.
 func lateRefusals(t testing.TB) {
+	l, _ := newTestLoop(t)
+	d := l.driver
+	d.claims.machine = claim.New(&d.cfg.Timing, d.clock.now)
+	d.in.packet = wire.Packet{Frames: wire.FrameInUse, Used: timed.SetOf(1),
+		Header: datagram.Header{Echo: datagram.Echo{Boot: d.cfg.Self.Boot + 1, Latest: d.clock.now}}}
+	d.judgeClaim(datagram.Delivered)
+	require.NotEqual(t, claim.Refused, d.claims.machine.HandleTimeout(d.clock.now), "it answers another process")
 	for age, refused := range map[time.Duration]bool{0: true, timed.LAN().Expires / 2: true, timed.LAN().Expires/2 + 1: false} {
 		l, _ := newTestLoop(t)
 		d := l.driver
