@@ -102,3 +102,22 @@ func TestTheSiteIsSearched(t *testing.T) {
 	require.NotContains(t, eval[string](b, "location.pathname"), "fail-awareness")
 	b.requireNoErrors()
 }
+
+// Blocks of code scroll within the page, on a telephone too, and the side bar is plain text.
+func TestTheSiteFitsAPhone(t *testing.T) {
+	requireSite(t)
+	b := open(t, 400, 860)
+	server := httptest.NewServer(http.FileServer(http.Dir(site)))
+	t.Cleanup(server.Close)
+	for _, page := range []string{"/how-to/kv.html", "/start/quick-start.html"} {
+		b.do(chromedp.Navigate(server.URL + page))
+		b.until("h1", func(s string) bool { return s != "" })
+		const spilling = `[...document.querySelectorAll('.vp-doc pre')].filter(p => getComputedStyle(p).overflowX === 'visible').map(p => p.textContent).join('\n')`
+		require.Positive(t, eval[int](b, "document.querySelectorAll('.vp-doc pre').length"))
+		require.Empty(t, eval[string](b, spilling), "blocks of %s that spill over the page", page)
+		require.LessOrEqual(t, eval[int](b, "document.documentElement.scrollWidth"), 400, page)
+		require.NotContains(t, eval[string](b, "document.querySelector('.VPSidebar').textContent"), "`")
+	}
+	b.shoot("site-phone", false)
+	b.requireNoErrors()
+}

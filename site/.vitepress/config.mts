@@ -22,7 +22,7 @@ function sidebar() {
       const to = '/' + link.replace(/\.md$/, '')
       const items = groups.at(-1)?.items
       if (items && !link.startsWith('../') && !items.some((e) => e.link === to)) {
-        items.push({ text: text[0].toUpperCase() + text.slice(1), link: to })
+        items.push({ text: text[0].toUpperCase() + text.slice(1).replaceAll('`', ''), link: to })
       }
     }
   }
@@ -68,6 +68,14 @@ export default defineConfig({
         const plain = md.renderer.rules[rule]!
         md.renderer.rules[rule] = (...args) => plain(...args).replaceAll('{{', '&#123;&#123;')
       }
+      // Indented blocks look like blocks between fences, and scroll within the page.
+      md.core.ruler.push('indented', (state) => {
+        for (const token of state.tokens) {
+          if (token.type === 'code_block') {
+            Object.assign(token, { type: 'fence', info: 'text' })
+          }
+        }
+      })
       const open = md.renderer.rules.link_open!
       md.renderer.rules.link_open = (tokens, i, options, env, self) => {
         const href = tokens[i].attrGet('href') ?? ''
