@@ -5,7 +5,7 @@
 // each bug, after how many seeds, and exits with 1 if a bug survives, has no kill,
 // or the median of the seeds is too large.
 //
-//	go run ./internal/mutant/campaign [-jobs 2] [-first 1] [-o table|json] [-doc docs/mutants.md]
+//	go run ./internal/mutant/campaign [-jobs 2] [-first SEED] [-o table|json] [-doc docs/mutants.md]
 //
 // With -patch it tries one bug that is not in the table: a patch in the form of
 // git diff, or a directory of files that replace those of the same path. It plays
@@ -34,10 +34,10 @@ const mostSeeds = 200
 func main() {
 	var (
 		jobs  = flag.Int("jobs", 2, "how many kills are played at once")
-		first = flag.Uint64("first", 1, "the first seed")
+		first = flag.Uint64("first", 0, "the first seed; 0: 1, or the one that the table has learned")
 		form  = flag.String("o", "table", "output format: table, or json with an object for each line")
 		limit = flag.Duration("timeout", 5*time.Minute, "the longest time for one kill, or with -patch for the tests of one package")
-		doc   = flag.String("doc", "", "the document whose table is replaced, if all bugs were noticed")
+		doc   = flag.String("doc", "", "play from seed 1 and, if all bugs were noticed, replace the table of this document and learn the seeds")
 		patch = flag.String("patch", "", "try the bug of this patch, or of this directory of files")
 		all   = flag.Bool("all", false, "with -patch: play the slow tests too, and continue after a check has noticed the bug")
 		seeds = flag.Uint64("seeds", 200, "with -patch: how many seeds of each kind of world are tried")
@@ -52,7 +52,7 @@ func main() {
 	var ok bool
 	var err error
 	if *patch != "" {
-		ok, err = try(ctx, *patch, trial{*first, *seeds, *limit, *all, *form == "json"})
+		ok, err = try(ctx, *patch, trial{max(*first, 1), *seeds, *limit, *all, *form == "json"})
 	} else {
 		ok, err = run(ctx, *jobs, *first, *limit, *doc, newPrinter(*form))
 	}
@@ -70,6 +70,9 @@ func main() {
 // run plays all kills and reports whether every planted bug was noticed in time.
 func run(ctx context.Context, jobs int, first uint64, limit time.Duration, doc string, p printer) (bool, error) {
 	start := time.Now()
+	if doc != "" && first == 0 {
+		first = 1
+	}
 	bins, err := build(ctx)
 	if err != nil {
 		return false, err
@@ -104,5 +107,14 @@ func run(ctx context.Context, jobs int, first uint64, limit time.Duration, doc s
 	if err := ctx.Err(); err != nil || doc == "" || !s.ok() {
 		return s.ok(), err
 	}
-	return true, document(doc, all, s)
+	if err := document(doc, all, s); err != nil || first != 1 {
+		return true, err
+	}
+	seeds := map[planted.Kill]uint64{}
+	for _, r := range all {
+		if r.Seeds > 0 {
+			seeds[r.Kill] = r.seeds
+		}
+	}
+	return true, planted.Learn(bins.root, seeds)
 }

@@ -89,7 +89,7 @@ func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit 
 		parts[i] = "^" + p + "$"
 	}
 	args := []string{"-test.v", "-test.timeout", limit.String(), "-test.run", strings.Join(parts, "/")}
-	if k.Seeds > 0 {
+	if k.Seeds > 0 && first > 0 {
 		args = append(args, "-first", strconv.FormatUint(first, 10))
 	}
 	cmd := exec.CommandContext(ctx, b.of(path.Join(planted.Module, k.Package)), args...)

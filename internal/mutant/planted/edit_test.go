@@ -102,13 +102,15 @@ func TestFaultyEntriesAreReported(t *testing.T) {
 		"mutant X\nedit b/b.go\n-\tif b {":                                                  "a.txt:2: X: the lines with ' ' and '-' do not stand in b/b.go: if the code has moved, change the path to a/a.go",
 		"mutant X\nedit a/a.go\n-\tif b {\n+\tif a {\nmutant Y\nedit a/a.go\n-\tif b {\n+x": "a.txt:6: Y changes the same place of a/a.go as X",
 		"mutant X\nedit a/a.go\n+y\n \tif b {\nmutant Y\nedit a/a.go\n+x\n \tif b {":        "a.txt:6: Y changes the same place of a/a.go as X",
-		"edit a/a.go":                  `a.txt:1: "edit a/a.go" stands before the first line "mutant NAME"`,
-		"mutant":                       "lacks a value",
-		"mutant X\nrules":              "lacks a value",
-		"mutant X\nrules all":          `a line begins with mutant, layer, rule, world, test or edit, and not with "rules"`,
-		"mutant X\nworld rough M4":     `a.txt:2: want "world NAME CHECK SEEDS"`,
-		"mutant X\nworld rough M4 ten": `"ten" is no number of seeds`,
-		"mutant X\ntest a b c":         `want "test PACKAGE [TEST]"`,
+		"edit a/a.go":                        `a.txt:1: "edit a/a.go" stands before the first line "mutant NAME"`,
+		"mutant":                             "lacks a value",
+		"mutant X\nrules":                    "lacks a value",
+		"mutant X\nrules all":                `a line begins with mutant, layer, rule, world, test or edit, and not with "rules"`,
+		"mutant X\nworld rough M4":           `a.txt:2: want "world NAME CHECK SEEDS [from SEED]"`,
+		"mutant X\nworld rough M4 ten":       `"ten" is no number of seeds`,
+		"mutant X\nworld rough M4 10 seed 5": `a.txt:2: want "world NAME CHECK SEEDS [from SEED]"`,
+		"mutant X\nworld rough M4 10 from 0": `"0" is no seed`,
+		"mutant X\ntest a b c":               `want "test PACKAGE [TEST]"`,
 	} {
 		_, err := plant(t, entries)
 		require.ErrorContains(t, err, want, entries)
@@ -116,15 +118,30 @@ func TestFaultyEntriesAreReported(t *testing.T) {
 }
 
 func TestKillsAreRead(t *testing.T) {
-	table, err := parse(fstest.MapFS{"a.txt": {Data: []byte("mutant X\nlayer leader 4\nrule one vote\nworld rough M4 10\nworld wan any 5\ntest leader\ntest . TestY\n")}})
+	table, err := parse(fstest.MapFS{"a.txt": {Data: []byte("mutant X\nlayer leader 4\nrule one vote\nworld rough M4 10\nworld wan any 5 from 7\ntest leader\ntest . TestY\n")}})
 	require.NoError(t, err)
 	m := table.mutants[0]
 	require.Equal(t, "leader 4", m.Layer)
 	require.Equal(t, "one vote", m.Rule)
 	require.Equal(t, []Kill{
-		{m, "sim", "TestMutantsAreKilled/X/rough", "rough", "M4", 10},
-		{m, "sim", "TestMutantsAreKilled/X/wan", "wan", "", 5},
-		{m, "leader", "TestMutantsAreKilled/X", "", "", 0},
-		{m, ".", "TestY", "", "", 0},
+		{m, "sim", "TestMutantsAreKilled/X/rough", "rough", "M4", 10, 1, place{"a.txt", 4}},
+		{m, "sim", "TestMutantsAreKilled/X/wan", "wan", "", 5, 7, place{"a.txt", 5}},
+		{m, "leader", "TestMutantsAreKilled/X", "", "", 0, 0, place{"a.txt", 6}},
+		{m, ".", "TestY", "", "", 0, 0, place{"a.txt", 7}},
 	}, m.Kills)
+}
+
+func TestSeedsAreLearned(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, filepath.FromSlash(Dir))
+	require.NoError(t, os.MkdirAll(dir, 0o777))
+	file := filepath.Join(dir, "a.txt")
+	require.NoError(t, os.WriteFile(file, []byte("mutant X\nworld  rough M4 100\nworld  wan any 500 from 70\nworld  lan any 90 from 12\ntest leader\n"), 0o666))
+	table, err := parse(os.DirFS(dir))
+	require.NoError(t, err)
+	k := table.mutants[0].Kills
+	require.NoError(t, Learn(root, map[Kill]uint64{k[0]: 99, k[1]: 3}))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "mutant X\nworld  rough M4 100 from 99\nworld  wan any 500\nworld  lan any 90 from 12\ntest leader\n", string(text))
 }

@@ -15,8 +15,9 @@
 // The layer may end with a section and the rule's number there, as in "leader
 // global 2". Each world and test line names one check that must notice the bug:
 //
-//   - "world NAME CHECK SEEDS": the simulator, in this kind of world, by this
-//     check (or by "any") within this many seeds.
+//   - "world NAME CHECK SEEDS [from SEED]": the simulator, in this kind of world,
+//     by this check (or by "any") within this many seeds. The first of them is 1, or
+//     SEED, which [Learn] stores.
 //   - "test PACKAGE [TEST]": a test of the package, by default
 //     TestMutantsAreKilled/NAME, which kill.Units plays. The root package is ".".
 //
@@ -62,6 +63,8 @@ type Kill struct {
 	World   string // the kind of world in the simulator; empty for unit tests
 	Check   string // the check that must notice the bug; empty for any
 	Seeds   uint64 // the number of worlds that the bug may survive; 0 for unit tests
+	From    uint64 // the first seed; 0 for unit tests
+	at      place
 }
 
 // TestName is the test of every package that plays its kills of the table.
@@ -150,9 +153,9 @@ func (t *table) parseFile(file, text string) error {
 		case "rule":
 			m.Rule = value
 		case "world":
-			err = m.addWorld(strings.Fields(value))
+			err = m.addWorld(at, strings.Fields(value))
 		case "test":
-			err = m.addTest(strings.Fields(value))
+			err = m.addTest(at, strings.Fields(value))
 		case "edit":
 			t.edits = append(t.edits, edit{mutant: m.Name, path: value, at: at})
 			inHunk = true
@@ -166,24 +169,30 @@ func (t *table) parseFile(file, text string) error {
 	return nil
 }
 
-func (m *Mutant) addWorld(f []string) error {
-	if len(f) != 3 {
-		return fmt.Errorf("want \"world NAME CHECK SEEDS\"")
+func (m *Mutant) addWorld(at place, f []string) error {
+	if len(f) != 3 && (len(f) != 5 || f[3] != "from") {
+		return fmt.Errorf("want \"world NAME CHECK SEEDS [from SEED]\"")
 	}
 	seeds, err := strconv.ParseUint(f[2], 10, 64)
 	if err != nil || seeds == 0 {
 		return fmt.Errorf("%q is no number of seeds", f[2])
 	}
+	from := uint64(1)
+	if len(f) == 5 {
+		if from, err = strconv.ParseUint(f[4], 10, 64); err != nil || from == 0 {
+			return fmt.Errorf("%q is no seed", f[4])
+		}
+	}
 	check := f[1]
 	if check == "any" {
 		check = ""
 	}
-	m.Kills = append(m.Kills, Kill{m, "sim", TestName + "/" + m.Name + "/" + f[0], f[0], check, seeds})
+	m.Kills = append(m.Kills, Kill{m, "sim", TestName + "/" + m.Name + "/" + f[0], f[0], check, seeds, from, at})
 	return nil
 }
 
-func (m *Mutant) addTest(f []string) error {
-	k := Kill{Mutant: m, Package: f[0], Test: TestName + "/" + m.Name}
+func (m *Mutant) addTest(at place, f []string) error {
+	k := Kill{Mutant: m, Package: f[0], Test: TestName + "/" + m.Name, at: at}
 	switch len(f) {
 	case 1:
 	case 2:
