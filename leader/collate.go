@@ -145,8 +145,8 @@ func (e *Election) noteHops(now timed.Instant) {
 	c.hop = max(now.Sub(e.lastRequest)/hops, c.hop-c.hop/hopMemory)
 }
 
-// noteSilent records the nodes that have not answered at the end of a round. Their parents
-// are no longer alive to them, if it was for the link, when they have a place again.
+// noteSilent records the nodes that have not answered at the end of a round. They get a
+// place again once a parent that they do not hear is no longer alive to them.
 func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	if silent := asked.Minus(e.replies).Minus(e.refusals); !silent.Empty() {
 		e.collated.silent = e.collated.silent.Union(silent)
@@ -154,11 +154,10 @@ func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	}
 }
 
-// HandleRelayed takes a reply that other nodes passed on, each of which heard the one
-// before it fast. Its effect is Counted if the reply counts. After the replies that
-// came together, [Election.Decide] decides the round. received is when the last of the
-// messages came: the request bounds the age of the reply, and a reply that may be older
-// than a round is not fast.
+// HandleRelayed takes a reply that other nodes passed on, always by fast packets. Its
+// effect is Counted if the reply counts. After the replies that came together,
+// [Election.Decide] decides the round. received is when the last packet came. The reply is
+// no older than the request, and one that may be older than a round is not fast.
 func (e *Election) HandleRelayed(received timed.Instant, from timed.Incarnation, m Reply, out []Effect) []Effect {
 	if !e.open || m.Number != e.lastRequest || received > e.alarm {
 		return out

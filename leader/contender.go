@@ -59,8 +59,8 @@ func (e *Election) outranked() bool {
 	return e.topAbove
 }
 
-// elsewhere reports that a process locked to l follows a leader out of this node's
-// hearing: l is neither the process, nor this node, nor alive here.
+// elsewhere reports whether a process locked to l follows a leader that this node does not
+// hear: l is neither the process, nor this node, nor alive here.
 func (e *Election) elsewhere(l timed.Incarnation, id timed.NodeID) bool {
 	if !l.Valid() || l.Node == id || l.Node == e.cfg.Self.Node {
 		return false

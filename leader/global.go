@@ -109,13 +109,13 @@ func (e *Election) HandleQuorum(now timed.Instant, from timed.NodeID, id QuorumI
 	return append(out, Effect{Kind: OtherQuorum, Peer: from, Quorum: id})
 }
 
-// foreign reports that a peer is known to vote for another quorum system, and that
-// this matters for local leadership. Such a peer follows a leader with its own quorum
-// system, or none. Where quorum systems are replaced no peer is foreign: votes across
-// epochs have no stamp, and make local leaders.
+// foreign reports whether a peer is known to vote for another quorum system, and this
+// matters for local leadership. Such a peer follows a leader with its own quorum system,
+// or none. Where quorum systems are replaced no peer is foreign: votes across epochs have
+// no stamp, and make local leaders.
 func (e *Election) foreign(id timed.NodeID) bool { return e.cfg.Epochs == nil && e.differs(id) }
 
-// differs reports that a peer is known to vote for another quorum system.
+// differs reports whether a peer is known to vote for another quorum system.
 func (e *Election) differs(id timed.NodeID) bool {
 	p := e.peers.of(id)
 	return p.quorumKnown && p.quorum != e.QuorumID()

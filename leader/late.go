@@ -18,11 +18,11 @@ func (e *Election) NoteLate(now timed.Instant) {
 	e.late.until = now.Add(e.cfg.Timing.Expires)
 }
 
-// Late reports whether this node was late lately. Its packets say so.
+// Late reports whether this node counts as late. Its packets say so.
 func (e *Election) Late(now timed.Instant) bool { return now < e.late.until }
 
 // DoubtsSilence reports whether the silence of peers may be this node's own fault. A node
-// that is late for long stops to doubt: it would keep nodes that have crashed.
+// that is late for long stops doubting: otherwise it would keep nodes that have crashed.
 func (e *Election) DoubtsSilence(now timed.Instant) bool {
 	return e.Late(now) && now < e.late.since.Add(2*e.cfg.Timing.Expires)
 }
