@@ -191,8 +191,8 @@ func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []
 	return s.tryCommit(now, votes, out)
 }
 
-// lease returns until when the votes of all members bind them to this leader, and a
-// request that all have answered, or a later one.
+// lease returns until when the votes of all members bind them to this leader, and the
+// number of a request such that every member has answered it or a later one.
 func (s *Service) lease(v *View, votes Votes) (until, answered timed.Instant) {
 	until, answered = timed.Never, timed.Never
 	for i := range v.Members {
