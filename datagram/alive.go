@@ -31,8 +31,8 @@ func (s *Service) noteFast(received timed.Instant, p *peer, h *Header) {
 	}
 }
 
-// hearing returns for how long, from the sending of a packet, its sender may be taken to hear
-// this node: not above 0 if it does not.
+// hearing returns for how long after the sending of a packet its sender counts as hearing
+// this node. The result is not above 0 if the sender does not.
 func (s *Service) hearing(h *Header) time.Duration {
 	if h.Echo.Boot != s.cfg.Self.Boot || !h.Echo.hears() {
 		return 0

@@ -29,7 +29,7 @@ const (
 	// next separation longer. Peers of a clock with a wrong rate may find out within
 	// minutes of each other.
 	evidenceLasts = time.Hour
-	// conflictCounts is how many contradictions the first conflict of counters is worth.
+	// conflictCounts is how many contradictions the first conflict of counters counts for.
 	conflictCounts = 4
 )
 
@@ -44,9 +44,10 @@ type evidence struct {
 	since     timed.Instant // pairs from before say nothing; 0: all count
 }
 
-// separation returns for how long a fault separates two nodes: until every vote and lease
-// that rests on former bounds is over, and twice as long as the time before. Only what is
-// longer than that first time is limited by maxSeparation.
+// separation returns for how long a fault separates two nodes. The first separation lasts
+// until every vote and lease that rests on former bounds is over, and each later one twice
+// as long as the one before. maxSeparation limits the later ones, but none is shorter than
+// the first.
 func (s *Service) separation(count uint8) time.Duration {
 	t := &s.cfg.Timing
 	first := t.Expires + t.MaxDrift.Wait(t.MaxLockTime)
@@ -74,9 +75,9 @@ func (s *Service) distrust(now timed.Instant, p *peer, id timed.NodeID) Kind {
 	return kind
 }
 
-// hearDistrust takes a peer's word that it found evidence against one of the two clocks. It
-// reports whether that is new, and not what this node has found as well or was told
-// before.
+// hearDistrust takes the report of a peer that it found evidence against one of the two
+// clocks. It reports whether that is news: this node has neither found the same evidence
+// nor heard of it before.
 func (s *Service) hearDistrust(now timed.Instant, p *peer, id timed.NodeID) (news bool) {
 	c := &p.current
 	c.forget(now)
