@@ -63,8 +63,8 @@ func (s *Service) makePlan(now timed.Instant) {
 }
 
 // base returns how far the messages of all nodes were ordered, or delivered, in some
-// branch. Those of absent nodes count too: a member that is new, and gets the state of
-// an application from another one, must not order again what that state contains. If the
+// branch. The messages of absent nodes count too: a new member that gets the state of an
+// application from another one must not order again what that state contains. If the
 // position of a member may have been left out, all that it ever sent counts as ordered.
 func (f *freeze) base(c Class) []Mark {
 	var all positions

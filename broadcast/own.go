@@ -10,8 +10,8 @@ type Slab struct{ home *chunk }
 const SlabBytes = chunkSize
 
 // TakeSlab returns a slab for payloads of one class, and its empty memory. The caller
-// writes payloads one behind the other. Payloads that have been handed over belong to the
-// machine. The caller may write behind them at any time until CloseSlab, also from other
+// writes payloads one behind the other. Those that it has handed over belong to the
+// machine. Until CloseSlab it may write behind them at any time, also from other
 // goroutines.
 func (s *Service) TakeSlab() (Slab, []byte) {
 	c := s.arena.take(SlabBytes)

@@ -9,8 +9,8 @@ type Reach struct {
 	// has delivered as a regular Strict message was ordered and became deliverable by
 	// this decision or an earlier one, because all members had acknowledged it.
 	Have uint64
-	// Delivered is the last decision of which, and of those before it, this member has
-	// delivered everything that members deliver by that decision.
+	// Delivered is the last decision by which this member is complete: it has delivered
+	// everything that members deliver by that decision or an earlier one.
 	Delivered uint64
 	// Position is that of the last ordered delivery, or 0.
 	Position uint64

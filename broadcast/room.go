@@ -6,9 +6,9 @@ package broadcast
 // exceeded by a lane, or by one message of each class that is larger than its lane.
 const lanes = int(classes)
 
-// claim is the largest message of a class that was refused for want of room. Smaller ones
-// of its class do not take the room that it waits for, and the other class takes no
-// more than its lane. Who was refused need not come again, so a claim ends when there was
+// claim is the largest message of a class that was refused for lack of room. Smaller
+// messages of its class do not take the room that it waits for, and the other class takes
+// no more than its lane. The caller need not try again, so a claim ends when there was
 // room for it mostChances times.
 type claim struct {
 	bytes, frags int
