@@ -21,7 +21,8 @@ const retryRounds = 4
 // ErrStatic: the quorum system of this node cannot be replaced.
 var ErrStatic = errors.New("the quorum system of this node cannot be replaced: it needs a quorum system and a state directory")
 
-// epochs is the state of a stack whose quorum system may be replaced. Otherwise it is zero.
+// epochs is the state of the epoch, in a stack whose quorum system may be replaced. In
+// others it is zero.
 type epochs struct {
 	machine *epoch.Machine
 	state   *epoch.State // the machine's; replaced when it changes

@@ -223,9 +223,9 @@ func (s *Stack) handleReply(now, received timed.Instant, from timed.Incarnation,
 }
 
 // refuse answers a packet whose incarnation is not accepted because another one of the
-// same id is still heard. It answers at most twice a keepalive period, so that a keepalive
-// that comes a little early is answered too: refusals that are further apart than they
-// count would not add up.
+// same id is still heard. It answers at most twice a keepalive period, so that it also
+// answers a keepalive that comes a little early. Refusals that come more seldom would not
+// add up, because each counts for a limited time.
 func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	id := p.Header.Source
 	incumbent := s.datagrams.Incumbent(now, id)

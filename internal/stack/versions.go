@@ -16,7 +16,7 @@ type versions struct {
 	of     [timed.MaxNodes + 1]spoken
 }
 
-// spoken is what the packets of a peer tell.
+// spoken is what the packets of a peer tell of its versions.
 type spoken struct {
 	boot   timed.BootID // their incarnation
 	newest uint8        // that it speaks
@@ -46,7 +46,8 @@ func (v *versions) noteAlive(since timed.Instant, i timed.Incarnation) {
 	}
 }
 
-// countsOnVouching reports whether an incarnation counts on its leader's word for others.
+// countsOnVouching reports whether an incarnation learns from its leader that other
+// members are alive.
 func (v *versions) countsOnVouching(i timed.Incarnation) bool {
 	x := &v.of[i.Node]
 	return x.boot == i.Boot && min(x.newest, v.newest) >= wire.WithAnswered

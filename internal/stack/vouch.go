@@ -12,9 +12,9 @@ import (
 // packets to each other only once in an IndirectPeriod. A request that renews a view says
 // which request all members have answered, and so that they ran when it left.
 
-// vouchFor takes the leader's word for the members of the view that a request renews. The
-// request left the leader at least the packet's delay before received, and the one that all
-// have answered left it earlier by the difference on the leader's clock.
+// vouchFor notes as evidence what a request that renews a view says of its members: all
+// have answered the request with the number Answered, or a later one. That request left
+// the leader earlier than this one, by the difference on the leader's clock.
 func (s *Stack) vouchFor(now, received timed.Instant, p *wire.Packet, d datagram.Delay) {
 	part, view := &p.Part, s.views.View()
 	if part.Kind != membership.Renew || part.Answered == 0 || part.Answered > p.Header.Stamp {
@@ -34,8 +34,8 @@ func (s *Stack) vouchFor(now, received timed.Instant, p *wire.Packet, d datagram
 			continue
 		}
 		s.heardIndirectly(since, m)
-		// The next word will rest on the vote that leaves in this turn. Only direct packets
-		// carry a broadcast, and a state of this node that the member may not know yet.
+		// The next such request will rest on the vote that leaves in this turn. Only direct
+		// packets carry a broadcast, and a state of this node that the member may not know yet.
 		if spare && s.rest.known.Has(m.Node) && s.versions.countsOnVouching(m) {
 			s.datagrams.NoteSentIndirectly(now, m.Node)
 		}
