@@ -99,9 +99,9 @@ func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (t
 	return ask(ctx, l, func(d *driver, reply func(timed.NodeID)) { reply(d.namedLeader(id, global)) })
 }
 
-// RecallOrdered says which ordered messages the application has in a state that it keeps,
-// before it says so (see [deliveryqueue.Queue.Keep]). An incarnation that has told others
-// that it knows of none ends. The error is [ErrClosed].
+// RecallOrdered names the ordered messages that are part of the state which the
+// application keeps. Call it before [deliveryqueue.Queue.Keep]. If this incarnation has
+// already told others which messages it has, it ends. The error is [ErrClosed].
 func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 	return try(context.Background(), l, func(d *driver, reply func(error)) {
 		d.recallOrdered(marks)
@@ -139,8 +139,8 @@ func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
 // JudgeRate takes a verdict on the rate of the kernel's clock. It does not wait.
 func (l *Loop) JudgeRate(v hwclock.Verdict) { l.do(func(d *driver) { d.judgeRate(v) }) }
 
-// Status returns what the loop knows. It is the last status of a loop that has
-// ended, and nil if the loop is stalled.
+// Status returns what the loop knows. After the end of the loop, it returns the last
+// status. It returns nil if the loop is stalled.
 func (l *Loop) Status() *Status {
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
 	defer cancel()

@@ -15,8 +15,9 @@ func (d *driver) takeCandidates() {
 	}
 }
 
-// at returns which node a greeting to a candidate is for: an id that nobody has while it
-// is not known who is there, and NoNode if nobody needs to be greeted there.
+// at returns the destination of a greeting to a candidate. While the node at the address
+// is unknown, that is an id that no node has. It is NoNode if nobody at the address needs
+// a greeting.
 func (r *routes) at(addr netip.AddrPort) timed.NodeID {
 	for id := range r.known.All() {
 		switch t := &r.to[id]; {
@@ -31,7 +32,7 @@ func (r *routes) at(addr netip.AddrPort) timed.NodeID {
 }
 
 // meet learns the sender of a packet to a multicast group. All nodes hear the same packet,
-// and each answers as it answers any unknown sender: with no more than came.
+// and each answers as it answers any unknown sender: with no more bytes than it received.
 func (d *driver) meet(pkt *udp.Packet) {
 	if d.stack == nil {
 		return

@@ -104,9 +104,10 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 	d.challenge(&p, from, d.cfg.Self.Node)
 }
 
-// answerGreeting answers a greeting for an unknown node that names an id which this node
-// knows at another address. Its sender is a process that has moved, and nothing else would
-// reach it there, or another one with the same id, which learns so.
+// answerGreeting answers a greeting for an unknown node whose sender has an id that this
+// node knows at another address. The sender may be a node that has moved: nothing else
+// would reach it there. Or it is another process with the same id, which learns of the
+// conflict by the answer.
 func (d *driver) answerGreeting(h *datagram.Header, from netip.AddrPort) {
 	if d.routes.known.Has(h.Source) && d.routes.to[h.Source].Addr != from {
 		p := hello(&d.cfg, h.Version, h.Source, d.clock.now)

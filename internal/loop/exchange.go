@@ -14,11 +14,12 @@ import (
 )
 
 // Nodes whose packets show that their settings differ tell each other the values, for the
-// events and the status. Nothing else rests on them. Settings come lost, forged and never,
-// as from an earlier build: the event then says what the packets show.
+// events and the status. Nothing else rests on the values, because they may be lost or
+// forged, and earlier builds never send them. Without them, the event says what the
+// packets show.
 
-// maxAsked is how often settings are told a keepalive period apart to a node that does not
-// answer with its own. Later ones are told changePeriod apart.
+// maxAsked is how many times a node sends its settings, a keepalive period apart, to one
+// that does not answer with its own. After that it sends them changePeriod apart.
 const maxAsked = 4
 
 // patience is how long an event waits for the settings of the peer.
@@ -30,8 +31,8 @@ type exchange struct {
 	asked int
 }
 
-// asks reports whether a node whose settings are not known is to be told this node's now, and
-// counts it.
+// asks reports whether this node sends its settings now to a node whose own are not known,
+// and counts the attempt.
 func (x *exchange) asks(now timed.Instant, period time.Duration) bool {
 	if x.asked >= maxAsked {
 		period = max(period, changePeriod)
@@ -75,8 +76,8 @@ func (d *driver) settings() *wire.Settings {
 	return &s
 }
 
-// quorums are the peers that are known to have another quorum system, by what they have
-// said, or by their votes.
+// quorums holds the peers with another quorum system, as their votes or their settings
+// show.
 type quorums map[timed.NodeID]*otherQuorum
 
 type otherQuorum struct {
@@ -105,8 +106,9 @@ func (d *driver) noteQuorum(e *stack.Event) {
 	d.askQuorum(e.Peer, q)
 }
 
-// askQuorum gives the event that waits, if the settings of the peer are known, or will not
-// come. Otherwise the peer, which learns of the difference as well, is told this node's.
+// askQuorum reports the event that waits once the settings of the peer are known, or have
+// not come in time. Until then it sends this node's settings, by which the peer learns of
+// the difference too.
 func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
 	now, t := d.clock.now, &d.routes.to[id]
 	switch {
@@ -139,7 +141,8 @@ func (d *driver) takeSettings(h *datagram.Header, pkt *udp.Packet) {
 	d.tellSettings(&q.exchange, h, pkt.Addr, true)
 }
 
-// await has the loop look in a keepalive period at the events that wait for settings.
+// await schedules the next look at the events that wait for settings, in a keepalive
+// period at the latest.
 func (d *driver) await() {
 	if d.awaits == 0 {
 		d.awaits = d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)

@@ -34,9 +34,9 @@ func (d *driver) receive(pkts []udp.Packet) {
 	}
 }
 
-// handle decodes one packet and hands it to the stack. If the stack
-// does not get the last one, the turn's look at the timers ends the batch. It returns why
-// the packet does not count, or "" if it does.
+// handle decodes one packet and hands it to the stack. It returns why the packet does not
+// count, or "" if it does. If the last packet of a batch does not reach the stack, the
+// turn's look at the timers ends the batch.
 func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	h, refused := d.decode(pkt)
 	if refused != "" {

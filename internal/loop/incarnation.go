@@ -131,8 +131,9 @@ func (d *driver) writeEpoch(s *epoch.State) {
 	d.cfg.Epochs = s
 }
 
-// reserveViews writes down that views may have a sequence, before anybody can hear that
-// this node takes part in one. If that fails, the node stops and says nothing more.
+// reserveViews writes down the largest sequence of views that this node knows, before
+// anybody can hear that it takes part in a view with that sequence. If that fails, the
+// node stops and says nothing more.
 func (d *driver) reserveViews() {
 	if d.stack == nil {
 		return

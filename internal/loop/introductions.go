@@ -66,9 +66,10 @@ func (d *driver) introduce() {
 	}
 }
 
-// greetAt sends bare packets to an address at which a node may be, which is of any build: one
-// in the newest version of the wire format and one in the oldest. Most builds speak both,
-// and the answer has no more bytes than came, which may be more than one packet has.
+// greetAt sends bare packets to an address at which a node of any build may be: one in the
+// newest version of the wire format and one in the oldest. Most builds speak both. The
+// answer has no more bytes than have come, so two packets also leave room for a longer
+// one.
 func (d *driver) greetAt(id timed.NodeID, addr netip.AddrPort) {
 	for _, version := range [...]uint8{wire.Version, wire.Oldest} {
 		p := hello(&d.cfg, version, id, d.clock.now)
@@ -99,8 +100,9 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	}
 }
 
-// tellSome introduces this node, members, or both, by a keepalive. A packet that says more
-// has no room for them, as every one of a broadcast: then another one follows it.
+// tellSome introduces this node, members, or both, by a keepalive. A packet that carries
+// more, such as any packet of a broadcast, has no room for introductions: they follow in
+// another one.
 func (d *driver) tellSome(peer timed.NodeID, frames wire.Frames, members []wire.Member) {
 	effects := d.stack.SendKeepalive(d.clock.now, peer, d.effects[:0])
 	for i := range effects {

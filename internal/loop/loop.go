@@ -35,9 +35,10 @@ type Config struct {
 	// addresses count unless Insecure is set.
 	Ring     *seal.Ring
 	Insecure bool
-	// Labels are what the node says of itself.
+	// Labels describe the node to its peers.
 	Labels wire.Labels
-	// Settings are what it says to nodes with other settings. The loop knows the quorum.
+	// Settings are what the node tells to nodes with other settings. The loop adds the quorum
+	// system.
 	Settings wire.Settings
 	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.

@@ -15,8 +15,8 @@ const (
 	// mismatchPeriod is the shortest time between two events about the same settings of
 	// a peer, and how long a mismatch stays in the peer's status after its last packet.
 	mismatchPeriod = time.Minute
-	// changePeriod is the shortest time between two events about a peer. Anybody can
-	// send packets with ever other settings.
+	// changePeriod is the shortest time between two events about a peer, because anybody can
+	// send packets with different settings again and again.
 	changePeriod = time.Second
 )
 
@@ -29,7 +29,7 @@ type Settings struct {
 	Told          wire.Settings // what a peer of another group has said of itself
 }
 
-// named reports whether all values are known, for a node of a group.
+// named reports whether a node of a group knows all values.
 func (s *Settings) named(group uint64) bool { return s.Group == group || s.Told.Known() }
 
 // mismatches are the peers whose settings differ from this node's. There is at most
@@ -45,8 +45,8 @@ type mismatch struct {
 	exchange           exchange
 }
 
-// due reports whether an event is to be given now: in a while, if it can name the values
-// then.
+// due reports whether the event is reported now. It waits for a while for the peer's
+// settings, to be able to name them.
 func (m *mismatch) due(now timed.Instant, group uint64, patience time.Duration) bool {
 	return m.differs != 0 && (m.reported == Settings{} || now.Sub(m.at) >= changePeriod) &&
 		(m.settings.named(group) || now.Sub(m.differs) >= patience)
@@ -135,7 +135,7 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort) 
 	d.reportMismatch(id, m)
 }
 
-// reportMismatch gives the event of a mismatch, if it is due.
+// reportMismatch reports the event of a mismatch if it is due.
 func (d *driver) reportMismatch(id timed.NodeID, m *mismatch) {
 	now := d.clock.now
 	if !m.due(now, d.cfg.Group, d.patience()) {

@@ -20,7 +20,7 @@ type question struct {
 	result chan Assurance // room for one
 }
 
-// questions are those that wait.
+// questions holds the questions that wait for an answer.
 type questions []question
 
 func (q questions) has(result chan Assurance) bool {
@@ -42,8 +42,7 @@ func (q *questions) remove(result chan Assurance) {
 	}
 }
 
-// restart forgets when the questions were asked, by a clock that is not trusted any
-// more.
+// restart forgets when the questions were asked, because that clock is no longer trusted.
 func (q questions) restart(now timed.Instant) {
 	for i := range q {
 		q[i].since = now

@@ -83,8 +83,8 @@ func (r *routes) noteUnopened(from netip.AddrPort, x refusal) {
 	r.unopened[from] = x
 }
 
-// refuse notes that a packet from an address did not count, or, if the reason is empty, that
-// it did.
+// refuse notes why a packet from an address did not count. An empty reason means that it
+// did count.
 func (r *routes) refuse(from netip.AddrPort, x refusal) {
 	_, known := r.refusals[from]
 	switch {

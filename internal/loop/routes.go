@@ -161,9 +161,9 @@ func (r *routes) follow(h *datagram.Header, from netip.AddrPort, proved bool, v 
 	}
 }
 
-// reached returns the peers to which packets may go without limit. Others that are known
-// are greeted all the same: neither of two nodes may send the other more than came, and if
-// those packets were lost, both would wait.
+// reached returns the peers to which packets may go without limit. Other known peers still
+// get greetings: two nodes that have not reached each other yet may send no more bytes
+// than they got, so both would wait for ever if the first packets were lost.
 func (r *routes) reached() (ids timed.Set) {
 	for id := range r.known.All() {
 		if r.to[id].Proved {

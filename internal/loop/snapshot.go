@@ -23,8 +23,7 @@ type Snapshot struct {
 	Shown *atomic.Int64
 }
 
-// Phase is a time in which it does not change whether this node leads, or which node
-// it follows.
+// Phase is a period in which this node leads, or follows one node, without a change.
 type Phase struct {
 	Leads  bool
 	Since  timed.Instant     // the turn in which it began
