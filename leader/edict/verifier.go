@@ -81,7 +81,9 @@ func (v Verdict) String() string {
 //
 // A Verifier is kept in memory only; package fence keeps one in a file. It is not
 // safe for concurrent use.
-type Verifier struct{ entries []Entry } // sorted by name
+type Verifier struct {
+	entries []Entry // sorted by name
+}
 
 // Entry is the latest edict for one name.
 type Entry struct {
