@@ -61,3 +61,40 @@ func batchBeforeTimers(t testing.TB) {
 }
 
 func TestTimersWaitForTheWholeBatch(t *testing.T) { batchBeforeTimers(t) }
+
+// A keepalive that is due leaves after the whole batch, and says of each peer that it was
+// heard when its packet came. Otherwise a node that wakes up to send keepalives is deaf to
+// the peers whose packets it has slept through.
+func keepaliveAfterBatch(t testing.TB) {
+	c, lead := atRest()
+	s := c.stacks[lead.Self().Node%3]
+	var waiting []wire.Packet
+	var received []timed.Instant
+	for c.now < s.Datagram().Deadline().Add(10*time.Millisecond) || len(waiting) < 4 {
+		for _, q := range c.step(s) {
+			waiting, received = append(waiting, q), append(received, c.now)
+		}
+	}
+	latest := make(map[timed.NodeID]timed.Instant)
+	for i := range waiting {
+		latest[waiting[i].Header.Source] = received[i]
+		handle := s.HandleBatched
+		if i == len(waiting)-1 {
+			handle = s.HandlePacket
+		}
+		for _, e := range handle(c.now, received[i], &waiting[i], nil) {
+			if e.Kind != Send {
+				continue
+			}
+			if i < len(waiting)-1 {
+				require.NotZero(t, e.Packet.Frames, "a keepalive in the middle of the batch")
+				continue
+			}
+			require.Equal(t, latest[e.Peer], e.Packet.Header.Echo.Heard)
+			delete(latest, e.Peer)
+		}
+	}
+	require.Empty(t, latest, "each peer has got one")
+}
+
+func TestKeepalivesLeaveAfterTheWholeBatch(t *testing.T) { keepaliveAfterBatch(t) }

@@ -65,7 +65,7 @@ func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 		s.performBroadcast(now, n, len(s.broadcastOut))
 	}
 	s.observe(now, s.datagrams.Alive(now))
-	s.flush(now)
+	s.flush(now, true)
 	for i := range s.out {
 		if p := s.out[i].Packet; p != nil {
 			p.Frames &^= wire.FrameRelease

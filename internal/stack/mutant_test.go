@@ -44,13 +44,14 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SparesOnOldWord":       missingAnswer,
 		"OlderVersionByWord":    oneVersion,
 
-		"RelayedRefusalHeard": relayedRefusal,
-		"RefusalRelayed":      directRefusal,
-		"RemovedRemembered":   removedIsForgotten,
-		"UnnamedQuorum":       unnamedQuorum,
-		"TimersInTheBatch":    batchBeforeTimers,
-		"VersionsGreetNew":    bothVersionsGreet,
-		"VersionsOfTheDead":   otherBuilds,
-		"VersionsQuiet":       mixedVersions,
+		"RelayedRefusalHeard":  relayedRefusal,
+		"RefusalRelayed":       directRefusal,
+		"RemovedRemembered":    removedIsForgotten,
+		"UnnamedQuorum":        unnamedQuorum,
+		"TimersInTheBatch":     batchBeforeTimers,
+		"KeepalivesInTheBatch": keepaliveAfterBatch,
+		"VersionsGreetNew":     bothVersionsGreet,
+		"VersionsOfTheDead":    otherBuilds,
+		"VersionsQuiet":        mixedVersions,
 	})
 }

@@ -42,13 +42,14 @@ func (b *outbox) begin() {
 	b.toAll, b.toOne, b.peer, b.keepalives, b.epochTo = 0, 0, 0, timed.Set{}, timed.Set{}
 }
 
-// flush turns the outbox into packets, one for each destination.
-func (s *Stack) flush(now timed.Instant) {
+// flush turns the outbox into packets, one for each destination. At the end of a turn, due
+// keepalives leave as well.
+func (s *Stack) flush(now timed.Instant, end bool) {
 	b := &s.outbox
 	if s.leaving {
 		b.toAll |= wire.FrameLeaving
 	}
-	to := s.destinations(now)
+	to := s.destinations(now, end)
 	if to.Empty() && b.toAll&wire.FrameRequest == 0 {
 		return // a request renews the node's own view even without peers
 	}
@@ -102,7 +103,7 @@ func (s *Stack) flush(now timed.Instant) {
 }
 
 // destinations returns the peers that get a packet in this turn.
-func (s *Stack) destinations(now timed.Instant) timed.Set {
+func (s *Stack) destinations(now timed.Instant, end bool) timed.Set {
 	b, peers := &s.outbox, s.datagrams.Peers()
 	to := b.keepalives
 	if b.toAll&^wire.FrameLeaving != 0 {
@@ -114,6 +115,9 @@ func (s *Stack) destinations(now timed.Instant) timed.Set {
 		if id := s.relay.packets[i].to; peers.Has(id) {
 			to.Add(id)
 		}
+	}
+	if !end {
+		return to
 	}
 	// Send due keepalives together with packets that leave anyway: peers then wake up
 	// once for the packets of all nodes, and not once for each. Packets to all put off the

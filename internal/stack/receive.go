@@ -19,11 +19,12 @@ func (s *Stack) HandlePacket(now, received timed.Instant, p *wire.Packet, out []
 // end of the batch: to HandlePacket, for its last packet, or to HandleTimeout, which is due
 // at once. After a stall, several packets wait. A timer that fired between two of them
 // would begin another round just before the votes for the present one are counted, and
-// would take peers for silent whose packets are there.
+// would take peers for silent whose packets are there. A keepalive that left between them
+// would say that a peer was heard long ago whose packet is next.
 func (s *Stack) HandleBatched(now, received timed.Instant, p *wire.Packet, out []Effect) []Effect {
 	s.begin(now, out)
 	s.take(now, received, p)
-	s.flush(now)
+	s.flush(now, false)
 	s.sendEpoch(now)
 	s.due = now
 	return s.result()

@@ -188,7 +188,7 @@ func (s *Stack) end(now timed.Instant) []Effect {
 	}
 	s.observe(now, alive)
 	s.audit(now)
-	s.flush(now)
+	s.flush(now, true)
 	s.sendEpoch(now)
 	s.due = s.dueAfter(now, due)
 	return s.result()

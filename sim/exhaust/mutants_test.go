@@ -211,6 +211,7 @@ var survivors = map[string]string{
 	"VersionsOfTheDead":     "all nodes are of one build",
 	"TwinsUnseen":           "packets have no counters",
 	"TimersInTheBatch":      "packets do not wait in sockets",
+	"KeepalivesInTheBatch":  "packets do not wait in sockets",
 	"LateUnnoticed":         "costs availability only",
 	"LateInTheQueue":        "packets do not wait in sockets",
 	"LateLeaderDrops":       "costs availability only",
