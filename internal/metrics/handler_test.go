@@ -4,9 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,4 +45,30 @@ func TestScrapesAreLimited(t *testing.T) {
 	w = scrape(h)
 	require.Equal(t, http.StatusInternalServerError, w.Code)
 	require.NotContains(t, w.Body.String(), "answer 42")
+}
+
+// A series that was scraped before costs its place among the samples, and nothing else.
+func TestKnownSeriesCostNothing(t *testing.T) {
+	var known labelSets
+	desc := prometheus.NewDesc("packets", "Packets.", []string{"peer", "direction"}, nil)
+	to := make(chan prometheus.Metric, 2*roomFor)
+	out := &sink{to: to, known: &known}
+	allocated := testing.AllocsPerRun(10, func() {
+		for range roomFor {
+			out.count(desc, 7, "2", "sent")
+			<-to
+		}
+	})
+	require.LessOrEqual(t, allocated, 1.0)
+
+	out.count(desc, 7, "2", "sent")
+	out.gauge(desc, 0.5, "3", "sent")
+	for _, want := range []string{
+		`label:{name:"direction" value:"sent"} label:{name:"peer" value:"2"} counter:{value:7}`,
+		`label:{name:"direction" value:"sent"} label:{name:"peer" value:"3"} gauge:{value:0.5}`,
+	} {
+		var written dto.Metric
+		require.NoError(t, (<-to).Write(&written))
+		require.Equal(t, want, strings.Join(strings.Fields(written.String()), " "))
+	}
 }

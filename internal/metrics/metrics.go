@@ -57,7 +57,7 @@ type Metrics struct {
 func New(ctx context.Context, n *failaware.Node, from Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	events := newEvents()
-	m.registry.MustRegister(&state{n, from}, collectors.NewGoCollector(),
+	m.registry.MustRegister(&state{node: n, Sources: from}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(events.all()...)
 	go events.follow(n.EventsSince(ctx, 0))

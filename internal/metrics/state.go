@@ -16,6 +16,7 @@ import (
 type state struct {
 	node *failaware.Node
 	Sources
+	known labelSets
 }
 
 // desc describes a metric.
@@ -83,17 +84,34 @@ func (s *state) Describe(out chan<- *prometheus.Desc) {
 }
 
 // sink collects metrics.
-type sink chan<- prometheus.Metric
-
-func (out sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+type sink struct {
+	to      chan<- prometheus.Metric
+	known   *labelSets
+	samples []sample // room for those to come
 }
 
-func (out sink) count(d *prometheus.Desc, v uint64, labels ...string) {
-	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+// roomFor is for how many samples a sink makes room at once.
+const roomFor = 64
+
+func (out *sink) add(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+	if len(out.samples) == 0 {
+		out.samples = make([]sample, roomFor)
+	}
+	s := &out.samples[0]
+	out.samples = out.samples[1:]
+	s.set(d, kind, v, out.known.pairs(d, labels))
+	out.to <- s
 }
 
-func (out sink) yes(d *prometheus.Desc, v bool, labels ...string) {
+func (out *sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	out.add(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (out *sink) count(d *prometheus.Desc, v uint64, labels ...string) {
+	out.add(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (out *sink) yes(d *prometheus.Desc, v bool, labels ...string) {
 	x := 0.0
 	if v {
 		x = 1
@@ -102,25 +120,25 @@ func (out sink) yes(d *prometheus.Desc, v bool, labels ...string) {
 }
 
 // bound is a gauge of a duration, unless the duration is not known.
-func (out sink) bound(d *prometheus.Desc, v, unknown time.Duration, labels ...string) {
+func (out *sink) bound(d *prometheus.Desc, v, unknown time.Duration, labels ...string) {
 	if v != unknown {
 		out.gauge(d, v.Seconds(), labels...)
 	}
 }
 
-func (out sink) durations(d *prometheus.Desc, h *histogram.Durations) {
+func (out *sink) durations(d *prometheus.Desc, h *histogram.Durations) {
 	buckets := make(map[float64]uint64, histogram.Buckets)
 	sum := uint64(0)
 	for i := range histogram.Buckets {
 		sum += h.Counts[i]
 		buckets[histogram.Bound(i).Seconds()] = sum
 	}
-	out <- prometheus.MustNewConstHistogram(d, h.Total(), h.Sum.Seconds(), buckets)
+	out.to <- prometheus.MustNewConstHistogram(d, h.Total(), h.Sum.Seconds(), buckets)
 }
 
 // Collect implements [prometheus.Collector].
 func (s *state) Collect(to chan<- prometheus.Metric) {
-	out := sink(to)
+	out := &sink{to: to, known: &s.known}
 	x := s.node.Status()
 	out.gauge(descInfo, 1, s.Version, x.ID.String(), x.Name, x.Group)
 	out.yes(descLeads, x.Leader.Leads)
@@ -149,7 +167,7 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 }
 
 // sources collects what the node itself does not know.
-func (out sink) sources(from *Sources) {
+func (out *sink) sources(from *Sources) {
 	if from.Traffic != nil {
 		t := from.Traffic()
 		out.count(descMessages, t.Sent, "sent")
@@ -181,7 +199,7 @@ func (out sink) sources(from *Sources) {
 }
 
 // loop collects the loop's own part of the status.
-func (out sink) loop(x *failaware.Status) {
+func (out *sink) loop(x *failaware.Status) {
 	out.yes(descReady, x.Ready)
 	out.gauge(descIncarnation, float64(x.Incarnations))
 	known := 0
@@ -221,7 +239,7 @@ var families = []struct {
 }
 
 // counter collects a counter of the status.
-func (out sink) counter(c failaware.Counter) {
+func (out *sink) counter(c failaware.Counter) {
 	switch c.Name {
 	case "sent_packets", "received_packets":
 		out.count(descMoved, c.Value, strings.TrimSuffix(c.Name, "_packets"))
