@@ -35,21 +35,26 @@ func (e *Election) best() timed.NodeID {
 	if e.topValid {
 		return e.top
 	}
-	best, highest := timed.NoNode, rank(0)
+	best, highest, own := timed.NoNode, rank(0), e.rank()
+	e.above = 0
 	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {
 		st := &e.peers.of(id).state
 		if !st.Contender || e.foreign(id) {
 			continue
 		}
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id) {
-			continue // it cannot lead, and its leader is out of this node's hearing
+			// It cannot lead, and its leader is out of this node's hearing.
+			if st.LockedTo == e.lockedTo && e.rankOf(id) > own && e.above < mostAbove {
+				e.above++
+			}
+			continue
 		}
 		if r := e.rankOf(id); best == timed.NoNode || r > highest {
 			best, highest = id, r
 		}
 	}
 	e.top, e.topValid = best, true
-	e.topAbove = best != timed.NoNode && highest > e.rank()
+	e.topAbove = best != timed.NoNode && highest > own
 	return best
 }
 

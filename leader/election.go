@@ -96,10 +96,11 @@ type Election struct {
 	global *globalLead // nil without a quorum system
 
 	// The contender of the highest rank among the alive peers, cached until the
-	// alive set or a rank changes, this node's own included.
+	// alive set, this node's vote or a rank changes, its own included.
 	top      timed.NodeID
 	topAbove bool // it outranks this node
 	topValid bool
+	above    int // better candidates that followed the same leader, which is gone
 	unfit    bool
 
 	late  late
@@ -288,7 +289,7 @@ func (e *Election) requestAt() timed.Instant {
 		at = timed.Later(at, e.yieldUntil) // a contender can take over
 	}
 	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && e.handed != e.cfg.Self {
-		at = timed.Later(at, e.lockedUntil)
+		at = timed.Later(at, e.lockedUntil.Add(e.standBack()))
 	}
 	return at
 }

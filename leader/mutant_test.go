@@ -40,6 +40,15 @@ func TestMutantsAreKilled(t *testing.T) {
 		"GrantShortened":       longestLease,
 		"ForgottenReplyCounts": forgotten,
 
+		"StandsBackNever":        inTurns,
+		"StandsBackTogether":     inTurns,
+		"StandsBackBriefly":      inTurns,
+		"StandsBackForEver":      inTurns,
+		"StandsBackAgain":        waitsOnce,
+		"StandsBackForStrangers": waitsForNobodyElse,
+		"StandsBackForWorse":     inTurns,
+		"StandsBackForAll":       inTurns,
+
 		"VoteForOtherQuorum":   oneQuorumSystem,
 		"ObjectorsBlockQuorum": quorumIsEnough,
 		"VouchWithoutDrift":    answersCount, // the question's delay hides it in the simulator

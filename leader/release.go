@@ -62,6 +62,7 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 // unlock frees this node's vote.
 func (e *Election) unlock(now timed.Instant) {
 	by := e.lockedTo
+	e.topValid = false
 	e.lockedTo, e.lockedUntil, e.handed = timed.Incarnation{}, 0, timed.Incarnation{}
 	e.freed(now, by)
 }

@@ -87,5 +87,8 @@ func (e *Election) lock(to timed.Incarnation, until, number timed.Instant) {
 	if e.handed == to {
 		e.audit.until = 0 // its former owner does not count on it any more
 	}
+	if e.lockedTo != to {
+		e.topValid = false
+	}
 	e.lockedTo, e.lockedUntil, e.lockRequest, e.handed = to, until, number, timed.Incarnation{}
 }

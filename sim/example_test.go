@@ -112,8 +112,10 @@ func Example() {
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
-	// faults: 79 before, 2 after
-	//    6.405380724s suspend 5 for 20ms
+	// faults: 79 before, 4 after
+	//    4.6s truncate 1.5%
+	//    5.99s duplicate 3.12%
+	//    6.405380724s suspend 5 for 38.645032ms
 	//    6.7s split {3 4 5} {1 2}
 	// careful: 2000 seeds, broken: false <nil>
 }
@@ -162,6 +164,7 @@ func ExampleWorld_Inject() {
 	//   node 3 is in a view of {1 2 3} - up to date: true
 	// split
 	//   node 3 is in a view of {1 2 3} - up to date: false
+	//   node 3 leads: false - follows: none
 	//   node 3 is in a view of {3} - up to date: true
 	//   node 3 leads: true - follows: 3
 	// merge

@@ -54,6 +54,8 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Nodes >= 2
 	case situation.AliveByWord:
 		return o.Nodes >= 3 && o.Broadcast == nil
+	case situation.StoodBack:
+		return o.Nodes >= 3 && o.Mode == leader.Available // in mode strict the best asks alone anyway
 	case situation.MergedMore, situation.ThreeLeaders:
 		return o.Nodes >= 3
 	}

@@ -234,6 +234,9 @@ func TestScenarios(t *testing.T) {
 		"cut from the parent":            cutFromTheParent,
 		"cut from the leader":            cutFromTheLeader,
 		"damaged packets":                damagedPacketsHeal,
+		"crashed leader":                 crashedLeader,
+		"crashed with the next":          crashedWithTheNext,
+		"crashed out of hearing":         crashedOutOfHearing,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {
 			t.Run(fmt.Sprintf("%s/%v", name, timing.ElectionPeriod), func(t *testing.T) {

@@ -153,6 +153,15 @@ var survivors = map[string]string{
 	"SuccessorRemembered": "nobody names a successor",
 	"YieldForLong":        "nobody names a successor",
 
+	"StandsBackNever":        "costs availability only",
+	"StandsBackTogether":     "costs availability only",
+	"StandsBackBriefly":      "costs availability only",
+	"StandsBackForEver":      "costs a node availability that no bound promises",
+	"StandsBackAgain":        "costs availability only",
+	"StandsBackForStrangers": "costs availability only",
+	"StandsBackForWorse":     "costs availability only",
+	"StandsBackForAll":       "costs availability only",
+
 	"CandidateStays":       "costs availability only",
 	"UnfitAsks":            "all nodes have the same settings",
 	"ReadyByLockTime":      "all nodes have the same settings",

@@ -21,6 +21,7 @@ const (
 	AllCrashed                         // all were down
 	RestartedEarly                     // a node restarted before its old votes had run out
 	HandedOver                         // a leader gave up its lead on request
+	StoodBack                          // a node whose leader was gone left the request to a better one
 	Outranked                          // a leader gave way to one that outranks it
 	ProposalOvertaken                  // a leader proposed above a sequence that others had seen
 	StaleAndFresh                      // a stale view became up to date again
@@ -94,7 +95,7 @@ var situationNames = [Count]string{
 	"two views merged", "three or more views merged", "a view left members behind", "a member came back in a new incarnation",
 	"two led at once", "three or more led at once", "nobody led", "a lease ran out", "a lease ran out with a proposal open",
 	"a leader crashed", "a leader crashed with a proposal open", "all were down", "a node restarted before its votes ended",
-	"a leader handed over", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
+	"a leader handed over", "a node left the request to a better one", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
 	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
 	"an incarnation had to wait for its session", "group time was stepped", "a node followed another timeline", "a clock was blamed",
 	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",

@@ -46,6 +46,9 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 	}
 	if lock {
 		c.checkLock(n)
+		if !to.Valid() && el.StandsBack(now) {
+			c.Sometimes(situation.StoodBack)
+		}
 	}
 	if fresh {
 		c.checkView(n)

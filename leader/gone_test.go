@@ -1,0 +1,126 @@
+package leader
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// left returns node 5 and the living followers of a leader, node 9, that is gone, and the
+// end of their votes.
+func left(mode Mode, living ...timed.NodeID) (e *Election, alive timed.Set, end timed.Instant) {
+	e = New(Config{Self: timed.Incarnation{Node: 5, Boot: 50}, Timing: timed.LAN(), Mode: mode, RankBy: ByID}, start)
+	now := e.ReadyAt()
+	e.quietUntil = 0
+	e.NoteState(incarnation(9), &State{Leading: true, Contender: true, Weight: 7})
+	for _, id := range living {
+		alive.Add(id)
+		e.NoteState(incarnation(id), &State{Contender: true, LockedTo: incarnation(9)})
+	}
+	ask(e, now, incarnation(9), alive.With(9))
+	_, end = e.Locked(now)
+	e.SetAlive(alive)
+	return e, alive, end
+}
+
+// oneTurn is the time that a node leaves to a better candidate: its vote began up to Δ
+// later, it is late by up to σ, and its request takes up to δ.
+func oneTurn() time.Duration { return timed.LAN().MaxDrift.Upper(19900 * time.Microsecond) }
+
+// Of the followers of a leader that is gone the best asks at once, the next one when the
+// best has had time to ask, and the others when that one has had it too.
+func TestFollowersOfALostLeaderAskInTurns(t *testing.T) { inTurns(t) }
+
+func inTurns(t testing.TB) {
+	for _, c := range []struct {
+		living []timed.NodeID
+		turns  time.Duration
+	}{{nil, 0}, {[]timed.NodeID{6, 7, 8}, 0}, {[]timed.NodeID{1, 6}, 1}, {[]timed.NodeID{1, 2, 6}, 2}, {[]timed.NodeID{1, 2, 3, 4}, 2}} {
+		e, alive, end := left(Available, c.living...)
+		at := end.Add(c.turns * oneTurn())
+		require.Equal(t, at, e.Deadline(), "beside %v", c.living)
+		require.False(t, e.StandsBack(end-1), "its vote is bound")
+		require.Equal(t, c.turns > 0, e.StandsBack(end))
+		require.Empty(t, timeout(e, at-1, alive))
+		require.False(t, e.StandsBack(at))
+		require.Equal(t, SendRequest, timeout(e, at, alive)[0].Kind)
+	}
+}
+
+// A node waits once. If the better ones do not ask, it asks, and then as often as ever.
+func TestACandidateWaitsForBetterOnesOnce(t *testing.T) { waitsOnce(t) }
+
+func waitsOnce(t testing.TB) {
+	e, alive, end := left(Available, 1, 2)
+	e.NoteState(incarnation(1), &State{Contender: true, LockedTo: incarnation(9), MaxLock: timed.LAN().MaxLockTime})
+	require.Equal(t, end.Add(2*oneTurn()), e.Deadline(), "whatever they send meanwhile")
+	for range 3 {
+		now := e.Deadline()
+		timeout(e, now, alive)
+		require.True(t, e.Open())
+		require.Equal(t, now, e.LastRequest())
+		for id := range alive.All() {
+			e.HandleReply(now, incarnation(id), Reply{Number: now, Prefers: id}, true, nil)
+		}
+		timeout(e, e.Deadline(), alive)
+		require.False(t, e.Open() || e.leading, "nobody votes for it")
+		require.Equal(t, now.Add(timed.LAN().ElectionPeriod), e.Deadline())
+	}
+}
+
+// Only living contenders that followed the same leader are waited for: the others
+// cannot lead, or their votes end at another time.
+func TestACandidateWaitsForNobodyElse(t *testing.T) { waitsForNobodyElse(t) }
+
+func waitsForNobodyElse(t testing.TB) {
+	e, alive, end := left(Available, 1)
+	waits := func() time.Duration { return e.Deadline().Sub(end) }
+	require.Equal(t, oneTurn(), waits())
+	e.NoteState(incarnation(1), &State{LockedTo: incarnation(9)})
+	require.Zero(t, waits(), "no contender")
+	e.NoteState(incarnation(1), &State{Contender: true, LockedTo: timed.Incarnation{Node: 9, Boot: 91}})
+	require.Zero(t, waits(), "of another incarnation")
+	e.NoteState(incarnation(1), &State{Contender: true, LockedTo: incarnation(8)})
+	require.Zero(t, waits(), "of another leader")
+	e.NoteState(incarnation(1), &State{Contender: true, LockedTo: incarnation(9)})
+	require.Equal(t, oneTurn(), waits())
+	e.SetAlive(alive.Without(1))
+	require.Zero(t, waits(), "not alive")
+	e.SetAlive(alive.With(9))
+	require.Equal(t, timed.Never, e.Deadline(), "the leader is alive again")
+}
+
+// A vote that has been freed, or given to another leader, is waited for no longer.
+func TestAWaitIsForTheLastVote(t *testing.T) {
+	e, alive, end := left(Available, 1)
+	require.Equal(t, end.Add(oneTurn()), e.Deadline())
+	e.NoteRelease(end-5, incarnation(9), end-5, timed.NoNode)
+	require.Zero(t, e.Deadline(), "the vote is free")
+
+	e, alive, end = left(Available, 1, 2)
+	e.NoteState(incarnation(2), &State{Contender: true, LockedTo: incarnation(8)})
+	require.Equal(t, end.Add(oneTurn()), e.Deadline(), "for node 1")
+	e.NoteState(incarnation(8), &State{Leading: true, Contender: true, Weight: 8})
+	ask(e, end, incarnation(8), alive.With(8))
+	_, end = e.Locked(end)
+	require.Equal(t, end.Add(oneTurn()), deadline(e, alive), "for node 2, which votes for node 8 as well")
+	e.NoteState(incarnation(2), &State{})
+	require.Equal(t, end, deadline(e, alive), "node 1 votes for another")
+}
+
+// In mode strict every living contender that ranks higher is waited for anyway, and a
+// successor takes votes over that still bind.
+func TestNobodyWaitsWithoutNeed(t *testing.T) {
+	e, _, _ := left(Strict, 1, 2)
+	require.Equal(t, timed.Never, e.Deadline())
+	e, alive, end := left(Strict, 6, 7)
+	require.Equal(t, end, e.Deadline())
+
+	e, alive, end = left(Available, 1, 2)
+	e.NoteHandOver(end-9, incarnation(9), end-9, e.cfg.Self)
+	require.Zero(t, e.Deadline())
+	require.Equal(t, SendRequest, timeout(e, end-8, alive)[0].Kind)
+}

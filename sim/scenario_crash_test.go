@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/failaware/failaware/leader"
+)
+
+// Scenarios of leaders that crash in an otherwise still world.
+
+// followers returns a still world of seven nodes whose leader has just crashed, at any time of
+// its period, and when its last request left. Delays are at most half of δ.
+func followers(seed uint64, opt Options) (w *World, asked int64, err error) {
+	opt.Calm, opt.Nodes, opt.RankBy = true, 7, leader.ByID
+	w = newWorld(seed, opt.withDefaults())
+	t := &w.opt.Timing
+	w.baseline.MaxDelay = min(w.baseline.MaxDelay, t.OneWayTimeout/2)
+	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
+	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/4)
+	w.endFaults()
+	head, err := w.whole(context.Background())
+	if err != nil {
+		return nil, 0, err
+	}
+	if !w.runUntil(w.now + int64(10*t.Expires) + w.chaos.Below(int64(t.ElectionPeriod))) {
+		return nil, 0, w.failed
+	}
+	asked = head.proc.Clock.When(head.proc.Stack.Election().LastRequest())
+	w.crash(head)
+	return w, asked, nil
+}
+
+// ledAgainBy lets time pass until somebody leads all that run, and returns what is wrong if
+// that is later than a time after the last request of the crashed leader.
+func (w *World) ledAgainBy(asked int64, within time.Duration) error {
+	if _, err := w.whole(context.Background()); err != nil {
+		return err
+	}
+	if took := time.Duration(w.now - asked); took > within {
+		return w.outcome("the next leader led %v after the last request of the one before, and not within %v", took, within)
+	}
+	return nil
+}
+
+// crashedLeader wants the first request after a crash to win: the best follower asks when
+// the votes end, and nobody else does.
+func crashedLeader(seed uint64, opt Options) error {
+	w, asked, err := followers(seed, opt)
+	if err != nil {
+		return err
+	}
+	t := &w.opt.Timing
+	return w.ledAgainBy(asked, t.MaxDrift.Wait(t.LockTime)+2*(t.OneWayTimeout+t.SchedulingDelay))
+}
+
+// crashedWithTheNext has the best follower crash too, too late for the others to notice in
+// time: each of them waits for it once, and the next one leads after one round.
+func crashedWithTheNext(seed uint64, opt Options) error {
+	w, asked, err := followers(seed, opt)
+	if err != nil {
+		return err
+	}
+	t := &w.opt.Timing
+	if !w.runUntil(asked + int64(t.LockTime-t.SchedulingDelay)) {
+		return w.failed
+	}
+	for _, n := range w.nodes {
+		if n.proc.Up {
+			w.crash(n)
+			break
+		}
+	}
+	turn := t.FastThreshold + t.SchedulingDelay + t.OneWayTimeout
+	return w.ledAgainBy(asked, t.MaxDrift.Wait(t.LockTime+turn+t.RoundTime())+2*(t.OneWayTimeout+t.SchedulingDelay))
+}
+
+// crashedOutOfHearing has the leader be out of one node's hearing instead: the better
+// candidates, for which that node waits, follow it on. The node leads itself all the same.
+func crashedOutOfHearing(seed uint64, opt Options) error {
+	opt.Calm, opt.Nodes = true, 5
+	w := newWorld(seed, opt.withDefaults())
+	head, err := w.whole(context.Background())
+	if err != nil {
+		return err
+	}
+	lone := w.nodes[len(w.nodes)-1]
+	if lone == head {
+		lone = w.nodes[0]
+	}
+	w.cutBoth(head, lone, true)
+	t := &w.opt.Timing
+	turn := t.FastThreshold + t.SchedulingDelay + t.OneWayTimeout
+	limit := w.bounds.Notice + w.bounds.Depose + t.MaxDrift.Wait(2*turn+t.RoundTime()) + t.SchedulingDelay
+	if !w.until(limit, func() bool { return w.check.Leads(lone.proc.Index) }) {
+		return w.outcome("node %d waits for followers of a leader that it does not hear", lone.proc.ID)
+	}
+	return nil
+}
