@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,49 +13,104 @@ import (
 	"github.com/failaware/failaware/leader/epoch"
 )
 
-// olderCopies plays every way in which a node's two files can be from two times: it must
-// not start with an epoch that is older than its state, and must with any other.
+// aged are a node's two files at a time, and how far its epoch was.
+type aged struct {
+	state, epochs []byte
+	at            progress
+}
+
+// age has a node run five times. Its files are copied when the epoch was written, and when
+// others of its counters have grown.
+func age(t testing.TB, dir string) (times []aged) {
+	for n, p := range []progress{{1, epoch.Idle}, {1, epoch.Wedged}, {2, epoch.Idle}, {4, epoch.Idle}, {4, epoch.Wedged}} {
+		d, err := Open(dir, 1, time.Second)
+		require.NoError(t, err)
+		if n > 0 {
+			_, err = d.ReadEpoch(Configured{})
+			require.NoError(t, err)
+		}
+		for _, grow := range []func() error{
+			func() error { return d.WriteEpoch(stateOf(p)) },
+			func() error { return errors.Join(d.ReserveViews(d.Views()+1), d.Count()) },
+		} {
+			require.NoError(t, grow())
+			one := aged{at: p}
+			one.state, err = os.ReadFile(filepath.Join(dir, "node-1.state"))
+			require.NoError(t, err)
+			one.epochs, err = os.ReadFile(filepath.Join(dir, "node-1.epoch"))
+			require.NoError(t, err)
+			times = append(times, one)
+		}
+		require.NoError(t, d.Close())
+	}
+	return times
+}
+
+// olderCopies plays every way in which a node's two files can be from two times. It must
+// not start with a file that is older than the other, unless they say the same of the epoch
+// and the older one is that of the epoch.
 func olderCopies(t testing.TB) {
 	dir := t.TempDir()
 	state, epochs := filepath.Join(dir, "node-1.state"), filepath.Join(dir, "node-1.epoch")
-	steps := []progress{{1, epoch.Idle}, {1, epoch.Wedged}, {2, epoch.Idle}, {4, epoch.Idle}, {4, epoch.Wedged}}
-	var states, copies [][]byte
-	for _, p := range steps {
-		d, err := Open(dir, 1, time.Second)
-		require.NoError(t, err)
-		require.NoError(t, d.WriteEpoch(stateOf(p)))
-		require.NoError(t, d.Close())
-		for path, all := range map[string]*[][]byte{state: &states, epochs: &copies} {
-			b, err := os.ReadFile(path)
-			require.NoError(t, err)
-			*all = append(*all, b)
-		}
-	}
-	for i := range steps {
-		for j := range steps {
-			require.NoError(t, os.WriteFile(state, states[i], 0o600))
-			require.NoError(t, os.WriteFile(epochs, copies[j], 0o600))
+	times := age(t, dir)
+	for i := range times {
+		for j := range times {
+			require.NoError(t, os.WriteFile(state, times[i].state, 0o600))
+			require.NoError(t, os.WriteFile(epochs, times[j].epochs, 0o600))
 			d, err := Open(dir, 1, time.Second)
+			if j > i {
+				require.ErrorIs(t, err, ErrDamaged, "state %d, epoch %d", i, j)
+				require.ErrorContains(t, err, state+" is older than "+epochs)
+				b, err := os.ReadFile(state)
+				require.NoError(t, err)
+				require.Equal(t, times[i].state, b, "a refusal changes nothing")
+				continue
+			}
 			require.NoError(t, err)
 			s, err := d.ReadEpoch(Configured{})
 			require.NoError(t, d.Close())
-			if j >= i {
-				require.NoError(t, err, "a crash came before the state was written")
-				require.Equal(t, steps[j], progressOf(s))
+			if times[i].at == times[j].at {
+				require.NoError(t, err)
+				require.Equal(t, times[j].at, progressOf(s))
 				continue
 			}
-			require.ErrorIs(t, err, ErrDamaged, "state %v, epoch %v", steps[i], steps[j])
-			for _, part := range []string{state, epochs, steps[i].String(), steps[j].String()} {
+			require.ErrorIs(t, err, ErrDamaged, "state %d, epoch %d", i, j)
+			for _, part := range []string{epochs + " is older than " + state, times[i].at.String(), times[j].at.String()} {
 				require.ErrorContains(t, err, part)
 			}
 			b, err := os.ReadFile(epochs)
 			require.NoError(t, err)
-			require.Equal(t, copies[j], b, "a refusal changes nothing")
+			require.Equal(t, times[j].epochs, b, "a refusal changes nothing")
 		}
 	}
 }
 
-func TestAnEpochOlderThanTheStateIsRefused(t *testing.T) { olderCopies(t) }
+// A crash between the writes of the two files costs nothing: the state file has the counters
+// first, and the other one the epoch.
+func TestCrashesBetweenTheFilesAreNoAge(t *testing.T) {
+	dir := t.TempDir()
+	state, epochs := filepath.Join(dir, "node-1.state"), filepath.Join(dir, "node-1.epoch")
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, d.WriteEpoch(stateOf(progress{1, epoch.Idle})))
+	for path, grow := range map[string]func() error{
+		state:  func() error { return d.WriteEpoch(stateOf(progress{2, epoch.Idle})) }, // which is written last
+		epochs: d.Count,
+	} {
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, grow())
+		require.NoError(t, os.WriteFile(path, before, 0o600))
+	}
+	require.NoError(t, d.Close())
+	d, err = Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	_, err = d.ReadEpoch(Configured{})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+}
+
+func TestAFileOlderThanTheOtherIsRefused(t *testing.T) { olderCopies(t) }
 
 // What an accepted file had is known from then on: the state file of a former release says
 // nothing, and a crash can come before it is written.
@@ -66,7 +122,7 @@ func acceptedIsNoted(t testing.TB) {
 	old, err := os.ReadFile(epochs)
 	require.NoError(t, err)
 	require.NoError(t, durable.Write(state, formerKinds[0], []byte(format(3, 1, record{Incarnations: 7, MaxLock: time.Second, HasEpoch: true}))))
-	require.NoError(t, durable.Write(epochs, epochKind, epoch.Append(nil, stateOf(progress{2, epoch.Wedged}))))
+	require.NoError(t, durable.Write(epochs, formerEpochKind, epoch.Append(nil, stateOf(progress{2, epoch.Wedged}))))
 	read := func() error {
 		d, err := Open(dir, 1, time.Second)
 		require.NoError(t, err)

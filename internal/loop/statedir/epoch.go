@@ -12,8 +12,12 @@ import (
 	"github.com/failaware/failaware/leader/quorum"
 )
 
-// epochKind is the kind of record of the file that says which epoch a node is in.
-var epochKind = durable.Kind{Name: "node-epoch", Version: 1}
+// epochKind is the kind of record of the file that says which epoch a node is in, behind the
+// counters that the state file had by then. That of former releases has no counters.
+var (
+	epochKind       = durable.Kind{Name: "node-epoch", Version: 2}
+	formerEpochKind = durable.Kind{Name: "node-epoch", Version: 1}
+)
 
 func (d *Dir) epochPath() string {
 	return filepath.Join(filepath.Dir(d.path), fmt.Sprintf("node-%v.epoch", d.id))
@@ -35,18 +39,9 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if d == nil {
 		return nil, nil
 	}
-	b, err := durable.Read(d.epochPath(), epochKind)
+	s, _, err := d.epochFile()
 	if errors.Is(err, fs.ErrNotExist) {
 		return d.firstEpoch(c)
-	}
-	var s epoch.State
-	if err == nil {
-		if s, err = epoch.Decode(b); err == nil {
-			err = stack.CheckEpoch(&s)
-		}
-		if err != nil {
-			err = &durable.DamagedError{Path: d.epochPath(), What: err.Error()}
-		}
 	}
 	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
 		return nil, fmt.Errorf("%w: %w; a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch", ErrDamaged, err)
@@ -57,6 +52,45 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	return &s, d.checkAge(&s)
 }
 
+// epochFile returns what the file of the epoch has.
+func (d *Dir) epochFile() (s epoch.State, has counters, err error) {
+	b, err := durable.Read(d.epochPath(), epochKind)
+	if err == nil {
+		has, b, err = parseCounters(b)
+	} else if former, wrong := durable.Read(d.epochPath(), formerEpochKind); wrong == nil {
+		b, err = former, nil
+	} else {
+		return s, has, err
+	}
+	if err == nil {
+		s, err = epoch.Decode(b)
+	}
+	if err == nil {
+		err = stack.CheckEpoch(&s)
+	}
+	if err != nil {
+		err = &durable.DamagedError{Path: d.epochPath(), What: err.Error()}
+	}
+	return s, has, err
+}
+
+// checkCounters returns an error if the state file is older than the file of the epoch says. A
+// node that went on with it would number its incarnations and views as it did before, and
+// other nodes could not tell which of its votes is the later one. Nothing is written before:
+// the counters would grow with each attempt, up to those that are missing. Of a file that
+// cannot be read, ReadEpoch returns the error.
+func (d *Dir) checkCounters(r *record) error {
+	_, has, err := d.epochFile()
+	if have := r.counters(); err == nil && !have.reach(has) {
+		return fmt.Errorf("%w: %s is older than %s: it has %v, and %v were written; %s", ErrDamaged, d.path, d.epochPath(), have, has, bothLatest)
+	}
+	return nil
+}
+
+// bothLatest is what an operator does if one of the two files is older.
+const bothLatest = "restore both from the same time and the latest. " +
+	"If that is impossible, remove both, and let the node come back with JoinQuorum, and under a new id or in a later epoch"
+
 // checkAge returns an error if the file of the epoch is older than the state file says. A
 // node that went on with it would have forgotten that it stopped voting in an epoch. It
 // may be newer: a crash came before the state file was written, or that is of a former
@@ -65,9 +99,10 @@ func (d *Dir) checkAge(s *epoch.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if have := progressOf(s); have.before(d.stored.Least) {
-		return fmt.Errorf("%w: %s is older than %s: it has %v, and %v was written; restore both from the same time and the latest. "+
-			"If that is impossible, remove both, and let the node come back with JoinQuorum, and under a new id or in a later epoch",
-			ErrDamaged, d.epochPath(), d.path, have, d.stored.Least)
+		return fmt.Errorf("%w: %s is older than %s: it has %v, and %v was written; %s", ErrDamaged, d.epochPath(), d.path, have, d.stored.Least, bothLatest)
+	}
+	if err := d.writeEpoch(epoch.Append(nil, s)); err != nil {
+		return err
 	}
 	return d.noteEpoch(s)
 }
@@ -94,10 +129,20 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 	if d.lock == nil {
 		return errClosed
 	}
-	if err := durable.Write(d.epochPath(), epochKind, epoch.Append(nil, s)); err != nil {
-		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
+	if err := d.writeEpoch(epoch.Append(nil, s)); err != nil {
+		return err
 	}
 	return d.noteEpoch(s)
+}
+
+// writeEpoch writes an encoded epoch, behind the counters of the state file. The caller holds
+// mu.
+func (d *Dir) writeEpoch(encoded []byte) error {
+	if err := durable.Write(d.epochPath(), epochKind, append(d.stored.counters().encode(), encoded...)); err != nil {
+		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
+	}
+	d.epoch = encoded
+	return nil
 }
 
 // noteEpoch writes down in the state file what the file of the epoch has at least. The

@@ -112,6 +112,10 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 		require.NoError(t, err)
 		require.Equal(t, model.Least, progressOf(s))
 	}
+	if _, has, err := d.epochFile(); model.HasEpoch {
+		require.NoError(t, err)
+		require.Equal(t, model.counters(), has, "an older state file would be noticed")
+	}
 	_, err = os.Lstat(d.epochPath())
 	require.Equal(t, model.HasEpoch, err == nil)
 }

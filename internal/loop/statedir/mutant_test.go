@@ -19,6 +19,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EarlierIsLowered":     stateIsThatOfItsModel,
 		"OlderEpochAccepted":   olderCopies,
 		"PhaseNotNoted":        olderCopies,
+		"OlderStateAccepted":   olderCopies,
+		"CountersUnnoted":      olderCopies,
 		"AcceptedEpochUnnoted": acceptedIsNoted,
 	})
 }

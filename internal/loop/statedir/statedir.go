@@ -43,6 +43,7 @@ type Dir struct {
 	mu     sync.Mutex
 	lock   *durable.Lock // nil once closed
 	stored record        // the content of the file
+	epoch  []byte        // that of the other file, behind its counters; nil: none, or not read yet
 }
 
 // Open locks the state of a node, counts an incarnation, and makes sure that the
@@ -73,6 +74,9 @@ func (d *Dir) begin(maxLock time.Duration) error {
 		return err
 	}
 	if r.HasEpoch, err = d.checkHalves(known, r.HasEpoch); err != nil {
+		return err
+	}
+	if err := d.checkCounters(&r); err != nil {
 		return err
 	}
 	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
@@ -223,7 +227,11 @@ func (d *Dir) write(r record) error {
 	if err := durable.Write(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
+	counted := r.counters() != d.stored.counters()
 	d.stored = r
+	if counted && d.epoch != nil {
+		return d.writeEpoch(d.epoch) // an older copy of what was just written is refused
+	}
 	return nil
 }
 
