@@ -29,6 +29,7 @@ var notices = map[string]func(testing.TB){
 	"StoreSomeDisks":          lastsOnDisks,
 	"StoreMixed":              mixedStorage,
 	"StoreNewcomerStays":      mixedStorage,
+	"StoreLonerStays":         mixedLoner,
 	"StoreHolderWithdraws":    mixedStates,
 	"StoreBeginnerWithdraws":  mixedBeginning,
 	"ReplicaPendingLasts":     lastingNeedsAQuorum,

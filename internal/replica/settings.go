@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/failaware/failaware/membership"
@@ -56,9 +57,15 @@ func (m *Replica) agree() bool {
 
 // newcomer reports whether there are members with a state, and all of them differ from this
 // node, which then has none. Nothing is lost if it ends, and those that have the state go on.
+// Without a Quorum a node that led alone remembers as much as others; where somebody has
+// more than the initial state, that alone counts.
 func (m *Replica) newcomer() (others bool) {
+	count := (*report).hasState
+	if m.cfg.Quorum == nil && slices.ContainsFunc(m.reports, (*report).hasMore) {
+		count = (*report).hasMore
+	}
 	for i, r := range m.reports {
-		if !r.hasState() {
+		if !count(r) {
 			continue
 		}
 		if s := m.settings[i]; s == nil || s.stored == m.cfg.Stored {
@@ -69,10 +76,12 @@ func (m *Replica) newcomer() (others bool) {
 	return others
 }
 
-// hasState reports whether a member begins the view with more than the initial state.
-func (r *report) hasState() bool {
-	return r.remembers || r.standing == Holder || r.standing == Pending
-}
+// hasState reports whether a member begins the view with a state, which may be the initial one
+// that it was in a view with.
+func (r *report) hasState() bool { return r.remembers || r.hasMore() }
+
+// hasMore reports whether a member begins the view with more than the initial state.
+func (r *report) hasMore() bool { return r.standing == Holder || r.standing == Pending }
 
 func setOrNot(set bool) string {
 	if set {

@@ -46,6 +46,41 @@ func mixedStorage(t testing.TB) {
 	}
 }
 
+// mixedLoner has a newcomer lead alone, where nobody operates, before it meets those that have a
+// state. It has nothing that could compete.
+func mixedLoner(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.cfg.Stored = false
+	w.restart(2, 1)
+	w.install(2)
+	require.Equal(t, Working, w.nodes[2].r.Situation())
+	w.install(0, 1, 2)
+	for i, n := range w.nodes {
+		require.Equal(t, i == 2, n.withdrawn, "only the newcomer ends: %d", i)
+	}
+}
+
+func TestAMixedNewcomerThatLedAloneEnds(t *testing.T) { mixedLoner(t) }
+
+// A newcomer that led alone for a while, and applied nothing, takes the state of the others:
+// nothing is merged with it.
+func TestALonersInitialStateDoesNotCompete(t *testing.T) {
+	for _, stored := range []bool{false, true} {
+		w := newWorld(3, Config{Stored: stored})
+		w.install(0, 1)
+		w.op(0, "a")
+		w.install(2)
+		w.install(0, 1, 2)
+		w.op(2, "b")
+		for _, n := range w.nodes {
+			require.Equal(t, "ab", n.app)
+			require.Equal(t, Working, n.r.Situation())
+		}
+	}
+}
+
 // mixedStates has two states meet, one of them on disks. Neither may give way to the other, so
 // no node ends.
 func mixedStates(t testing.TB) {
