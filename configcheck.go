@@ -207,7 +207,10 @@ func (c *Config) checkReferences() (errs faults) {
 func checkAddr(addr string, local, remote bool) error {
 	host, service, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("%q is not host:port", addr)
+		if ip, err := netip.ParseAddr(addr[:max(strings.LastIndex(addr, ":"), 0)]); err == nil && ip.Is6() {
+			return fmt.Errorf("%q is not host:port: an IPv6 address needs brackets, as in [::1]:7001", addr)
+		}
+		return fmt.Errorf("%q is not host:port, as in 127.0.0.1:7001", addr)
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	switch {

@@ -40,7 +40,11 @@ func parseConfig(path, content string) (source, error) {
 	case errors.Is(err, io.EOF):
 		return p.to, nil // empty
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		hint := ""
+		if strings.Contains(content, "\t") {
+			hint = "; a tab cannot indent a line"
+		}
+		return nil, fmt.Errorf("%s: %s%s", path, strings.TrimPrefix(err.Error(), "yaml: "), hint)
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: there is more than one document", path)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // prefix begins the names of this program's variables.
@@ -32,46 +34,10 @@ func strayVariables() (warnings []string) {
 			continue
 		}
 		warning := name + " in the environment sets nothing"
-		if near := nearest(name, known); near != "" {
+		if near := cli.Nearest(name, known); near != "" {
 			warning += fmt.Sprintf("; there is %s", near)
 		}
 		warnings = append(warnings, warning)
 	}
 	return warnings
-}
-
-// mostTypos is how many letters of a name may be wrong for it to be recognized.
-const mostTypos = 3
-
-// nearest returns the known name that differs least from a name, or "".
-func nearest(name string, known []string) (best string) {
-	least := mostTypos + 1
-	for _, k := range known {
-		if d := distance(name, k); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance returns how many letters must be inserted, removed or replaced to make b
-// of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

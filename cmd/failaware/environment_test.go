@@ -19,15 +19,6 @@ func TestMistypedVariablesAreNamed(t *testing.T) {
 		"FAILAWARE_MOTTO_OF_THE_DAY in the environment sets nothing"}, strayVariables())
 }
 
-func TestDistanceCountsTypos(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "axc", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"abcd", "badc", 3}} {
-		require.Equal(t, c.want, distance(c.a, c.b), c)
-	}
-}
-
 func TestListsInTheEnvironment(t *testing.T) {
 	t.Setenv("FAILAWARE_PEERS", "2=a:1, 3=b:2")
 	t.Setenv("FAILAWARE_HANDLER", "elected=echo a, b\nlead-lost=true\n")

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"regexp"
 	"slices"
@@ -95,6 +96,9 @@ func apply(values source) (nodeConfig, error) {
 
 func (c *nodeConfig) checkAPI() error {
 	if !c.tcpAPI() {
+		if _, port, err := net.SplitHostPort(c.api); err == nil && port != "" && !strings.ContainsAny(c.api, "/") && !strings.HasPrefix(c.api, "unix:") {
+			return fmt.Errorf("%q: the port is not a number up to 65535; a path has a slash, as in ./%[1]s", c.api)
+		}
 		return nil
 	}
 	if !api.LoopbackAddr(c.api) {

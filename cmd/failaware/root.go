@@ -16,7 +16,11 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-var program = cli.Program{Root: newRootCommand, Never: neverSucceeds}
+var program = cli.Program{Root: newRootCommand, Never: neverSucceeds, Elsewhere: map[string]string{
+	"bench": "failaware-lab bench", "campaign": "failaware-lab campaign", "chaos": "failaware-lab chaos", "exhaust": "failaware-lab exhaust",
+	"lab": "failaware-lab lab", "plot": "failaware-lab plot", "sim": "failaware-lab sim",
+	"bridge": "failaware-nats, built from bridge/nats", "version": "failaware --version",
+}}
 
 // neverSucceeds reports errors that no repetition can avoid.
 func neverSucceeds(err error) bool {

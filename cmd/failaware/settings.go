@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/internal/handler"
 	"github.com/failaware/failaware/leader"
@@ -172,11 +173,11 @@ var settings = []*setting{
 	{"api_client_ca", "api-client-ca", "file", "", "the authorities of the certificates of clients; with --api-token clients may also show that", text(func(c *nodeConfig) *string { return &c.remote.authority })},
 	{"handlers.commands", "handler", kindHandler, "", "run a command of the shell at events: kinds or topics, as in elected,lead-lost=/usr/bin/notify; can be repeated", addHandler(handler.ParseCommand)},
 	{"handlers.webhooks", "webhook", kindWebhook, "", "post events to a URL; can be repeated", addHandler(handler.ParseWebhook)},
-	{"handlers.timeout", "handler-timeout", "duration", "", "how long a command or a webhook may take for one event (default 30s)", positive(func(c *nodeConfig) *time.Duration { return &c.handlerTimeout })},
+	{"handlers.timeout", "handler-timeout", "duration", "", "how long a command or a webhook may take for one event (default 30s)", limited(func(c *nodeConfig) *time.Duration { return &c.handlerTimeout })},
 	{"log.level", "log-level", "trace|debug|info|warn|error|off", "", "how much is logged (default info)", setLevel},
 	{"pprof", "pprof", kindBool, "", "answer profiles of the process at /debug/pprof/ of the API", boolean(func(c *nodeConfig) *bool { return &c.pprof })},
 	{"log.json", "log-json", kindBool, "", "log JSON", boolean(func(c *nodeConfig) *bool { return &c.logJSON })},
-	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", positive(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},
+	{"leave_timeout", "leave-timeout", "duration", "", "how long leaving may take (default 5s more than the lock time)", limited(func(c *nodeConfig) *time.Duration { return &c.leaveTimeout })},
 	{"report", "report", "file", "", "append every lease and up-to-date view that the node claims, for audits", text(func(c *nodeConfig) *string { return &c.report })},
 }
 
@@ -204,6 +205,8 @@ func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint64](at func(*nodeConfig) *
 		case err == nil && n >= low && n <= high:
 			*at(c) = T(n)
 			return nil
+		case errors.Is(err, strconv.ErrRange) || err == nil && n > high && high >= math.MaxInt32:
+			return fmt.Errorf("%q is more than %d", s, high)
 		case high >= math.MaxInt32:
 			return fmt.Errorf("%q is not a number from %d on", s, low)
 		}
@@ -252,6 +255,19 @@ func positive(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) err
 	}
 }
 
+// maxTimeout is the longest time that a handler or leaving may take.
+const maxTimeout = 24 * time.Hour
+
+func limited(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) error {
+	return func(c *nodeConfig, s string) error {
+		err := positive(at)(c, s)
+		if err == nil && *at(c) > maxTimeout {
+			err = fmt.Errorf("%v is more than %v", *at(c), maxTimeout)
+		}
+		return err
+	}
+}
+
 func addPeer(c *nodeConfig, s string) error {
 	p := failaware.Peer{Addr: s}
 	if id, addr, found := strings.Cut(s, "="); found {
@@ -289,7 +305,7 @@ func setSlew(c *nodeConfig, s string) error {
 	if s == "0" {
 		return errors.New("0 would never correct the clock")
 	}
-	return number(func(c *nodeConfig) *int64 { return &c.Clock.MaxSlew }, 1, 1e9)(c, s)
+	return number(func(c *nodeConfig) *int64 { return &c.Clock.MaxSlew }, 1, clocksync.MaxSlewLimit)(c, s)
 }
 
 func setLevel(c *nodeConfig, s string) error {

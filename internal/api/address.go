@@ -79,15 +79,25 @@ func ParseAddress(s string) (Address, error) {
 		}
 		return Address{URL: u.Scheme + "://" + u.Host}, nil
 	}
-	path := strings.TrimPrefix(s, "unix:")
+	path, named := strings.CutPrefix(s, "unix:")
 	path = strings.TrimPrefix(path, "//")
 	switch {
+	case !named && hostPort(s):
+		return Address{}, fmt.Errorf("the API address %q is a URL without its beginning, as in http://%[1]s, or a path without ./", s)
+	case !named && strings.Contains(s, "://"):
+		return Address{}, fmt.Errorf("the API address %q is neither http://HOST:PORT nor https://HOST:PORT, nor a path", s)
 	case path == "":
 		return Address{}, fmt.Errorf("the API address %q names no socket", s)
 	case len(path) > maxSocketPath:
 		return Address{}, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
 	}
 	return Address{Socket: path}, nil
+}
+
+// hostPort reports whether s looks like HOST:PORT rather than like a path.
+func hostPort(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	return err == nil && host != "" && port != "" && !strings.Contains(s, "/")
 }
 
 func loopback(host string) bool {

@@ -161,3 +161,51 @@ func TestVersionNamesTheCommit(t *testing.T) {
 	require.Regexp(t, `^\S+ \(commit 0123456789ab with changes, go\S+, \w+/\w+\)$`, version(info))
 	require.Regexp(t, `^\S+ \(commit unknown, `, version(&debug.BuildInfo{}))
 }
+
+func TestDistanceCountsTypos(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "axc", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"abcd", "badc", 3}} {
+		require.Equal(t, c.want, distance(c.a, c.b), c)
+	}
+}
+
+func TestUnknownNamesHaveSuggestions(t *testing.T) {
+	p := Program{Elsewhere: map[string]string{"sim": "prog-lab sim"}, Root: func() *cobra.Command {
+		root := &cobra.Command{Use: "prog", Args: cobra.NoArgs, RunE: Help}
+		root.PersistentFlags().String("addr", "", "")
+		keys := &cobra.Command{Use: "keys"}
+		list := &cobra.Command{Use: "list", Args: cobra.NoArgs, RunE: Help}
+		list.Flags().Int("id", 0, "")
+		keys.AddCommand(list)
+		root.AddCommand(keys, &cobra.Command{Use: "keygen", RunE: Help, Hidden: true})
+		return root
+	}}
+	for _, c := range []struct{ line, want string }{
+		{"kyes", "unknown command \"kyes\" for \"prog\"\nprog: see 'prog --help'"}, // two letters of four are wrong
+		{"key", "unknown command \"key\" for \"prog\"; there is keys\nprog: see 'prog --help'"},
+		{"keygem", "unknown command \"keygem\" for \"prog\"\nprog: see 'prog --help'"}, // what is hidden stays hidden
+		{"sim --seeds 2", "unknown command \"sim\" for \"prog\"; there is prog-lab sim\nprog: see 'prog --help'"},
+		{"sim", "unknown command \"sim\" for \"prog\"; there is prog-lab sim\nprog: see 'prog --help'"},
+		{"keys lst", "unknown command \"lst\" for \"prog keys\"; there is list\nprog: see 'prog keys --help'"},
+		{"keys sim", "unknown command \"sim\" for \"prog keys\"\nprog: see 'prog keys --help'"},
+		{"help keis", "unknown command \"keis\" for \"prog\"; there is keys\nprog: see 'prog help --help'"},
+		{"help keys lost", "unknown command \"lost\" for \"prog keys\"; there is list\nprog: see 'prog help --help'"},
+		{"completion bsh", "unknown command \"bsh\" for \"prog completion\"; there is bash\nprog: see 'prog completion --help'"},
+		{"keys list --adr x", "unknown flag: --adr; there is --addr\nprog: see 'prog keys list --help'"},
+		{"keys list --colour", "unknown flag: --colour\nprog: see 'prog keys list --help'"},
+		{"keys list -id 2", "unknown shorthand flag: 'i' in -id; there is --id\nprog: see 'prog keys list --help'"},
+		{"keys list -x", "unknown shorthand flag: 'x' in -x\nprog: see 'prog keys list --help'"},
+	} {
+		var out, problems bytes.Buffer
+		require.Equal(t, 2, p.Run(t.Context(), strings.Fields(c.line), strings.NewReader(""), &out, &problems), c.line)
+		require.Equal(t, "prog: "+c.want+"\n", problems.String(), c.line)
+		require.Empty(t, out.String())
+	}
+	for _, line := range []string{"help", "help keys", "help keys list", "completion", "keys"} {
+		var out, problems bytes.Buffer
+		require.Zero(t, p.Run(t.Context(), strings.Fields(line), strings.NewReader(""), &out, &problems), line)
+		require.Contains(t, out.String(), "Usage:", line)
+	}
+}

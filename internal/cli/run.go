@@ -19,6 +19,8 @@ type Program struct {
 	// Never reports errors that no repetition can avoid, which end the program
 	// with [ExitWrong]. It may be nil.
 	Never func(error) bool
+	// Elsewhere says of commands that people look for in vain where they are. It may be nil.
+	Elsewhere map[string]string
 }
 
 // Run runs the program with its arguments and returns the exit code. When ctx is
@@ -26,6 +28,8 @@ type Program struct {
 func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := p.Root()
 	complete(root)
+	suggestNames(root)
+	markBegin(root)
 	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
 		refuseRepetition(root) // completion reads the same flags twice
 	}
@@ -35,12 +39,23 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd.Annotations[began] == "" {
+		if other := p.Elsewhere[firstOf(args)]; other != "" && cmd == root {
+			err = fmt.Errorf("unknown command %q for %q%s", args[0], root.Name(), thereIs("", other))
+		}
 		err = SeeHelp(cmd, err)
 	}
 	if err != nil {
 		_, _ = io.WriteString(stderr, message(root.Name(), err))
 	}
 	return int(codeOf(err, p.Never))
+}
+
+// firstOf returns the first argument, or "".
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // Main runs the program with the arguments and streams of the process.
@@ -53,7 +68,6 @@ func complete(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = Version()
 	completeValues(root)
-	markBegin(root)
 }
 
 // began is the annotation of a command after its command line was parsed: later errors
