@@ -36,9 +36,9 @@ func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOpti
 	return n.send(ctx, payload, opts, nil)
 }
 
-// BroadcastAndWait is [Node.Broadcast], and waits until this node has delivered the
-// message. To wait for a message with [StrictAtomicity] is to know that every member
-// of the view has it, unless the outcome is Transitional.
+// BroadcastAndWait calls [Node.Broadcast], and waits until this node has delivered the
+// message. Every member of the view then has a message with [StrictAtomicity], unless the
+// outcome is Transitional.
 //
 // The error is that of Broadcast, and then the message is not sent, or it matches
 // [ErrOutcomeUnknown]: the message may have been delivered, or may yet be. It does not

@@ -114,15 +114,15 @@ type ReferenceStatus struct {
 	reference.Status
 	// Node asks it.
 	Node NodeID
-	// Known says that it has a sample that counts; otherwise the fields below say
-	// nothing.
+	// Known says that the reference has a sample that counts; otherwise the fields below have
+	// no meaning.
 	Known bool
 	// Offset is of the middle of its interval from this node's displayed clock, and
 	// Bound half the width of the interval.
 	Offset, Bound time.Duration
 	Age           time.Duration // of the sample
 	Leap          clocksync.Leap
-	// Falseticker says that it contradicts what is known of UTC.
+	// Falseticker says that the reference contradicts what is known of UTC.
 	Falseticker bool
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Warnings returns what about the settings is probably a mistake, although a node can
-// run with it; for people. [Start] writes it to the log.
+// Warnings describes, for people, settings that are probably a mistake although a node can
+// run with them. [Start] writes the warnings to the log.
 func (c Config) Warnings() (list []string) {
 	c = c.WithDefaults()
 	for i, p := range c.Peers {
@@ -54,8 +54,8 @@ func loopbackAddr(addr string) bool {
 	return err == nil && loopbackHost(host)
 }
 
-// quorumWarning says that this node and its listed peers can elect no global leader.
-// They can once they have learnt of others, so that is no error.
+// quorumWarning says that this node and its listed peers cannot elect a global leader.
+// That is no error, because they can once they have learnt of others.
 func (c *Config) quorumWarning() string {
 	if c.Quorum == nil || len(c.Join) > 0 {
 		return ""

@@ -17,8 +17,8 @@ import (
 // except for the order of Unordered messages among each other and for changes that
 // concern one node only.
 type Delivery struct {
-	// View is where the item belongs. It is empty before the first view and with a
-	// [NewIncarnation], never nil, and must not be changed.
+	// View is the view to which the item belongs. It is empty before the first view and with
+	// a [NewIncarnation], and never nil. It must not be changed.
 	View *View
 	// Change is nil for a message. The fields below are those of a message, and zero with
 	// a change.
