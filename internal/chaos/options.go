@@ -37,7 +37,7 @@ func (o *Options) Check() error {
 	case o.For < 0 || o.For > 24*time.Hour:
 		return fmt.Errorf("--minutes: it must be at most a day")
 	}
-	return CheckKinds(o.Kinds)
+	return checkKinds(o.Kinds)
 }
 
 // shown is how many violations of one rule are printed.

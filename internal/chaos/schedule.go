@@ -91,8 +91,8 @@ func (s Schedule) only(kinds []Kind) []Kind {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !slices.Contains(s.Kinds, k) })
 }
 
-// CheckKinds returns an error that names the first kind that there is not.
-func CheckKinds(kinds []Kind) error {
+// checkKinds returns an error that names the first kind that there is not.
+func checkKinds(kinds []Kind) error {
 	for _, k := range kinds {
 		if !slices.Contains(mains, k) {
 			return fmt.Errorf("--kinds: there is no kind %q of faults, only %v", k, mains)

@@ -47,8 +47,8 @@ func TestASchedulesKindsCanBeChosen(t *testing.T) {
 		}
 	}
 	require.Len(t, Schedule{1, 5, []Kind{Wipe}}.Episode(0).Faults, 1, "there are no extras of it")
-	require.NoError(t, CheckKinds([]Kind{Wipe, Kill}))
-	require.ErrorContains(t, CheckKinds([]Kind{Wipe, "flood"}), `"flood"`)
+	require.NoError(t, checkKinds([]Kind{Wipe, Kill}))
+	require.ErrorContains(t, checkKinds([]Kind{Wipe, "flood"}), `"flood"`)
 }
 
 func requireSound(t *testing.T, f Fault, nodes int) {

@@ -21,9 +21,9 @@ func Both(nodes failaware.Set) (pairs []Pair) {
 	return pairs
 }
 
-// Across returns both directions between each node of the one set and each of
+// across returns both directions between each node of the one set and each of
 // the other.
-func Across(some, others failaware.Set) (pairs []Pair) {
+func across(some, others failaware.Set) (pairs []Pair) {
 	for a := range some.All() {
 		for b := range others.Without(a).All() {
 			pairs = append(pairs, Pair{a, b}, Pair{b, a})

@@ -154,7 +154,7 @@ func (k *controls) split() {
 		}
 		others = k.world.All().Minus(some)
 	}
-	pairs := Across(some, others)
+	pairs := across(some, others)
 	cut := !k.world.allCut(pairs)
 	k.world.Cut(cut, pairs...)
 	if cut {

@@ -122,7 +122,7 @@ func (s *story) divide() error {
 		}
 		s.minority.Add(id)
 	}
-	s.Cut(true, Across(s.minority, s.all.Minus(s.minority))...)
+	s.Cut(true, across(s.minority, s.all.Minus(s.minority))...)
 	return nil
 }
 

@@ -39,9 +39,9 @@ type Ancestor struct {
 // that counts as a branch of its own.
 const maxLine = 64
 
-// NewEarlier names the state that an incarnation leaves: that with which the view began,
+// newEarlier names the state that an incarnation leaves: that with which the view began,
 // with everything through a position.
-func NewEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, line []Ancestor) Earlier {
+func newEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, line []Ancestor) Earlier {
 	end := Name{begin, view, position}
 	return Earlier{Label: end.label(), Rank: rank, End: end,
 		Line: appendLine(slices.Clone(line), Ancestor{begin, view, position})}
@@ -78,7 +78,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 func (m *Replica) keep() {
 	m.old = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: m.line}
 	if m.ops {
-		m.old = NewEarlier(m.label, m.view.ID, m.last, m.rank, m.line)
+		m.old = newEarlier(m.label, m.view.ID, m.last, m.rank, m.line)
 	}
 }
 

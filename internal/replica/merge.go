@@ -40,7 +40,7 @@ func (m *Replica) checkInputs() {
 		all = append(all, d[:]...)
 	}
 	m.saidReady = true
-	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: DigestOf(all)})
+	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: digestOf(all)})
 }
 
 // takeReady notes that a member could merge.

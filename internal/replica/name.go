@@ -25,9 +25,9 @@ func (l Label) String() string {
 // Digest names the bytes of a snapshot.
 type Digest [16]byte
 
-// DigestOf returns the digest of a snapshot. It reads all of it, so callers compute it
+// digestOf returns the digest of a snapshot. It reads all of it, so callers compute it
 // where they made the snapshot, outside of any protocol loop.
-func DigestOf(b []byte) (d Digest) {
+func digestOf(b []byte) (d Digest) {
 	sum := sha256.Sum256(b)
 	copy(d[:], sum[:])
 	return d

@@ -52,7 +52,7 @@ func (p *Place) Named() Earlier {
 	if p.Position == 0 {
 		return p.Earlier
 	}
-	e := NewEarlier(p.Label, p.View, p.Position, p.Rank, p.Line)
+	e := newEarlier(p.Label, p.View, p.Position, p.Rank, p.Line)
 	e.Remembers = p.Remembers
 	return e
 }

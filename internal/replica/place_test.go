@@ -92,7 +92,7 @@ func TestOperationsOfAnUnsettledViewHaveAPlaceThere(t *testing.T) { placeOfAnUns
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
-	p := Place{NewEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
+	p := Place{newEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
 		[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
 	b := AppendPlace([]byte("x"), &p)
 	got, rest, err := ParsePlace(append(b, "rest"...)[1:])

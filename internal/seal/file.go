@@ -27,7 +27,7 @@ func Parse(text string) (*Ring, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		k, err := ParseKey(line)
+		k, err := parseKey(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}

@@ -62,8 +62,8 @@ func (k Key) GoString() string { return k.String() }
 // Text returns the key as it stands in a key file.
 func (k *Key) Text() string { return mark + base64.RawURLEncoding.EncodeToString(k.secret[:]) }
 
-// ParseKey returns the key of a text. Its errors do not show the text.
-func ParseKey(s string) (Key, error) {
+// parseKey returns the key of a text. Its errors do not show the text.
+func parseKey(s string) (Key, error) {
 	var k Key
 	text, ok := strings.CutPrefix(s, mark)
 	if !ok {

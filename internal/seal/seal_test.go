@@ -126,7 +126,7 @@ func TestSessions(t *testing.T) {
 func TestKeysHideThemselves(t *testing.T) {
 	k := NewKey()
 	text := k.Text()
-	back, err := ParseKey(text)
+	back, err := parseKey(text)
 	require.NoError(t, err)
 	require.Equal(t, k, back)
 	secret := strings.TrimPrefix(text, mark)

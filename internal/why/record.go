@@ -14,9 +14,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// MaxCauses is how many causes are kept for each subject. Events of one subject never
+// maxCauses is how many causes are kept for each subject. Events of one subject never
 // push out those of another one, however often a link fails.
-const MaxCauses = 16
+const maxCauses = 16
 
 // Subject is what a record explains: one of the constants, or a node ([Node]).
 type Subject struct {
@@ -78,7 +78,7 @@ func (r *Record) Note(e event.Event) {
 	c := Cause{Event: e, Because: r.because(e), Rule: rule(e, &r.timing)}
 	for _, s := range r.subjects(e) {
 		list := r.causes[s]
-		if len(list) == MaxCauses {
+		if len(list) == maxCauses {
 			list = slices.Delete(list, 0, 1)
 		}
 		r.causes[s] = append(list, c)

@@ -107,7 +107,7 @@ func TestTheRecordIsBounded(t *testing.T) {
 		s.Note(event.PeerSilent{Header: s.head(time.Second), Peer: 2})
 		s.Note(event.PeerAlive{Header: s.head(time.Second), Peer: 2})
 	}
-	require.Len(t, s.Explain(Node(2)), MaxCauses)
+	require.Len(t, s.Explain(Node(2)), maxCauses)
 	require.Equal(t, s.seq, s.Explain(Node(2))[0].Event.Head().Sequence)
 	require.Len(t, s.Explain(Clock), 1)
 }

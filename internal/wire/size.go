@@ -29,13 +29,13 @@ const (
 
 // PacketFor returns how many bytes hold every packet of a group of n nodes: all
 // frames in one packet, every number as wide as possible, and every member from a
-// view of its own whose leader is gone. A request takes up to [TreeBytes] more
+// view of its own whose leader is gone. A request takes up to treeBytes more
 // where replies are collated. Collated replies travel in small packets of their
 // own, and so do reports of epochs, which take [ReportFor] bytes.
 func PacketFor(n int) int { return maxPacketFixed + n*maxMember }
 
-// TreeBytes is how many bytes the tree adds to a request at most.
-const TreeBytes = frameHead + 1 + 1 + 4*9
+// treeBytes is how many bytes the tree adds to a request at most.
+const treeBytes = frameHead + 1 + 1 + 4*9
 
 // maxCollated is how many bytes of replies one packet takes. With the header, the
 // hello and the frame's other fields the packet stays within the smallest MaxPacket

@@ -110,5 +110,5 @@ func TestTheLargestTreeTakesTreeBytes(t *testing.T) {
 	p.Request.Tree = leader.Tree{Fanout: leader.MaxFanout, Target: timed.SetOf(63, 127, 191, 255)}
 	b, err := e.Append(nil, &p)
 	require.NoError(t, err)
-	require.Len(t, b, len(bare)+TreeBytes)
+	require.Len(t, b, len(bare)+treeBytes)
 }

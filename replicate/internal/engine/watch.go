@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// HangsAfter is how long a call of the application may last before an event tells of it.
-const HangsAfter = 10 * time.Second
+// hangsAfter is how long a call of the application may last before an event tells of it.
+const hangsAfter = 10 * time.Second
 
 // Event is an event of the machine, or tells that a call of the application lasts.
 type Event struct {
@@ -30,7 +30,7 @@ func (e *Engine) tell(v Event) {
 
 // watch reports each call that lasts too long, once.
 func (e *Engine) watch(ctx context.Context) {
-	tick := time.NewTicker(HangsAfter / 2)
+	tick := time.NewTicker(hangsAfter / 2)
 	defer tick.Stop()
 	told := int64(0)
 	for {
@@ -43,7 +43,7 @@ func (e *Engine) watch(ctx context.Context) {
 		if began == 0 || began == told {
 			continue
 		}
-		if d := e.now().Sub(timed.Instant(began)); d >= HangsAfter {
+		if d := e.now().Sub(timed.Instant(began)); d >= hangsAfter {
 			told = began
 			s, _ := e.Status()
 			e.tell(Event{Event: replica.Event{View: s.View}, Hangs: d, Waiting: e.Behind()})
