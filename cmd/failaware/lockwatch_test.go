@@ -75,6 +75,7 @@ func holdsBound(t testing.TB) {
 		p := play(t, margin, termBefore, 200)
 		next := p.now.Add(time.Duration(r.IntN(60)))
 		renewed, refused, term := false, false, timed.Never
+		longest := p.held.Until
 		for !p.killed {
 			wait := p.look()
 			if p.killBy != 0 && term == timed.Never {
@@ -92,6 +93,8 @@ func holdsBound(t testing.TB) {
 			}
 			p.now, next = next, next.Add(time.Duration(1+r.IntN(60)))
 			no, yes := p.answer(r)
+			require.GreaterOrEqual(t, p.held.Until, longest, "seed %d: a renewal shortens a hold", seed)
+			longest = p.held.Until
 			refused, renewed = refused || no, renewed || yes
 			require.False(t, no && p.lost == nil, seed)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -85,6 +86,11 @@ func TestPhases(t *testing.T) {
 func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
 	l, _ := newTestLoop(t)
 	d := l.driver
+	w := l.Sends().NewWaiter()
+	d.mu.Lock() // no caller takes a turn
+	_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{}, w, true)
+	d.mu.Unlock()
+	require.NoError(t, err)
 	d.deliver(&broadcast.Effect{Kind: broadcast.Elsewhere, Class: broadcast.ClassOrdered, From: 3, Through: 5, View: d.stack.Membership().View()})
 	d.commitMessages()
 	var last deliveryqueue.Item
@@ -95,6 +101,8 @@ func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
 	require.EqualValues(t, 3, last.Change.From)
 	require.EqualValues(t, 5, last.Message.Sequence)
 	require.Equal(t, d.cfg.Self.Boot, last.Message.Boot)
+	require.Len(t, w.Result, 1)
+	require.Equal(t, sendqueue.OrderedElsewhere, (<-w.Result).Lost, "nor does the sender wait for them")
 }
 
 // Delays count until the packet came, not until the loop looked at it.
