@@ -30,6 +30,7 @@ type locking struct {
 	client  *api.Client
 	clock   *hwclock.Clock
 	signals <-chan os.Signal
+	ending  os.Signal  // that has come while the command ran, and allows no other run; or nil
 	timing  lockTiming // of the last asked node
 	node    int
 }
@@ -92,7 +93,7 @@ send edicts to a store that checks them.`,
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the flags after CMD are its own
 	f.BoolVar(&l.global, "global", false, "run CMD while the node leads globally, with the votes of a quorum")
-	f.BoolVar(&l.again, "again", false, "when the lead is lost, wait for the next one and run CMD again")
+	f.BoolVar(&l.again, "again", false, "when the lead is lost, wait for the next one and run CMD again, unless SIGINT, SIGQUIT or SIGTERM has come")
 	f.BoolVar(&l.resign, "resign", false, "when CMD ends by itself, have the node give up the lead")
 	f.DurationVar(&l.termBefore, "term-before", 0, "how long before SIGKILL CMD gets SIGTERM; the node's lock_time bounds it")
 	f.StringVar(&l.token, "token", "", "with --global: the text to create an edict for, such as the name of the resource that CMD writes to")
@@ -125,20 +126,34 @@ func (l *locking) main(ctx context.Context) error {
 			return err
 		}
 		lost, code, err := l.run(ctx, path, held)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case lost == nil:
-			l.handOver(ctx)
-			if code == cli.ExitYes {
-				return nil
-			}
-			return &cli.ExitError{Code: code}
-		case !l.again || ctx.Err() != nil:
-			return cli.No(fmt.Errorf("lock: %w", lost))
 		}
-		_, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: %v; waiting for the next lead\n", lost)
+		if ends, err := l.over(ctx, lost, code); ends {
+			return err
+		}
 	}
+}
+
+// over reports whether the command does not run again after it has ended, or was stopped
+// because the lead was lost. It returns the error of lock then.
+func (l *locking) over(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
+	say := func(what string) { _, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: %v%s\n", lost, what) }
+	switch {
+	case lost == nil:
+		l.handOver(ctx)
+		if code == cli.ExitYes {
+			return true, nil
+		}
+		return true, &cli.ExitError{Code: code}
+	case !l.again || ctx.Err() != nil:
+		return true, cli.No(fmt.Errorf("lock: %w", lost))
+	case l.ending != nil:
+		say("")
+		return true, &cli.ExitError{Code: signalCode(l.ending)}
+	}
+	say("; waiting for the next lead")
+	return false, nil
 }
 
 // await waits for a hold that lasts long enough to start the command.

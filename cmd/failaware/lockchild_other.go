@@ -21,6 +21,8 @@ func commandSignals() (<-chan os.Signal, func()) {
 
 func ends(os.Signal) bool { return true }
 
+func hangup(os.Signal) bool { return false }
+
 func numberOf(os.Signal) int { return 2 }
 
 func groupOfItsOwn() *syscall.SysProcAttr { return nil }

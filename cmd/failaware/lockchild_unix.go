@@ -26,6 +26,8 @@ func ends(s os.Signal) bool {
 	return s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
 }
 
+func hangup(s os.Signal) bool { return s == syscall.SIGHUP }
+
 func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
 
 func sessionOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

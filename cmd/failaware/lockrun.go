@@ -61,12 +61,21 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 			w.take(r)
 		case s := <-l.signals:
 			c.signal(s)
+			l.note(s)
 		case <-ctx.Done():
 			w.lose(context.Cause(ctx))
 			ctx = context.Background() // do not cancel again
 		case <-timer.C:
 		}
 		timer.Stop()
+	}
+}
+
+// note remembers a signal that ends lock, even if the lead is lost before the command has
+// ended by it. SIGHUP does not count: it may ask the command to read its configuration.
+func (l *locking) note(s os.Signal) {
+	if ends(s) && !hangup(s) {
+		l.ending = s
 	}
 }
 

@@ -3,11 +3,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // What stops or ends a terminal's job stops or ends the command, and neither lock nor its
@@ -26,3 +30,41 @@ func jobSignals(t testing.TB) {
 }
 
 func TestJobSignals(t *testing.T) { jobSignals(t) }
+
+// A signal to end counts also if the lead is lost before the command has ended by it.
+// SIGHUP and those of a terminal's jobs do not.
+func signalsAreRemembered(t testing.TB) {
+	lost := errors.New("lost")
+	for _, s := range passedOn {
+		a := newAsked(t)
+		a.again = true
+		over := func(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
+			a.stderr.Reset()
+			return a.over(ctx, lost, code)
+		}
+		end, err := over(t.Context(), lost, 0)
+		require.False(t, end)
+		require.NoError(t, err)
+		require.Contains(t, a.stderr.String(), "lost; waiting for the next lead")
+
+		a.note(s)
+		end, err = over(t.Context(), lost, 0)
+		last := s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
+		require.Equal(t, last, end, s)
+		require.Contains(t, a.stderr.String(), "lock: lost")
+		if last {
+			require.Equal(t, &cli.ExitError{Code: signalCode(s)}, err)
+			require.NotContains(t, a.stderr.String(), "waiting")
+		}
+
+		end, err = over(t.Context(), nil, 3)
+		require.True(t, end)
+		require.Equal(t, &cli.ExitError{Code: 3}, err, "the code is that of the command")
+		a.again = false
+		end, err = over(t.Context(), lost, 0)
+		require.True(t, end)
+		require.ErrorIs(t, err, lost)
+	}
+}
+
+func TestASignalToEndIsRemembered(t *testing.T) { signalsAreRemembered(t) }

@@ -14,6 +14,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockDeathAtReport":   outcomesAreOfTheDeath,
 		"LockDeathAfterward":  deathsAreTimedAtOnce,
 		"LockGuardUnseen":     theGuardsKillIsALostLead,
+		"LockSignalForgotten": signalsAreRemembered,
+		"LockHangupEnds":      signalsAreRemembered,
 		"LockGuardSilent":     guardsSayFirst,
 		"LockGuardDeaf":       guardsLookFirst,
 		"LockGuardHeldUp":     guardsReadTheClockFirst,
