@@ -95,12 +95,12 @@ func waitsForNobodyElse(t testing.TB) {
 
 // A vote that has been freed, or given to another leader, is waited for no longer.
 func TestAWaitIsForTheLastVote(t *testing.T) {
-	e, alive, end := left(Available, 1)
+	e, _, end := left(Available, 1)
 	require.Equal(t, end.Add(oneTurn()), e.Deadline())
 	e.NoteRelease(end-5, incarnation(9), end-5, timed.NoNode)
 	require.Zero(t, e.Deadline(), "the vote is free")
 
-	e, alive, end = left(Available, 1, 2)
+	e, alive, end := left(Available, 1, 2)
 	e.NoteState(incarnation(2), &State{Contender: true, LockedTo: incarnation(8)})
 	require.Equal(t, end.Add(oneTurn()), e.Deadline(), "for node 1")
 	e.NoteState(incarnation(8), &State{Leading: true, Contender: true, Weight: 8})
@@ -116,10 +116,10 @@ func TestAWaitIsForTheLastVote(t *testing.T) {
 func TestNobodyWaitsWithoutNeed(t *testing.T) {
 	e, _, _ := left(Strict, 1, 2)
 	require.Equal(t, timed.Never, e.Deadline())
-	e, alive, end := left(Strict, 6, 7)
+	e, _, end := left(Strict, 6, 7)
 	require.Equal(t, end, e.Deadline())
 
-	e, alive, end = left(Available, 1, 2)
+	e, alive, end := left(Available, 1, 2)
 	e.NoteHandOver(end-9, incarnation(9), end-9, e.cfg.Self)
 	require.Zero(t, e.Deadline())
 	require.Equal(t, SendRequest, timeout(e, end-8, alive)[0].Kind)
