@@ -265,8 +265,8 @@ func (d *duel) deliver(f *flying) error {
 	} else {
 		s.slow++
 	}
-	if got, least := q.SentBefore(r, from, f.header.Stamp), me.ceil(f.sent); got < least {
-		return fmt.Errorf("our clock showed %d when it was sent, SentBefore says %d", least, got)
+	if got, least := q.SentBefore(r, from, f.header.Stamp), me.ceil(f.sent); got < least || got > r {
+		return fmt.Errorf("our clock showed %d when it was sent and %d when it came, SentBefore says %d", least, r, got)
 	}
 	return d.offsetHolds(f.to, r)
 }

@@ -37,6 +37,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SilentDistrust":       wrongPairsHeal,
 		"TwinsAtOnce":          oneConflictHeals,
 		"ChallengeOvertaken":   overtakenChallenge,
+
+		"ChallengerUnproven": challengerCounts,
+		"LastFastSetBack":    newestStays,
+		"TwinsBlameClocks":   twinsAreTrusted,
+		"SentAfterReceipt":   sentBeforeReceipt,
 	})
 }
 

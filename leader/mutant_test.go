@@ -55,5 +55,14 @@ func TestMutantsAreKilled(t *testing.T) {
 		"CollateFirst":         firstRoundIsDirect,
 		"CollateTheSlow":       slowRoundsAreDirect,
 		"RelayedWithoutBound":  relayedInTime,
+
+		"AnswersBindGlobally":  answersBind,
+		"RefusalBesideSupport": lastAnswerCounts,
+		"SupportBesideRefusal": lastAnswerCounts,
+		"SilentRivalExcused":   silentRival,
+		"YieldForEver":         yieldHasAnEnd,
+		"GlobalLeaseAtItsEnd":  leaseEndsAtItsEnd,
+		"HeirOfOpenVotes":      heirWaits,
+		"HeirOwesTheLast":      owesTheLonger,
 	})
 }

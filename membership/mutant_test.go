@@ -20,5 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepResigned":        lateConfirmations,
 		"AckOlder":            laterThanEarlier,
 		"DroppedOfAnyView":    confirmationsOfOneView,
+
+		"ViewGrantShortened": longestLeaseCounts,
 	})
 }

@@ -152,3 +152,13 @@ func TestDriftValidate(t *testing.T) {
 	require.Error(t, Drift(-1).Validate())
 	require.Error(t, (MaxDrift + 1).Validate())
 }
+
+// The same at the ends of the ranges, which random numbers seldom meet.
+func TestWaitOutlastsPromisesOfTheWorstClocks(t *testing.T) {
+	for _, rho := range []Drift{0, 1, 1000, 100_000, 800_000, 1_000_000, 5_000_000, MaxDrift - 1, MaxDrift} {
+		for _, d := range []time.Duration{0, 1, time.Microsecond, time.Second, MaxDuration, 2 * MaxDuration, 1000 * time.Hour} {
+			longest := new(big.Rat).Mul(rat(d), new(big.Rat).SetFrac64(billion+int64(rho), billion-int64(rho)))
+			require.GreaterOrEqual(t, rat(rho.Wait(d)).Cmp(longest), 0, "ρ %d, %v", rho, d)
+		}
+	}
+}

@@ -22,3 +22,15 @@ func TestIndirectPeriod(t *testing.T) {
 	exact.MaxDrift = 0
 	require.Equal(t, 8*exact.KeepalivePeriod, exact.IndirectPeriod())
 }
+
+// A leader that is in time asks once a period, may begin a turn SchedulingDelay late, and its
+// request may take FastThreshold. What it says then is as old as that, and still counts.
+func TestVouchedPeriodCoversATimelyLeader(t *testing.T) {
+	for _, name := range Presets() {
+		p, err := Preset(name)
+		require.NoError(t, err)
+		oldest := p.Period() + p.SchedulingDelay + p.FastThreshold
+		require.GreaterOrEqual(t, p.VouchedPeriod(), p.MaxDrift.Upper(oldest), name)
+		require.Less(t, p.VouchedPeriod(), oldest+p.FastThreshold, name)
+	}
+}

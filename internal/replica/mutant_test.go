@@ -72,4 +72,6 @@ var notices = map[string]func(testing.TB){
 	"ReplicaAnySize":              tooLarge,
 	"ReplicaBlocksEndless":        tooLarge,
 	"ReplicaChecksTheOldest":      laterChecks,
+
+	"ReplicaReadyOfAnyView": foreignWords,
 }

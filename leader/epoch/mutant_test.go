@@ -22,5 +22,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EpochFreedByAnyBoot":  returnedByItsOwner,
 		"EpochReportUnwritten": worlds(changes),
 		"EpochEnterUnwedged":   worlds(changes),
+
+		"RowsOfNodes":   rowsAreOfIncarnations,
+		"DeadOfTheLast": allDeadCount,
 	})
 }
