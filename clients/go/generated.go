@@ -741,6 +741,12 @@ type KVList struct {
 	Revision int64 `json:"revision"`
 }
 
+// KVSession A session that was begun.
+type KVSession struct {
+	// Session The id of the session, for the parameter session at any node.
+	Session string `json:"session"`
+}
+
 // KVStatus What a node knows about the store.
 type KVStatus struct {
 	// Absent Nodes that may know more, for which the view waits.
@@ -823,6 +829,9 @@ type KVWrite struct {
 
 	// Limit The limit that is reached.
 	Limit *string `json:"limit,omitempty"`
+
+	// Repeated An earlier attempt in the session was carried out: status, version, lease, limit and revision are what came of it.
+	Repeated bool `json:"repeated"`
 
 	// Revision That of the state: it grows with each change.
 	Revision int64 `json:"revision"`
@@ -1289,6 +1298,12 @@ type KvCasParams struct {
 	// Lease The lease that the key ends with.
 	Lease *string `form:"lease,omitempty" json:"lease,omitempty"`
 
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
+
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
@@ -1312,6 +1327,12 @@ type KvDeleteParams struct {
 
 	// Version The version that the key must have; 0 if it must not exist.
 	Version *string `form:"version,omitempty" json:"version,omitempty"`
+
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
 
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
@@ -1346,6 +1367,12 @@ type KvLeaseGrantParams struct {
 	// Ttl The time to live, as 10s.
 	Ttl string `form:"ttl" json:"ttl"`
 
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
+
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
@@ -1355,6 +1382,12 @@ type KvLeaseRenewParams struct {
 	// Lease The id of the lease.
 	Lease string `form:"lease" json:"lease"`
 
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
+
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
@@ -1363,6 +1396,12 @@ type KvLeaseRenewParams struct {
 type KvLeaseRevokeParams struct {
 	// Lease The id of the lease.
 	Lease string `form:"lease" json:"lease"`
+
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
 
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
@@ -1400,6 +1439,12 @@ type KvPutParams struct {
 	// Lease The lease that the key ends with.
 	Lease *string `form:"lease,omitempty" json:"lease,omitempty"`
 
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
+
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
@@ -1412,6 +1457,27 @@ type KvResolveParams struct {
 	// Id The id of the conflict.
 	Id string `form:"id" json:"id"`
 
+	// Session The session of the command, with its number: the command is carried out once, however often it is sent.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `form:"number,omitempty" json:"number,omitempty"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvSessionCloseParams defines parameters for KvSessionClose.
+type KvSessionCloseParams struct {
+	// Session The id of the session.
+	Session string `form:"session" json:"session"`
+
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// KvSessionOpenParams defines parameters for KvSessionOpen.
+type KvSessionOpenParams struct {
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
@@ -1702,6 +1768,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
 	KvResolve(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvSessionClose Ends a session, when no outcome is waited for
+	//
+	// Corresponds with POST /v1/kv/session/close (the `KvSessionClose` operationId).
+	KvSessionClose(ctx context.Context, params *KvSessionCloseParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvSessionOpen Begins a session, in which commands are carried out once
+	//
+	// Corresponds with POST /v1/kv/session/open (the `KvSessionOpen` operationId).
+	KvSessionOpen(ctx context.Context, params *KvSessionOpenParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// KvStatus What this node knows about the store
 	//
@@ -2170,6 +2246,36 @@ func (c *Client) KvPutWithBody(ctx context.Context, params *KvPutParams, content
 // Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
 func (c *Client) KvResolve(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewKvResolveRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvSessionClose Ends a session, when no outcome is waited for
+//
+// Corresponds with POST /v1/kv/session/close (the `KvSessionClose` operationId).
+func (c *Client) KvSessionClose(ctx context.Context, params *KvSessionCloseParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvSessionCloseRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvSessionOpen Begins a session, in which commands are carried out once
+//
+// Corresponds with POST /v1/kv/session/open (the `KvSessionOpen` operationId).
+func (c *Client) KvSessionOpen(ctx context.Context, params *KvSessionOpenParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvSessionOpenRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3121,6 +3227,30 @@ func NewKvCasRequestWithBody(server string, params *KvCasParams, contentType str
 
 		}
 
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Wait != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3266,6 +3396,30 @@ func NewKvDeleteRequest(server string, params *KvDeleteParams) (*http.Request, e
 		if params.Version != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3485,6 +3639,30 @@ func NewKvLeaseGrantRequest(server string, params *KvLeaseGrantParams) (*http.Re
 			}
 		}
 
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Wait != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3547,6 +3725,30 @@ func NewKvLeaseRenewRequest(server string, params *KvLeaseRenewParams) (*http.Re
 			}
 		}
 
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Wait != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3607,6 +3809,30 @@ func NewKvLeaseRevokeRequest(server string, params *KvLeaseRevokeParams) (*http.
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if params.Wait != nil {
@@ -3809,6 +4035,30 @@ func NewKvPutRequestWithBody(server string, params *KvPutParams, contentType str
 
 		}
 
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Wait != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3880,6 +4130,146 @@ func NewKvResolveRequest(server string, params *KvResolveParams) (*http.Request,
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
 		}
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Number != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "number", *params.Number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvSessionCloseRequest constructs an http.Request for the KvSessionClose method
+func NewKvSessionCloseRequest(server string, params *KvSessionCloseParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/session/close")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKvSessionOpenRequest constructs an http.Request for the KvSessionOpen method
+func NewKvSessionOpenRequest(server string, params *KvSessionOpenParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/session/open")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
 
 		if params.Wait != nil {
 
@@ -4784,6 +5174,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/kv/resolve (the `KvResolve` operationId).
 	KvResolveWithResponse(ctx context.Context, params *KvResolveParams, reqEditors ...RequestEditorFn) (*KvResolveResponse, error)
+
+	// KvSessionCloseWithResponse Ends a session, when no outcome is waited for
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/session/close (the `KvSessionClose` operationId).
+	KvSessionCloseWithResponse(ctx context.Context, params *KvSessionCloseParams, reqEditors ...RequestEditorFn) (*KvSessionCloseResponse, error)
+
+	// KvSessionOpenWithResponse Begins a session, in which commands are carried out once
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/session/open (the `KvSessionOpen` operationId).
+	KvSessionOpenWithResponse(ctx context.Context, params *KvSessionOpenParams, reqEditors ...RequestEditorFn) (*KvSessionOpenResponse, error)
 
 	// KvStatusWithResponse What this node knows about the store
 	//
@@ -5705,6 +6109,10 @@ type KvCasResponse struct {
 	JSON404 *KVWrite
 	// JSON409 the response for an HTTP 409 `application/json` response
 	JSON409 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -5733,6 +6141,16 @@ func (r KvCasResponse) GetJSON404() *KVWrite {
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
 func (r KvCasResponse) GetJSON409() *KVWrite {
 	return r.JSON409
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvCasResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvCasResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -5857,6 +6275,10 @@ type KvDeleteResponse struct {
 	JSON404 *KVWrite
 	// JSON409 the response for an HTTP 409 `application/json` response
 	JSON409 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -5883,6 +6305,16 @@ func (r KvDeleteResponse) GetJSON404() *KVWrite {
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
 func (r KvDeleteResponse) GetJSON409() *KVWrite {
 	return r.JSON409
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvDeleteResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvDeleteResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6074,6 +6506,10 @@ type KvLeaseGrantResponse struct {
 	JSON200 *KVWrite
 	// JSON400 the response for an HTTP 400 `application/json` response
 	JSON400 *Failure
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -6092,6 +6528,16 @@ func (r KvLeaseGrantResponse) GetJSON200() *KVWrite {
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
 func (r KvLeaseGrantResponse) GetJSON400() *Failure {
 	return r.JSON400
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvLeaseGrantResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6152,6 +6598,10 @@ type KvLeaseRenewResponse struct {
 	JSON400 *Failure
 	// JSON404 the response for an HTTP 404 `application/json` response
 	JSON404 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -6173,6 +6623,16 @@ func (r KvLeaseRenewResponse) GetJSON400() *Failure {
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
 func (r KvLeaseRenewResponse) GetJSON404() *KVWrite {
 	return r.JSON404
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvLeaseRenewResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6228,6 +6688,10 @@ type KvLeaseRevokeResponse struct {
 	JSON400 *Failure
 	// JSON404 the response for an HTTP 404 `application/json` response
 	JSON404 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -6249,6 +6713,16 @@ func (r KvLeaseRevokeResponse) GetJSON400() *Failure {
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
 func (r KvLeaseRevokeResponse) GetJSON404() *KVWrite {
 	return r.JSON404
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvLeaseRevokeResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6368,6 +6842,10 @@ type KvPutResponse struct {
 	JSON404 *KVWrite
 	// JSON409 the response for an HTTP 409 `application/json` response
 	JSON409 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -6396,6 +6874,16 @@ func (r KvPutResponse) GetJSON404() *KVWrite {
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
 func (r KvPutResponse) GetJSON409() *KVWrite {
 	return r.JSON409
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvPutResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvPutResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6456,6 +6944,10 @@ type KvResolveResponse struct {
 	JSON400 *Failure
 	// JSON404 the response for an HTTP 404 `application/json` response
 	JSON404 *KVWrite
+	// JSON410 the response for an HTTP 410 `application/json` response
+	JSON410 *Failure
+	// JSON422 the response for an HTTP 422 `application/json` response
+	JSON422 *Failure
 	// JSON501 the response for an HTTP 501 `application/json` response
 	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -6477,6 +6969,16 @@ func (r KvResolveResponse) GetJSON400() *Failure {
 // GetJSON404 returns the response for an HTTP 404 `application/json` response
 func (r KvResolveResponse) GetJSON404() *KVWrite {
 	return r.JSON404
+}
+
+// GetJSON410 returns the response for an HTTP 410 `application/json` response
+func (r KvResolveResponse) GetJSON410() *Failure {
+	return r.JSON410
+}
+
+// GetJSON422 returns the response for an HTTP 422 `application/json` response
+func (r KvResolveResponse) GetJSON422() *Failure {
+	return r.JSON422
 }
 
 // GetJSON501 returns the response for an HTTP 501 `application/json` response
@@ -6517,6 +7019,144 @@ func (r KvResolveResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r KvResolveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvSessionCloseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Done
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvSessionCloseResponse) GetJSON200() *Done {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvSessionCloseResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvSessionCloseResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvSessionCloseResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvSessionCloseResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvSessionCloseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvSessionCloseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvSessionCloseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvSessionCloseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvSessionOpenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVSession
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Failure
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvSessionOpenResponse) GetJSON200() *KVSession {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvSessionOpenResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvSessionOpenResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r KvSessionOpenResponse) GetJSON503() *Failure {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r KvSessionOpenResponse) GetJSON504() *Failure {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r KvSessionOpenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvSessionOpenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvSessionOpenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvSessionOpenResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7568,6 +8208,32 @@ func (c *ClientWithResponses) KvResolveWithResponse(ctx context.Context, params 
 	return ParseKvResolveResponse(rsp)
 }
 
+// KvSessionCloseWithResponse Ends a session, when no outcome is waited for
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/session/close (the `KvSessionClose` operationId).
+func (c *ClientWithResponses) KvSessionCloseWithResponse(ctx context.Context, params *KvSessionCloseParams, reqEditors ...RequestEditorFn) (*KvSessionCloseResponse, error) {
+	rsp, err := c.KvSessionClose(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvSessionCloseResponse(rsp)
+}
+
+// KvSessionOpenWithResponse Begins a session, in which commands are carried out once
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/session/open (the `KvSessionOpen` operationId).
+func (c *ClientWithResponses) KvSessionOpenWithResponse(ctx context.Context, params *KvSessionOpenParams, reqEditors ...RequestEditorFn) (*KvSessionOpenResponse, error) {
+	rsp, err := c.KvSessionOpen(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvSessionOpenResponse(rsp)
+}
+
 // KvStatusWithResponse What this node knows about the store
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8356,6 +9022,20 @@ func ParseKvCasResponse(rsp *http.Response) (*KvCasResponse, error) {
 		}
 		response.JSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -8477,6 +9157,20 @@ func ParseKvDeleteResponse(rsp *http.Response) (*KvDeleteResponse, error) {
 			return nil, err
 		}
 		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
@@ -8640,6 +9334,20 @@ func ParseKvLeaseGrantResponse(rsp *http.Response) (*KvLeaseGrantResponse, error
 		}
 		response.JSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -8708,6 +9416,20 @@ func ParseKvLeaseRenewResponse(rsp *http.Response) (*KvLeaseRenewResponse, error
 		}
 		response.JSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -8768,6 +9490,20 @@ func ParseKvLeaseRevokeResponse(rsp *http.Response) (*KvLeaseRevokeResponse, err
 			return nil, err
 		}
 		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
@@ -8884,6 +9620,20 @@ func ParseKvPutResponse(rsp *http.Response) (*KvPutResponse, error) {
 		}
 		response.JSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -8951,6 +9701,128 @@ func ParseKvResolveResponse(rsp *http.Response) (*KvResolveResponse, error) {
 			return nil, err
 		}
 		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvSessionCloseResponse parses an HTTP response from a KvSessionCloseWithResponse call
+func ParseKvSessionCloseResponse(rsp *http.Response) (*KvSessionCloseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvSessionCloseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Done
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvSessionOpenResponse parses an HTTP response from a KvSessionOpenWithResponse call
+func ParseKvSessionOpenResponse(rsp *http.Response) (*KvSessionOpenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvSessionOpenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVSession
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
 		var dest Failure

@@ -565,6 +565,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/kv/session/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins a session, in which commands are carried out once */
+        post: operations["kvSessionOpen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/kv/session/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a session, when no outcome is waited for */
+        post: operations["kvSessionClose"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/kv/conflicts": {
         parameters: {
             query?: never;
@@ -1487,9 +1521,16 @@ export interface components {
             lasting: boolean;
             /** @description The view ended: only nodes that move on together with this one have the command for sure. */
             transitional: boolean;
+            /** @description An earlier attempt in the session was carried out: status, version, lease, limit and revision are what came of it. */
+            repeated: boolean;
             fresh: components["schemas"]["KVFresh"];
             /** @description Why nothing was changed. */
             error?: string;
+        };
+        /** @description A session that was begun. */
+        KVSession: {
+            /** @description The id of the session, for the parameter session at any node. */
+            session: string;
         };
         /** @description A lease. */
         KVLease: {
@@ -2633,6 +2674,10 @@ export interface operations {
                 ttl?: string;
                 /** @description The lease that the key ends with. */
                 lease?: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -2680,6 +2725,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description This node has no store. */
@@ -2731,6 +2794,10 @@ export interface operations {
                 ttl?: string;
                 /** @description The lease that the key ends with. */
                 lease?: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -2780,6 +2847,24 @@ export interface operations {
                     "application/json": components["schemas"]["KVWrite"];
                 };
             };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description This node has no store. */
             501: {
                 headers: {
@@ -2825,6 +2910,10 @@ export interface operations {
                 key: string;
                 /** @description The version that the key must have; 0 if it must not exist. */
                 version?: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -2868,6 +2957,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description This node has no store. */
@@ -3035,6 +3142,10 @@ export interface operations {
             query: {
                 /** @description The time to live, as 10s. */
                 ttl: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -3055,6 +3166,24 @@ export interface operations {
             };
             /** @description A wrong parameter. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3105,6 +3234,10 @@ export interface operations {
             query: {
                 /** @description The id of the lease. */
                 lease: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -3141,6 +3274,24 @@ export interface operations {
                     "application/json": components["schemas"]["KVWrite"];
                 };
             };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description This node has no store. */
             501: {
                 headers: {
@@ -3175,6 +3326,10 @@ export interface operations {
             query: {
                 /** @description The id of the lease. */
                 lease: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -3211,6 +3366,24 @@ export interface operations {
                     "application/json": components["schemas"]["KVWrite"];
                 };
             };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description This node has no store. */
             501: {
                 headers: {
@@ -3230,6 +3403,126 @@ export interface operations {
                 };
             };
             /** @description The outcome is unknown: the command may be carried out or not. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvSessionOpen: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVSession"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown: there may be a session that nobody uses. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    kvSessionClose: {
+        parameters: {
+            query: {
+                /** @description The id of the session. */
+                session: string;
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended, or there was none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description A wrong parameter. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description It was not submitted; the error says why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The outcome is unknown. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -3301,6 +3594,10 @@ export interface operations {
                 key: string;
                 /** @description The id of the conflict. */
                 id: string;
+                /** @description The session of the command, with its number: the command is carried out once, however often it is sent. */
+                session?: string;
+                /** @description The number of the command in its session, from 1 on. */
+                number?: number;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
             };
@@ -3335,6 +3632,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+            /** @description The session is not known, or no longer, or the number is too far behind its largest: whether an earlier attempt was carried out is not known. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Another command has this number of the session, and was carried out. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description This node has no store. */

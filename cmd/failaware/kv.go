@@ -34,7 +34,8 @@ be asked. Each answer says whether it is up to date, and a node that cannot answ
 
 Exit codes: 0 done, 1 no, 2 wrong usage or it can never succeed, 3 there is no such key,
 lease or conflict, 4 the key has another version, 5 not available, and nothing was
-changed, 6 the outcome is unknown.`,
+changed, 6 the outcome is unknown. put, cas and delete are carried out once: they are sent
+again until their outcome is known or --timeout ends, and then say how to go on.`,
 		Example: `  failaware kv put colour blue
   failaware kv get colour
   failaware kv cas colour green --version 1
@@ -49,27 +50,41 @@ changed, 6 the outcome is unknown.`,
 
 // askStore asks the store of a node, and prints the answer, which may be that there is none.
 func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query url.Values, body []byte, text func(io.Writer, *T) error) error {
+	var answer T
+	return g.store(cmd, method, path, query, body, &answer, func(w io.Writer) error { return text(w, &answer) })
+}
+
+// store is askStore for an answer of any type.
+func (g *globals) store(cmd *cobra.Command, method, path string, query url.Values, body []byte, answer any, text func(io.Writer) error) error {
 	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-		if end, limited := ctx.Deadline(); limited { // the node answers before that
-			left := time.Until(end)
-			wait := min(left-min(left/5, time.Second), api.MostPatience)
-			query.Set("wait", max(time.Millisecond, wait).Round(time.Millisecond).String())
-		}
-		var answer T
-		err := c.AskStore(ctx, method, path, query, body, &answer)
-		if err == nil {
-			return cli.Print(cmd, answer, func(w io.Writer) error { return text(w, &answer) })
-		}
-		e, said := errors.AsType[*api.StatusError](err)
-		if said && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict) && cli.FormatOf(cmd) != cli.AsTable {
-			err = errors.Join(err, cli.Print(cmd, answer, nil))
-		}
-		return kvError(method, err)
+		setWait(ctx, query)
+		return printStore(cmd, method, c.AskStore(ctx, method, path, query, body, answer), answer, text)
 	})
 }
 
+// setWait has a node answer before ctx ends.
+func setWait(ctx context.Context, query url.Values) {
+	if end, limited := ctx.Deadline(); limited {
+		left := time.Until(end)
+		wait := min(left-min(left/5, time.Second), api.MostPatience)
+		query.Set("wait", max(time.Millisecond, wait).Round(time.Millisecond).String())
+	}
+}
+
+// printStore prints the answer to a request that had an error or none.
+func printStore(cmd *cobra.Command, method string, err error, answer any, text func(io.Writer) error) error {
+	if err == nil {
+		return cli.Print(cmd, answer, text)
+	}
+	e, said := errors.AsType[*api.StatusError](err)
+	if said && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict) && cli.FormatOf(cmd) != cli.AsTable {
+		err = errors.Join(err, cli.Print(cmd, answer, nil))
+	}
+	return kvError(method, err)
+}
+
 // kvError gives an error of the store its exit code.
-func kvError(method string, err error) error {
+func kvError(method string, err error) *cli.ExitError {
 	code := cli.ExitNo
 	if e, ok := errors.AsType[*api.StatusError](err); ok {
 		switch e.Code {
@@ -81,6 +96,10 @@ func kvError(method string, err error) error {
 			code = exitUnavailable
 		case http.StatusGatewayTimeout:
 			code = exitUnknown
+		case http.StatusGone:
+			if code = cli.ExitWrong; method == http.MethodPost {
+				code = exitUnknown // a session that forgot what came of its commands
+			}
 		case http.StatusInsufficientStorage:
 		default:
 			code = cli.ExitWrong
@@ -90,8 +109,8 @@ func kvError(method string, err error) error {
 		if dial, ok := errors.AsType[*net.OpError](e); method == http.MethodPost && !(ok && dial.Op == "dial") {
 			code = exitUnknown // the node may have had the request
 		}
-	} else if _, ok := errors.AsType[*cli.ExitError](err); ok {
-		return err
+	} else if e, ok := errors.AsType[*cli.ExitError](err); ok {
+		return e
 	}
 	return &cli.ExitError{Code: code, Err: err}
 }

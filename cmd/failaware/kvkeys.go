@@ -52,11 +52,13 @@ freshness.`,
 
 // writeFlags are the flags of commands that write a key.
 type writeFlags struct {
+	attempt
 	version, lease string
 	ttl            time.Duration
 }
 
 func (f *writeFlags) register(cmd *cobra.Command) {
+	f.attempt.register(cmd)
 	cmd.Flags().StringVar(&f.lease, "lease", "", "id of the lease that the key ends with")
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "let the key end after this time, by a lease of its own")
 }
@@ -106,7 +108,7 @@ func (f *writeFlags) write(g *globals, cmd *cobra.Command, path string, args []s
 			return cli.Wrong("VALUE: %w", kv.ErrValue)
 		}
 	}
-	return askStore(g, cmd, http.MethodPost, path, query, body, writeText)
+	return f.attempt.write(g, cmd, path, query, body)
 }
 
 // writeText describes a command that was carried out.
@@ -167,6 +169,7 @@ func newKVDeleteCommand(g *globals) *cobra.Command {
 		Example: "  failaware kv delete colour",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.write(g, cmd, "delete", args) },
 	}
+	f.attempt.register(cmd)
 	cmd.Flags().StringVar(&f.version, "version", "", "the version that the key must have")
 	return cmd
 }

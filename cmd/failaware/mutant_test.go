@@ -36,5 +36,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockRequestHangs":    renewals,
 		"LockRenewsLocal":     renewals,
 		"LockSleepUnseen":     sleepsAreReported,
+		"KvGivesUp":           persists,
+		"KvForgetsAttempts":   persists,
 	})
 }

@@ -144,13 +144,18 @@ func (g *globals) order(cmd *cobra.Command, path string, timeout time.Duration, 
 
 // show gets path, prints the answer in the format of --output, and returns it.
 func show[T any](g *globals, cmd *cobra.Command, path string, write func(io.Writer, *T) error) (answer T, err error) {
-	err = g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-		if err := c.Get(ctx, path, &answer); err != nil {
+	err = g.show(cmd, path, &answer, func(w io.Writer) error { return write(w, &answer) })
+	return answer, err
+}
+
+// show is the function show for an answer of any type.
+func (g *globals) show(cmd *cobra.Command, path string, answer any, write func(io.Writer) error) error {
+	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+		if err := c.Get(ctx, path, answer); err != nil {
 			return err
 		}
-		return cli.Print(cmd, answer, func(w io.Writer) error { return write(w, &answer) })
+		return cli.Print(cmd, answer, write)
 	})
-	return answer, err
 }
 
 // line returns a function for show that writes one line.

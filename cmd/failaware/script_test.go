@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 //	    Run a program that asks a node where none is. It must say so in one line.
 //	post SOCKET PATH
 //	    Send a POST request to the API of a node.
+//	lose SOCKET PATH BODY
+//	    Send a POST request to the API of a node, and go away without the answer.
 //	audit REPORT...
 //	    Check that no two claims in the reports of a group contradict each other.
 //	reference VARIABLE [shift=DURATION]
@@ -59,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"nodes":         nodes,
 			"notify-socket": notifySocket,
 			"post":          post,
+			"lose":          lose,
 			"reference":     reference,
 			"unanswered":    unanswered,
 		},
@@ -129,6 +132,17 @@ func post(ts *testscript.TestScript, neg bool, args []string) {
 	addr, err := api.ParseAddress(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(api.NewClient(addr, "").Post(clitest.TB(ts).Context(), args[1]))
+}
+
+func lose(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: lose SOCKET PATH BODY")
+	}
+	c, err := net.Dial("unix", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer c.Close()
+	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: node\r\nContent-Length: %d\r\n\r\n%s", args[1], len(args[2]), args[2])
+	ts.Check(err)
 }
 
 func auditCommand(ts *testscript.TestScript, neg bool, args []string) {

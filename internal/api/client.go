@@ -226,6 +226,21 @@ func (c *Client) Deliveries(ctx context.Context, r *Resume, follow bool, started
 
 // stream calls f for each value of a stream; f returns the id to resume with.
 func stream[T any](ctx context.Context, c *Client, path string, r *Resume, started func(run string), f func(T) (string, error)) error {
+	return c.stream(ctx, path, r, started, func(data []byte) error {
+		var v T
+		if err := json.Unmarshal(data, &v); err != nil {
+			return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
+		}
+		id, err := f(v)
+		if err == nil {
+			r.Last = id
+		}
+		return err
+	})
+}
+
+// stream calls f for the data of each value of a stream.
+func (c *Client) stream(ctx context.Context, path string, r *Resume, started func(run string), f func(data []byte) error) error {
 	res, err := c.send(ctx, http.MethodGet, path, r.Last, nil)
 	if err != nil {
 		return err
@@ -248,16 +263,10 @@ func stream[T any](ctx context.Context, c *Client, path string, r *Resume, start
 		line := lines.Bytes()
 		switch {
 		case len(line) == 0 && len(data) > 0:
-			var e T
-			if err := json.Unmarshal(data, &e); err != nil {
-				return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
-			}
-			data = data[:0]
-			id, err := f(e)
-			if err != nil {
+			if err := f(data); err != nil {
 				return err
 			}
-			r.Last = id
+			data = data[:0]
 		case strings.HasPrefix(string(line), "data: "):
 			data = append(data, line[len("data: "):]...)
 		}

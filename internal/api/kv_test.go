@@ -16,6 +16,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/internal/session"
 )
 
 // loneStore is a store of one node, whose answers a test can make fail.
@@ -26,10 +27,12 @@ type loneStore struct {
 	changed chan struct{}
 	err     error // of requests that need others
 	now     time.Duration
+	table   *session.Table
 }
 
 func newLoneStore() *loneStore {
-	return &loneStore{state: kv.New(kv.Partitionable), changed: make(chan struct{}), now: time.Hour}
+	return &loneStore{state: kv.New(kv.Partitionable), changed: make(chan struct{}), now: time.Hour,
+		table: session.NewTable(session.Limits{Sessions: 2, Window: 3, Bytes: 1000})}
 }
 
 func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVFresh, error) {
@@ -42,7 +45,7 @@ func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVF
 	return KVFresh{Latest: latest, UpToDate: s.err == nil, Members: []int{1}, Situation: atWork}, nil
 }
 
-func (s *loneStore) Submit(_ context.Context, c kv.Command) (Submitted, error) {
+func (s *loneStore) Submit(_ context.Context, c kv.Command, in Attempt) (Submitted, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -55,7 +58,42 @@ func (s *loneStore) Submit(_ context.Context, c kv.Command) (Submitted, error) {
 		return Submitted{}, err
 	}
 	defer s.ring()
-	return Submitted{Result: s.state.Apply(c.Encode()), Dot: c.Dot, Fresh: KVFresh{Members: []int{1}}}, nil
+	out := Submitted{Fresh: KVFresh{Members: []int{1}}}
+	if in.Number == 0 {
+		out.Result = s.state.Apply(c.Encode())
+		return out, nil
+	}
+	op := session.AppendUse(nil, session.ID{Sequence: in.Session.Sequence}, in.Number, c.Encode())
+	a := s.table.Apply(session.ID{}, op, func(b []byte) any { return s.state.Apply(b) }, kv.Recognize).(session.Answer)
+	if a.Err != nil {
+		return Submitted{}, &SessionError{Code: http.StatusGone, Text: a.Err.Error()}
+	}
+	out.Repeated = a.Repeated
+	if b, kept := a.Result.([]byte); kept {
+		return out, out.Result.UnmarshalBinary(b)
+	}
+	out.Result = a.Result.(kv.Result)
+	return out, nil
+}
+
+func (s *loneStore) OpenSession(context.Context) (failaware.MessageID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return failaware.MessageID{}, s.err
+	}
+	s.n++
+	s.table.Apply(session.ID{Sequence: s.n}, session.AppendOpen(nil), nil, nil)
+	return failaware.MessageID{Sender: 1, Boot: 7, Class: 1, Sequence: s.n}, nil
+}
+
+func (s *loneStore) CloseSession(_ context.Context, id failaware.MessageID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.table.Apply(session.ID{}, session.AppendClose(nil, session.ID{Sequence: id.Sequence}), nil, nil)
+	}
+	return s.err
 }
 
 func (s *loneStore) ring() {
@@ -233,6 +271,9 @@ func TestWrongRequestsToTheStore(t *testing.T) {
 		{"POST", "cas", "key", "a", "version", "x"}, {"POST", "put", "key", "a", "ttl", "1ms"}, {"POST", "put", "key", "a", "lease", "x"},
 		{"POST", "lease/grant"}, {"POST", "lease/renew", "lease", "1"}, {"GET", "lease", "lease", "x"}, {"POST", "resolve", "key", "a", "id", "x"},
 		{"GET", "watch", "since", "x"}, {"GET", "watch", "current", "x"}, {"GET", "conflicts", "local", "x"}, {"POST", "delete"},
+		{"POST", "put", "key", "a", "session", "1/0000000000000007/o1"}, {"POST", "delete", "key", "a", "number", "1"}, {"POST", "put", "key", "a", "session", "", "number", "1"},
+		{"POST", "put", "key", "a", "session", "x", "number", "1"}, {"POST", "put", "key", "a", "session", "1/0000000000000007/o1", "number", "0"},
+		{"POST", "put", "key", "a", "session", "1/0000000000000007/o1", "number", "9223372036854775808"}, {"POST", "session/close"}, {"POST", "session/close", "session", "1"},
 		{"POST", "cas", "key", "a", "version", ""}, {"POST", "delete", "key", "a", "version", ""}, // a condition that is lost on the way
 	} {
 		ask[KVWrite](t, c, 400, r[0], r[1], "", r[2:]...)
@@ -363,7 +404,7 @@ func TestQuietWatchersMakeProgress(t *testing.T) {
 			return errEnough
 		}
 		for range progressEvery { // counted from the item that was sent last
-			_, err := s.Submit(t.Context(), kv.Command{Op: kv.Put, Key: "y"})
+			_, err := s.Submit(t.Context(), kv.Command{Op: kv.Put, Key: "y"}, Attempt{})
 			require.NoError(t, err)
 		}
 		return nil

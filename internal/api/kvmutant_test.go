@@ -25,3 +25,9 @@ func TestWatchesNoticeKvSilentReset(t *testing.T) {
 	defer cancel()
 	require.Empty(t, afterMeeting(ctx, t))
 }
+
+func TestSessionsNoticeKvSessionUnread(t *testing.T) {
+	mutant.Set("KvSessionUnread")
+	defer mutant.Set(mutant.None)
+	require.Equal(t, base64Of([]byte("blue")), appliedAgain(t), "it is carried out again")
+}

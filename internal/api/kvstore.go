@@ -18,10 +18,14 @@ type Store interface {
 	// last call counts. With latest, the state has all
 	// that was acknowledged before. An error says why the node cannot know that.
 	Read(ctx context.Context, latest bool, f func(*kv.State)) (KVFresh, error)
-	// Submit gives a command its name and its time, and has it applied. The error says why
-	// it was not submitted, or matches [failaware.ErrOutcomeUnknown], or is
-	// [failaware.ErrTooLarge], or that of [kv.Command.Check].
-	Submit(context.Context, kv.Command) (Submitted, error)
+	// Submit gives a command its name and its time, and has it applied, unless an earlier
+	// attempt in its session was. The error says why it was not submitted, or matches
+	// [failaware.ErrOutcomeUnknown], or is [failaware.ErrTooLarge], or that of
+	// [kv.Command.Check], or a [*SessionError].
+	Submit(context.Context, kv.Command, Attempt) (Submitted, error)
+	// OpenSession begins a session, and CloseSession ends one.
+	OpenSession(context.Context) (failaware.MessageID, error)
+	CloseSession(context.Context, failaware.MessageID) error
 	// Changed returns a channel that is closed when the state changes.
 	Changed() <-chan struct{}
 	// Bootstrap says that the absent nodes know nothing that must be kept.
@@ -32,10 +36,25 @@ type Store interface {
 	Operations() *OperationLog
 }
 
+// Attempt says which operation of a session a command attempts. Without a number it is in no
+// session.
+type Attempt struct {
+	Session failaware.MessageID
+	Number  uint64
+}
+
+// SessionError says why a session does not take a command, with the status code of that.
+type SessionError struct {
+	Code int
+	Text string
+}
+
+func (e *SessionError) Error() string { return e.Text }
+
 // Submitted is the outcome of a command.
 type Submitted struct {
 	kv.Result
-	Dot                   kv.Dot
+	Repeated              bool // an earlier attempt was applied, with this result
 	Lasting, Transitional bool
 	Fresh                 KVFresh
 }
@@ -60,25 +79,29 @@ var errNoStore = errors.New("this node has no key-value store: it runs without -
 // kvRoute is the handler of a path of the store: it gets a context that ends when the
 // request has waited for long enough.
 func kvRoute(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error) func(*Server, http.ResponseWriter, *http.Request) {
-	return func(s *Server, w http.ResponseWriter, q *http.Request) {
-		if s.store == nil {
-			Fail(w, http.StatusNotImplemented, errNoStore)
+	return func(s *Server, w http.ResponseWriter, q *http.Request) { s.ofStore(handle, w, q) }
+}
+
+// ofStore handles a request to the store. It is no part of kvRoute, which is compiled once
+// for each path.
+func (s *Server) ofStore(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error, w http.ResponseWriter, q *http.Request) {
+	if s.store == nil {
+		Fail(w, http.StatusNotImplemented, errNoStore)
+		return
+	}
+	patience := defaultPatience
+	if text := q.URL.Query().Get("wait"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 || d > MostPatience {
+			Fail(w, http.StatusBadRequest, fmt.Errorf("wait %.40q is not a duration up to %v", text, MostPatience))
 			return
 		}
-		patience := defaultPatience
-		if text := q.URL.Query().Get("wait"); text != "" {
-			d, err := time.ParseDuration(text)
-			if err != nil || d <= 0 || d > MostPatience {
-				Fail(w, http.StatusBadRequest, fmt.Errorf("wait %.40q is not a duration up to %v", text, MostPatience))
-				return
-			}
-			patience = d
-		}
-		ctx, cancel := context.WithTimeoutCause(q.Context(), patience, errors.New("no answer in "+patience.String()))
-		defer cancel()
-		if err := handle(s, ctx, w, q); err != nil {
-			Fail(w, kvCode(err), err)
-		}
+		patience = d
+	}
+	ctx, cancel := context.WithTimeoutCause(q.Context(), patience, errors.New("no answer in "+patience.String()))
+	defer cancel()
+	if err := handle(s, ctx, w, q); err != nil {
+		Fail(w, kvCode(err), err)
 	}
 }
 
@@ -91,6 +114,9 @@ func (e badRequest) Unwrap() error { return e.error }
 func kvCode(err error) int {
 	if _, bad := errors.AsType[badRequest](err); bad {
 		return http.StatusBadRequest
+	}
+	if e, ok := errors.AsType[*SessionError](err); ok {
+		return e.Code
 	}
 	switch {
 	case errors.Is(err, kv.ErrKey), errors.Is(err, kv.ErrTTL):

@@ -56,8 +56,14 @@ type KVWrite struct {
 	Revision     uint64  `json:"revision"`
 	Lasting      bool    `json:"lasting"`
 	Transitional bool    `json:"transitional"`
+	Repeated     bool    `json:"repeated"` // an earlier attempt was carried out, with this result
 	Fresh        KVFresh `json:"fresh"`
 	Error        string  `json:"error,omitempty"`
+}
+
+// KVSession is the answer of /v1/kv/session/open.
+type KVSession struct {
+	Session string `json:"session"`
 }
 
 // KVLease is the answer of /v1/kv/lease.

@@ -11,19 +11,20 @@ import (
 )
 
 // submit has a command applied, and answers with its result.
-func (s *Server) submit(ctx context.Context, w http.ResponseWriter, c kv.Command) error {
-	r, err := s.store.Submit(ctx, c)
+func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Request, c kv.Command) error {
+	in, err := attemptOf(q)
 	if err != nil {
 		return err
 	}
-	a := KVWrite{Status: r.Status.String(), Key: c.Key, Version: kvText(r.Version), Limit: r.Limit, Revision: r.Revision,
-		Lasting: r.Lasting, Transitional: r.Transitional, Fresh: r.Fresh}
+	r, err := s.store.Submit(ctx, c, in)
+	if err != nil {
+		return err
+	}
+	a := KVWrite{Status: r.Status.String(), Key: c.Key, Version: kvText(r.Version), Lease: kvText(r.Lease), Limit: r.Limit,
+		Revision: r.Revision, Lasting: r.Lasting, Transitional: r.Transitional, Repeated: r.Repeated, Fresh: r.Fresh}
 	code := http.StatusOK
 	switch r.Status {
 	case kv.Done:
-		if c.TTL != 0 {
-			a.Lease = r.Dot.String()
-		}
 	case kv.NotFound:
 		code, a.Error = http.StatusNotFound, fmt.Sprintf("there is no key %q", c.Key)
 		switch {
@@ -91,7 +92,7 @@ func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	if c.Value, err = io.ReadAll(q.Body); err != nil {
 		return badRequest{err}
 	}
-	return s.submit(ctx, w, c)
+	return s.submit(ctx, w, q, c)
 }
 
 func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
@@ -99,7 +100,7 @@ func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Re
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, c)
+	return s.submit(ctx, w, q, c)
 }
 
 func (s *Server) kvGrant(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
@@ -107,7 +108,7 @@ func (s *Server) kvGrant(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, kv.Command{Op: kv.Grant, TTL: ttl})
+	return s.submit(ctx, w, q, kv.Command{Op: kv.Grant, TTL: ttl})
 }
 
 func (s *Server) kvRenew(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
@@ -123,7 +124,7 @@ func (s *Server) onLease(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, kv.Command{Op: op, Lease: id})
+	return s.submit(ctx, w, q, kv.Command{Op: op, Lease: id})
 }
 
 func (s *Server) kvResolve(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
@@ -135,5 +136,5 @@ func (s *Server) kvResolve(ctx context.Context, w http.ResponseWriter, q *http.R
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, kv.Command{Op: kv.Resolve, Key: key, Lease: id})
+	return s.submit(ctx, w, q, kv.Command{Op: kv.Resolve, Key: key, Lease: id})
 }

@@ -77,7 +77,7 @@ func readDocument(t *testing.T) *document {
 // answers are the types of all answers that the document must name.
 var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Join{}, Bounds{}, Timing{},
 	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Epoch{}, Edict{}, Keys{}, PeerKeys{}, Why{}, Cause{}, Failure{}, Health{},
-	KVFresh{}, KVItem{}, KVGet{}, KVList{}, KVWrite{}, KVLease{}, KVConflicts{}, KVConflict{}, KVStatus{}, KVChange{}}
+	KVFresh{}, KVItem{}, KVGet{}, KVList{}, KVWrite{}, KVSession{}, KVLease{}, KVConflicts{}, KVConflict{}, KVStatus{}, KVChange{}}
 
 func TestDocumentHasEveryPathAndNoOther(t *testing.T) {
 	d := readDocument(t)

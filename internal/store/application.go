@@ -41,6 +41,9 @@ func (a *application) trace(op replicate.Operation, ordered failaware.Reading) {
 	}
 }
 
+// Recognize implements [replicate.Recognizer].
+func (a *application) Recognize(command []byte) uint64 { return kv.Recognize(command) }
+
 // Snapshot implements [replicate.Application].
 func (a *application) Snapshot(w io.Writer) error { return a.state.Snapshot(w) }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/leader/quorum"
 )
@@ -66,7 +67,7 @@ func BenchmarkStore(b *testing.B) {
 			s := benchGroup(b, kv.Linearizable, where == "disk")[0]
 			var n atomic.Uint64
 			put := func() error {
-				_, err := s.Submit(b.Context(), kv.Command{Op: kv.Put, Key: fmt.Sprint("key", n.Add(1)%10_000), Value: value})
+				_, err := s.Submit(b.Context(), kv.Command{Op: kv.Put, Key: fmt.Sprint("key", n.Add(1)%10_000), Value: value}, api.Attempt{})
 				return err
 			}
 			read := func(latest bool) func() error {

@@ -23,6 +23,11 @@ func (e *unavailable) Unwrap() error { return e.err }
 
 // explain says why a node cannot answer.
 func (s *Store) explain(err error) error {
+	for known, e := range sessionErrors {
+		if errors.Is(err, known) {
+			return e
+		}
+	}
 	refused, ok := errors.AsType[*replicate.NotAcceptingError](err)
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
 )
@@ -43,7 +44,7 @@ func (s *Store) endLeases(ctx context.Context) {
 		}
 		overdue = 0
 		one, cancel := context.WithTimeout(ctx, tickPatience)
-		_, _ = s.Submit(one, kv.Command{Op: kv.Tick}) // the next look tries again
+		_, _ = s.Submit(one, kv.Command{Op: kv.Tick}, api.Attempt{}) // the next look tries again
 		cancel()
 	}
 }

@@ -24,6 +24,14 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			return false
 		},
+		"KvSessionIgnored": func(t *testing.T) bool {
+			for seed := range uint64(40) {
+				if ok, _ := playSessions(t, seed); !ok {
+					return true
+				}
+			}
+			return false
+		},
 		"KvNameTwice": func(*testing.T) bool { return !namesDiffer() },
 		"KvNoStandIn": func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 		"KvRestoreUnheard": func(t *testing.T) bool {

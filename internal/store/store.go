@@ -119,7 +119,7 @@ func (s *Store) fresh(f replicate.Freshness, latest bool) api.KVFresh {
 }
 
 // Submit implements [api.Store].
-func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error) {
+func (s *Store) Submit(ctx context.Context, c kv.Command, in api.Attempt) (api.Submitted, error) {
 	c.Dot = s.name()
 	c.At = s.node.Clock()
 	if err := c.Check(); err != nil {
@@ -128,13 +128,16 @@ func (s *Store) Submit(ctx context.Context, c kv.Command) (api.Submitted, error)
 	if (c.TTL != 0 || c.Op == kv.Renew) && !kv.Tells(&c.At) {
 		return api.Submitted{}, errNoClock
 	}
-	a, err := s.replica.Submit(ctx, c.Encode())
+	a, err := s.attempt(ctx, c.Encode(), in)
 	if err != nil {
 		s.counted.failed.Add(1)
 		return api.Submitted{}, s.explain(err)
 	}
 	s.counted.submitted.Add(1)
-	out := api.Submitted{Result: a.Result.(kv.Result), Dot: c.Dot, Lasting: a.Lasting, Transitional: a.Transitional}
+	out := api.Submitted{Lasting: a.Lasting, Transitional: a.Transitional, Repeated: a.Repeated}
+	if out.Result, err = resultOf(a.Result); err != nil {
+		return api.Submitted{}, err
+	}
 	out.Fresh = s.fresh(s.replica.Read(func() {}), false)
 	return out, nil
 }

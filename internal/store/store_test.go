@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/sim/memory"
@@ -25,6 +26,8 @@ import (
 type group struct {
 	t      testing.TB
 	net    *memory.Network
+	cfg    Config
+	quorum quorum.System
 	stores []*Store
 	bounds failaware.Bounds
 }
@@ -34,26 +37,32 @@ func startGroup(t testing.TB, kind kv.Kind, count int, seed uint64) *group {
 }
 
 func startWith(t testing.TB, c Config, count int, seed uint64) *group {
-	g := &group{t: t, net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})}
+	g := &group{t: t, cfg: c, net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12}), stores: make([]*Store, count)}
 	var all failaware.Set
 	for i := range count {
 		all.Add(failaware.NodeID(i + 1))
 	}
-	q, err := quorum.Majority(all)
-	require.NoError(t, err)
-	for id := range all.All() {
-		cfg := failaware.Config{ID: id, Transport: g.net.Transport(), Broadcast: &failaware.BroadcastConfig{RequireQuorum: c.Kind == kv.Linearizable}}
-		if c.Kind == kv.Linearizable {
-			cfg.Quorum = q
-		}
-		n, err := failaware.Start(context.Background(), cfg)
+	if c.Kind == kv.Linearizable {
+		q, err := quorum.Majority(all)
 		require.NoError(t, err)
-		s, err := Start(n, c)
-		require.NoError(t, err)
-		g.stores, g.bounds = append(g.stores, s), n.Bounds()
+		g.quorum = q
+	}
+	for i := range count {
+		g.start(i)
 	}
 	g.settle()
 	return g
+}
+
+// start starts a node with its store.
+func (g *group) start(i int) {
+	cfg := failaware.Config{ID: failaware.NodeID(i + 1), Transport: g.net.Transport(), Quorum: g.quorum,
+		Broadcast: &failaware.BroadcastConfig{RequireQuorum: g.cfg.Kind == kv.Linearizable}}
+	n, err := failaware.Start(context.Background(), cfg)
+	require.NoError(g.t, err)
+	g.stores[i], err = Start(n, g.cfg)
+	require.NoError(g.t, err)
+	g.bounds = n.Bounds()
 }
 
 func (g *group) close() {
@@ -73,7 +82,7 @@ func within(t testing.TB, d time.Duration) context.Context {
 }
 
 func (g *group) put(i int, key, value string, ttl time.Duration) {
-	r, err := g.stores[i].Submit(within(g.t, 5*time.Second), kv.Command{Op: kv.Put, Key: key, Value: []byte(value), TTL: ttl})
+	r, err := g.stores[i].Submit(within(g.t, 5*time.Second), kv.Command{Op: kv.Put, Key: key, Value: []byte(value), TTL: ttl}, api.Attempt{})
 	require.NoError(g.t, err)
 	require.Equal(g.t, kv.Done, r.Status)
 }
@@ -103,7 +112,7 @@ func TestAMinorityDoesNotAnswer(t *testing.T) {
 		_, err := g.stores[2].Read(within(t, time.Second), true, func(*kv.State) { t.Error("it was read") })
 		require.ErrorIs(t, err, failaware.ErrNoQuorum)
 		require.EqualError(t, err, "the view of nodes {3} holds no quorum of majority:1,2,3 (too late)")
-		_, err = g.stores[2].Submit(within(t, time.Second), kv.Command{Op: kv.Put, Key: "a"})
+		_, err = g.stores[2].Submit(within(t, time.Second), kv.Command{Op: kv.Put, Key: "a"}, api.Attempt{})
 		require.ErrorIs(t, err, failaware.ErrNoQuorum)
 		var old string
 		fresh, err := g.stores[2].Read(t.Context(), false, func(s *kv.State) { old = string(s.Get("a").Value) })
@@ -163,7 +172,7 @@ func leasesNeedAClock(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []kv.Command{{Op: kv.Grant, TTL: time.Minute}, {Op: kv.Put, Key: "a", TTL: time.Minute},
 		{Op: kv.Renew, Lease: kv.Dot{Writer: 1, Number: 1}}} {
-		_, err := s.Submit(within(t, time.Minute), c)
+		_, err := s.Submit(within(t, time.Minute), c, api.Attempt{})
 		require.ErrorIs(t, err, errNoClock, "%v", c.Op)
 	}
 	require.NoError(t, s.Close())
@@ -233,8 +242,11 @@ var register = porcupine.Model{
 	},
 }
 
+// submitter has a command applied for a client.
+type submitter func(context.Context, kv.Command) (api.Submitted, error)
+
 // call performs one call of a client, and reports false if it has no place in a history.
-func call(s *Store, r *rand.Rand, value string) (in step, out *outcome, ok bool) {
+func call(s *Store, submit submitter, r *rand.Rand, value string) (in step, out *outcome, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	read := func(latest bool) (o outcome, err error) {
@@ -255,7 +267,7 @@ func call(s *Store, r *rand.Rand, value string) (in step, out *outcome, ok bool)
 		o, _ := read(false) // perhaps an old one
 		in.from, in.saw, c.Version = o.version, o.value, o.version
 	}
-	a, err := s.Submit(ctx, c)
+	a, err := submit(ctx, c)
 	switch {
 	case err == nil:
 		return in, &outcome{version: a.Version, done: a.Status == kv.Done}, true
@@ -284,7 +296,7 @@ func play(t *testing.T, seed uint64) (ok bool, known int) {
 					default:
 					}
 					begin := h.tick()
-					in, out, fine := call(s, own, fmt.Sprint(i, ".", n))
+					in, out, fine := call(s, func(ctx context.Context, c kv.Command) (api.Submitted, error) { return s.Submit(ctx, c, api.Attempt{}) }, own, fmt.Sprint(i, ".", n))
 					if fine {
 						h.add(i, in, out, begin)
 					}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+)
+
+// attempt names a command that may have been sent before.
+type attempt struct{ session, number string }
+
+func (a *attempt) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.session, "session", "", "go on with a command whose outcome was unknown: its session, with --number")
+	cmd.Flags().StringVar(&a.number, "number", "", "number of the command in its --session")
+}
+
+func (a *attempt) check() error {
+	if a.session == "" && a.number == "" {
+		return nil
+	}
+	if a.session == "" || a.number == "" {
+		return cli.Wrong("--session and --number belong together")
+	}
+	if _, err := api.ParseSession(a.session); err != nil {
+		return cli.Wrong("--session: %w", err)
+	}
+	if _, err := api.ParseNumber(a.number); err != nil {
+		return cli.Wrong("--number: %w", err)
+	}
+	return nil
+}
+
+// write sends a command until its outcome is known, so that it is carried out once, and
+// prints the answer.
+func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.Values, body []byte) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+		send := func(path string, query url.Values, body []byte, answer any) error {
+			setWait(ctx, query)
+			return c.AskStore(ctx, http.MethodPost, path, query, body, answer)
+		}
+		continued := a.session != ""
+		if !continued {
+			var s api.KVSession
+			if err := send("session/open", url.Values{}, nil, &s); err != nil {
+				return unopened(err)
+			}
+			a.session, a.number = s.Session, "1"
+		}
+		query.Set("session", a.session)
+		query.Set("number", a.number)
+		var answer api.KVWrite
+		err, known := persist(ctx, continued, func() error { return send(path, query, body, &answer) })
+		if !known {
+			return &cli.ExitError{Code: exitUnknown, Err: fmt.Errorf("%w; the outcome is not known: repeat the command, at any node, with --session %s --number %s", err, a.session, a.number)}
+		}
+		err = printStore(cmd, http.MethodPost, err, &answer, func(w io.Writer) error { return writeText(w, &answer) })
+		if !continued { // one that is left open gives way to later ones
+			_ = send("session/close", url.Values{"session": {a.session}}, nil, &api.Done{})
+		}
+		return err
+	})
+}
+
+// unopened gives the error of a session that was not opened its exit code: nothing was
+// changed.
+func unopened(err error) error {
+	e := kvError(http.MethodGet, err)
+	if e.Code == exitUnknown {
+		e.Code = exitUnavailable
+	}
+	return e
+}
+
+// againAfter is the time between two attempts.
+const againAfter = 100 * time.Millisecond
+
+// persist sends a command until its outcome is known, or ctx ends. sent says that it may
+// have been carried out before: then a node that has not taken it leaves the outcome unknown.
+func persist(ctx context.Context, sent bool, send func() error) (err error, known bool) {
+	for {
+		err = send()
+		code := cli.ExitYes
+		if err != nil {
+			code = kvError(http.MethodPost, err).Code
+		}
+		e, answered := errors.AsType[*api.StatusError](err)
+		gone := answered && e.Code == http.StatusGone // for good
+		switch {
+		case gone, code != exitUnknown && code != exitUnavailable, code == exitUnavailable && !sent:
+			return err, true
+		case code == exitUnknown:
+			sent = true
+		}
+		select {
+		case <-ctx.Done():
+			return err, false
+		case <-time.After(againAfter):
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+// Answers to attempts of a command.
+var (
+	lost     = &api.UnreachableError{Err: syscall.ECONNRESET}
+	away     = &api.UnreachableError{Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
+	unsure   = &api.StatusError{Code: http.StatusGatewayTimeout}
+	notTaken = &api.StatusError{Code: http.StatusServiceUnavailable}
+	miss     = &api.StatusError{Code: http.StatusConflict}
+	expired  = &api.StatusError{Code: http.StatusGone}
+)
+
+// persists is the rule of attempts: a command is sent again while its outcome is unknown,
+// and what a later attempt comes to says nothing about an earlier one.
+func persists(t testing.TB) {
+	for what, c := range map[string]struct {
+		sent    bool
+		answers []error // the last one comes again and again
+		known   bool
+		sends   int // 0: until the end
+	}{
+		"done":                     {false, []error{nil}, true, 1},
+		"refused":                  {false, []error{notTaken}, true, 1},
+		"never reached":            {false, []error{away}, true, 1},
+		"a miss":                   {false, []error{miss}, true, 1},
+		"lost, then done":          {false, []error{lost, nil}, true, 2},
+		"unsure, then a miss":      {false, []error{unsure, away, notTaken, miss}, true, 4},
+		"lost, then refused":       {false, []error{lost, notTaken}, false, 0},
+		"lost, then away":          {false, []error{lost, away}, false, 0},
+		"sent before, and refused": {true, []error{notTaken}, false, 0},
+		"sent before, and done":    {true, []error{nil}, true, 1},
+		"lost, then expired":       {false, []error{lost, expired}, true, 2},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		sends := 0
+		err, known := persist(ctx, c.sent, func() error {
+			sends++
+			return c.answers[min(sends, len(c.answers))-1]
+		})
+		cancel()
+		require.Equal(t, c.known, known, what)
+		require.Equal(t, c.answers[len(c.answers)-1], err, what)
+		if c.sends == 0 {
+			require.Greater(t, sends, 2, what)
+		} else {
+			require.Equal(t, c.sends, sends, what)
+		}
+	}
+}
+
+func TestCommandsPersist(t *testing.T) { synctest.Test(t, func(t *testing.T) { persists(t) }) }
+
+// A command whose answers are lost is sent again in its session, and says how to go on if
+// its time ends.
+func TestLostAnswers(t *testing.T) {
+	var sent []string
+	lose := 2 // answers
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/kv/{path...}", func(w http.ResponseWriter, q *http.Request) {
+		v := q.URL.Query()
+		sent = append(sent, q.PathValue("path")+" "+v.Get("session")+" "+v.Get("number"))
+		switch q.PathValue("path") {
+		case "session/open":
+			api.Answer(w, http.StatusOK, api.KVSession{Session: "1/0000000000000007/o1"})
+		case "session/close":
+			api.Answer(w, http.StatusOK, api.Done{Done: true})
+		default:
+			if lose--; lose >= 0 {
+				panic(http.ErrAbortHandler)
+			}
+			api.Answer(w, http.StatusOK, api.KVWrite{Status: "done", Version: "7", Repeated: true})
+		}
+	})
+	socket := filepath.Join(shortDir(t), "api")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	srv := &http.Server{Handler: mux}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+
+	code, out, stderr := invoke("--addr", socket, "kv", "put", "colour", "blue", "--timeout", "1m")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "version 7\n", out)
+	const put = "put 1/0000000000000007/o1 1"
+	require.Equal(t, []string{"session/open  ", put, put, put, "session/close 1/0000000000000007/o1 "}, sent)
+
+	lose, sent = 1<<30, nil
+	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--timeout", "300ms")
+	require.Equal(t, int(exitUnknown), code)
+	require.Contains(t, stderr, "the outcome is not known: repeat the command, at any node, with --session 1/0000000000000007/o1 --number 1")
+	require.NotContains(t, sent, "session/close 1/0000000000000007/o1 ", "the outcome can still be learnt")
+	lose, sent = 0, nil
+	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1", "--timeout", "1m")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, []string{put}, sent)
+}
