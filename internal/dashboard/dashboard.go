@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -41,9 +43,10 @@ var types = map[string]string{
 
 // file is one of the files of the page.
 type file struct {
-	data []byte
-	kind string // media type
-	tag  string // of its content
+	data   []byte
+	packed bool   // data is compressed with gzip
+	kind   string // media type
+	tag    string // of its content
 }
 
 // prefix is the path of all files but the page itself, which is at / too.
@@ -64,7 +67,8 @@ func Handler(s Source) http.Handler {
 			data = bytes.ReplaceAll(data, []byte(`data-source="node"`), []byte(`data-source="`+string(s)+`"`))
 		}
 		sum := sha256.Sum256(data)
-		files[prefix+strings.TrimPrefix(name, "assets/")] = &file{data, types[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`}
+		name, packed := strings.CutSuffix(strings.TrimPrefix(name, "assets/"), ".gz")
+		files[prefix+name] = &file{data, packed, types[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`}
 		return nil
 	})
 	if err != nil {
@@ -93,6 +97,27 @@ func serve(w http.ResponseWriter, q *http.Request, f *file) {
 		h.Set("Content-Type", f.kind)
 		h.Set("Cache-Control", "no-cache") // ask again, and compare the tag
 		h.Set("ETag", f.tag)
-		http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(f.data))
+		http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(f.content(q, h)))
 	}
+}
+
+// content returns what a client gets of a file, and says in the header if that is compressed.
+func (f *file) content(q *http.Request, h http.Header) []byte {
+	if !f.packed {
+		return f.data
+	}
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(q.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		return f.data
+	}
+	r, err := gzip.NewReader(bytes.NewReader(f.data))
+	if err != nil {
+		panic(err) // the files are embedded
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"compress/gzip"
 	"io"
 	"io/fs"
 	"net/http"
@@ -50,7 +51,7 @@ func TestThePageHasAllFilesThatItNames(t *testing.T) {
 	}
 	visit("/")
 	require.NoError(t, fs.WalkDir(assets, "assets", func(name string, d fs.DirEntry, err error) error {
-		if path := prefix + strings.TrimPrefix(name, "assets/"); !d.IsDir() && !strings.HasSuffix(name, "LICENSE") && !strings.HasSuffix(name, "index.html") {
+		if path := prefix + strings.TrimSuffix(strings.TrimPrefix(name, "assets/"), ".gz"); !d.IsDir() && !strings.HasSuffix(name, "LICENSE") && !strings.HasSuffix(name, "index.html") {
 			require.True(t, seen[path], "%s is used by nothing", path)
 		}
 		return err
@@ -89,6 +90,30 @@ func TestOnlyFilesAreServed(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, get(t, Node, http.MethodGet, path).StatusCode, path)
 	}
 	require.Equal(t, http.StatusMethodNotAllowed, get(t, Node, http.MethodPost, "/").StatusCode)
+}
+
+// The library of charts is stored compressed. A client gets it so if it can read that.
+func TestCompressedFiles(t *testing.T) {
+	const path = prefix + "uplot/uPlot.iife.min.js"
+	plain := get(t, Node, http.MethodGet, path)
+	require.Empty(t, plain.Header.Get("Content-Encoding"))
+	require.Equal(t, "text/javascript; charset=utf-8", plain.Header.Get("Content-Type"))
+	text := body(t, plain)
+	require.Contains(t, text, "uPlot")
+
+	q := httptest.NewRequest(http.MethodGet, path, nil)
+	q.Header.Set("Accept-Encoding", "gzip, deflate, br")
+	w := httptest.NewRecorder()
+	Handler(Node).ServeHTTP(w, q)
+	require.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
+	require.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
+	r, err := gzip.NewReader(w.Body)
+	require.NoError(t, err)
+	unpacked, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, text, string(unpacked))
+
+	require.Empty(t, get(t, Node, http.MethodGet, prefix+"main.js").Header.Get("Content-Encoding"))
 }
 
 func TestABrowserKeepsWhatHasNotChanged(t *testing.T) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -88,11 +90,19 @@ const charts = "uPlot (github.com/leeoniya/uPlot)"
 // embedded returns the library of the dashboard's charts. Its file begins with its version.
 func embedded(root string) (*module, error) {
 	dir := filepath.Join(root, "internal", "dashboard", "assets", "uplot")
-	text, err := os.ReadFile(filepath.Join(dir, "uPlot.iife.min.js"))
+	packed, err := os.Open(filepath.Join(dir, "uPlot.iife.min.js.gz"))
 	if err != nil {
 		return nil, err
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
+	defer packed.Close()
+	text, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(text).ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
 	m := regexp.MustCompile(`\((v[0-9.]+)\)`).FindStringSubmatch(line)
 	if m == nil {
 		return nil, fmt.Errorf("uPlot does not say its version: %q", line)
