@@ -1,8 +1,6 @@
 package broadcast
 
 import (
-	"slices"
-
 	"github.com/failaware/failaware/clocksync"
 )
 
@@ -79,15 +77,12 @@ func (h *deferredHeap) push(a deferredMessage) {
 
 // cut replaces stamps after a limit by the limit.
 func (h *deferredHeap) cut(limit clocksync.Time) {
-	for i := range h.heap {
-		h.heap[i].stamp = min(h.heap[i].stamp, limit)
+	all := h.heap
+	h.heap = all[:0]
+	for _, a := range all { // each is read before its place is taken
+		a.stamp = min(a.stamp, limit)
+		h.push(a)
 	}
-	slices.SortFunc(h.heap, func(a, b deferredMessage) int { // a sorted slice is a heap
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
 }
 
 func (h *deferredHeap) pop() deferredMessage {

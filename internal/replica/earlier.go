@@ -1,8 +1,8 @@
 package replica
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
@@ -112,7 +112,7 @@ func (m *Replica) lineOf(members timed.Set) (line []Ancestor) {
 			}
 		}
 	}
-	slices.SortStableFunc(line, func(x, y Ancestor) int { return cmp.Compare(x.View.Sequence, y.View.Sequence) })
+	sort.SliceStable(line, func(i, j int) bool { return line[i].View.Sequence < line[j].View.Sequence })
 	return line[max(0, len(line)-maxLine):]
 }
 
