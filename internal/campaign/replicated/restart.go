@@ -133,6 +133,7 @@ func (s *run) open(d *disk, app *kept) (err error) {
 	if d.keeper, d.steps, err = keep.Open(d.journal, app, keep.Options{Least: s.load.least}); err != nil {
 		return err
 	}
+	d.queue = journal.NewQueue(d.journal, journal.WriterOptions{OnDurable: d.marks.Reach})
 	if d.keeper.Last() > before {
 		d.confirmed = true
 	}
@@ -176,7 +177,6 @@ func (s *run) judge(d *disk, app *kept, loss *loss) bool {
 	d.ordered = slices.Clone(d.keeper.Place().Ordered)
 	sure, batch, told := d.sure, d.batch, d.told
 	d.sure = d.journal.Last()
-	d.queue = journal.NewQueue(d.journal, journal.WriterOptions{OnDurable: d.marks.Reach})
 	d.told = d.journal.Mark() // as a writer does that has nothing to write
 	switch {
 	case last >= sure:
