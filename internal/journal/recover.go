@@ -204,9 +204,14 @@ func (j *Journal) follows(before, s *segment) error {
 	return &DamagedError{j.disk.Path(before.name), before.end, fmt.Sprintf("%s does not continue it, and begins with record %d", j.disk.Path(s.name), s.first)}
 }
 
-// missingNext returns the error if the segment is lost that follows another one.
+// missingNext returns the error if the segment is lost that follows another one. It may be
+// gone rightly instead, because a snapshot stands for its records: then a later segment is
+// lost, or that snapshot is.
 func (j *Journal) missingNext(s *segment) error {
-	return &MissingError{Path: j.disk.Path(nameOf(segmentPrefix, s.next)), Why: j.disk.Path(s.name) + " says that it follows"}
+	if s.next <= j.snapshot {
+		return j.missingLog(fmt.Sprintf("%s says that others follow it", j.disk.Path(s.name)))
+	}
+	return &MissingError{j.disk.Path(nameOf(segmentPrefix, s.next)), laterSnapshot, j.disk.Path(s.name) + " says that others follow it"}
 }
 
 // ofAnother returns the error if a segment is of another journal than a file that is no more

@@ -96,7 +96,7 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 		for range 5 {
 			disk.FailAfter(20 + k.r.IntN(150))
 			k.app = &words{}
-			j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+			j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10, ID: seed + 1})
 			if errors.Is(err, disktest.ErrPower) {
 				disk = disk.Survivor(k.r)
 				continue
