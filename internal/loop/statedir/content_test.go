@@ -65,6 +65,7 @@ func unreadable(t testing.TB) {
 		}
 		require.Error(t, err, name)
 		require.NotErrorIs(t, err, ErrDamaged, name)
+		require.ErrorContains(t, err, "it is not a regular file", "nothing was written")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
