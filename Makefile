@@ -35,16 +35,16 @@ demo:
 # For daily work.
 check:
 	@.ci/steps \
-		"&short: short tests: 2 min" \
 		"lint: format, vet and static analysis: 30 s" \
+		"short: short tests: 2 min" \
 		"sim-check: small simulated campaigns: 10 s"
 
 # Everything that must hold before a change lands.
 test:
 	@.ci/steps \
 		"lint: format, vet and static analysis: 30 s" \
-		"&race: tests of code with goroutines: 6 min" \
 		"plain: tests of pure code and of the simulator: 1 min" \
+		"race: tests of code with goroutines: 6 min" \
 		"mutants: planted bugs: 3 min" \
 		"sim: simulated campaigns: 2 min" \
 		"fuzz: fuzzing of every decoder: 1 min"
