@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,9 +20,8 @@ import (
 // which hears it runs late, and the guard is held up after it has looked.
 type latePipe struct {
 	h      *hearing
-	r      *rand.Rand
+	busy   *rand.Rand // of the guard
 	waits  []byte
-	looked time.Time // when the guard last began to look
 	heldUp time.Duration
 }
 
@@ -35,14 +35,15 @@ func (p *latePipe) hear() {
 
 // look is what the guard does before it decides.
 func (p *latePipe) look() {
-	p.looked = time.Now()
 	p.hear()
-	time.Sleep(time.Duration(p.r.IntN(int(p.heldUp))))
+	time.Sleep(time.Duration(p.busy.IntN(int(p.heldUp))))
 }
 
 // write writes a value, of which the goroutine hears after a delay.
 func (p *latePipe) write(what byte, value uint64, delay time.Duration) {
+	p.h.mu.Lock()
 	p.waits = append(p.waits, told{what, value}.bytes()...)
+	p.h.mu.Unlock()
 	time.AfterFunc(delay, p.hear)
 }
 
@@ -53,39 +54,40 @@ func guardsHearInTime(t *testing.T) {
 	late := 0
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
-			p := &latePipe{h: newHearing(), r: rand.New(rand.NewPCG(seed, 7)), heldUp: 2 * time.Millisecond}
+			p := &latePipe{h: newHearing(), busy: rand.New(rand.NewPCG(seed, 8)), heldUp: 2 * time.Millisecond}
+			r := rand.New(rand.NewPCG(seed, 7))
 			p.h.look = p.look
 			clock := hwclock.Of(func() int64 { return time.Now().UnixNano() })
-			end := time.Now().Add(time.Duration(1+p.r.IntN(100)) * time.Millisecond)
-			var kills []time.Time
+			end := time.Now().Add(time.Duration(1+r.IntN(100)) * time.Millisecond)
+			var kills atomic.Int64
 			done := make(chan error)
 			go func() {
-				done <- runGuard(p.h, new(discard), clock, func(int) { kills = append(kills, time.Now()) })
+				done <- runGuard(p.h, new(discard), clock, func(int) { kills.Add(1) })
 			}()
 			p.write(toldUntil, uint64(end.UnixNano()), 0)
 			p.write(toldGroup, 80, 0)
-			for time.Now().Before(end) && p.r.IntN(20) > 0 {
-				time.Sleep(time.Duration(p.r.IntN(int(time.Until(end)) + 1)))
+			for time.Now().Before(end) && r.IntN(20) > 0 {
+				time.Sleep(time.Duration(r.IntN(int(time.Until(end)) + 1)))
 				if !time.Now().Before(end) {
 					break
 				}
-				require.Empty(t, kills, "seed %d: the hold was renewed", seed)
-				delay := time.Duration(p.r.IntN(200)) * time.Millisecond
+				require.Zero(t, kills.Load(), "seed %d: the hold was renewed", seed)
+				delay := time.Duration(r.IntN(200)) * time.Millisecond
 				if delay > time.Until(end) {
 					late++
 				}
-				end = end.Add(time.Duration(p.r.IntN(50)) * time.Millisecond)
+				end = end.Add(time.Duration(r.IntN(50)) * time.Millisecond)
 				p.write(toldUntil, uint64(end.UnixNano()), delay)
 			}
 			time.Sleep(time.Until(end) - 1)
-			require.Empty(t, kills, "seed %d: the hold lasts", seed)
+			require.Zero(t, kills.Load(), "seed %d: the hold lasts", seed)
 			time.Sleep(2*p.heldUp + 1)
-			require.Len(t, kills, 1, "seed %d: the hold is over", seed)
+			require.EqualValues(t, 1, kills.Load(), "seed %d: the hold is over", seed)
 			p.h.mu.Lock()
 			p.h.add(nil, os.ErrClosed)
 			p.h.mu.Unlock()
 			require.NoError(t, <-done)
-			require.Len(t, kills, 2, "lock is gone")
+			require.EqualValues(t, 2, kills.Load(), "lock is gone")
 			time.Sleep(time.Second) // for what is still to be heard
 		})
 	}
