@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -68,11 +70,24 @@ func TestCommandsPersist(t *testing.T) { synctest.Test(t, func(t *testing.T) { p
 // A command whose answers are lost is sent again in its session, and says how to go on if
 // its time ends.
 func TestLostAnswers(t *testing.T) {
+	var mu sync.Mutex
 	var sent []string
 	lose := 2 // answers
+	next := func(answers int) {
+		mu.Lock()
+		defer mu.Unlock()
+		lose, sent = answers, nil
+	}
+	log := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(sent)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/kv/{path...}", func(w http.ResponseWriter, q *http.Request) {
 		v := q.URL.Query()
+		mu.Lock()
+		defer mu.Unlock()
 		sent = append(sent, q.PathValue("path")+" "+v.Get("session")+" "+v.Get("number"))
 		switch q.PathValue("path") {
 		case "session/open":
@@ -97,15 +112,15 @@ func TestLostAnswers(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "version 7\n", out)
 	const put = "put 1/0000000000000007/o1 1"
-	require.Equal(t, []string{"session/open  ", put, put, put, "session/close 1/0000000000000007/o1 "}, sent)
+	require.Equal(t, []string{"session/open  ", put, put, put, "session/close 1/0000000000000007/o1 "}, log())
 
-	lose, sent = 1<<30, nil
+	next(1 << 30)
 	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--timeout", "300ms")
 	require.Equal(t, int(exitUnknown), code)
 	require.Contains(t, stderr, "the outcome is not known: repeat the command, at any node, with --session 1/0000000000000007/o1 --number 1")
-	require.NotContains(t, sent, "session/close 1/0000000000000007/o1 ", "the outcome can still be learnt")
-	lose, sent = 0, nil
+	require.NotContains(t, log(), "session/close 1/0000000000000007/o1 ", "the outcome can still be learnt")
+	next(0)
 	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1", "--timeout", "1m")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, []string{put}, sent)
+	require.Equal(t, []string{put}, log())
 }
