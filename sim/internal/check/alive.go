@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/internal/wire"
@@ -28,8 +29,8 @@ func (c *Checker) checkVouched(n *Process, f Arrival, now timed.Instant) {
 	p, alive := f.From, n.Stack.Datagram().Alive(now)
 	for i := range view.Members {
 		m := view.Members[i].Incarnation
-		q := c.processes[m.Node-1]
-		if q == n || q == p || !q.Up || q.Boot != m.Boot {
+		q := c.running(m)
+		if q == nil || q == n || q == p {
 			continue
 		}
 		if p.Up && p.Boot == f.Packet.Header.Boot && c.heard[c.pair(q, p)].direct < first-c.grain {
@@ -61,8 +62,8 @@ func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instan
 	alive := n.Stack.Datagram().Alive(now)
 	for i := range said.Replies {
 		v := said.Replies[i].Voter
-		p := c.processes[v.Node-1]
-		if !p.Up || p.Boot != v.Boot || n.Stack.Datagram().Boot(v.Node) != v.Boot {
+		p := c.running(v)
+		if p == nil || n.Stack.Datagram().Boot(v.Node) != v.Boot {
 			continue
 		}
 		if at := c.pair(n, p); said.Replies[i].Reply.Support {
@@ -72,6 +73,19 @@ func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instan
 			c.checkAlive(n, p)
 		}
 	}
+}
+
+// running returns the process that runs as an incarnation, or nil. It need not be the node's
+// first process: others may have been started with its id.
+func (c *Checker) running(i timed.Incarnation) *Process {
+	if p := c.processes[i.Node-1]; p.Up && p.Boot == i.Boot {
+		return p
+	}
+	at := slices.IndexFunc(c.processes, func(p *Process) bool { return p.Up && p.ID == i.Node && p.Boot == i.Boot })
+	if at < 0 {
+		return nil
+	}
+	return c.processes[at]
 }
 
 // checkAlive demands that a peer that n counts as alive hears n too, and may vote. If others
