@@ -66,7 +66,13 @@ func (d *disk) damage(files map[string][]byte) *loss {
 		delete(files, name)
 		return &loss{what: LostFile, file: name, unnoticed: !slices.ContainsFunc(names, func(n string) bool { return n != name && !strings.HasSuffix(n, ".new") })}
 	case kind == 1 && len(files[name]) > 0:
-		files[name][d.rand.IntN(len(files[name]))] ^= 1 << d.rand.IntN(8)
+		// Half of the flips hit the end of the log, which a power failure may tear: only
+		// there can one go unnoticed.
+		within := len(files[name])
+		if log := lastSegment(names); d.rand.IntN(2) == 0 && len(files[log]) > 0 {
+			name, last, within = log, true, min(len(files[log]), 128)
+		}
+		files[name][len(files[name])-1-d.rand.IntN(within)] ^= 1 << d.rand.IntN(8)
 		return &loss{what: FlippedBit, file: name, inLast: last}
 	case kind == 2 && len(files[name]) > 0:
 		files[name] = files[name][:d.rand.IntN(len(files[name]))]
