@@ -88,7 +88,7 @@ func newKeysRemoveCommand(g *globals) *cobra.Command {
 
 // newKeyCommand completes a command that changes the ring of the node and names a key.
 func newKeyCommand(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Keys, seal.KeyID, bool) (*seal.Ring, error)) *cobra.Command {
-	force := cmd.Flags().Bool("force", false, "do it even if a peer that is heard is cut off")
+	force := cmd.Flags().Bool("force", false, "do it even if it cuts a peer off")
 	cmd.Args = cli.Args
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		id, err := seal.ParseKeyID(args[0])
@@ -115,20 +115,21 @@ func installed(r, more *seal.Ring) (*seal.Ring, error) {
 	return r, nil
 }
 
-// lacking returns the peers that are heard and lack a key.
+// lacking returns the peers that have shown their keys and lack one. A peer that is not
+// heard now counts too: it may come back with the keys that it had.
 func lacking(k *api.Keys, id seal.KeyID) (ids []int) {
 	for _, p := range k.Peers {
-		if p.Alive && !slices.Contains(p.Keys, id.String()) {
+		if len(p.Keys) > 0 && !slices.Contains(p.Keys, id.String()) {
 			ids = append(ids, p.Node)
 		}
 	}
 	return ids
 }
 
-// using returns the peers that are heard and seal with a key.
+// using returns the peers whose latest packet was sealed with a key.
 func using(k *api.Keys, id seal.KeyID) (ids []int) {
 	for _, p := range k.Peers {
-		if p.Alive && len(p.Keys) > 0 && p.Keys[0] == id.String() {
+		if len(p.Keys) > 0 && p.Keys[0] == id.String() {
 			ids = append(ids, p.Node)
 		}
 	}
