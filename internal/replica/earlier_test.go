@@ -129,17 +129,24 @@ func flushedIsNoPrefix(t testing.TB) {
 
 func TestAFlushedDeliveryIsNoPrefix(t *testing.T) { flushedIsNoPrefix(t) }
 
-// A node waits for a state that contains its earlier one, and the members with that state
-// are gone before it comes. What the node has is then as good as any.
-func TestAnEarlierStateIsKeptUntilAnotherReplacesIt(t *testing.T) {
+// waitsWithAnother returns a world in which a node with the state "a" of an earlier
+// incarnation waits for the state "ab" of another, whose snapshot does not come.
+func waitsWithAnother() *world {
 	w := newWorld(3, Config{})
 	w.install(0, 1)
 	w.op(0, "a")
 	w.renew(1, 1)
 	w.install(0)
 	w.op(0, "b")
-	w.nodes[0].lazy = true // its snapshot never comes
+	w.nodes[0].lazy = true
 	w.install(0, 1)
+	return w
+}
+
+// A node waits for a state that contains its earlier one, and the members with that state
+// are gone before it comes. What the node has is then as good as any.
+func TestAnEarlierStateIsKeptUntilAnotherReplacesIt(t *testing.T) {
+	w := waitsWithAnother()
 	require.Equal(t, Transferring, w.nodes[1].r.Situation())
 	w.install(1)
 	all(t, w, "a", 1)
@@ -164,3 +171,22 @@ func TestWhatHasNotSettledEndsWithTheIncarnation(t *testing.T) {
 	w.install(0)
 	all(t, w, "", 0)
 }
+
+// A node gives up waiting for a state, and its own meets another one, in a view that ends
+// before they are merged. Its state then continues nothing of the state that never came.
+func awaitedIsNotContinued(t testing.TB) {
+	w := waitsWithAnother()
+	w.op(0, "c")
+	w.install(2)
+	w.op(2, "z")
+	w.nodes[1].lazy = true // nothing is merged
+	w.install(1, 2)
+	w.op(2, "x")
+	w.nodes[0].lazy, w.nodes[1].lazy = false, false
+	w.install(0)
+	w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "(abc|ax|zx|)", 0, 1, 2)
+}
+
+func TestAStateThatNeverCameIsNotContinued(t *testing.T) { awaitedIsNotContinued(t) }

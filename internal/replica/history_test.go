@@ -16,8 +16,9 @@ import (
 // history is a world to which anything happens that a group can meet.
 type history struct {
 	*world
-	cfg   Config
-	lives timed.BootID
+	cfg    Config
+	lives  timed.BootID
+	letter rune // of the last operation
 }
 
 // somebody returns a node that is in a view.
@@ -39,10 +40,11 @@ func (h *history) view(t *rapid.T) {
 	h.hold = nil
 }
 
-// operation broadcasts one, of a length that may overflow a queue.
+// operation broadcasts one, of a letter that the last ones did not have.
 func (h *history) operation(t *rapid.T) {
 	if i, ok := h.somebody(t); ok && h.nodes[i].r.Accepting() {
-		h.op(i, string(rune('a'+rapid.IntRange(0, 25).Draw(t, "letter"))))
+		h.letter = (h.letter + 1) % 25
+		h.op(i, string('a'+h.letter)) // the last letter is for what is flushed
 	}
 }
 
@@ -110,6 +112,9 @@ func (h *history) actions() map[string]func(*rapid.T) {
 
 // wrong returns what must never be, in words.
 func (h *history) wrong() string {
+	if len(h.lacks) > 0 {
+		return h.lacks[0]
+	}
 	for l, states := range h.named {
 		if len(states) > 1 {
 			return fmt.Sprintf("%v names %d states: %v", l, len(states), states)

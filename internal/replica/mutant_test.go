@@ -55,6 +55,7 @@ var notices = map[string]func(testing.TB){
 	"StoreUnsettledUnplaced":      placeOfAnUnsettledView,
 	"StoreTentativeIsNewer":       tentativeIsOlder,
 	"ReplicaForgetEarlier":        aloneKeeps,
+	"ReplicaContinuesAwaited":     awaitedIsNotContinued,
 	"ReplicaEarlierUnnamed":       earlierIsABranch,
 	"ReplicaAnyPositionIncludes":  earlierIsABranch,
 	"ReplicaFlushedIncludes":      flushedIsNoPrefix,

@@ -68,7 +68,7 @@ func (m *Replica) settle() {
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
 		m.forgo(Label{})
-		m.standing, m.label, m.old = Holder, m.old.Label, Earlier{}
+		m.standing, m.label, m.end, m.line, m.old = Holder, m.old.Label, m.old.End, m.old.Line, Earlier{}
 	case len(m.branches) == 0:
 		m.forgo(Label{})
 		m.standing, m.label, m.end, m.line = Blank, Label{}, Name{}, nil

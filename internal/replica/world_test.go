@@ -2,8 +2,10 @@ package replica
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -23,6 +25,7 @@ type world struct {
 	named map[Label]map[string]bool // with Stored: states that had a name
 	ops   map[rune]broadcast.Mark   // operations of one letter
 	again []string                  // with Stored: states with operations that could be ordered again
+	lacks []string                  // with Stored: states without an operation of one that they continue
 	sent  []func()                  // deliveries of messages that were broadcast
 	busy  bool                      // effects are being performed, or messages delivered
 }
@@ -223,6 +226,20 @@ func (w *world) name(n *node) {
 		}
 		w.named[l][n.app] = true
 		w.cover(n)
+		w.contain(n)
+	}
+}
+
+// contain notes a state that lacks an operation of one that it says that it continues.
+func (w *world) contain(n *node) {
+	for _, a := range n.place.Line {
+		for _, l := range []Label{a.Label, Name{a.Label, a.View, a.Reached}.label()} {
+			for earlier := range w.named[l] {
+				if strings.ContainsFunc(earlier, func(op rune) bool { return !strings.ContainsRune(n.app, op) }) {
+					w.lacks = append(w.lacks, fmt.Sprintf("%q continues %q", n.app, earlier))
+				}
+			}
+		}
 	}
 }
 

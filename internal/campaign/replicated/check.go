@@ -3,6 +3,7 @@ package replicated
 import (
 	"bytes"
 	"fmt"
+	"maps"
 
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
@@ -17,11 +18,19 @@ type check struct {
 	snapshots map[replica.Name][]byte // in canonical form: one state for each name
 	inputsOf  map[membership.ViewID][]replica.Branch
 	moves     map[[2]membership.ViewID]move
-	lasting   []opID                     // what members were told to last, in the order of being told
-	lasts     map[opID]bool              // the same as a set
-	forgiven  int                        // how many of these may be gone, because more members forgot them than a quorum can spare
-	begun     map[membership.ViewID]bool // views that went on without a quorum that remembers
-	forgot    bool                       // a node has lost its disk
+	states    map[replica.Label]map[opID]bool // what states contain that have been located
+	continued map[continuation]bool           // the claims that have been checked
+	lasting   []opID                          // what members were told to last, in the order of being told
+	lasts     map[opID]bool                   // the same as a set
+	forgiven  int                             // how many of these may be gone, because more members forgot them than a quorum can spare
+	begun     map[membership.ViewID]bool      // views that went on without a quorum that remembers
+	forgot    bool                            // a node has lost its disk
+}
+
+// continuation is the claim that a state continues another one.
+type continuation struct {
+	state replica.Label
+	from  replica.Ancestor
 }
 
 // move is the way of members together from one view to another.
@@ -32,7 +41,8 @@ type move struct {
 
 func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
-		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{}, lasts: map[opID]bool{}}
+		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{},
+		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {
@@ -89,6 +99,31 @@ func (c *check) inputs(m *member, e *replica.Effect) {
 	for _, b := range e.Branches {
 		if b.Members.Has(m.inc.Node) && !bytes.Equal(m.app.parse(bytesOf(b.State)).canonical(), m.app.canonical()) {
 			c.fail("branch", m, "has another state than its branch %v of %v brings to the merge", b.Label, b.Members)
+		}
+	}
+}
+
+// continues demands, when the application gets to a place, that its state contains those
+// that it continues: others give way to it without a merge.
+func (c *check) continues(m *member, p *replica.Place) {
+	label := p.Named().Label
+	if c.states[label] == nil {
+		c.states[label] = maps.Clone(m.app.ops)
+	}
+	for _, a := range p.Line {
+		claim := continuation{label, a}
+		if c.continued[claim] {
+			continue
+		}
+		c.continued[claim] = true
+		end := replica.Place{Earlier: replica.Earlier{Label: a.Label}, View: a.View, Position: a.Reached}
+		for _, earlier := range []replica.Label{a.Label, end.Named().Label} {
+			for id := range c.states[earlier] {
+				if !m.app.ops[id] {
+					c.fail("continues", m, "its state %v at %v says that it continues %v, and lacks operation %x of it", label, p.View, earlier, id)
+					return
+				}
+			}
 		}
 	}
 }

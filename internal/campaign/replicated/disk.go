@@ -240,6 +240,7 @@ func (s *run) keep(m *member, e *replica.Effect) {
 			d.keeper.Dislocate()
 			return
 		}
+		s.check.continues(m, e.Place)
 		d.ordered = slices.Clone(e.Place.Ordered)
 		steps := d.keeper.Locate(e.Place)
 		d.know(m.app)
