@@ -63,12 +63,16 @@ func changed(files map[string][]byte, name string, f func(b []byte) []byte) map[
 }
 
 // noDamageIsSilent changes files of a journal in one place after the other. Each time
-// the journal is refused, or has all records.
+// the journal is refused, or has all records and goes on.
 func noDamageIsSilent(t testing.TB) {
 	d := disktest.New()
-	want := sample(t, d, 700, 36, 15)
+	refused, whole := noneIsSilent(t, d, sample(t, d, 700, 36, 15))
+	require.Greater(t, refused, whole, "most bytes count")
+}
+
+// noneIsSilent returns how often the journal on a disk was refused, and how often it was not.
+func noneIsSilent(t testing.TB, d *disktest.Disk, want []string) (refused, whole int) {
 	files := d.Files()
-	refused, whole := 0, 0
 	check := func(what, name string, files map[string][]byte) {
 		got, err := read(files)
 		if err != nil {
@@ -78,6 +82,9 @@ func noDamageIsSilent(t testing.TB) {
 			return
 		}
 		require.Equal(t, want, got, what)
+		j, err := journal.OpenOn(disktest.Of(files), journal.Options{Segment: 700})
+		require.NoError(t, err, what)
+		goesOn(t, j, slices.Clone(want))
 		whole++
 	}
 	check("nothing", "", files)
@@ -95,8 +102,43 @@ func noDamageIsSilent(t testing.TB) {
 		delete(lost, name)
 		check("no "+name, name, lost)
 	}
-	require.Greater(t, refused, whole, "most bytes count")
+	return refused, whole
 }
+
+// noneBehindSnapshots damages journals with a snapshot of all their records, whose process ended
+// before it wrote anything else. The log must not end before the snapshot does: a record
+// that took a number of the snapshot would not count.
+func noneBehindSnapshots(t testing.TB) {
+	for records := 1; records < 4; records++ {
+		d := disktest.New()
+		j, err := journal.OpenOn(d, journal.Options{Segment: 700})
+		require.NoError(t, err)
+		var all []string
+		for n := range records {
+			all = append(all, strings.Repeat(fmt.Sprint(n), 9)+"\n")
+			var b journal.Batch
+			b.Add([]byte(all[n]))
+			require.NoError(t, j.Append(&b))
+		}
+		require.NoError(t, writeSnapshot(j, all))
+		noneIsSilent(t, d, all)
+	}
+}
+
+func TestNoDamageBehindASnapshotIsSilent(t *testing.T) { noneBehindSnapshots(t) }
+
+// nothingFollowsSnapshots appends bytes to a snapshot.
+func nothingFollowsSnapshots(t testing.TB) {
+	d := disktest.New()
+	sample(t, d, 700, 20, 20)
+	for _, name := range files(d, "snapshot-") {
+		_, err := read(changed(d.Files(), name, func(b []byte) []byte { return append(b, 0) }))
+		require.True(t, names(err), "%v", err)
+		require.True(t, disktest.Blames(err, name), "%v", err)
+	}
+}
+
+func TestNothingFollowsASnapshot(t *testing.T) { nothingFollowsSnapshots(t) }
 
 func TestNoDamageIsSilent(t *testing.T) { noDamageIsSilent(t) }
 

@@ -252,3 +252,66 @@ func unflushedNames(t testing.TB) {
 
 // Nothing is removed because of a name that only the memory of the system has.
 func TestNamesAreFlushedBeforeTheyCount(t *testing.T) { unflushedNames(t) }
+
+// oneFailedFlush has each flush fail once, so also that of the end of a segment, and requires
+// that the call tells which made it, and that the journal accepts nothing more.
+func oneFailedFlush(t testing.TB) {
+	broken := errors.New("input/output error")
+	o := journal.Options{Segment: 400}
+	failed := 0
+	for flush := range 12 {
+		d, j := nearItsEnd(t, o)
+		d.BeforeSync(func() {
+			if d.FailSync(nil); flush == 0 {
+				d.FailSync(broken)
+				failed++
+			}
+			flush--
+		})
+		for n := 2; n < 5; n++ {
+			before := failed
+			err := appendOne(j, n, 90)
+			if failed > before {
+				require.ErrorIs(t, err, broken)
+				require.ErrorIs(t, appendOne(j, n, 90), broken)
+				break
+			}
+			require.NoError(t, err)
+		}
+		_ = j.Close()
+	}
+	require.Greater(t, failed, 4)
+}
+
+// A flush that fails once is told, whatever it was for.
+func TestOneFailedFlushIsTold(t *testing.T) { oneFailedFlush(t) }
+
+// unallocated is a disk that has no room to allocate, as one that is full.
+type unallocated struct{ *disktest.Disk }
+
+// Open implements [journal.Disk].
+func (d unallocated) Open(name string) (journal.File, error) {
+	f, err := d.Disk.Open(name)
+	return unallocatedFile{f}, err
+}
+
+type unallocatedFile struct{ journal.File }
+
+// Allocate implements [journal.File].
+func (unallocatedFile) Allocate(int64) error { return journal.ErrFull }
+
+// opensOnFullDisks opens a journal on a disk that has no room for all of its segment.
+func opensOnFullDisks(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	d, j := nearItsEnd(t, o)
+	want, err := content(j)
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	j, err = journal.OpenOn(unallocated{d}, o)
+	require.NoError(t, err)
+	got, err := content(j)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestAJournalOpensOnAFullDisk(t *testing.T) { opensOnFullDisks(t) }

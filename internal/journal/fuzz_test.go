@@ -39,7 +39,7 @@ func FuzzOpen(f *testing.F) {
 }
 
 // goesOn appends to a journal on a disk of this package, and reads it again.
-func goesOn(t *testing.T, j *journal.Journal, want []string) {
+func goesOn(t testing.TB, j *journal.Journal, want []string) {
 	var b journal.Batch
 	b.Add([]byte("one more"))
 	require.NoError(t, j.Append(&b))

@@ -33,5 +33,15 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalDropsTooMuch":        snapshotsAnywhere,
 		"JournalMixedUnnamed":        olderCopiesAreNamed,
 		"JournalOfAnother":           journalsAreNotMixed,
+		"JournalEndFaultUntold":      oneFailedFlush,
+		"JournalCloseDropsWaiting":   closesInOrder,
+		"JournalShorterThanSnapshot": noneBehindSnapshots,
+		"JournalNeedsAllRoom":        opensOnFullDisks,
+		"JournalKeepsCovered":        snapshotsAnywhere,
+		"JournalKeepsWhatACrashLeft": snapshotsAnywhere,
+		"JournalSnapshotAhead":       snapshotsOfRecords,
+		"JournalStateGoesOn":         nothingFollowsSnapshots,
+		"JournalMarkTwice":           marksOnce,
+		"JournalMarkFaultForgotten":  marksOnce,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -205,7 +206,9 @@ func TestNothingDurableIsLostWithThePower(t *testing.T) {
 }
 
 // snapshotsAnywhere makes a snapshot at every record, so also at the last but one of a
-// file, and requires that all records are still there.
+// file, and requires that all records are still there, and no file without one that the
+// snapshot does not stand for, unless it is the last. If the process ends before the others
+// are removed, the next one removes them.
 func snapshotsAnywhere(t testing.TB) {
 	var all []string
 	for n := range 30 {
@@ -220,10 +223,18 @@ func snapshotsAnywhere(t testing.TB) {
 			b.Add([]byte(r))
 			require.NoError(t, j.Append(&b))
 		}
+		unremoved := maps.Clone(d.Files())
 		require.NoError(t, writeSnapshot(j, all[:n]))
+		left := files(d, "log-")
+		if len(left) > 1 {
+			require.Greater(t, left[1], fmt.Sprintf("log-%016x", n+1), "a snapshot of %d", n)
+		}
 		require.NoError(t, j.Close())
+		maps.Copy(unremoved, d.Files())
+		d = disktest.Of(unremoved)
 		j, err = journal.OpenOn(d, journal.Options{Segment: 256})
 		require.NoError(t, err, "a snapshot of %d", n)
+		require.Equal(t, left, files(d, "log-"), "a snapshot of %d", n)
 		got, err := content(j)
 		require.NoError(t, err)
 		require.Equal(t, all, got)
@@ -231,3 +242,23 @@ func snapshotsAnywhere(t testing.TB) {
 }
 
 func TestASnapshotRemovesNoOtherRecords(t *testing.T) { snapshotsAnywhere(t) }
+
+// snapshotsOfRecords asks for snapshots of records that are not on the disk, and of no more
+// than the snapshot has.
+func snapshotsOfRecords(t testing.TB) {
+	j := openOn(t, disktest.New())
+	require.NoError(t, appendOne(j, 1, 9))
+	require.NoError(t, appendOne(j, 2, 9))
+	require.NoError(t, writeSnapshot(j, make([]string, 1)))
+	for number, fits := range []bool{false, false, true, false} {
+		s, err := j.NewSnapshot(uint64(number))
+		if !fits {
+			require.ErrorContains(t, err, "the disk has 2, and a snapshot of 1", "%d", number)
+			continue
+		}
+		require.NoError(t, err)
+		s.Abandon()
+	}
+}
+
+func TestASnapshotIsOfRecordsOnTheDisk(t *testing.T) { snapshotsOfRecords(t) }

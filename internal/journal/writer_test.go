@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -142,6 +143,52 @@ func TestCloseDoesNotWaitForRoom(t *testing.T) {
 		require.Empty(t, got)
 	})
 }
+
+// closesInOrder closes a writer while it writes a batch and another record waits.
+func closesInOrder(t testing.TB) {
+	d, r := disktest.New(), new(reports)
+	j := openOn(t, d)
+	began, hold := make(chan struct{}), make(chan struct{})
+	d.BeforeSync(func() { d.BeforeSync(nil); close(began); <-hold })
+	w := journal.NewWriter(j, r.options())
+	_, err := w.Append(context.Background(), []byte("one"))
+	require.NoError(t, err)
+	<-began
+	_, err = w.Append(context.Background(), []byte("two"))
+	require.NoError(t, err)
+	closed := make(chan error)
+	go func() { closed <- w.Close() }()
+	for !errors.Is(err, journal.ErrClosed) {
+		runtime.Gosched()
+		_, err = w.Append(context.Background())
+	}
+	close(hold)
+	require.NoError(t, <-closed)
+	require.Equal(t, []uint64{1, 2}, r.durable)
+	got, err := content(openOn(t, d))
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "two"}, got)
+}
+
+// What was handed over is written before a writer is closed.
+func TestCloseWritesWhatWaits(t *testing.T) { closesInOrder(t) }
+
+// marksOnce has an idle journal write that all is flushed. A journal that could not does not go
+// on: the disk may have a part of the mark.
+func marksOnce(t testing.TB) {
+	d := disktest.New()
+	j := openOn(t, d)
+	require.NoError(t, appendOne(j, 1, 9))
+	require.True(t, j.Mark())
+	require.False(t, j.Mark(), "again")
+	require.NoError(t, appendOne(j, 2, 9))
+	d.FailAfter(0)
+	require.False(t, j.Mark())
+	d.FailAfter(-1)
+	require.ErrorIs(t, appendOne(j, 3, 9), disktest.ErrPower)
+}
+
+func TestAnIdleJournalIsMarkedOnce(t *testing.T) { marksOnce(t) }
 
 // After a failed flush or write nobody knows what is on the disk: a journal accepts
 // nothing more, even if the disk works again. A full disk is no such end.
