@@ -29,8 +29,8 @@ func newNodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "node",
 		Short: "Run a node",
-		Long: `Run a node. At SIGTERM or SIGINT it hands over and leaves the group; a second signal
-ends it at once. At SIGHUP it reads the list of peers and the key file again.
+		Long: `Run a node. At SIGTERM or SIGINT it hands over and leaves the group; another one, half a
+second later or more, ends it at once. At SIGHUP it reads the list of peers and the key file again.
 
 Every flag can be set in the environment (FAILAWARE_ and the flag in capitals, as in
 FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags take precedence
@@ -352,18 +352,7 @@ func (r *nodeRun) depart(why string, forGood bool, signals <-chan os.Signal) err
 	r.log.Info("leaving", "why", why, "leads", led)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), r.cfg.leaveTimeout, errLate)
 	defer cancel()
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if !isReload(s) {
-					cancel()
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	go hurry(ctx, signals, cancel)
 	begin, leave := time.Now(), r.node.Leave
 	if forGood {
 		leave = r.node.LeaveForGood
@@ -382,6 +371,26 @@ func (r *nodeRun) depart(why string, forGood bool, signals <-chan os.Signal) err
 		return cli.No(fmt.Errorf("node %v stopped as if crashed, at the second signal", r.node.ID()))
 	default:
 		return err
+	}
+}
+
+// sameRequest is how long signals after the first one ask for nothing more: programs such
+// as timeout send a signal to a process and to its group, so that it comes twice.
+const sameRequest = 500 * time.Millisecond
+
+// hurry calls atOnce when another signal asks a node to end that leaves already, until ctx
+// is done.
+func hurry(ctx context.Context, signals <-chan os.Signal, atOnce func()) {
+	begin := time.Now()
+	for {
+		select {
+		case s := <-signals:
+			if !isReload(s) && time.Since(begin) >= sameRequest {
+				atOnce()
+			}
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
