@@ -70,7 +70,7 @@ func claimID(ctx context.Context, cfg Config, a *statedir.Assigned) (*Node, erro
 			return nil, errors.Join(n.err, ctx.Err())
 		}
 		if err := n.state.Discard(); err != nil {
-			return nil, fmt.Errorf("failaware: the state directory: %w", err)
+			return nil, fmt.Errorf("failaware: StateDir: %w", err)
 		}
 		used = used.Union(refused.Used).With(cfg.ID)
 		n.log.Info("the id is in use; this node chooses another one", "id", cfg.ID)

@@ -35,6 +35,7 @@ func wrongSettings(t testing.TB) {
 		"ID:":                        {},
 		"Name:":                      {ID: 1, Name: strings.Repeat("x", 256)},
 		"Group:":                     {ID: 1, Group: strings.Repeat("x", 256)},
+		`Group: "a\nb" has`:          {ID: 1, Group: "a\nb"},
 		`Listen: "nowhere" is not`:   {ID: 1, Listen: "nowhere"},
 		`Listen: ":7000" is not a l`: {ID: 1, Listen: ":7000"},
 		`Listen: "192.0.2.7:1" is n`: {ID: 1, Listen: "192.0.2.7:1"},

@@ -37,8 +37,8 @@ func (c Config) Validate() (Bounds, error) {
 	var errs faults
 	errs = append(errs, c.checkID()...)
 	errs = append(errs, c.checkLabels()...)
-	if len(c.Group) > maxGroup {
-		errs.add("Group: %d bytes are more than %d", len(c.Group), maxGroup)
+	if err := wire.CheckText(c.Group, maxGroup); err != nil {
+		errs.add("Group: %w", err)
 	}
 	if err := c.checkListen(); err != nil {
 		errs.add("Listen: %w", err)

@@ -22,7 +22,7 @@ var (
 	ErrSuccessor = errors.New("failaware: no such successor")
 	// ErrStaticQuorum: this node's quorum system cannot be replaced: it has none, or no
 	// state directory, or [BroadcastConfig.RequireQuorum].
-	ErrStaticQuorum = errors.New("failaware: the quorum system of this node cannot be replaced: that needs Quorum or JoinQuorum, StateDir, and no Broadcast.RequireQuorum")
+	ErrStaticQuorum = errors.New("failaware: the quorum system of this node cannot be replaced: that needs a quorum system, a state directory, and no broadcast that requires quorums")
 	// ErrSuperseded: another quorum system than the one asked for is the next.
 	ErrSuperseded = errors.New("failaware: another quorum system comes next")
 	// ErrDuplicateID: another process uses this node's id, and keeps it.

@@ -30,13 +30,13 @@ func guaranteesOf(c *nodeConfig, b failaware.Bounds) guarantees {
 		g.Warnings = append(g.Warnings, w)
 	}
 	if c.StateDir == "" {
-		g.Warnings = append(g.Warnings, "without --state-dir, max_lock_time must never be lowered between runs, "+
+		g.Warnings = append(g.Warnings, "without --state-dir, --max-lock-time must never be lowered between runs, "+
 			"and nothing keeps a second process with the same id from starting on this machine")
 	}
 	if c.Insecure && c.KeyFile == "" {
 		g.Warnings = append(g.Warnings, "packets are neither authenticated nor secret: any host that can send to this node can pretend to be any node")
 	}
-	g.Warnings = append(g.Warnings, c.Config.Warnings()...)
+	g.Warnings = append(g.Warnings, c.warnings...)
 	return g
 }
 

@@ -92,7 +92,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if r.cfg.report != "" {
 		rep, err := openReport(r.cfg.report, r.log)
 		if err != nil {
-			return cli.Wrong("the report: %w", err)
+			return cli.Wrong("--report: %w", err)
 		}
 		r.cfg.OnPublish = rep.published
 	}
@@ -275,11 +275,11 @@ func (r *nodeRun) pageURL() string {
 func (r *nodeRun) startError(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrServeTime): // it names its own address
-		return cli.Wrong("%w", err)
+		return cli.Wrong("%s", fieldsToFlags(err.Error()))
 	case errors.Is(err, syscall.EADDRINUSE):
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
-		return cli.Wrong("%w", err)
+		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}

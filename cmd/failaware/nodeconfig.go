@@ -50,6 +50,9 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 	if err != nil {
 		return c, bounds, cli.WrongUsage(explain(err, merged))
 	}
+	for _, w := range c.Config.Warnings() {
+		c.warnings = append(c.warnings, merged.explain(w))
+	}
 	if c.leaveTimeout == 0 {
 		c.leaveTimeout = bounds.Depose + 5*time.Second
 	}
@@ -80,18 +83,32 @@ func apply(values source) (nodeConfig, error) {
 		errs = append(errs, fmt.Errorf("%s: it needs --broadcast", origin(settings[i], values, "")))
 	}
 	errs = append(errs, c.takeOutputs(values)...)
+	errs = append(errs, c.checkAPIs(values)...)
+	if len(values["timing.max_lock_time"]) == 0 {
+		c.Timing.MaxLockTime = max(c.Timing.MaxLockTime, c.Timing.LockTime)
+	}
+	return c, errors.Join(errs...)
+}
+
+// checkAPIs checks the addresses of the API, and what is for some of them only.
+func (c *nodeConfig) checkAPIs(values source) (errs []error) {
 	if err := c.checkAPI(); err != nil {
-		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "api" })
-		errs = append(errs, fmt.Errorf("%s: %w", origin(settings[i], values, ""), err))
+		errs = append(errs, values.fault("api", "%w", err))
 	}
 	if c.http != "" && !api.LoopbackAddr(c.http) {
-		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "http" })
-		errs = append(errs, fmt.Errorf("%s: %q is not HOST:PORT of a loopback address", origin(settings[i], values, ""), c.http))
+		errs = append(errs, values.fault("http", "%q is not HOST:PORT of a loopback address", c.http))
 	}
 	if err := c.checkRemote(values); err != nil {
 		errs = append(errs, err)
 	}
-	return c, errors.Join(errs...)
+	pages := c.http != "" || c.remote.listen != ""
+	if c.apiToken != "" && !pages && !c.tcpAPI() {
+		errs = append(errs, values.fault("api_token", "a socket asks for no token: it needs --http, --api-listen, or HOST:PORT as --api"))
+	}
+	if c.pprof && !pages && c.api == "none" {
+		errs = append(errs, values.fault("pprof", "it needs an API, and --api is none"))
+	}
+	return errs
 }
 
 func (c *nodeConfig) checkAPI() error {
@@ -127,30 +144,34 @@ func (c *nodeConfig) tcpAPI() bool {
 func explain(err error, values source) error {
 	var errs []error
 	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "Timing: ")
-		field, rest, _ := strings.Cut(line, ": ")
-		what := ""
-		if at := strings.IndexByte(field, '['); at >= 0 { // Peers[i] (…)
-			field, what = field[:at], field[at:]
-		}
-		i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field })
-		if i < 0 {
-			errs = append(errs, errors.New(line))
-			continue
-		}
-		value := valueAt(settings[i], values, what)
-		if value != "" {
-			value = fmt.Sprintf("%q: ", value)
-		}
-		rest = element.ReplaceAllStringFunc(rest, func(e string) string {
-			if text := valueAt(settings[i], values, e); text != "" {
-				return fmt.Sprintf("%q", text)
-			}
-			return e
-		})
-		errs = append(errs, fmt.Errorf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest)))
+		errs = append(errs, errors.New(values.explain(strings.TrimRight(line, "\n"))))
 	}
 	return errors.Join(errs...)
+}
+
+// explain returns a line about a field with the origin of its value in place of the field.
+func (values source) explain(line string) string {
+	line = strings.TrimPrefix(line, "Timing: ")
+	field, rest, _ := strings.Cut(line, ": ")
+	what := ""
+	if at := strings.IndexByte(field, '['); at >= 0 { // Peers[i] (…)
+		field, what = field[:at], field[at:]
+	}
+	i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field })
+	if i < 0 {
+		return line
+	}
+	value := valueAt(settings[i], values, what)
+	if value != "" {
+		value = fmt.Sprintf("%q: ", value)
+	}
+	rest = element.ReplaceAllStringFunc(rest, func(e string) string {
+		if text := valueAt(settings[i], values, e); text != "" {
+			return fmt.Sprintf("%q", text)
+		}
+		return e
+	})
+	return fmt.Sprintf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest))
 }
 
 // element matches the name that errors have for a value of a list.
@@ -175,6 +196,12 @@ func origin(s *setting, values source, what string) string {
 		return v.origin
 	}
 	return list[len(list)-1].origin
+}
+
+// fault returns an error about the setting with a key. It names the origin of the value.
+func (values source) fault(key, format string, args ...any) error {
+	i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == key })
+	return fmt.Errorf("%s: %w", origin(settings[i], values, ""), fmt.Errorf(format, args...))
 }
 
 // elementOf returns the value of a list that a name such as "[2]" or "Peers[2]" means.

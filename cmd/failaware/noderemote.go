@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net"
-	"slices"
 	"syscall"
 
 	"github.com/failaware/failaware/internal/api"
@@ -19,14 +17,10 @@ type remoteConfig struct {
 
 // checkRemote checks that no host is served that does not authenticate itself.
 func (c *nodeConfig) checkRemote(values source) error {
-	named := func(key, format string, args ...any) error {
-		i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == key })
-		return fmt.Errorf("%s: %w", origin(settings[i], values, ""), fmt.Errorf(format, args...))
-	}
 	if c.remote.listen == "" {
 		for _, key := range []string{"api_tls_cert", "api_tls_key", "api_client_ca"} {
 			if len(values[key]) > 0 {
-				return named(key, "it needs --api-listen")
+				return values.fault(key, "it needs --api-listen")
 			}
 		}
 		return nil
@@ -34,11 +28,11 @@ func (c *nodeConfig) checkRemote(values source) error {
 	_, port, err := net.SplitHostPort(c.remote.listen)
 	switch {
 	case err != nil || port == "":
-		return named("api_listen", "%q is not HOST:PORT", c.remote.listen)
+		return values.fault("api_listen", "%q is not HOST:PORT", c.remote.listen)
 	case c.remote.cert == "" || c.remote.key == "":
-		return named("api_listen", "--api-tls-cert and --api-tls-key are needed: other hosts are served over TLS only")
+		return values.fault("api_listen", "--api-tls-cert and --api-tls-key are needed: other hosts are served over TLS only")
 	case c.remote.authority == "" && c.apiToken == "":
-		return named("api_listen", "--api-client-ca or --api-token is needed: other hosts must authenticate themselves")
+		return values.fault("api_listen", "--api-client-ca or --api-token is needed: other hosts must authenticate themselves")
 	}
 	return nil
 }

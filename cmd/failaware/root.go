@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -164,4 +165,15 @@ func line[T any](prefix string, text func(*T) string) func(io.Writer, *T) error 
 		_, err := fmt.Fprintln(w, prefix+text(answer))
 		return err
 	}
+}
+
+// inWords returns an error with a word of the command line in place of the parameter that a
+// node's refusal begins with.
+func inWords(err error, parameter, word string) error {
+	if e, ok := errors.AsType[*api.StatusError](err); ok {
+		if rest, begins := strings.CutPrefix(e.Text, parameter+": "); begins {
+			return cli.Wrong("%s: %s", word, rest)
+		}
+	}
+	return err
 }

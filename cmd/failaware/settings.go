@@ -45,6 +45,8 @@ type nodeConfig struct {
 	kvDir          string
 	kvLeased       bool
 	kvTrace        bool
+
+	warnings []string // about settings that are probably a mistake
 }
 
 // setting can be set by a flag, in the environment, or in the file. The variable is
@@ -121,7 +123,7 @@ var settings = []*setting{
 	{"timing.keepalive_period", "keepalive-period", "duration", "KeepalivePeriod", "every node is heard by every other at least this often, directly or through their leader", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.KeepalivePeriod })},
 	{"timing.expires", "expires", "duration", "Expires", "a peer without a message in time for this long is not alive", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
 	{"timing.lock_time", "lock-time", "duration", "LockTime", "the time for which a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
-	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants; without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
+	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants (default that of the preset, or the lock time if that is longer); without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
 
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", parsed(func(c *nodeConfig) *failaware.Mode { return &c.Mode }, leader.ParseMode)},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", parsed(func(c *nodeConfig) *failaware.RankBy { return &c.RankBy }, leader.ParseRankBy)},

@@ -97,7 +97,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 		case ctx.Err() != nil:
 			return nil
 		case run == "": // no stream has begun
-			return err
+			return inWords(err, "since", "--since")
 		}
 		if _, gone := errors.AsType[*api.UnreachableError](err); !gone {
 			return err

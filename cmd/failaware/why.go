@@ -28,7 +28,7 @@ of which node led to it, and by which rule with which of the settings.`,
 				return err
 			}
 			_, err := show(g, cmd, "/v1/why?about="+args[0], func(w io.Writer, a *api.Why) error { return writeWhy(w, a, all) })
-			return err
+			return inWords(err, "about", "why")
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "show all causes that the node keeps, not only the latest three")

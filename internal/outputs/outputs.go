@@ -33,12 +33,12 @@ type Outputs struct {
 func Start(ctx context.Context, c Config, source serve.Source) (o Outputs, err error) {
 	if c.Listen != "" {
 		if o.ntp, err = ntpserver.Listen(c.Listen, source, c.NTP); err != nil {
-			return Outputs{}, fmt.Errorf("NTP: %w", err)
+			return Outputs{}, fmt.Errorf("NTP.Listen: %w", err)
 		}
 	}
 	if c.Path != "" {
 		if o.segment, err = clockbound.Create(ctx, c.Path, source, c.Bound); err != nil {
-			return Outputs{}, errors.Join(fmt.Errorf("ClockBound: %w", err), o.Close())
+			return Outputs{}, errors.Join(fmt.Errorf("ClockBound.Path: %w", err), o.Close())
 		}
 	}
 	return o, nil

@@ -34,10 +34,10 @@ func rule(e event.Event, t *timed.Timing) string {
 	case event.ViewStale:
 		return staleRule(e)
 	case event.ClockFault:
-		return fmt.Sprintf("All clocks keep a drift of at most %v. A delay below MinDelay (%s), or offsets without a common point, prove that one of the two does not.",
+		return fmt.Sprintf("All clocks keep a drift of at most %v. A delay below the least one that is possible (%s), or offsets without a common point, prove that one of the two does not.",
 			t.MaxDrift, brief.Duration(t.MinDelay))
 	case event.ClockAdopted, event.ClockStepped:
-		return "Group time is the clock of the leader. A new leader continues from the time that it shows; a follower steps only when the difference is above StepThreshold, or when it had no group time before."
+		return "Group time is the clock of the leader. A new leader continues from the time that it shows; a follower steps only when the difference is above the step threshold, or when it had no group time before."
 	case event.Falseticker:
 		return "UTC is what lies within the intervals of most references. A reference outside is left out."
 	}

@@ -27,9 +27,13 @@ const (
 )
 
 // CheckName returns an error if a node cannot have a name.
-func CheckName(name string) error {
-	if len(name) > MaxName {
-		return fmt.Errorf("%d bytes are more than %d", len(name), MaxName)
+func CheckName(name string) error { return CheckText(name, MaxName) }
+
+// CheckText returns an error if a name of more than most bytes, or one that people cannot
+// read or tell from another, is given to anything.
+func CheckText(name string, most int) error {
+	if len(name) > most {
+		return fmt.Errorf("%d bytes are more than %d", len(name), most)
 	}
 	if !printable(name) || strings.TrimSpace(name) != name {
 		return fmt.Errorf("%q has characters that cannot be shown, or spaces at its ends", name)

@@ -29,7 +29,7 @@ type Assigned struct {
 // [ErrInUse] or [ErrDamaged], or is the system's.
 func OpenAssigned(dir string) (*Assigned, error) {
 	if err := durable.MakeDir(dir); err != nil {
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		return nil, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	a := &Assigned{dir: dir}
 	var err error
@@ -37,7 +37,7 @@ func OpenAssigned(dir string) (*Assigned, error) {
 		if errors.Is(err, durable.ErrLocked) {
 			return nil, fmt.Errorf("%w: a node without a configured id already runs with the state directory %s; each needs a directory of its own", ErrInUse, dir)
 		}
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		return nil, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	if a.id, err = a.read(); err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -62,7 +62,7 @@ func (a *Assigned) read() (timed.NodeID, error) {
 		return timed.NoNode, fmt.Errorf("%w: %w; remove the file, and the node takes another id", ErrDamaged, err)
 	}
 	if err != nil {
-		return timed.NoNode, fmt.Errorf("failaware: the state directory: %w", err)
+		return timed.NoNode, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	return id, nil
 }

@@ -47,7 +47,7 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 		return nil, fmt.Errorf("%w: %w; a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch", ErrDamaged, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		return nil, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	return &s, d.checkAge(&s)
 }

@@ -51,7 +51,7 @@ type Dir struct {
 // [ErrDamaged], or is the system's.
 func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 	if err := durable.MakeDir(dir); err != nil {
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		return nil, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
 	var err error
@@ -59,7 +59,7 @@ func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 		if errors.Is(err, durable.ErrLocked) {
 			return nil, fmt.Errorf("%w: node %v already runs with the state directory %s", ErrInUse, id, dir)
 		}
-		return nil, fmt.Errorf("failaware: the state directory: %w", err)
+		return nil, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	if err := d.begin(maxLock); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -105,7 +105,7 @@ func (d *Dir) read() (r record, known bool, err error) {
 			"and if no edict that names a vote of it is in use", ErrDamaged, err, d.id)
 	}
 	if err != nil {
-		return r, true, fmt.Errorf("failaware: the state directory: %w", err)
+		return r, true, fmt.Errorf("failaware: StateDir: %w", err)
 	}
 	return r, true, nil
 }
@@ -118,7 +118,7 @@ func (d *Dir) checkHalves(known, listed bool) (has bool, err error) {
 	_, err = os.Lstat(d.epochPath())
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("failaware: the state directory: %w", err)
+		return false, fmt.Errorf("failaware: StateDir: %w", err)
 	case err == nil && !known:
 		return true, d.half(d.path, d.epochPath())
 	case err != nil && listed:
