@@ -85,6 +85,47 @@ func TestTheNetworkIsCutThroughThePage(t *testing.T) {
 	b.requireNoErrors()
 }
 
+// All links are cut, so that there are as many partitions as nodes. Their titles stay apart
+// and in the picture, and what axes say fits beside them.
+func TestManyPartitionsCanBeRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1440, 900)
+	b.dark(false)
+	b.do(chromedp.Navigate(startDemo(t)))
+	b.until("#summary", whole.MatchString)
+	b.do(chromedp.KeyEvent("1"), chromedp.KeyEvent("2"), chromedp.KeyEvent("3"), chromedp.KeyEvent("4"), chromedp.KeyEvent("5"))
+	b.click("#do-cut")
+	b.untilShown(regexp.MustCompile(`^5 leaders · `), map[string]int{"#graph .field": 5})
+	b.settle()
+	b.shoot("alone", true)
+	require.Empty(t, eval[string](b, collisions))
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2)))
+	b.settle()
+	b.shoot("alone-phone", true)
+	require.Empty(t, eval[string](b, collisions))
+
+	require.Equal(t, []string{"0 ms", "4999 ms", "0 s", "2.5 s", "15 s", "-250 µs", "7/s"}, eval[[]string](b, `import("/dashboard/charts.js").then((c) =>
+		[c.withUnit(" ms", " s")(0, [0, 4999]), c.withUnit(" ms", " s")(0, [0, 2500, 15000]), c.withUnit(" µs", " ms")(0, [-250]), c.withUnit("/s", "k/s")(0, [7])].flat())`,
+		chromedp.EvalAwaitPromise))
+	b.requireNoErrors()
+}
+
+// collisions is an expression that names the first title of a partition that leaves the
+// picture or covers another text of it.
+const collisions = `(() => {
+	const texts = [...document.querySelectorAll("#graph .title, #graph .sub")].filter((e) => e.textContent).map((e) => [e.textContent, e.getBoundingClientRect(), e]);
+	const all = document.querySelector("#graph svg").getBoundingClientRect();
+	for (const [text, a, e] of texts) {
+		if (!e.matches(".title")) continue;
+		if (a.left < all.left || a.right > all.right || a.top < all.top) return text + " leaves the picture";
+		const hit = texts.find(([, b, other]) => other !== e && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom);
+		if (hit) return text + " covers " + hit[0];
+	}
+	return "";
+})()`
+
 // requireAccessible requires that axe-core finds no serious barrier.
 func (b *tab) requireAccessible() {
 	b.t.Helper()

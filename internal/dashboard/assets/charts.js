@@ -53,7 +53,7 @@ export class Chart {
     this.plot?.destroy();
     const { series, bands, y } = this.shape(names);
     this.plot = new uPlot({
-      width: Math.max(this.box.clientWidth, 200), height: 190, legend: { show: false }, bands, padding: [8, 8, 0, 0],
+      width: Math.max(this.box.clientWidth, 200), height: 190, legend: { show: false }, bands, padding: [8, 28, 0, 0], // the last time is written around its mark
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: { x: { time: true, range: () => [this.now - Math.min(Math.max(this.now - this.times[0], spans[0]), spans[1]), this.now] }, y: y.scale },
       axes: [axis({ size: 26, space: 90, values: (_, ticks) => ticks.map((t) => new Date(t * 1000).toLocaleTimeString([], { hour12: false })) }), axis({ values: y.values })],
@@ -71,7 +71,12 @@ export class Chart {
   }
 }
 
-const withUnit = (factor, unit) => (_, ticks) => ticks.map((t) => t === null ? "" : `${+(t * factor).toPrecision(4)}${unit}`);
+// withUnit returns what an axis says of its values, in a unit or, for values that would
+// be cut off, in the larger one that has a thousand of it.
+export const withUnit = (unit, larger) => (_, ticks) => {
+  const [by, name] = larger && Math.max(...ticks.map(Math.abs)) >= 5000 ? [1000, larger] : [1, unit];
+  return ticks.map((t) => t === null ? "" : `${+(t / by).toPrecision(4)}${name}`);
+};
 
 // clocks has the lines "1 high", "1 low" and "1 off" of node 1: its bounds, and its true
 // distance where it is known.
@@ -86,7 +91,7 @@ export function clocks(names) {
     const low = names.indexOf(name.replace("high", "low"));
     if (name.endsWith("high")) bands.push({ series: [i + 1, low + 1], fill: `${color(`--n${(name.split(" ")[0] - 1) % 9 + 1}`)}1c` });
   });
-  return { series, bands, y: { scale: { range: (_, low, high) => [Math.min(low ?? 0, -10) * 1.1, Math.max(high ?? 0, 10) * 1.1] }, values: withUnit(1, " µs") } };
+  return { series, bands, y: { scale: { range: (_, low, high) => [Math.min(low ?? 0, -10) * 1.1, Math.max(high ?? 0, 10) * 1.1] }, values: withUnit(" µs", " ms") } };
 }
 
 // changes has a point for each time that a node was without a fresh view.
@@ -95,7 +100,7 @@ export function changes(bound) {
     series: names.map((name) => name === "bound"
       ? { stroke: color("--faint"), width: 1, dash: [5, 4], points: { show: false } }
       : { stroke: color(`--n${(name - 1) % 9 + 1}`), width: 0, paths: () => null, points: { show: true, size: 8, fill: color(`--n${(name - 1) % 9 + 1}`) } }),
-    bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, bound() ?? 10) * 1.15] }, values: withUnit(1, " ms") },
+    bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, bound() ?? 10) * 1.15] }, values: withUnit(" ms", " s") },
   });
 }
 
@@ -104,7 +109,7 @@ export function rates(names) {
   const own = { sent: "--n2", received: "--n1" };
   return {
     series: names.map((name) => ({ stroke: color(own[name] || `--n${(name - 1) % 9 + 1}`), width: 1.6, points: { show: false } })),
-    bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, 5) * 1.1] }, values: withUnit(1, "/s") },
+    bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, 5) * 1.1] }, values: withUnit("/s", "k/s") },
   };
 }
 

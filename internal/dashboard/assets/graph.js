@@ -22,7 +22,8 @@ export class Graph {
       defs.append(s("marker", { id: `tip-${g}`, class: `tip d${g}`, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 6.5, markerHeight: 6.5, orient: "auto" },
         s("path", { d: "M0 .8L7.2 4L0 7.2Z" })));
     }
-    this.svg.append(defs, this.fieldLayer = s("g", { "aria-hidden": "true" }), this.linkLayer = s("g", { "aria-hidden": "true" }), this.nodeLayer = s("g"));
+    this.svg.append(defs, this.fieldLayer = s("g", { "aria-hidden": "true" }), this.linkLayer = s("g", { "aria-hidden": "true" }),
+      this.titleLayer = s("g", { "aria-hidden": "true" }), this.nodeLayer = s("g"));
     box.replaceChildren(this.svg);
   }
 
@@ -106,17 +107,26 @@ export class Graph {
 
   dressFields(p) {
     while (this.fields.length < p.partitions.length) {
-      const f = { g: s("g", { class: "field" }, s("path", { class: "area" }), s("text", { class: "title" })) };
-      [f.area, f.title] = f.g.children;
+      const f = { area: s("path", { class: "area" }), lines: [s("tspan"), s("tspan")] };
+      f.g = s("g", {}, f.area);
+      f.title = s("text", {}, ...f.lines);
       this.fields.push(f);
       this.fieldLayer.append(f.g);
+      this.titleLayer.append(f.title);
     }
-    while (this.fields.length > p.partitions.length) this.fields.pop().g.remove();
+    while (this.fields.length > p.partitions.length) {
+      const f = this.fields.pop();
+      f.g.remove();
+      f.title.remove();
+    }
     p.partitions.forEach((q, i) => {
       const f = this.fields[i], lead = p.byID.get(q.leader);
       f.nodes = q.nodes;
       set(f.g, "class", `field ${tint(q.leader)}`);
-      set(f.title, "", lead.known ? `node ${q.leader} leads · view ${shortView(lead.view) || "none"} ${lead.fresh ? "fresh" : "stale"}` : `node ${q.leader} leads`);
+      set(f.title, "class", `title ${tint(q.leader)}`);
+      f.narrow = q.nodes.length === 1 && lead.known; // its title has two lines
+      set(f.lines[0], "", `node ${q.leader} leads${lead.known && !f.narrow ? " · " : ""}`);
+      set(f.lines[1], "", lead.known ? `view ${shortView(lead.view) || "none"} ${lead.fresh ? "fresh" : "stale"}` : "");
     });
   }
 
@@ -175,8 +185,12 @@ export class Graph {
     for (const f of this.fields) {
       const points = f.nodes.map((id) => this.nodes.get(id)).filter(Boolean);
       set(f.area, "d", outline(points));
-      set(f.title, "x", (points.reduce((sum, p) => sum + p.x, 0) / points.length).toFixed(1));
-      set(f.title, "y", (Math.min(...points.map((p) => p.y)) - 53).toFixed(1));
+      const x = (points.reduce((sum, p) => sum + p.x, 0) / points.length).toFixed(1);
+      const y = Math.min(...points.map((p) => p.y)) - 53;
+      set(f.lines[0], "x", x);
+      set(f.lines[0], "y", (f.narrow ? y - 16 : y).toFixed(1));
+      set(f.lines[1], "x", f.narrow ? x : null);
+      set(f.lines[1], "y", f.narrow ? y.toFixed(1) : null);
     }
   }
 }

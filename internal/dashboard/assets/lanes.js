@@ -74,7 +74,7 @@ export class Lanes {
       lane.forEach((piece, j) => {
         const from = Math.max(x(piece.from), left), to = x(Math.min(lane[j + 1]?.from ?? now, now));
         if (to < left || piece.leader === 0) return;
-        const leads = piece.leader === n.id;
+        const leads = piece.leader === n.id && to - from > 5; // the edge would hide what is narrow
         svg.append(s("rect", { class: `piece ${tint(piece.leader)} ${leads ? "leads" : ""}`, x: from.toFixed(1), width: Math.max(to - from, 1).toFixed(1),
           y: piece.fresh ? y + 3 : y + 8, height: piece.fresh ? 16 : 6, rx: 2 }));
       });
