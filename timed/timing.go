@@ -15,7 +15,7 @@ type Timing struct {
 	// OneWayTimeout is δ: a delivery within δ of real time is timely.
 	OneWayTimeout time.Duration
 	// FastThreshold is Δ: a message whose computed delay bound is at most Δ is
-	// fast. The bound includes the helper's delay, so Δ must exceed 2δ.
+	// fast. The bound includes the helper's delay, so Δ must exceed 2δ − δmin.
 	FastThreshold time.Duration
 	// MinDelay is δmin, a lower bound of every remote delay. 0 is always safe.
 	MinDelay time.Duration

@@ -17,7 +17,14 @@ import (
 var (
 	declared = regexp.MustCompile("`([\\w./-]+\\.go):(\\w+)`")
 	plants   = regexp.MustCompile(`(?m)^mutant (\w+)$`)
+
+	// checks are the names of checks and scenarios in the simulator, and bold those that
+	// a table of the page of the papers uses.
+	checks = regexp.MustCompile(`\bFail\("([^"]+)"|\bName: "([^"]+)", Title:|(?m:^\t"([^"]+)": +(?:plain|caughtPanics)\()`)
+	bold   = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 )
+
+const papers = "docs/internals/papers.md"
 
 // names returns the declarations of a file: functions, methods, types, values.
 func names(t *testing.T, file string) (out []string) {
@@ -43,9 +50,9 @@ func names(t *testing.T, file string) (out []string) {
 	return out
 }
 
-// The declarations and planted bugs that docs/internals/papers.md names exist.
+// The declarations and planted bugs that the page of the papers names exist.
 func TestPapersNameWhatExists(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(root(t), "docs", "internals", "papers.md"))
+	b, err := os.ReadFile(filepath.Join(root(t), papers))
 	require.NoError(t, err)
 	page := string(b)
 	all := declared.FindAllStringSubmatch(page, -1)
@@ -80,6 +87,30 @@ func TestPapersNameWhatExists(t *testing.T) {
 				named++
 				if !bugs[bug] {
 					t.Errorf("there is no planted bug %q: %s", bug, line)
+				}
+			}
+		}
+	}
+	require.NotZero(t, named)
+}
+
+// The checks and scenarios that the tables of the papers name exist in the simulator.
+func TestPapersNameChecksThatExist(t *testing.T) {
+	known := map[string]bool{}
+	for name, text := range files(t, ".go") {
+		if strings.HasPrefix(name, "sim/") {
+			for _, m := range checks.FindAllStringSubmatch(text, -1) {
+				known[m[1]+m[2]+m[3]] = true
+			}
+		}
+	}
+	named := 0
+	for line := range strings.Lines(files(t, ".md")[papers]) {
+		for _, m := range bold.FindAllStringSubmatch(line, -1) {
+			if strings.HasPrefix(line, "|") {
+				named++
+				if !known[strings.ReplaceAll(m[1], "′", "'")] {
+					t.Errorf("the simulator has no check or scenario %q: %s", m[1], line)
 				}
 			}
 		}

@@ -44,7 +44,11 @@ func TestPagesAreShort(t *testing.T) {
 	sum, sizes := 0, map[string]int{}
 	for name, page := range files(t, ".md") {
 		if strings.HasPrefix(name, "docs/") && !slices.Contains(generated, name) {
-			sizes[name] = words(printed.ReplaceAllString(page, ""))
+			page = printed.ReplaceAllString(page, "")
+			if name == papers {
+				page = bold.ReplaceAllString(page, "") // a test holds them to the simulator
+			}
+			sizes[name] = words(page)
 			sum += sizes[name]
 		}
 	}
