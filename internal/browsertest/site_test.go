@@ -59,6 +59,7 @@ func TestLinksOfTheSite(t *testing.T) {
 				require.NoError(t, err, "%s: %s", name, m[1])
 			}
 			if strings.Contains(m[1], ":") {
+				require.NotRegexp(t, `^https?://[^./]+(/|$)`, m[1], "%s: a pattern of an address is no link", name)
 				continue
 			}
 			target, anchor, _ := strings.Cut(m[1], "#")
@@ -100,6 +101,21 @@ func TestTheSiteIsSearched(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#localsearch-input"), kb.Enter))
 	b.until("main", func(s string) bool { return strings.Contains(s, "epoch") })
 	require.NotContains(t, eval[string](b, "location.pathname"), "fail-awareness")
+	b.requireNoErrors()
+}
+
+// On a desk nothing is cut off: blocks of commands wrap, and so do names of files in tables.
+func TestTheSiteCutsNothingOff(t *testing.T) {
+	requireSite(t)
+	b := open(t, 1280, 860)
+	server := httptest.NewServer(http.FileServer(http.Dir(site)))
+	t.Cleanup(server.Close)
+	for _, page := range []string{"/start/three-hosts.html", "/how-to/singleton.html", "/internals/papers.html", "/reference/commands.html"} {
+		b.do(chromedp.Navigate(server.URL + page))
+		b.until("h1", func(s string) bool { return s != "" })
+		const cut = `[...document.querySelectorAll('.vp-doc pre, .vp-doc table')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent.slice(0, 200)).join('\n')`
+		require.Empty(t, eval[string](b, cut), page)
+	}
 	b.requireNoErrors()
 }
 

@@ -62,8 +62,9 @@ export default defineConfig({
   },
   markdown: {
     config: (md) => {
-      // Words in angle brackets and double braces are text, and no parts of a program.
-      md.set({ html: false })
+      // Words in angle brackets and double braces are text, and no parts of a program;
+      // http://HOST:PORT is no link.
+      md.set({ html: false, linkify: false })
       for (const rule of ['text', 'code_inline'] as const) {
         const plain = md.renderer.rules[rule]!
         md.renderer.rules[rule] = (...args) => plain(...args).replaceAll('{{', '&#123;&#123;')

@@ -1,0 +1,4 @@
+import theme from 'vitepress/theme'
+import './pages.css'
+
+export default theme
