@@ -54,7 +54,7 @@ func peerRule(e event.Event, t *timed.Timing) string {
 			return fmt.Sprintf("A peer is alive only while it hears this node: its packets must name a packet of this node that came within %s.",
 				brief.Duration(t.Expires))
 		}
-		return fmt.Sprintf("A peer is alive for %s after its last packet with a proven delay of at most %s.",
+		return fmt.Sprintf("A peer is alive for %s after its last packet with a proven delay of at most %s, less the age that this node's latest packet had for it.",
 			brief.Duration(t.Expires), brief.Duration(t.FastThreshold))
 	case event.PeerRestarted:
 		return "Votes and clock readings are those of an incarnation. Nothing of the former one counts any more."

@@ -59,7 +59,7 @@ func TestALostLeaseIsBlamedOnWhoFellSilent(t *testing.T) {
 	require.Contains(t, lost.Because[0].String(), "node 2 is silent: its last packet in time came 101ms ago (last delay bound 1ms)")
 	require.Equal(t, "elected", causes[1].Event.Kind())
 
-	require.Contains(t, s.Explain(Node(2))[0].Rule, "A peer is alive for 100ms after its last packet with a proven delay of at most 10ms.")
+	require.Contains(t, s.Explain(Node(2))[0].Rule, "A peer is alive for 100ms after its last packet with a proven delay of at most 10ms, less the age")
 	require.Empty(t, s.Explain(Clock))
 }
 
