@@ -14,47 +14,63 @@ import (
 // completionTime is how long a shell waits for a node to name its peers.
 const completionTime = 300 * time.Millisecond
 
-// completeNodes lets shells complete the ids of nodes: of those that the node at --addr
-// knows.
+// completeNodes lets shells complete the ids of nodes and of keys: of those that the node
+// at --addr knows.
 func completeNodes(root *cobra.Command, g *globals) {
-	arguments := func(others []string) cobra.CompletionFunc {
+	arguments := func(ids func(context.Context, *globals) []cobra.Completion, others []string) cobra.CompletionFunc {
 		return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(nodeIDs(cmd.Context(), g), others...), cobra.ShellCompDirectiveNoFileComp
+			return append(ids(cmd.Context(), g), others...), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
-	for _, path := range [][]string{{"why"}, {"leader", "verify"}} {
+	find := func(path ...string) *cobra.Command {
 		cmd, _, err := root.Find(path)
 		if err != nil {
 			panic(err)
 		}
-		cmd.ValidArgsFunction, cmd.ValidArgs = arguments(cmd.ValidArgs), nil
+		return cmd
 	}
-	resign, _, err := root.Find([]string{"leader", "resign"})
-	if err == nil {
-		err = resign.RegisterFlagCompletionFunc("to", arguments(nil))
+	for _, cmd := range []*cobra.Command{find("why"), find("leader", "verify")} {
+		cmd.ValidArgsFunction, cmd.ValidArgs = arguments(nodeIDs, cmd.ValidArgs), nil
 	}
-	if err != nil {
+	for _, cmd := range []*cobra.Command{find("keys", "use"), find("keys", "remove")} {
+		cmd.ValidArgsFunction = arguments(keyIDs, nil)
+	}
+	if err := find("leader", "resign").RegisterFlagCompletionFunc("to", arguments(nodeIDs, nil)); err != nil {
 		panic(err)
 	}
 }
 
-// nodeIDs returns the ids of the node and its peers with their names, or nothing if no
-// node answers.
-func nodeIDs(ctx context.Context, g *globals) (ids []cobra.Completion) {
+// answers reports whether the node at --addr has answered in time.
+func answers(ctx context.Context, g *globals, path string, answer any) bool {
 	c, err := g.client()
 	if err != nil {
-		return nil
+		return false
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
+	return c.Get(ctx, path, answer) == nil
+}
+
+// keyIDs returns the ids of the keys of the node.
+func keyIDs(ctx context.Context, g *globals) []cobra.Completion {
+	var k api.Keys
+	if !answers(ctx, g, "/v1/keys", &k) {
+		return nil
+	}
+	return k.Keys
+}
+
+// nodeIDs returns the ids of the node and its peers with their names, or nothing if no
+// node answers.
+func nodeIDs(ctx context.Context, g *globals) (ids []cobra.Completion) {
 	var m api.Members
-	if c.Get(ctx, "/v1/members", &m) != nil {
+	if !answers(ctx, g, "/v1/members", &m) {
 		return nil
 	}
 	for _, member := range m.Members {

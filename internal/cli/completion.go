@@ -29,6 +29,9 @@ func completeValues(cmd *cobra.Command) {
 	if words := strings.Fields(cmd.Use); len(words) > 1 && len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgs = alternatives(strings.Trim(words[1], "[]"))
 	}
+	if cmd.ValidArgsFunction == nil && !strings.Contains(cmd.Use, "FILE") && !strings.Contains(cmd.Use, "CMD") && len(cmd.ValidArgs) == 0 && cmd.Runnable() {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
 	for _, c := range cmd.Commands() {
 		completeValues(c)
 	}
