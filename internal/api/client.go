@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +51,12 @@ func newUnreachable(addr Address, err error) error {
 }
 
 func (e *UnreachableError) Error() string {
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown {
+		return fmt.Sprintf("the node at %s is not trusted: %v; --ca or FAILAWARE_CA names the file with that authority", e.Addr, plain(e.Err))
+	}
+	if errors.Is(e.Err, fs.ErrPermission) {
+		return fmt.Sprintf("the node at %s answers its own user, its group and root only: %v", e.Addr, plain(e.Err))
+	}
 	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), e.elsewhere)
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -215,4 +216,10 @@ func TestBadCertificatesAreNamed(t *testing.T) {
 	}
 	_, err := ClientTLS{Cert: file("node.pem")}.Config()
 	require.ErrorContains(t, err, "a certificate needs its key")
+}
+
+// Whom a node does not answer is told why, and not to look elsewhere.
+func TestForbiddenSocketsAreNotTakenForAbsentNodes(t *testing.T) {
+	err := newUnreachable(Address{Socket: "/run/x.sock"}, &net.OpError{Op: "dial", Err: syscall.EACCES})
+	require.EqualError(t, err, "the node at /run/x.sock answers its own user, its group and root only: permission denied")
 }
