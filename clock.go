@@ -120,8 +120,8 @@ type ReferenceStatus struct {
 	// Offset is of the middle of its interval from this node's displayed clock, and
 	// Bound half the width of the interval.
 	Offset, Bound time.Duration
-	Age           time.Duration // of the sample
-	Leap          clocksync.Leap
+	Age           time.Duration  // of the sample
+	Leap          clocksync.Leap // that it announces for the end of the month
 	// Falseticker says that the reference contradicts what is known of UTC.
 	Falseticker bool
 }

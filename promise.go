@@ -86,7 +86,7 @@ func (v Verification) String() string {
 // NoLeaderError says which nodes were asked last in a search for the leader that was
 // given up. It matches [ErrNoLeader], and the cause of the context that ended it.
 type NoLeaderError struct {
-	Global bool
+	Global bool // the search was for the global leader
 	// Refusals are those of the last search, in the order of asking; empty if no node
 	// was known to ask.
 	Refusals []Refusal
@@ -117,7 +117,7 @@ func (e *NoLeaderError) Unwrap() error { return e.Cause }
 
 // Refusal is the answer of a node that did not assure that it leads.
 type Refusal struct {
-	Node NodeID
+	Node NodeID // that was asked
 	// Names is the node that it follows, or NoNode if that is not known.
 	Names NodeID
 	// Silent says that it gave no answer in time.

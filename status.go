@@ -27,20 +27,20 @@ type Status struct {
 	Clock  Reading
 
 	// At one instant of the node's loop.
-	Age          time.Duration // how long ago that was
-	Boot         BootID
+	Age          time.Duration       // how long ago that was
+	Boot         BootID              // of the latest incarnation
 	Incarnations int                 // of this process: 1, and one more for every Restarted event
 	Waiting      event.RestartReason // not empty while the node waits before it begins a new incarnation
-	Ready        bool
-	Leaving      bool
+	Ready        bool                // it may vote: its waiting time is over
+	Leaving      bool                // it is telling its peers that it leaves
 	// Late says that the node acted later than Timing.SchedulingDelay within the last
 	// Timing.Expires, and tells its peers so.
 	Late     bool
-	Alive    Set
+	Alive    Set          // the peers that are alive
 	Peers    []PeerStatus // in the order of ids; those without a known id last
 	Join     []JoinStatus // what the entries of Config.Join have led to
 	Keys     []KeyID      // the one that seals packets first; empty without a KeyFile
-	Counters []Counter
+	Counters []Counter    // since the start, of all incarnations
 	Lateness Lateness
 	Delays   Durations // proven delay bounds, of all packets of accepted incarnations
 
@@ -67,8 +67,8 @@ type PeerStatus struct {
 	// none has come lately. An address that is not listed is here without an id while packets
 	// come from it that cannot be opened with the keys of this node; there are at most 8.
 	Refused  string
-	Keys     []KeyID // that it has, the one that seals its packets first
-	Alive    bool
+	Keys     []KeyID       // that it has, the one that seals its packets first
+	Alive    bool          // it is heard in time, and hears this node
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
 	Fast     bool          // that packet was fast
@@ -81,10 +81,10 @@ type PeerStatus struct {
 	OffsetKnown           bool
 	// What it says about itself.
 	Leads     bool
-	Candidate bool // it may be elected
-	Late      bool // it acts later than it should
-	Support   int  // how many nodes support it, while it leads
-	Weight    uint16
+	Candidate bool   // it may be elected
+	Late      bool   // it acts later than it should
+	Support   int    // how many nodes support it, while it leads
+	Weight    uint16 // [Config.Weight] there
 	LockedTo  NodeID // that its vote is bound to, or NoNode
 }
 
@@ -103,10 +103,10 @@ type Durations = histogram.Durations
 type Lateness struct {
 	Max     time.Duration // since the start
 	Average time.Duration // exponentially weighted, over about 16 timers
-	Last    time.Duration
-	Timers  uint64 // how many were served
-	Late    uint64 // how many of them later than SchedulingDelay
-	All     Durations
+	Last    time.Duration // of the timer served last
+	Timers  uint64        // how many were served
+	Late    uint64        // how many of them later than SchedulingDelay
+	All     Durations     // of all timers since the start
 }
 
 // Status returns everything about the node. It waits for the loop's next turn, or

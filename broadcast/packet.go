@@ -29,9 +29,9 @@ type Packet struct {
 	Header
 	Runs      []Run
 	Decisions []Decision
-	Wants     []Want
-	Log       Span // wanted decisions of the view; none if From is 0
-	Done      membership.ViewID
+	Wants     []Want            // messages that the sender lacks
+	Log       Span              // wanted decisions of the view; none if From is 0
+	Done      membership.ViewID // the proposal for which the sender lacks nothing any more; none otherwise
 	Report    *Report
 	Plan      *Plan
 	Commit    *Commit
@@ -79,9 +79,9 @@ type Run struct {
 	Boot      timed.BootID
 	Class     Class
 	Options   Options
-	Begins    bool // each is, or begins, a message
-	Ends      bool // each is, or ends, a message
-	First     uint64
+	Begins    bool   // each is, or begins, a message
+	Ends      bool   // each is, or ends, a message
+	First     uint64 // sequence of the first
 	Count     int
 	Stamp     clocksync.Time
 	Deviation time.Duration
@@ -124,8 +124,8 @@ func (r *Run) Valid() bool {
 // Decision orders the messages of its ranges, one range after the other, behind those of
 // all earlier decisions, and passes on the right to decide.
 type Decision struct {
-	Number uint64
-	Next   uint8 // index of the member that may issue the next one
+	Number uint64 // from 1 in each view
+	Next   uint8  // index of the member that may issue the next one
 	// Urgent: some message is not Weak or is Timed, so members acknowledge the
 	// decision at once.
 	Urgent bool
@@ -152,7 +152,7 @@ type Want struct {
 	Sender   timed.NodeID
 	Boot     timed.BootID
 	Class    Class
-	From, To uint64
+	From, To uint64 // sequences, both included
 }
 
 // Mark is a position in the messages of one incarnation.
@@ -168,12 +168,12 @@ type Report struct {
 	Piece
 	Proposal  membership.ViewID
 	Previous  membership.ViewID // none for a node without a view
-	Have      uint64
-	Stable    [2]uint64
-	Sent      [2]uint64 // the last sequences ever sent, by class
-	Acks      []Mark    // of the members of Previous: decisions
-	Ordered   []Mark    // ordered through, for all senders ever seen
-	Unordered []Mark    // delivered or covered by decisions through
+	Have      uint64            // the last decision whose messages it has, without a gap
+	Stable    [2]uint64         // as in [Header]
+	Sent      [2]uint64         // the last sequences ever sent, by class
+	Acks      []Mark            // of the members of Previous: decisions
+	Ordered   []Mark            // ordered through, for all senders ever seen
+	Unordered []Mark            // delivered or covered by decisions through
 }
 
 // marks returns the positions in the messages of a class.
@@ -222,13 +222,13 @@ type Commit struct {
 	Proposal  membership.ViewID
 	Branches  []Branch
 	Ordered   []Mark // base of the view, for all senders ever seen
-	Unordered []Mark
+	Unordered []Mark // the same for messages without an order
 }
 
 // Branch is the end of a previous view for those that come from it.
 type Branch struct {
 	Previous membership.ViewID
-	End      uint64
+	End      uint64    // the last decision that they deliver
 	Stable   [2]uint64 // merged, like Acks
 	Acks     []Mark    // of the members of Previous
 }

@@ -11,8 +11,8 @@ import (
 // ClockAdopted: the clock follows another timeline, without a jump.
 type ClockAdopted struct {
 	Header
-	Timeline clocksync.TimelineID `api:"timeline"`
-	Parent   clocksync.TimelineID `api:"parent"`
+	Timeline clocksync.TimelineID `api:"timeline"` // that the clock follows now
+	Parent   clocksync.TimelineID `api:"parent"`   // that Timeline continues; none if it continues none
 }
 
 // Kind returns "clock-adopted".
@@ -29,8 +29,8 @@ type ClockStepped struct {
 	// Previous is the timeline that the clock followed before; none at first, when no
 	// reading of this incarnation was on any.
 	Previous clocksync.TimelineID
-	Timeline clocksync.TimelineID `api:"timeline"`
-	Parent   clocksync.TimelineID `api:"parent"`
+	Timeline clocksync.TimelineID `api:"timeline"` // that the clock follows now
+	Parent   clocksync.TimelineID `api:"parent"`   // that Timeline continues; none if it continues none
 	Step     time.Duration        `api:"step_ns"`
 }
 
@@ -51,7 +51,7 @@ func (e ClockStepped) String() string {
 type ClockFault struct {
 	Header
 	Peer  timed.NodeID  `api:"peer"`
-	Boot  timed.BootID  `api:"boot"`
+	Boot  timed.BootID  `api:"boot"`     // of the peer
 	Bound time.Duration `api:"bound_ns"` // the delay bound that came out, or [UnknownDelay]
 }
 
@@ -102,9 +102,9 @@ func (e Falseticker) String() string {
 // Truechimer: a falseticker agrees with the others again.
 type Truechimer struct {
 	Header
-	Name   string             `api:"name"`
+	Name   string             `api:"name"` // as configured; empty if only another node knows it
 	Source clocksync.SourceID `api:"source"`
-	Node   timed.NodeID       `api:"peer"`
+	Node   timed.NodeID       `api:"peer"` // that asks it
 }
 
 // Kind returns "clock-truechimer".

@@ -65,7 +65,7 @@ func (e LeadLost) why() string {
 type Following struct {
 	Header
 	Leader timed.NodeID `api:"leader"` // NoNode: nobody
-	Boot   timed.BootID `api:"boot"`
+	Boot   timed.BootID `api:"boot"`   // the leader's; 0 with NoNode
 }
 
 // Kind returns "following".

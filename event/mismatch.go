@@ -29,8 +29,8 @@ type Differences []Difference
 
 // Difference is a setting with its values at this node and at a peer, as text.
 type Difference struct {
-	Setting string
-	Here    string
+	Setting string // its name, as package failaware has it, or the flag of a program
+	Here    string // the value at this node
 	There   string // empty: the peer has not said it, as one of an earlier build; packets have a digest
 }
 

@@ -27,7 +27,7 @@ type Restarted struct {
 	Header
 	Reason   RestartReason `api:"reason"`
 	Previous timed.BootID  `api:"previous_boot"`
-	Boot     timed.BootID  `api:"boot"`
+	Boot     timed.BootID  `api:"boot"` // of the new incarnation
 }
 
 // Kind returns "restarted".

@@ -52,7 +52,7 @@ func (e PeerSilent) String() string {
 type PeerRestarted struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
-	Boot timed.BootID `api:"boot"`
+	Boot timed.BootID `api:"boot"` // of the new incarnation
 }
 
 // Kind returns "peer-restarted".
@@ -68,7 +68,7 @@ func (e PeerRestarted) String() string {
 type PeerCloned struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
-	Boot timed.BootID `api:"boot"`
+	Boot timed.BootID `api:"boot"` // that both processes have
 }
 
 // Kind returns "peer-cloned".

@@ -14,7 +14,7 @@ type Config struct {
 	Timing timed.Timing
 	Mode   Mode
 	RankBy RankBy
-	Weight uint16
+	Weight uint16 // larger is preferred
 	// Quorum, if not nil, determines which votes make a leader a global one. BI is
 	// not promised then: a candidate with a quorum leads whatever other nodes
 	// answer.

@@ -12,15 +12,15 @@ type Stamp = edict.Stamp
 // VoteStamp is the part of a [Stamp] that a reply carries. The packet names the
 // voter.
 type VoteStamp struct {
-	Counter uint64
-	At      timed.Instant
+	Counter uint64        // the voter's number of starts; 0 if nothing counts them
+	At      timed.Instant // the voter's clock
 }
 
 // QuorumStamp is the stamps of the votes of a round with a quorum, in the order of
 // nodes. It is immutable and may be kept. Any two of one epoch have a node in common,
 // and all common nodes agree on which of the two is later.
 type QuorumStamp struct {
-	Epoch  uint64
+	Epoch  uint64 // whose quorum system counted the votes
 	Stamps []Stamp
 }
 

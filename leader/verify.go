@@ -16,7 +16,7 @@ type Question struct {
 // lead.
 type Answer struct {
 	Asked  timed.Instant // of the question
-	Asker  timed.BootID
+	Asker  timed.BootID  // the asker's incarnation
 	Local  time.Duration // of the local lease, on the answering node's clock
 	Global time.Duration // of the global lease; at most Local
 }

@@ -111,7 +111,7 @@ const (
 // Part is the view part of a leader's request.
 type Part struct {
 	Kind  PartKind
-	ID    ViewID
+	ID    ViewID        // of the view that it is about
 	Until timed.Instant // Renew, Commit: end of the lease, on the leader's clock
 	// Answered belongs to Renew: every member has answered the request with this number
 	// or a later one. 0 means that nothing is said about it.
@@ -122,7 +122,7 @@ type Part struct {
 // Report is the view part of a reply.
 type Report struct {
 	Acknowledged ViewID // the last acknowledged proposal
-	Installed    ViewID
+	Installed    ViewID // the view installed last
 	Sequence     uint64 // the largest sequence that the voter knows
 }
 

@@ -38,7 +38,7 @@ type Restored struct {
 	View     failaware.ViewID
 	Source   failaware.NodeID
 	Snapshot string
-	Bytes    uint64
+	Bytes    uint64 // of the snapshot
 }
 
 // Merged: the states of Branches became one, at all members of View.

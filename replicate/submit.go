@@ -15,7 +15,7 @@ import (
 
 // Applied is the outcome of an operation.
 type Applied struct {
-	ID failaware.MessageID
+	ID failaware.MessageID // of the message that carried it
 	// Result is what Apply returned at this node.
 	Result any
 	// Repeated says, in a [Session], that an earlier attempt was applied. Result is what

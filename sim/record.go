@@ -39,7 +39,7 @@ type RecordedMessage struct {
 	Arrived  time.Duration // Never: it is lost, or its receiver has ended
 	Fast     bool          // its computed bound is within Δ; while it is on its way, its delay
 	Bare     bool          // it proves only that the sender lives
-	Says     string
+	Says     string        // what it carries, for people
 }
 
 // BarKind is the kind of state that a bar shows.

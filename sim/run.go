@@ -10,20 +10,20 @@ import (
 // Result is the outcome of a run.
 type Result struct {
 	Seed       uint64
-	Simulated  time.Duration
-	Events     uint64
-	Hash       uint64 // of the trace: the same for the same seed and options
+	Simulated  time.Duration // true time
+	Events     uint64        // that were handled
+	Hash       uint64        // of the trace: the same for the same seed and options
 	Violation  *Violation
-	Stable     int // stable periods
-	Missed     int // of them, those that were not led or fresh in time
-	WorstElect time.Duration
-	WorstView  time.Duration
+	Stable     int           // stable periods
+	Missed     int           // of them, those that were not led or fresh in time
+	WorstElect time.Duration // the longest time to a leader in a stable period
+	WorstView  time.Duration // the longest time to an up-to-date view of all
 	// WorstDelivery is the longest time from a broadcast to a delivery of it in a stable
 	// period, while the views were up to date.
 	WorstDelivery time.Duration
 	LedTime       time.Duration // node-time led, of UpTime
-	FreshTime     time.Duration
-	UpTime        time.Duration
+	FreshTime     time.Duration // node-time with an up-to-date view, of UpTime
+	UpTime        time.Duration // node-time of processes that ran
 	Counters      Counters
 	Reached       map[string]uint64 // see [World.Sometimes]
 	Topology      *Topology         // of [RunTopology]

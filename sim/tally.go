@@ -13,22 +13,22 @@ import (
 type Tally struct {
 	Seeds            uint64  `json:"seeds"`
 	SimulatedSeconds float64 `json:"simulated_seconds"`
-	Events           uint64  `json:"events"`
-	EventsPerSecond  float64 `json:"events_per_second"`
-	TimesRealTime    float64 `json:"times_real_time"`
+	Events           uint64  `json:"events"`            // that were handled
+	EventsPerSecond  float64 `json:"events_per_second"` // of the time that the campaign took
+	TimesRealTime    float64 `json:"times_real_time"`   // simulated time by the time that it took
 	Violations       int     `json:"violations"`
-	StablePeriods    int     `json:"stable_periods"`
-	MissedLiveness   int     `json:"missed_liveness"`
-	WorstElectionMS  float64 `json:"worst_election_ms"`
-	WorstViewMS      float64 `json:"worst_view_ms"`
-	BoundElectionMS  float64 `json:"bound_election_ms"`
-	BoundViewMS      float64 `json:"bound_view_ms"`
-	RejoinMS         float64 `json:"rejoin_ms"`
-	Led              float64 `json:"led"`   // share of the time of running nodes
-	Fresh            float64 `json:"fresh"` // share of the time of running nodes
-	Groups           int     `json:"groups,omitempty"`
-	Cover            int     `json:"clique_cover,omitempty"`
-	WorstSettleMS    float64 `json:"worst_settle_ms,omitempty"`
+	StablePeriods    int     `json:"stable_periods"`            // at whose end all must be led, with up-to-date views
+	MissedLiveness   int     `json:"missed_liveness"`           // of the stable periods
+	WorstElectionMS  float64 `json:"worst_election_ms"`         // in stable periods
+	WorstViewMS      float64 `json:"worst_view_ms"`             // in stable periods
+	BoundElectionMS  float64 `json:"bound_election_ms"`         // what the timing guarantees
+	BoundViewMS      float64 `json:"bound_view_ms"`             // likewise
+	RejoinMS         float64 `json:"rejoin_ms"`                 // what a restarted node adds to both bounds
+	Led              float64 `json:"led"`                       // share of the time of running nodes
+	Fresh            float64 `json:"fresh"`                     // share of the time of running nodes
+	Groups           int     `json:"groups,omitempty"`          // at the ends of all runs of [RunTopology]
+	Cover            int     `json:"clique_cover,omitempty"`    // the cliques of minimum covers, of the same runs
+	WorstSettleMS    float64 `json:"worst_settle_ms,omitempty"` // the longest time until nothing changed, of the same runs
 	Elections        uint64  `json:"elections"`
 	Views            uint64  `json:"views"`
 	Crashes          uint64  `json:"crashes"`
@@ -52,8 +52,8 @@ type Tally struct {
 	// Never lists the situations that a campaign with these options should reach and
 	// this one did not.
 	Never       []string `json:"never_reached,omitempty"`
-	Hash        string   `json:"hash"`
-	Interrupted bool     `json:"interrupted,omitempty"`
+	Hash        string   `json:"hash"`                  // of all runs: the same for the same seeds and options
+	Interrupted bool     `json:"interrupted,omitempty"` // not all seeds were run
 
 	counters       Counters
 	hash           uint64

@@ -67,12 +67,12 @@ type World struct {
 type Counters struct {
 	Delivered, Timeouts                  uint64
 	Sent, Electing                       uint64 // packets, and those that request, grant or free votes
-	Lost, Late, Cut, Reordered, Repeated uint64
-	Corrupted, Forged                    uint64
+	Lost, Late, Cut, Reordered, Repeated uint64 // packets; Cut by a link that was cut
+	Corrupted, Forged                    uint64 // packets
 	Crashes, Restarts, Elections, Views  uint64
-	Casts, Deliveries                    uint64                // messages of the broadcast
-	Faults                               [fault.Classes]uint64 // by class
-	Sometimes                            [situation.Count]uint64
+	Casts, Deliveries                    uint64                  // messages of the broadcast
+	Faults                               [fault.Classes]uint64   // by class
+	Sometimes                            [situation.Count]uint64 // how often each situation was reached
 }
 
 // readersEvery is the share of worlds in which the answers of nodes are read: a fifth of the

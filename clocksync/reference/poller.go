@@ -14,15 +14,15 @@ import (
 
 // Status describes a reference. It is a value.
 type Status struct {
-	Name     string
+	Name     string             // as configured
 	Source   clocksync.SourceID // of the latest sample; 0 before the first
 	Address  string             // polled last
-	Stratum  int
-	Poll     time.Duration // current mean time between two polls
-	Reach    uint8         // one bit for each of the last eight polls, 1 if it gave a sample
-	Sent     uint64
-	Samples  uint64
-	Rejected uint64
+	Stratum  int                // 0 if unknown
+	Poll     time.Duration      // current mean time between two polls
+	Reach    uint8              // one bit for each of the last eight polls, 1 if it gave a sample
+	Sent     uint64             // polls
+	Samples  uint64             // answers that gave a sample
+	Rejected uint64             // answers that could not be used
 	// Reason explains the latest rejected answer, and Error the latest failed poll.
 	// Later successes do not clear them.
 	Reason, Error string

@@ -15,7 +15,7 @@ type Stamp struct {
 	// Counter is the number of the voter's incarnation, from its state directory,
 	// or 0 if it has none.
 	Counter uint64
-	Boot    timed.BootID
+	Boot    timed.BootID // the voter's incarnation
 	// At is the time of the vote on the voter's hardware clock. No two votes of an
 	// incarnation have the same At.
 	At timed.Instant

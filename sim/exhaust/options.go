@@ -95,10 +95,10 @@ const (
 
 // Progress is the progress of a search.
 type Progress struct {
-	Depth       int // messages whose fate was chosen, of the states now explored
-	States      int
-	Transitions uint64
-	Waiting     int // states that wait to be explored
+	Depth       int    // messages whose fate was chosen, of the states now explored
+	States      int    // distinct ones that were found
+	Transitions uint64 // from one state to a next one
+	Waiting     int    // states that wait to be explored
 }
 
 func (o Options) withDefaults() Options {

@@ -30,10 +30,10 @@ type Row struct {
 // Tally has the verdicts of a specification on the runs of a row.
 type Tally struct {
 	Spec     SpecName
-	Promised bool // by the algorithm, in any scenario
-	Tested   int  // runs in which its premise held
-	Violated int  // runs that violated it
-	First    uint64
+	Promised bool          // by the algorithm, in any scenario
+	Tested   int           // runs in which its premise held
+	Violated int           // runs that violated it
+	First    uint64        // the first seed that violated it; 0: none
 	At       time.Duration // in the first of them
 	Detail   string
 }

@@ -64,7 +64,7 @@ func following(self, elected timed.NodeID) Claim {
 // larger id.
 type Ranking struct {
 	Members timed.Set
-	Weights [timed.MaxNodes + 1]uint32
+	Weights [timed.MaxNodes + 1]uint32 // by id
 }
 
 // HighestID ranks n processes by their ids.

@@ -74,7 +74,7 @@ type Message struct {
 	Candidate timed.NodeID // the leader, or the candidate
 	Initiator timed.NodeID // the process that called for the election
 	Hops      uint8        // the number of times it was passed on
-	Yes       bool
+	Yes       bool         // the answer, or the vote, is positive
 	Group     Group
 	Start     timed.Instant // of the sender's attempt, on its clock
 	Span      time.Duration // the time for which votes are requested

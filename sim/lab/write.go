@@ -19,11 +19,11 @@ type Line struct {
 	MessagesPerElection float64    `json:"messages_per_election"`
 	TimeToElectNs       int64      `json:"time_to_elect_ns"`
 	WorstElectNs        int64      `json:"worst_elect_ns"`
-	Relapses            int        `json:"relapses"`
+	Relapses            int        `json:"relapses"` // as in [Measure]
 	ChangesPerHour      float64    `json:"leader_changes_per_hour"`
-	Led                 float64    `json:"led"`
-	TwoLeaders          float64    `json:"two_leaders"`
-	TwoLeadersAny       float64    `json:"two_leaders_at_all"`
+	Led                 float64    `json:"led"`                // share of process-time, 0 to 1
+	TwoLeaders          float64    `json:"two_leaders"`        // share of time with two leaders connected for κ
+	TwoLeadersAny       float64    `json:"two_leaders_at_all"` // share of time with two connected leaders
 	MessagesPerSecond   float64    `json:"messages_per_second"`
 	Specs               []SpecLine `json:"specifications"`
 }
