@@ -116,6 +116,61 @@ func deletionsMeetWrites(t testing.TB) {
 
 func TestDeletionsAreWrites(t *testing.T) { deletionsMeetWrites(t) }
 
+// nothingIsNoEmptyValue has a deletion and an empty value meet: they are different.
+func nothingIsNoEmptyValue(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.put("a", "old")
+	o := w.part(2)
+	w.do(Command{Op: Delete, Key: "a"})
+	o.put("a", "")
+	merge(w, o)
+	require.Len(t, w.s.Conflicts(""), 1)
+}
+
+func TestADeletionIsNoEmptyValue(t *testing.T) { nothingIsNoEmptyValue(t) }
+
+// laterPlaceStays has two parts apply one command, at different revisions: versions of a key
+// only grow.
+func laterPlaceStays(t testing.TB) {
+	for _, first := range []bool{true, false} {
+		w := newWorld(t, Partitionable)
+		w.put("a", "old")
+		o := w.part(2)
+		o.put("b", "in this part only")
+		both := Command{Op: Put, Dot: Dot{3, 1}, At: w.now, Key: "a", Value: []byte("new")}
+		w.s.Apply(both.Encode())
+		later := o.s.Apply(both.Encode()).Version
+		if !first {
+			w, o = o, w
+		}
+		merge(w, o)
+		require.Equal(t, later, w.s.Get("a").Version)
+		require.Empty(t, w.s.Conflicts(""))
+	}
+}
+
+func TestOneWriteHasTheLaterOfItsPlaces(t *testing.T) { laterPlaceStays(t) }
+
+// fullPartsMeet merges parts that each have all that they may, and more than that together.
+// A member that joins can take the state.
+func fullPartsMeet(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	for _, p := range []*world{w, o} {
+		for range maxVoid {
+			require.Equal(t, NotFound, p.do(Command{Op: Delete, Key: "none"}).Status)
+		}
+		for range MaxLeases {
+			require.Equal(t, Done, p.do(Command{Op: Grant, TTL: time.Hour}).Status)
+		}
+	}
+	merge(w, o)
+	require.Equal(t, 2*MaxLeases, w.s.Summary().Leases)
+	require.Equal(t, written(t, w.s), written(t, w.copy()))
+}
+
+func TestAMergerOfFullPartsCanBeRestored(t *testing.T) { fullPartsMeet(t) }
+
 // expiryIsNoWrite is the rule of expiry: a lease that lives in one part keeps its keys.
 func expiryIsNoWrite(t testing.TB) {
 	w := newWorld(t, Partitionable)

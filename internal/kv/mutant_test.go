@@ -37,6 +37,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvConflictBytesDrift": somewhere,
 		"KvAttemptTimed":       attemptsAreOne,
 		"KvLeaseUnkept":        resultsAreKept,
+		"KvDeletionIsEmpty":    nothingIsNoEmptyValue,
+		"KvLeaseEndsAtOnce":    leasesEndOneByOne,
+		"KvClockTurnsBack":     leasesEndByTheLatestClock,
+		"KvHistoryHasOneMore":  historyIsBounded,
+		"KvVoidUnbounded":      fullPartsMeet,
+		"KvEarlierPlace":       laterPlaceStays,
 	})
 }
 

@@ -234,6 +234,38 @@ func leasesNeverEndEarly(t testing.TB) {
 
 func TestLeasesNeverEndEarly(t *testing.T) { leasesNeverEndEarly(t) }
 
+// leasesEndOneByOne has one lease end just before another.
+func leasesEndOneByOne(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	w.now = at(line(1), time.Hour, 0)
+	w.do(Command{Op: Put, Key: "first", TTL: time.Minute - 1})
+	w.do(Command{Op: Put, Key: "second", TTL: time.Minute})
+	for range 2 {
+		w.now.Time += clocksync.Time(time.Minute) / 2
+		w.do(Command{Op: Tick})
+	}
+	require.Nil(t, w.s.Get("first"))
+	require.NotNil(t, w.s.Get("second"), "its time is just over, if clocks are right")
+	w.now.Time++
+	w.do(Command{Op: Tick})
+	require.Nil(t, w.s.Get("second"))
+}
+
+func TestLeasesEndOneByOne(t *testing.T) { leasesEndOneByOne(t) }
+
+// leasesEndByTheLatestClock has commands come late: a lease whose time is over by the reading
+// of an earlier command does not live on.
+func leasesEndByTheLatestClock(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Tick})
+	w.now.Time -= clocksync.Time(time.Minute)
+	w.do(Command{Op: Put, Key: "a", TTL: 10 * time.Second})
+	w.do(Command{Op: Tick})
+	require.Nil(t, w.s.Get("a"))
+}
+
+func TestLeasesEndByTheLatestClock(t *testing.T) { leasesEndByTheLatestClock(t) }
+
 // leasesBeginAnew is the rule of timelines: nothing compares times of two of them.
 func leasesBeginAnew(t testing.TB) {
 	w := newWorld(t, Linearizable)
@@ -319,7 +351,9 @@ func changesFollow(t testing.TB) {
 
 func TestChangesFollow(t *testing.T) { changesFollow(t) }
 
-func TestHistoryDropsWholeRevisions(t *testing.T) {
+func TestHistoryDropsWholeRevisions(t *testing.T) { historyIsBounded(t) }
+
+func historyIsBounded(t testing.TB) {
 	w := newWorld(t, Linearizable)
 	w.do(Command{Op: Grant, TTL: time.Hour})
 	id := Dot{w.name, w.n}
@@ -336,6 +370,19 @@ func TestHistoryDropsWholeRevisions(t *testing.T) {
 	list, err := w.s.Since(Place{Revision: w.s.Oldest()})
 	require.NoError(t, err)
 	require.Len(t, list, MaxHistory-50)
+	const many = MaxHistory/2 + 1 // changes of a revision, so that two are too many
+	var leases []Dot
+	for n := range 2 {
+		w.do(Command{Op: Grant, TTL: time.Hour})
+		leases = append(leases, Dot{w.name, w.n})
+		for i := range many {
+			w.do(Command{Op: Put, Key: fmt.Sprint(n, "-", i), Lease: leases[n]})
+		}
+	}
+	for _, id := range leases {
+		w.do(Command{Op: Revoke, Lease: id})
+	}
+	require.Len(t, w.s.history.changes, many)
 }
 
 // Changes that a watcher has got stay as they are, whatever is written afterwards.
