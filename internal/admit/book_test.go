@@ -13,6 +13,7 @@ func TestAdmission(t *testing.T) {
 		"no more than came":          noMoreThanCame,
 		"an answer is a proof":       anAnswerIsAProof,
 		"one node's addresses":       oneNodesAddresses,
+		"addresses lead":             addressesLead,
 		"packets come once":          packetsComeOnce,
 		"incarnations have windows":  incarnationsHaveWindows,
 		"attempts have limits":       attemptsHaveLimits,

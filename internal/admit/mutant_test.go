@@ -17,6 +17,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AdmitAnyEcho":        anAnswerIsAProof,
 		"AdmitCrowdsOut":      oneNodesAddresses,
 		"AdmitFloods":         attemptsHaveLimits,
+		"AdmitMovesTwice":     addressesLead,
+		"AdmitAsksStrangers":  addressesLead,
+		"AdmitAsksAgain":      addressesLead,
 
 		"AdmitProvesForOthers": anAnswerIsAProof,
 	})

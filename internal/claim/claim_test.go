@@ -39,6 +39,10 @@ func settles(t testing.TB) {
 	m.NoteAcceptance(after(250 * time.Millisecond))
 	require.Equal(t, Undecided, m.HandleTimeout(after(299*time.Millisecond)))
 	require.Equal(t, Confirmed, m.HandleTimeout(after(300*time.Millisecond)))
+	m = newClaim()
+	m.NoteAcceptance(after(900 * time.Millisecond))
+	require.Equal(t, Undecided, m.HandleTimeout(after(1099*time.Millisecond)), "a late acceptance is settled too")
+	require.Equal(t, Confirmed, m.HandleTimeout(after(1100*time.Millisecond)))
 }
 
 func TestAcceptedNodesSettle(t *testing.T) { settles(t) }

@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/claim", map[string]func(testing.TB){
 		"ClaimAtOnce":    aloneLate,
 		"ClaimUnsettled": settles,
+		"ClaimHurries":   settles,
 		"ClaimOutvotes":  oneIsEnough,
 		"ClaimUsed":      choosesFree,
 	})

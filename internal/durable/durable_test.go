@@ -289,3 +289,20 @@ func removedStaysAway(t testing.TB) {
 	}
 	require.Fail(t, "no removal succeeded")
 }
+
+// removedEarlier removes a file that is gone for programs, and on the disk not yet.
+func removedEarlier(t testing.TB) {
+	d := newForgetful("record", nil, 4)
+	require.NoError(t, d.remove("record"))
+	require.NoError(t, remove(gone{d}, "record"))
+	for _, names := range d.names {
+		require.Empty(t, names, "a crash brings the file back")
+	}
+}
+
+// gone is a disk whose files programs do not see any more.
+type gone struct{ *forgetful }
+
+func (gone) remove(string) error { return fs.ErrNotExist }
+
+func TestAnEarlierRemovalIsFlushed(t *testing.T) { removedEarlier(t) }

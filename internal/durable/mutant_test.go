@@ -14,5 +14,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableDirUnsynced":    afterCrash,
 		"DurableKeepsTheRest":   crashLeavesMore,
 		"RemovalUnsynced":       removedStaysAway,
+		"RemovalOfNothing":      removedEarlier,
 	})
 }

@@ -42,12 +42,17 @@ func tellsNewcomers(t testing.TB) {
 	m.SetAlive(start, timed.SetOf(2, 3, 4))
 	require.Equal(t, start, m.Deadline())
 	var told []timed.Set
-	for _, e := range run(m, start, time.Second) {
-		require.Equal(t, Introduce, e.Kind)
-		if e.Peer == 4 {
-			told = append(told, e.Members)
+	var when []time.Duration
+	for now := start; now < start.Add(time.Second); now = timed.Later(now+1, m.Deadline()) {
+		for _, e := range m.HandleTimeout(now, nil) {
+			require.Equal(t, Introduce, e.Kind)
+			if e.Peer == 4 {
+				told, when = append(told, e.Members), append(when, now.Sub(start))
+			}
 		}
 	}
+	const first = tellEvery * period
+	require.Equal(t, []time.Duration{0, first, 3 * first, 7 * first}, when, "less and less often")
 	require.Len(t, told, 4)
 	for _, members := range told {
 		require.Equal(t, timed.SetOf(2, 3), members)
@@ -99,12 +104,22 @@ func greets(t testing.TB) {
 	later := start.Add(time.Second)
 	m.HandleMembers(later, members(3), timed.Set{})
 	require.Empty(t, run(m, later, 10*time.Second), "it has not answered")
+	later = later.Add(10 * time.Second)
+	m.HandleMembers(later, members(3), timed.Set{})
+	require.Empty(t, run(m, later, 10*time.Second), "and it is remembered")
 	later = start.Add(time.Minute)
 	run(m, later, time.Millisecond)
 	m.HandleMembers(later, members(3), timed.Set{})
 	require.NotEmpty(t, run(m, later, time.Millisecond))
 	m.NoteKnown(timed.SetOf(3))
 	require.Empty(t, run(m, later.Add(time.Millisecond), time.Second))
+	later = later.Add(time.Second)
+	m.HandleMembers(later, members(4), timed.Set{})
+	run(m, later, time.Second)
+	m.NoteKnown(timed.SetOf(4)) // after the last greeting
+	later = later.Add(time.Second)
+	m.HandleMembers(later, members(4), timed.Set{})
+	require.Len(t, run(m, later, time.Second), greetTimes, "it was known meanwhile")
 }
 
 func TestMembersAreGreetedUntilTheyAreKnown(t *testing.T) { greets(t) }

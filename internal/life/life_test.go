@@ -23,6 +23,7 @@ func TestLife(t *testing.T) {
 		"restarts before readiness":   restartsBeforeReadiness,
 		"quick restarts back off":     quickRestartsBackOff,
 		"an incarnation is held back": heldBack,
+		"to be held back is no life":  heldBackIsNoLife,
 		"the end of a node":           theEnd,
 	} {
 		t.Run(name, func(t *testing.T) { test(t) })
@@ -91,6 +92,19 @@ func restartsBeforeReadiness(t testing.TB) {
 
 // Quick restarts in a row wait longer and longer, up to a minute; a suspend and a
 // long life end the row.
+// heldBackIsNoLife has an incarnation begin long after it might have: what counts is how long
+// it lasts.
+func heldBackIsNoLife(t testing.TB) {
+	m, _ := machine(0)
+	now := start
+	for range 3 {
+		now = now.Add(2 * longLife)
+		m.Begin(now)
+		m.Restart(now, Overrun)
+	}
+	require.Greater(t, m.BeginAt(false), now)
+}
+
 func quickRestartsBackOff(t testing.TB) {
 	m, timing := machine(0)
 	now, last := start, time.Duration(0)

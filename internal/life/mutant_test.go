@@ -17,6 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LifeBeginsFaulty":    heldBack,
 		"LifeForgetsRate":     heldBack,
 		"LifeOutgrows":        heldBack,
+		"LifeBeforeBirth":     heldBackIsNoLife,
 		"LifeSpeaksUnwritten": theEnd,
 	})
 }
