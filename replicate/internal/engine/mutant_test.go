@@ -48,3 +48,12 @@ func readWrongly(t *testing.T, id string) {
 	defer mutant.Set(mutant.None)
 	require.NotEmpty(t, readings(t))
 }
+
+func TestDisksNoticeMergedInPlace(t *testing.T)   { followWrongly(t, "StoreMergedInPlace") }
+func TestDisksNoticeRestoredInPlace(t *testing.T) { followWrongly(t, "StoreRestoredInPlace") }
+
+func followWrongly(t *testing.T, id string) {
+	mutant.Set(id)
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, followed(t))
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/timed"
+)
+
+// storeOn gives an application the state on a disk.
+func storeOn(t testing.TB, disk *disktest.Disk, app *words) *Store {
+	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	s, err := newStore(j, app, keep.Options{})
+	require.NoError(t, err)
+	return s
+}
+
+// followed has members with disks split, take the state of each other over, merge and go on, and
+// returns how what a disk has differs from what its application had, at each of these.
+func followed(t *testing.T) (differences []string) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var all []*member
+		var disks []*disktest.Disk
+		for id := range timed.NodeID(3) {
+			m := &member{app: &words{}, group: h.join(id + 1), err: make(chan error, 1)}
+			disks = append(disks, disktest.New())
+			e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disks[id], m.app), nil, nil)
+			require.NoError(t, err)
+			m.Engine = e
+			go func() { m.err <- e.Run(ctx) }()
+			all = append(all, m)
+		}
+		a, b, c := all[0], all[1], all[2]
+		compare := func(when string) {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			for i, m := range all {
+				found := &words{}
+				require.NoError(t, storeOn(t, disktest.Of(disks[i].Files()), found).Close())
+				if !slices.Equal(m.app.list, found.list) {
+					differences = append(differences, fmt.Sprintf("%s: node %d has %v, and its disk %v", when, i+1, m.app.list, found.list))
+				}
+			}
+		}
+		h.view(a.group, b.group)
+		a.submit(t, "one")
+		compare("the first operation")
+		h.view(a.group)
+		h.view(b.group, c.group)
+		compare("a state that another member has sent")
+		a.submit(t, "two")
+		c.submit(t, "three")
+		compare("a split")
+		h.view(a.group, b.group, c.group)
+		compare("a merger")
+		b.submit(t, "four")
+		compare("what follows a merger")
+		require.Equal(t, []string{"one", "three", "two", "four"}, a.app.list)
+		stop()
+		for _, m := range all {
+			require.ErrorIs(t, <-m.err, context.Canceled)
+		}
+	})
+	return differences
+}
+
+// A disk has what its application has, whatever brought the application there.
+func TestDisksFollowTheirApplications(t *testing.T) { require.Empty(t, followed(t)) }
