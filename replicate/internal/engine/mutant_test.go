@@ -30,6 +30,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepFullUnconfirmed":     unconfirmed,
 		"StorageOfAnyNode":        strangers,
 		"StorageChangesOwner":     strangers,
+		"StreamForgetsRemains":    endsWhole,
+		"StreamKeepsWaiting":      endsWhole,
 	})
 }
 

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/timed"
+)
+
+// endsWhole has an incarnation end of which the broadcast has acknowledged more than it has
+// delivered. The application gets all of that, and then the outcomes of the others are not known.
+func endsWhole(t testing.TB) {
+	q := deliveryqueue.New(1<<20, false)
+	e, err := New(replica.Config{Self: timed.Incarnation{Node: 1, Boot: 2}}, nil, &words{}, nil, nil, nil)
+	require.NoError(t, err)
+	s := NewStream(nil, attach.Deliveries{Queue: q, Wake: func() {}})
+	s.Follow(e)
+	it := q.Stage()
+	it.Kind, it.Message = deliveryqueue.Message, broadcast.Delivery{ID: messageID(1)}
+	it = q.Stage()
+	it.Kind, it.Message.Boot = deliveryqueue.NewIncarnation, 3
+	it.Change = &deliveryqueue.Change{Remains: []broadcast.Delivery{{ID: messageID(2)}, {ID: messageID(3)}}}
+	q.Commit()
+	w := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(4), nil, nil)
+	for n := range uint64(3) {
+		next, err := s.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, messageID(n+1), next.Delivery.ID)
+		require.Empty(t, w.Verdict, "it may still come")
+	}
+	_, err = s.Next(t.Context())
+	require.ErrorIs(t, err, ErrNextIncarnation)
+	select {
+	case v := <-w.Verdict:
+		require.Equal(t, failaware.IncarnationEnded, v.Unknown)
+	default:
+		require.Fail(t, "the caller waits for ever")
+	}
+}
+
+func TestAnIncarnationEndsWhole(t *testing.T) { endsWhole(t) }
