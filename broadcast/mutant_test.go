@@ -147,3 +147,20 @@ func TestDoneOfAnotherPlanIsNoticed(t *testing.T) {
 func TestALateAcknowledgementIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastAckLater", acksAtOnce)
 }
+
+// In a campaign, what one of these rules lets through is stopped by another.
+func TestPlanOfAnyProposalIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastPlanOfAnyProposal", followsOnePlan)
+}
+
+func TestPlanShortensIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastPlanShortens", keepsWhatItHas)
+}
+
+func TestInstallsUnequalIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastInstallsUnequal", keepsWhatItHas)
+}
+
+func TestReportOfAnyBootIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastReportOfAnyBoot", reportsCount)
+}

@@ -22,6 +22,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StoreEarlyRecord":        storedInTurn,
 		"VerdictUnstored":         verdictsWait,
 		"VerdictOfAnyView":        verdictsWait,
+		"VerdictTransitional":     verdictsWait,
 		"StoreReplacedUnsaid":     places,
 		"StoreLostIsSure":         places,
 		"JournalEndUnflushed":     places,

@@ -38,6 +38,10 @@ func verdictsWait(t testing.TB) {
 	lasts(replica.Point{}, false)
 	require.Len(t, waits[4].Verdict, 1, "nothing more will be said")
 	require.False(t, (<-waits[4].Verdict).Lasting)
+	w := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(5), nil, nil)
+	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(5), Options: strict, Transitional: true}, At: point(7, 5)}}, Verdict{})
+	require.Len(t, w.Verdict, 1, "other members need not have it")
+	require.False(t, (<-w.Verdict).Lasting)
 }
 
 func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
