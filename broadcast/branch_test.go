@@ -32,6 +32,20 @@ func strongNeedsAQuorum(t testing.TB) bool {
 
 func TestStrongNeedsAQuorumOfTheGroup(t *testing.T) { require.True(t, strongNeedsAQuorum(t)) }
 
+// strongNeedsMost reports whether a small quorum of a large view does not make a decision stable:
+// more than half of the view must have it too.
+func strongNeedsMost(t testing.TB) bool {
+	q, err := quorum.Majority(timed.SetOf(incarnation(0).Node, incarnation(1).Node, incarnation(2).Node))
+	require.NoError(t, err)
+	s := newTrio(5, Config{Quorum: q}).nodes[0]
+	for i, ack := range []uint64{9, 9, 4, 3, 3} {
+		s.members[i].ack = ack
+	}
+	return s.heldByMost([]uint64{3, 3, 4, 9, 9}) == 4
+}
+
+func TestStrongNeedsMostOfTheView(t *testing.T) { require.True(t, strongNeedsMost(t)) }
+
 // Two branches order the messages of their own members in their own ways: what one member
 // delivers as transitional, others deliver as regular in the next view, perhaps in another
 // order. This is where deliveries differ from extended virtual synchrony as published.

@@ -164,3 +164,12 @@ func TestInstallsUnequalIsNoticed(t *testing.T) {
 func TestReportOfAnyBootIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastReportOfAnyBoot", reportsCount)
 }
+
+// In a campaign the log is hardly ever full, and no quorum is less than half of a view.
+func TestAnOverrunLogIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastLogOverrun", keepsWithinTheLog)
+}
+
+func TestASmallQuorumIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastQuorumSuffices", func() bool { return strongNeedsMost(t) })
+}

@@ -145,6 +145,19 @@ func keepsTheLogMoving() bool {
 
 func TestAcknowledgementsComeBeforeTheLogIsFull(t *testing.T) { require.True(t, keepsTheLogMoving()) }
 
+// keepsWithinTheLog reports whether a decision has a place in the log unless it would take that of
+// one that is not released.
+func keepsWithinTheLog() bool {
+	g := newTrio(3, Config{})
+	s := g.nodes[1]
+	for number := s.released + logSize - 1; number <= s.released+logSize+1; number++ {
+		s.handleDecision(g.now, &Decision{Number: number})
+	}
+	return s.log.has(s.released+logSize-1) && s.log.has(s.released+logSize) && !s.log.has(s.released+logSize+1)
+}
+
+func TestTheLogIsNotOverrun(t *testing.T) { require.True(t, keepsWithinTheLog()) }
+
 // Members await others while an ordered message is under way, and never otherwise.
 func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {
 	awaits := func(g *trio) (out [3]bool) {
