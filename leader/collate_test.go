@@ -91,7 +91,7 @@ func newCollator() *collator {
 
 // round begins the next round, lets the given nodes answer, ends it, and returns its tree.
 func (c *collator) round(t testing.TB, answer timed.Set) Tree {
-	c.SetAlive(c.group)
+	c.SetAlive(c.now, c.group)
 	c.now = timed.Later(c.now, c.requestAt())
 	out := c.HandleTimeout(c.now, nil)
 	require.NotEmpty(t, out)

@@ -13,7 +13,7 @@ func TestNodesThatAreNoContendersArePassedOver(t *testing.T) { passedOver(t) }
 
 func passedOver(t testing.TB) {
 	e, alive, _ := readyVoter()
-	e.SetAlive(alive)
+	e.SetAlive(start, alive)
 	require.Equal(t, timed.NodeID(1), e.best())
 	e.NoteState(incarnation(1), &State{})
 	require.Equal(t, timed.NodeID(2), e.best(), "the next one")
@@ -25,7 +25,7 @@ func TestFollowersOfADeadIncarnationAreNoContenders(t *testing.T) { deadLeader(t
 
 func deadLeader(t testing.TB) {
 	e, alive, _ := readyVoter()
-	e.SetAlive(alive.Without(3))
+	e.SetAlive(start, alive.Without(3))
 	e.NoteState(incarnation(1), &State{})
 	e.NoteState(incarnation(2), &State{Contender: true, LockedTo: incarnation(1)})
 	require.Equal(t, timed.NodeID(2), e.best())
@@ -116,7 +116,7 @@ func TestACandidateGivesWay(t *testing.T) { candidateGivesWay(t) }
 func candidateGivesWay(t testing.TB) {
 	e, _, now := readyVoter()
 	e.quietUntil = 0
-	e.SetAlive(timed.SetOf(7))
+	e.SetAlive(now, timed.SetOf(7))
 	e.HandleTimeout(now, nil)
 	require.True(t, e.open && !e.leading)
 	e.NoteState(incarnation(1), &State{Contender: true})
@@ -177,7 +177,7 @@ func TestRequestsAndStampsGrow(t *testing.T) { numbersGrow(t) }
 
 func numbersGrow(t testing.TB) {
 	e, _, now := candidate(t, Available)
-	e.SetAlive(timed.Set{})
+	e.SetAlive(now, timed.Set{})
 	e.request(now, nil)
 	first, stamp := e.LastRequest(), e.stamp(now)
 	e.request(now, nil)

@@ -59,6 +59,7 @@ type Election struct {
 	lockedTo    timed.Incarnation
 	lockedUntil timed.Instant
 	lockRequest timed.Instant
+	turnsFrom   timed.Instant     // lockedUntil, or when the owner of the vote was missed, if that is later
 	handed      timed.Incarnation // may take it over: lockedTo gave it up in this one's favour
 
 	// The present round.
@@ -130,12 +131,16 @@ func (e *Election) Settle(now timed.Instant) {
 	}
 }
 
-// SetAlive sets the alive peers. Call it before the handlers of a packet and before
-// those of a timeout, which all rely on it.
-func (e *Election) SetAlive(alive timed.Set) {
-	if alive != e.alive {
-		e.alive, e.topValid = alive, false
+// SetAlive sets the peers that are alive at now. Call it before the handlers of a packet
+// and before those of a timeout, which all rely on it.
+func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
+	if alive == e.alive {
+		return
 	}
+	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) {
+		e.turnsFrom = timed.Later(e.turnsFrom, now)
+	}
+	e.alive, e.topValid = alive, false
 }
 
 // grace is how long a node that has just become ready, or that finds that it was
@@ -289,7 +294,7 @@ func (e *Election) requestAt() timed.Instant {
 		at = timed.Later(at, e.yieldUntil) // a contender can take over
 	}
 	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && e.handed != e.cfg.Self {
-		at = timed.Later(at, e.lockedUntil.Add(e.standBack()))
+		at = timed.Later(at, e.turnsFrom.Add(e.standBack()))
 	}
 	return at
 }

@@ -34,7 +34,7 @@ func ask(e *Election, now timed.Instant, from timed.Incarnation, alive timed.Set
 // request hands a request to a node and returns the reply, if there is one.
 func request(e *Election, now timed.Instant, from timed.Incarnation, m Request, fast bool,
 	started timed.Instant, alive timed.Set) (r Reply, answered bool) {
-	e.SetAlive(alive)
+	e.SetAlive(now, alive)
 	for _, x := range e.HandleRequest(now, from, m, fast, started, nil) {
 		if x.Kind == SendReply {
 			return x.Reply, true
@@ -45,13 +45,13 @@ func request(e *Election, now timed.Instant, from timed.Incarnation, m Request, 
 
 // timeout calls HandleTimeout with a set of alive peers.
 func timeout(e *Election, now timed.Instant, alive timed.Set) []Effect {
-	e.SetAlive(alive)
+	e.SetAlive(now, alive)
 	return e.HandleTimeout(now, nil)
 }
 
 // deadline returns the deadline with a set of alive peers.
 func deadline(e *Election, alive timed.Set) timed.Instant {
-	e.SetAlive(alive)
+	e.SetAlive(start, alive)
 	return e.Deadline()
 }
 

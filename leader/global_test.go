@@ -32,7 +32,7 @@ func candidate(t testing.TB, mode Mode) (e *Election, alive timed.Set, now timed
 
 // supported lets a node support the present round.
 func supported(e *Election, now timed.Instant, by timed.NodeID, alive timed.Set) {
-	e.SetAlive(alive)
+	e.SetAlive(now, alive)
 	e.HandleReply(now, incarnation(by), Reply{Number: e.LastRequest(), Support: true,
 		Stamp: VoteStamp{Counter: uint64(by), At: now + timed.Instant(by)}}, true, nil)
 }
@@ -195,7 +195,7 @@ func TestAQuorumOutranksALargerSupportSet(t *testing.T) {
 		e := New(Config{Self: incarnation(9), Timing: timed.LAN(), RankBy: by}, start)
 		e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 5, Weight: 9, Named: true})
 		e.NoteState(incarnation(8), &State{Contender: true, Leading: true, Support: 2, Global: true})
-		e.SetAlive(timed.SetOf(1, 8))
+		e.SetAlive(start, timed.SetOf(1, 8))
 		require.Equal(t, timed.NodeID(8), e.best(), "%v", by)
 	}
 }

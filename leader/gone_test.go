@@ -22,7 +22,7 @@ func left(mode Mode, living ...timed.NodeID) (e *Election, alive timed.Set, end 
 	}
 	ask(e, now, incarnation(9), alive.With(9))
 	_, end = e.Locked(now)
-	e.SetAlive(alive)
+	e.SetAlive(now, alive)
 	return e, alive, end
 }
 
@@ -48,6 +48,34 @@ func inTurns(t testing.TB) {
 		require.False(t, e.StandsBack(at))
 		require.Equal(t, SendRequest, timeout(e, at, alive)[0].Kind)
 	}
+}
+
+// Nobody asks while the leader is alive, so turns begin when it is missed if that is after the
+// end of the vote.
+func TestTurnsBeginWhenTheLeaderIsMissed(t *testing.T) { turnsFromTheMiss(t) }
+
+func turnsFromTheMiss(t testing.TB) {
+	e, alive, end := left(Available, 1, 6)
+	e.SetAlive(end-1, alive.With(9))
+	require.Equal(t, timed.Never, e.Deadline(), "the leader is alive")
+	e.SetAlive(end-1, alive)
+	require.Equal(t, end.Add(oneTurn()), e.Deadline(), "the vote is bound")
+	for _, missed := range []timed.Instant{end + 5, end + 70} {
+		e.SetAlive(end, alive.With(9))
+		require.Equal(t, timed.Never, e.Deadline(), "the leader is alive again")
+		require.False(t, e.StandsBack(missed))
+		e.SetAlive(missed, alive)
+		require.Equal(t, missed.Add(oneTurn()), e.Deadline())
+		require.True(t, e.StandsBack(missed))
+		e.SetAlive(missed+1, alive.Without(6))
+		require.Equal(t, missed.Add(oneTurn()), e.Deadline(), "another one is missed too")
+	}
+	e.SetAlive(end+80, alive.Without(1))
+	require.LessOrEqual(t, e.Deadline(), end+80, "it is the best now")
+
+	ask(e, end+90, incarnation(9), alive.With(9))
+	_, end = e.Locked(end + 90)
+	require.Equal(t, end.Add(oneTurn()), deadline(e, alive), "after another vote")
 }
 
 // A node waits once. If the better ones do not ask, it asks, and then as often as ever.
@@ -87,9 +115,9 @@ func waitsForNobodyElse(t testing.TB) {
 	require.Zero(t, waits(), "of another leader")
 	e.NoteState(incarnation(1), &State{Contender: true, LockedTo: incarnation(9)})
 	require.Equal(t, oneTurn(), waits())
-	e.SetAlive(alive.Without(1))
+	e.SetAlive(end, alive.Without(1))
 	require.Zero(t, waits(), "not alive")
-	e.SetAlive(alive.With(9))
+	e.SetAlive(end, alive.With(9))
 	require.Equal(t, timed.Never, e.Deadline(), "the leader is alive again")
 }
 

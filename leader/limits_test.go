@@ -77,7 +77,7 @@ func answersBind(t testing.TB) {
 	until, _ := e.Leading()
 	require.Equal(t, SendAnswer, e.HandleQuestion(now, incarnation(2), Question{Asked: 7}, nil)[0].Kind)
 	require.Empty(t, releases(e.Resign(now+1, nil)))
-	e.SetAlive(timed.Set{})
+	e.SetAlive(now+1, timed.Set{})
 	require.Empty(t, releases(e.HandleTimeout(until-1, nil)))
 	require.Len(t, releases(e.HandleTimeout(until, nil)), 1)
 }
@@ -110,7 +110,7 @@ func TestALeaseEndsAtItsEnd(t *testing.T) { leaseEndsAtItsEnd(t) }
 // that was to take over never does.
 func yieldHasAnEnd(t testing.TB) {
 	e, alive, now := readyVoter()
-	e.SetAlive(alive)
+	e.SetAlive(now, alive)
 	e.Yield(now, nil)
 	var st State
 	for _, at := range []timed.Instant{now, e.yieldUntil - 1, e.yieldUntil} {
@@ -128,7 +128,7 @@ func TestAYieldHasAnEnd(t *testing.T) { yieldHasAnEnd(t) }
 func heirWaits(t testing.TB) {
 	heir := func(change func(e *Election)) timed.NodeID {
 		e, alive, _ := readyVoter()
-		e.SetAlive(alive)
+		e.SetAlive(start, alive)
 		e.releasing, e.lastRequest = true, 99
 		change(e)
 		return e.Heir(100)

@@ -48,6 +48,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StandsBackForStrangers": waitsForNobodyElse,
 		"StandsBackForWorse":     inTurns,
 		"StandsBackForAll":       inTurns,
+		"TurnsOfTheVote":         turnsFromTheMiss,
+		"TurnsOfTheMiss":         turnsFromTheMiss,
+		"TurnsOfAnyMiss":         turnsFromTheMiss,
+		"TurnsOfTheLast":         turnsFromTheMiss,
 
 		"VoteForOtherQuorum":   oneQuorumSystem,
 		"ObjectorsBlockQuorum": quorumIsEnough,

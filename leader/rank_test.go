@@ -87,7 +87,7 @@ func TestAllAgreeOnTheHighestRank(t *testing.T) {
 				}
 			}
 			others := everybody.Without(me.id)
-			e.SetAlive(others)
+			e.SetAlive(start, others)
 			require.Equal(t, me.id != first, e.outranked(), "node %v, first %v", me.id, first)
 			if me.id != first {
 				require.Equal(t, first, e.best(), "for node %v", me.id)

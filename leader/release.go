@@ -63,7 +63,7 @@ func (e *Election) finishRelease(now timed.Instant, out []Effect) []Effect {
 func (e *Election) unlock(now timed.Instant) {
 	by := e.lockedTo
 	e.topValid = false
-	e.lockedTo, e.lockedUntil, e.handed = timed.Incarnation{}, 0, timed.Incarnation{}
+	e.lockedTo, e.lockedUntil, e.turnsFrom, e.handed = timed.Incarnation{}, 0, 0, timed.Incarnation{}
 	e.freed(now, by)
 }
 

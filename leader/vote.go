@@ -91,4 +91,5 @@ func (e *Election) lock(to timed.Incarnation, until, number timed.Instant) {
 		e.topValid = false
 	}
 	e.lockedTo, e.lockedUntil, e.lockRequest, e.handed = to, until, number, timed.Incarnation{}
+	e.turnsFrom = until
 }

@@ -30,6 +30,7 @@ var Scenarios = map[string]func(seed uint64) error{
 	"cut-from-the-leader":     plain(cutFromTheLeader),
 	"crashed-leader":          plain(crashedLeader),
 	"crashed-with-the-next":   plain(crashedWithTheNext),
+	"crashed-after-a-return":  plain(crashedAfterReturn),
 	"crashed-out-of-hearing":  plain(crashedOutOfHearing),
 	"damaged-packets":         plain(damagedPacketsHeal),
 	"moving-addresses":        plain(movesAreFollowed),

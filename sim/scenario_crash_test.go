@@ -9,9 +9,9 @@ import (
 
 // Scenarios of leaders that crash in an otherwise still world.
 
-// followers returns a still world of seven nodes whose leader has just crashed, at any time of
-// its period, and when its last request left. Delays are at most half of δ.
-func followers(seed uint64, opt Options) (w *World, asked int64, err error) {
+// stillGroup returns a still world of seven nodes, at any time of its leader's period. Delays
+// are at most half of δ.
+func stillGroup(seed uint64, opt Options) (w *World, head *Node, err error) {
 	opt.Calm, opt.Nodes, opt.RankBy = true, 7, leader.ByID
 	w = newWorld(seed, opt.withDefaults())
 	t := &w.opt.Timing
@@ -19,12 +19,21 @@ func followers(seed uint64, opt Options) (w *World, asked int64, err error) {
 	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
 	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/4)
 	w.endFaults()
-	head, err := w.whole(context.Background())
-	if err != nil {
-		return nil, 0, err
+	if head, err = w.whole(context.Background()); err != nil {
+		return nil, nil, err
 	}
 	if !w.runUntil(w.now + int64(10*t.Expires) + w.chaos.Below(int64(t.ElectionPeriod))) {
-		return nil, 0, w.failed
+		return nil, nil, w.failed
+	}
+	return w, head, nil
+}
+
+// followers returns a still group whose leader has just crashed, and when its last request
+// left.
+func followers(seed uint64, opt Options) (w *World, asked int64, err error) {
+	w, head, err := stillGroup(seed, opt)
+	if err != nil {
+		return nil, 0, err
 	}
 	asked = head.proc.Clock.When(head.proc.Stack.Election().LastRequest())
 	w.crash(head)
@@ -73,6 +82,28 @@ func crashedWithTheNext(seed uint64, opt Options) error {
 	}
 	turn := t.FastThreshold + t.SchedulingDelay + t.OneWayTimeout
 	return w.ledAgainBy(asked, t.MaxDrift.Wait(t.LockTime+turn+t.RoundTime())+2*(t.OneWayTimeout+t.SchedulingDelay))
+}
+
+// crashedAfterReturn has the leader crash when a follower has just come back. It has heard all
+// of them in the round before its last, and so they miss it only after their votes have ended.
+// They count their turns from there, and the first request wins.
+func crashedAfterReturn(seed uint64, opt Options) error {
+	w, head, err := stillGroup(seed, opt)
+	if err != nil {
+		return err
+	}
+	back := w.nodes[len(w.nodes)-1]
+	w.crash(back)
+	if _, err := w.whole(context.Background()); err != nil {
+		return err
+	}
+	w.restart(back)
+	if _, err := w.whole(context.Background()); err != nil {
+		return err
+	}
+	asked, t := w.now, &w.opt.Timing // a round that has been won is followed by another one at once
+	w.crash(head)
+	return w.ledAgainBy(asked, t.MaxDrift.Wait(max(t.LockTime, t.Expires))+2*(t.OneWayTimeout+t.SchedulingDelay))
 }
 
 // crashedOutOfHearing has the leader be out of one node's hearing instead: the better

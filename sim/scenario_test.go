@@ -236,6 +236,7 @@ func TestScenarios(t *testing.T) {
 		"damaged packets":                damagedPacketsHeal,
 		"crashed leader":                 crashedLeader,
 		"crashed with the next":          crashedWithTheNext,
+		"crashed after a return":         crashedAfterReturn,
 		"crashed out of hearing":         crashedOutOfHearing,
 	} {
 		for _, timing := range []timed.Timing{timed.Local(), timed.LAN()} {

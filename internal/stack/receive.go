@@ -113,7 +113,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.election.NoteState(from, &p.State)
 	}
 	alive := s.datagrams.Alive(now)
-	s.election.SetAlive(alive)
+	s.election.SetAlive(now, alive)
 	s.handleLead(now, from, p)
 	if s.broadcast != nil && p.Has(wire.FrameBroadcast) {
 		s.handleBroadcast(now, from, p)

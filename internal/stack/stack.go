@@ -161,7 +161,7 @@ func (s *Stack) end(now timed.Instant) []Effect {
 		s.notify(Event{Kind: EventReady, Boot: s.cfg.Self.Boot})
 	}
 	alive := s.datagrams.Alive(now)
-	s.election.SetAlive(alive)
+	s.election.SetAlive(now, alive)
 	if s.views.Deadline() <= now {
 		s.viewsOut = s.views.HandleTimeout(now, s, s.viewsOut[:0])
 		s.performViews()

@@ -56,6 +56,8 @@ var kills = []kill{
 	{"AcceptWithoutEcho", "accept", Options{Depth: 8, Faults: 1, Stalls: 1, Starts: []Start{Cold}}},
 	{"DuplicateAtOnce", "id", Options{Depth: 16, Faults: 2, Crashes: 1}},
 
+	{"TurnsOfTheMiss", "M4", Options{Nodes: 3, Depth: 16, Faults: 1, Crashes: 1, Starts: []Start{Led}}},
+	{"TurnsOfTheLast", "M4", Options{Nodes: 3, Depth: 16, Faults: 1, Crashes: 1, Starts: []Start{Led}}},
 	{"ReleaseWithoutWait", "M4", three(Challenged, 14, 2)},
 	{"ReleaseOnFailedRenew", "SO", three(Challenged, 16, 2)},
 	{"KeepSupportOnRelease", "liveness", stalling(three(Led, 24, 2).strictly().byID())},
@@ -161,6 +163,8 @@ var survivors = map[string]string{
 	"StandsBackForStrangers": "costs availability only",
 	"StandsBackForWorse":     "costs availability only",
 	"StandsBackForAll":       "costs availability only",
+	"TurnsOfTheVote":         "costs availability only",
+	"TurnsOfAnyMiss":         "costs availability only",
 
 	"CandidateStays":       "costs availability only",
 	"UnfitAsks":            "all nodes have the same settings",
