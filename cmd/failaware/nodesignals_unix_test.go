@@ -25,7 +25,7 @@ func TestASignalThatComesTwiceAsksOnce(t *testing.T) {
 		signals <- syscall.SIGINT
 		synctest.Wait()
 		require.Zero(t, ended)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		signals <- syscall.SIGHUP
 		synctest.Wait()
 		require.Zero(t, ended)
