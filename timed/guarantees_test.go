@@ -24,9 +24,9 @@ func TestDocumentedGuarantees(t *testing.T) {
 		for _, d := range []time.Duration{b.Notice, b.Elect, b.View} {
 			ms := int((d + time.Millisecond - 1) / time.Millisecond)
 			if ms >= 1000 {
-				row += fmt.Sprintf(" %d,%03d ms |", ms/1000, ms%1000)
+				row += fmt.Sprintf(" %d,%03d |", ms/1000, ms%1000)
 			} else {
-				row += fmt.Sprintf(" %d ms |", ms)
+				row += fmt.Sprintf(" %d |", ms)
 			}
 		}
 		found := false
