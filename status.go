@@ -73,6 +73,7 @@ type PeerStatus struct {
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
 	Fast     bool          // that packet was fast
 	LastFast time.Duration // since its last fast packet, or -1
+	Deaf     bool          // it is heard in time, and does not hear this node
 	// How many of its packets were fast, and how many were not, since this node started.
 	FastPackets, SlowPackets uint64
 	// Offset of its hardware clock against this node's lies within these, if
@@ -148,6 +149,7 @@ func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	if p.Mismatch != nil {
 		s.Mismatch = n.differences(p.Mismatch)
 	}
+	s.Deaf = !p.Alive && p.LastFast >= 0 && n.cfg.Timing.Deaf(p.LastFast)
 	return s
 }
 

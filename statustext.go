@@ -48,6 +48,8 @@ func (p PeerStatus) String() string {
 		fmt.Fprintf(&b, ": alive, delay at most %s", brief.Duration(p.Delay))
 	case p.LastFast < 0:
 		b.WriteString(": not heard in time yet")
+	case p.Deaf:
+		b.WriteString(": heard in time, and does not hear this node")
 	default:
 		fmt.Fprintf(&b, ": silent for %s", brief.Duration(p.LastFast))
 	}

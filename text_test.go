@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -13,6 +14,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -113,6 +115,19 @@ func TestIDsAsText(t *testing.T) {
 		"{3} from 7@3/00c0ffee00c0ffee":                Branch{From: view, Members: timed.SetOf(3)},
 	} {
 		require.Equal(t, want, x.String())
+	}
+}
+
+// A peer that is heard and hears nothing is told from one that is silent.
+func TestADeafPeerIsNotCalledSilent(t *testing.T) {
+	n := &Node{cfg: Config{Timing: LAN()}}
+	for want, p := range map[string]loop.PeerStatus{
+		"unknown node at a:1: heard in time, and does not hear this node": {Listed: "a:1", LastFast: 20 * time.Millisecond},
+		"unknown node at a:1: silent for 60ms":                            {Listed: "a:1", LastFast: 60 * time.Millisecond},
+		"unknown node at a:1: not heard in time yet":                      {Listed: "a:1", LastFast: -1},
+		"unknown node at a:1: alive, delay at most 1ms":                   {Listed: "a:1", LastFast: 0, Alive: true, Delay: time.Millisecond},
+	} {
+		require.Equal(t, want, n.peerStatus(&p).String())
 	}
 }
 

@@ -99,6 +99,10 @@ func Preset(name string) (Timing, error) {
 // Presets returns the names that [Preset] knows.
 func Presets() []string { return []string{"local", "lan", "wan"} }
 
+// Deaf reports whether a peer that is not alive does not hear this node, when its last fast
+// packet came age ago: that of a peer that is merely silent came almost Expires ago.
+func (t Timing) Deaf(age time.Duration) bool { return age+2*t.KeepalivePeriod < t.Expires }
+
 // RoundTime returns 2Δ(1+ρ), the length of an election round.
 func (t Timing) RoundTime() time.Duration { return t.MaxDrift.Upper(2 * t.FastThreshold) }
 

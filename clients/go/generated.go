@@ -922,6 +922,9 @@ type MemberInfo struct {
 	// ClockFault The hardware clocks of the two contradict the drift bound.
 	ClockFault bool `json:"clock_fault"`
 
+	// Deaf It is heard in time, and does not hear the answering node.
+	Deaf bool `json:"deaf"`
+
 	// DelayNs Proven bound of the delay of its last packet.
 	DelayNs *int64 `json:"delay_ns"`
 

@@ -1003,6 +1003,8 @@ export interface components {
              * @description How long ago its last fast packet came.
              */
             last_fast_ns: number | null;
+            /** @description It is heard in time, and does not hear the answering node. */
+            deaf: boolean;
             /**
              * Format: int64
              * @description Its hardware clock minus that of the answering node is at least this.

@@ -25,8 +25,8 @@ func newMembersCommand(g *globals) *cobra.Command {
   CLOCK±BOUND the node's deviation from group time, and for peers their hardware
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
-              none in time, or that its settings differ or its packets do
-              not count: status says why
+              none in time, or "deaf": it does not hear the node that answers, or
+              that its settings differ or its packets do not count: status says why
   TAGS        what the nodes say of themselves, if any has a tag`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -105,6 +105,8 @@ func delayText(m *api.MemberInfo) string {
 		return "clock fault"
 	case !m.Alive && m.Refused != "":
 		return "does not count"
+	case m.Deaf:
+		return "deaf"
 	case !m.Alive && m.LastFastNS != nil:
 		return "silent " + cli.Brief(*m.LastFastNS)
 	case !m.Alive:

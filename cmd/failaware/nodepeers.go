@@ -106,6 +106,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":
 		return "its packets come, and do not count: " + p.Refused
+	case p.Deaf:
+		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case p.LastFast >= 0:
 		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
 	case p.Delay != event.UnknownDelay && !p.Fast:

@@ -34,9 +34,7 @@ func (s *Stack) observeAlive(now timed.Instant, alive timed.Set) {
 	}
 	for id := range s.alive.Minus(alive).All() {
 		age, heard := s.datagrams.LastFast(now, id)
-		// The last packet of a peer that is merely silent came almost expires ago.
-		t := &s.cfg.Timing
-		deaf := heard && age+2*t.KeepalivePeriod < t.Expires
+		deaf := heard && s.cfg.Timing.Deaf(age)
 		s.notify(Event{Kind: EventPeerSilent, Peer: id, Age: age, Bound: s.datagrams.LastDelay(id).Bound, Deaf: deaf})
 	}
 	s.alive = alive
