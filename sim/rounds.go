@@ -18,7 +18,8 @@ import (
 type Rounds struct {
 	Count     int             // renewals of the leader's lease that were measured
 	Times     []time.Duration // of each, in true time: from its request until it was won
-	Elections []time.Duration // from a leader's crash until all others support another
+	Elections []time.Duration // from the crash of a leader of a group at rest until all others support another
+	Returns   []time.Duration // likewise, if the leader has just been joined by a node that had crashed
 	Received  float64         // packets that reached the leader, per renewal
 	Sent      float64         // packets that the leader sent, per renewal
 	Group     float64         // packets that all nodes sent, per renewal
@@ -71,8 +72,9 @@ func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 }
 
 // MeasureRounds measures renewals in a world without faults and with the given
-// weather, and then the given number of crashes of leaders; crashed nodes come
-// back. It ends early when ctx is done, with the result so far.
+// weather, and then the given number of crashes of leaders of each kind; crashed nodes
+// come back. A crash falls anywhere in an election period. It ends early when ctx is
+// done, with the result so far.
 func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.Baseline, renewals, crashes int) (*Rounds, error) {
 	opt.Calm, opt.Duration = true, fault.MaxDuration
 	c, err := CaseOf(seed, opt)
@@ -93,18 +95,30 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 		return r, err
 	}
 	for range crashes {
-		began := w.now
-		w.crash(head)
-		if _, err := w.whole(ctx); err != nil {
+		if head, err = w.crashed(ctx, head, 10*w.opt.Timing.Expires, &r.Elections); err != nil {
 			return r, err
 		}
-		r.Elections = append(r.Elections, time.Duration(w.now-began))
-		w.restart(head)
-		if head, err = w.whole(ctx); err != nil {
+		if head, err = w.crashed(ctx, head, 0, &r.Returns); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
+}
+
+// crashed crashes the leader after some time, and up to a period, appends how long it takes
+// until all others support another, has the node come back, and returns who then leads all.
+func (w *World) crashed(ctx context.Context, head *Node, after time.Duration, took *[]time.Duration) (*Node, error) {
+	if !w.runUntil(w.now + int64(after) + w.chaos.Below(int64(w.opt.Timing.ElectionPeriod))) {
+		return nil, w.failed
+	}
+	began := w.now
+	w.crash(head)
+	if _, err := w.whole(ctx); err != nil {
+		return nil, err
+	}
+	*took = append(*took, time.Duration(w.now-began))
+	w.restart(head)
+	return w.whole(ctx)
 }
 
 // whole lets time pass until one node leads all that run.

@@ -21,6 +21,7 @@ func TestCollatedRoundsCostTheLeaderLess(t *testing.T) {
 		require.Equal(t, 32, r.Count)
 		require.Len(t, r.Times, 32)
 		require.Len(t, r.Elections, 2)
+		require.Len(t, r.Returns, 2)
 		return r
 	}
 	for _, nodes := range []int{16, 48} {

@@ -126,15 +126,15 @@ func benchCollationCommand() *cobra.Command {
 		Use:   "collation",
 		Short: "Packets and processor time of large groups' elections, with collated and direct replies",
 		Long: `Measure renewals of a lease, and elections after a leader's crash, in simulated
-groups without faults: with every reply sent to the leader, and with replies collated
-along a tree. Packets and times are those of the simulated network. The leader's time
+groups without other faults: with every reply sent to the leader, and with replies collated
+along a tree. A leader crashes in a group at rest, or just after a node came back. Packets and times are those of the simulated network. The leader's time
 to receive is measured on this machine, with decoding, without sockets.`,
 	}
 	f := cmd.Flags()
 	f.IntSliceVar(&opt.Nodes, "nodes", []int{8, 16, 32, 64, 128, 255}, "sizes of the group")
 	f.IntVar(&opt.Fanout, "k", 4, "children of each node of the tree")
 	f.IntVar(&opt.Renewals, "rounds", 100, "renewals per size")
-	f.IntVar(&opt.Crashes, "crashes", 20, "crashes of the leader per size")
+	f.IntVar(&opt.Crashes, "crashes", 20, "crashes of the leader per size, of each kind")
 	f.DurationVar(&opt.Delay, "delay", 500*time.Microsecond, "the longest delay of a packet; the shortest is a fifth of it")
 	return benchCommand(cmd, &opt, "lan", bench.Collation)
 }

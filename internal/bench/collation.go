@@ -56,7 +56,8 @@ type CollationCost struct {
 	Answers   float64 `json:"group_answers"`     // packets with replies, on all hops
 	Group     float64 `json:"group_sent"`        // all packets, keepalives included
 	Round     Summary `json:"round"`
-	Elections Summary `json:"elections"` // after a leader's crash
+	Elections Summary `json:"elections"` // after the crash of a leader of a group at rest
+	Returns   Summary `json:"returns"`   // after that of one that a node has just come back to
 }
 
 // Collation measures elections of simulated groups, with all replies sent to the
@@ -84,7 +85,7 @@ func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, err
 				return nil, fmt.Errorf("bench: %d nodes: %w", n, err)
 			}
 			*c.cost = CollationCost{Received: m.Received, Sent: m.Sent, CPU: micros(m.Receive), Answers: m.Answers,
-				Group: m.Group, Round: Summarize(m.Times), Elections: Summarize(m.Elections)}
+				Group: m.Group, Round: Summarize(m.Times), Elections: Summarize(m.Elections), Returns: Summarize(m.Returns)}
 		}
 		r.Sizes = append(r.Sizes, size)
 	}
@@ -118,7 +119,7 @@ func (r *CollationResult) judge() {
 
 // Text implements [Result].
 func (r *CollationResult) Text(w io.Writer) error {
-	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "election p50", "p99"}}
+	rows := [][]string{{"nodes", "replies", "to leader", "from leader", "receiving", "answers", "all packets", "round p50", "p99", "crash p50", "p99", "after a return p50", "p99"}}
 	for i := range r.Sizes {
 		s := &r.Sizes[i]
 		rows = append(rows, s.Direct.row(s.Nodes, "direct"), s.Collated.row(s.Nodes, "collated"))
@@ -128,10 +129,11 @@ func (r *CollationResult) Text(w io.Writer) error {
 }
 
 func (c *CollationCost) row(nodes int, how string) []string {
-	elect, worst := "-", "-"
+	crashes := []string{"-", "-", "-", "-"}
 	if c.Elections.Count > 0 {
-		elect, worst = show(c.Elections.P50), show(c.Elections.P99)
+		crashes = []string{show(c.Elections.P50), show(c.Elections.P99), show(c.Returns.P50), show(c.Returns.P99)}
 	}
-	return []string{fmt.Sprint(nodes), how, fmt.Sprintf("%.1f", c.Received), fmt.Sprintf("%.1f", c.Sent), fmt.Sprintf("%.1fµs", c.CPU),
-		fmt.Sprintf("%.1f", c.Answers), fmt.Sprintf("%.0f", c.Group), show(c.Round.P50), show(c.Round.P99), elect, worst}
+	row := []string{fmt.Sprint(nodes), how, fmt.Sprintf("%.1f", c.Received), fmt.Sprintf("%.1f", c.Sent), fmt.Sprintf("%.1fµs", c.CPU),
+		fmt.Sprintf("%.1f", c.Answers), fmt.Sprintf("%.0f", c.Group), show(c.Round.P50), show(c.Round.P99)}
+	return append(row, crashes...)
 }
