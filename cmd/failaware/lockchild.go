@@ -60,9 +60,14 @@ func (c *child) start(until timed.Instant) (err error) {
 }
 
 // died says when the command died, and then ends the guard, which takes longer. The time
-// is that of the death: whoever is told of it may run much later.
-func (c *child) died() {
-	c.dead <- c.clock.Read()
+// is that of the death: whoever is told of it may run much later. rest kills what the
+// command has left, and reports whether there was anything: nothing else has outlived it.
+func (c *child) died(rest func() bool) {
+	at := c.clock.Read()
+	if rest() {
+		at = c.clock.Read()
+	}
+	c.dead <- at
 	c.guard.dismiss()
 }
 

@@ -35,10 +35,11 @@ func (c *child) collect() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	killGroup(c.cmd.Process)
-	c.all.kill()
-	killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
-	c.died()
+	c.died(func() bool {
+		killGroup(c.cmd.Process)
+		c.all.kill()
+		return killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
+	})
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
 	c.all.remove()
@@ -48,14 +49,17 @@ func (c *child) collect() {
 // process, and a process that waits for a device dies when that answers.
 const orphanPatience = 2 * time.Second
 
-// killOrphans kills all children of this process but some. Some systems do not list them;
-// then it does nothing.
-func killOrphans(but ...int) {
+// killOrphans kills all children of this process but some, and reports whether there were
+// any: a descendant that outlives a command makes one of them a child of this process when
+// the command dies, and it stays one until it is collected here. Some systems do not list
+// children; then killOrphans does nothing.
+func killOrphans(but ...int) (found bool) {
 	for end := time.Now().Add(orphanPatience); time.Now().Before(end); {
 		ids := slices.DeleteFunc(children(), func(id int) bool { return slices.Contains(but, id) })
 		if len(ids) == 0 {
-			return
+			return found
 		}
+		found = true
 		for _, id := range ids {
 			_ = unix.Kill(id, unix.SIGKILL)
 		}
@@ -64,6 +68,7 @@ func killOrphans(but ...int) {
 			_, _ = unix.Wait4(id, nil, unix.WNOHANG, nil)
 		}
 	}
+	return true
 }
 
 // awaitEnd waits for a millisecond at most, and no longer than until a process ends: most

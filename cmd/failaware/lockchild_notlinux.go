@@ -19,7 +19,9 @@ func (c *child) collect() {
 	_ = c.cmd.Wait() // the state says more
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	killGroup(c.cmd.Process)
-	c.died()
+	c.died(func() bool {
+		killGroup(c.cmd.Process)
+		return true // nobody knows
+	})
 	c.gone = true
 }

@@ -78,6 +78,12 @@ func TestOutcomesAreOfTheDeath(t *testing.T) { outcomesAreOfTheDeath(t) }
 
 // The time of a death is read before the guard is ended, and before anybody is told.
 func deathsAreTimedAtOnce(t testing.TB) {
+	require.EqualValues(t, 1, deathTimed(t, false))
+	require.EqualValues(t, 50, deathTimed(t, true))
+}
+
+// deathTimed returns the time of the death of a command at 1, whose rest is gone at 50.
+func deathTimed(t testing.TB, left bool) timed.Instant {
 	from, to, err := os.Pipe()
 	require.NoError(t, err)
 	defer func() { _ = from.Close() }()
@@ -96,10 +102,13 @@ func deathsAreTimedAtOnce(t testing.TB) {
 		}
 		return now
 	})
-	c.died()
+	c.died(func() bool {
+		now = 50
+		return left
+	})
 	now = 100
-	require.EqualValues(t, 1, (<-c.dead).Now)
 	require.NotNil(t, c.guard.cmd.ProcessState)
+	return (<-c.dead).Now
 }
 
 func TestDeathsAreTimedAtOnce(t *testing.T) { deathsAreTimedAtOnce(t) }

@@ -66,6 +66,7 @@ hold() {
 	done
 	return 1
 }
+rm -f lead # of an earlier run in the same directory
 hold &
 lock=$!
 until [ -s lead ]; do sleep 0.1; done
