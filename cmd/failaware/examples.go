@@ -39,8 +39,17 @@ var examples = map[string]string{
 	"lock": `  failaware lock -- backup.sh /srv
   # one in the whole network, started again with every lead
   failaware lock --global --again -- worker`,
-	"edict show":   `  failaware edict show EDICT`,
-	"edict verify": `  failaware edict verify OLDER NEWER`,
+	"config": `  failaware config check node.yaml`,
+	"epoch": `  failaware epoch show
+  failaware epoch change majority:2,3,4`,
+	"keys": `  failaware keys list
+  failaware keys install new.keys`,
+	"edict": `  failaware edict create --payload decision.json
+  failaware edict verify OLDER NEWER`,
+	"edict show": `  failaware edict show EDICT`,
+	"edict verify": `  failaware edict verify OLDER NEWER
+  # in front of a store: refuse what an older leader has decided
+  failaware edict verify "$EDICT" --state fence --name orders --payload decision.json`,
 	"edict create": `  failaware edict create --payload decision.json`,
 	"epoch show":   `  failaware epoch show`,
 	"keys list":    `  failaware keys list`,

@@ -35,8 +35,12 @@ second later or more, ends it at once. At SIGHUP it reads the list of peers and 
 Every flag can be set in the environment (FAILAWARE_ and the flag in capitals, as in
 FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags take precedence
 over the environment, and the environment over the file.`,
-		Example: "  failaware node --id 1 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002",
-		Args:    cobra.NoArgs,
+		Example: `  failaware node --id 1 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002
+  # on a network: any member is a place to join, and the id is chosen and kept
+  failaware node --listen :7001 --join group.example:7001 --key-file keys --state-dir state
+  # with a page for browsers, and a key-value store
+  failaware node --id 1 --http 127.0.0.1:8080 --kv partitionable`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, bounds, err := loadConfig(file, flags.source)
 			if err != nil {
