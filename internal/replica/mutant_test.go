@@ -27,6 +27,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaSilentDivergence": divergenceIsTold,
 	"ReplicaAnyHolderFirst":   discardedIsNewer,
 	"StoreSomeDisks":          lastsOnDisks,
+	"StoreLastsTooSoon":       lastsOnDisks,
 	"StoreMixed":              mixedStorage,
 	"StoreNewcomerStays":      mixedStorage,
 	"StoreLonerStays":         mixedLoner,

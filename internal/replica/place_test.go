@@ -156,7 +156,14 @@ func lastsOnDisks(t testing.TB) {
 		position, any := w.nodes[0].lasting()
 		require.True(t, any)
 		require.Zero(t, position, "but it does, since the state at the begin of the view does")
-		w.perform(0, []Effect{{Kind: Broadcast, Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}, Payload: AppendBarrier(nil)}})
+		strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+		for range 3 {
+			w.perform(0, []Effect{{Kind: Broadcast, Options: strict, Payload: AppendOp(nil, []byte("c"))}})
+			require.False(t, w.nodes[0].last.Lasting, "no disk has it, though all have what came before")
+			w.store(0)
+			w.store(1)
+		}
+		w.perform(0, []Effect{{Kind: Broadcast, Options: strict, Payload: AppendBarrier(nil)}})
 		require.True(t, w.nodes[0].last.Lasting)
 	}
 }
