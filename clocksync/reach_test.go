@@ -66,3 +66,35 @@ func reachIsKept(t testing.TB) {
 		}
 	}
 }
+
+// nobodySays has a clock hear what no node of its settings says, and requires that it changes
+// nothing: rates beyond the largest slew, also behind a bend, samples and times of UTC that
+// are not valid, and samples of the future.
+func nobodySays(t testing.TB) {
+	const source, at = 7, start
+	slew := config(1).MaxSlew
+	good := Line{Timeline: TimelineID{Leader: 2, Boot: 20, Sequence: 1}, Base: at, Shown: wall, Until: at.Add(time.Second), Bend: at.Add(time.Second / 2)}
+	for n, rates := range [][2]int64{{slew, -slew}, {slew + 1, 0}, {-slew - 1, 0}, {0, slew + 1}, {0, -slew - 1}} {
+		c := New(config(1), at, wall)
+		l := good
+		l.Rate, l.Next = rates[0], rates[1]
+		c.HandleLine(at, &l, 0, 0, nil)
+		require.Equal(t, n == 0, c.snap.known, "%v", rates)
+	}
+	for n, u := range []UTC{{State: UTCKnown, At: at, Low: wall, High: wall}, {State: UTCKnown, At: at, Low: wall + 1, High: wall},
+		{State: UTCKnown, At: at, Low: wall, High: wall, Leap: LeapDelete + 1}, {State: UTCDisputed, Leap: LeapInsert}} {
+		c := New(config(1), at, wall)
+		c.HandleLine(at, &good, 0, 0, nil)
+		c.HandleUTC(at, &u, 0, 0, nil)
+		require.Equal(t, n == 0, c.snap.utc.state != UTCUnknown, "%+v", u)
+	}
+	const offset = time.Millisecond
+	for n, s := range []Sample{{Source: source, At: at.Add(offset), Low: wall, High: wall}, {Source: source, At: at.Add(offset) + 1, Low: wall, High: wall},
+		{Source: source, At: at, Low: wall + 1, High: wall}} {
+		c := utcLeader()
+		c.HandleForwarded(at, 3, &Forwarded{Count: 1, List: [MaxForwarded]Sample{s}}, 0, offset, nil)
+		require.Equal(t, n == 0, len(c.References(at)) == 1, "%+v", s)
+	}
+}
+
+func TestWhatNobodySaysChangesNothing(t *testing.T) { nobodySays(t) }
