@@ -97,6 +97,7 @@ var notices = map[string]func(testing.TB){
 	"GoneIntroduced":         forgetsGone,
 	"GoneLate":               forgetsGone,
 	"KeysReplayed":           silentlyDrops,
+	"KeysOfOneLife":          silentlyDrops,
 	"KeysOpenToAll":          silentlyDrops,
 
 	"ShownOverRestarts":       shownByAnIncarnation,

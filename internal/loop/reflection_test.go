@@ -80,8 +80,12 @@ func (o *outside) takes(t testing.TB, l *Loop, s *seal.Sealer, from netip.AddrPo
 
 // sealedPacket returns a packet of node 7 without frames.
 func sealedPacket(t testing.TB, l *Loop, s *seal.Sealer, counter uint64, e datagram.Echo) []byte {
+	return sealedPacketOf(t, l, s, 77, counter, e)
+}
+
+func sealedPacketOf(t testing.TB, l *Loop, s *seal.Sealer, boot timed.BootID, counter uint64, e datagram.Echo) []byte {
 	d := l.driver
-	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 1, Boot: 77,
+	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 1, Boot: boot,
 		Stamp: timed.Instant(l.cfg.Clock.Now()), Echo: e}, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
 	return encoded(t, s, counter, &p)
 }
@@ -213,6 +217,11 @@ func silentlyDrops(t testing.TB) {
 	d.takeRing(r)
 	take(good)
 	require.Equal(t, before.replayed+2, c.replayed, "what has come counts over a change of the keys")
+	next := sealedPacketOf(t, l, s, 78, 5, nothing)
+	take(next)
+	require.Equal(t, before.replayed+2, c.replayed, "another incarnation counts its packets from the beginning")
+	take(next)
+	require.Equal(t, before.replayed+3, c.replayed)
 }
 
 func TestSilentlyDrops(t *testing.T) { silentlyDrops(t) }
