@@ -1,0 +1,140 @@
+package keep
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
+)
+
+// list is an application that keeps the payloads it was given.
+type list struct {
+	words [][]byte
+	fail  error // of Save, which writes what it has first
+	lazy  bool  // Load reads nothing
+}
+
+func (l *list) Apply(d broadcast.Delivery) any {
+	l.words = append(l.words, d.Payload)
+	return nil
+}
+
+func (l *list) text() string { return string(bytes.Join(l.words, []byte(" "))) }
+
+func (l *list) Save(w io.Writer) error {
+	_, err := io.WriteString(w, l.text())
+	return errors.Join(err, l.fail)
+}
+
+func (l *list) Load(r io.Reader) error {
+	if l.lazy {
+		return nil
+	}
+	b, err := io.ReadAll(r)
+	l.words = bytes.Fields(b)
+	return err
+}
+
+// kept is a keeper whose steps are performed at once.
+type kept struct {
+	*Keeper
+	j *journal.Journal
+}
+
+func open(t testing.TB, d *disktest.Disk, app Application) kept {
+	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	k, steps, err := Open(j, app, Options{})
+	require.NoError(t, err)
+	require.NoError(t, kept{k, j}.perform(steps))
+	return kept{k, j}
+}
+
+func (k kept) perform(steps []Step) error {
+	for _, s := range steps {
+		if s.Record == nil {
+			if err := k.Snapshot(s); err != nil {
+				return err
+			}
+			continue
+		}
+		var b journal.Batch
+		b.Add(s.Record)
+		if err := k.j.Append(&b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func place(view uint64) *replica.Place {
+	return &replica.Place{View: membership.ViewID{Sequence: view, Leader: 1, Boot: 1}, Position: 5}
+}
+
+// three returns a disk that has three operations.
+func three(t testing.TB) (*disktest.Disk, *list, kept) {
+	d, app := disktest.New(), &list{}
+	k := open(t, d, app)
+	steps := k.Locate(place(1))
+	require.Equal(t, replica.Point{View: place(1).View, Position: 5}, steps[len(steps)-1].At, "the disk has no more with it")
+	require.NoError(t, k.perform(steps))
+	for i, word := range []string{"one", "two", "three"} {
+		op := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: uint64(i + 1)}, Position: uint64(6 + i), Payload: []byte(word)}
+		require.NoError(t, k.perform(k.Apply(&op, replica.Point{View: place(1).View, Position: op.Position})))
+		app.Apply(op)
+	}
+	return d, app, k
+}
+
+// keepsPayloads has an application keep the payloads that a start gives to it.
+func keepsPayloads(t testing.TB) {
+	d, app, _ := three(t)
+	again := &list{}
+	open(t, d, again)
+	require.Equal(t, app.text(), again.text())
+}
+
+func TestPayloadsStayAsTheyAre(t *testing.T) { keepsPayloads(t) }
+
+// failedSave has an application fail to write its state down, after it wrote a part: what was
+// there before counts.
+func failedSave(t testing.TB) {
+	d, app, k := three(t)
+	app.fail = errors.New("no more of it")
+	k.Dislocate()
+	require.ErrorIs(t, k.perform(k.Locate(place(2))), app.fail)
+	again := &list{}
+	require.Equal(t, place(1).View, open(t, d, again).Place().View)
+	require.Equal(t, "one two three", again.text())
+}
+
+func TestAStateThatWasNotWrittenWholeDoesNotCount(t *testing.T) { failedSave(t) }
+
+// unreadDamage damages a part of a snapshot that the application does not read.
+func unreadDamage(t testing.TB) {
+	d, app, k := three(t)
+	app.words = append(app.words, []byte(strings.Repeat("x", 1<<17)))
+	k.Dislocate()
+	require.NoError(t, k.perform(k.Locate(place(2))))
+	for name, b := range d.Files() {
+		if strings.HasPrefix(name, "snapshot-") {
+			b[len(b)-99]++
+		}
+	}
+	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	_, _, err = Open(j, &list{lazy: true}, Options{})
+	_, damaged := errors.AsType[*journal.DamagedError](err)
+	require.True(t, damaged, "%v", err)
+}
+
+func TestDamageThatNobodyReadsIsNoticed(t *testing.T) { unreadDamage(t) }

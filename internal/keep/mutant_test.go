@@ -1,0 +1,18 @@
+//go:build mutants
+
+package keep
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/keep", map[string]func(testing.TB){
+		"KeepPartCommitted":   failedSave,
+		"KeepUnreadUnchecked": unreadDamage,
+		"KeepPlaceAhead":      keepsPayloads,
+		"KeepPayloadsLent":    keepsPayloads,
+	})
+}
