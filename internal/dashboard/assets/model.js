@@ -3,7 +3,7 @@
 //
 //   nodes       {id, name, state, self, known, leads, leader, upToDate, view, members, fresh,
 //                staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
-//   links       {from, to, bound, fast, alive, cut, added}: what "to" proved about packets of "from"
+//   links       {from, to, bound, fast, heard, cut, added}: what "to" proved about packets of "from"
 //   partitions  {leader, nodes}: a leader and the nodes that are bound to it
 //
 // A node is known if it answered itself. One node knows what the others said to it, and
@@ -44,7 +44,7 @@ function ofNode(status) {
   p.nodes.push(own);
   for (const m of status.members) {
     if (m.self || !m.node) continue;
-    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: m.alive ? "up" : "silent",
+    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: m.alive ? "up" : m.deaf ? "deaf" : "silent",
       leader: m.locked_to, leads: m.leads || m.says_leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
       inView: m.in_view });
     p.links.push(link(m.node, status.node, m, null, "up"));
@@ -62,7 +62,7 @@ function ofStatus(s) {
 }
 
 function link(from, to, m, fault, state) {
-  return { from, to, known: !!m && state !== "crashed" && state !== "failed", alive: !!m?.alive, fast: !!m?.fast, bound: m?.delay_ns ?? null,
+  return { from, to, known: !!m && state !== "crashed" && state !== "failed", heard: !!m?.alive || !!m?.deaf, fast: !!m?.fast, bound: m?.delay_ns ?? null,
     cut: !!fault?.cut, added: fault?.added_ns || 0 };
 }
 
@@ -74,14 +74,18 @@ function partitions(p) {
   }));
 }
 
-export const up = (n) => n.state !== "crashed" && n.state !== "failed" && n.state !== "silent";
+export const up = (n) => n.state !== "crashed" && n.state !== "failed" && !away(n);
+
+// away reports whether the node that answers counts another one as not alive: it hears
+// nothing in time, or is not heard.
+export const away = (n) => n.state === "silent" || n.state === "deaf";
 
 // grade sorts a link by its proven bound: 1 to 3 are fast, 4 is slow, "x" is broken, and
 // 0 means that nothing is known.
 export function grade(l, threshold) {
   if (l.cut) return "x";
   if (!l.known) return 0;
-  if (!l.alive) return "x";
+  if (!l.heard) return "x";
   if (l.bound === null) return 0;
   if (!l.fast || l.bound > threshold) return 4;
   return l.bound <= threshold / 8 ? 1 : l.bound <= threshold / 2 ? 2 : 3;

@@ -2,7 +2,7 @@
 // says, for readers who do not see it.
 
 import { brief, h, ids, set, shortView, tint } from "./format.js";
-import { grade, up } from "./model.js";
+import { away, grade, up } from "./model.js";
 
 const yes = (text) => h("span", { class: "good" }, `✓ ${text}`);
 const no = (text) => h("span", { class: "bad" }, `✕ ${text}`);
@@ -36,7 +36,7 @@ export function nodes(table, p) {
         h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale"), why(n.id, "view")),
         h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), why(n.id, "clock")),
         h("td", { class: "num" }, `${brief(late.average_ns)} on average, ${late.late} above σ`));
-    } else if (up(n) || n.state === "silent") {
+    } else if (up(n) || away(n)) {
       cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
     } else {
       cells.push(h("td", { colspan: 4 }, ""));
