@@ -43,11 +43,11 @@ func Flags(overlay string) []string { return []string{"-tags=" + Tag, "-overlay=
 // Write writes the mutated files of the module at root into dir, and returns the
 // path of the overlay file that puts them in the places of the originals.
 func Write(root, dir string) (overlay string, err error) {
-	files, err := embedded().mutated(root)
+	files, err := embedded.mutated(root)
 	if err != nil {
 		return "", err
 	}
-	files["internal/mutant/names.go"] = embedded().names()
+	files["internal/mutant/names.go"] = embedded.names()
 	replace := map[string]string{}
 	for path, text := range files {
 		// Not a .go file: dir may lie in the module.

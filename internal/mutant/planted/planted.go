@@ -37,7 +37,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 //go:embed *.txt
@@ -84,20 +83,20 @@ type table struct {
 	edits   []edit
 }
 
-var embedded = sync.OnceValue(func() *table {
+var embedded = func() *table {
 	t, err := parse(texts)
 	if err != nil {
 		panic(err)
 	}
 	return t
-})
+}()
 
 // All returns the planted bugs, in the order of the table.
-func All() []*Mutant { return slices.Clone(embedded().mutants) }
+func All() []*Mutant { return slices.Clone(embedded.mutants) }
 
 // Kills returns all kills, in the order of the table.
 func Kills() (all []Kill) {
-	for _, m := range embedded().mutants {
+	for _, m := range embedded.mutants {
 		all = append(all, m.Kills...)
 	}
 	return all

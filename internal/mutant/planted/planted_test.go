@@ -31,7 +31,7 @@ func TestEveryBugHasARuleAKillAndASwitch(t *testing.T) {
 		require.NotEmpty(t, m.Kills, "%v: %s has no line \"world\" or \"test\": write which check notices it", m.at, m.Name)
 	}
 	switched := map[string]bool{}
-	for _, e := range embedded().edits {
+	for _, e := range embedded.edits {
 		for _, h := range e.hunk {
 			for _, call := range switches.FindAllStringSubmatch(h.text, -1) {
 				require.NotNil(t, bugs[call[1]], "%s/%s:%d: %q has no line \"mutant\": mend the name, or write its entry", Dir, e.at.file, h.line, call[1])
@@ -49,7 +49,7 @@ func TestPlantedTextCompiles(t *testing.T) {
 	overlay, err := Write(root(t), t.TempDir())
 	require.NoError(t, err)
 	args := append([]string{"build"}, Flags(overlay)...)
-	for _, e := range embedded().edits {
+	for _, e := range embedded.edits {
 		args = append(args, "./"+filepath.ToSlash(filepath.Dir(e.path)))
 	}
 	cmd := exec.Command("go", args...)
