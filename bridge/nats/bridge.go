@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,15 +95,21 @@ func (b *bridge) wants(part string) bool {
 
 func (b *bridge) subjects() string { return "failaware." + b.group + ".>" }
 
+// patience is for how long a bridge waits for a server that says that JetStream is not
+// available: one that has just started may say so, and one without JetStream does.
+const patience = 30 * time.Second
+
 // makeStream makes the stream unless it exists: its limits are for its operator. It waits
 // for a server whose JetStream is not ready yet, and fails if the server refuses.
 func (b *bridge) makeStream(ctx context.Context) error {
-	for {
+	for begin := time.Now(); ; {
 		_, err := b.js.Stream(ctx, b.stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			_, err = b.js.CreateStream(ctx, jetstream.StreamConfig{Name: b.stream, Subjects: []string{b.subjects()}})
 		}
-		if _, refused := errors.AsType[*jetstream.APIError](err); err == nil || refused || ctx.Err() != nil {
+		e, answered := errors.AsType[*jetstream.APIError](err)
+		refused := answered && (e.Code != http.StatusServiceUnavailable || time.Since(begin) > patience)
+		if err == nil || refused || ctx.Err() != nil {
 			return err
 		}
 		b.log.Warn("JetStream does not answer; the bridge tries again", "error", err)

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	client "github.com/failaware/failaware/clients/go"
@@ -104,11 +106,14 @@ func (g *group) start(node int, url string) (b *bridge, end func()) {
 	require.NoError(g.t, err)
 	b = &bridge{node: g.nodes[node], js: js, stream: "FAILAWARE", what: parts, log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(g.t.Context())
-	done := make(chan error, 1)
-	go func() { done <- b.run(ctx) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		assert.NoError(g.t, b.run(ctx), "the bridge of node %d", node+1)
+	}()
 	end = func() {
 		cancel()
-		require.NoError(g.t, <-done)
+		<-done
 		conn.Close()
 	}
 	return b, end
@@ -208,6 +213,33 @@ func TestEverythingIsPublishedOnceAndInOrder(t *testing.T) {
 	require.Positive(t, leaders)
 	endAgain()
 	endSecond()
+}
+
+// starting is a server whose JetStream answers with an error a number of times.
+type starting struct {
+	jetstream.JetStream
+	times int
+	err   error
+}
+
+func (s *starting) Stream(context.Context, string) (jetstream.Stream, error) {
+	if s.times--; s.times < 0 {
+		return nil, nil
+	}
+	return nil, s.err
+}
+
+// A server that has just started says for a while that it has no JetStream. One that says so
+// for long has none, and what it refuses is refused at once.
+func TestABridgeWaitsForAServerThatStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for times, want := range map[int]error{0: nil, 10: nil, 1000: jetstream.ErrJetStreamNotEnabled} {
+			b := &bridge{js: &starting{times: times, err: jetstream.ErrJetStreamNotEnabled}, log: slog.New(slog.DiscardHandler)}
+			require.ErrorIs(t, b.makeStream(t.Context()), want)
+		}
+		b := &bridge{js: &starting{times: 1, err: &jetstream.APIError{Code: 403}}, log: slog.New(slog.DiscardHandler)}
+		require.Error(t, b.makeStream(t.Context()))
+	})
 }
 
 func TestBadOptionsAreNamed(t *testing.T) {
