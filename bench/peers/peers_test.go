@@ -165,7 +165,7 @@ func TestTheTableOfTheReadmeIsOfThePublishedRun(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	for what, of := range map[string]func(name string) string{
-		"after a crash, next leader (memberlist, corosync: view), p50, shortest settings": func(name string) string {
+		"from a crash to the next leader (memberlist, corosync: view), p50, shortest settings": func(name string) string {
 			l := r.tightest(name)
 			if l.Leader != nil {
 				return show(l.Leader.P50)
