@@ -80,7 +80,7 @@ func apply(values source) (nodeConfig, error) {
 	} else if i := slices.IndexFunc(settings, func(s *setting) bool {
 		return strings.HasPrefix(s.key, "broadcast.") && s.key != "broadcast.on" && len(values[s.key]) > 0
 	}); i >= 0 {
-		errs = append(errs, fmt.Errorf("%s: it needs --broadcast", origin(settings[i], values, "")))
+		errs = append(errs, values.fault(settings[i].key, "it needs --broadcast"))
 	}
 	errs = append(errs, c.takeOutputs(values)...)
 	errs = append(errs, c.checkAPIs(values)...)
