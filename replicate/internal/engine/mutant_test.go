@@ -36,27 +36,22 @@ func TestMutantsAreKilled(t *testing.T) {
 	})
 }
 
-func TestReadingsNoticeReadUnapplied(t *testing.T)   { readWrongly(t, "ReadUnapplied") }
-func TestReadingsNoticeReadUndelivered(t *testing.T) { readWrongly(t, "ReadUndelivered") }
-func TestReadingsNoticeReadUnsure(t *testing.T)      { readWrongly(t, "ReadUnsure") }
-func TestReadingsNoticeReadMovesOn(t *testing.T)     { readWrongly(t, "ReadMovesOn") }
+func TestReadingsNoticeReadUnapplied(t *testing.T)   { wrongly(t, "ReadUnapplied", readings) }
+func TestReadingsNoticeReadUndelivered(t *testing.T) { wrongly(t, "ReadUndelivered", readings) }
+func TestReadingsNoticeReadUnsure(t *testing.T)      { wrongly(t, "ReadUnsure", readings) }
+func TestReadingsNoticeReadMovesOn(t *testing.T)     { wrongly(t, "ReadMovesOn", readings) }
+func TestReadingsNoticeReadLastFirst(t *testing.T)   { wrongly(t, "ReadLastFirst", readings) }
 
-func TestReadingsNoticeReadWaitsForNothing(t *testing.T) { readWrongly(t, "ReadWaitsForNothing") }
-
-// readWrongly wants the readings to go wrong without a rule.
-func TestReadingsNoticeReadLastFirst(t *testing.T) { readWrongly(t, "ReadLastFirst") }
-
-func readWrongly(t *testing.T, id string) {
-	mutant.Set(id)
-	defer mutant.Set(mutant.None)
-	require.NotEmpty(t, readings(t))
+func TestReadingsNoticeReadWaitsForNothing(t *testing.T) {
+	wrongly(t, "ReadWaitsForNothing", readings)
 }
 
-func TestDisksNoticeMergedInPlace(t *testing.T)   { followWrongly(t, "StoreMergedInPlace") }
-func TestDisksNoticeRestoredInPlace(t *testing.T) { followWrongly(t, "StoreRestoredInPlace") }
+func TestDisksNoticeMergedInPlace(t *testing.T)   { wrongly(t, "StoreMergedInPlace", followed) }
+func TestDisksNoticeRestoredInPlace(t *testing.T) { wrongly(t, "StoreRestoredInPlace", followed) }
 
-func followWrongly(t *testing.T, id string) {
+// wrongly requires that something goes wrong without a rule.
+func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)
-	require.NotEmpty(t, followed(t))
+	require.NotEmpty(t, wrong(t))
 }
