@@ -39,10 +39,20 @@ func (q *Queue) resize(size int, end uint64) {
 	}
 }
 
-// shrink gives back the memory of a burst that is over. The caller holds mu.
+// shrink gives back the memory of a burst that has been over for [calmLooks]. Bursts that
+// follow each other share a ring: at saturation the consumer often takes all that there is,
+// and to make the ring anew for each burst costs more than the deliveries themselves.
 func (q *Queue) shrink() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	used := q.tail - q.head
-	if q.staged > 0 || len(q.ring) <= mostSpare || used > uint64(len(q.ring)/8) {
+	if q.most > uint64(len(q.ring)/8) {
+		q.calm = 0
+	} else {
+		q.calm++
+	}
+	q.most = used
+	if q.calm < calmLooks || q.staged > 0 {
 		return
 	}
 	size := mostSpare
@@ -51,6 +61,7 @@ func (q *Queue) shrink() {
 	}
 	q.resize(size, q.tail)
 	q.spare = size - int(used)
+	q.calm = 0
 }
 
 // Commit gives the staged items to the consumer. It reports whether that woke the
@@ -67,6 +78,7 @@ func (q *Queue) Commit() (woke bool) {
 		weight += it.weight()
 		q.tail++
 	}
+	q.most = max(q.most, q.tail-q.head)
 	q.backlog.Add(weight)
 	woke = q.waiting
 	q.waiting = false
@@ -79,8 +91,12 @@ func (q *Queue) Commit() (woke bool) {
 }
 
 // Returned returns how much the application has taken since the last call, and the
-// loans that have ended, which are valid until the next call.
+// loans that have ended, which are valid until the next call. The loop calls it in every
+// turn.
 func (q *Queue) Returned() (t Taken, ended []Return) {
+	if len(q.ring) > mostSpare {
+		q.shrink()
+	}
 	if !q.returned.Load() {
 		return t, nil
 	}
@@ -90,7 +106,6 @@ func (q *Queue) Returned() (t Taken, ended []Return) {
 	defer q.mu.Unlock()
 	t, q.taken = q.taken, Taken{}
 	q.ended, q.returns = q.returns, q.ended[:0]
-	q.shrink()
 	return t, q.ended
 }
 

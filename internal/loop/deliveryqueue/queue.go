@@ -65,6 +65,9 @@ type Change struct {
 const (
 	minCapacity = 64   // of the ring
 	mostSpare   = 1024 // places that an idle ring keeps
+	// calmLooks is in how many turns of the loop, one after the other, no more than an eighth
+	// of a ring was used before it becomes smaller.
+	calmLooks = 1000
 	// itemOverhead counts against the limit for each item besides its payload. The
 	// broadcast counts the same.
 	itemOverhead = 64
@@ -80,6 +83,8 @@ type Queue struct {
 	// Owned by the loop. Staged items stand in the ring behind its tail.
 	staged int
 	spare  int      // places behind them that are known to be free
+	most   uint64   // items that were in the ring at a time since the last look at it
+	calm   int      // looks since the ring was full enough for its size
 	ended  []Return // the last result of Returned
 
 	// Atomic.

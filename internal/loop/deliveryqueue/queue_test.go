@@ -52,7 +52,8 @@ func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 	loop.Wait()
 }
 
-// A ring that a burst has made large becomes small again, and loses nothing.
+// A ring that a burst has made large becomes small again when no other burst follows, and
+// loses nothing.
 func TestARingShrinksAfterABurst(t *testing.T) {
 	q := New(1<<30, false)
 	stage := func(n uint64) {
@@ -75,16 +76,16 @@ func TestARingShrinksAfterABurst(t *testing.T) {
 		take(100)
 	}
 	take(5)
-	require.Len(t, q.ring, 1024)
+	require.Equal(t, 16384, len(q.ring))
 	for n := range uint64(5_000) {
 		stage(10_000 + n)
 		take(1)
 	}
+	require.Equal(t, 1024, len(q.ring), "used by a few items, in thousands of turns")
 	for next < 15_000 {
 		take(100)
 	}
 	take(1)
-	require.Len(t, q.ring, 1024)
 
 	// The small ring grows again before it is overwritten.
 	for n := range uint64(3_000) {
@@ -93,4 +94,36 @@ func TestARingShrinksAfterABurst(t *testing.T) {
 	for next < 18_000 {
 		take(100)
 	}
+	require.Equal(t, 4096, len(q.ring))
+
+	// It also becomes small if nothing comes any more, and not a turn too early.
+	take(100)
+	for range calmLooks - 10 {
+		q.Returned()
+	}
+	require.Equal(t, 4096, len(q.ring))
+	for range 10 {
+		q.Returned()
+	}
+	require.Equal(t, 1024, len(q.ring))
+}
+
+// Bursts that follow each other use one ring: none of them allocates.
+func TestBurstsShareARing(t *testing.T) {
+	q := New(1<<30, false)
+	burst := func() {
+		for range 20_000 {
+			q.Stage()
+			q.Commit()
+		}
+		for {
+			items, _, _ := q.Borrow(256)
+			q.Returned()
+			if len(items) == 0 {
+				return
+			}
+		}
+	}
+	burst()
+	require.Zero(t, testing.AllocsPerRun(10, burst))
 }
