@@ -14,6 +14,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/sched"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -87,6 +88,7 @@ send edicts to a store that checks them.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.cmd, l.args = cmd, args
+			_ = sched.Prompt() // the guard has it from here; without it, a busy machine kills later
 			return l.main(cmd.Context())
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/sched"
 )
 
 // lockExec is the name of the hidden command that becomes the command of
@@ -39,6 +40,7 @@ func newLockExecCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			// The signal at the death of lock belongs to the thread that executes.
 			runtime.LockOSThread()
+			_ = sched.Usual(0) // lock has asked for itself and its guard
 			if err := dieWithParent(); err != nil {
 				return err
 			}

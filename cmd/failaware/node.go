@@ -20,6 +20,7 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/dashboard"
 	"github.com/failaware/failaware/internal/handler"
+	"github.com/failaware/failaware/internal/sched"
 	"github.com/failaware/failaware/internal/store"
 )
 
@@ -85,6 +86,9 @@ func (r *nodeRun) run(ctx context.Context) error {
 	}
 	r.log = hclog.New(&hclog.LoggerOptions{Name: "failaware", Level: r.cfg.logLevel, Output: r.err, JSONFormat: r.cfg.logJSON})
 	r.cfg.Logger = flagLogger{r.log}
+	if err := sched.Prompt(); err != nil {
+		r.log.Debug("the node waits for processors as long as other processes do", "error", err)
+	}
 	r.leave = make(chan bool, 1)
 	signals, stop := watchSignals()
 	defer stop()

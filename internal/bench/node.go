@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/jsonlines"
+	"github.com/failaware/failaware/internal/sched"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -32,6 +33,7 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 	if err != nil {
 		return err
 	}
+	_ = sched.Prompt() // as `failaware node` does
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	cfg := failaware.Config{ID: j.ID, Group: j.Group, Listen: j.Listen, Peers: peersOf(j.Peers), Timing: j.Timing,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/sched"
 )
 
 var (
@@ -65,7 +66,11 @@ func (r *running) command(ctx context.Context, e event.Event, dropped uint64, da
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = outputDelay
 	ownGroup(cmd)
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		_ = sched.Usual(cmd.Process.Pid) // the node has asked for itself
+		err = cmd.Wait()
+	}
 	switch {
 	case context.Cause(ctx) != nil && err != nil:
 		err = context.Cause(ctx)

@@ -1,13 +1,19 @@
+//go:build linux
+
 package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // debs returns the packages of two versions.
@@ -17,6 +23,26 @@ func debs(t *testing.T) (older, newer string) {
 		t.Skip("dpkg-deb is not installed")
 	}
 	return filepath.Join(built(t, "1.2.3-rc1"), "failaware_1.2.3~rc1_amd64.deb"), filepath.Join(built(t, "1.2.3"), "failaware_1.2.3_amd64.deb")
+}
+
+// slice finds the slices of a thread among what /proc says of how it is scheduled.
+var slice = regexp.MustCompile(`(?m)^se\.slice .*$`)
+
+// shortSlices returns what /proc says of a thread that has asked for the slices for which a
+// node asks.
+func shortSlices(t *testing.T) string {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	usual, err := unix.SchedGetAttr(0, 0)
+	require.NoError(t, err)
+	short := *usual
+	short.Runtime = 100_000
+	require.NoError(t, unix.SchedSetAttr(0, &short, 0))
+	defer func() { require.NoError(t, unix.SchedSetAttr(0, usual, 0)) }()
+	text, err := os.ReadFile("/proc/thread-self/sched")
+	require.NoError(t, err)
+	return slice.FindString(string(text))
 }
 
 // service is the running service in a container.
@@ -70,6 +96,9 @@ func TestThePackageInSystemd(t *testing.T) {
 	require.Equal(t, "failaware\n", s.run("ps", "-o", "user=", "-p", first))
 	require.Regexp(t, `(?m)^1\*\s+yes\s+[0-9a-f]{8}`, s.run("failaware", "keys", "list"))
 	s.run("systemctl", "reload", "failaware.service")
+
+	// The hardened unit lets the node ask for slices as short as this test gets.
+	require.Equal(t, shortSlices(t), slice.FindString(s.run("cat", "/proc/"+first+"/sched")))
 
 	// Killed, it is started again, with the state that it kept.
 	s.run("kill", "-KILL", first)
