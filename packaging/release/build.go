@@ -59,7 +59,7 @@ func (r *release) compile(ctx context.Context, t target, pkg, to string) error {
 	const cli = "github.com/failaware/failaware/internal/cli"
 	flags := fmt.Sprintf("-s -w -buildid= -X '%s.release=%s' -X '%s.commit=%s'", cli, r.version, cli, r.commit)
 	env := []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=" + jobs()}
-	_, err := r.outputWith(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2", "-ldflags", flags, "-o", to, pkg)
+	_, err := r.outputWith(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2,tcell_minimal", "-ldflags", flags, "-o", to, pkg)
 	return err
 }
 
