@@ -34,5 +34,15 @@ func TestMutantsAreKilled(t *testing.T) {
 		"FarewellsPushedOut":   alternatingTimelines,
 		"LeapWithoutDrift":     leapOnASlowClock,
 		"LeaderCombinesLate":   newLeaderKnowsUTC,
+		"ExchangeTurned":       exchangesHold,
+		"ExchangeBackwards":    exchangesHold,
+		"OrderByDeviation":     ordersHold,
+		"FalsetickerSteersOn":  samplesCountOnce,
+		"SampleCountsAgain":    samplesCountOnce,
+		"ForwardsOfOthers":     samplesCountOnce,
+		"OldSamplesSteer":      oldSamplesSteerNothing,
+		"BendReplaced":         bendsKeepPromises,
+		"NewLineOwes":          newLinesOweNothing,
+		"EarlierIsNarrower":    earlierReadingsHold,
 	})
 }

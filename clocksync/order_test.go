@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 var lines = [2]TimelineID{{Leader: 1, Boot: 1, Sequence: 1}, {Leader: 2, Boot: 2, Sequence: 1}}
@@ -56,6 +57,40 @@ func TestOrder(t *testing.T) {
 	_, err = Order(Reading{}, Reading{})
 	require.ErrorIs(t, err, ErrTimelineChanged, "no timeline at all")
 }
+
+// Readings come in the order in which they were taken, or in none, however far their
+// timelines are from each other and from UTC. The order of two readings does not depend on
+// which is named first.
+func ordersHold(t testing.TB) {
+	rapid.Check(t, func(t *rapid.T) {
+		shift := [2]Time{Time(rapid.Int64Range(-2000, 2000).Draw(t, "shift")), Time(rapid.Int64Range(-2000, 2000).Draw(t, "other shift"))}
+		draw := func(name string) (r Reading, at Time) {
+			small := rapid.Int64Range(0, 300)
+			at = Time(rapid.Int64Range(0, 1000).Draw(t, name)) // UTC
+			line := rapid.IntRange(0, 1).Draw(t, "line")
+			group := at + shift[line]
+			r = reading(group+Time(small.Draw(t, "off")), 0, line)
+			r.Deviation = r.Time.Sub(group).Abs() + time.Duration(small.Draw(t, "more"))
+			r.UTCBound = r.Time.Sub(at).Abs() + time.Duration(small.Draw(t, "more"))
+			r.Status = rapid.SampledFrom([]Status{Internal, External}).Draw(t, "status")
+			return r, at
+		}
+		a, atA := draw("first")
+		b, atB := draw("second")
+		got, err := Order(a, b)
+		back, errBack := Order(b, a)
+		require.Equal(t, err, errBack)
+		require.Equal(t, map[Ordering]Ordering{Unordered: Unordered, Earlier: Later, Later: Earlier}[got], back)
+		switch got {
+		case Earlier:
+			require.Less(t, atA, atB)
+		case Later:
+			require.Greater(t, atA, atB)
+		}
+	})
+}
+
+func TestReadingsComeInTheOrderInWhichTheyWereTaken(t *testing.T) { ordersHold(t) }
 
 // A bound is shown with four digits or more, and never less than it is.
 func TestShownBoundsRoundUp(t *testing.T) {

@@ -81,22 +81,30 @@ func steered(t *testing.T, seed uint64, length int) (rms float64, synced time.Du
 
 // An announced line stays true until its promise is over, wherever it bends. Followers
 // never run back. A renewed lease may end before an older one: the older promise holds.
+// Leases of seconds outlast the time until the rate is chosen again.
 func TestBendsKeepPromises(t *testing.T) { bendsKeepPromises(t) }
 
 func bendsKeepPromises(t testing.TB) {
+	bendsKeep(t, 1)
+	bendsKeep(t, 20)
+}
+
+// bendsKeep has a leader renew leases that are so many times longer than usual.
+func bendsKeep(t testing.TB, longer time.Duration) {
+	ms := longer * time.Millisecond
 	c := utcLeader()
 	f := New(utcConfig(2), start, wall)
 	var old []Line
 	var line Line
 	for i := range 400 {
-		at := start.Add(time.Duration(i) * 25 * time.Millisecond)
+		at := start.Add(time.Duration(i) * 25 * ms)
 		if i%20 == 0 {
 			says(c, 1, at, time.Duration(i%7)*time.Millisecond, 10*time.Millisecond, NoLeap)
 		}
 		c.Steer(at, nil)
-		line = announced(t, c, at, at.Add(time.Duration(40+(i+1)%5*30)*time.Millisecond))
+		line = announced(t, c, at, at.Add(time.Duration(40+(i+1)%5*30)*ms))
 		for _, o := range old[max(len(old)-8, 0):] {
-			for h := at; o.Timeline == line.Timeline && h <= o.Until; h = h.Add(5 * time.Millisecond) {
+			for h := at; o.Timeline == line.Timeline && h <= o.Until; h = h.Add(5 * ms) {
 				require.InDelta(t, float64(o.At(h)-wall), float64(line.At(h)-wall), 2)
 			}
 		}
@@ -104,8 +112,8 @@ func bendsKeepPromises(t testing.TB) {
 		f.HandleLine(at, &line, 0, 0, nil)
 		require.GreaterOrEqual(t, f.Read(at).Time, before.Time)
 		require.LessOrEqual(t, f.Read(at).Time.Sub(line.At(at)).Abs(), f.Read(at).Deviation)
-		until := f.Read(at.Add(35 * time.Millisecond))
-		require.LessOrEqual(t, until.Time.Sub(line.At(at.Add(35*time.Millisecond))).Abs(), until.Deviation, "beyond a bend")
+		until := f.Read(at.Add(35 * ms))
+		require.LessOrEqual(t, until.Time.Sub(line.At(at.Add(35*ms))).Abs(), until.Deviation, "beyond a bend")
 		old = append(old, line)
 	}
 	require.NotZero(t, line.Rate, "it does follow")

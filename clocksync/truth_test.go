@@ -197,3 +197,22 @@ func holdoverAfterABend(t testing.TB) {
 }
 
 func TestHoldoverAfterABend(t *testing.T) { holdoverAfterABend(t) }
+
+// A reader may read the hardware clock before the evidence comes, and look at it afterwards. The
+// bound holds then too.
+func earlierReadingsHold(t testing.TB) {
+	for _, rates := range [][2]int64{{-99_990, 99_990}, {99_990, -99_990}} {
+		f := New(config(1), start, wall)
+		clock, g := testClock{start, rates[0]}, groupTime{clock: testClock{7 * start, rates[1]}}
+		g.Line = Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: g.clock.at(0), Shown: wall}
+		const heard = 10e9
+		off := g.clock.at(heard).Sub(clock.at(heard))
+		f.HandleLine(clock.at(heard), &g.Line, off, off, nil)
+		for _, before := range []int64{0, 1e6, 1e9, 9e9} {
+			r := f.Read(clock.at(heard - before))
+			require.LessOrEqual(t, r.Time.Sub(g.at(heard-before)).Abs(), r.Deviation, "%d ns before", before)
+		}
+	}
+}
+
+func TestReadingsBeforeTheEvidenceHold(t *testing.T) { earlierReadingsHold(t) }

@@ -11,17 +11,14 @@ import (
 const rounding = 5 * time.Nanosecond
 
 // width returns half the width of the interval that contains group time at now. It grows
-// with the age of the evidence: the leader's clock may run 2ρ faster or slower than ours,
-// and after its promise it may also slew at any allowed rate, while the middle continues
-// at the announced rate.
+// with the distance from the evidence, before it as after it: the leader's clock may run
+// 2ρ faster or slower than ours, and after its promise it may also slew at any allowed
+// rate, while the middle continues at the announced rate.
 func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration {
 	if s.own {
 		return 0
 	}
 	half := s.half
-	if elapsed < 0 {
-		elapsed = -elapsed
-	}
 	// The line's own rate multiplies the drift. Two parts in a thousand cover every
 	// allowed slew.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)

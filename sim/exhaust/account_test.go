@@ -295,6 +295,17 @@ var survivors = map[string]string{
 	"OlderVersionByWord":    "nodes are of a version without the leader's word",
 	"WordForTheDeaf":        "nodes are of a version without the leader's word",
 	"SparesTheDeaf":         "nodes are of a version without the leader's word",
+
+	"ExchangeTurned":      "there are no references of UTC",
+	"ExchangeBackwards":   "there are no references of UTC",
+	"OrderByDeviation":    "there are no references of UTC",
+	"FalsetickerSteersOn": "there are no references of UTC",
+	"SampleCountsAgain":   "there are no references of UTC",
+	"ForwardsOfOthers":    "there are no references of UTC",
+	"OldSamplesSteer":     "there are no references of UTC",
+	"BendReplaced":        "there are no references of UTC",
+	"NewLineOwes":         "there are no references of UTC",
+	"EarlierIsNarrower":   "the search reads clocks after the evidence only",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
