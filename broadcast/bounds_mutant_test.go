@@ -2,7 +2,18 @@
 
 package broadcast
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+// Campaigns hardly ever have members that know of stability what no other along with them does.
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "broadcast", map[string]func(testing.TB){
+		"BroadcastStrictOfFirst": endsAsAllKnow,
+	})
+}
 
 // What holds says, a bug turns into the opposite.
 func TestBoundsNoticeBugs(t *testing.T) {
@@ -17,6 +28,19 @@ func TestBoundsNoticeBugs(t *testing.T) {
 		"BroadcastFillUnasked":    func() bool { return asksForItsFill(t) },
 		"BroadcastCutKept":        func() bool { return cutsInEachView(t) },
 		"BroadcastReportsKept":    func() bool { return beginsAnew(t) },
+
+		"BroadcastLatestFalls":    func() bool { return keepsItsOrder(t) },
+		"BroadcastKnownBeyond":    endsWithItsPlan,
+		"BroadcastWantsEndlessly": wantsTwoWindows,
+		"BroadcastOwnOfOthers":    takesNothingOfItsOwn,
+		"BroadcastNewsLater":      func() bool { return hearsOfStability(t) },
+		"BroadcastSlowFlickers":   acksAtOnce,
+		"BroadcastAsksInHaste":    waitsWhileItGrows,
+		"BroadcastGapKept":        waitsWhileItGrows,
+		"BroadcastAsksAnybody":    asksWhoHasIt,
+		"BroadcastSmallerClaims":  keepsTheLargestClaim,
+		"BroadcastAnswersAnyBoot": func() bool { return answersForOneBoot(t) },
+		"BroadcastLogInOneTurn":   answersLogsInBounds,
 	} {
 		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })
 	}

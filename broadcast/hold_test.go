@@ -73,9 +73,9 @@ func acksAtOnce() bool {
 		g.turn()
 	}
 	s.slow.on, s.slow.backlog = true, 1000
-	s.Consumed(800, 0)
-	waits := !s.Pending()
-	s.Consumed(200, 0)
+	s.Consumed(949, 0)
+	waits := !s.Pending() // it has more than half of the backlog still, and would soon be slow again
+	s.Consumed(1, 0)
 	return waits && s.Pending()
 }
 
@@ -97,3 +97,13 @@ func refusesImpossible() bool {
 }
 
 func TestImpossibleDecisionsAreDropped(t *testing.T) { require.True(t, refusesImpossible()) }
+
+// takesNothingOfItsOwn reports whether a node takes no message from others that says to be its
+// own: it has all that it has sent.
+func takesNothingOfItsOwn() bool {
+	s := newTrio(3, Config{}).nodes[0]
+	s.handleRun(letter(1, "a"))
+	return s.Dropped.Stranger == 1 && !s.Holds(ID{Sender: incarnation(0).Node, Boot: incarnation(0).Boot, Class: ClassOrdered, Sequence: 1})
+}
+
+func TestANodeTakesNothingOfItsOwn(t *testing.T) { require.True(t, takesNothingOfItsOwn()) }

@@ -216,3 +216,14 @@ func asksForItsFill(t testing.TB) bool {
 }
 
 func TestAMemberAsksForWhatItLacksAtTheEnd(t *testing.T) { require.True(t, asksForItsFill(t)) }
+
+// keepsTheLargestClaim reports whether a smaller message that is refused leaves the room of a
+// larger one, which waits, as it is.
+func keepsTheLargestClaim() bool {
+	s := newTrio(4, Config{}).nodes[0]
+	s.stream(ClassOrdered).bytes = s.share() / lanes
+	s.claims = [classes]claim{ClassUnordered: {bytes: 1000, frags: 1}, ClassOrdered: {bytes: 2000, frags: 1}}
+	return !s.admit(ClassOrdered, 500, 1) && s.claims[ClassOrdered].bytes == 2000
+}
+
+func TestTheLargestMessageKeepsItsRoom(t *testing.T) { require.True(t, keepsTheLargestClaim()) }

@@ -183,3 +183,32 @@ func cutsInEachView(t testing.TB) bool {
 }
 
 func TestStampsInTheFutureAreCutInEachView(t *testing.T) { require.True(t, cutsInEachView(t)) }
+
+// keepsItsOrder reports whether the messages of a sender keep their order when its clock is
+// set back while a message of an earlier view waits, and whether the deviation of a stamp
+// says how far it was moved for that.
+func keepsItsOrder(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	g.keep = true
+	g.install(viewOf(2, 0, 1))
+	g.ahead[2] = time.Hour
+	g.install(viewOf(3, 2))
+	g.run(aFewPeriods)
+	v := viewOf(4, 0, 1, 2)
+	g.nodes[2].Freeze(g.now, v, false)
+	_, err := g.cast(2, []byte("left over"), Options{TimedOrder, WeakAtomicity})
+	require.NoError(t, err)
+	g.ahead[2] = 0
+	g.install(v)
+	at := clocksync.Time(g.now)
+	_, err = g.cast(2, []byte("next"), Options{TimedOrder, WeakAtomicity})
+	require.NoError(t, err)
+	g.run(g.nodes[0].leeway() + aFewPeriods)
+	if !slices.Equal(g.payloads[0], []string{"left over", "next"}) {
+		return false
+	}
+	d := g.delivered[0][1]
+	return d.Stamp > at && d.Stamp.Sub(at) <= d.Deviation
+}
+
+func TestASenderWhoseClockIsSetBackKeepsItsOrder(t *testing.T) { require.True(t, keepsItsOrder(t)) }
