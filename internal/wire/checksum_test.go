@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"strconv"
 	"testing"
 
@@ -80,6 +81,24 @@ func TestSeveralDamagedBitsAreSeen(t *testing.T) {
 		require.Equal(t, Packet{}, got)
 	})
 }
+
+// tailsHaveTheirPlace has packets say of each length that it is their tail's, with the sum that fits.
+// A tail begins behind its length.
+func tailsHaveTheirPlace(t testing.TB) {
+	var e Encoder
+	p := renewalPacket()
+	b, err := e.Append(nil, &p)
+	require.NoError(t, err)
+	for n := range len(b) - HeaderSize - sumSize + 1 {
+		binary.BigEndian.PutUint16(b[HeaderSize+sumSize:], uint16(n))
+		at := len(b) - n
+		putChecksum(b[:at], TailSum(b[at:]))
+		_, err := Unsealed(b)
+		require.Equal(t, at >= HeaderSize+checksumSize, err == nil, "a tail of %d bytes", n)
+	}
+}
+
+func TestATailBeginsBehindItsLength(t *testing.T) { tailsHaveTheirPlace(t) }
 
 func BenchmarkChecksum(b *testing.B) {
 	for _, size := range []int{110, 1200, 65_000} {

@@ -43,3 +43,24 @@ func TestRepliesThatFitAreWithinTheSmallestPacket(t *testing.T) {
 	require.Equal(t, replies, back)
 	require.Less(t, packets, 20)
 }
+
+// treesAreChecked decodes trees behind a request: within the limits, and just outside.
+func treesAreChecked(t testing.TB) {
+	for _, c := range []struct {
+		fanout int
+		target uint64
+		ok     bool
+	}{{leader.MinFanout, 6, true}, {leader.MinFanout - 1, 6, false}, {leader.MaxFanout, 6, true}, {leader.MaxFanout + 1, 6, false},
+		{2, 2, false}, {2, 7, false}, {2, 3, false}} { // one node, and node 0 besides two and one
+		var got Packet
+		err := new(Decoder).Decode(behind(t, requestPacket(), typeTree, message(t, c.fanout, c.target, 0, 0, 0)), &got)
+		if c.ok {
+			require.NoError(t, err)
+			require.Equal(t, leader.Tree{Fanout: uint8(c.fanout), Target: timed.SetOf(1, 2)}, got.Request.Tree)
+		} else {
+			require.ErrorIs(t, err, ErrRange, "%+v", c)
+		}
+	}
+}
+
+func TestTreesOfNobodyAreRefused(t *testing.T) { treesAreChecked(t) }

@@ -16,6 +16,11 @@ func TestMutantsAreKilled(t *testing.T) {
 		"WireWantTurned":  changed,
 		"WireNumberWraps": wrapped,
 
+		"WireAnsweredAfter":  hostileAreRefused,
+		"WireMemberTwice":    valuesAreChecked,
+		"WireTailOverLength": tailsHaveTheirPlace,
+		"WireTreeOfNobody":   treesAreChecked,
+
 		"SettingsUnchecked": settingsAreChecked,
 		"SettingsUnpadded":  settingsHaveOneSize,
 	})

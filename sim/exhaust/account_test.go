@@ -306,6 +306,10 @@ var survivors = map[string]string{
 	"BendReplaced":        "there are no references of UTC",
 	"NewLineOwes":         "there are no references of UTC",
 	"EarlierIsNarrower":   "the search reads clocks after the evidence only",
+	"WireAnsweredAfter":   "packets are not encoded",
+	"WireMemberTwice":     "packets are not encoded",
+	"WireTailOverLength":  "packets are not encoded",
+	"WireTreeOfNobody":    "packets are not encoded",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
