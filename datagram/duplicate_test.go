@@ -124,3 +124,24 @@ func removedRefuseNothing(t testing.TB) {
 }
 
 func TestRemovedPeersRefuseNothing(t *testing.T) { removedRefuseNothing(t) }
+
+// An acceptance counts for as long as a refusal: a peer that accepted the node long ago, and
+// is silent since, speaks neither for it nor against it. Nor do old refusals.
+func oldAnswersCountNothing(t testing.TB) {
+	s := newService(1, 2, 3, 4)
+	s.NoteAcceptance(at(0), 3)
+	s.NoteAcceptance(at(0), 4)
+	require.NotZero(t, contest(s, 0, time.Second, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }))
+
+	s = newService(1, 2, 3, 4, 5)
+	s.NoteRefusal(at(0), 2, 55, at(0))
+	s.NoteRefusal(at(0), 3, 55, at(0))
+	later := at(s.refusalAge() + 1)
+	for id, rival := range map[timed.NodeID]timed.BootID{2: 55, 4: 66, 5: 66} {
+		s.NoteRefusal(later, id, rival, later)
+	}
+	rival, votes := s.prevailing(later, s.refusalAge())
+	require.Equal(t, []any{timed.BootID(66), 2}, []any{rival, votes}, "that of node 3 is old")
+}
+
+func TestOldAnswersCountNothing(t *testing.T) { oldAnswersCountNothing(t) }

@@ -62,6 +62,7 @@ func twinsAreTrusted(t testing.TB) {
 		h.Counter = 5
 		take(t, s, time.Duration(11+i)*ms, h, want)
 	}
+	require.Equal(t, Echo{Heard: NotHeard}, echo(s, at(13*ms), 2), "all pairs are forgotten, and the echo has none")
 	take(t, s, 14*ms, hello(7, 13*ms), Dropped)
 	require.NotEqual(t, Distrusted, echo(s, at(15*ms), 2).Heard)
 	require.Equal(t, timed.BootID(7), echo(s, at(15*ms), 2).Boot)
@@ -109,3 +110,30 @@ func sentBeforeReceipt(t testing.TB) {
 }
 
 func TestAPacketLeftBeforeItCame(t *testing.T) { sentBeforeReceipt(t) }
+
+// While no packet comes fast, the echo goes to the incarnation that was heard last: a late
+// packet of a dead one does not divert it.
+func echoOfTheLiving(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	later := 12*ms + s.cfg.Timing.Expires
+	take(t, s, later, silent(8, later-ms), Challenged)
+	require.Equal(t, timed.BootID(8), echo(s, at(later), 2).Boot)
+	d := take(t, s, later+40*ms, silent(7, later), Delivered)
+	require.False(t, d.Fast)
+	require.Equal(t, timed.BootID(7), echo(s, at(later+40*ms), 2).Boot)
+	take(t, s, later+41*ms, silent(8, later+40*ms), Challenged)
+	require.Equal(t, timed.BootID(8), echo(s, at(later+41*ms), 2).Boot)
+}
+
+func TestTheEchoGoesToTheLiving(t *testing.T) { echoOfTheLiving(t) }
+
+// Nothing that was measured with one challenger counts for the next, whose clock is another one.
+func challengersApart(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 9*ms, silent(7, 500*ms), Challenged) // by its clock, which is ahead, no later pair is better
+	take(t, s, 12*ms, silent(8, 10*ms), Challenged)
+	require.Equal(t, Echo{Boot: 8, Sent: at(10 * ms), Received: at(12 * ms), Latest: at(10 * ms), Heard: NotHeard}, echo(s, at(13*ms), 2))
+}
+
+func TestChallengersAreMeasuredApart(t *testing.T) { challengersApart(t) }

@@ -42,6 +42,13 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LastFastSetBack":    newestStays,
 		"TwinsBlameClocks":   twinsAreTrusted,
 		"SentAfterReceipt":   sentBeforeReceipt,
+
+		"AcceptedForEver":  oldAnswersCountNothing,
+		"OldRefusalsAddUp": oldAnswersCountNothing,
+		"EchoDiverted":     echoOfTheLiving,
+		"EchoOfNothing":    twinsAreTrusted,
+		"ChallengersMixed": challengersApart,
+		"NewPeerWaits":     greetsAtOnce,
 	})
 }
 

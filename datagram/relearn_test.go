@@ -38,6 +38,7 @@ func (p *pair) exchange(d time.Duration) {
 			to := 1 - from
 			h := Header{Source: s.cfg.Self.Node, Destination: timed.NodeID(to + 1), Boot: s.cfg.Self.Boot, Stamp: p.clock(from)}
 			s.FillEcho(h.Stamp, &h)
+			require.Equal(p.t, h.Echo.Boot != 0, h.Echo.Sent != 0, "an echo of somebody has a pair")
 			if p.change != nil {
 				p.change(to, &h)
 			}

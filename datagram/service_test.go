@@ -240,6 +240,21 @@ func TestKeepalivesAreDueAPeriodAfterTheLastPacket(t *testing.T) {
 	require.False(t, s.KeepalivesDue(at(200*ms), false).Has(4))
 }
 
+// A new peer is greeted at once, although no other keepalive is due.
+func greetsAtOnce(t testing.TB) {
+	s := newService(1, 2, 3)
+	require.Equal(t, timed.SetOf(2, 3), s.KeepalivesDue(zero, false))
+	s.NoteSent(zero, 2)
+	s.NoteSent(zero, 3)
+	now := at(ms)
+	require.Empty(t, s.KeepalivesDue(now, false))
+	s.AddPeer(now, 4)
+	require.LessOrEqual(t, s.Deadline(), now)
+	require.Equal(t, timed.SetOf(4), s.KeepalivesDue(now, false))
+}
+
+func TestANewPeerIsGreetedAtOnce(t *testing.T) { greetsAtOnce(t) }
+
 // Clock faults.
 
 func TestABoundBelowTheLeastDelayIsAFault(t *testing.T) { impossibleBound(t) }

@@ -146,6 +146,9 @@ func forgotten(t testing.TB) {
 	e.HandleReply(now, incarnation(7), Reply{Number: e.lastRequest, Support: true}, true, nil)
 	e.Forget(7)
 	require.Equal(t, State{}, e.Peer(7))
+	v, ok := e.Vote(7)
+	require.True(t, ok, "the vote of the incarnation that is gone still binds it")
+	require.Equal(t, incarnation(7).Boot, v.Boot)
 	e.HandleReply(now, incarnation(8), Reply{Number: e.lastRequest, Support: true}, true, nil)
 	require.False(t, e.Leads(now), "node 7 has not voted")
 }

@@ -129,3 +129,18 @@ func TestOnlyMembersOfTheQuorumSystemAreVoters(t *testing.T) {
 	_, err := ParseSystem("none")
 	require.Error(t, err)
 }
+
+// A leader that enters an epoch asks for votes that count in it at once.
+func asksInTheNewEpoch(t testing.TB) {
+	e, alive, now := changing(t)
+	for id := range alive.All() {
+		supported(e, now, id, alive)
+	}
+	require.True(t, e.LeadsGlobally(now))
+	require.Greater(t, deadline(e, alive), now)
+	e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+	e.HandleEpoch(now, nil)
+	require.LessOrEqual(t, deadline(e, alive), now)
+}
+
+func TestALeaderAsksAtOnceInANewEpoch(t *testing.T) { asksInTheNewEpoch(t) }

@@ -23,6 +23,9 @@ func newerVotesStay(t testing.TB) {
 	e.NoteHandOver(now, incarnation(1), now+1, incarnation(3))
 	require.Equal(t, incarnation(3), e.Handed())
 	require.False(t, ask(e, now+1, incarnation(2), alive).Support, "only the successor may take it over")
+	reborn := incarnation(3)
+	reborn.Boot++
+	require.False(t, ask(e, now+1, reborn, alive).Support, "and no other incarnation of it, which is no member of the view")
 	r, _ := request(e, now+1, incarnation(3), Request{Number: now + 1, LockTime: time.Millisecond}, true, now+1, alive)
 	require.True(t, r.Support)
 	to, till := e.Locked(now + 1)
@@ -51,3 +54,37 @@ func successorOwes(t testing.TB) {
 	e.NoteCommitted()
 	require.Zero(t, e.bound())
 }
+
+// A vote is handed over while it binds. At its end there is nothing to take over, and nobody
+// to stand back for.
+func handedInTime(t testing.TB) {
+	for left, handed := range map[time.Duration]bool{0: false, 1: true} {
+		e, alive, now := readyVoter()
+		require.True(t, ask(e, now, incarnation(1), alive).Support)
+		_, until := e.Locked(now)
+		e.NoteHandOver(until.Add(-left), incarnation(1), now+1, incarnation(3))
+		require.Equal(t, handed, e.Handed().Valid(), "%v before the end", left)
+		require.Equal(t, handed, e.Peer(3).Named)
+	}
+}
+
+func TestAVoteIsHandedOverInTime(t *testing.T) { handedInTime(t) }
+
+// A leader whose renewal is under way goes on with it when another node frees votes for it:
+// it has a lease, and the round may still win.
+func renewalGoesOn(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	supported(e, now, 2, alive)
+	supported(e, now, 3, alive)
+	require.True(t, e.Leads(now))
+	at := deadline(e, alive)
+	timeout(e, at, alive)
+	round := e.LastRequest()
+	e.HandleReply(at, incarnation(3), Reply{Number: round, Prefers: 3}, true, nil)
+	require.True(t, e.Open())
+	e.NoteRelease(at, incarnation(2), at, 1)
+	require.True(t, e.Open())
+	require.Equal(t, round, e.LastRequest())
+}
+
+func TestARenewalGoesOn(t *testing.T) { renewalGoesOn(t) }

@@ -95,6 +95,7 @@ func leaseEndsAtItsEnd(t testing.TB) {
 	e.expiration = until.Add(time.Second) // of a later round without a quorum
 	require.True(t, e.Leads(until))
 	require.False(t, e.LeadsGlobally(until))
+	require.Equal(t, Answer{Asked: 5, Asker: 20, Local: time.Second + 1, Global: 1}, answerTo(e, until-1))
 	end, _ := e.LeadingGlobally()
 	require.Equal(t, until, end)
 	e.expiration = until - 5
@@ -112,6 +113,8 @@ func yieldHasAnEnd(t testing.TB) {
 	e, alive, now := readyVoter()
 	e.SetAlive(now, alive)
 	e.Yield(now, nil)
+	tm := timed.LAN()
+	require.GreaterOrEqual(t, e.yieldUntil, now.Add(tm.LockTime+2*tm.Period()), "votes for this node end, and one round may be lost")
 	var st State
 	for _, at := range []timed.Instant{now, e.yieldUntil - 1, e.yieldUntil} {
 		e.HandleTimeout(at, nil)
@@ -195,3 +198,36 @@ func TestARequestBindsForSomeTime(t *testing.T) {
 		require.Equal(t, want, r.Support, "%v", lock)
 	}
 }
+
+// What a node says of its lead is true when it says so.
+func saysWhatIsTrue(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	supported(e, now, 2, alive)
+	supported(e, now, 3, alive)
+	until, _ := e.Leading()
+	for left, leads := range map[time.Duration]bool{0: false, 1: true} {
+		var st State
+		e.FillState(until.Add(-left), &st)
+		require.Equal(t, []bool{leads, leads}, []bool{st.Leading, st.Global}, "%v before the end", left)
+		require.Equal(t, leads, st.Support == 3)
+	}
+}
+
+func TestANodeSaysThatItLeadsWhileItLeads(t *testing.T) { saysWhatIsTrue(t) }
+
+// A node that has yielded and is alone asks for votes as the contender that it is again.
+func asksAsContender(t testing.TB) {
+	e, now := leadingAlone()
+	e.Yield(now+1, nil)
+	var st State
+	e.FillState(now+1, &st)
+	require.False(t, st.Contender)
+	at := deadline(e, timed.Set{})
+	require.Less(t, at, e.yieldUntil, "nobody can take over")
+	timeout(e, at, timed.Set{})
+	require.True(t, e.Leads(at))
+	e.FillState(at, &st)
+	require.True(t, st.Contender)
+}
+
+func TestANodeThatYieldedInVainIsAContender(t *testing.T) { asksAsContender(t) }

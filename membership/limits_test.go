@@ -64,3 +64,51 @@ func TestALeaseOfThePastExtendsNothing(t *testing.T) {
 		require.Equal(t, timed.Never, m.Deadline())
 	}
 }
+
+// A proposal is acknowledged by a vote: the report of a node that refuses its vote is none.
+func refusalsAcknowledgeNothing(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2)
+	id := g.leader.Proposal().ID
+	r := Report{Acknowledged: id, Sequence: id.Sequence}
+	require.Empty(t, g.leader.HandleReport(now, inc(2), &r, false, g.votes, nil))
+	require.Nil(t, g.leader.View())
+	require.NotEmpty(t, g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil))
+	require.Equal(t, id, g.leader.View().ID)
+}
+
+func TestARefusalAcknowledgesNothing(t *testing.T) { refusalsAcknowledgeNothing(t) }
+
+// A view is committed with votes that bind for some time: a lease that ends at once is none.
+func commitNeedsTime(t testing.TB) {
+	for left, commits := range map[time.Duration]bool{-1: false, 0: false, 1: true} {
+		g := newTrio(t)
+		g.won(1, 2, 3)
+		g.votes[3] = now.Add(left)
+		g.round(2, 3)
+		require.Equal(t, commits, g.leader.View() != nil, "the vote of node 3 ends in %v", left)
+	}
+}
+
+func TestACommitNeedsVotesThatBind(t *testing.T) { commitNeedsTime(t) }
+
+// Who has dropped the lease on one view has not dropped that on the next.
+func confirmationsEndWithTheirView(t testing.TB) {
+	g := newTrio(t)
+	first := g.form().ID
+	g.leader.HandleGaveUp(now, LeadEnded, 3, nil)
+	require.Empty(t, g.leader.HandleDropped(now, inc(2), first, nil))
+	g.won(1, 2, 3)
+	g.round(2, 3)
+	at := g.votes[3] // the leases on the first view end
+	later := votes{1: at + 1000, 2: at + 1000, 3: at + 1000}
+	require.Contains(t, kinds(g.leader.HandleTimeout(at, later, nil)), Installed)
+	require.Equal(t, at+1000, partOf(g.leader.Announce(at, true, later, nil)).Until)
+	second := g.leader.View().ID
+	require.NotEqual(t, first, second)
+	g.leader.HandleGaveUp(at, LeadEnded, 3, nil)
+	require.Empty(t, g.leader.HandleDropped(at, inc(3), second, nil), "node 2 counts on the second view")
+	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(at, inc(2), second, nil)))
+}
+
+func TestConfirmationsEndWithTheirView(t *testing.T) { confirmationsEndWithTheirView(t) }

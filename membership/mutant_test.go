@@ -22,5 +22,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DroppedOfAnyView":    confirmationsOfOneView,
 
 		"ViewGrantShortened": longestLeaseCounts,
+		"CommitWithoutLease": commitNeedsTime,
+		"ConfirmationsKept":  confirmationsEndWithTheirView,
 	})
 }
