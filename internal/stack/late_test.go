@@ -130,3 +130,21 @@ func lateForEver(t testing.TB) {
 	require.NotEqual(t, view, s.report().Installed)
 	require.False(t, s.views.View().Set.Has(silent))
 }
+
+// A node that acts in time is never late, also when a turn leaves something to be done at once:
+// that became due in the turn, however long ago the node could first have done it.
+func timelyIsNotLate(t testing.TB) {
+	c, lead := whole()
+	for i := range 1000 {
+		c.step(nil)
+		for _, s := range c.stacks {
+			require.False(t, s.Election().Late(c.now), "node %d", s.Self().Node)
+		}
+		if i > 500 {
+			c.sent = nil // all are alone
+		}
+	}
+	require.Equal(t, timed.SetOf(lead.Self().Node), lead.Membership().View().Set)
+}
+
+func TestANodeThatActsInTimeIsNotLate(t *testing.T) { timelyIsNotLate(t) }

@@ -59,6 +59,8 @@ func holdsEndInTime(t testing.TB) {
 		require.Equal(t, now < 60, l.Leads, now)
 		require.Equal(t, now < 70, l.UpToDate, now)
 	}
+	own := Snapshot{Self: incarnationOf(1), Following: incarnationOf(1), LockedUntil: 70}
+	require.Equal(t, Lead{}, own.Lead(5), "a candidate that asks for votes follows nobody yet")
 	other := s
 	other.Self.Boot++
 	require.False(t, s.Continues(1, &other), "another incarnation")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
@@ -78,25 +79,11 @@ func TestARefusalGoesDirectly(t *testing.T) { directRefusal(t) }
 
 func directRefusal(t testing.TB) {
 	w := collating(t, 7)
-	for range 1000 {
-		for _, b := range w.flight {
-			p := new(wire.Packet)
-			require.NoError(t, new(wire.Decoder).Decode(b, p))
-			if !p.Has(wire.FrameTree) || p.Header.Destination != 7 {
-				continue
-			}
-			p.Request.LockTime = timed.LAN().MaxLockTime + 1
-			out := w.nodes[6].HandlePacket(w.now, w.now, p, nil)
-			require.Zero(t, forwarded(out))
-			require.True(t, slices.ContainsFunc(out, func(e Effect) bool {
-				return e.Packet != nil && e.Peer == 1 && e.Packet.Has(wire.FrameReply) && !e.Packet.Reply.Support
-			}))
-			return
-		}
-		w.turn()
-		w.now = w.now.Add(200 * time.Microsecond)
-	}
-	require.Fail(t, "no request has a tree")
+	p := w.catchFrame(t, 7, wire.FrameTree)
+	p.Request.LockTime = timed.LAN().MaxLockTime + 1
+	out := w.nodes[6].HandlePacket(w.now, w.now, p, nil)
+	require.Zero(t, forwarded(out))
+	require.True(t, repliesTo(out, 1, false))
 }
 
 // A candidate that names no quorum system has none, and nodes that have one follow others.
@@ -113,3 +100,21 @@ func unnamedQuorum(t testing.TB) {
 	require.Equal(t, timed.SetOf(2, 3), w.nodes[1].Election().Support())
 	require.True(t, w.nodes[1].LeadsGlobally(w.now))
 }
+
+// What a former incarnation has said of its votes says nothing of the one that is accepted.
+func acceptedIsNew(t testing.TB) {
+	c, lead, other := follow()
+	id := leader.QuorumID{Epoch: 9, Digest: 9}
+	require.Len(t, lead.Election().HandleQuorum(c.now, other.Self().Node, id, nil), 1)
+	require.Empty(t, lead.Election().HandleQuorum(c.now, other.Self().Node, id, nil))
+	p := c.packetOf(t, other, lead, 0)
+	c.now = c.now.Add(2 * timed.LAN().Expires)
+	p.Header.Boot, p.Frames, p.Header.Stamp = 99, 0, c.now
+	p.Header.Echo.Latest = c.now.Add(-time.Millisecond)
+	lead.HandlePacket(c.now, c.now, &p, nil)
+	kind, _ := lead.LastPacket()
+	require.Equal(t, datagram.Accepted, kind)
+	require.Len(t, lead.Election().HandleQuorum(c.now, other.Self().Node, id, nil), 1, "it is news of this one")
+}
+
+func TestAnAcceptedIncarnationIsNew(t *testing.T) { acceptedIsNew(t) }

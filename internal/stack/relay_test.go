@@ -26,11 +26,16 @@ func collating(t testing.TB, n int) *wired {
 // catch lets time pass until a collated packet is on its way to a node, and takes the packet
 // from the wire.
 func (w *wired) catch(t testing.TB, to timed.NodeID) *wire.Packet {
+	return w.catchFrame(t, to, wire.FrameCollated)
+}
+
+// catchFrame does the same for another frame.
+func (w *wired) catchFrame(t testing.TB, to timed.NodeID, frame wire.Frames) *wire.Packet {
 	for range 1000 {
 		for i, b := range w.flight {
 			p := new(wire.Packet)
 			require.NoError(t, new(wire.Decoder).Decode(b, p))
-			if p.Has(wire.FrameCollated) && p.Header.Destination == to {
+			if p.Has(frame) && p.Header.Destination == to {
 				w.flight, w.to = slices.Delete(w.flight, i, i+1), slices.Delete(w.to, i, i+1)
 				return p
 			}
@@ -38,7 +43,7 @@ func (w *wired) catch(t testing.TB, to timed.NodeID) *wire.Packet {
 		w.turn()
 		w.now = w.now.Add(200 * time.Microsecond)
 	}
-	require.Fail(t, "no node collates", "for node %d", to)
+	require.Fail(t, "no such frame is sent", "to node %d", to)
 	return nil
 }
 
@@ -50,6 +55,13 @@ func forwarded(out []Effect) (n int) {
 		}
 	}
 	return n
+}
+
+// repliesTo reports whether the effects of a turn send a vote, or a refusal, to a node itself.
+func repliesTo(out []Effect, id timed.NodeID, support bool) bool {
+	return slices.ContainsFunc(out, func(e Effect) bool {
+		return e.Packet != nil && e.Peer == id && e.Packet.Has(wire.FrameReply) && e.Packet.Reply.Support == support
+	})
 }
 
 func TestALeaderHearsItsChildrenAndSeldomOtherNodes(t *testing.T) {
@@ -207,3 +219,38 @@ func TestAsManyPacketsAsTheRepliesNeed(t *testing.T) {
 	require.Greater(t, r.used, 1)
 	require.Less(t, r.used, 20)
 }
+
+// A node that has lost its parent in the tree answers the requester itself, and one that has lost
+// a child waits for the others only.
+func treeOfTheLiving(t testing.TB) {
+	w := collating(t, 7) // node 3 is the parent of nodes 6 and 7
+	p := w.catchFrame(t, 7, wire.FrameTree)
+	orphan := w.nodes[6]
+	orphan.RemovePeer(3)
+	require.True(t, repliesTo(orphan.HandlePacket(w.now, w.now, p, nil), 1, true))
+
+	w = collating(t, 7)
+	p = w.catchFrame(t, 3, wire.FrameTree)
+	s := w.nodes[2]
+	s.RemovePeer(7)
+	s.HandlePacket(w.now, w.now, p, nil)
+	require.Equal(t, timed.SetOf(6), s.relay.expect)
+}
+
+func TestOnlyTheLivingHaveAPlaceInTheTree(t *testing.T) { treeOfTheLiving(t) }
+
+// The replies to one request leave when the next one comes, and go where those belong.
+func nextRequestFlushes(t testing.TB) {
+	var r relay
+	reply := wire.Relayed{Voter: incarnationOf(3), Reply: leader.Reply{Number: 7, Support: true}}
+	r.begin(incarnationOf(1), 7)
+	r.to = 2
+	r.add(&reply)
+	r.begin(incarnationOf(4), 8)
+	require.Equal(t, 1, r.used)
+	sent := &r.packets[0]
+	require.Equal(t, timed.NodeID(2), sent.to)
+	require.Equal(t, wire.Collated{Leader: incarnationOf(1), Number: 7, Replies: []wire.Relayed{reply}}, sent.packet)
+}
+
+func TestTheNextRequestSendsTheRepliesToTheLast(t *testing.T) { nextRequestFlushes(t) }

@@ -35,10 +35,17 @@ type told struct {
 func quietTellsNothing(t testing.TB) {
 	c := newCluster(3, leader.Stable)
 	last, quiet := make(map[[2]timed.NodeID]told), 0
+	patient := make(map[timed.Instant]bool) // requests by number, of all nodes
 	look := func() {
 		for i := range c.sent {
 			p := &c.sent[i]
 			link := [2]timed.NodeID{p.Header.Source, p.Header.Destination}
+			if p.Has(wire.FrameRequest) {
+				patient[p.Request.Number] = p.Header.Patient
+			}
+			if p.Header.Quiet && p.Has(wire.FrameReply) {
+				require.True(t, patient[p.Reply.Number], "the requester waits for the reply")
+			}
 			before, known := last[link]
 			now := told{p.State, before.report}
 			if p.Has(wire.FrameReply) {
@@ -61,6 +68,11 @@ func quietTellsNothing(t testing.TB) {
 	require.NotNil(t, c.leader())
 	require.Greater(t, quiet, 50, "at rest most packets are quiet")
 	lead := c.leader()
+	lead.Election().RequestSoon() // and does not wait for quiet replies
+	for range 100 {
+		c.step(nil)
+		look()
+	}
 	c.take(lead.Resign(c.now, nil))
 	for range 400 {
 		c.step(nil)

@@ -100,3 +100,14 @@ func otherBuilds(t testing.TB) {
 }
 
 func TestAPeerComesBackWithAnotherBuild(t *testing.T) { otherBuilds(t) }
+
+// Whether a peer counts on its leader's word is known of the incarnation whose packets said so.
+func wordOfOneBuild(t testing.TB) {
+	v := versions{newest: wire.Version, while: time.Second}
+	v.note(5, &datagram.Header{Version: wire.Version, Source: 2, Boot: 7}, true)
+	for boot, counts := range map[timed.BootID]bool{0: false, 6: false, 7: true, 8: false} {
+		require.Equal(t, counts, v.countsOnVouching(timed.Incarnation{Node: 2, Boot: boot}), "incarnation %d", boot)
+	}
+}
+
+func TestTheBuildOfAnIncarnationIsItsOwn(t *testing.T) { wordOfOneBuild(t) }

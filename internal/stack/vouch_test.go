@@ -195,3 +195,21 @@ func TestAOneWayLinkIsNoticed(t *testing.T) {
 		require.True(t, l.counts(4, 3))
 	}
 }
+
+// A leader's word about answers to a request that it has not sent yet is none.
+func noWordFromTheFuture(t testing.TB) {
+	l := membersAtRest(t, newWired(3, nil))
+	s, view := l.nodes[1], l.nodes[1].Membership().View()
+	p := &wire.Packet{Part: membership.Part{Kind: membership.Renew, ID: view.ID, Answered: l.now + 1}}
+	p.Header.Source, p.Header.Stamp = 1, l.now
+	before, _ := s.Datagram().LastFast(l.now, 3)
+	s.vouchFor(l.now, l.now, p, datagram.Delay{Bound: time.Microsecond, Fast: true})
+	after, _ := s.Datagram().LastFast(l.now, 3)
+	require.Equal(t, before, after)
+	p.Part.Answered = l.now
+	s.vouchFor(l.now, l.now, p, datagram.Delay{Bound: time.Microsecond, Fast: true})
+	after, _ = s.Datagram().LastFast(l.now, 3)
+	require.Less(t, after, before)
+}
+
+func TestAWordFromTheFutureIsNone(t *testing.T) { noWordFromTheFuture(t) }

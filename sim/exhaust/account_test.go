@@ -328,6 +328,14 @@ var survivors = map[string]string{
 	"EchoOfNothing":           "packets have no counters",
 	"ChallengersMixed":        "no search was tried; the test is in package datagram",
 	"NewPeerWaits":            "no peer is added",
+	"QuietUnasked":            "quiet packets wake their receivers",
+	"LateBefore":              "costs availability only",
+	"AcceptedIsKnown":         "nodes have no quorum system",
+	"VouchedAhead":            "nodes are of a version without the leader's word",
+	"WordOfAnyBuild":          "all nodes are of one build",
+	"LeavesLoudly":            "costs packets only",
+	"LeftBound":               "costs availability only",
+	"SharedAlone":             "costs accuracy only",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are

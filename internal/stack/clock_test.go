@@ -1,0 +1,35 @@
+package stack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
+)
+
+// A node that was alone steps onto the first timeline that it shares, however near that is:
+// nobody has seen its clock. Slewing would take ten seconds.
+func stepsOnce(t testing.TB) {
+	w := &wired{now: timed.Instant(time.Hour), count: make([]int, 2)}
+	for id := timed.NodeID(1); id <= 2; id++ {
+		cfg := Config{Self: incarnationOf(id), Group: 1, Timing: timed.LAN(), MaxDeviation: clocksync.DefaultMaxDeviation,
+			MaxSlew: clocksync.DefaultMaxSlew, StepThreshold: clocksync.DefaultStepThreshold}
+		w.nodes = append(w.nodes, New(cfg, timed.Set{}, w.now, clocksync.Time(id)*clocksync.Time(5*time.Millisecond)))
+	}
+	w.pass(500 * time.Millisecond)
+	for i, s := range w.nodes {
+		require.True(t, s.Leads(w.now), "node %d is alone", i+1)
+		require.Equal(t, 1, s.Membership().View().Set.Len())
+	}
+	w.nodes[0].AddPeer(w.now, 2)
+	w.nodes[1].AddPeer(w.now, 1)
+	w.pass(500 * time.Millisecond)
+	a, b := w.nodes[0].Clock().Read(w.now), w.nodes[1].Clock().Read(w.now)
+	require.Equal(t, a.Timeline, b.Timeline)
+	require.Less(t, a.Time.Sub(b.Time).Abs(), time.Millisecond)
+}
+
+func TestANodeThatWasAloneStepsOnce(t *testing.T) { stepsOnce(t) }
