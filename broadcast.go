@@ -33,7 +33,7 @@ import (
 //
 // Broadcast is safe for concurrent use. In the steady state it does not allocate.
 func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOptions) (MessageID, error) {
-	return n.send(ctx, payload, opts, nil)
+	return n.send(ctx, sendqueue.Application, payload, opts, nil)
 }
 
 // BroadcastAndWait calls [Node.Broadcast], and waits until this node has delivered the
@@ -49,7 +49,7 @@ func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts Broadc
 	}
 	sends := n.loop.Sends()
 	w := sends.NewWaiter()
-	id, err := n.send(ctx, payload, opts, w)
+	id, err := n.send(ctx, sendqueue.Application, payload, opts, w)
 	if err != nil {
 		sends.Free(w)
 		return Outcome{}, err
@@ -68,9 +68,9 @@ func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts Broadc
 	}
 }
 
-// send queues a message for the loop, with the waiter for its outcome, if there is
-// one.
-func (n *Node) send(ctx context.Context, payload []byte, opts BroadcastOptions, w *sendqueue.Waiter) (MessageID, error) {
+// send queues a message of a lane for the loop, with the waiter for its outcome, if there
+// is one.
+func (n *Node) send(ctx context.Context, lane sendqueue.Lane, payload []byte, opts BroadcastOptions, w *sendqueue.Waiter) (MessageID, error) {
 	b := n.cfg.Broadcast
 	opt := broadcast.Options{Order: opts.Order, Atomicity: opts.Atomicity}
 	switch {
@@ -83,7 +83,7 @@ func (n *Node) send(ctx context.Context, payload []byte, opts BroadcastOptions, 
 	case ctx.Err() != nil:
 		return MessageID{}, context.Cause(ctx)
 	}
-	id, err := n.loop.Sends().Send(ctx, payload, opt, w, opts.NoWait)
+	id, err := n.loop.Sends().SendIn(ctx, lane, payload, opt, w, opts.NoWait)
 	if err == sendqueue.ErrClosed {
 		err = ErrClosed
 	}

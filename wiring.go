@@ -1,14 +1,17 @@
 package failaware
 
 import (
+	"context"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/serve"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/outputs"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/seal"
@@ -115,7 +118,11 @@ func init() {
 	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
 		n := node.(*Node)
 		q, err := n.consume()
-		return attach.Deliveries{Queue: q, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Wake: n.loop.Wake}, err
+		send := func(ctx context.Context, payload []byte, opt broadcast.Options) error {
+			_, err := n.send(ctx, sendqueue.State, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity}, nil)
+			return err
+		}
+		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Wake: n.loop.Wake}, err
 	}
 }
 

@@ -93,3 +93,15 @@ func TestGroupNoticesReplicaHungUnread(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	synctest.Test(t, func(t *testing.T) { require.ErrorIs(t, hang(t, hangs[1]), context.DeadlineExceeded) })
 }
+
+func TestFloodsNoticeLanesOneForAll(t *testing.T) {
+	mutant.Set("LanesOneForAll")
+	defer mutant.Set(mutant.None)
+	require.Less(t, crowded.play(t).share, leastShare)
+}
+
+func TestFloodsNoticeLanesBulkFirst(t *testing.T) {
+	mutant.Set("LanesBulkFirst")
+	defer mutant.Set(mutant.None)
+	require.Greater(t, leaving.play(t).submit, mostWait)
+}

@@ -3,6 +3,8 @@
 package attach
 
 import (
+	"context"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
@@ -11,6 +13,9 @@ import (
 // calls Release.
 type Deliveries struct {
 	*deliveryqueue.Queue
+	// Send is Broadcast of the node, in the lane of the replicated state: however much
+	// others send, it has its part of the room.
+	Send func(ctx context.Context, payload []byte, opt broadcast.Options) error
 	// RecallOrdered says which ordered messages are in a state that the consumer has from an
 	// earlier process, before it calls Keep: none of them may come again. The error is that
 	// of a node that has stopped.

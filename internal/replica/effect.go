@@ -13,8 +13,8 @@ import (
 type Kind uint8
 
 const (
-	// Broadcast: broadcast the Message with Options, after all earlier ones. Wait
-	// while the window is full. Drop a payload that the broadcast refuses because
+	// Broadcast: broadcast the Message with Options, after all earlier ones of its Queue.
+	// Wait while the window is full. Drop a payload that the broadcast refuses because
 	// there is no quorum.
 	Broadcast Kind = iota + 1
 	// Apply: the application applies Delivery, which no longer has its envelope.
@@ -71,6 +71,7 @@ type Effect struct {
 	Options  broadcast.Options
 	Payload  []byte
 	Piece    *Piece // Message puts it behind the Payload
+	bulk     bool   // of Broadcast: of a snapshot
 	Delivery broadcast.Delivery
 	Replay   *Replay
 	Name     Name
@@ -85,6 +86,22 @@ type Effect struct {
 	// EventBegun tells that a quorum has lost its memory.
 	Lasting bool
 	Event   *Event
+}
+
+// Queues is how many queues of messages a member needs: those in the order, those of
+// snapshots, and others. None waits for room that another lane of the broadcast lacks, or
+// behind a snapshot.
+const Queues = 3
+
+// Queue returns the queue of a Broadcast, from 0 on.
+func (e *Effect) Queue() int {
+	switch {
+	case e.Options.Order.Class() == broadcast.ClassOrdered:
+		return 0
+	case e.bulk:
+		return 1
+	}
+	return 2
 }
 
 // Branch is one of the states that meet in a view.

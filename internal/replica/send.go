@@ -128,10 +128,10 @@ func (m *Replica) sendChunk(s *stream) {
 	bytes := len(ids) + ChunkOverhead
 	if len(ids) > 0 {
 		msg.kind, msg.body = kindSame, ids
-		m.say(free, msg)
+		m.emit(Effect{Kind: Broadcast, Options: free, bulk: true, Payload: encode(&msg)})
 	} else {
 		bytes += int(end - s.next)
-		m.emit(Effect{Kind: Broadcast, Options: free, Piece: &Piece{state, s.next, int(end - s.next)}, Payload: encode(&msg)})
+		m.emit(Effect{Kind: Broadcast, Options: free, bulk: true, Piece: &Piece{state, s.next, int(end - s.next)}, Payload: encode(&msg)})
 	}
 	took := time.Duration(float64(bytes) / float64(m.cfg.Rate) * float64(time.Second))
 	m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)

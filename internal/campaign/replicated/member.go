@@ -3,6 +3,7 @@ package replicated
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -237,7 +238,8 @@ func (s *run) perform(m *member, out []replica.Effect) {
 	}
 }
 
-// send broadcasts the send queue, as far as the window allows.
+// send broadcasts the send queue, as far as the window allows. Messages of another
+// queue go on while some wait.
 func (s *run) send(m *member, after time.Duration) {
 	if m.sending {
 		return
@@ -245,20 +247,26 @@ func (s *run) send(m *member, after time.Duration) {
 	m.sending = true
 	m.after(after, func() {
 		m.sending = false
-		for len(m.sendQueue) > 0 {
-			e := &m.sendQueue[0]
+		var waits [replica.Queues]bool
+		m.sendQueue = slices.DeleteFunc(m.sendQueue, func(e replica.Effect) bool {
+			if waits[e.Queue()] {
+				return false
+			}
 			payload, err := e.Message()
 			if err == nil {
 				_, err = m.n.Broadcast(payload, e.Options)
 			}
 			if errors.Is(err, broadcast.ErrWindowFull) || errors.Is(err, sim.ErrNotRunning) {
-				s.send(m, time.Millisecond)
-				return
+				waits[e.Queue()] = true
+				return false
 			}
 			if err != nil && !errors.Is(err, broadcast.ErrNoQuorum) && !errors.Is(err, broadcast.ErrLeaving) {
 				s.check.fail("refused", m, "%v", err)
 			}
-			m.sendQueue = m.sendQueue[1:]
+			return true
+		})
+		if len(m.sendQueue) > 0 {
+			s.send(m, time.Millisecond)
 		}
 	})
 }

@@ -78,8 +78,9 @@ type account struct {
 	refuses   bool
 	in, out   [2][]sent // queued, and taken by the loop
 	last      [2]uint64
-	waiting   [2][]sent // for an outcome
-	under     [2][]sent // handed over, without an outcome
+	filled    [2][lanes]int // bytes that wait in a class, by lane
+	waiting   [2][]sent     // for an outcome
+	under     [2][]sent     // handed over, without an outcome
 }
 
 const packetBytes = 1000
@@ -108,8 +109,9 @@ func (a *account) send(t *rapid.T) {
 		m.waiter = a.q.NewWaiter()
 	}
 	c := opt.Order.Class()
-	wakes, full := a.wakes, weight(a.in[c]) >= classBytes
-	id, err := a.q.Send(context.Background(), payload, opt, m.waiter, true)
+	lane := rapid.SampledFrom([]Lane{Application, State}).Draw(t, "lane")
+	wakes, full := a.wakes, weight(a.in[c]) >= classBytes && a.filled[c][lane] >= laneBytes[lane]
+	id, err := a.q.SendIn(context.Background(), lane, payload, opt, m.waiter, true)
 	clear(payload) // it was copied
 	switch {
 	case a.refuses && c == broadcast.ClassOrdered:
@@ -122,6 +124,7 @@ func (a *account) send(t *rapid.T) {
 		m.sequence = a.last[c]
 		require.Equal(t, broadcast.ID{Sender: 3, Boot: a.boot, Class: c, Sequence: m.sequence}, id)
 		a.in[c] = append(a.in[c], m)
+		a.filled[c][lane] += len(m.payload) + MessageOverhead
 		if m.waiter != nil {
 			a.waiting[c] = append(a.waiting[c], m)
 		}
@@ -140,7 +143,7 @@ func (a *account) take(t *rapid.T) {
 		r.room = rapid.SampledFrom([]int{0, 1, 2, 1000}).Draw(t, "room")
 		for a.q.Refill(c, r) {
 			if len(a.out[c]) == 0 {
-				a.out[c], a.in[c] = a.in[c], nil
+				a.out[c], a.in[c], a.filled[c] = a.in[c], nil, [lanes]int{}
 				require.Len(t, a.q.classes[c].slabs, classSlabs, "callers have slabs again")
 			}
 			n, err := a.q.HandOver(c, 0, r)
@@ -210,6 +213,7 @@ func (a *account) restart(t *rapid.T) {
 		}
 		a.receivers[c] = newReceiver()
 	}
+	a.filled = [2][lanes]int{}
 	a.in, a.out, a.under, a.waiting, a.last, a.refuses = [2][]sent{}, [2][]sent{}, [2][]sent{}, [2][]sent{}, [2]uint64{}, false
 }
 
@@ -287,7 +291,7 @@ func TestCallersWaitForRoom(t *testing.T) {
 		require.ErrorIs(t, last[u], broadcast.ErrWindowFull)
 		require.ErrorIs(t, last[u], cause)
 		require.Equal(t, 2, done[u])
-		require.Equal(t, 2, q.classes[u].waiting)
+		require.Equal(t, 2, q.classes[u].waiting[Application])
 		take(u)
 		take(u)
 		require.Equal(t, 4, done[u], "all others have had room")
@@ -321,7 +325,7 @@ func TestACallerThatGivesUpWakesTheNext(t *testing.T) {
 	opt := broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 	class := opt.Order.Class()
 	put := func(at *place) error {
-		_, _, err := q.put(bytes.Repeat([]byte{1}, classBytes), opt, nil, true, at)
+		_, _, err := q.put(Application, bytes.Repeat([]byte{1}, classBytes), opt, nil, true, at)
 		return err
 	}
 	var first, second, third place
@@ -329,13 +333,13 @@ func TestACallerThatGivesUpWakesTheNext(t *testing.T) {
 	require.ErrorIs(t, put(&second), broadcast.ErrWindowFull)
 	require.ErrorIs(t, put(&third), broadcast.ErrWindowFull)
 	q.Refill(class, r)
-	<-q.classes[class].room // one of them is woken, and has no time
-	q.giveUp(class, second)
-	<-q.classes[class].room
+	<-q.classes[class].room[Application] // one of them is woken, and has no time
+	q.giveUp(class, Application, second)
+	<-q.classes[class].room[Application]
 	require.NoError(t, put(&third))
 	q.classes[class].next = 1
 	q.Refill(class, r)
-	require.Zero(t, len(q.classes[class].room), "nobody waits any more")
+	require.Zero(t, len(q.classes[class].room[Application]), "nobody waits any more")
 }
 
 // Payloads that fit stand in slabs, one behind the other, and each slab is closed once,

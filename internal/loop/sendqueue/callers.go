@@ -16,15 +16,20 @@ const (
 	overtaken              // it was woken and found no room
 )
 
-// Send queues a message, whose payload it copies, and returns its id. While there
+// Send queues a message of the node's users, whose payload it copies, and returns its id. While there
 // is no room it waits until ctx is done, or fails at once with noWait: the error
 // then matches [broadcast.ErrWindowFull] and the cause of ctx, if that ended the
 // wait. Other errors are [broadcast.ErrNoQuorum] and [ErrClosed]. w, if not nil,
 // gets the outcome of a message that was queued. Send is safe for concurrent use.
 func (q *Queue) Send(ctx context.Context, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
+	return q.SendIn(ctx, Application, payload, opt, w, noWait)
+}
+
+// SendIn is Send in a lane.
+func (q *Queue) SendIn(ctx context.Context, lane Lane, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
 	class := opt.Order.Class()
 	for at := arriving; ; {
-		id, first, err := q.put(payload, opt, w, !noWait, &at)
+		id, first, err := q.put(lane, payload, opt, w, !noWait, &at)
 		if first {
 			q.opt.Wake()
 		}
@@ -32,41 +37,42 @@ func (q *Queue) Send(ctx context.Context, payload []byte, opt broadcast.Options,
 			return id, err
 		}
 		select {
-		case <-q.classes[class].room:
+		case <-q.classes[class].room[lane]:
 		case <-ctx.Done():
-			q.giveUp(class, at)
+			q.giveUp(class, lane, at)
 			return broadcast.ID{}, fmt.Errorf("%w: %w", broadcast.ErrWindowFull, context.Cause(ctx))
 		}
 	}
 }
 
-// put queues a message. first says that the loop has to be woken. If the class is
-// full and wait is set, the caller counts as waiting until its next call, which must
+// put queues a message. first says that the loop has to be woken. If its lane has no
+// room and wait is set, the caller counts as waiting until its next call, which must
 // have the place that this one gave it, or until giveUp.
 //
 // A caller that arrives may overtake one that was woken: that saves a switch of
 // goroutines for every message. But a waiter can be overtaken at most once.
-func (q *Queue) put(payload []byte, opt broadcast.Options, w *Waiter, wait bool, at *place) (id broadcast.ID, first bool, err error) {
+func (q *Queue) put(lane Lane, payload []byte, opt broadcast.Options, w *Waiter, wait bool, at *place) (id broadcast.ID, first bool, err error) {
 	class := opt.Order.Class()
 	c := &q.classes[class]
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	was := *at
-	c.leave(was)
+	c.leave(lane, was)
 	switch {
 	case q.closed:
 		err = ErrClosed
 	case q.refuses && class == broadcast.ClassOrdered:
 		err = broadcast.ErrNoQuorum
-	case c.in.weight >= classBytes || was != overtaken && c.overtaken > 0:
+	case !c.fits(lane) || was != overtaken && c.overtaken[lane] > 0:
 		if wait {
 			*at = min(was+1, overtaken)
-			c.join(*at)
+			c.join(lane, *at)
 		}
 		err = broadcast.ErrWindowFull
 	default:
 		c.write(payload, opt)
 		c.in.weight += len(payload) + MessageOverhead
+		c.bytes[lane] += len(payload) + MessageOverhead
 		c.last += q.fragments(len(payload))
 		id = broadcast.ID{Sender: q.opt.Self, Boot: q.boot, Class: class, Sequence: c.last}
 		if w != nil {
@@ -86,28 +92,29 @@ func (q *Queue) fragments(n int) uint64 {
 }
 
 // join counts a caller that waits.
-func (c *classQueue) join(at place) {
-	c.waiting++
+func (c *classQueue) join(l Lane, at place) {
+	c.waiting[l]++
+	c.waited[l] = true
 	if at == overtaken {
-		c.overtaken++
+		c.overtaken[l]++
 	}
 }
 
 // leave uncounts a caller that no longer waits at its place.
-func (c *classQueue) leave(at place) {
+func (c *classQueue) leave(l Lane, at place) {
 	if at != arriving {
-		c.waiting--
+		c.waiting[l]--
 	}
 	if at == overtaken {
-		c.overtaken--
+		c.overtaken[l]--
 	}
 }
 
 // giveUp ends a caller's wait for room.
-func (q *Queue) giveUp(class broadcast.Class, at place) {
+func (q *Queue) giveUp(class broadcast.Class, lane Lane, at place) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.classes[class].leave(at)
+	q.classes[class].leave(lane, at)
 	q.passOn(class)
 }
 

@@ -22,6 +22,7 @@ func (q *Queue) Refill(class broadcast.Class, from slabs) bool {
 	c.out, c.in = c.in, c.out
 	c.next = 0
 	if len(c.out.messages) > 0 {
+		c.begin()
 		c.addSlabs(from)
 	}
 	q.passOn(class)
@@ -71,6 +72,7 @@ func (q *Queue) Restart(boot timed.BootID) {
 		c.slabs, c.from = nil, broadcast.Slab{} // they belong to the last broadcast
 		c.in.reset()
 		c.out.reset()
+		c.bytes = [lanes]int{}
 		q.passOn(broadcast.Class(class))
 	}
 	q.loseAll(IncarnationEnded)

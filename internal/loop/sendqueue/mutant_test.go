@@ -10,6 +10,9 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop/sendqueue", map[string]func(testing.TB){
-		"KeepRefusing": refusalEnds,
+		"KeepRefusing":          refusalEnds,
+		"LanesBorrowAlways":     sharesByWeights,
+		"LanesForgive":          sharesByWeights,
+		"LanesWaitForEachOther": everyLaneMoves,
 	})
 }

@@ -4,7 +4,7 @@
 // Messages of the two classes have queues of their own: those without an order
 // never wait for those with one. Ids are given here: the broadcast numbers the
 // messages of a class in the order in which it gets them, and it gets them from
-// here only.
+// here only. So it is here that the lanes of a class share it (lane.go).
 package sendqueue
 
 import (
@@ -23,7 +23,7 @@ const (
 	// classBytes is how much may wait for the loop in a class, payloads and
 	// MessageOverhead for each: enough that one handover serves many messages, and
 	// little against the broadcast's window behind it. A message is taken as soon as
-	// less waits, however large it is, so that large ones do not starve.
+	// less waits, however large it is, so that large ones do not starve. Lanes share it.
 	classBytes = 128 << 10
 	// MessageOverhead counts for each message besides its payload.
 	MessageOverhead = 64
@@ -60,13 +60,10 @@ type Queue struct {
 // classQueue holds the messages of a class.
 type classQueue struct {
 	// Guarded by the mutex of the queue.
-	last      uint64 // sequence given
-	in        batch  // filled by callers
-	slabs     []slab // with room for payloads: the first is being filled
-	waiting   int    // callers that wait for room
-	overtaken int    // those of them that were woken and found no room
-
-	room chan struct{} // wakes one caller that waits
+	last  uint64 // sequence given
+	in    batch  // filled by callers
+	slabs []slab // with room for payloads: the first is being filled
+	byLane
 
 	// Owned by the loop.
 	out  batch
@@ -97,20 +94,28 @@ func (b *batch) reset() {
 func New(opt Options) *Queue {
 	q := &Queue{opt: opt}
 	for i := range q.classes {
-		q.classes[i].room = make(chan struct{}, 1)
+		for l := range q.classes[i].room {
+			q.classes[i].room[l] = make(chan struct{}, 1)
+		}
 	}
 	return q
 }
 
-// passOn wakes the next caller that waits, if there is room or an error for it.
-// Each wakes the next, so that they do not all run for the room of a few. The caller
+// passOn wakes the next caller of each lane that waits, if there is room or an error for
+// it. Each wakes the next, so that they do not all run for the room of a few. The caller
 // holds mu.
 func (q *Queue) passOn(class broadcast.Class) {
 	c := &q.classes[class]
-	if c.waiting > 0 && (c.in.weight < classBytes || q.closed || q.refuses && class == broadcast.ClassOrdered) {
-		select {
-		case c.room <- struct{}{}:
-		default:
+	// Callers of both lanes may wait that have had too much.
+	for c.in.weight == 0 && min(c.waiting[0], c.waiting[1]) > 0 && c.bytes[0] >= laneBytes[0] && c.bytes[1] >= laneBytes[1] {
+		c.begin()
+	}
+	for l := range c.room {
+		if c.waiting[l] > 0 && (c.fits(Lane(l)) || q.closed || q.refuses && class == broadcast.ClassOrdered) {
+			select {
+			case c.room[l] <- struct{}{}:
+			default:
+			}
 		}
 	}
 }

@@ -17,12 +17,12 @@ func TestAWaiterIsOvertakenAtMostOnce(t *testing.T) {
 	class := opt.Order.Class()
 	c := &q.classes[class]
 	put := func(at *place) error {
-		_, _, err := q.put(make([]byte, classBytes), opt, nil, true, at)
+		_, _, err := q.put(Application, make([]byte, classBytes), opt, nil, true, at)
 		return err
 	}
 	woken := func() bool {
 		select {
-		case <-c.room:
+		case <-c.room[Application]:
 			return true
 		default:
 			return false
@@ -49,13 +49,14 @@ func TestAWaiterIsOvertakenAtMostOnce(t *testing.T) {
 	empty()
 	require.True(t, woken(), "and are woken after it")
 	require.NoError(t, put(&other))
-	require.Equal(t, classQueue{in: c.in, out: c.out, last: 4, next: c.next, room: c.room, slabs: c.slabs}, *c, "nobody waits")
+	require.Zero(t, c.waiting[Application])
+	require.Zero(t, c.overtaken[Application])
 
 	// A caller that gives up does not hold up the others.
 	slow = arriving
 	require.ErrorIs(t, put(&slow), broadcast.ErrWindowFull)
 	require.ErrorIs(t, put(&slow), broadcast.ErrWindowFull)
-	q.giveUp(class, slow)
+	q.giveUp(class, Application, slow)
 	empty()
 	require.NoError(t, put(&third))
 }

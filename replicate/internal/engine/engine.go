@@ -1,9 +1,9 @@
 // Package engine runs a replica: it brings the deliveries of a node, an application,
 // and the pure machine of package replica together.
 //
-// One goroutine calls the application. For each incarnation of the node, two more run: one
+// One goroutine calls the application. For each incarnation of the node, others run: one
 // hands the stream of deliveries and the results of the application to the machine, and
-// one broadcasts. [Engine.Run] starts them, one incarnation after the other. The
+// one broadcasts each queue of messages. [Engine.Run] starts them, one incarnation after the other. The
 // application and the calls that wait for it pass from each to the next. What callers
 // run is in callers.go.
 package engine

@@ -16,8 +16,8 @@ import (
 type incarnation struct {
 	*Engine
 	self    timed.Incarnation
-	machine *replica.Replica       // owned by loop
-	sends   *queue[replica.Effect] // to broadcast
+	machine *replica.Replica                       // owned by loop
+	sends   [replica.Queues]*queue[replica.Effect] // to broadcast
 	results chan result
 	over    chan struct{} // closed when nothing takes results any more
 }
@@ -25,8 +25,11 @@ type incarnation struct {
 func newIncarnation(e *Engine, self timed.Incarnation) *incarnation {
 	cfg := e.cfg
 	cfg.Self = self
-	return &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), sends: newQueue[replica.Effect](0, nil),
-		results: make(chan result), over: make(chan struct{})}
+	i := &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), results: make(chan result), over: make(chan struct{})}
+	for q := range i.sends {
+		i.sends[q] = newQueue[replica.Effect](0, nil)
+	}
+	return i
 }
 
 // run returns why the incarnation has ended.
@@ -36,10 +39,9 @@ func (i *incarnation) run(ctx context.Context) error {
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	items := make(chan Item)
-	for _, f := range []func(context.Context) error{
-		func(ctx context.Context) error { return i.read(ctx, items) }, i.send,
-	} {
-		wg.Go(func() { cancel(f(ctx)) }) // the first to fail ends the others
+	wg.Go(func() { cancel(i.read(ctx, items)) }) // the first to fail ends the others
+	for _, q := range i.sends {
+		wg.Go(func() { cancel(i.send(ctx, q)) })
 	}
 	i.loop(ctx, items)
 	wg.Wait()
@@ -125,7 +127,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 	for _, e := range out {
 		switch e.Kind {
 		case replica.Broadcast:
-			i.sends.put(e)
+			i.sends[e.Queue()].put(e)
 		case replica.Notify:
 			i.tell(Event{Event: *e.Event})
 		default:
@@ -150,10 +152,11 @@ func callsIn(out []replica.Effect) (n int) {
 	return n
 }
 
-// send broadcasts the messages of the machine, in its order.
-func (i *incarnation) send(ctx context.Context) error {
+// send broadcasts the messages of one queue. Those of others need not wait while these wait
+// for room.
+func (i *incarnation) send(ctx context.Context, q *queue[replica.Effect]) error {
 	for {
-		e, err := i.sends.take(ctx)
+		e, err := q.take(ctx)
 		if err != nil {
 			return err
 		}

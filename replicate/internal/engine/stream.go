@@ -138,8 +138,7 @@ func (s *Stream) last() (Item, error) {
 
 // Broadcast implements [Group].
 func (s *Stream) Broadcast(ctx context.Context, payload []byte, opt broadcast.Options) error {
-	_, err := s.node.Broadcast(ctx, payload, failaware.BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity})
-	return err
+	return s.deliveries.Send(ctx, payload, opt)
 }
 
 // Release lets another consumer have the deliveries.
