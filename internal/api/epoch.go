@@ -69,7 +69,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 		Answer(w, http.StatusOK, Done{true})
 	case errors.Is(err, failaware.ErrClosed):
 		Fail(w, http.StatusServiceUnavailable, err)
-	case errors.Is(err, epoch.ErrSystem):
+	case errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
 		Fail(w, http.StatusBadRequest, err)
 	case ctx.Err() != nil:
 		Fail(w, http.StatusGatewayTimeout, err)
