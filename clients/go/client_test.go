@@ -17,17 +17,24 @@ import (
 // longEnough ends a test that hangs.
 const longEnough = 2 * time.Minute
 
+// build builds the program in a directory.
+func build(t *testing.T, dir string) (program string) {
+	t.Helper()
+	program = filepath.Join(dir, "failaware")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/failaware")
+	build.Dir = "../.."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return program
+}
+
 // startNode starts the program with a node, and returns the socket and the token's file.
 func startNode(t *testing.T) (socket, http, token string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fa")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	program := filepath.Join(dir, "failaware")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/failaware")
-	build.Dir = "../.."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
+	program := build(t, dir)
 
 	socket, token = filepath.Join(dir, "api"), filepath.Join(dir, "token")
 	var log strings.Builder
@@ -54,7 +61,7 @@ func startNode(t *testing.T) (socket, http, token string) {
 			}
 		}
 	}()
-	out, err = exec.Command(program, "--addr", socket, "wait", "leader", "--timeout", longEnough.String()).CombinedOutput()
+	out, err := exec.Command(program, "--addr", socket, "wait", "leader", "--timeout", longEnough.String()).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return socket, strings.TrimPrefix(line, "dashboard at "), token
 }
