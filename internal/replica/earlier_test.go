@@ -129,6 +129,42 @@ func flushedIsNoPrefix(t testing.TB) {
 
 func TestAFlushedDeliveryIsNoPrefix(t *testing.T) { flushedIsNoPrefix(t) }
 
+// namedInTheMiddle has a node get the state in the middle of a view, behind messages that are
+// no operations, and find it on its disk. Others leave that view, with or without more, and
+// go on.
+func namedInTheMiddle(t testing.TB) {
+	for _, next := range []func(*world){
+		func(w *world) { w.flushed(0, "b"); w.install(0) },
+		func(w *world) { w.install(0); w.op(0, "b") },
+		func(w *world) { w.install(0); w.flushed(0, "b"); w.install(0) },
+	} {
+		for _, before := range []string{"", "x"} { // in the view
+			w := newWorld(3, Config{Stored: true})
+			w.install(0, 1)
+			w.op(0, "a")
+			w.nodes[0].refuses, w.nodes[1].lazy = true, true
+			w.install(0, 1, 2)
+			if before != "" {
+				w.op(0, before)
+			}
+			w.nodes[1].refuses = true
+			w.answer(1)
+			w.nodes[1].refuses, w.nodes[1].lazy = false, false
+			w.run(3 * time.Second)
+			require.Equal(t, "a"+before, w.nodes[2].app)
+			w.crash(2, 1)
+			next(w)
+			w.nodes[0].refuses = false
+			w.install(0, 1, 2)
+			w.run(10 * time.Millisecond)
+			all(t, w, "a"+before+"b", 0, 1, 2)
+			quiet(t, w)
+		}
+	}
+}
+
+func TestANameInTheMiddleOfAViewIsContinued(t *testing.T) { namedInTheMiddle(t) }
+
 // waitsWithAnother returns a world in which a node with the state "a" of an earlier
 // incarnation waits for the state "ab" of another, whose snapshot does not come.
 func waitsWithAnother() *world {

@@ -16,9 +16,18 @@ import (
 // history is a world to which anything happens that a group can meet.
 type history struct {
 	*world
-	cfg    Config
-	lives  timed.BootID
-	letter rune // of the last operation
+	cfg     Config
+	lives   timed.BootID
+	letters rune // of operations so far
+}
+
+// letter returns one that no operation has.
+func (h *history) letter() string {
+	h.letters++
+	if h.letters <= 26 {
+		return string('a' + h.letters - 1)
+	}
+	return string(0x100 + h.letters)
 }
 
 // somebody returns a node that is in a view.
@@ -27,7 +36,8 @@ func (h *history) somebody(t *rapid.T) (int, bool) {
 	return i, h.nodes[i].view != nil
 }
 
-// view moves some nodes to another view, in which a report may be missing for ever.
+// view moves some nodes to another view, in which a report may be missing for ever, or what
+// has no order may not come before its end.
 func (h *history) view(t *rapid.T) {
 	members := rapid.SliceOfNDistinct(rapid.IntRange(0, len(h.nodes)-1), 1, len(h.nodes), rapid.ID[int]).Draw(t, "members")
 	slices.Sort(members)
@@ -38,13 +48,19 @@ func (h *history) view(t *rapid.T) {
 	}
 	h.install(members...)
 	h.hold = nil
+	if rapid.IntRange(0, 3).Draw(t, "late") == 0 {
+		h.hold = func(_ int, p []byte) bool { return !(&message{kind: kind(p[0])}).ordered() }
+	}
 }
 
-// operation broadcasts one, of a letter that the last ones did not have.
+// operation broadcasts one.
 func (h *history) operation(t *rapid.T) {
 	if i, ok := h.somebody(t); ok && h.nodes[i].r.Accepting() {
-		h.letter = (h.letter + 1) % 25
-		h.op(i, string('a'+h.letter)) // the last letter is for what is flushed
+		o := marker
+		if rapid.Bool().Draw(t, "strict") {
+			o.Atomicity = broadcast.StrictAtomicity
+		}
+		h.opWith(i, h.letter(), o)
 	}
 }
 
@@ -52,7 +68,7 @@ func (h *history) operation(t *rapid.T) {
 // do not have at this place, and moves that member to a view that may not settle.
 func (h *history) flush(t *rapid.T) {
 	if i, ok := h.somebody(t); ok {
-		h.flushed(i, "z")
+		h.flushed(i, h.letter())
 		if rapid.Bool().Draw(t, "unsettled") {
 			h.hold = func(from int, p []byte) bool { return kind(p[0]) == kindReport }
 		}
@@ -66,6 +82,7 @@ func (w *world) flushed(i int, text string) {
 	n := w.nodes[i]
 	n.sequence++
 	n.position++
+	w.truth.flushed += text
 	d := broadcast.Delivery{ID: broadcast.ID{Sender: n.inc.Node, Boot: n.inc.Boot, Class: broadcast.ClassOrdered, Sequence: n.sequence},
 		Options: broadcast.Options{Order: broadcast.TimedOrder}, Transitional: true, Flushed: true, Position: n.position, Payload: AppendOp(nil, []byte(text))}
 	n.ordered = broadcast.AddMark(n.ordered, markOf(&d))
@@ -112,8 +129,8 @@ func (h *history) actions() map[string]func(*rapid.T) {
 
 // wrong returns what must never be, in words.
 func (h *history) wrong() string {
-	if len(h.lacks) > 0 {
-		return h.lacks[0]
+	if all := append(h.lacks, h.truth.wrong...); len(all) > 0 {
+		return all[0]
 	}
 	for l, states := range h.named {
 		if len(states) > 1 {
@@ -121,6 +138,9 @@ func (h *history) wrong() string {
 		}
 	}
 	for _, n := range h.nodes {
+		if ops := h.lost(n); ops != "" {
+			return fmt.Sprintf("node %d lacks %s in %q, which a member had", n.inc.Node, ops, n.app)
+		}
 		if why := miscounted(n.r); why != "" {
 			return fmt.Sprintf("node %d: %s", n.inc.Node, why)
 		}
@@ -158,6 +178,7 @@ func anyHistoryOf(t *rapid.T) {
 		n.lazy, n.refuses = false, false
 		h.answer(i)
 	}
+	h.hold = nil
 	h.install(0, 1, 2)
 	h.run(100 * time.Millisecond)
 	require.Empty(t, h.wrong())

@@ -30,6 +30,34 @@ func placeInTheMiddle(t testing.TB) {
 	require.Empty(t, w.again)
 }
 
+// placeInTheNextView has a member begin to get the state of the middle of a view, and get it
+// in the next one. What it then has is the state with which that view began.
+func placeInTheNextView(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.nodes[0].refuses, w.nodes[1].refuses = true, true
+	w.install(0, 1, 2)
+	w.op(0, "b")
+	w.hold = func(_ int, p []byte) bool { return kind(p[0]) == kindChunk }
+	w.nodes[0].refuses, w.nodes[1].refuses = false, false
+	w.run(3 * time.Second)
+	require.NotZero(t, w.nodes[2].r.base.Position)
+	w.op(0, "c")
+	w.hold = nil
+	v := w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "abc", 0, 1, 2)
+	require.Equal(t, v.ID, w.nodes[2].place.View)
+	require.Zero(t, w.nodes[2].place.Position)
+	w.op(0, "d")
+	for _, states := range w.named {
+		require.Len(t, states, 1)
+	}
+}
+
+func TestAStateFromTheMiddleOfTheViewBeforeHasNoPlaceThere(t *testing.T) { placeInTheNextView(t) }
+
 // positionsInTheMiddle has a member without a state get that of the middle of a view, whose
 // operations it had delivered and dropped.
 func positionsInTheMiddle(t testing.TB) {

@@ -175,7 +175,7 @@ func (m *Replica) restore(p *incoming) {
 	m.drainBefore()
 	at := uint64(0)
 	if p.name.View == m.view.ID {
-		at = p.name.Position
+		at = m.basedAt
 	}
 	m.locate(at)
 	m.drain()

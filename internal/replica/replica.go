@@ -27,6 +27,7 @@ type Replica struct {
 	ordered []broadcast.Mark
 	mates   timed.Set
 	base    Name    // Pending: the state that the queue continues
+	basedAt uint64  // the position of the last operation in it, if it is from the middle of a view
 	old     Earlier // Pending: the state that the application has while it waits
 	yielded bool    // its end was reported
 	// remembers says, with a Quorum, that nothing that lasts and counts on this node is

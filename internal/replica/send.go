@@ -237,7 +237,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	b := &m.branches[0]
 	n := Name{Label: b.label, View: m.view.ID, Position: position}
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
-		m.base, m.overflowed = n, false
+		m.base, m.basedAt, m.overflowed = n, m.last, false
 		m.skipQueue()
 		m.shed(func(p *incoming) bool { return p.name != n })
 		m.announce()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -26,8 +25,9 @@ type world struct {
 	ops   map[rune]broadcast.Mark   // operations of one letter
 	again []string                  // with Stored: states with operations that could be ordered again
 	lacks []string                  // with Stored: states without an operation of one that they continue
-	sent  []func()                  // deliveries of messages that were broadcast
-	busy  bool                      // effects are being performed, or messages delivered
+	truth truth
+	sent  []func() // deliveries of messages that were broadcast
+	busy  bool     // effects are being performed, or messages delivered
 }
 
 type node struct {
@@ -49,6 +49,7 @@ type node struct {
 	last      Effect // the last Apply, Skip or Barrier of its own message
 	place     Place  // with Stored: of app
 	named     bool
+	moved     bool     // it has a flushed operation, so that its operations name it, and no position
 	lasts     []Effect // Lasts
 }
 
@@ -57,7 +58,8 @@ func incarnation(i int) timed.Incarnation {
 }
 
 func newWorld(n int, cfg Config) *world {
-	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{}}
+	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{},
+		truth: truth{views: map[membership.ViewID][]placed{}, brought: map[membership.ViewID]string{}}}
 	for i := range n {
 		w.nodes = append(w.nodes, nil)
 		w.restart(i, 0)
@@ -101,6 +103,9 @@ func (w *world) install(is ...int) *membership.View {
 		v.Set.Add(n.inc.Node)
 	}
 	// All are in the view before the first message in it.
+	if q := w.cfg.Quorum; q != nil && q.IsQuorum(v.Set) {
+		w.truth.quorate = v
+	}
 	outs := make([][]Effect, len(is))
 	var base []broadcast.Mark
 	for _, i := range is {
@@ -110,6 +115,7 @@ func (w *world) install(is ...int) *membership.View {
 	}
 	for k, i := range is {
 		n := w.nodes[i]
+		w.bring(n, v.ID)
 		n.view, n.position, n.ordered = v, 0, slices.Clone(base)
 		outs[k] = n.r.HandleInstalled(w.now, v, base, nil)
 	}
@@ -121,8 +127,10 @@ func (w *world) install(is ...int) *membership.View {
 	return v
 }
 
-func (w *world) op(i int, text string) {
-	w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendOp(nil, []byte(text))}})
+func (w *world) op(i int, text string) { w.opWith(i, text, marker) }
+
+func (w *world) opWith(i int, text string, o broadcast.Options) {
+	w.perform(i, []Effect{{Kind: Broadcast, Options: o, Payload: AppendOp(nil, []byte(text))}})
 }
 
 // perform performs the effects of a replica. Broadcasts are delivered after the calls.
@@ -138,9 +146,7 @@ func (w *world) perform(i int, out []Effect) {
 		}
 		switch e.Kind {
 		case Apply:
-			n.app += string(e.Delivery.Payload)
-			n.place.Advance(&e.Delivery)
-			w.name(n)
+			w.apply(n, &e)
 		case Snapshot:
 			n.asked = append(n.asked, e.Name)
 			n.states = append(n.states, n.app)
@@ -151,12 +157,16 @@ func (w *world) perform(i int, out []Effect) {
 			n.app, n.named = text(e.State), false
 		case Locate:
 			if n.named = e.Place != nil; n.named {
-				n.place = *e.Place
+				n.place, n.moved = *e.Place, false
 				w.name(n)
 			}
 		case Lasts:
 			n.lasts = append(n.lasts, e)
+			if e.Lasting {
+				w.last(e.At)
+			}
 		case Merge:
+			w.merge(e.Branches)
 			n.app, n.named = "(", false
 			for _, b := range e.Branches {
 				n.app += text(b.State) + "|"
@@ -181,6 +191,17 @@ func (w *world) perform(i int, out []Effect) {
 			}
 		}
 	})
+}
+
+// apply applies an operation to a node's state.
+func (w *world) apply(n *node, e *Effect) {
+	n.app += string(e.Delivery.Payload)
+	if e.Lasting {
+		w.truth.lasting += string(e.Delivery.Payload)
+	}
+	n.place.Advance(&e.Delivery)
+	n.moved = n.moved || e.Delivery.Flushed
+	w.name(n)
 }
 
 // inTurn runs f, and then delivers what was broadcast, unless f is a part of that: the
@@ -227,6 +248,7 @@ func (w *world) name(n *node) {
 		w.named[l][n.app] = true
 		w.cover(n)
 		w.contain(n)
+		w.locate(n)
 	}
 }
 
@@ -235,7 +257,7 @@ func (w *world) contain(n *node) {
 	for _, a := range n.place.Line {
 		for _, l := range []Label{a.Label, Name{a.Label, a.View, a.Reached}.label()} {
 			for earlier := range w.named[l] {
-				if strings.ContainsFunc(earlier, func(op rune) bool { return !strings.ContainsRune(n.app, op) }) {
+				if lacking(earlier, n.app) != "" {
 					w.lacks = append(w.lacks, fmt.Sprintf("%q continues %q", n.app, earlier))
 				}
 			}
@@ -283,8 +305,9 @@ func (w *world) deliver(i int, e Effect) {
 	n.sequence++
 	d := broadcast.Delivery{ID: broadcast.ID{Sender: n.inc.Node, Boot: n.inc.Boot, Class: e.Options.Order.Class(), Sequence: n.sequence},
 		Options: e.Options, Payload: e.Payload}
-	if kind(e.Payload[0]) == kindOp && len(e.Payload) == 2 {
-		w.ops[rune(e.Payload[1])] = markOf(&d)
+	op, one := letter(e.Payload)
+	if one {
+		w.ops[op] = markOf(&d)
 	}
 	v := n.view
 	if d.Class == broadcast.ClassOrdered {
@@ -295,6 +318,10 @@ func (w *world) deliver(i int, e Effect) {
 			}
 		}
 		d.Position = position
+		if one {
+			d.Transitional = w.left(v) > 0
+			w.truth.views[v.ID] = append(w.truth.views[v.ID], placed{position, op, d.Atomicity == broadcast.StrictAtomicity && !d.Transitional})
+		}
 	}
 	outs := make([][]Effect, len(w.nodes))
 	for j, o := range w.nodes {
@@ -305,6 +332,17 @@ func (w *world) deliver(i int, e Effect) {
 	for j := range outs {
 		w.perform(j, outs[j])
 	}
+}
+
+// left returns how many members of a view have left it. What it delivers then is transitional.
+func (w *world) left(v *membership.View) int {
+	n := len(v.Members)
+	for _, o := range w.nodes {
+		if o.view == v {
+			n--
+		}
+	}
+	return n
 }
 
 // run lets time pass.

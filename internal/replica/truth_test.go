@@ -1,0 +1,116 @@
+package replica
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/failaware/failaware/membership"
+)
+
+// truth is what a world knows of the operations of one letter, by which the states of its
+// nodes are judged. No two operations of a history have the same letter.
+type truth struct {
+	views   map[membership.ViewID][]placed // operations that all members delivered
+	flushed string                         // operations that one member delivered at a place of its own
+	brought map[membership.ViewID]string   // without a Quorum: operations that members took along to a view
+	quorate *membership.View               // with one: the latest view that has one
+	lasting string                         // operations that were said to last
+	wrong   []string
+}
+
+// placed is an operation at its position in a view.
+type placed struct {
+	position uint64
+	op       rune
+	strict   bool // and regular: it may be said to last
+}
+
+// letter returns the operation of a payload, if it is one of one letter.
+func letter(payload []byte) (op rune, ok bool) {
+	op, n := utf8.DecodeRune(payload[1:])
+	return op, kind(payload[0]) == kindOp && n == len(payload)-1
+}
+
+// bring notes what a node takes along to a view: its state, and what it applies to that, or
+// to the initial one, when it leaves a view that has not settled.
+func (w *world) bring(n *node, to membership.ViewID) {
+	if w.cfg.Quorum != nil {
+		return // a state may give way to that of a quorum
+	}
+	has := n.app
+	for _, b := range n.r.queue {
+		if n.r.standing == Pending {
+			break // the state that the queue continues may be lost
+		}
+		for e, err := range (&Replay{from: b}).Effects() {
+			if err != nil {
+				panic(err) // it is in memory
+			}
+			has += string(e.Delivery.Payload)
+		}
+	}
+	w.truth.brought[to] += has
+}
+
+// lost returns operations that the state of a node must have, because it is that of the view:
+// those that members have brought along, and in the latest view those that last.
+func (w *world) lost(n *node) string {
+	switch {
+	case n.view == nil || !n.r.Current():
+		return ""
+	case n.view == w.truth.quorate:
+		return lacking(w.truth.lasting, n.app)
+	}
+	return lacking(w.truth.brought[n.view.ID], n.app)
+}
+
+// last notes what is said to last: all that is strict through a position.
+func (w *world) last(at Point) {
+	for _, o := range w.truth.views[at.View] {
+		if o.strict && o.position <= at.Position {
+			w.truth.lasting += string(o.op)
+		}
+	}
+}
+
+// lacking returns the operations of a state that another one lacks.
+func lacking(state, other string) string {
+	return strings.Map(func(op rune) rune {
+		if strings.ContainsRune("(|)", op) || strings.ContainsRune(other, op) {
+			return -1
+		}
+		return op
+	}, state)
+}
+
+// locate judges the place of a node's state: of the operations of its view, the state has
+// those through its position.
+func (w *world) locate(n *node) {
+	if n.moved {
+		return
+	}
+	for _, o := range w.truth.views[n.place.View] {
+		if has := strings.ContainsRune(n.app, o.op); has != (o.position <= n.place.Position) {
+			w.truth.wrong = append(w.truth.wrong, fmt.Sprintf("node %d: %q is located at %d of view %v, where %c has position %d",
+				n.inc.Node, n.app, n.place.Position, n.place.View, o.op, o.position))
+		}
+	}
+}
+
+// merge judges the branches of a merger: one that another continues gives way to it. That can
+// be seen if it has nothing that was flushed or merged, because then its operations say
+// which state it is.
+func (w *world) merge(branches []Branch) {
+	for i := range branches {
+		less := text(branches[i].State)
+		if less == "" || strings.ContainsAny(less, "("+w.truth.flushed) {
+			continue
+		}
+		for j := range branches {
+			if more := text(branches[j].State); j != i && strings.HasPrefix(more, less) {
+				w.truth.wrong = append(w.truth.wrong, fmt.Sprintf("%q is merged with %q, which continues it", less, more))
+			}
+		}
+	}
+}
